@@ -18,7 +18,10 @@ const schemes: Readonly<Record<SchemeName, readonly [secret: string, covers: str
   slack: ["text", "time and body, in `X-Slack-Signature`"],
   shopify: ["text", "the body, in `X-Shopify-Hmac-Sha256`; neither id, type nor time"],
   hmac: ["text, or bytes in hexadecimal or base 64", "the text that `signed_content` describes"],
-  ed25519: ["the sender's public key of 32 bytes", "the text that `signed_content` describes"],
+  ed25519: [
+    "the sender's public key: 32 bytes, or with `key_format` spki a key of any kind; with `key_format` certificate the text of `{secret}`",
+    "the text that `signed_content` describes",
+  ],
   token: ["text; `user:password` for Basic", "nothing: the secret itself is shown in a header or in the body"],
   jwt: [
     "the address of the sender's JWKS, or the JWKS",
@@ -81,10 +84,12 @@ function defaultsOf(scheme: SchemeName): string {
 
 function sectionOf(
   name: string,
-  { title, documentation, scheme, settings, secretFrom, steps, notes, retries, vector }: Preset,
+  { title, documentation, scheme, settings, ownerSettings = {}, secretFrom, steps, notes, retries, vector }: Preset,
 ): string {
   const token = settings.handshake === "meta" ? { verify_token: "a token that you choose" } : {};
-  const body = { name: title, preset: name, secret: "…", ...token };
+  const owned = Object.entries(ownerSettings).map(([key, what]) => [snakeCase(key), what]);
+  const more = owned.length === 0 ? token : { settings: Object.fromEntries(owned) };
+  const body = { name: title, preset: name, secret: "…", ...more };
   const rows = Object.entries(settings).map(
     ([key, value]) => `| \`${snakeCase(key)}\` | \`${JSON.stringify(onWire(value))}\` |`,
   );

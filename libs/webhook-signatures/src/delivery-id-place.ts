@@ -9,10 +9,11 @@ export type DeliveryIdPlace = "digest" | ValuePlace;
 export function claimAt(
   place: DeliveryIdPlace,
   { covers }: Pick<SignatureScheme, "covers">,
-  request: SignedRequest,
+  request: SignedRequest | null,
   payload: unknown,
 ): Claim | null {
   if (place === "digest") return null;
-  const value = "header" in place ? optionalHeader(request, place.header) : textAtPointer(payload, place.pointer);
+  const inHeader = (name: string) => request && optionalHeader(request, name);
+  const value = "header" in place ? inHeader(place.header) : textAtPointer(payload, place.pointer);
   return value === null ? null : { value, signed: covers(place) };
 }

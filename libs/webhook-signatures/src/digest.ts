@@ -35,7 +35,7 @@ export function readBase64(text: string): Buffer | null {
 }
 
 /** Reads base 64 in the URL alphabet (RFC 4648 §5), with or without padding; returns null for any other text. */
-function readBase64Url(text: string): Buffer | null {
+export function readBase64Url(text: string): Buffer | null {
   const digits = text.replace(/={0,2}$/, "");
   if (!/^[A-Za-z0-9_-]*$/.test(digits)) return null;
   const bytes = Buffer.from(digits, "base64url");

@@ -1,22 +1,37 @@
-import { verify as verifyEd25519 } from "node:crypto";
-import { type DigestEncoding, readBase64, readDigest, readHex } from "./digest.ts";
+import { type KeyObject, verify as verifyEd25519 } from "node:crypto";
+import { type DigestAlgorithm, type DigestEncoding, readBase64, readDigest, readHex } from "./digest.ts";
 import { publicKeyOf } from "./ed25519-key.ts";
-import type { SignatureScheme } from "./signature-scheme.ts";
-import { createTemplateScheme, type TemplateOptions } from "./template-scheme.ts";
+import type { SignatureScheme, ValuePlace } from "./signature-scheme.ts";
+import { createTemplateScheme, keysFrom, type TemplateOptions } from "./template-scheme.ts";
 
-/** Differences between senders that sign with Ed25519. The defaults are those of Discord. */
+/** Differences between senders that sign with a private key. The defaults are those of Discord. */
 export interface Ed25519Options extends TemplateOptions {
+  /** `raw`: 32 bytes of Ed25519; `spki`: a key of any kind; `certificate`: the request names a certificate. */
+  readonly keyFormat: "raw" | "spki" | "certificate";
+  /** Hash of RSA and ECDSA. */
+  readonly algorithm: DigestAlgorithm;
+  readonly acceptWeak: boolean;
+  /** Place of the URL of the certificate. */
+  readonly certificateFrom: ValuePlace | null;
+  /** URLs that a certificate may have; `*` stands for a label of the host or a part of a segment of the path. */
+  readonly certificateUrls: readonly string[];
   readonly encoding: DigestEncoding;
   /** Encoding of the public key, which takes the place of a secret. */
   readonly secretEncoding: "hex" | "base64";
 }
 
 export const ed25519Defaults: Ed25519Options = {
+  keyFormat: "raw",
+  algorithm: "sha256",
+  acceptWeak: false,
+  certificateFrom: null,
+  certificateUrls: [],
   encoding: "hex",
   secretEncoding: "hex",
   signedContent: "{timestamp}{body}",
   timeUnit: "s",
   signatureHeader: "x-signature-ed25519",
+  signatureFrom: null,
   previousSignatureHeader: null,
   signaturePrefix: "",
   signatureSeparator: null,
@@ -37,13 +52,13 @@ export function createEd25519Scheme(overrides: Partial<Ed25519Options> = {}): Si
   const options: Ed25519Options = { ...ed25519Defaults, ...overrides };
   const read = options.secretEncoding === "hex" ? readHex : readBase64;
   const readKey = (secret: string) => publicKeyOf(read(secret));
-  return createTemplateScheme(options, {
+  return createTemplateScheme<KeyObject>(options, {
     secretProblem(secret) {
       if (readKey(secret) !== null) return null;
       const encoding = options.secretEncoding === "hex" ? "hexadecimal" : "base 64";
       return `The secret of this scheme is the sender's Ed25519 public key: 32 bytes in ${encoding}.`;
     },
-    readKey,
+    readKeys: keysFrom(readKey),
     readSignature: (text) => readDigest(text, options.encoding, signatureBytes),
     matches: (keys, content, given) => {
       const message = Buffer.concat(content.map((piece) => (typeof piece === "string" ? Buffer.from(piece) : piece)));

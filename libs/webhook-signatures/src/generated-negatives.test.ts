@@ -20,6 +20,7 @@ interface Case {
   readonly header: string;
   readonly request: SignedRequest & { readonly headers: Readonly<Record<string, string>> };
   readonly nowSeconds: number;
+  readonly certificate?: string;
   /** False for a plain token, which does not cover the body. */
   readonly coversBody: boolean;
 }
@@ -144,24 +145,34 @@ function jwtCase(): Case {
 }
 
 /** Cases with the signature or token in a header. */
-const withProofHeader = Object.entries<Preset>(presets).filter(([, { settings }]) => !settings.tokenFrom);
+const withProofHeader = Object.entries<Preset>(presets).filter(
+  ([, { settings }]) => !settings.tokenFrom && !settings.signatureFrom,
+);
 const ofPresets = withProofHeader.map(([name, { scheme, settings, vector }]): Case => {
   const shown = Object.keys(vector.headers).find((one) => /signature(?!-timestamp)|hmac|authorization/.test(one));
   const header = settings.signatureHeader ?? settings.tokenHeader ?? shown ?? "";
+  const own = schemeOf(scheme, { ...settings, ...vector.settings });
   return {
     title: `preset ${name}`,
-    scheme: schemeOf(scheme, settings),
+    scheme: own,
+    ...(vector.certificate && { certificate: vector.certificate }),
     secret: vector.secret,
     header,
     request: { method: "POST", url: vector.url ?? url, headers: vector.headers, body: Buffer.from(vector.body) },
     nowSeconds: vector.atSeconds,
-    coversBody: scheme !== "token",
+    coversBody: own.covers({ pointer: "/any" }),
   };
 });
 
 type Request = Case["request"];
-const judge = ({ scheme, secret, nowSeconds }: Case, request: Request, secrets = [secret], now = nowSeconds) => {
-  const verdict = scheme.verify(request, { secrets, nowSeconds: now, toleranceSeconds: 300 });
+const judge = (
+  { scheme, secret, nowSeconds, certificate }: Case,
+  request: Request,
+  secrets = [secret],
+  now = nowSeconds,
+) => {
+  const limits = { secrets, nowSeconds: now, toleranceSeconds: 300, ...(certificate && { certificate }) };
+  const verdict = scheme.verify(request, limits);
   return verdict.verified ? "verified" : verdict.problem;
 };
 

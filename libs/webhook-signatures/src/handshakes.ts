@@ -5,6 +5,8 @@ import type { Handshake, SignedRequest } from "./signature-scheme.ts";
 
 /** Answer that a sender expects. */
 export interface HandshakeAnswer {
+  /** URL that has to be requested first; the answer holds once that succeeds. */
+  readonly confirmUrl?: string;
   readonly status: 200 | 204;
   readonly contentType: "text/plain; charset=utf-8" | "application/json";
   readonly text: string;
@@ -40,7 +42,20 @@ const challenges: Readonly<Partial<Record<Handshake, Challenge>>> = {
     const isPing = type === "0" && textAt(payload, ["application_id"]) !== null;
     return isPing ? { ...plain(""), status: 204 } : null;
   },
+  twitch(payload) {
+    // A notification has an event, the question has none.
+    const isQuestion = textAt(payload, ["subscription", "id"]) !== null && !hasMember(payload, "event");
+    return isQuestion ? echo(textAt(payload, ["challenge"])) : null;
+  },
+  "aws-sns"(payload) {
+    const isQuestion = textAt(payload, ["Type"]) === "SubscriptionConfirmation";
+    const confirmUrl = isQuestion ? textAt(payload, ["SubscribeURL"]) : null;
+    return confirmUrl === null ? null : { ...plain(""), confirmUrl };
+  },
 };
+
+const hasMember = (payload: unknown, name: string): boolean =>
+  typeof payload === "object" && payload !== null && Object.hasOwn(payload, name);
 
 /** A verification request that arrives before anything is signed. */
 export interface HandshakeRequest {
@@ -53,11 +68,17 @@ export interface HandshakeRequest {
 const echoed = /^[\x20-\x7e]{1,1024}$/;
 const echo = (text: string | null): HandshakeAnswer | null => (text !== null && echoed.test(text) ? plain(text) : null);
 
-type Asked = (request: HandshakeRequest, verifyToken: string | null) => HandshakeAnswer | null;
+/** Texts that an unsigned verification request is answered with. */
+interface Proofs {
+  readonly verifyToken: string | null;
+  readonly secret: string;
+}
+
+type Asked = (request: HandshakeRequest, proofs: Proofs) => HandshakeAnswer | null;
 
 /** Unsigned verification requests, to an address that is not verified yet. */
 const handshakeRequests: Readonly<Partial<Record<Handshake, Asked>>> = {
-  meta({ method, query }, verifyToken) {
+  meta({ method, query }, { verifyToken }) {
     const given = query.get("hub.verify_token") ?? "";
     const isRight = verifyToken !== null && anyMatches([sha256(verifyToken)], [sha256(given)]);
     const isQuestion = method === "GET" && query.get("hub.mode") === "subscribe";
@@ -65,6 +86,17 @@ const handshakeRequests: Readonly<Partial<Record<Handshake, Asked>>> = {
   },
   dropbox: ({ method, query }) => (method === "GET" ? echo(query.get("challenge")) : null),
   "microsoft-graph": ({ method, query }) => (method === "POST" ? echo(query.get("validationToken")) : null),
+  okta({ method, headers }) {
+    const challenge = headers["x-okta-verification-challenge"];
+    if (method !== "GET" || typeof challenge !== "string" || !echoed.test(challenge)) return null;
+    return json({ verification: challenge });
+  },
+  x({ method, query }, { secret }) {
+    const token = query.get("crc_token") ?? "";
+    // Anybody may ask, and the answer is a signature: only what can be no webhook is signed.
+    if (method !== "GET" || secret === "" || !/^[A-Za-z0-9_-]{1,128}$/.test(token)) return null;
+    return json({ response_token: `sha256=${hmac("sha256", secret, token).toString("base64")}` });
+  },
   cloudevents({ method, headers }) {
     const origin = headers["webhook-request-origin"];
     if (method !== "OPTIONS" || typeof origin !== "string" || !/^[A-Za-z0-9.:-]{1,253}$/.test(origin)) return null;
@@ -76,9 +108,9 @@ const handshakeRequests: Readonly<Partial<Record<Handshake, Asked>>> = {
 export function answerHandshakeRequest(
   handshake: Handshake,
   request: HandshakeRequest,
-  verifyToken: string | null,
+  proofs: Proofs,
 ): HandshakeAnswer | null {
-  return handshakeRequests[handshake]?.(request, verifyToken) ?? null;
+  return handshakeRequests[handshake]?.(request, proofs) ?? null;
 }
 
 const sha256 = (text: string): Buffer => hash("sha256", text, "buffer");

@@ -9,7 +9,7 @@ import {
   readHex,
 } from "./digest.ts";
 import type { SignatureScheme } from "./signature-scheme.ts";
-import { createTemplateScheme, type TemplateOptions } from "./template-scheme.ts";
+import { createTemplateScheme, keysFrom, type TemplateOptions } from "./template-scheme.ts";
 import { textSecretProblem } from "./text-secret.ts";
 
 /** Differences between senders that sign with an HMAC. The defaults are the specification's own headers. */
@@ -30,6 +30,7 @@ export const hmacDefaults: HmacOptions = {
   signedContent: "{timestamp}.{body}",
   timeUnit: "s",
   signatureHeader: "x-signature",
+  signatureFrom: null,
   previousSignatureHeader: "x-signature-previous",
   signaturePrefix: "sha256=",
   signatureSeparator: null,
@@ -50,7 +51,7 @@ export function createHmacScheme(overrides: Partial<HmacOptions> = {}): Signatur
   const isUsable = algorithm !== "sha1" || acceptWeak;
   return createTemplateScheme<string | Buffer>(options, {
     secretProblem: (secret) => secretProblem(secret, secretEncoding),
-    readKey: (secret) => (isUsable ? readKey(secret, secretEncoding) : null),
+    readKeys: keysFrom((secret) => (isUsable ? readKey(secret, secretEncoding) : null)),
     readSignature: (text) => readDigest(text, encoding, digestBytes[algorithm]),
     matches: (keys, content, given) =>
       anyMatches(

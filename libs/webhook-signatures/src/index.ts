@@ -18,4 +18,4 @@ export {
   type SignatureScheme,
   type SignedRequest,
 } from "./signature-scheme.ts";
-export { parseSignedContent } from "./signed-content.ts";
+export { leavesBodyOpen, parseSignedContent } from "./signed-content.ts";

@@ -16,6 +16,8 @@ export interface JwtOptions extends Pick<TokenOptions, "tokenHeader"> {
   /** Claim with the SHA-256 of the body; null without one. */
   readonly bodyDigestClaim: string | null;
   readonly bodyDigestEncoding: DigestEncoding;
+  /** Claims with their required texts, such as the `email` of a service account. */
+  readonly requiredClaims: readonly { readonly name: string; readonly value: string }[];
 }
 
 export const jwtDefaults: JwtOptions = {
@@ -25,6 +27,7 @@ export const jwtDefaults: JwtOptions = {
   audience: null,
   bodyDigestClaim: null,
   bodyDigestEncoding: "hex",
+  requiredClaims: [],
 };
 
 /**
@@ -105,9 +108,11 @@ function problemOf(
 }
 
 function claimProblem({ claims }: Token, body: Uint8Array, options: JwtOptions): SignatureProblem | null {
-  const { issuer, audience, bodyDigestClaim, bodyDigestEncoding } = options;
+  const { issuer, audience, bodyDigestClaim, bodyDigestEncoding, requiredClaims } = options;
   if (issuer !== null && claims.iss !== issuer) return "issuer_mismatch";
   if (audience !== null && ![claims.aud].flat().includes(audience)) return "audience_mismatch";
+  if (requiredClaims.some(({ name, value }) => !Object.hasOwn(claims, name) || claims[name] !== value))
+    return "claim_mismatch";
   if (bodyDigestClaim === null) return null;
   const claimed = Object.hasOwn(claims, bodyDigestClaim) ? claims[bodyDigestClaim] : null;
   const given = typeof claimed === "string" ? readDigest(claimed, bodyDigestEncoding, 32) : null;

@@ -27,6 +27,20 @@ export function textsAtPointer(payload: unknown, pointer: string): readonly stri
   return texts.length === values.length ? texts : null;
 }
 
+/**
+ * Returns the text at a pointer of which there is only one: a list on the way has exactly one item, so that nothing
+ * unsigned stands beside what is signed. Returns null for a missing value, undefined for one that is no text.
+ */
+export function soleTextAt(payload: unknown, pointer: string): string | null | undefined {
+  let value = payload;
+  for (const name of pathOf(pointer)) {
+    if (Array.isArray(value) && value.length !== 1) return undefined;
+    value = memberOf(value, name);
+  }
+  if (value === undefined || value === null) return null;
+  return ["string", "number", "boolean"].includes(typeof value) ? String(value) : undefined;
+}
+
 const pathOf = (pointer: string): readonly string[] =>
   pointer
     .slice(1)

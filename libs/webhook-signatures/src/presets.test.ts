@@ -8,10 +8,11 @@ const all: readonly (readonly [string, Preset])[] = Object.entries(presets);
 type Vector = Preset["vector"];
 
 function judged({ scheme, settings, vector }: Preset, change: Partial<Vector> = {}): string {
-  const { url = "https://hub.example/ingest/src_1", headers, body, secret, atSeconds } = { ...vector, ...change };
+  const { url = "https://hub.example/ingest/src_1", headers, body, secret, ...rest } = { ...vector, ...change };
   const request = { method: "POST", url, headers, body: Buffer.from(body) };
-  const limits = { secrets: [secret], nowSeconds: atSeconds, toleranceSeconds: 300 };
-  const verdict = schemeOf(scheme, settings).verify(request, limits);
+  const { atSeconds, certificate = null } = rest;
+  const limits = { secrets: [secret], nowSeconds: atSeconds, toleranceSeconds: 300, certificate };
+  const verdict = schemeOf(scheme, { ...settings, ...vector.settings }).verify(request, limits);
   return verdict.verified ? "verified" : verdict.problem;
 }
 
@@ -33,7 +34,25 @@ for (const [name, preset] of all) {
         assert.notEqual(judged(preset, { body: withoutByte(vector.body, at) }), "verified", `byte ${at} of the body`);
       assert.notEqual(judged(preset, { body: `${vector.body} ` }), "verified");
     }
+    for (const value of signedValues(preset)) {
+      const [changed] = [vector.body.replace(JSON.stringify(value).slice(1, -1), `${value.slice(0, -1)}~`)];
+      assert.notEqual(changed, vector.body, value);
+      assert.notEqual(judged(preset, { body: changed }), "verified", value);
+    }
     assert.notEqual(judged(preset, { secret: `${vector.secret.slice(0, -1)}~` }), "verified");
+  });
+}
+
+/** Texts of the body that a template signs one by one, and the signature itself where it is in the body. */
+function signedValues({ settings, vector }: Preset): string[] {
+  const names = [...(settings.signedContent ?? "").matchAll(/\{(?:body:\/|line:)([^}]+)\}/g)].map(
+    ([, path]) => path ?? "",
+  );
+  const places = [...names, settings.signatureFrom?.pointer.slice(1) ?? ""];
+  const payload = places.join("") === "" ? null : JSON.parse(vector.body);
+  return places.flatMap((place) => {
+    const value = place.split("/").reduce((owner, name) => owner?.[name], payload);
+    return typeof value === "string" ? [value] : [];
   });
 }
 

@@ -3,6 +3,7 @@ import { createEd25519Scheme, type Ed25519Options, ed25519Defaults } from "./ed2
 import { createHmacScheme, type HmacOptions, hmacDefaults } from "./hmac-scheme.ts";
 import { github, shopify, slack, stripe } from "./hmac-senders.ts";
 import { createJwtScheme, type JwtOptions, jwtDefaults } from "./jwt-scheme.ts";
+import { createCertificateScheme, createPublicKeyScheme } from "./public-key-scheme.ts";
 import type { SignatureScheme, SignedRequest, ValuePlace } from "./signature-scheme.ts";
 import { standardWebhooks } from "./standard-webhooks.ts";
 import { createTokenScheme, type TokenOptions, tokenDefaults } from "./token-scheme.ts";
@@ -18,7 +19,7 @@ export type SchemeName = (typeof schemeNames)[number];
 
 /** Options of all schemes; each scheme reads its own. */
 export type SchemeOptions = HmacOptions &
-  Pick<Ed25519Options, "encoding"> &
+  Pick<Ed25519Options, "encoding" | "keyFormat" | "certificateFrom" | "certificateUrls"> &
   TokenOptions &
   Omit<JwtOptions, "tokenFormat">;
 
@@ -38,13 +39,15 @@ export function schemeDefaults(name: SchemeName): Partial<SchemeOptions> {
   }
 }
 
+const schemesOfKeys = { raw: createEd25519Scheme, spki: createPublicKeyScheme, certificate: createCertificateScheme };
+
 /** Returns the scheme of a name. */
 export function schemeOf(name: SchemeName, options: Partial<SchemeOptions> = {}): SignatureScheme {
   switch (name) {
     case "hmac":
       return createHmacScheme(options);
     case "ed25519":
-      return createEd25519Scheme(options as Partial<Ed25519Options>);
+      return schemesOfKeys[options.keyFormat ?? "raw"](options as Partial<Ed25519Options>);
     case "token":
       return createTokenScheme(options);
     case "jwt":

@@ -93,17 +93,19 @@ const asked = (method: string, query: string, headers: Record<string, string> = 
   headers,
 });
 
+const proofs = (verifyToken: string | null) => ({ verifyToken, secret: "a secret of the sender" });
+
 test("Meta, Dropbox, Microsoft and CloudEvents get their verification requests answered in their own forms", () => {
   const hub = "hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=meatyhamhock";
-  assert.equal(answerHandshakeRequest("meta", asked("GET", hub), "meatyhamhock")?.text, "1158201444");
-  assert.equal(answerHandshakeRequest("dropbox", asked("GET", "challenge=abc%20123"), null)?.text, "abc 123");
+  assert.equal(answerHandshakeRequest("meta", asked("GET", hub), proofs("meatyhamhock"))?.text, "1158201444");
+  assert.equal(answerHandshakeRequest("dropbox", asked("GET", "challenge=abc%20123"), proofs(null))?.text, "abc 123");
   const token = "Validation%3A%20Testing%20client%20application%20reachability%20for%20subscription";
-  const graph = answerHandshakeRequest("microsoft-graph", asked("POST", `validationToken=${token}`), null);
+  const graph = answerHandshakeRequest("microsoft-graph", asked("POST", `validationToken=${token}`), proofs(null));
   assert.equal(graph?.text, "Validation: Testing client application reachability for subscription");
   const events = answerHandshakeRequest(
     "cloudevents",
     asked("OPTIONS", "", { "webhook-request-origin": "eg.example" }),
-    null,
+    proofs(null),
   );
   assert.deepEqual(events?.headers, {
     Allow: "POST",
@@ -131,6 +133,6 @@ test("a request in another form, without the token or with an unsafe echo gets n
     ["cloudevents", asked("OPTIONS", "", { "webhook-request-origin": "a b" }), null],
     ["slack", asked("GET", "challenge=1"), null],
   ] as const) {
-    assert.equal(answerHandshakeRequest(name, question, token), null, `${name} ${question.query}`);
+    assert.equal(answerHandshakeRequest(name, question, proofs(token)), null, `${name} ${question.query}`);
   }
 });

@@ -1,7 +1,7 @@
 /** Kinds of verification requests by which senders confirm an address. */
 export const handshakes = [
   ...(["meta", "dropbox", "microsoft-graph", "cloudevents"] as const),
-  ...(["slack", "zoom", "discord"] as const),
+  ...(["slack", "zoom", "discord", "twitch", "okta", "x", "aws-sns"] as const),
 ] as const;
 export type Handshake = (typeof handshakes)[number];
 
@@ -31,8 +31,11 @@ export type SignatureProblem =
   | "token_malformed"
   | "token_mismatch"
   | "key_unknown"
+  | "certificate_not_allowed"
+  | "certificate_unusable"
   | "issuer_mismatch"
   | "audience_mismatch"
+  | "claim_mismatch"
   | "body_digest_mismatch";
 
 export type Verification =
@@ -50,6 +53,8 @@ export interface VerifyOptions {
   readonly nowSeconds: number;
   /** Largest difference between a signed time and ours, both ways. */
   readonly toleranceSeconds: number;
+  /** The certificate at the address that `certificateAt` returned, in PEM; null when there is none. */
+  readonly certificate?: string | null;
 }
 
 /**
@@ -79,17 +84,28 @@ export interface SignatureScheme {
   readonly proofHeaders?: readonly string[];
   /** True when a form is the payload: the JSON of its member `payload`, or else its members. */
   readonly readsForms?: true;
+  /** True when JSON may come as plain text. */
+  readonly readsText?: true;
   /** True when a signed time exists. Without one, only the delivery id identifies a replay. */
   readonly signsTime: boolean;
   /** Describes the problem of a secret before it is stored; null for a usable one. */
   secretProblem(secret: string): string | null;
   /** Returns the URL of the keys that a secret stands for; they replace the secret before a verification. */
   keysAt?(secret: string): string | null;
+  /** Returns the URL of the certificate that a request names; null for one outside of the allow-list. */
+  certificateAt?(request: SignedRequest): string | null;
+  /** Returns true for a URL at a host that certificates may come from. */
+  isTrustedHost?(url: string): boolean;
   /** Verifies the raw bytes. Compares in constant time and never throws, with any headers. */
   verify(request: SignedRequest, options: VerifyOptions): Verification;
   /** Checks the time in the body, after it is verified and parsed; absent for schemes without one. */
   verifyTime?(payload: unknown, options: VerifyOptions): Verification;
   identify(request: SignedRequest, payload: unknown): DeliveryIdentity;
+  /**
+   * Returns what is signed of a request whose body may be written in other bytes under the same signature; absent for
+   * schemes that sign the bytes.
+   */
+  signedText?(request: SignedRequest): string;
   /** Returns true when the signature covers the value at a place of the request. */
   covers(place: ValuePlace): boolean;
   /** Kind of the verification request of all its senders. */

@@ -1,23 +1,36 @@
-import { headerValue, optionalHeader, unsignedHeader } from "./header-value.ts";
-import { signedMember, textAtPointer } from "./payload-member.ts";
+import { claimAt } from "./delivery-id-place.ts";
+import { headerValue, optionalHeader } from "./header-value.ts";
+import { soleTextAt, textAtPointer } from "./payload-member.ts";
 import { type PairNames, readSignaturePairs, type SignatureTexts, signaturesMax } from "./signature-pairs.ts";
 import type {
   Claim,
   SignatureProblem,
   SignatureScheme,
   SignedRequest,
+  ValuePlace,
   Verification,
   VerifyOptions,
 } from "./signature-scheme.ts";
-import { type ContentPart, parseSignedContent, signedPieces, signs, signsHeader } from "./signed-content.ts";
+import {
+  type ContentPart,
+  parseSignedContent,
+  payloadIn,
+  readsMembers,
+  signedPieces,
+  signs,
+  signsPlace,
+} from "./signed-content.ts";
 import { readTime, type TimeUnit, timeProblem } from "./signed-time.ts";
+import { usableSecrets } from "./text-secret.ts";
 
 /** Differences between senders that sign a text made of parts of the request. */
 export interface TemplateOptions {
-  /** Template of the signed text, with `{timestamp}`, `{id}`, `{body}`, `{method}`, `{url}` and `{header:…}`. */
+  /** Template of the signed text; see `parseSignedContent`. */
   readonly signedContent: string;
   readonly timeUnit: TimeUnit;
   readonly signatureHeader: string;
+  /** Place of the only signature in the body, for senders that write it there; null for one in a header. */
+  readonly signatureFrom: { readonly pointer: string } | null;
   /** Header with the old secret's signature while a rotation overlaps. */
   readonly previousSignatureHeader: string | null;
   /** Prefix of each signature in the header. */
@@ -37,8 +50,8 @@ export interface TemplateOptions {
 /** Reading and comparison of one kind of signature. */
 interface Signatures<Key> {
   readonly secretProblem: (secret: string) => string | null;
-  /** Returns the key of a secret; null for an unusable one. */
-  readonly readKey: (secret: string) => Key | null;
+  /** Returns the keys that may have signed a request, or the reason why there is none. */
+  readonly readKeys: (limits: VerifyOptions, request: SignedRequest) => readonly Key[] | SignatureProblem;
   /** Returns the bytes of a signature; null for any other text. */
   readonly readSignature: (text: string) => Buffer | null;
   /** Compares each given signature with each expected one, in constant time. */
@@ -54,37 +67,56 @@ export function createTemplateScheme<Key>(options: TemplateOptions, signatures: 
   const parsed = parseSignedContent(options.signedContent);
   // The edge refuses such a template; one that exists anyway verifies nothing.
   const parts = typeof parsed === "string" ? null : parsed;
-  const isSigned = (header: string) => parts !== null && signsHeader(parts, header);
-  const idIsSigned = parts !== null && (signs(parts, "id") || isSigned(options.deliveryIdHeader));
-  const typeIsSigned = isSigned(options.eventTypeHeader);
-  const claimed = (request: SignedRequest, header: string, isCovered: boolean): Claim | null => {
-    const claim = unsignedHeader(request, header);
-    return claim && { ...claim, signed: isCovered };
-  };
+  const covers = (place: ValuePlace): boolean =>
+    parts !== null &&
+    (signsPlace(parts, place) ||
+      ("header" in place && place.header === options.deliveryIdHeader && signs(parts, "id")));
+  const isIdSigned = covers({ header: options.deliveryIdHeader });
+  const claimed = (request: SignedRequest, place: ValuePlace): Claim | null =>
+    claimAt(place, { covers }, request, null);
+  const member = (payload: unknown, name: string): Claim | null =>
+    claimAt({ pointer: `/${name}` }, { covers }, null, payload);
+  const { timestampFrom } = options;
   return {
     mediaTypes: null,
-    ...(!idIsSigned && { hasUnsignedId: true as const }),
-    signsTime: parts !== null && (signs(parts, "timestamp") || options.timestampFrom !== null),
-    ...(options.timestampFrom && { verifyTime: verifyTimeAt(options.timestampFrom, options.timeUnit) }),
+    ...(!isIdSigned && { hasUnsignedId: true as const }),
+    ...(parts !== null && readsMembers(parts) && { readsForms: true as const, readsText: true as const }),
+    signsTime: parts !== null && (signs(parts, "timestamp") || (timestampFrom !== null && covers(timestampFrom))),
+    ...(timestampFrom && { verifyTime: verifyTimeAt(timestampFrom, options.timeUnit) }),
     proofHeaders: [options.signatureHeader, options.previousSignatureHeader].filter((name) => name !== null),
     secretProblem: signatures.secretProblem,
     verify: (request, limits) =>
       parts === null
         ? { verified: false, problem: "signature_mismatch" }
         : verify(request, limits, { options, parts, signatures }),
-    covers: (place) =>
-      "header" in place
-        ? isSigned(place.header) || (idIsSigned && place.header === options.deliveryIdHeader)
-        : parts !== null,
-    identify: (request, payload) => ({
-      // The body's id often names its subject, and several deliveries may be about one subject.
-      deliveryId: claimed(request, options.deliveryIdHeader, idIsSigned) ?? signedMember(payload, ["id"]),
-      eventType: typeIsSigned
-        ? claimed(request, options.eventTypeHeader, true)
-        : (signedMember(payload, ["type"]) ?? unsignedHeader(request, options.eventTypeHeader)),
-    }),
+    ...(parts !== null && !signs(parts, "body") && { signedText: signedTextBy(parts, options) }),
+    covers,
+    identify(request, payload) {
+      const header = claimed(request, { header: options.eventTypeHeader });
+      return {
+        // The body's id often names its subject, and several deliveries may be about one subject.
+        deliveryId: claimed(request, { header: options.deliveryIdHeader }) ?? member(payload, "id"),
+        eventType: header?.signed ? header : (member(payload, "type") ?? header),
+      };
+    },
   };
 }
+
+const signedTextBy =
+  (parts: readonly ContentPart[], { deliveryIdHeader, timestampHeader }: TemplateOptions) =>
+  (request: SignedRequest): string => {
+    const timestamp = optionalHeader(request, timestampHeader);
+    const pieces = signedPieces(parts, request, { timestamp, idHeader: deliveryIdHeader, secret: "" });
+    return "problem" in pieces ? "" : pieces.join("");
+  };
+
+/** Creates the reader of keys that secrets stand for. */
+export const keysFrom =
+  <Key>(readKey: (secret: string) => Key | null) =>
+  ({ secrets }: VerifyOptions): readonly Key[] | SignatureProblem => {
+    const keys = secrets.map(readKey).filter((key) => key !== null);
+    return keys.length === 0 ? "secret_unusable" : keys;
+  };
 
 const verifyTimeAt =
   (place: { readonly pointer: string }, unit: TimeUnit) =>
@@ -114,12 +146,18 @@ function verify<Key>(
   const failed = (problem: SignatureProblem) => ({ verified: false, problem, timestampSeconds }) as const;
   const given = texts.signatures.map(signatures.readSignature).filter((signature) => signature !== null);
   if (given.length === 0) return failed("signature_malformed");
-  const keys = limits.secrets.map(signatures.readKey).filter((key) => key !== null);
-  if (keys.length === 0) return failed("secret_unusable");
+  const keys = signatures.readKeys(limits, request);
+  if (typeof keys === "string") return failed(keys);
 
-  const content = signedPieces(parts, request, { timestamp, idHeader: options.deliveryIdHeader });
-  if ("problem" in content) return failed(content.problem);
-  if (!signatures.matches(keys, content, given)) return failed("signature_mismatch");
+  // Only a template with the secret has another content for each.
+  const secrets = signs(parts, "secret") ? usableSecrets(limits.secrets) : [""];
+  let isRight = false;
+  for (const secret of secrets) {
+    const content = signedPieces(parts, request, { timestamp, idHeader: options.deliveryIdHeader, secret });
+    if ("problem" in content) return failed(content.problem);
+    if (signatures.matches(keys, content, given)) isRight = true;
+  }
+  if (!isRight) return failed("signature_mismatch");
   const problem = timestampSeconds === null ? null : timeProblem(timestampSeconds, limits);
   return problem ? failed(problem) : { verified: true, timestampSeconds };
 }
@@ -134,6 +172,10 @@ function readTexts(
   const timeIsPaired = signsTime && pairs !== null && pairs.timeKey !== null;
   const time = signsTime && !timeIsPaired ? timeOf(request, options) : untimed;
   if ("problem" in time) return time;
+  if (options.signatureFrom) {
+    const signature = soleTextAt(payloadIn(request), options.signatureFrom.pointer);
+    return signature ? { ...time, signatures: [signature] } : { problem: "signature_missing" };
+  }
   if (pairs === null) {
     const signatures = signatureTexts(request, options);
     return "problem" in signatures ? signatures : { ...time, signatures: signatures.values };

@@ -18,11 +18,12 @@ import { createRetryRejection } from "./rejections/retry-rejection.ts";
 import { createPublishStep } from "./replays/publish-step.ts";
 import { createReplays } from "./replays/replays.ts";
 import { whyReplayed } from "./replays/why-replayed.ts";
+import { createAssertUsable } from "./sources/assert-usable.ts";
+import { createCertificates } from "./sources/certificates.ts";
 import { createKeySets } from "./sources/key-sets.ts";
 import { createKnownSources, type KnownSources } from "./sources/known-sources.ts";
 import { viewSource } from "./sources/source.ts";
 import { createSourceRotations } from "./sources/source-rotations.ts";
-import { createAssertUsable } from "./sources/source-settings.ts";
 import { createSourceStore, type SourceStore, sealedSecrets } from "./sources/source-store.ts";
 import { createSourceViews } from "./sources/source-view.ts";
 import { createSources } from "./sources/sources.ts";
@@ -54,7 +55,11 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const { sources, sourceRotations } = owned;
   consume("accounts", { "account.deleted": ({ subject }, { tx }) => sources.deleteAllOf(tx, subject) });
 
-  const judge = openJudge(context, opened, createKeySets({ outbound, clock, log: context.log }));
+  const keys = { outbound, clock, log: context.log };
+  const judge = openJudge(context, opened, {
+    keySets: createKeySets(keys),
+    certificates: createCertificates(keys),
+  });
   const receivedStore = createReceivedStore({ pool, clock, keepMs });
   const rejectionStore = createRejectionStore(pool, sealer);
   const sourceViews = createSourceViews(judge, configuration.get("http.base-url"));

@@ -55,6 +55,7 @@ async function workFor(source: Source | null, secret: string, sentAs: Scheme): P
       webhookBytesMax: () => 1_048_576,
       mayWrite: () => true,
       keySets: { withKeys: async (known) => known, reread: async () => false },
+      certificates: { find: () => assert.fail("none is named"), confirm: async () => false },
     },
     knownSources: createKnownSources({ findWithSecrets, findIdAt: async () => null }, clock),
     isWithinRate: () => true,

@@ -10,7 +10,7 @@ interface PresetSettings extends Partial<SchemeOptions> {
   readonly handshake?: Handshake;
   readonly keepRejectedBodies?: boolean;
   /** Answer that the sender expects to an accepted webhook. */
-  readonly answer?: { readonly status: 200 | 202 | 204 };
+  readonly answer?: { readonly status: 200 | 202 | 204; readonly body?: string };
 }
 
 /** A request of the sender that verifies with its secret. */
@@ -25,6 +25,10 @@ interface PresetVector {
   readonly secret: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Settings of the owner's own that the request verifies with. */
+  readonly settings?: PresetSettings;
+  /** The certificate that the request names, in PEM; made for the request. */
+  readonly certificate?: string;
   /** URL that the sender posted to, if it signs that. */
   readonly url?: string;
   /** Time of the signature. */
@@ -39,6 +43,8 @@ export interface Preset {
   readonly documentation: string;
   readonly scheme: SchemeName;
   readonly settings: PresetSettings;
+  /** Settings that only the owner knows and a source must have, with what each is. */
+  readonly ownerSettings?: Readonly<Partial<Record<keyof PresetSettings, string>>>;
   /** Place where the owner finds the secret. */
   readonly secretFrom: string;
   /** Steps at the sender, once the source exists. */

@@ -5,6 +5,7 @@ import { payments } from "./payments.ts";
 import { peopleAndFiles } from "./people-and-files.ts";
 import type { Preset } from "./preset.ts";
 import { publicKeys } from "./public-keys.ts";
+import { signedMembers } from "./signed-members.ts";
 import { standardWebhooksSenders } from "./standard-webhooks.ts";
 import { timedHeaders } from "./timed-headers.ts";
 import { timedPairs } from "./timed-pairs.ts";
@@ -19,6 +20,7 @@ const families = {
   ...payments,
   ...peopleAndFiles,
   ...publicKeys,
+  ...signedMembers,
   ...standardWebhooksSenders,
   ...timedHeaders,
   ...timedPairs,

@@ -204,6 +204,37 @@ export const tokens = {
       atSeconds: 1568977200,
     },
   },
+  okta: {
+    title: "Okta",
+    documentation: "https://developer.okta.com/docs/concepts/event-hooks/",
+    scheme: "token",
+    settings: {
+      tokenHeader: "authorization",
+      tokenFormat: "plain",
+      deliveryIdFrom: { pointer: "/eventId" },
+      eventTypeFrom: { pointer: "/data/events/0/eventType" },
+      handshake: "okta",
+    },
+    secretFrom: "the authentication secret that you enter at the event hook",
+    steps: [
+      "Open Workflow → Event Hooks and choose Create Event Hook.",
+      "Enter the address of the source as URL, `Authorization` as authentication field and the source's secret as authentication secret, and subscribe to the events.",
+      "Choose Verify: the source answers Okta's challenge.",
+    ],
+    notes: [
+      "Okta signs nothing: the secret proves the sender, but not that the body is unchanged.",
+      "One webhook may hold several events; the type is that of the first.",
+    ],
+    retries: "Once more after a timeout of three seconds.",
+    vector: {
+      made: "computed",
+      from: "the recipe of Okta's documentation",
+      secret: "an authentication secret of okta",
+      headers: { authorization: "an authentication secret of okta" },
+      body: '{"eventType":"com.okta.event_hook","eventTypeVersion":"1.0","eventId":"b5a188b9-5ece-4636-b041-482ffda96311","data":{"events":[{"uuid":"1","eventType":"user.session.start"}]}}',
+      atSeconds: 1700000000,
+    },
+  },
   postmark: {
     title: "Postmark",
     documentation: "https://postmarkapp.com/developer/webhooks/webhooks-overview",

@@ -13,13 +13,15 @@ export type HandshakeOutcome =
   | { readonly outcome: "answered"; readonly answer: HandshakeAnswer }
   | { readonly outcome: "refused" | "closed" | "unknown-source" };
 
+const proofsOf = ({ secrets: { verifyToken, current } }: KnownSource) => ({ verifyToken, secret: current });
+
 /** Creates the operation that answers a sender's verification request, before the sender posts anything. */
 export function createAnswerHandshake({ knownSources, judge: { mayWrite, clock } }: Dependencies) {
   const answerBy = (known: KnownSource | null, address: string, request: HandshakeRequest): HandshakeOutcome => {
     if (known === null || !isLiveAddress(known.source, address, clock.nowMs())) return { outcome: "unknown-source" };
     if (!isOpen(known.source, mayWrite)) return { outcome: "closed" };
     const { handshake } = known.source.settings;
-    const answer = handshake ? answerHandshakeRequest(handshake, request, known.secrets.verifyToken) : null;
+    const answer = handshake ? answerHandshakeRequest(handshake, request, proofsOf(known)) : null;
     return answer === null ? { outcome: "refused" } : { outcome: "answered", answer };
   };
   return async function answerHandshake(address: string, request: HandshakeRequest): Promise<HandshakeOutcome> {

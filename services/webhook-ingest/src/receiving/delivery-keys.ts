@@ -16,12 +16,13 @@ export interface DeliveryKeys {
 
 /** Computes the keys of a delivery under the name `deliveryId`. */
 export function keysOf(
-  { deliveryId, isIdForgeable, signedSeconds, body }: Delivery,
+  { deliveryId, isIdForgeable, signedSeconds, body, signedText }: Delivery,
   name = deliveryId.value,
 ): DeliveryKeys {
   const content = digest(body);
   const time = signedSeconds === null ? "" : String(signedSeconds);
-  return { id: idKeyOf(name), content, signed: isIdForgeable ? digest("signed", time, content) : null };
+  const signed = signedText === null ? content : digest(signedText);
+  return { id: idKeyOf(name), content, signed: isIdForgeable ? digest("signed", time, signed) : null };
 }
 
 /** Computes the key of a delivery id. */

@@ -14,12 +14,16 @@ export interface Delivery {
   readonly deliveryId: Claim;
   /** True when no signature covers the id, so that a captured webhook could be sent again under another one. */
   readonly isIdForgeable: boolean;
+  /** True when the id is signed and the body is not: another content under it is forged, and no delivery of its own. */
+  readonly isIdFinal: boolean;
   readonly eventType: Claim | null;
   readonly contentType: string | null;
   /** All headers as they came, signatures and credentials masked. */
   readonly headers: Headers;
   /** The bytes that the signature covers. */
   readonly body: Buffer;
+  /** What is signed, where the same signature fits other bytes of the body; null where it is the body. */
+  readonly signedText: string | null;
   readonly payload: Payload;
   /** Signed time in seconds; null when the scheme signs none. */
   readonly signedSeconds: number | null;

@@ -12,6 +12,7 @@ import {
   type SignatureScheme,
   type SignedRequest,
 } from "@signalbox/webhook-signatures";
+import type { Certificates } from "../sources/certificates.ts";
 import type { KeySets } from "../sources/key-sets.ts";
 import type { KnownSource } from "../sources/known-sources.ts";
 import { isOpen, type Source } from "../sources/source.ts";
@@ -69,6 +70,7 @@ export type Judgement =
 export interface Judge {
   readonly clock: Clock;
   readonly keySets: Pick<KeySets, "withKeys" | "reread">;
+  readonly certificates: Pick<Certificates, "find" | "confirm">;
   /** Largest difference in milliseconds between a signed time and ours, both ways. */
   readonly toleranceMs: () => number;
   /** Largest body, as it came and decoded. */
@@ -97,15 +99,37 @@ export async function judgeAgainstSource(judge: Judge, webhook: Webhook, known: 
  */
 export async function judgeByKeys(judge: Judge, webhook: DecodedWebhook, known: KnownSource): Promise<Judgement> {
   const { keySets } = judge;
+  if (known.scheme.certificateAt) return judgeByCertificate(judge, webhook, known);
   if (!known.scheme.keysAt) return judgeWebhook(judge, webhook, known);
   const judgeNow = async () => judgeWebhook(judge, webhook, await keySets.withKeys(known));
   const first = await judgeNow();
   if (!("reason" in first)) return first;
   if (first.reason === "key_unknown" && (await keySets.reread(known))) return judgeNow();
-  // The webhook was not proved wrong: its sender should try again.
   const isAway = first.outcome === "not-verified" && first.reason === "secret_unusable";
-  return isAway ? { outcome: "keys-away", reason: "keys_unreachable" } : first;
+  return isAway ? keysAway : first;
 }
+
+/** The webhook was not proved wrong: its sender should try again. */
+const keysAway = { outcome: "keys-away", reason: "keys_unreachable" } as const;
+
+/**
+ * Judges a webhook by the certificate that it names. A request to confirm the address is a challenge only where its URL
+ * is at a host of the allow-list.
+ */
+async function judgeByCertificate(judge: Judge, webhook: DecodedWebhook, known: KnownSource): Promise<Judgement> {
+  const { certificateAt, isTrustedHost } = known.scheme;
+  const url = certificateAt?.(signedRequest(webhook, known.source)) ?? null;
+  const found = url === null ? null : await judge.certificates.find(url);
+  const certificate = found?.outcome === "found" ? found.certificate : null;
+  const judgement = judgeWebhook(judge, webhook, known, certificate);
+  if (found?.outcome === "away" && "reason" in judgement && judgement.outcome === "not-verified") return keysAway;
+  const confirmUrl = "answer" in judgement ? confirmUrlOf(judgement) : undefined;
+  if (confirmUrl === undefined || isTrustedHost?.(confirmUrl)) return judgement;
+  return { outcome: "not-verified", reason: "certificate_not_allowed" };
+}
+
+const confirmUrlOf = (judgement: Extract<Judgement, { answer: unknown }>): string | undefined =>
+  judgement.outcome === "challenged" ? judgement.answer.confirmUrl : undefined;
 
 /** Refusals of a body that cannot be decoded. */
 const undecodedAs = {
@@ -124,12 +148,17 @@ const contentTypeCharactersMax = 256;
  * check the type. Before the signature is verified, a source that accepts nothing looks like an unknown one, so that
  * its id reveals nothing about the account.
  */
-function judgeWebhook(judge: Judge, webhook: DecodedWebhook, known: KnownSource): Judgement {
+function judgeWebhook(
+  judge: Judge,
+  webhook: DecodedWebhook,
+  known: KnownSource,
+  certificate: string | null = null,
+): Judgement {
   const { source, secrets, scheme } = known;
   const { clock, eventBytesMax, mayWrite } = judge;
   const { headers, decoding } = webhook;
   const isAccepting = isOpen(source, mayWrite);
-  const { verification, limits, signed } = verifyBytes(judge, webhook, known);
+  const { verification, limits, signed } = verifyBytes(judge, webhook, known, certificate);
   if (!verification.verified) {
     const { problem: reason, timestampSeconds: signedSeconds = null } = verification;
     return { outcome: isAccepting ? "not-verified" : "hidden", reason, signedSeconds };
@@ -169,10 +198,12 @@ function judgeWebhook(judge: Judge, webhook: DecodedWebhook, known: KnownSource)
       // Nobody signed an id of ours, although it is made from what was signed.
       deliveryId: storable(deliveryId ?? { value: digestId(signedSeconds, signed.body), signed: false }),
       isIdForgeable: scheme.hasUnsignedId === true || typeof source.settings.deliveryIdFrom === "object",
+      isIdFinal: deliveryId?.signed === true && !scheme.covers({ pointer: "/" }),
       eventType: eventType && storable({ ...eventType, value: eventType.value.slice(0, eventTypeCharactersMax) }),
       contentType: contentType?.slice(0, contentTypeCharactersMax) ?? null,
       headers: keptHeaders(headers, scheme),
       body: signed.body,
+      signedText: scheme.signedText?.(signed) ?? null,
       payload: fittingPayload(reading.payload, decoded, eventBytesMax),
       signedSeconds,
       receivedAt,
@@ -181,19 +212,24 @@ function judgeWebhook(judge: Judge, webhook: DecodedWebhook, known: KnownSource)
 }
 
 /** Verifies the raw bytes or, where the source says so, the decoded ones; a body that cannot be decoded then fails. */
-function verifyBytes({ clock, toleranceMs }: Judge, webhook: DecodedWebhook, { source, secrets, scheme }: KnownSource) {
-  const { method, headers, decoding } = webhook;
-  const { signatureOver, publicUrl, toleranceSeconds } = source.settings;
+function verifyBytes(
+  { clock, toleranceMs }: Judge,
+  webhook: DecodedWebhook,
+  { source, secrets, scheme }: KnownSource,
+  certificate: string | null,
+) {
+  const { decoding } = webhook;
+  const { signatureOver, toleranceSeconds } = source.settings;
   const now = clock.now();
   const former = secrets.former.filter((secret) => isLive(secret, now)).map(({ secret }) => secret);
   const limits = {
     secrets: [secrets.current, ...former],
     nowSeconds: Math.floor(now.getTime() / 1000),
     toleranceSeconds: toleranceSeconds ?? toleranceMs() / 1000,
+    certificate,
   };
   const isOverWire = signatureOver !== "decoded";
-  const body = isOverWire || !("body" in decoding) ? webhook.body : decoding.body;
-  const signed = { method, url: publicUrl ?? webhook.url, headers, body };
+  const signed = signedRequest(webhook, source);
   const verification:
     | { verified: true; timestampSeconds: number | null }
     | { verified: false; problem: string; timestampSeconds?: number | null } =
@@ -201,6 +237,13 @@ function verifyBytes({ clock, toleranceMs }: Judge, webhook: DecodedWebhook, { s
       ? { verified: false, problem: undecodedAs[decoding.problem].reason }
       : scheme.verify(signed, limits);
   return { verification, limits, signed };
+}
+
+/** Returns the request as its sender signed it. */
+function signedRequest({ method, url, headers, body, decoding }: DecodedWebhook, { settings }: Source) {
+  const { signatureOver, publicUrl } = settings;
+  const isOverWire = signatureOver !== "decoded" || !("body" in decoding);
+  return { method, url: publicUrl ?? url, headers, body: isOverWire ? body : decoding.body };
 }
 
 /** Returns the identity by the scheme, or by the places that the source names instead. */

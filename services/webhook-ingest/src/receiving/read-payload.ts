@@ -22,7 +22,7 @@ const malformed: Reading = { problem: "body_malformed" };
 export function readPayload(
   body: Buffer,
   contentType: string | null,
-  { mediaTypes, readsForms }: Pick<SignatureScheme, "mediaTypes" | "readsForms">,
+  { mediaTypes, readsForms, readsText }: Pick<SignatureScheme, "mediaTypes" | "readsForms" | "readsText">,
 ): Reading {
   const type = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
   if (mediaTypes !== null && type !== "" && !mediaTypes.includes(type)) return { problem: "media_type_not_supported" };
@@ -30,6 +30,8 @@ export function readPayload(
   if (textType.test(type)) {
     if (!isUtf8(body)) return malformed;
     const text = body.toString("utf8");
+    const json = type === "text/plain" && readsText ? parsed(text) : null;
+    if (json) return json;
     return type === formType && readsForms ? readForm(text) : { payload: { text }, value: undefined };
   }
   return (type === "" ? readJson(body) : null) ?? { payload: { bytes: body }, value: undefined };

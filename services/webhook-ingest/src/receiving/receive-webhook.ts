@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { AppError } from "@signalbox/core";
-import type { SchemeName } from "@signalbox/webhook-signatures";
+import type { HandshakeAnswer, SchemeName } from "@signalbox/webhook-signatures";
 import { figuresOf, type RejectionFigures } from "../rejections/rejection-figures.ts";
 import { type KnownSource, type KnownSources, knownSource } from "../sources/known-sources.ts";
 import { isLiveAddress, type Source, sourceFrom } from "../sources/source.ts";
@@ -69,6 +69,9 @@ export function createReceiveWebhook(dependencies: Dependencies) {
     return { outcome: "unknown-source" };
   }
 
+  const isConfirmed = async ({ confirmUrl }: HandshakeAnswer): Promise<boolean> =>
+    confirmUrl === undefined || judge.certificates.confirm(confirmUrl);
+
   return async function receiveWebhook(posted: Omit<Webhook, "sourceId">): Promise<ReceiveOutcome> {
     const sourceId = await knownSources.idAt(posted.address);
     let source = await knownSources.find(sourceId);
@@ -95,6 +98,9 @@ export function createReceiveWebhook(dependencies: Dependencies) {
         const kept = current.source.settings.keepRejectedBodies ? { proofHeaders } : null;
         const signedSeconds = "signedSeconds" in judgement ? (judgement.signedSeconds ?? null) : null;
         const figures = () => figuresOf(judge, webhook, current, signedSeconds);
+        const isUnconfirmed = judgement.outcome === "challenged" && !(await isConfirmed(judgement.answer));
+        if (isUnconfirmed)
+          return { outcome: "keys-away", reason: "confirmation_failed", scheme: current.source.scheme, figures };
         return { ...judgement, scheme: current.source.scheme, kept, figures };
       }
       source = current;

@@ -7,7 +7,6 @@ import type { OpenedService } from "@signalbox/service";
 import type { Properties } from "../properties.ts";
 import { createRecordRejection, type RecordRejection } from "../rejections/record-rejection.ts";
 import type { RejectionStore } from "../rejections/rejection-store.ts";
-import type { KeySets } from "../sources/key-sets.ts";
 import type { KnownSources } from "../sources/known-sources.ts";
 import type { Source } from "../sources/source.ts";
 import type { SourceViews } from "../sources/source-view.ts";
@@ -103,10 +102,15 @@ const allowanceOf = (configuration: Configuration<Properties>) => ({
 });
 
 /** Creates the judge of webhooks, with the limits of this deployment. */
-export function openJudge({ configuration, clock }: Context, { accessStates }: Opened, keySets: KeySets): Judge {
+export function openJudge(
+  { configuration, clock }: Context,
+  { accessStates }: Opened,
+  { keySets, certificates }: Pick<Judge, "keySets" | "certificates">,
+): Judge {
   return {
     clock,
     keySets,
+    certificates,
     toleranceMs: () => configuration.get("webhook-ingest.tolerance"),
     webhookBytesMax: () => configuration.get("limits.maxWebhookBytes"),
     eventBytesMax: configuration.get("events.message.max-bytes"),

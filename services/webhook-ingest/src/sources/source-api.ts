@@ -1,5 +1,6 @@
 import type { Caller } from "@signalbox/auth";
 import { displayName, examples, webhookSchemes, webhookSourceExample } from "@signalbox/contracts";
+import { snakeCase } from "@signalbox/core";
 import type { PageLimits } from "@signalbox/graphql";
 import { created, type HttpResponse, ok, strongEtag } from "@signalbox/http";
 import {
@@ -87,6 +88,11 @@ const CreateSourceBody = z
     if (handshake === "meta" && verify_token === null) {
       const message = "Meta sends a token with its verification request; give the same token here.";
       addIssue({ code: "custom", path: ["verify_token"], message });
+    }
+    const { ownerSettings = {} } = preset ? (presets[preset] as Preset) : {};
+    for (const [name, message] of Object.entries(ownerSettings)) {
+      const isMissing = settings[name as keyof typeof settings] === undefined;
+      if (isMissing) addIssue({ code: "custom", path: ["settings", snakeCase(name)], message });
     }
     const right = preset && presets[preset].scheme;
     if (preset === undefined && scheme === undefined) {

@@ -6,9 +6,9 @@ import type { HttpResponse, Refusal } from "@signalbox/http";
 import { audited, type OwnRow, operation, tooMany } from "@signalbox/service";
 import { rotate, type Tx } from "@signalbox/storage";
 import { z } from "zod";
+import type { AssertUsable } from "./assert-usable.ts";
 import type { KnownSources } from "./known-sources.ts";
 import { newAddress, newSecret, type Source, sourceUpdated } from "./source.ts";
-import type { AssertUsable } from "./source-settings.ts";
 import type { SourceStore } from "./source-store.ts";
 import { SourceInFullResource } from "./source-view.ts";
 

@@ -1,12 +1,10 @@
-import { AppError, camelCase, MiB, snakeCase } from "@signalbox/core";
-import type { OutboundClient } from "@signalbox/net";
+import { camelCase, MiB, snakeCase } from "@signalbox/core";
 import {
   type DeliveryIdPlace,
   handshakes,
   parseSignedContent,
   type SchemeName,
   type SchemeOptions,
-  schemeOf,
 } from "@signalbox/webhook-signatures";
 import { z } from "zod";
 
@@ -26,13 +24,14 @@ const placeOfId = z.union([z.literal("digest"), inHeader, atPointer]) satisfies 
 
 const signedContent = z
   .string()
-  .max(256)
+  .max(1_024)
   .superRefine((template, { addIssue }) => {
     const parsed = parseSignedContent(template);
     if (typeof parsed === "string") addIssue({ code: "custom", message: parsed });
   })
   .describe(
-    "Template of the signed text, with {timestamp}, {id}, {body}, {method}, {url} and {header:name}. {body} is required.",
+    "Template of the signed text, with {timestamp}, {id}, {body}, {method}, {url}, {form}, {crc32}, {secret}, {header:name}, " +
+      "{body:/pointer} and {line:name}. Without {body} or {form} it needs `accept_weak`.",
   );
 
 /** Settings of senders that sign a text made of parts of the request. */
@@ -53,6 +52,9 @@ const templateMembers = {
   previous_signature_header: headerName
     .nullable()
     .describe("The header with the signature of the secret before the last rotation."),
+  signature_from: atPointer
+    .nullable()
+    .describe("Place of the only signature in the body, for senders that write it there."),
   signature_prefix: z.string().max(32).describe("Prefix of each signature in its header."),
   signature_separator: z
     .enum([",", ";", " "])
@@ -67,7 +69,31 @@ const templateMembers = {
 };
 const hmacMembers = {
   algorithm: z.enum(["sha256", "sha512", "sha1"]).describe("sha1 needs `accept_weak`."),
-  accept_weak: z.boolean().describe("True accepts a weak algorithm."),
+  accept_weak: z.boolean().describe("True accepts a weak algorithm, and a signature that does not cover the body."),
+};
+const certificateUrl = z
+  .string()
+  .max(512)
+  .regex(
+    /^https?:\/\/(?:(?:[a-z0-9-]+|\*)\.)*[a-z0-9-]+\.[a-z0-9-]+(?:\.[a-z0-9-]+)?(?::\d{1,5})?\/[A-Za-z0-9._/*-]*$/,
+    "An https URL without a query, in which * stands for a label of the host or a part of a segment of the path.",
+  );
+const keyMembers = {
+  key_format: z
+    .enum(["raw", "spki", "certificate"])
+    .describe(
+      "`raw`: an Ed25519 key of 32 bytes; `spki`: a public key in PEM or as base 64 of its DER; `certificate`: the request names a certificate, and the secret is the text of {secret}.",
+    ),
+  certificate_from: z
+    .union([inHeader, atPointer])
+    .nullable()
+    .describe("Place of the URL of the sender's certificate in the request."),
+  certificate_urls: z
+    .array(certificateUrl)
+    .max(8)
+    .describe(
+      "URLs that a certificate is read from; `*` stands for a label of the host or a part of a segment of the path.",
+    ),
 };
 const tokenMembers = {
   token_from: atPointer
@@ -90,6 +116,15 @@ const jwtMembers = {
   audience: claimName.nullable().describe("Audience that must be among the `aud` of a token."),
   body_digest_claim: claimName.nullable().describe("Claim with the SHA-256 of the body, if the tokens have one."),
   body_digest_encoding: z.enum(["hex", "base64", "base64url"]).describe("Encoding of that digest."),
+  required_claims: z
+    .array(
+      z.strictObject({
+        name: claimName.describe("The name of the claim."),
+        value: z.string().max(1_024).describe("Its text."),
+      }),
+    )
+    .max(8)
+    .describe("Claims with their required texts, such as the `email` of the sender's service account."),
 };
 /** Settings of every scheme. */
 const senderMembers = {
@@ -155,6 +190,7 @@ const senderMembers = {
 const settingMembers = {
   ...hmacMembers,
   ...templateMembers,
+  ...keyMembers,
   ...shownTokenMembers,
   ...tokenMembers,
   ...jwtMembers,
@@ -166,7 +202,7 @@ const namesOf = (...objects: object[]): ReadonlySet<string> => new Set(objects.f
 /** Settings that belong to certain schemes; all others belong to every scheme. */
 const settingsOfSchemes: Readonly<Partial<Record<string, ReadonlySet<string>>>> = {
   hmac: namesOf(hmacMembers, templateMembers),
-  ed25519: namesOf(templateMembers),
+  ed25519: namesOf(hmacMembers, templateMembers, keyMembers),
   token: namesOf(shownTokenMembers, tokenMembers),
   jwt: namesOf(shownTokenMembers, jwtMembers),
 };
@@ -240,58 +276,12 @@ export const viewSetting = (value: unknown): unknown => renamed(value, snakeCase
 export const settingsOf = (scheme: SchemeName): (keyof SourceSettings)[] =>
   names.flatMap(([key, name]) => (settingsOfSchemes[scheme]?.has(name) || !isOfSomeScheme(name) ? [key] : []));
 
-export type AssertUsable = ReturnType<typeof createAssertUsable>;
-
-/**
- * Creates the check that refuses settings and a secret that the scheme cannot use.
- * @throws AppError `validation_error` with each problem
- */
-export function createAssertUsable({ check }: Pick<OutboundClient, "check">) {
-  return function assertUsable(scheme: SchemeName, settings: SourceSettings, secret: string | undefined): void {
-    assertSettingsFit(scheme, settings);
-    if (secret === undefined) return;
-    const { secretProblem, keysAt } = schemeOf(scheme, settings);
-    const keysUrl = keysAt?.(secret) ?? null;
-    const isRefused =
-      keysUrl !== null && secretProblem(secret) === null && check(keysUrl, { requireHttps: true }) !== null;
-    const problem = isRefused ? "The address of the JWKS must be public, and https." : secretProblem(secret);
-    if (problem === null) return;
-    throw new AppError("validation_error", "The secret does not fit the scheme.", {
-      details: [{ field: "secret", code: "invalid_secret", message: problem }],
-    });
-  };
-}
-
-/**
- * Refuses settings of another scheme, which would have no effect.
- * @throws AppError with each problem
- */
-function assertSettingsFit(scheme: SchemeName, settings: SourceSettings): void {
+/** Lists the settings in `given` that only other schemes have, by their names in the API. */
+export function foreignSettings(scheme: SchemeName, given: SourceSettings): string[] {
   const own = settingsOfSchemes[scheme];
-  const foreign = names.filter(([key, name]) => key in settings && !own?.has(name) && isOfSomeScheme(name));
-  const details = foreign.map(([, name]) => problemOf(name, `The scheme ${scheme} does not have this setting.`));
-  if (settings.algorithm === "sha1" && settings.acceptWeak !== true)
-    details.push(problemOf("algorithm", "SHA-1 is weak; accept_weak must be true for it."));
-  if (scheme === "jwt") details.push(...jwtProblems(settings));
-  if (details.length > 0)
-    throw new AppError("validation_error", `Some of these settings are not for the scheme ${scheme}.`, { details });
+  return names.flatMap(([key, name]) => (key in given && !own?.has(name) && isOfSomeScheme(name) ? [name] : []));
 }
 
-/** A sender's keys sign for all its customers: a token must be bound to this source, or to this body. */
-function jwtProblems({ issuer, audience, bodyDigestClaim, tokenFormat }: SourceSettings) {
-  const problems = [];
-  if (tokenFormat === "basic")
-    problems.push(problemOf("token_format", "The scheme jwt needs token_format plain or bearer."));
-  if (!bodyDigestClaim && !(issuer && audience))
-    problems.push(problemOf("audience", "The scheme jwt needs an issuer and an audience, or a body_digest_claim."));
-  return problems;
-}
-
-const problemOf = (name: string, message: string) => ({
-  field: `settings.${name}`,
-  code: "not_allowed" as const,
-  message,
-});
 const isOfSomeScheme = (name: string): boolean => Object.values(settingsOfSchemes).some((own) => own?.has(name));
 
 function fromWire<T extends object>(given: T): SourceSettings {

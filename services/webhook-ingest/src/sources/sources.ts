@@ -3,6 +3,7 @@ import { type Clock, changedMembers, patched } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
+import type { AssertUsable } from "./assert-usable.ts";
 import type { KnownSources } from "./known-sources.ts";
 import {
   type NewSource,
@@ -15,7 +16,7 @@ import {
   sourceFrom,
   sourceUpdated,
 } from "./source.ts";
-import { type AssertUsable, mergeSettings } from "./source-settings.ts";
+import { mergeSettings } from "./source-settings.ts";
 import type { SourceSecrets, SourceStore } from "./source-store.ts";
 
 interface SourceDependencies {
@@ -107,7 +108,7 @@ const proofsIn = ({ secret, verifyToken }: SecretChange): string[] => [
 /** Returns the present secrets when one of them, or its encoding, changes. */
 async function formerSecrets(tx: Tx, sourceStore: SourceStore, { id }: Source, change: SourceChange) {
   const { secret, verifyToken, settings = {} } = change;
-  const isRead = "secretEncoding" in settings || "tokenFormat" in settings;
+  const isRead = ["secretEncoding", "tokenFormat", "keyFormat"].some((name) => name in settings);
   if (secret === undefined && verifyToken === undefined && !isRead) return undefined;
   return (await sourceStore.findWithSecrets(id, tx))?.secrets;
 }

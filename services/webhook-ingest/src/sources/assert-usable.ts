@@ -1,0 +1,77 @@
+import { AppError } from "@signalbox/core";
+import type { OutboundClient } from "@signalbox/net";
+import { leavesBodyOpen, type SchemeName, schemeOf } from "@signalbox/webhook-signatures";
+import { foreignSettings, type SourceSettings } from "./source-settings.ts";
+
+/**
+ * Creates the check that refuses settings and a secret that the scheme cannot use.
+ * @throws AppError `validation_error` with each problem
+ */
+export function createAssertUsable({ check }: Pick<OutboundClient, "check">) {
+  return function assertUsable(scheme: SchemeName, settings: SourceSettings, secret: string | undefined): void {
+    assertSettingsFit(scheme, settings);
+    if (secret === undefined) return;
+    const { secretProblem, keysAt } = schemeOf(scheme, settings);
+    const keysUrl = keysAt?.(secret) ?? null;
+    const isRefused =
+      keysUrl !== null && secretProblem(secret) === null && check(keysUrl, { requireHttps: true }) !== null;
+    const problem = isRefused ? "The address of the JWKS must be public, and https." : secretProblem(secret);
+    if (problem === null) return;
+    throw new AppError("validation_error", "The secret does not fit the scheme.", {
+      details: [{ field: "secret", code: "invalid_secret", message: problem }],
+    });
+  };
+}
+
+/**
+ * Refuses settings of another scheme, which would have no effect.
+ * @throws AppError with each problem
+ */
+function assertSettingsFit(scheme: SchemeName, settings: SourceSettings): void {
+  const details = foreignSettings(scheme, settings).map((name) =>
+    problemOf(name, `The scheme ${scheme} does not have this setting.`),
+  );
+  if (settings.algorithm === "sha1" && settings.acceptWeak !== true)
+    details.push(problemOf("algorithm", "SHA-1 is weak; accept_weak must be true for it."));
+  if (settings.signedContent !== undefined && settings.acceptWeak !== true && leavesBodyOpen(settings.signedContent))
+    details.push(problemOf("signed_content", "It does not cover the body; accept_weak must be true for it."));
+  if (scheme === "ed25519") details.push(...keyProblems(settings));
+  if (scheme === "jwt") details.push(...jwtProblems(settings));
+  if (details.length > 0)
+    throw new AppError("validation_error", `Some of these settings are not for the scheme ${scheme}.`, { details });
+}
+
+/** A sender's keys sign for all its customers: a token must be bound to this source, or to this body. */
+function jwtProblems({ issuer, audience, bodyDigestClaim, tokenFormat }: SourceSettings) {
+  const problems = [];
+  if (tokenFormat === "basic")
+    problems.push(problemOf("token_format", "The scheme jwt needs token_format plain or bearer."));
+  if (!bodyDigestClaim && !(issuer && audience))
+    problems.push(problemOf("audience", "The scheme jwt needs an issuer and an audience, or a body_digest_claim."));
+  return problems;
+}
+
+/** The address of a certificate comes from a stranger: it counts only where the source names it. */
+function keyProblems(settings: SourceSettings) {
+  const { keyFormat = "raw", certificateFrom, certificateUrls = [] } = settings;
+  const problems = [];
+  if (keyFormat === "raw" && settings.algorithm !== undefined)
+    problems.push(problemOf("algorithm", "An Ed25519 key has no other algorithm; it needs key_format spki."));
+  if (keyFormat !== "certificate") {
+    if (certificateFrom) problems.push(problemOf("certificate_from", "It needs key_format certificate."));
+    if (certificateUrls.length > 0) problems.push(problemOf("certificate_urls", "It needs key_format certificate."));
+    return problems;
+  }
+  if (!certificateFrom) problems.push(problemOf("certificate_from", "Say where the URL of the certificate is."));
+  if (certificateUrls.length === 0)
+    problems.push(problemOf("certificate_urls", "Name the URLs that a certificate may have."));
+  return problems;
+}
+
+const problemOf = (name: string, message: string) => ({
+  field: `settings.${name}`,
+  code: "not_allowed" as const,
+  message,
+});
+
+export type AssertUsable = ReturnType<typeof createAssertUsable>;
