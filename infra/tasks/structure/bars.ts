@@ -14,7 +14,7 @@ export interface Bar {
 const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>> = {
   account: [139, 17_000],
   config: [37, 3_820],
-  gateway: [63, 6_180],
+  gateway: [63, 6_300],
   images: [56, 6_050],
   "webhook-delivery": [89, 12_300],
   "webhook-ingest": [53, 6_450],
