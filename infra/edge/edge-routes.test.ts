@@ -30,6 +30,10 @@ test("every published area is routed to the service that owns it", () => {
     "/docs/errors": "gateway",
     "/asyncapi.yaml": "gateway",
     "/schema.graphql": "gateway",
+    "/schemas/image.created/v1.json": "gateway",
+    "/schemas/ids/1": "gateway",
+    "/subjects": "gateway",
+    "/subjects/image.created/versions/latest": "gateway",
     "/.well-known/security.txt": "gateway",
   };
   for (const [path, service] of Object.entries(owners)) assert.equal(serviceOf(path), service, path);
@@ -39,6 +43,8 @@ test("internal and look-alike paths are not published", () => {
   for (const path of [
     "//",
     "/robots.txt/x",
+    "/schemasx",
+    "/subject",
     "/internal/principals",
     "/management/env",
     "/imagesx",

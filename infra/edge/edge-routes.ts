@@ -26,6 +26,8 @@ export const edgeRoutes: readonly EdgeRoute[] = [
   { prefix: "/asyncapi.yaml", service: "gateway" },
   { prefix: "/schema.graphql", service: "gateway" },
   { prefix: "/openapi.json", service: "gateway" },
+  { prefix: "/schemas", service: "gateway" },
+  { prefix: "/subjects", service: "gateway" },
   { prefix: "/.well-known/security.txt", service: "gateway" },
   { prefix: "/openapi/gateway.json", service: "gateway" },
   { prefix: "/api/v1/operations", service: "gateway" },

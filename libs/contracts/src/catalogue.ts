@@ -104,7 +104,7 @@ export function parseEventType(type: string): { name: string; version: number } 
   return match ? { name: match[1] as string, version: Number(match[2]) } : null;
 }
 
-/** Names the published JSON Schema of the event's data, as `ce_dataschema` carries it. */
+/** Names the JSON Schema of the event's data inside a deployment. Readers outside get its address: `schemaHeaders`. */
 export function dataSchemaOf(event: Pick<EventDeclaration, "name" | "version">): string {
   return `urn:signalbox:event:${eventType(event)}`;
 }

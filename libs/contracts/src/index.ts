@@ -42,6 +42,15 @@ export { asyncApiDocument, asyncApiOutline } from "./documents/asyncapi.ts";
 export { errorsReference } from "./documents/errors-reference.ts";
 export { eventsReference } from "./documents/events-reference.ts";
 export { eventJsonSchema } from "./documents/json-schema.ts";
+export {
+  envelopeProperties,
+  publishedSchemas,
+  type RegisteredSchema,
+  registeredSchemas,
+  registryHeader,
+  schemaHeaders,
+  schemaPathOf,
+} from "./documents/published-schemas.ts";
 export { draft, draftProblems, type EventDraft, unknownMembers } from "./draft.ts";
 export { detailCatalogue } from "./errors/detail-catalogue.ts";
 export { errorCatalogue } from "./errors/error-catalogue.ts";

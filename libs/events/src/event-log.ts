@@ -234,6 +234,8 @@ export interface EventLogContext {
   /** The runner that closes the log, if any. */
   readonly runner?: Runner;
   readonly tracer?: Tracer;
+  /** Address of the deployment, under which readers of Kafka find schemas. Without one, headers are left as they are. */
+  readonly baseUrl?: string;
 }
 
 /** Target of a rewind: the first record of this time or later, or an end of the log. */

@@ -3,18 +3,19 @@ import type { Configuration } from "@signalbox/config";
 import { topics } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
 import { type EventLog, type eventsProperties, openEventLog } from "@signalbox/events";
-import type { ServiceContext } from "@signalbox/runtime";
+import type { runtimeProperties, ServiceContext } from "@signalbox/runtime";
 import type { SharedParts } from "./shared-parts.ts";
 
 type Context = Omit<ServiceContext<unknown>, "configuration"> & {
-  readonly configuration: Pick<Configuration<typeof eventsProperties>, "get">;
+  readonly configuration: Pick<Configuration<typeof eventsProperties & typeof runtimeProperties>, "get">;
 } & Pick<SharedParts, "eventLog">;
 
 /** Opens the event log under this service's name. An unavailable log is no reason to be unready: its work waits. */
 export async function openServiceLog(context: Context): Promise<EventLog> {
   if (context.eventLog) return context.eventLog;
   const { configuration, service, log, metrics, clock, runner, tracer } = context;
-  const parts = { clientId: service, log, metrics, clock, runner, tracer };
+  const baseUrl = configuration.get("http.base-url");
+  const parts = { clientId: service, log, metrics, clock, runner, tracer, baseUrl };
   const eventLog = await openEventLog(configuration.get("events.url"), parts);
   void warnOfRisks(eventLog, context);
   return eventLog;

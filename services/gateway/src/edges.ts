@@ -17,6 +17,7 @@ import { docsRoutes } from "./docs/docs-routes.ts";
 import { type FrontPage, frontRoutes } from "./docs/front-page.ts";
 import { graphiqlPage, graphiqlRoutes } from "./docs/graphiql.ts";
 import { type ReferenceDependencies, referenceRoutes } from "./docs/reference-routes.ts";
+import { schemaRoutes } from "./docs/schema-routes.ts";
 import { type SecurityContact, securityTxtRoutes } from "./docs/security-txt.ts";
 import { type OperationRequest, operationRequestFrom } from "./documents/operation-request.ts";
 import { eventsOf, subscribeFor } from "./live/event-stream.ts";
@@ -168,6 +169,7 @@ export function serviceEdges({
   routes.include(graphiqlRoutes(hasPage));
   routes.include(docsRoutes(showsDocs));
   routes.include(referenceRoutes(reference));
+  routes.include(schemaRoutes(front.baseUrl));
   routes.include(operatingApi(ask, pageLimits));
   routes.include(whyRoutes(why));
   routes.include(securityTxtRoutes(security));

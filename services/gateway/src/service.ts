@@ -12,6 +12,7 @@ import {
   openServiceLog,
   pageLimitsOf,
 } from "@signalbox/service";
+import { schemaReads } from "./docs/schema-routes.ts";
 import { openDocuments } from "./documents/documents.ts";
 import { openTrustedDocuments, type TrustedDocuments } from "./documents/trusted-documents.ts";
 import { serviceEdges } from "./edges.ts";
@@ -35,7 +36,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const { configuration, log, tracer, metrics, runner, clock } = context;
   const eventLog = await openServiceLog(context);
   await followConfiguration(context, eventLog);
-  const { rateLimits, limiterOf } = await openEdgeLimits(context);
+  const { rateLimits, limiterOf } = await openEdgeLimits(context, [schemaReads]);
   const access = await openAccess(context, eventLog, rateLimits);
   const { authenticator, accessStates, authorizeManagement, onForbidden } = access;
 

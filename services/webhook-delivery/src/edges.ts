@@ -51,11 +51,13 @@ interface Parts {
   readonly stores: Stores;
   readonly attemptStatistics: AttemptStatistics;
   readonly pageLimits: PageLimits;
+  /** `http.base-url` */
+  readonly baseUrl: string;
   readonly clock: Clock;
 }
 
 /** The routes of this service, and its fields of the graph. */
-export function serviceEdges({ operations, stores, attemptStatistics, pageLimits, clock }: Parts): Edges {
+export function serviceEdges({ operations, stores, attemptStatistics, pageLimits, baseUrl, clock }: Parts): Edges {
   const { endpoints, endpointSecrets, endpointStatus, endpointViews, testEndpoint, signingKeys } = operations;
   const { deliveries, publishEvents, eventTypes, replays, pull } = operations;
   const { endpointStore, signingKeyStore, deliveryStore, eventStore, eventTypeStore } = stores;
@@ -76,7 +78,7 @@ export function serviceEdges({ operations, stores, attemptStatistics, pageLimits
     statisticsApi({ attemptStatistics, endpointStore, clock }),
     deliveryApi({ deliveries, deliveryStore, eventStore, loadEndpoint, pageLimits }),
     eventApi({ publishEvents, eventStore, pageLimits }),
-    eventTypeApi({ eventTypes, eventTypeStore, pageLimits }),
+    eventTypeApi({ eventTypes, eventTypeStore, pageLimits, baseUrl }),
     replayApi({ replays, loadEndpoint, pageLimits, clock }),
     consumerApi(pull),
     signingKeyApi({ signingKeys, signingKeyStore, clock }),

@@ -65,14 +65,14 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const { wake } = wakeUp;
   const mayWrite = (accountId: string) => mayAccess(accessStates.stateOf(accountId)?.state ?? "active", "write");
   const stores = createStores(pool, sealer, mayWrite);
-  const { endpointStore } = stores;
+  const { endpointStore, typeNames } = stores;
   const outbound = openOutbound(context);
 
   const owned = createEndpointOperations(context, opened, { stores, outbound, wake });
   const { endpointStatus } = owned;
   const engine = openEngine(context, opened, { endpointStore, endpointStatus, outbound, mayWrite, wakeUp });
-  const { deliveryQueue, testEndpoint, attemptStatistics } = engine;
-  const fanOut = notingNames(engine.fanOut, stores.typeNames);
+  const { deliveryQueue, testEndpoint, attemptStatistics, timeoutMs } = engine;
+  const fanOut = notingNames(engine.fanOut, typeNames);
   const removals = createRemovals({ pool, endpointStore, attemptStatistics, outbox, clock });
   const { table, batchHandler } = createFanOutConsumer({ fanOut, removals });
   consume("fan-out", table, batchHandler);
@@ -93,18 +93,15 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const retentionMs = () => configuration.get("webhook-delivery.retention");
   const chainEvents = createChainEvents({ pool, clock, retentionMs });
   const chainDeliveries = createChainDeliveries({ pool, nowMs: () => clock.nowMs() });
-  const endpointViews = createEndpointViews({
-    typeNames: stores.typeNames,
-    timeoutMs: engine.timeoutMs,
-    inFlightMax: configuration.get("webhook-delivery.attempts.in-flight-max-per-endpoint"),
-    baseUrl: configuration.get("http.base-url"),
-  });
+  const baseUrl = configuration.get("http.base-url");
+  const inFlightMax = configuration.get("webhook-delivery.attempts.in-flight-max-per-endpoint");
+  const endpointViews = createEndpointViews({ typeNames, timeoutMs, inFlightMax, baseUrl });
   const operations = { ...owned, endpointViews, testEndpoint, deliveries, publishEvents, eventTypes, replays, pull };
   return serve({
     title: "Signalbox webhooks",
     sendsWebhooks: true,
     principals: openPrincipals(context),
-    edges: serviceEdges({ operations, stores, attemptStatistics, pageLimits, clock }),
+    edges: serviceEdges({ operations, stores, attemptStatistics, pageLimits, baseUrl, clock }),
     internalRoutes: [exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint })],
     whyFinders: [
       ...whyDelivered({ deliveryStore: stores.deliveryStore, chainEvents, chainDeliveries }),

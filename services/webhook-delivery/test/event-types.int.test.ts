@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { EventData } from "@signalbox/contracts";
+import { type EventData, webhookEventTypes } from "@signalbox/contracts";
 import { eventually, readEvents, testEventLog, testPerson } from "@signalbox/testing";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { type Harness, startDelivery } from "./harness.ts";
 
 let delivery: Harness;
@@ -167,3 +168,42 @@ test("a request whose types run out of time together is to be sent again, withou
     [[], [notChecked]],
   );
 });
+
+test("every type of the service has the schema and the example of its data, at both edges", async () => {
+  const who = testPerson();
+  const { items } = (await delivery.send(who, "GET", `${path}?limit=100`)).body;
+  const listed: BuiltIn[] = items.filter(({ own }: { own: boolean }) => !own);
+  const names = webhookEventTypes.filter(({ audience }) => audience === "account").map(({ name }) => name);
+  assert.deepEqual(listed.map(({ name }) => name).sort(), names.sort());
+  const one: BuiltIn = (await delivery.send(who, "GET", `${path}/image.created`)).body;
+  assert.deepEqual(
+    listed.find(({ name }) => name === "image.created"),
+    one,
+  );
+
+  const query = `query($of: [_Any!]!) { _entities(representations: $of) {
+    ... on Account { webhookEventTypes(first: 100) { edges { node { name schema schemaUrl example } } } } } }`;
+  const { data } = await delivery.graphql(who, query, { of: [{ __typename: "Account", id: who.accountId }] });
+  const nodes: { node: { name: string } }[] = data._entities[0].webhookEventTypes.edges;
+  const { schema, schema_url: schemaUrl, example } = one;
+  assert.deepEqual(nodes.find(({ node }) => node.name === one.name)?.node, {
+    name: one.name,
+    schema,
+    schemaUrl,
+    example,
+  });
+  const ajv = new Ajv2020({ strict: false, formats: { "date-time": true } });
+  for (const { name, schema, schema_url, example } of listed) {
+    assert.equal(ajv.validate(schema, example), true, `${name}: ${ajv.errorsText()}`);
+    assert.equal(ajv.validate(schema, { ...example, [(schema.required as string[])[0] as string]: undefined }), false);
+    assert.match(schema_url, new RegExp(`^http://[^/]+/schemas/${name}/v1\\.json$`));
+    assert.equal(schema.$id, schema_url);
+  }
+});
+
+interface BuiltIn {
+  readonly name: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly schema_url: string;
+  readonly example: Readonly<Record<string, unknown>>;
+}

@@ -1,3 +1,4 @@
+import { schemaHeaders } from "@signalbox/contracts";
 import type { Admin, Kafka } from "kafkajs";
 import type { EventLog, EventLogContext } from "../event-log.ts";
 import { groupSessionMs } from "./group-session.ts";
@@ -16,7 +17,8 @@ import { parseKafkaUrl } from "./kafka-url.ts";
 import { type CreateClient, createKafka } from "./kafkajs.ts";
 
 /** Creates the event log on Apache Kafka: `kafka://host:port,host:port`. Connects on first use. */
-export function createKafkaEventLog(url: string, { clientId, log, metrics, clock }: EventLogContext): EventLog {
+export function createKafkaEventLog(url: string, context: EventLogContext): EventLog {
+  const { clientId, log, metrics, clock, baseUrl } = context;
   const { brokers, security } = parseKafkaUrl(url);
   const kafka = createKafka(brokers, clientId, log, security);
   const openParts: { close(): Promise<void> }[] = [];
@@ -25,7 +27,11 @@ export function createKafkaEventLog(url: string, { clientId, log, metrics, clock
 
   const createClient = (socketFactory: Parameters<CreateClient>[0], timeouts = {}) =>
     createKafka(brokers, clientId, log, { ...security, ...timeouts, socketFactory });
-  const publisher = new KafkaPublisher((socketFactory) => createClient(socketFactory, publishTimeouts), admin);
+  const publisher = new KafkaPublisher({
+    createClient: (socketFactory) => createClient(socketFactory, publishTimeouts),
+    admin,
+    schemaHeaders: baseUrl === undefined ? new Map() : schemaHeaders(baseUrl),
+  });
   const ping = async () => (await admin()).describeCluster();
   const parts = { createClient, admin, ping, log, metrics, clock };
   let sessionMs: Promise<number> | undefined;

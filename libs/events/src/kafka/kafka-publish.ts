@@ -23,6 +23,15 @@ interface Placed {
   readonly leader: number;
 }
 
+/** Headers that point readers outside to the schema of a value, by the type of its event. */
+type SchemaHeaders = ReadonlyMap<string, Readonly<Record<string, string>>>;
+
+interface PublisherParts {
+  readonly createClient: CreateClient;
+  readonly admin: () => Promise<Admin>;
+  readonly schemaHeaders: SchemaHeaders;
+}
+
 /**
  * Publishes to each leader separately, so that a broker that is away delays only the records of its own partitions.
  * Records that it took without acknowledging are on the log twice, and readers remove duplicates.
@@ -30,13 +39,15 @@ interface Placed {
 export class KafkaPublisher {
   readonly #createClient: CreateClient;
   readonly #admin: () => Promise<Admin>;
+  readonly #schemaHeaders: SchemaHeaders;
   /** The leader of each partition, by topic. */
   readonly #leadersOf = new Map<string, readonly number[]>();
   #producer: BreakableProducer;
 
-  constructor(createClient: CreateClient, admin: () => Promise<Admin>) {
+  constructor({ createClient, admin, schemaHeaders }: PublisherParts) {
     this.#createClient = createClient;
     this.#admin = admin;
+    this.#schemaHeaders = schemaHeaders;
     this.#producer = new BreakableProducer(createClient);
   }
 
@@ -113,7 +124,7 @@ export class KafkaPublisher {
 
   #send(placed: readonly Placed[], signal: AbortSignal): Promise<void> {
     if (this.#producer.isBroken) this.#producer = new BreakableProducer(this.#createClient);
-    return this.#producer.send(messagesOf(placed), signal);
+    return this.#producer.send(messagesOf(placed, this.#schemaHeaders), signal);
   }
 }
 
@@ -150,8 +161,11 @@ function requestsOf(placed: readonly Placed[]): Placed[][] {
   return requests;
 }
 
-function messagesOf(request: readonly Placed[]): TopicMessages[] {
-  const records = request.map(({ record }) => record);
+function messagesOf(request: readonly Placed[], schemaHeaders: SchemaHeaders): TopicMessages[] {
+  const records = request.map(({ record }) => {
+    const more = schemaHeaders.get(record.headers.ce_type ?? "");
+    return more ? { ...record, headers: { ...record.headers, ...more } } : record;
+  });
   return [...Map.groupBy(records, ({ topic }) => topic)].map(([topic, messages]) => ({ topic, messages }));
 }
 

@@ -27,6 +27,8 @@ const tagTexts: Readonly<Record<string, string>> = {
   webhooks: "Webhooks to the caller's endpoints and from its partners' sources.",
   operations: "Instances, groups, outboxes and stuck messages of the whole deployment, for its operators.",
   why: "The chain of what led to a thing and what followed from it, by its id.",
+  schemas: "The schemas of all events, each under its own address and by the ids of a schema registry.",
+  subjects: "The schemas of all events as subjects of a schema registry, for clients of Kafka.",
   ingest: "The addresses that partners send their webhooks to.",
   [documents]: "The front page, the documents and the files around them.",
 };

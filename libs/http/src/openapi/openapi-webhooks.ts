@@ -1,8 +1,6 @@
-import { catalogue, eventJsonSchema } from "@signalbox/contracts";
+import { catalogue, envelopeProperties, eventJsonSchema } from "@signalbox/contracts";
 
 const exampleEvent = { id: "019b7f71-aaf9-7c12-8e5f-0d4d6a2b9c11", account: "acc_5Yb0cPq7TnV2sKxW9mRdLh" };
-
-const text = (description: string) => ({ type: "string", description });
 
 const header = (name: string, description: string) => ({
   in: "header",
@@ -64,16 +62,12 @@ const pascalCase = (name: string): string =>
 
 function operationOf(event: (typeof catalogue)[number], dataSchema: string): object {
   const { name, version, audience, description, example } = event;
+  const { type, data, api_version: apiVersion } = envelopeProperties;
   const properties = {
-    id: text("The id of the event, the same on every delivery."),
-    type: { ...text("The name of the event type."), const: name },
-    created_at: { ...text("The time of the event, RFC 3339."), format: "date-time" },
-    data: { description: "The subject as its GET shows it, and `changed`.", ...refer("schemas", dataSchema) },
-    api_version: { ...text("The version of `data`."), const: `v${version}` },
-    account_id: {
-      ...text("The account that the event belongs to; null for the deployment."),
-      type: ["string", "null"],
-    },
+    ...envelopeProperties,
+    type: { ...type, const: name },
+    data: { ...data, ...refer("schemas", dataSchema) },
+    api_version: { type: "string", description: apiVersion.description, const: `v${version}` },
   };
   const account = audience === "account" ? exampleEvent.account : null;
   const envelope = { id: exampleEvent.id, type: name, created_at: "2026-01-01T00:00:00.000Z" };

@@ -1,4 +1,4 @@
-import { maskEventData, parseEventType } from "@signalbox/contracts";
+import { maskEventData, parseEventType, registryHeader } from "@signalbox/contracts";
 import { masked, maskText } from "@signalbox/core";
 
 type Headers = Readonly<Record<string, string>>;
@@ -15,7 +15,10 @@ export const namesOf = (headers: Headers, reason: string) => ({
 
 /** The headers and the decoded body of a message, masked for an operator. */
 export function maskedMessage(headers: Headers, value: Buffer | null) {
-  const shown = Object.entries(headers).map(([name, text]) => [name, ownHeader.test(name) ? text : masked]);
+  const shown = Object.entries(headers).map(([name, text]) => [
+    name,
+    ownHeader.test(name) || name === registryHeader ? text : masked,
+  ]);
   return { headers: Object.fromEntries(shown) as Record<string, string>, body: bodyOf(headers, value) };
 }
 

@@ -1,4 +1,4 @@
-import { examples, webhookEventTypes } from "@signalbox/contracts";
+import { catalogue, eventJsonSchema, examples, schemaPathOf } from "@signalbox/contracts";
 import { z } from "zod";
 import { customTypePattern, isCustomName } from "../events/custom-event.ts";
 
@@ -39,6 +39,10 @@ export const EventTypeResource = z
     own: z.boolean().describe("True for a type that the account declared."),
     example: z.unknown().optional().describe("Example of the data; only for the service's own types."),
     schema: z.record(z.string(), z.unknown()).nullable().describe("JSON Schema 2020-12 of the data; null for any."),
+    schema_url: z
+      .string()
+      .nullable()
+      .describe("The public address of the schema of a type of the service; null for a type of the account."),
     enforcement: z
       .enum(enforcements)
       .describe("Handling of an event that does not match the schema: accepted, accepted with a warning, or refused."),
@@ -50,7 +54,7 @@ export const EventTypeResource = z
       ),
   })
   .meta({ id: "WebhookEventType" })
-  .register(examples, { example: { ...eventTypeExample, own: true, enforcement_reason: null } });
+  .register(examples, { example: { ...eventTypeExample, own: true, schema_url: null, enforcement_reason: null } });
 
 const schema = z
   .record(z.string(), z.unknown())
@@ -92,18 +96,24 @@ export const UpdateEventTypeBody = z
   .meta({ id: "UpdateWebhookEventType" })
   .register(examples, { example: { enforcement: "warn" } });
 
-/** The service's own event types, as clients see them. */
-export const serviceTypes = webhookEventTypes
-  .filter(({ audience }) => audience === "account")
-  .map((type) => ({
-    name: type.name,
-    description: type.description,
-    example: type.example,
-    own: false,
-    schema: null,
-    enforcement: "off" as const,
-    enforcement_reason: null,
-  }));
+/** Returns the service's own event types as clients see them. The schema of each is at an address below `baseUrl`. */
+export const serviceTypesAt = (baseUrl: string) =>
+  catalogue
+    .filter(({ audience }) => audience === "account")
+    .map((event) => {
+      const { examples: _, ...schema } = eventJsonSchema(event);
+      const url = `${baseUrl}${schemaPathOf(event)}`;
+      return {
+        name: event.name,
+        description: event.description,
+        own: false,
+        example: event.example as unknown,
+        schema: { ...schema, $id: url } as Record<string, unknown>,
+        schema_url: url,
+        enforcement: "off" as const,
+        enforcement_reason: null,
+      };
+    });
 
 /** Returns an event type of an account as clients see it. */
 export const viewType = (type: EventType) => ({
@@ -111,6 +121,7 @@ export const viewType = (type: EventType) => ({
   description: type.description,
   own: true,
   schema: type.schema as Record<string, unknown> | null,
+  schema_url: null,
   enforcement: type.enforcement,
   enforcement_reason: type.enforcementReason,
 });

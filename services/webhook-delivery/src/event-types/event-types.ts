@@ -5,13 +5,14 @@ import type { PageLimits } from "@signalbox/graphql";
 import { created, type HttpResponse, ok, rangeOf, strongEtag } from "@signalbox/http";
 import { audited, type Edges, edgesOf, list, type OwnRow, operation, record, tooMany } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
+import type { z } from "zod";
 import type { EnforcedTypes } from "./event-checks.ts";
 import {
   CreateEventTypeBody,
   type EventType,
   EventTypeResource,
   eventTypeExample,
-  serviceTypes,
+  serviceTypesAt,
   UpdateEventTypeBody,
   viewType,
 } from "./event-type.ts";
@@ -113,6 +114,8 @@ interface EventTypeApi {
   readonly eventTypes: EventTypes;
   readonly eventTypeStore: EventTypeStore;
   readonly pageLimits: PageLimits;
+  /** `http.base-url` */
+  readonly baseUrl: string;
 }
 
 const base = "/api/v1/webhooks/event-types";
@@ -133,13 +136,24 @@ export function eventTypeApi(parts: EventTypeApi): Edges {
     {
       exampleIds: { name: eventTypeExample.name },
       fields: {
-        WebhookEventType: { enforcementReason: (type: ReturnType<typeof viewType>) => type.enforcement_reason },
+        WebhookEventType: {
+          schemaUrl: (type: ViewedType) => type.schema_url,
+          enforcementReason: (type: ViewedType) => type.enforcement_reason,
+        },
       },
     },
   );
 }
 
-function declareReads({ eventTypeStore, pageLimits }: EventTypeApi) {
+type ViewedType = z.output<typeof EventTypeResource>;
+
+function declareReads({ eventTypeStore, pageLimits, baseUrl }: EventTypeApi) {
+  // Built at the first request, so that no start waits for them.
+  let builtIn: ViewedType[] | undefined;
+  const serviceTypes = () => {
+    builtIn ??= serviceTypesAt(baseUrl);
+    return builtIn;
+  };
   return {
     webhookEventTypes: list({
       summary: "List the event types that endpoints can subscribe to, by name",
@@ -148,18 +162,23 @@ function declareReads({ eventTypeStore, pageLimits }: EventTypeApi) {
       limits: pageLimits,
       async read(range, { caller }) {
         const own = (await eventTypeStore.list(caller.accountId)).map(viewType);
-        return rangeOf([...own, ...serviceTypes], range, placeOfType);
+        return rangeOf([...own, ...serviceTypes()], range, placeOfType);
       },
       position: placeOfType,
       rest: { get: base, item: EventTypeResource, view: (type) => type },
     }),
     webhookEventType: record({
-      summary: "Read an event type of the account",
-      description: "Description, schema and enforcement of the type.",
+      summary: "Read an event type",
+      description: "Description, schema and example of a built-in type, or those of the account with its enforcement.",
       auth: read,
-      find: ({ caller, params }) => eventTypeStore.find(caller.accountId, params.name),
+      async find({ caller, params }) {
+        const ofService = serviceTypes().find(({ name }) => name === params.name);
+        if (ofService) return { view: ofService, etag: undefined };
+        const own = await eventTypeStore.find(caller.accountId, params.name);
+        return own && { view: viewType(own), etag: etag(own) };
+      },
       missing,
-      rest: { get: one, resource: EventTypeResource, answer: showType },
+      rest: { get: one, resource: EventTypeResource, answer: ({ view, etag }) => ok(view, { etag }) },
     }),
   };
 }

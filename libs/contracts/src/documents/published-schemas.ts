@@ -1,0 +1,136 @@
+import { hash } from "node:crypto";
+import { catalogue, eventType } from "../catalogue.ts";
+import type { EventDeclaration } from "../define-event.ts";
+import { topics } from "../topics.ts";
+import { eventJsonSchema, type JsonSchema } from "./json-schema.ts";
+
+/** The version that every envelope of a delivery has, whatever the version of its data. */
+const envelopePath = "/schemas/envelope/v1.json";
+
+/** Members that every delivery has around its data. A new one is optional, and receivers ignore unknown ones. */
+export const envelopeProperties = {
+  id: { type: "string", description: "The id of the event, the same on every delivery." },
+  type: { type: "string", description: "The name of the event type." },
+  created_at: { type: "string", format: "date-time", description: "The time of the event, RFC 3339." },
+  data: { description: "The subject as its GET shows it, and `changed`; of a custom event, what was published." },
+  api_version: { type: "string", pattern: "^v[1-9][0-9]*$", description: "The version of `data`." },
+  account_id: {
+    type: ["string", "null"],
+    description: "The account that the event belongs to; null for the deployment.",
+  },
+} as const;
+
+/** The JSON Schema of the body of a delivery in the format `envelope`. */
+const envelopeSchema: JsonSchema = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  title: "envelope.v1",
+  description: "The body of a webhook delivery. `type` and `api_version` name the schema of `data`.",
+  type: "object",
+  required: Object.keys(envelopeProperties),
+  properties: {
+    ...envelopeProperties,
+    subject: { type: "string", description: "The subject that a custom event was published with." },
+  },
+  examples: [
+    {
+      id: "order-17-created",
+      type: "order.created",
+      created_at: "2026-01-01T09:00:00.000Z",
+      data: { order: 17, total: "12.50" },
+      api_version: "v1",
+      account_id: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
+      subject: "order-17",
+    },
+  ],
+};
+
+/** Path of the published schema of an event's data. It has the `type` and `api_version` of a delivery. */
+export const schemaPathOf = ({ name, version }: Pick<EventDeclaration, "name" | "version">): string =>
+  `/schemas/${name}/v${version}.json`;
+
+/** Returns every published schema by its path, each with its address below `baseUrl` as its id. */
+export function publishedSchemas(baseUrl: string): ReadonlyMap<string, JsonSchema> {
+  const events = catalogue.map((event) => [schemaPathOf(event), eventJsonSchema(event)] as const);
+  return new Map(
+    [...events, [envelopePath, envelopeSchema] as const].map(([path, schema]) => [
+      path,
+      { ...schema, $id: `${baseUrl}${path}` },
+    ]),
+  );
+}
+
+/** A schema as Confluent's registry answers it. */
+export interface RegisteredSchema {
+  readonly subject: string;
+  readonly version: number;
+  readonly id: number;
+  readonly guid: string;
+  /** JSON */
+  readonly schema: string;
+}
+
+/**
+ * Returns every schema in the form of a schema registry: one subject for each event, and one for the values of each
+ * topic, which takes any of its events.
+ */
+export function registeredSchemas(baseUrl: string): readonly RegisteredSchema[] {
+  const published = publishedSchemas(baseUrl);
+  const schemaOf = (event: EventDeclaration) => published.get(schemaPathOf(event)) as JsonSchema;
+  const ofEvents = catalogue.map((event) =>
+    registered(eventType(event), { subject: event.name, version: event.version }, schemaOf(event)),
+  );
+  const ofTopics = topics.flatMap(({ name, description }) => {
+    const events = catalogue.filter(({ topic }) => topic === name);
+    if (events.length === 0) return [];
+    const anyOf = events.map(schemaOf).map(({ $schema: _, examples: __, ...schema }) => schema);
+    const { $schema } = envelopeSchema;
+    const union = { $schema, title: name, description: `The values of a topic. ${description}`, anyOf };
+    return [registered(`${name}-value`, { subject: `${name}-value`, version: 1 }, union)];
+  });
+  return [...ofEvents, ...ofTopics];
+}
+
+const registered = (
+  name: string,
+  place: Pick<RegisteredSchema, "subject" | "version">,
+  schema: JsonSchema,
+): RegisteredSchema => ({ ...place, id: registryIdOf(name), guid: guidOf(name), schema: JSON.stringify(schema) });
+
+/**
+ * Derives the id from the name, so that it is the same in every deployment and after every release. A schema that gained
+ * an optional member keeps it, because clients keep what they read under an id.
+ */
+const registryIdOf = (name: string): number => digestOf(name).readUInt32BE(0) & 0x7fff_ffff;
+
+const digestOf = (name: string): Buffer => hash("sha256", name, "buffer");
+
+/** The 16 bytes of a GUID. They are visible ASCII, so that clients that read every header as text still can. */
+const guidTextOf = (name: string): string =>
+  String.fromCharCode(
+    ...digestOf(name)
+      .subarray(4, 20)
+      .map((byte) => 0x21 + (byte % 94)),
+  );
+
+function guidOf(name: string): string {
+  const hex = Buffer.from(guidTextOf(name), "latin1").toString("hex");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+/** Headers by which readers of a record find its schema: CloudEvents, and the deserializers of a schema registry. */
+export function schemaHeaders(baseUrl: string): ReadonlyMap<string, Readonly<Record<string, string>>> {
+  return new Map(
+    catalogue.map((event) => {
+      const type = eventType(event);
+      // A byte for "a GUID follows", as Confluent's `HeaderSchemaIdSerializer` writes it.
+      const headers = {
+        ce_dataschema: `${baseUrl}${schemaPathOf(event)}`,
+        [registryHeader]: `\u0001${guidTextOf(type)}`,
+      };
+      return [type, headers];
+    }),
+  );
+}
+
+/** The header in which deserializers of a schema registry look for the schema of a value. */
+export const registryHeader = "__value_schema_id";
