@@ -10,8 +10,6 @@ import { createTracer, type Logger, type Metrics } from "@signalbox/telemetry";
 
 interface Process {
   readonly url: string;
-  /** `http.base-url` */
-  readonly baseUrl: string;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly runner: ProcessRunner;
@@ -30,7 +28,6 @@ export interface EmbeddedParts extends SharedParts {
 /** One event log, one reader of access, one of configuration, one count of requests and one pool for images (DESIGN §3). */
 export async function openSharedParts({
   url,
-  baseUrl,
   overrides: kept,
   imagePool: openingPool,
   ...process
@@ -38,7 +35,7 @@ export async function openSharedParts({
   const service = "embedded";
   const common = { service, instance: service, ...process };
   const parts = { ...common, clock: systemClock, tracer: createTracer(service) };
-  const eventLog = await openEventLog(url, { ...parts, clientId: service, baseUrl });
+  const eventLog = await openEventLog(url, { ...parts, clientId: service });
   // In one process nobody else creates the topics; on Kafka `npm run topics` does.
   const problems = await eventLog.ensureTopics(topics);
   if (problems.length > 0) throw new Error(problems.map(({ topic, problem }) => `${topic}: ${problem}`).join("; "));

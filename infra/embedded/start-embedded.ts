@@ -113,7 +113,7 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   tell("the event log");
   const eventsUrl = databaseUrl(eventsDatabase);
   const overrides = { directory: dataDirectory, keys: [sealingKey], waitMs: configuration.get("config.start-wait") };
-  const kept = { log, metrics: processMetrics, runner, health, overrides, imagePool, baseUrl: doors.baseUrl };
+  const kept = { log, metrics: processMetrics, runner, health, overrides, imagePool };
   const shared = await openSharedParts({ url: eventsUrl, ...kept });
   const contexts = await Promise.all(
     embeddedServices.map((service) => build(service, surroundings, given, services, managed, { ...shared, eventsUrl })),

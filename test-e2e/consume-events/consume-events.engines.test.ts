@@ -17,7 +17,7 @@ const context = testContext("images", {});
 before(async () => {
   kafka = await testKafka();
   opened.defer(() => context.close());
-  eventLog = await openEventLog(kafka.url, { ...context, clientId: "publisher" });
+  eventLog = await openEventLog(kafka.url, { ...context, clientId: "publisher", baseUrl: "https://signalbox.example" });
   opened.defer(() => eventLog.close());
 });
 after(() => opened.disposeAsync());
