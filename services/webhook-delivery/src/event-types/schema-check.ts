@@ -10,7 +10,8 @@ export interface Misfit {
 
 /** Processor time of compiling one schema, twice what a large one takes. Checks do not count it. */
 const compileMsMax = 200;
-const triesMax = 10;
+/** Time that work may wait for a processor: a busy machine gives a thread none for a tenth of a second at once. */
+const waitMsMax = 5_000;
 /** A thread that gets less than one in so many parts of a processor proves nothing about its work. */
 export const slowestShare = 16;
 /** Reading an expression cannot be interrupted: one of this length takes up to 50 ms. */
@@ -88,6 +89,7 @@ const call = new Script("work()");
  */
 function bounded<T>(workMsMax: number, work: () => T): Bounded<T> {
   sandbox.work = work;
+  const giveUpAtMs = performance.now() + waitMsMax;
   try {
     for (let tries = 1; ; tries++) {
       const startedMs = workedMs();
@@ -100,7 +102,7 @@ function bounded<T>(workMsMax: number, work: () => T): Bounded<T> {
         const { code, message } = error as NodeJS.ErrnoException;
         if (code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") return { outcome: "failed", message };
         if (workedMs() - startedMs >= workMsMax * 0.9) return { outcome: "timeout" };
-        if (tries === triesMax) return { outcome: "starved" };
+        if (performance.now() >= giveUpAtMs) return { outcome: "starved" };
       }
     }
   } finally {

@@ -59,6 +59,7 @@ function compile(text: string): ValidateFunction | SchemaAnswer | Starved {
 }
 
 function check(validate: ValidateFunction, { data, checkMsMax }: SchemaQuestion): SchemaAnswer | Starved {
+  if (data.length === 0) return { outcome: "checked", misfits: [] };
   const values = data.map((text) => JSON.parse(text));
   const end = checkData(validate, values, checkMsMax);
   if (end.outcome === "starved") return end;
