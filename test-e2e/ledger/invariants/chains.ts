@@ -1,5 +1,5 @@
 import type { Chain, ChainStep, Evidence, Invariant, Receipt } from "../evidence.ts";
-import { distinct, groupBy, possible, records, succeeded } from "./look-up.ts";
+import { distinct, groupBy, records, succeeded } from "./look-up.ts";
 
 export const whyIsTrue: Invariant = {
   name: "why-is-true",
@@ -37,7 +37,9 @@ function untrue(chain: Chain, facts: readonly Fact[] | null, evidence: Evidence)
       .filter(({ isIn }) => !isIn(steps))
       .map(({ fact }) => `the chain of the ${kind} ${id} lacks: ${fact}`),
     ...invented(steps, evidence).map((what) => `the chain of the ${kind} ${id} says ${what}`),
-    ...steps.filter(({ reason }) => reason === "left out: too many").flatMap(() => excess(chain, evidence)),
+    ...(hasLeftOut(steps) && !isLong(chain) && !isFull(steps)
+      ? [`the chain of the ${kind} ${id} leaves steps out of few`]
+      : []),
   ];
 }
 
@@ -45,13 +47,18 @@ function untrue(chain: Chain, facts: readonly Fact[] | null, evidence: Evidence)
 const eventsShown = 20;
 const entriesShown = 50;
 
-/** A chain may leave out steps only where a thing has many events. */
-function excess({ kind, id }: Chain, evidence: Evidence): string[] {
-  const count = kind === "image" ? eventsOfImage(evidence, id).length : 0;
-  return kind === "request" || kind === "delivery" || count > eventsShown
-    ? []
-    : [`the chain of the ${kind} ${id} leaves steps out of ${count} events`];
+/** Requests and deliveries lead to things of any age. */
+const isLong = ({ kind }: Chain) => kind === "request" || kind === "delivery";
+const hasLeftOut = (steps: readonly ChainStep[]) => steps.some(({ reason }) => reason === "left out: too many");
+
+/** A chain may leave out steps only where it shows as many as it can of one thing: its events, or the audit's entries. */
+function isFull(steps: readonly ChainStep[]): boolean {
+  const events = steps.filter(({ what }) => what.includes("arrived for delivery"));
+  return events.length >= eventsShown || auditedOf(steps).length >= entriesShown;
 }
+
+/** Entries of the audit name their action first, such as `image.update: title.` and `image.create.` */
+const auditedOf = (steps: readonly ChainStep[]) => steps.filter(({ what }) => /^[a-z_]+\.[a-z_]+[.:]( |$)/.test(what));
 
 /** Finds attempts with an answer that the receiver did not give as often. */
 function invented(steps: readonly ChainStep[], { received }: Evidence): string[] {
@@ -150,14 +157,14 @@ const eventsOfImage = ({ log }: Evidence, image: string) =>
 const safelyShown = eventsShown - 2;
 
 function factsOfImage(image: string, evidence: Evidence, ofEvent: (eventId: string) => readonly Fact[]): Fact[] {
-  const changes = possible(evidence, "patch-image").filter(({ value }) => value.image === image).length;
   const isDeleted = succeeded(evidence, "delete-image").some(({ value }) => value.image === image);
   const states = isDeleted ? [says("The image was deleted.", image)] : [says("The image was stored.", image)];
-  const creation = changes < entriesShown - 5 ? [says("image.create.", image)] : [];
+  const created = says("image.create.", image);
+  const creation = { ...created, isIn: (steps: readonly ChainStep[]) => created.isIn(steps) || isFull(steps) };
   const events = eventsOfImage(evidence, image).slice(-safelyShown);
   return [
     ...states,
-    ...creation,
+    creation,
     ...events.flatMap(({ eventId }) => [says("arrived for delivery", eventId), ...ofEvent(eventId)]),
   ];
 }
