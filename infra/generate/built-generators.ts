@@ -1,4 +1,5 @@
 import type { Generator } from "./generator.ts";
+import { clientResources } from "./generators/client-resources.ts";
 import { clientTypes } from "./generators/client-types.ts";
 import { docsPages } from "./generators/docs-pages.ts";
 import { prismaClients } from "./generators/prisma-clients.ts";
@@ -13,5 +14,6 @@ export const builtGenerators: readonly Generator[] = [
   supergraph,
   propertyCatalogue,
   clientTypes,
+  clientResources,
   docsPages,
 ];

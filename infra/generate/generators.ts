@@ -3,6 +3,7 @@ import type { Generator } from "./generator.ts";
 import { accessReference } from "./generators/access-reference.ts";
 import { auditReference } from "./generators/audit-reference.ts";
 import { brunoCollection } from "./generators/bruno-collection.ts";
+import { clientReport } from "./generators/client-report.ts";
 import { errorReference, eventReference } from "./generators/contract-references.ts";
 import { kubernetesManifests, observeFiles } from "./generators/deployment-files.ts";
 import { graphMutations } from "./generators/graph-mutations.ts";
@@ -76,6 +77,7 @@ export const generators: readonly Generator[] = [
   observeFiles,
   kubernetesManifests,
   brunoCollection,
+  clientReport,
   senderPage,
   reliabilityReference,
   performanceReference,

@@ -13,6 +13,7 @@ const parts: Readonly<Record<ContractChange["part"], string>> = {
   routes: "Routes",
   graph: "Graph",
   properties: "Properties",
+  client: "Client",
   databases: "Databases",
 };
 const weights = ["breaking", "addition", "other"] as const;

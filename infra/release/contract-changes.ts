@@ -12,7 +12,7 @@ export interface Snapshot {
 type Weight = "breaking" | "addition" | "other";
 
 export interface ContractChange {
-  readonly part: "events" | "routes" | "graph" | "properties" | "databases";
+  readonly part: "events" | "routes" | "graph" | "properties" | "client" | "databases";
   readonly weight: Weight;
   readonly text: string;
 }
@@ -21,6 +21,7 @@ const events = "libs/contracts/accepted";
 const routes = "docs/reference/access.md";
 const graph = "docs/reference/graphql-schema.graphql";
 const properties = "docs/reference/properties.md";
+const client = "libs/client/api-report.txt";
 
 /** Finds what changed of schemas and APIs between two versions, from what is checked in alone. */
 export async function contractChanges(before: Snapshot, after: Snapshot): Promise<ContractChange[]> {
@@ -30,6 +31,7 @@ export async function contractChanges(before: Snapshot, after: Snapshot): Promis
     ...(await graphChanges(before.read(graph), after.read(graph))),
     // A removed property stops the start of everybody who sets it.
     ...named("properties", propertiesOf(before.read(properties)), propertiesOf(after.read(properties)), "breaking"),
+    ...clientChanges(before.read(client), after.read(client)),
     ...migrationChanges(before, after),
   ];
 }
@@ -67,6 +69,15 @@ const routesOf = (page: string | null): string[] => firstCells(page).filter((cel
 
 /** The names, from the page of all properties. */
 const propertiesOf = firstCells;
+
+/** Compares the members of the client, of bodies and of answers, by their names. What is new is told by its method. */
+function clientChanges(old: string | null, now: string | null): ContractChange[] {
+  if (old === null || now === null) return [];
+  const membersOf = (report: string): string[] =>
+    [...report.matchAll(/^([A-Za-z][\w.]*\.(?:readonly )?["\w]+)\??[(:<]/gm)].map(([, name = ""]) => name);
+  const changes = named("client", membersOf(old), membersOf(now), "breaking");
+  return changes.filter(({ weight, text }) => weight === "breaking" || text.startsWith("Resources."));
+}
 
 /** Reads the names in code format from the first column of a page's tables. */
 function firstCells(page: string | null): string[] {

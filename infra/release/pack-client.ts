@@ -3,11 +3,12 @@ import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import ts from "typescript";
+import { clientResources } from "../generate/generators/client-resources.ts";
 import { clientTypes } from "../generate/generators/client-types.ts";
 import { writeOutput } from "../generate/output.ts";
 import { root } from "../generate/repository.ts";
 
-const clientFolder = join(root, "libs/client");
+export const clientFolder = join(root, "libs/client");
 const commandFolder = join(root, "libs/command/src");
 const program = "signalbox-cli";
 
@@ -19,8 +20,8 @@ const program = "signalbox-cli";
 export async function packClient(destination: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-client-"));
   try {
-    await writeOutput(await clientTypes.generate(), await clientTypes.folders());
-    compile(join(folder, "dist"));
+    await generateClient();
+    emitClient(join(folder, "dist"), {});
     await transpileCommand(join(folder, "dist/command"));
     await cp(join(clientFolder, "src/generated"), join(folder, "dist/generated"), { recursive: true });
     await cp(join(clientFolder, "README.md"), join(folder, "README.md"));
@@ -35,21 +36,30 @@ export async function packClient(destination: string): Promise<string> {
   }
 }
 
-function compile(outDir: string): void {
+/** Makes what the client has from the routes and events as they are now. */
+export async function generateClient(): Promise<void> {
+  for (const { generate } of [clientTypes, clientResources]) await writeOutput(await generate(), []);
+}
+
+/**
+ * Compiles the client: types with their comments, and JavaScript without, which are two thirds of it. With `types` it
+ * hands over the types alone.
+ */
+export function emitClient(outDir: string, { types }: { readonly types?: ts.WriteFileCallback }): void {
   const doors = ["src/index.ts", "src/webhooks/index.ts"].map((door) => join(clientFolder, door));
-  const program = ts.createProgram(doors, {
+  const options = {
     outDir,
     rootDir: join(clientFolder, "src"),
-    declaration: true,
     target: ts.ScriptTarget.ES2023,
     module: ts.ModuleKind.NodeNext,
     moduleResolution: ts.ModuleResolutionKind.NodeNext,
     rewriteRelativeImportExtensions: true,
     strict: true,
     types: ["node"],
-  });
-  const { diagnostics } = program.emit();
-  const problems = [...ts.getPreEmitDiagnostics(program), ...diagnostics];
+  };
+  const declared = ts.createProgram(doors, { ...options, declaration: true, emitDeclarationOnly: true });
+  const problems = [...ts.getPreEmitDiagnostics(declared), ...declared.emit(undefined, types).diagnostics];
+  if (!types) problems.push(...ts.createProgram(doors, { ...options, removeComments: true }).emit().diagnostics);
   if (problems.length > 0) throw new Error(ts.formatDiagnostics(problems, formatHost));
 }
 

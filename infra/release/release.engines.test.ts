@@ -13,6 +13,8 @@ const day = "2027-01-31";
 const access = (...paths: string[]) =>
   paths.map((path) => `| \`GET ${path}\` | \`images:read\` | active |  |\n`).join("");
 const properties = (...names: string[]) => names.map((name) => `| \`${name}\` | images | integer |\n`).join("");
+const report = (...methods: string[]) =>
+  [...methods.map((name) => `Resources.images.${name}(): Promise<Image>;\n`), "Image.title: string | null;\n"].join("");
 
 /** A repository of its own with the files that a release reads. */
 async function scratch(t: TestContext) {
@@ -40,6 +42,7 @@ async function scratch(t: TestContext) {
     "libs/contracts/accepted/image.json": '{ "image.created.v1": {} }',
     "docs/reference/graphql-schema.graphql": "type Query { viewer: String images: String }",
     "docs/reference/properties.md": properties("images.max"),
+    "libs/client/api-report.txt": report("get", "list"),
     "services/images/prisma/migrations/1_first/migration.sql": "-- signalbox: expand\nselect 1;",
   });
   return { folder, git, commit };
@@ -111,6 +114,10 @@ const breaks: Readonly<Record<string, Readonly<Record<string, string | null>>>> 
   "a route that is gone": { "docs/reference/access.md": access("/pictures") },
   "an event that is gone": { "libs/contracts/accepted/image.json": "{}" },
   "a field that is gone": { "docs/reference/graphql-schema.graphql": "type Query { viewer: String }" },
+  "a method of the client that is gone": { "libs/client/api-report.txt": report("get") },
+  "a member of an answer that is gone": {
+    "libs/client/api-report.txt": report("get", "list").replace(/^Image\..*/m, ""),
+  },
   "a property that is gone": { "docs/reference/properties.md": properties() },
   "a contraction": {
     "services/images/prisma/migrations/2_drop/migration.sql": "-- signalbox: contract\ndrop table x;",

@@ -1,3 +1,20 @@
+import type { Generator } from "../generator.ts";
+import { mergedDocument } from "../openapi/openapi-documents.ts";
+
+/**
+ * The methods of the client by resource. Programs that run with the packages of a start use them, so this is made with
+ * those alone.
+ */
+export const clientResources: Generator = {
+  name: "client resources",
+  kind: "built",
+  folders: async () => [],
+  generate: async () => {
+    const document = (await mergedDocument()) as unknown as MergedDocument;
+    return new Map([["libs/client/src/generated/resources.ts", resourcesFile(document)]]);
+  },
+};
+
 /** The parts of an OpenAPI document that name the methods of the client. */
 export interface MergedDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;

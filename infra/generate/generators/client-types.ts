@@ -1,9 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Generator } from "../generator.ts";
+import { mergedDocument } from "../openapi/openapi-documents.ts";
 import { remember } from "../remember.ts";
 import { root } from "../repository.ts";
-import { resourcesFile } from "./client-resources.ts";
 
 const folder = "libs/client/src/generated";
 const acceptedFolder = "libs/contracts/accepted";
@@ -17,13 +17,9 @@ export const clientTypes: Generator = {
   name: "client types",
   kind: "built",
   needs: "openapi-typescript",
-  folders: async () => [folder],
+  folders: async () => [],
   generate: async () => {
-    // Loaded here because a start, which leaves this generator out, would load every route for nothing.
-    const { openApiDocuments } = await import("../openapi/openapi-documents.ts");
-    const { mergeOpenApi } = await import("@signalbox/http");
-    const documents = [...(await openApiDocuments()).values()];
-    const merged = mergeOpenApi(documents as never, { title: "Signalbox", version: "1" });
+    const merged = await mergedDocument();
     const types = await remember({
       name: "api.d.ts",
       sources: [import.meta.filename],
@@ -38,7 +34,6 @@ export const clientTypes: Generator = {
     });
     return new Map([
       [`${folder}/api.d.ts`, `${banner}${types}`],
-      [`${folder}/resources.ts`, resourcesFile(merged as never)],
       [`${folder}/events.d.ts`, `${eventBanner}${events}\nexport type EventTypes = components["schemas"];\n`],
     ]);
   },

@@ -35,3 +35,10 @@ export async function openApiDocuments(): Promise<ReadonlyMap<string, OpenApiDoc
     }),
   );
 }
+
+/** Merges the documents of all services into the one that the gateway serves and the client is made from. */
+export async function mergedDocument(): Promise<OpenApiDocument> {
+  const { mergeOpenApi } = await import("@signalbox/http");
+  const documents = [...(await openApiDocuments()).values()];
+  return mergeOpenApi(documents as never, { title: "Signalbox", version: "1" }) as unknown as OpenApiDocument;
+}

@@ -1,12 +1,12 @@
 import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
 import type { CallOptions, Send } from "./call.ts";
+import type { FollowOptions } from "./event-stream.ts";
 import type { paths } from "./generated/api.d.ts";
 import type { Image, Resources } from "./generated/resources.ts";
 import { type ImageSource, type UploadOptions, uploadImage, waitUntilReady } from "./images.ts";
 import {
   type ConfigChange,
   configChanges,
-  type FollowOptions,
   type SubscribeOptions,
   type SubscriptionMessage,
   subscribe,
@@ -16,7 +16,7 @@ import { createResources } from "./resources.ts";
 import { type Fetch, type RetryPolicy, retrying, wait } from "./retry.ts";
 
 /** Credential of the requests: an API key, or an access token with its source. */
-type Credential = { readonly apiKey: string } | { readonly token: string | (() => string | Promise<string>) };
+export type Credential = { readonly apiKey: string } | { readonly token: string | (() => string | Promise<string>) };
 
 export interface ClientOptions {
   /** Origin of Signalbox, such as `https://signalbox.example`. */

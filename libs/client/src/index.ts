@@ -1,11 +1,11 @@
 export { ApiError, dataOf, idempotencyKey } from "./answers.ts";
 export type { CallOptions } from "./call.ts";
-export { type Client, type ClientOptions, createClient, type Workflows } from "./client.ts";
+export { type Client, type ClientOptions, type Credential, createClient, type Workflows } from "./client.ts";
+export type { FollowOptions } from "./event-stream.ts";
 export type * from "./generated/resources.ts";
 export { ImageFailedError, type ImageSource, type UploadOptions } from "./images.ts";
 export {
   type ConfigChange,
-  type FollowOptions,
   type SubscribeOptions,
   SubscriptionError,
   type SubscriptionMessage,

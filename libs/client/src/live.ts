@@ -2,8 +2,6 @@ import type { Send } from "./call.ts";
 import { type FollowOptions, followEvents, type Position } from "./event-stream.ts";
 import { answerTo } from "./resources.ts";
 
-export type { FollowOptions } from "./event-stream.ts";
-
 export interface SubscribeOptions extends FollowOptions {
   readonly variables?: Readonly<Record<string, unknown>>;
 }

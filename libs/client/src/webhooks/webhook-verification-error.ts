@@ -1,5 +1,21 @@
-/** Reasons why a delivery is not accepted, with the sentence for the developer of the receiver. */
-const problems = {
+/** Reasons why a delivery is not accepted. */
+export type WebhookProblem =
+  | "body_not_raw"
+  | "body_not_event"
+  | "secret_unusable"
+  | "keys_unavailable"
+  | "header_repeated"
+  | "delivery_id_missing"
+  | "timestamp_missing"
+  | "timestamp_malformed"
+  | "timestamp_too_old"
+  | "timestamp_in_future"
+  | "signature_missing"
+  | "signature_malformed"
+  | "signature_mismatch";
+
+/** Sentences for the developer of the receiver. */
+const problems: Readonly<Record<WebhookProblem, string>> = {
   body_not_raw: "The body is not the text or the bytes that were received. Verify it before a framework parses it.",
   body_not_event:
     "The signature is right, but the body is no event in the standard format. Use verifySignature for it.",
@@ -15,9 +31,7 @@ const problems = {
   signature_missing: "There is no signature of the kind that the given secrets or keys verify.",
   signature_malformed: "No signature is written as Signalbox writes it.",
   signature_mismatch: "No signature fits this body with any of the given secrets and keys.",
-} as const;
-
-export type WebhookProblem = keyof typeof problems;
+};
 
 /** A delivery that was not accepted. `code` is stable; neither it nor the message holds a secret or a signature. */
 export class WebhookVerificationError extends Error {
