@@ -3,9 +3,14 @@ import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
+import { eventually } from "@signalbox/testing";
+import { createEndpointSecret, createSigningKey, deliveryHeaders } from "@signalbox/webhook-signatures";
+import { type Command, javaWith, pythonWith, startSample } from "../consume-events/sample-programs.ts";
+import { freePorts } from "../systems/start-nginx.ts";
 
+const receiversFolder = join(import.meta.dirname, "receivers");
 const run = promisify(execFile);
 const page = new URL("../../docs/how-to/verify-deliveries.md", import.meta.url);
 
@@ -113,5 +118,61 @@ for (const { fence, file, command, program } of languages) {
       JSON.parse(stdout),
       cases.map(({ genuine }) => genuine),
     );
+  });
+}
+
+/** The receivers of the page that use a library of their language, with the command of each. */
+const receivers: Readonly<Record<string, (t: TestContext) => Promise<Command>>> = {
+  "receive.py": () => pythonWith(receiversFolder, "receive.py"),
+  "receive.go": async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), "receive-"));
+    t.after(() => rm(folder, { recursive: true }));
+    const program = join(folder, "receive");
+    await run("go", ["build", "-o", program, "."], { cwd: receiversFolder });
+    return [program];
+  },
+  "Receive.java": () => javaWith(receiversFolder, "Receive.java"),
+};
+
+let delivered = 0;
+/** A delivery as Signalbox sends it now. */
+function delivery() {
+  const eventId = `evt_${++delivered}`;
+  const event = { id: eventId, type: "parcel.sent", created_at: new Date().toISOString(), data: { parcel: delivered } };
+  const content = JSON.stringify({ ...event, note: "Grüße", api_version: "v1", account_id: "acc_1" }, null, " \t");
+  const timestampSeconds = Math.floor(Date.now() / 1000);
+  // As while a rotation overlaps, and with v1a.
+  const secrets = [createEndpointSecret(), secret];
+  const privateKeys = [createSigningKey().privateKey];
+  const signed = { eventId, eventType: event.type, deliveryId: "whd_1", timestampSeconds, body: content, secrets };
+  const headers = { ...deliveryHeaders({ ...signed, privateKeys }), "content-type": "application/json" };
+  return { content, headers, old: deliveryHeaders({ ...signed, timestampSeconds: timestampSeconds - 3600 }) };
+}
+
+for (const [file, prepare] of Object.entries(receivers)) {
+  test(`${file} of the page accepts a genuine delivery alone`, async (t) => {
+    const code = await readFile(join(receiversFolder, file), "utf8");
+    assert.ok((await readFile(page, "utf8")).includes(code.trimEnd()), "it is on the page");
+    const port = String((await freePorts(["http"])).get("http"));
+    const receiver = startSample(await prepare(t), [secret, port]);
+    const post = async (headers: Record<string, string>, content: string) =>
+      (await fetch(`http://127.0.0.1:${port}/webhooks`, { method: "POST", headers, body: content })).status;
+    try {
+      await eventually(async () => {
+        assert.ok(receiver.isRunning, receiver.output);
+        assert.equal(await post({}, "{}"), 400);
+      });
+      const { content, headers, old } = delivery();
+      assert.equal(await post(headers, content), 204, receiver.output);
+      assert.equal(await post(headers, content.replace("parcel.sent", "parcel.lost")), 400);
+      assert.equal(await post(headers, `${content} `), 400);
+      assert.equal(await post({ ...headers, "webhook-id": "evt_other" }, content), 400);
+      assert.equal(await post({ ...headers, "webhook-signature": wrong }, content), 400);
+      assert.equal(await post({ ...headers, ...old }, content), 400);
+      await eventually(() => assert.match(receiver.output, /parcel.sent/));
+      assert.doesNotMatch(receiver.output, /parcel.lost/);
+    } finally {
+      receiver.kill();
+    }
   });
 }

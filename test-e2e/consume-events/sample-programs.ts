@@ -11,37 +11,46 @@ const run = promisify(execFile);
 const here = import.meta.dirname;
 
 /** The command of a sample: a program and the arguments before the sample's own. */
-type Command = readonly [program: string, ...args: string[]];
+export type Command = readonly [program: string, ...args: string[]];
 
 /** The samples of the page, with the preparation of each. */
 export const samples: Readonly<Record<string, () => Promise<Command>>> = {
   TypeScript: async () => [process.execPath, join(here, "consume.ts")],
-  Python: async () => {
-    const requirements = join(here, "requirements.txt");
-    const folder = await fetchFor("python", requirements, async (into) => {
-      await findProgram({
-        name: "python3",
-        versionArgs: ["--version"],
-        install: "apt-get install -y python3 python3-venv",
-      });
-      await run("python3", ["-m", "venv", into]);
-      const options = ["--quiet", "--require-hashes", "--only-binary", ":all:"];
-      await run(join(into, "bin", "python"), ["-m", "pip", "install", ...options, "--requirement", requirements]);
-    });
-    return [join(folder, "bin", "python"), join(here, "consume.py")];
-  },
-  Java: async () => {
-    const install = "apt-get install -y openjdk-17-jdk-headless";
-    await findProgram({ name: "javac", versionArgs: ["-version"], install });
-    const pom = join(here, "pom.xml");
-    const jars = await fetchFor("java", pom, async (into) => {
-      await findProgram({ name: "mvn", versionArgs: ["--version"], install: "apt-get install -y maven" });
-      const goal = ["dependency:copy-dependencies", `-DoutputDirectory=${into}`, "-DincludeScope=runtime"];
-      await run("mvn", ["-q", "-B", "-f", pom, ...goal]);
-    });
-    return ["java", "-XX:+UseSerialGC", "-cp", join(jars, "*"), join(here, "Consume.java")];
-  },
+  Python: () => pythonWith(here, "consume.py"),
+  Java: () => javaWith(here, "Consume.java"),
 };
+
+/** Installs what `requirements.txt` beside a Python program lists, and returns its command. */
+export async function pythonWith(folder: string, file: string): Promise<Command> {
+  const requirements = join(folder, "requirements.txt");
+  const packages = await fetchFor("python", requirements, async (into) => {
+    await findProgram({
+      name: "python3",
+      versionArgs: ["--version"],
+      install: "apt-get install -y python3 python3-venv",
+    });
+    await run("python3", ["-m", "venv", into]);
+    const options = ["--quiet", "--require-hashes", "--only-binary", ":all:"];
+    await run(join(into, "bin", "python"), ["-m", "pip", "install", ...options, "--requirement", requirements]);
+  });
+  return [join(packages, "bin", "python"), join(folder, file)];
+}
+
+/** Fetches what `pom.xml` beside a Java program lists, and returns its command. */
+export async function javaWith(folder: string, file: string): Promise<Command> {
+  await findProgram({
+    name: "javac",
+    versionArgs: ["-version"],
+    install: "apt-get install -y openjdk-17-jdk-headless",
+  });
+  const pom = join(folder, "pom.xml");
+  const jars = await fetchFor("java", pom, async (into) => {
+    await findProgram({ name: "mvn", versionArgs: ["--version"], install: "apt-get install -y maven" });
+    const goal = ["dependency:copy-dependencies", `-DoutputDirectory=${into}`, "-DincludeScope=runtime"];
+    await run("mvn", ["-q", "-B", "-f", pom, ...goal]);
+  });
+  return ["java", "-XX:+UseSerialGC", "-cp", join(jars, "*"), join(folder, file)];
+}
 
 /** Installs the packages of a list, in a folder named after the list: another list is another folder. */
 async function fetchFor(language: string, list: string, fill: (folder: string) => Promise<unknown>): Promise<string> {
