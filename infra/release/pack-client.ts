@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import ts from "typescript";
 import { clientResources } from "../generate/generators/client-resources.ts";
 import { clientTypes } from "../generate/generators/client-types.ts";
@@ -21,9 +21,11 @@ export async function packClient(destination: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-client-"));
   try {
     await generateClient();
-    emitClient(join(folder, "dist"), {});
+    const sources = emitClientTypes(join(folder, "dist"));
+    await transpile(join(clientFolder, "src"), sources, join(folder, "dist"));
     await transpileCommand(join(folder, "dist/command"));
-    await cp(join(clientFolder, "src/generated"), join(folder, "dist/generated"), { recursive: true });
+    for (const types of ["api.d.ts", "events.d.ts"])
+      await cp(join(clientFolder, "src/generated", types), join(folder, "dist/generated", types));
     await cp(join(clientFolder, "README.md"), join(folder, "README.md"));
     await cp(join(root, "LICENSE"), join(folder, "LICENSE"));
     await writeFile(join(folder, "package.json"), `${JSON.stringify(await manifest(), null, 2)}\n`);
@@ -42,25 +44,28 @@ export async function generateClient(): Promise<void> {
 }
 
 /**
- * Compiles the client: types with their comments, and JavaScript without, which are two thirds of it. With `types` it
- * hands over the types alone.
+ * Compiles the client and writes its types, or hands them over. Returns the sources that the client consists of, by their
+ * paths in its folder.
  */
-export function emitClient(outDir: string, { types }: { readonly types?: ts.WriteFileCallback }): void {
+export function emitClientTypes(outDir: string, write?: ts.WriteFileCallback): string[] {
   const doors = ["src/index.ts", "src/webhooks/index.ts"].map((door) => join(clientFolder, door));
-  const options = {
+  const rootDir = join(clientFolder, "src");
+  const program = ts.createProgram(doors, {
     outDir,
-    rootDir: join(clientFolder, "src"),
+    rootDir,
+    declaration: true,
+    emitDeclarationOnly: true,
     target: ts.ScriptTarget.ES2023,
     module: ts.ModuleKind.NodeNext,
     moduleResolution: ts.ModuleResolutionKind.NodeNext,
     rewriteRelativeImportExtensions: true,
     strict: true,
     types: ["node"],
-  };
-  const declared = ts.createProgram(doors, { ...options, declaration: true, emitDeclarationOnly: true });
-  const problems = [...ts.getPreEmitDiagnostics(declared), ...declared.emit(undefined, types).diagnostics];
-  if (!types) problems.push(...ts.createProgram(doors, { ...options, removeComments: true }).emit().diagnostics);
+  });
+  const problems = [...ts.getPreEmitDiagnostics(program), ...program.emit(undefined, write).diagnostics];
   if (problems.length > 0) throw new Error(ts.formatDiagnostics(problems, formatHost));
+  const sources = program.getSourceFiles().filter(({ isDeclarationFile }) => !isDeclarationFile);
+  return sources.map(({ fileName }) => relative(rootDir, fileName));
 }
 
 /**
@@ -71,20 +76,26 @@ async function transpileCommand(outDir: string): Promise<void> {
   const files = (await readdir(commandFolder, { recursive: true })).filter(
     (name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && name !== "index.ts",
   );
+  await transpile(commandFolder, files, outDir);
+  await chmod(join(outDir, `${program}.js`), 0o755);
+}
+
+/** Writes sources as JavaScript without their comments, which are two thirds of the client and stand in its types. */
+async function transpile(folder: string, files: readonly string[], outDir: string): Promise<void> {
   for (const name of files) {
-    const { outputText } = ts.transpileModule(await readFile(join(commandFolder, name), "utf8"), {
+    const { outputText } = ts.transpileModule(await readFile(join(folder, name), "utf8"), {
       compilerOptions: {
         target: ts.ScriptTarget.ES2022,
         module: ts.ModuleKind.ESNext,
         rewriteRelativeImportExtensions: true,
         verbatimModuleSyntax: true,
+        removeComments: true,
       },
     });
     const path = join(outDir, name.replace(/\.ts$/, ".js"));
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, outputText);
   }
-  await chmod(join(outDir, `${program}.js`), 0o755);
 }
 
 const formatHost: ts.FormatDiagnosticsHost = {

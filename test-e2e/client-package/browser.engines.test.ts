@@ -25,8 +25,9 @@ test("a browser verifies both signatures with the packed client, as it comes", a
   const project = await installPackedClient("here");
   const packed = join(project.folder, "node_modules/@signalbox/client");
   const server = createServer(async (request, response) => {
-    const script = request.url === "/" ? "" : await readFile(join(packed, request.url ?? ""), "utf8");
-    response.writeHead(200, { "content-type": request.url === "/" ? "text/html" : "text/javascript" }).end(script);
+    const { url = "" } = request;
+    if (!url.endsWith(".js")) return response.writeHead(200, { "content-type": "text/html" }).end();
+    return response.writeHead(200, { "content-type": "text/javascript" }).end(await readFile(join(packed, url)));
   }).listen(0, "127.0.0.1");
   const browser = await openBrowser();
   try {

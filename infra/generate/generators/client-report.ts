@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import ts from "typescript";
-import { clientFolder, emitClient, generateClient } from "../../release/pack-client.ts";
+import { clientFolder, emitClientTypes, generateClient } from "../../release/pack-client.ts";
 import type { Generator } from "../generator.ts";
 import { remember } from "../remember.ts";
 
@@ -29,8 +29,8 @@ const doors = { "@signalbox/client": "index", "@signalbox/client/webhooks": "web
 
 function reportOf(schemas: string): string {
   const declarations = new Map<string, ts.SourceFile>();
-  emitClient("/dist", {
-    types: (file, text) => declarations.set(file.slice("/dist/".length, -".d.ts".length), parse(text)),
+  emitClientTypes("/dist", (file, text) => {
+    declarations.set(file.slice("/dist/".length, -".d.ts".length), parse(text));
   });
   const shown = Object.entries(doors).flatMap(([title, door]) => {
     const lines = exportsOf(declarations, door).flatMap(([name, module]) => {
