@@ -25,7 +25,7 @@ const ownFolders = [
   "infra/docker",
 ];
 const isOurs = (path: string): boolean =>
-  !/(^|\/)(test|node_modules)(\/|$)|\.test\.ts$|^libs\/(client|testing)(\/|$)/.test(path);
+  !/(^|\/)(test|node_modules)(\/|$)|\.test\.ts$|^libs\/(testing|client\/src\/generated)(\/|$)/.test(path);
 
 const { fileList, warnings } = await nodeFileTrace(await entries(), {
   base: root,
@@ -72,6 +72,7 @@ async function entries(): Promise<string[]> {
   const others = [
     "services/account/src/first-key-cli.ts",
     "services/account/src/first-link-cli.ts",
+    "libs/command/src/signalbox-cli.ts",
     "infra/docker/migrate.ts",
     "infra/backup/backup.ts",
     "infra/embedded/start.ts",

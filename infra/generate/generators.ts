@@ -4,6 +4,7 @@ import { accessReference } from "./generators/access-reference.ts";
 import { auditReference } from "./generators/audit-reference.ts";
 import { brunoCollection } from "./generators/bruno-collection.ts";
 import { clientReport } from "./generators/client-report.ts";
+import { commandReference } from "./generators/command-reference.ts";
 import { errorReference, eventReference } from "./generators/contract-references.ts";
 import { kubernetesManifests, observeFiles } from "./generators/deployment-files.ts";
 import { graphMutations } from "./generators/graph-mutations.ts";
@@ -79,6 +80,7 @@ export const generators: readonly Generator[] = [
   brunoCollection,
   clientReport,
   senderPage,
+  commandReference,
   reliabilityReference,
   performanceReference,
   nginxConfigurationFile,

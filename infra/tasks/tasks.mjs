@@ -246,7 +246,7 @@ export const tasks = [
   },
   {
     name: "pack-client",
-    summary: "packs the typed client of libs/client for npm",
+    summary: "packs the typed client and the signalbox command for npm",
     installs: "all",
     arguments: "<folder>",
     options: [["<folder>", "where the tarball goes; the current folder unless given"]],

@@ -133,7 +133,7 @@ const ofCallers = [
     "debug-deliveries",
     "replay-after-an-outage",
   ],
-  "receive-without-a-public-address",
+  ...["receive-without-a-public-address", "use-the-command-line"],
   ...["let-people-sign-in", "create-a-service-client", "rotate-a-key", "find-leaked-keys"],
   ...["connect-a-sender", "migrate-a-secret", "read-and-replay", "act-as-a-hub"],
   ...["subscribe-and-resume", "rotate-the-sealing-key", "rotate-secrets", "consume-events", "verify-deliveries"],

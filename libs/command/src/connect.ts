@@ -21,7 +21,7 @@ const defaultUrl = "http://127.0.0.1:8080";
  */
 export async function findAccess({ environment, profiles, profile: asked, url }: Surroundings): Promise<Access> {
   const file = await profiles.read();
-  const name = asked ?? environment.SIGNALBOX_PROFILE ?? file.current;
+  const name = asked ?? file.current;
   const profile = file.profiles[name] ?? null;
   if (asked !== null && profile === null && url === null && !environment.SIGNALBOX_URL) {
     throw new UsageError(`There is no profile "${asked}". Run: signalbox login --profile ${asked} --url <url>`);
@@ -36,7 +36,7 @@ export async function findAccess({ environment, profiles, profile: asked, url }:
 }
 
 /** Returns an address in one form, without a slash at its end. @throws UsageError for one that is no deployment's */
-export function addressOf(url: string): string {
+function addressOf(url: string): string {
   if (!URL.canParse(url)) throw new UsageError(`"${url}" is no URL, such as https://signalbox.example.`);
   const { protocol, origin, pathname, username, password, search, hash } = new URL(url);
   if (!/^https?:$/.test(protocol) || username + password + search + hash !== "") {

@@ -68,7 +68,6 @@ export const environmentRows: readonly (readonly [string, string])[] = [
   ["SIGNALBOX_URL", "Address of Signalbox, before that of the profile"],
   ["SIGNALBOX_API_KEY", "API key, before the credential of the profile"],
   ["SIGNALBOX_WEBHOOK_SECRET", "Secret of signalbox verify"],
-  ["SIGNALBOX_PROFILE", "Profile to use instead of the current one"],
   ["XDG_CONFIG_HOME", "Folder of signalbox/profiles.json, ~/.config by default"],
   ["NO_COLOR", "No colours, as TERM=dumb"],
 ];

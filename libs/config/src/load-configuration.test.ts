@@ -127,6 +127,11 @@ test("every problem of every source stops the start, each with its origin and th
   );
 });
 
+test("a start in a shell that the signalbox command was set up for is not stopped by its variables", () => {
+  const environment = { SIGNALBOX_URL: "http://h", SIGNALBOX_API_KEY: "key", SIGNALBOX_WEBHOOK_SECRET: "whsec_" };
+  assert.equal(load({ environment }).get("http.port"), 8080);
+});
+
 test("an unknown property is named with the one that was meant, and its value where that is no secret", () => {
   const shared = { default: null, reload: "restart", effect: "Something." } as const;
   const declared = defineProperties({

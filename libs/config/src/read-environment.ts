@@ -7,6 +7,13 @@ const serviceLink =
   /_SERVICE_HOST$|_SERVICE_PORT(?:_[A-Z0-9_]+)?$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/;
 const serviceLinkValue = /^(?:tcp|udp|sctp):\/\//;
 
+/** Variables of the `signalbox` command, which a person may have set in the shell that starts a service. */
+const commandVariables: ReadonlySet<string> = new Set([
+  "SIGNALBOX_URL",
+  "SIGNALBOX_API_KEY",
+  "SIGNALBOX_WEBHOOK_SECRET",
+]);
+
 /** Reads the variables with our prefix, named by their property; an unknown one keeps its own name. */
 export function readEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
@@ -24,5 +31,6 @@ export function readEnvironment(
 }
 
 function isOthers(variable: string, raw: string, addresses: Addresses): boolean {
+  if (commandVariables.has(variable)) return true;
   return addresses.isForeignVariable(variable) || serviceLink.test(variable) || serviceLinkValue.test(raw);
 }

@@ -15,9 +15,9 @@ interface LoginOptions {
 
 /** Keeps a sign-in or an API key in the profile of the call, once Signalbox has accepted it. */
 export async function run(context: Context, { options }: Input<LoginOptions>): Promise<void> {
-  const { output, profiles, environment } = context;
+  const { output, profiles } = context;
   const url = await addressFor(context);
-  const name = context.profile ?? environment.SIGNALBOX_PROFILE ?? (await profiles.read()).current;
+  const name = context.profile ?? (await profiles.read()).current;
   if (!profileName.test(name)) {
     throw new UsageError(`"${name}" is no name of a profile: use letters, digits, dots, - and _, at most 64.`);
   }

@@ -4,9 +4,9 @@ import { withProfile } from "../profiles.ts";
 import { revoke } from "../sign-in.ts";
 
 /** Forgets a profile, and ends its sign-in at the issuer. */
-export async function run({ output, profiles, profile, environment }: Context): Promise<void> {
+export async function run({ output, profiles, profile }: Context): Promise<void> {
   const { current } = await profiles.read();
-  const name = profile ?? environment.SIGNALBOX_PROFILE ?? current;
+  const name = profile ?? current;
   const found = await profiles.change(async (file) => {
     const known = file.profiles[name] ?? null;
     return [known === null ? file : withProfile(file, name, null), known];

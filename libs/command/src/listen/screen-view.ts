@@ -13,7 +13,6 @@ import {
   withKey,
   withSettled,
 } from "./message-list.ts";
-import { openInBrowser } from "./open-in-browser.ts";
 
 const enter = "\u001b[?1049h\u001b[?25l";
 const leave = "\u001b[?25h\u001b[?1049l";
@@ -49,7 +48,7 @@ export function createScreenView(
     const id = selectedRow(list)?.attempt.message.delivery_id;
     if (name === "q" || (ctrl && name === "c")) stop();
     else if (name === "r" && id !== undefined) tell(again(connection, id));
-    else if (name === "o" && id !== undefined) tell(openInBrowser(consoleLink(connection, id)));
+    else if (name === "o" && id !== undefined) tell(openConsole(connection, id));
     else update(withKey(list, name || (text ?? "")));
   }
 
@@ -103,6 +102,8 @@ async function again({ client }: Connection, deliveryId: string): Promise<string
   return `${deliveryId} comes again.`;
 }
 
-/** Returns the page of a delivery in the web console. */
-const consoleLink = ({ baseUrl }: Pick<Connection, "baseUrl">, deliveryId: string): string =>
-  `${baseUrl}/console/deliveries/${encodeURIComponent(deliveryId)}`;
+/** Opens the page of a delivery in the web console. */
+async function openConsole({ baseUrl }: Pick<Connection, "baseUrl">, deliveryId: string): Promise<string> {
+  const { openInBrowser } = await import("./open-in-browser.ts");
+  return openInBrowser(`${baseUrl}/console/webhooks/deliveries/${encodeURIComponent(deliveryId)}`);
+}

@@ -3,10 +3,10 @@ import { ApiError, dataOf } from "@signalbox/client";
 import type { Connection } from "../context.ts";
 import { isTransient, leaseSeconds } from "./messages.ts";
 
-/** What follows an attempt, as Signalbox has recorded it. */
+/** Outcome of a lease, as Signalbox has recorded it. */
 export interface Settled {
-  /** `lapsed`: the lease had ended before the service learned of the outcome. */
-  readonly decision: string | "lapsed";
+  /** Decision of the attempt, or `lapsed`: the lease had ended before the service learned of the outcome. */
+  readonly decision: string;
   readonly nextAttemptAt: string | null;
 }
 

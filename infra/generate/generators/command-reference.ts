@@ -1,0 +1,75 @@
+import {
+  type Command,
+  commands,
+  commonOptions,
+  environmentRows,
+  exitCodes,
+  exitMeanings,
+  optionWords,
+  usageOf,
+} from "@signalbox/command";
+import type { Generator } from "../generator.ts";
+
+/** The page of every command, from the declarations that the program runs. */
+export const commandReference: Generator = {
+  name: "command reference",
+  kind: "committed",
+  folders: async () => [],
+  generate: async () => new Map([["docs/reference/command-line.md", page()]]),
+};
+
+function page(): string {
+  const rows = commands.map(
+    ({ name, summary }) => `| [\`${name}\`](#signalbox-${name.replaceAll(" ", "-")}) | ${summary} |`,
+  );
+  const codes = Object.entries(exitMeanings).map(
+    ([name, meaning]) => `| ${exitCodes[name as keyof typeof exitCodes]} | ${meaning} |`,
+  );
+  const variables = environmentRows.map(([name, meaning]) => `| \`${name}\` | ${meaning} |`);
+  return `# Command line
+
+Generated from \`libs/command\` by \`npm run generate\`. [How to use it](../how-to/use-the-command-line.md).
+
+| command | what it does |
+|---|---|
+${rows.join("\n")}
+
+Options of every command:
+
+${optionTable(commonOptions)}
+
+| exit code | meaning |
+|---|---|
+${codes.join("\n")}
+
+| variable | meaning |
+|---|---|
+${variables.join("\n")}
+
+Results go to standard output, everything else to standard error. With \`--json\` a failure is a JSON document there:
+\`{"error":{"code":…,"message":…,"details":…,"request_id":…}}\`. Control and direction characters in anything that came from outside are
+shown as \`\\u001b\`; JSON stays the same document.
+
+${commands.map(section).join("\n")}`;
+}
+
+function section(command: Command): string {
+  const { name, summary, description, args, options, examples } = command;
+  const given = args.map(({ name: word, describe }) => `| \`${word}\` | ${cell(describe)} |`);
+  const parts = [
+    `## signalbox ${name}\n`,
+    `${summary}. ${description.replaceAll("\n", " ")}\n`,
+    `\`\`\`text\n${[usageOf(command), "", ...examples].join("\n")}\n\`\`\`\n`,
+    given.length > 0 && `| argument | |\n|---|---|\n${given.join("\n")}\n`,
+    Object.keys(options).length > 0 && `${optionTable(options)}\n`,
+  ];
+  return parts.filter(Boolean).join("\n");
+}
+
+const optionTable = (options: Command["options"]): string =>
+  `| option | |\n|---|---|\n${Object.entries(options)
+    .map(([name, option]) => `| \`${optionWords(name, option)}\` | ${cell(option.describe)} |`)
+    .join("\n")}`;
+
+/** Angle brackets would be HTML, and a bar the end of the cell. */
+const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("<", "&lt;");
