@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { createReceiver, eventually, type ReceivedRequest } from "@signalbox/testing";
+import { createHome, json } from "./call.ts";
+
+const message = (delivery: string, lease: string, attempt: number, body = "{}") => ({
+  lease_id: lease,
+  delivery_id: delivery,
+  event_id: `evt_${delivery}`,
+  type: "order.created",
+  attempt,
+  headers: { "Content-Type": "application/json", "webhook-id": `evt_${delivery}`, Host: "signalbox.example" },
+  body,
+  body_encoding: "utf8",
+});
+
+const stream = (...messages: readonly object[]) => ({
+  headers: { "content-type": "text/event-stream" },
+  body: messages.map((one) => `: beat\n\nevent: message\ndata: ${JSON.stringify(one)}\n\n`).join(""),
+});
+const refusal = (code: string, status: number) => json({ error: { code, message: code } }, status);
+
+type Answer = ReturnType<typeof json> | ReturnType<typeof stream>;
+
+/** A listener, whose streams and settlements are answered in turn; further streams stay silent. */
+async function startListener(
+  t: TestContext,
+  answers: { readonly streams: readonly Answer[]; readonly settlements?: readonly Answer[] },
+) {
+  const streams = [...answers.streams];
+  const settlements = [...(answers.settlements ?? [])];
+  const settled: string[] = [];
+  const signalbox = await createReceiver(answer);
+  const local = await createReceiver();
+  t.after(() => Promise.all([signalbox.close(), local.close()]));
+
+  function answer({ path, body }: ReceivedRequest) {
+    if (path.endsWith("/listen")) return json({ id: "whe_1", secret: "whsec_1" }, 201);
+    if (path.includes("/messages?")) return streams.shift() ?? { instead: "hang" as const };
+    const [leaseId = ""] = JSON.parse(body.toString()).lease_ids;
+    settled.push(`${path.split("/").at(-1)} ${leaseId}`);
+    const decision = path.endsWith("/ack") ? "succeeded" : "retry";
+    return (
+      settlements.shift() ?? json({ items: [{ lease_id: leaseId, decision, next_attempt_at: null, repeated: false }] })
+    );
+  }
+  const stop = new AbortController();
+  const { call } = await createHome(t);
+  const environment = { SIGNALBOX_URL: signalbox.url, SIGNALBOX_API_KEY: "key" };
+  const words = ["listen", "--forward", `${local.url}/hooks`, "--json"];
+  const ended = call(words, { environment, stop: stop.signal });
+  const end = async () => {
+    stop.abort();
+    return ended;
+  };
+  return { signalbox, local, settled, ended, end };
+}
+
+test("a success that was not heard is settled when the message comes again, and not forwarded or shown again", async (t) => {
+  const { local, settled, end } = await startListener(t, {
+    streams: [stream(message("whd_1", "lease-1", 1)), stream(message("whd_1", "lease-2", 2))],
+    settlements: [refusal("conflict", 409)],
+  });
+  await eventually(() => settled.length === 2);
+  const { stdout } = await end();
+  assert.deepEqual(settled, ["ack lease-1", "ack lease-2"]);
+  assert.equal(local.requests.length, 1);
+  assert.equal(stdout.trim().split("\n").length, 1);
+});
+
+test("an attempt that somebody asked for after a success is forwarded", async (t) => {
+  const { local, settled, end } = await startListener(t, {
+    streams: [stream(message("whd_1", "lease-1", 1)), stream(message("whd_1", "lease-2", 2))],
+  });
+  await eventually(() => settled.length === 2);
+  await end();
+  assert.equal(local.requests.length, 2);
+});
+
+test("an outcome is told again until Signalbox answers", async (t) => {
+  const { settled, end } = await startListener(t, {
+    streams: [stream(message("whd_1", "lease-1", 1))],
+    settlements: [refusal("unavailable", 503), refusal("unavailable", 503)],
+  });
+  await eventually(() => settled.length === 3);
+  const { exitCode } = await end();
+  assert.deepEqual([new Set(settled), exitCode], [new Set(["ack lease-1"]), 0]);
+});
+
+test("the receiver gets the bytes and headers of a webhook, and its answer is the attempt", async (t) => {
+  const body = '{"text":"\u2028ü"}';
+  const { local, settled, end } = await startListener(t, { streams: [stream(message("whd_1", "lease-1", 1, body))] });
+  local.answerNext({ status: 302, headers: { location: "/elsewhere" } });
+  const { path, headers, body: received } = await local.waitFor(() => true);
+  assert.deepEqual([path, received.toString()], ["/hooks", body]);
+  assert.deepEqual([headers["webhook-id"], headers.host], ["evt_whd_1", `127.0.0.1:${local.port}`]);
+  await eventually(() => settled.length === 1);
+  const { stdout } = await end();
+  assert.deepEqual(settled, ["nack lease-1"], "a redirect is no success, as for a push");
+  const { type, status, attempt } = JSON.parse(stdout);
+  assert.deepEqual([type, status, attempt], ["order.created", 302, 1]);
+});
+
+test("an endpoint that ended is replaced, and the person is told what was missed", async (t) => {
+  const { signalbox, local, end } = await startListener(t, {
+    streams: [refusal("not_found", 404), stream(message("whd_2", "lease-1", 1))],
+  });
+  await local.waitFor(() => true);
+  const { stderr } = await end();
+  assert.match(stderr, /Events of that time were not forwarded/);
+  assert.equal(signalbox.requests.filter(({ path: one }) => one.endsWith("/listen")).length, 2);
+});
+
+test("a refusal that stays one ends the listener with its code", async (t) => {
+  const { ended } = await startListener(t, { streams: [refusal("forbidden", 403)] });
+  const { exitCode, stderr } = await ended;
+  assert.equal(exitCode, 3);
+  assert.deepEqual(JSON.parse(stderr.split("\n").at(-2) ?? "").error.code, "forbidden");
+});
