@@ -10,7 +10,7 @@ import { root } from "../generate/repository.ts";
 
 export const clientFolder = join(root, "libs/client");
 const commandFolder = join(root, "libs/command/src");
-const program = "signalbox-cli";
+const commandFile = "signalbox-cli";
 
 /**
  * Compiles the typed client and the command, and packs them for npm as one package: JavaScript and types, and no source of
@@ -77,7 +77,7 @@ async function transpileCommand(outDir: string): Promise<void> {
     (name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && name !== "index.ts",
   );
   await transpile(commandFolder, files, outDir);
-  await chmod(join(outDir, `${program}.js`), 0o755);
+  await chmod(join(outDir, `${commandFile}.js`), 0o755);
 }
 
 /** Writes sources as JavaScript without their comments, which are two thirds of the client and stand in its types. */
@@ -118,7 +118,7 @@ async function manifest(): Promise<object> {
       "./webhooks": { types: "./dist/webhooks/index.d.ts", default: "./dist/webhooks/index.js" },
     },
     sideEffects: false,
-    bin: { signalbox: `dist/command/${program}.js` },
+    bin: { signalbox: `dist/command/${commandFile}.js` },
     files: ["dist"],
     // `fetch`, `File` and `AbortSignal.any` as this client uses them.
     engines: { node: ">=20.3" },

@@ -27,7 +27,7 @@ test("a backup brings everything back after the loss of the disk, for programs w
   const first = await startEmbeddedSystem({ properties });
   try {
     const record = await runJourney(first, mailbox);
-    await usesPackedClient(first);
+    await usesPackedClient(first, record.accountId);
     const backup = await takeBackup(first, record.imageId, reach(first.dataDirectory));
     assert.deepEqual([...(await first.stop()).values()], [0], "a stop drains and exits with 0");
 

@@ -16,8 +16,10 @@ const saved = (text = body, more: Readonly<Record<string, string>> = {}) => {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return Buffer.from(`POST /hooks HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n${text}`);
 };
-const judge = (bytes: Buffer, { secrets = [secret], at = atSeconds } = {}) =>
-  verify(readRequest(bytes), { secrets, atSeconds: at, toleranceSeconds: 300 }).at(-1);
+const judge = (
+  bytes: Buffer,
+  { secrets = [secret], at = atSeconds }: { readonly secrets?: readonly string[]; readonly at?: number } = {},
+) => verify(readRequest(bytes), { secrets, atSeconds: at, toleranceSeconds: 300 }).at(-1);
 
 /** What was signed with the key and is sent with another body. */
 const signedAs = (text: string, key: Buffer | string = Buffer.from(secret.slice(6), "base64")) =>
