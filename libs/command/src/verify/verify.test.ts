@@ -21,7 +21,7 @@ const judge = (
   { secrets = [secret], at = atSeconds }: { readonly secrets?: readonly string[]; readonly at?: number } = {},
 ) => verify(readRequest(bytes), { secrets, atSeconds: at, toleranceSeconds: 300 }).at(-1);
 
-/** What was signed with the key and is sent with another body. */
+/** A signature with the key over this text, which is sent with another body. */
 const signedAs = (text: string, key: Buffer | string = Buffer.from(secret.slice(6), "base64")) =>
   `v1,${createHmac("sha256", key).update(`${id}.${atSeconds}.${text}`).digest("base64")}`;
 
