@@ -10,7 +10,7 @@ import {
 } from "./digest.ts";
 import type { SignatureScheme } from "./signature-scheme.ts";
 import { createTemplateScheme, keysFrom, type TemplateOptions } from "./template-scheme.ts";
-import { textSecretProblem } from "./text-secret.ts";
+import { bytesMin, textSecretProblem } from "./text-secret.ts";
 
 /** Differences between senders that sign with an HMAC. The defaults are the specification's own headers. */
 export interface HmacOptions extends TemplateOptions {
@@ -41,7 +41,6 @@ export const hmacDefaults: HmacOptions = {
   eventTypeHeader: "x-event-type",
 };
 
-const keyBytesMin = 16;
 const keyBytesMax = 512;
 
 /** Creates a scheme for senders with an HMAC. Default: over `timestamp.body`, in the specification's headers. */
@@ -50,7 +49,7 @@ export function createHmacScheme(overrides: Partial<HmacOptions> = {}): Signatur
   const { algorithm, acceptWeak, encoding, secretEncoding } = options;
   const isUsable = algorithm !== "sha1" || acceptWeak;
   return createTemplateScheme<string | Buffer>(options, {
-    secretProblem: (secret) => secretProblem(secret, secretEncoding),
+    secretProblem: (secret, acceptsShort) => secretProblem(secret, secretEncoding, acceptsShort),
     readKeys: keysFrom((secret) => (isUsable ? readKey(secret, secretEncoding) : null)),
     readSignature: (text) => readDigest(text, encoding, digestBytes[algorithm]),
     matches: (keys, content, given) =>
@@ -68,8 +67,9 @@ function readKey(secret: string, encoding: HmacOptions["secretEncoding"]): strin
   return encoding === "hex" ? readHex(secret) : readBase64(secret);
 }
 
-function secretProblem(secret: string, encoding: HmacOptions["secretEncoding"]): string | null {
-  if (encoding === "utf8") return textSecretProblem(secret);
+function secretProblem(secret: string, encoding: HmacOptions["secretEncoding"], acceptsShort = false): string | null {
+  if (encoding === "utf8") return textSecretProblem(secret, acceptsShort);
+  const keyBytesMin = bytesMin(acceptsShort);
   const bytes = readKey(secret, encoding)?.length ?? 0;
   if (bytes >= keyBytesMin && bytes <= keyBytesMax) return null;
   const name = encoding === "hex" ? "hexadecimal" : "base 64";

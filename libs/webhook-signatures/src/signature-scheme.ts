@@ -88,8 +88,8 @@ export interface SignatureScheme {
   readonly readsText?: true;
   /** True when a signed time exists. Without one, only the delivery id identifies a replay. */
   readonly signsTime: boolean;
-  /** Describes the problem of a secret before it is stored; null for a usable one. */
-  secretProblem(secret: string): string | null;
+  /** Describes the problem of a secret before it is stored; null for a usable one. Some sources accept short ones. */
+  secretProblem(secret: string, acceptsShort?: boolean): string | null;
   /** Returns the URL of the keys that a secret stands for; they replace the secret before a verification. */
   keysAt?(secret: string): string | null;
   /** Returns the URL of the certificate that a request names; null for one outside of the allow-list. */

@@ -49,7 +49,7 @@ export interface TemplateOptions {
 
 /** Reading and comparison of one kind of signature. */
 interface Signatures<Key> {
-  readonly secretProblem: (secret: string) => string | null;
+  readonly secretProblem: (secret: string, acceptsShort?: boolean) => string | null;
   /** Returns the keys that may have signed a request, or the reason why there is none. */
   readonly readKeys: (limits: VerifyOptions, request: SignedRequest) => readonly Key[] | SignatureProblem;
   /** Returns the bytes of a signature; null for any other text. */

@@ -36,8 +36,8 @@ export function createTokenScheme(overrides: Partial<TokenOptions> = {}): Signat
     hasUnsignedId: true,
     signsTime: false,
     proofHeaders: options.tokenFrom ? [] : [options.tokenHeader],
-    secretProblem(secret) {
-      const problem = textSecretProblem(secret);
+    secretProblem(secret, acceptsShort) {
+      const problem = textSecretProblem(secret, acceptsShort);
       if (problem !== null || options.tokenFormat !== "basic") return problem;
       return secret.includes(":") ? null : "The secret of basic must be user:password.";
     },

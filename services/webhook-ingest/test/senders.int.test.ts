@@ -372,3 +372,39 @@ test("an answer, a size and a tolerance have bounds, and a sender gets its sourc
   }
   assert.equal((await listOf(who, source, "received")).length, 1);
 });
+
+test("a secret under 16 bytes is taken where the sender has such, with a warning until it is replaced", async () => {
+  const who = testPerson();
+  const refused = await create({ scheme: "hmac", secret: "short-one" });
+  assert.deepEqual([refused.status, refused.body.error.details[0].field], [422, "secret"]);
+  const { status, body: source } = await create({ preset: "typeform", secret: "short-one" }, who);
+  assert.equal(status, 201);
+  assert.deepEqual(
+    source.warnings.map(({ code }: { code: string }) => code),
+    ["short_secret"],
+  );
+  assert.equal((await create({ preset: "typeform", secret: "five5" }, who)).status, 422);
+  const body = '{"event_id":"e-1","event_type":"form_response"}';
+  const signature = `sha256=${hmac("sha256", "short-one", body).digest("base64")}`;
+  assert.equal(
+    (await ingest.post(source, { headers: { ...json, "typeform-signature": signature }, body })).status,
+    202,
+  );
+
+  const path = `${sourcesPath}/${source.id}`;
+  const warningsOf = async () => (await ingest.send(who, "GET", path)).body.warnings.length;
+  const withdrawn = await ingest.send(who, "PATCH", path, { body: { settings: { accept_short_secret: null } } });
+  assert.deepEqual([withdrawn.status, withdrawn.body.error.details[0].field], [422, "secret"]);
+  assert.equal((await ingest.send(who, "PATCH", path, { body: { name: "Forms" } })).body.warnings.length, 1);
+  await ingest.send(who, "POST", `${path}/secret/rotate`, { body: { secret } });
+  assert.equal(await warningsOf(), 0);
+  await ingest.send(who, "PATCH", path, { body: { secret: "short-two" } });
+  assert.equal(await warningsOf(), 1);
+  for (const [settings, given] of [
+    [{ secret_encoding: "hex" }, "0011223344556677"],
+    [{ secret_encoding: "base64" }, "AAAAAAAAAAA="],
+  ] as const) {
+    const made = await create({ scheme: "hmac", secret: given, settings: { ...settings, accept_short_secret: true } });
+    assert.deepEqual([made.status, made.body.warnings?.length], [201, 1]);
+  }
+});

@@ -83,6 +83,7 @@ export const base64Bodies = {
       encoding: "base64",
       deliveryIdFrom: { pointer: "/id" },
       eventTypeFrom: { pointer: "/action" },
+      acceptShortSecret: true,
     },
     secretFrom: "the `secret` that you give when you add the webhook",
     steps: [
@@ -175,6 +176,7 @@ export const base64Bodies = {
       encoding: "base64",
       deliveryIdFrom: { pointer: "/eventId" },
       eventTypeFrom: { pointer: "/eventType" },
+      acceptShortSecret: true,
     },
     secretFrom: "the form → Integrations → Webhooks → the webhook → Signing secret, which you choose",
     steps: [
@@ -205,6 +207,7 @@ export const base64Bodies = {
       encoding: "base64",
       deliveryIdFrom: { pointer: "/event_id" },
       eventTypeFrom: { pointer: "/event_type" },
+      acceptShortSecret: true,
     },
     secretFrom: "the form → Connect → Webhooks → the webhook → Secret",
     steps: [
@@ -236,6 +239,7 @@ export const base64Bodies = {
       deliveryIdFrom: { header: "x-wc-webhook-delivery-id" },
       eventTypeFrom: { header: "x-wc-webhook-topic" },
       forwardedHeaders: ["x-wc-webhook-source", "x-wc-webhook-resource", "x-wc-webhook-event"],
+      acceptShortSecret: true,
     },
     secretFrom: "WooCommerce → Settings → Advanced → Webhooks → the webhook → Secret, which you choose",
     steps: [

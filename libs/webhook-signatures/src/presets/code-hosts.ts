@@ -14,6 +14,7 @@ export const codeHosts = {
       deliveryIdFrom: { header: "x-request-uuid" },
       eventTypeFrom: { header: "x-event-key" },
       forwardedHeaders: ["x-hook-uuid", "x-attempt-number"],
+      acceptShortSecret: true,
     },
     secretFrom: "Repository settings → Webhooks → the webhook → Secret, which you choose or generate",
     steps: [
@@ -47,6 +48,7 @@ export const codeHosts = {
       signatureSeparator: ",",
       deliveryIdFrom: { pointer: "/id" },
       eventTypeFrom: { pointer: "/type" },
+      acceptShortSecret: true,
     },
     secretFrom: "Project Settings → Webhooks → the webhook → Secret token, which you choose",
     steps: [
@@ -77,6 +79,7 @@ export const codeHosts = {
       deliveryIdFrom: { header: "x-gitea-delivery" },
       eventTypeFrom: { header: "x-gitea-event" },
       forwardedHeaders: ["x-gitea-event-type"],
+      acceptShortSecret: true,
     },
     secretFrom: "Settings → Webhooks → the webhook → Secret, which you choose",
     steps: [
@@ -110,6 +113,7 @@ export const codeHosts = {
       deliveryIdFrom: { header: "x-snyk-transport-id" },
       eventTypeFrom: { header: "x-snyk-event" },
       forwardedHeaders: ["x-snyk-timestamp"],
+      acceptShortSecret: true,
     },
     secretFrom: "the `secret` that you give when you create the webhook",
     steps: [
@@ -140,6 +144,7 @@ export const codeHosts = {
       deliveryIdFrom: { pointer: "/taskId" },
       eventTypeFrom: { pointer: "/status" },
       forwardedHeaders: ["x-sonarqube-project"],
+      acceptShortSecret: true,
     },
     secretFrom: "Project Settings → Webhooks → the webhook → Secret, which you choose",
     steps: [
@@ -171,6 +176,7 @@ export const codeHosts = {
       deliveryIdFrom: "digest",
       eventTypeFrom: { pointer: "/notifications/0/trigger" },
       answer: { status: 200 },
+      acceptShortSecret: true,
     },
     secretFrom: "the notification configuration → Token, which you choose",
     steps: [

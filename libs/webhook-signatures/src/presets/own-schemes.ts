@@ -35,7 +35,7 @@ export const ownSchemes = {
     title: "GitHub",
     documentation: "https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries",
     scheme: "github",
-    settings: {},
+    settings: { acceptShortSecret: true },
     secretFrom: "Settings → Webhooks → the webhook → Secret, which you choose",
     steps: [
       "In the repository, organization or app open Settings → Webhooks and choose Add webhook.",

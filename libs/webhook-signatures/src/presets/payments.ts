@@ -13,6 +13,7 @@ export const payments = {
       signedContent: "{body}",
       deliveryIdFrom: { pointer: "/id" },
       eventTypeFrom: { pointer: "/type" },
+      acceptShortSecret: true,
     },
     secretFrom: "the workflow's webhook action → Signature key, which you choose",
     steps: [
@@ -71,6 +72,7 @@ export const payments = {
       signedContent: "{body}",
       deliveryIdFrom: { pointer: "/id" },
       eventTypeFrom: { pointer: "/description" },
+      acceptShortSecret: true,
     },
     secretFrom: "the `webhook_secret` that you give when you create the webhook",
     steps: [
@@ -102,6 +104,7 @@ export const payments = {
       signedContent: "{body}",
       deliveryIdFrom: "digest",
       eventTypeFrom: { header: "x-event-name" },
+      acceptShortSecret: true,
     },
     secretFrom: "Settings → Webhooks → the webhook → Signing secret, which you choose",
     steps: [
@@ -172,6 +175,7 @@ export const payments = {
       signedContent: "{body}",
       deliveryIdFrom: { header: "x-razorpay-event-id" },
       eventTypeFrom: { pointer: "/event" },
+      acceptShortSecret: true,
     },
     secretFrom: "Account & Settings → Webhooks → the webhook → Secret, which you choose",
     steps: [

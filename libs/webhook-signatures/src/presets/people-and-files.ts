@@ -13,6 +13,7 @@ export const peopleAndFiles = {
       signedContent: "{body}",
       deliveryIdFrom: "digest",
       eventTypeFrom: { pointer: "/triggerEvent" },
+      acceptShortSecret: true,
     },
     secretFrom: "Settings → Developer → Webhooks → the webhook → Secret, which you choose",
     steps: [
@@ -103,6 +104,7 @@ export const peopleAndFiles = {
       signedContent: "{body}",
       deliveryIdFrom: { header: "greenhouse-event-id" },
       eventTypeFrom: { pointer: "/action" },
+      acceptShortSecret: true,
     },
     secretFrom: "Configure → Dev Center → Web Hooks → the webhook → Secret Key, which you choose",
     steps: [

@@ -9,6 +9,7 @@ interface PresetSettings extends Partial<SchemeOptions> {
   readonly forwardedHeaders?: readonly string[];
   readonly handshake?: Handshake;
   readonly keepRejectedBodies?: boolean;
+  readonly acceptShortSecret?: boolean;
   /** Answer that the sender expects to an accepted webhook. */
   readonly answer?: { readonly status: 200 | 202 | 204; readonly body?: string };
 }

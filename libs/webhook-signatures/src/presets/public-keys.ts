@@ -39,7 +39,7 @@ export const publicKeys = {
       secret: "arn:aws:sns:us-west-2:123456789012:MyTopic",
       headers: { "content-type": "text/plain; charset=UTF-8", "x-amz-sns-message-type": "Notification" },
       body: '{"Type":"Notification","MessageId":"22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324","TopicArn":"arn:aws:sns:us-west-2:123456789012:MyTopic","Subject":"My First Message","Message":"Hello world!","Timestamp":"2023-11-14T22:13:20.000Z","SignatureVersion":"2","Signature":"qw+cb70CrvgMsiHuGR8hcusZxYrXgbCFFKFMaJlpaMAJZOApR3xZu0n+WBqa6Qcez/NX57m6fRlfUY1aT9i6OwVfW/OtLNRFTCHWxpQ5KOgDqP1vWisMtksSgKhRVMj87z8xKFSTSe2p4GH+ynwqvHcAbY8RiihX7nqmIiO3bvpaqyHzTAXrlYcqKPsXUjuAQc/JJDMx9tQJlAP/aCh1ydpk6fTDuGV3Ul41yll4sxjpriQlef7G6NATh/fEFKAaB0o+N2r7D6kXXofyvU82+eKKTemc5Pup/o+37s308P3gIvTG/jc6QbCzXy+Qgm2vrXCH1gaXbKg3uvMVCZ79gQ==","SigningCertURL":"https://sns.us-west-2.amazonaws.com/SimpleNotificationService-0000000000000000000000.pem","UnsubscribeURL":"https://sns.us-west-2.amazonaws.com/?Action=Unsubscribe"}',
-      atSeconds: 1795779999,
+      atSeconds: 1795780632,
       certificate:
         "-----BEGIN CERTIFICATE-----\nMIIDEzCCAfugAwIBAgIUe/m4R3D8fWrntXafGro+Vmzs1Z0wDQYJKoZIhvcNAQEL\nBQAwGTEXMBUGA1UEAwwOc2VuZGVyLmV4YW1wbGUwHhcNMjYxMTI2MTEzNzU4WhcN\nNDYxMTIxMTEzNzU4WjAZMRcwFQYDVQQDDA5zZW5kZXIuZXhhbXBsZTCCASIwDQYJ\nKoZIhvcNAQEBBQADggEPADCCAQoCggEBAMqDIjJmoUvT6U0LJQbrceL08mWgQkfo\ngd7H9QA+iSkeXTm4ZwF3tutqKM5DFv/cz2Iq0n1QuX3ztxcgn1xMSkiM48xDDNud\nHz6iG+6txeSyhCyOGO6o4+qWVXpkwrV9otz8ClEfi0bjXHQSDaEcBoomW28tbSzz\n9H5D4AYwbocCn/LcewD0bs35GXoe/B51B/+TCFRrw/MAnlnlv4y9W39DVzElFz+U\nlKfxi98qng/XYH63nxi2PgpFUqvBfvfVrHGixwe3ZfnnKn5dISR0cANgGl6u0+pd\njm0Ut6cLMdyy+mjb2CD6fP26w+C5Q5O6t+8XIJhgyvHX9RL+ocwFlZECAwEAAaNT\nMFEwHQYDVR0OBBYEFOBGBKKmoCUp0pYcSF4kvQye9AyzMB8GA1UdIwQYMBaAFOBG\nBKKmoCUp0pYcSF4kvQye9AyzMA8GA1UdEwEB/wQFMAMBAf8wDQYJKoZIhvcNAQEL\nBQADggEBACsGfzEGAsi05yxYBLMKy93hT4R2kCk4fHOHsQCJ3ZLzJoBoAqOlPVpV\n5PGbbxUwuzssisrcusqKdx9NLlicy3iYw+/6UZ1QJTDLnamipXmD1QkEYOk2LgwB\niQe3o6cRZ4+5ywpj60YQKEzkCrdkzzK7G8cbbeouh3TGLZn5iFY73vB1HDi3IPoG\nm7tbanNaYZ6pWHTDVxj8whVZJG5TWnRWJjX2K3dIIptP/kkEZ7874IHik4m+PsY2\nNxy5HizqcKHmY8Cl3LGw02dHVWjgRjFrDmiSrbEjnrSUanb3mOYdpEoQi+SIHKUJ\nYozXejkX8/N7VnzqcWH8iBlomqdiD10=\n-----END CERTIFICATE-----\n",
     },
@@ -157,7 +157,7 @@ export const publicKeys = {
           "xf2p/cLrfePny4aywmubeywSm2BivBb2X6UJ+88GXr7T1TioAsJkanU16Qo6D1Pc7oIp5BOiNLAz1Jk2RpFlNMU0iQk2N98xO4PvOYrfOWfJXKqBQVksEQZyGMGltDF4Bt7F/sGsblqYL0siqmTelqZHY4Ayla4dwo7+VqSSMnpYQetXY4jyL4VWrqWQNJKgrnDFLUUiHwdZ+FIAA1hd1Gc6Si9tg4bHxvgoBE10tJv3yYg9ZbKUJ+NyAtwcyAaeus5HwOCYLxuOBZPdu6A4ofWsk4Ssay6vwxZEerpwX/hfLtmnx+NhzwsZJir5zXZJM6/uSU3tJc3DS3Z+AGun5w==",
       },
       body: '{"id":"WH-2WR32451HC0233532-67976317FL4543714","event_type":"PAYMENT.SALE.COMPLETED","resource_type":"sale","resource":{"id":"80021663DE681814L"}}',
-      atSeconds: 1795779999,
+      atSeconds: 1795780632,
       certificate:
         "-----BEGIN CERTIFICATE-----\nMIIDEzCCAfugAwIBAgIUe/m4R3D8fWrntXafGro+Vmzs1Z0wDQYJKoZIhvcNAQEL\nBQAwGTEXMBUGA1UEAwwOc2VuZGVyLmV4YW1wbGUwHhcNMjYxMTI2MTEzNzU4WhcN\nNDYxMTIxMTEzNzU4WjAZMRcwFQYDVQQDDA5zZW5kZXIuZXhhbXBsZTCCASIwDQYJ\nKoZIhvcNAQEBBQADggEPADCCAQoCggEBAMqDIjJmoUvT6U0LJQbrceL08mWgQkfo\ngd7H9QA+iSkeXTm4ZwF3tutqKM5DFv/cz2Iq0n1QuX3ztxcgn1xMSkiM48xDDNud\nHz6iG+6txeSyhCyOGO6o4+qWVXpkwrV9otz8ClEfi0bjXHQSDaEcBoomW28tbSzz\n9H5D4AYwbocCn/LcewD0bs35GXoe/B51B/+TCFRrw/MAnlnlv4y9W39DVzElFz+U\nlKfxi98qng/XYH63nxi2PgpFUqvBfvfVrHGixwe3ZfnnKn5dISR0cANgGl6u0+pd\njm0Ut6cLMdyy+mjb2CD6fP26w+C5Q5O6t+8XIJhgyvHX9RL+ocwFlZECAwEAAaNT\nMFEwHQYDVR0OBBYEFOBGBKKmoCUp0pYcSF4kvQye9AyzMB8GA1UdIwQYMBaAFOBG\nBKKmoCUp0pYcSF4kvQye9AyzMA8GA1UdEwEB/wQFMAMBAf8wDQYJKoZIhvcNAQEL\nBQADggEBACsGfzEGAsi05yxYBLMKy93hT4R2kCk4fHOHsQCJ3ZLzJoBoAqOlPVpV\n5PGbbxUwuzssisrcusqKdx9NLlicy3iYw+/6UZ1QJTDLnamipXmD1QkEYOk2LgwB\niQe3o6cRZ4+5ywpj60YQKEzkCrdkzzK7G8cbbeouh3TGLZn5iFY73vB1HDi3IPoG\nm7tbanNaYZ6pWHTDVxj8whVZJG5TWnRWJjX2K3dIIptP/kkEZ7874IHik4m+PsY2\nNxy5HizqcKHmY8Cl3LGw02dHVWjgRjFrDmiSrbEjnrSUanb3mOYdpEoQi+SIHKUJ\nYozXejkX8/N7VnzqcWH8iBlomqdiD10=\n-----END CERTIFICATE-----\n",
     },
@@ -192,7 +192,7 @@ export const publicKeys = {
         '{"keys":[{"kty":"EC","crv":"P-256","x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4","y":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM","alg":"ES256","use":"sig","kid":"6c5516e1-92dc-479e-a8ff-5a51992e0001"}]}',
       headers: {
         "plaid-verification":
-          "eyJhbGciOiJFUzI1NiIsImtpZCI6IjZjNTUxNmUxLTkyZGMtNDc5ZS1hOGZmLTVhNTE5OTJlMDAwMSIsInR5cCI6IkpXVCJ9.eyJpYXQiOjE3MDAwMDAwMDAsInJlcXVlc3RfYm9keV9zaGEyNTYiOiI1YmY2MDE4ODk2OWNmYWZlZjVjNzMwZmQzZDQxNTY3Yjg0NGFkYjNhZTA3NWQxODVhZjNiMzZhMjIyZjAwYmYwIn0.Nu1v2ELFoZLQAN8xUXMJ__3BPfuyuo8LpxgAHJ25cGbpV6udzJPPBLQHoSdbnVJMoME2A0EAbcvQ8MLO9GQIcg",
+          "eyJhbGciOiJFUzI1NiIsImtpZCI6IjZjNTUxNmUxLTkyZGMtNDc5ZS1hOGZmLTVhNTE5OTJlMDAwMSIsInR5cCI6IkpXVCJ9.eyJpYXQiOjE3MDAwMDAwMDAsInJlcXVlc3RfYm9keV9zaGEyNTYiOiI1YmY2MDE4ODk2OWNmYWZlZjVjNzMwZmQzZDQxNTY3Yjg0NGFkYjNhZTA3NWQxODVhZjNiMzZhMjIyZjAwYmYwIn0.cEmvhLyeHTvtb0iqTHGtVZFPzXo5jWA3w_KHqm3TmnEbsCgiUR-OCUg5iJ6fSjL1tKoQmCPRm-8cf2j9aZDe4w",
       },
       body: '{\n  "webhook_type": "TRANSACTIONS",\n  "webhook_code": "SYNC_UPDATES_AVAILABLE",\n  "item_id": "wz666MBjYWTp2PDzzggYhM6oWWmBb"\n}',
       atSeconds: 1700000000,

@@ -200,6 +200,7 @@ export const timedHeaders = {
         "twitch-eventsub-message-retry",
       ],
       handshake: "twitch",
+      acceptShortSecret: true,
     },
     secretFrom: "the `secret` that you give when you create the subscription",
     steps: [

@@ -46,6 +46,7 @@ export const timedPairs = {
       signedContent: "{timestamp}.{body}",
       deliveryIdFrom: { pointer: "/payload/uri" },
       eventTypeFrom: { pointer: "/event" },
+      acceptShortSecret: true,
     },
     secretFrom: "the `signing_key` that you give when you create the webhook subscription",
     steps: [
@@ -239,6 +240,7 @@ export const timedPairs = {
       deliveryIdFrom: { header: "idempotency-key" },
       eventTypeFrom: { header: "sanity-operation" },
       forwardedHeaders: ["sanity-document-id", "sanity-dataset", "sanity-project-id"],
+      acceptShortSecret: true,
     },
     secretFrom: "sanity.io/manage → API → Webhooks → the webhook → Secret, which you choose",
     steps: [

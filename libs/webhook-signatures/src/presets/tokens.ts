@@ -11,6 +11,7 @@ export const tokens = {
       tokenFormat: "plain",
       deliveryIdFrom: { pointer: "/0/log_id" },
       eventTypeFrom: { pointer: "/0/data/type" },
+      acceptShortSecret: true,
     },
     secretFrom: "the Authorization Token that you enter at the stream",
     steps: [
@@ -37,7 +38,12 @@ export const tokens = {
     title: "Chargebee",
     documentation: "https://www.chargebee.com/docs/2.0/webhook_settings.html",
     scheme: "token",
-    settings: { tokenFormat: "basic", deliveryIdFrom: { pointer: "/id" }, eventTypeFrom: { pointer: "/event_type" } },
+    settings: {
+      tokenFormat: "basic",
+      deliveryIdFrom: { pointer: "/id" },
+      eventTypeFrom: { pointer: "/event_type" },
+      acceptShortSecret: true,
+    },
     secretFrom: "the user and password that you choose, as `user:password`",
     steps: [
       "Choose a user and a long password and create the source with `user:password` as its secret.",
@@ -64,6 +70,7 @@ export const tokens = {
       tokenFormat: "plain",
       deliveryIdFrom: "digest",
       eventTypeFrom: { pointer: "/alert_type" },
+      acceptShortSecret: true,
     },
     secretFrom: "Notifications → Destinations → Webhooks → the webhook → Secret, which you choose",
     steps: [
@@ -93,6 +100,7 @@ export const tokens = {
       tokenFrom: { pointer: "/passcode" },
       deliveryIdFrom: "digest",
       eventTypeFrom: { pointer: "/event_type" },
+      acceptShortSecret: true,
     },
     secretFrom: "the `passcode` that you give when you create the webhook",
     steps: [
@@ -124,6 +132,7 @@ export const tokens = {
       deliveryIdFrom: { pointer: "/data/id" },
       eventTypeFrom: { pointer: "/event" },
       answer: { status: 200 },
+      acceptShortSecret: true,
     },
     secretFrom: "Settings → Webhooks → Secret hash, which you choose",
     steps: [
@@ -155,6 +164,7 @@ export const tokens = {
       deliveryIdFrom: { header: "idempotency-key" },
       eventTypeFrom: { header: "x-gitlab-event" },
       forwardedHeaders: ["x-gitlab-instance", "x-gitlab-webhook-uuid", "x-gitlab-event-uuid"],
+      acceptShortSecret: true,
     },
     secretFrom: "Settings → Webhooks → the webhook → Secret token, which you choose",
     steps: [
@@ -214,6 +224,7 @@ export const tokens = {
       deliveryIdFrom: { pointer: "/eventId" },
       eventTypeFrom: { pointer: "/data/events/0/eventType" },
       handshake: "okta",
+      acceptShortSecret: true,
     },
     secretFrom: "the authentication secret that you enter at the event hook",
     steps: [
@@ -239,7 +250,12 @@ export const tokens = {
     title: "Postmark",
     documentation: "https://postmarkapp.com/developer/webhooks/webhooks-overview",
     scheme: "token",
-    settings: { tokenFormat: "basic", deliveryIdFrom: "digest", eventTypeFrom: { pointer: "/RecordType" } },
+    settings: {
+      tokenFormat: "basic",
+      deliveryIdFrom: "digest",
+      eventTypeFrom: { pointer: "/RecordType" },
+      acceptShortSecret: true,
+    },
     secretFrom: "the user and password that you choose, as `user:password`",
     steps: [
       "Choose a user and a long password and create the source with `user:password` as its secret.",
@@ -269,6 +285,7 @@ export const tokens = {
       tokenHeader: "x-telegram-bot-api-secret-token",
       tokenFormat: "plain",
       deliveryIdFrom: { pointer: "/update_id" },
+      acceptShortSecret: true,
     },
     secretFrom: "the `secret_token` that you give to `setWebhook`",
     steps: [

@@ -50,6 +50,7 @@ export const weakDigests = {
       acceptWeak: true,
       deliveryIdFrom: { pointer: "/messageId" },
       eventTypeFrom: { pointer: "/type" },
+      acceptShortSecret: true,
     },
     secretFrom: "the Webhooks (Actions) destination → Settings → Shared Secret, which you choose",
     steps: [

@@ -14,6 +14,7 @@ export const workTrackers = {
       signedContent: "{body}",
       deliveryIdFrom: "digest",
       eventTypeFrom: { pointer: "/status" },
+      acceptShortSecret: true,
     },
     secretFrom: "the contact point → HMAC signature → Secret, which you choose",
     steps: [
@@ -47,6 +48,7 @@ export const workTrackers = {
       deliveryIdFrom: { header: "x-atlassian-webhook-identifier" },
       eventTypeFrom: { pointer: "/webhookEvent" },
       forwardedHeaders: ["x-atlassian-webhook-retry", "x-atlassian-webhook-flow"],
+      acceptShortSecret: true,
     },
     secretFrom: "Jira settings → System → Webhooks → the webhook → Secret, which you choose or generate",
     steps: [

@@ -22,7 +22,7 @@ export interface Delivery {
   readonly headers: Headers;
   /** The bytes that the signature covers. */
   readonly body: Buffer;
-  /** What is signed, where the same signature fits other bytes of the body; null where it is the body. */
+  /** Signed text, where the same signature fits other bytes of the body; null where it is the body. */
   readonly signedText: string | null;
   readonly payload: Payload;
   /** Signed time in seconds; null when the scheme signs none. */

@@ -32,7 +32,11 @@ interface Dependencies {
 
 /** Stands in for an unknown source. Its secret is random, so nothing is ever verified by it. */
 const unknownSource = knownSource(
-  sourceFrom({ name: "", scheme: "hmac", eventTypes: null, forward: false, settings: {} }, "", new Date(0)),
+  sourceFrom(
+    { name: "", scheme: "hmac", eventTypes: null, forward: false, settings: {}, secret: "", verifyToken: null },
+    "",
+    new Date(0),
+  ),
   { current: randomBytes(32).toString("hex"), former: [], verifyToken: null },
 );
 /** Refusals that needed a hash of the body. */

@@ -11,7 +11,8 @@ export function createAssertUsable({ check }: Pick<OutboundClient, "check">) {
   return function assertUsable(scheme: SchemeName, settings: SourceSettings, secret: string | undefined): void {
     assertSettingsFit(scheme, settings);
     if (secret === undefined) return;
-    const { secretProblem, keysAt } = schemeOf(scheme, settings);
+    const { secretProblem: problemIn, keysAt } = schemeOf(scheme, settings);
+    const secretProblem = (text: string) => problemIn(text, settings.acceptShortSecret === true);
     const keysUrl = keysAt?.(secret) ?? null;
     const isRefused =
       keysUrl !== null && secretProblem(secret) === null && check(keysUrl, { requireHttps: true }) !== null;

@@ -8,7 +8,7 @@ import { rotate, type Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { AssertUsable } from "./assert-usable.ts";
 import type { KnownSources } from "./known-sources.ts";
-import { newAddress, newSecret, type Source, sourceUpdated } from "./source.ts";
+import { isShort, newAddress, newSecret, type Source, sourceUpdated } from "./source.ts";
 import type { SourceStore } from "./source-store.ts";
 import { SourceInFullResource } from "./source-view.ts";
 
@@ -60,7 +60,7 @@ export function createSourceRotations(dependencies: RotationDependencies) {
       const rotation = rotate(values, { max, overlapMs: seconds(overlapSeconds), now });
       if (rotation.outcome !== "rotated") return rotation;
       const secrets = [newSecret(now), ...rotation.older.map(({ secret: _, ...value }) => value)];
-      const rotated = revised(source, { secrets }, now);
+      const rotated = revised(source, { secrets, isSecretShort: isShort(source, secret) }, now);
       await sourceStore.save(tx, rotated, { current: secret, former: rotation.older, verifyToken });
       return announce(tx, caller, rotated, "rotate_secret");
     },
@@ -97,7 +97,11 @@ export function createSourceRotations(dependencies: RotationDependencies) {
 }
 
 /** Returns the source with other values, in its next revision. */
-const revised = (source: Source, values: Partial<Pick<Source, "secrets" | "addresses">>, at: Date): Source => ({
+const revised = (
+  source: Source,
+  values: Partial<Pick<Source, "secrets" | "isSecretShort" | "addresses">>,
+  at: Date,
+): Source => ({
   ...source,
   ...values,
   revision: source.revision + 1,

@@ -128,6 +128,9 @@ const jwtMembers = {
 };
 /** Settings of every scheme. */
 const senderMembers = {
+  accept_short_secret: z
+    .boolean()
+    .describe("True accepts a secret of 6 to 15 bytes, for a sender that has one; the source then shows a warning."),
   keep_rejected_bodies: z.boolean().describe("Keeps refused webhooks, so that they can be read and retried."),
   delivery_id_from: placeOfId.describe("Place of the delivery id, instead of the scheme's own."),
   event_type_from: z.union([inHeader, atPointer]).describe("Place of the event type, instead of the scheme's own."),

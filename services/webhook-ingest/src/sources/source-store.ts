@@ -20,7 +20,16 @@ import { addressOf, formerEnds, isSourceId, type Source } from "./source.ts";
 /** Columns that a source shows; its secrets are read separately. */
 const sources = table("sources", columns.sources, ["sealedSecret", "sealedFormerSecrets", "sealedVerifyToken"]);
 const sealedSources = table("sources", columns.sources);
-const saveSource = sources.update("name", "eventTypes", "status", "forward", "settings", "revision", "updatedAt");
+const saveSource = sources.update(
+  "name",
+  "eventTypes",
+  "status",
+  "forward",
+  "settings",
+  "isSecretShort",
+  "revision",
+  "updatedAt",
+);
 const saveAddresses = sources.update(
   "address",
   "addressIds",

@@ -10,6 +10,15 @@ import { type SourceSettings, settingsOf, viewSetting } from "./source-settings.
 /** The place that the value of a setting comes from. */
 const origins = ["source", "property", "default"] as const;
 
+const warningCodes = ["short_secret"] as const;
+
+/** Lists the weaknesses that the owner of a source has accepted. */
+function warningsOf({ isSecretShort }: Pick<Source, "isSecretShort">) {
+  const message =
+    "The secret is shorter than 16 bytes and could be guessed. Give the sender and the source a longer one.";
+  return isSecretShort ? [{ code: "short_secret" as const, message }] : [];
+}
+
 /** The values of all settings of its scheme as webhooks are judged by them, each with its origin. */
 export type EffectiveSettings = Readonly<
   Record<string, { readonly value: unknown; readonly from: (typeof origins)[number] }>
@@ -29,6 +38,14 @@ export const SourceInFullResource = WebhookSourceResource.extend({
       }),
     )
     .describe("The settings that hold, with where each comes from."),
+  warnings: z
+    .array(
+      z.object({
+        code: z.enum(warningCodes).describe("A stable name."),
+        message: z.string().describe("What is weak, and what to do."),
+      }),
+    )
+    .describe("Weaknesses of the source that its owner has accepted."),
   doc_url: z.string().describe("The page that explains how a sender is connected."),
 }).meta({
   id: "WebhookSourceInFull",
@@ -45,6 +62,7 @@ examples.add(SourceInFullResource, {
       tolerance_seconds: { value: 300, from: "property" },
       time_unit: { value: "s", from: "default" },
     },
+    warnings: [],
     doc_url: "https://api.example.com/docs/how-to/connect-a-sender",
   },
 });
@@ -68,6 +86,7 @@ export function createSourceViews(limits: Limits, baseUrl: string) {
           { value: viewSetting(value), from },
         ]),
       ),
+      warnings: warningsOf(source),
       doc_url: docUrl,
     }),
 
@@ -78,6 +97,7 @@ export function createSourceViews(limits: Limits, baseUrl: string) {
     fields: {
       ingestUrl: urlOf,
       effectiveSettings: (source: Source) => effectiveSettings(source, limits, urlOf(source)),
+      warnings: warningsOf,
       docUrl: () => docUrl,
     },
   };
@@ -85,6 +105,7 @@ export function createSourceViews(limits: Limits, baseUrl: string) {
 
 /** Settings of every scheme where a source sets none. */
 const senderDefaults: SourceSettings = {
+  acceptShortSecret: false,
   keepRejectedBodies: false,
   forwardedHeaders: [],
   refuseSameContentSeconds,

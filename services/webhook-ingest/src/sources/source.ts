@@ -1,7 +1,7 @@
 import { draft, type WebhookSourceResource } from "@signalbox/contracts";
 import { newId, type Patch, randomId } from "@signalbox/core";
 import { isLive, type RotatingValue, viewValue } from "@signalbox/storage";
-import type { SchemeName } from "@signalbox/webhook-signatures";
+import { type SchemeName, schemeOf } from "@signalbox/webhook-signatures";
 import { type SettingsPatch, type SourceSettings, viewSourceSettings } from "./source-settings.ts";
 
 /** The refusal of an id that is no source of the caller. */
@@ -21,6 +21,8 @@ export interface Source {
   readonly settings: SourceSettings;
   /** The secrets that verify now, newest first, without their texts. */
   readonly secrets: readonly RotatingValue[];
+  /** True when the current secret is shorter than others must be; null for a source of a version that did not say. */
+  readonly isSecretShort: boolean | null;
   /** The addresses that are accepted now, newest first. */
   readonly addresses: readonly SourceAddress[];
   readonly revision: number;
@@ -56,7 +58,7 @@ export const sourceFieldNames = {
 } as const;
 
 /** Creates a new source in its first revision. */
-export function sourceFrom(wanted: Omit<NewSource, "secret" | "verifyToken">, accountId: string, at: Date): Source {
+export function sourceFrom({ secret, verifyToken: _, ...wanted }: NewSource, accountId: string, at: Date): Source {
   // Random, not sortable: the id stands in a public URL and should reveal nothing.
   const id = randomId("src");
   return {
@@ -65,12 +67,17 @@ export function sourceFrom(wanted: Omit<NewSource, "secret" | "verifyToken">, ac
     accountId,
     status: "active",
     secrets: [newSecret(at)],
+    isSecretShort: isShort(wanted, secret),
     addresses: [newAddress(id, at)],
     revision: 1,
     createdAt: at,
     updatedAt: at,
   };
 }
+
+/** Returns true for a secret that is usable by a source that accepts short ones, and by no other. */
+export const isShort = ({ scheme, settings }: Pick<Source, "scheme" | "settings">, secret: string): boolean =>
+  settings.acceptShortSecret === true && schemeOf(scheme, settings).secretProblem(secret) !== null;
 
 /** Returns true for the id of a source, false for an address that replaced one. */
 export const isSourceId = (text: string): boolean => text.startsWith("src_");

@@ -6,6 +6,7 @@ import type { Tx } from "@signalbox/storage";
 import type { AssertUsable } from "./assert-usable.ts";
 import type { KnownSources } from "./known-sources.ts";
 import {
+  isShort,
   type NewSource,
   newSecret,
   type Source,
@@ -41,7 +42,8 @@ export function createSources(dependencies: SourceDependencies) {
      * Creates a source.
      * @throws AppError `validation_error` for a secret or settings that do not fit the scheme
      */
-    async create(tx: Tx, caller: Caller, { secret, verifyToken, ...wanted }: NewSource) {
+    async create(tx: Tx, caller: Caller, wanted: NewSource) {
+      const { secret, verifyToken } = wanted;
       const { accountId } = caller;
       if (!areIntegrationsEnabled()) return { outcome: "switched-off" } as const;
       assertUsable(wanted.scheme, wanted.settings, secret);
@@ -70,8 +72,10 @@ export function createSources(dependencies: SourceDependencies) {
       if (changed.length === 0) return source;
       if (proofs.length > 0) requireStepUp(caller, clock);
       const former = await formerSecrets(tx, sourceStore, source, { secret, verifyToken, settings });
-      assertUsable(wanted.scheme, wanted.settings, secret ?? former?.current);
-      const updated = { ...wanted, revision: source.revision + 1, updatedAt: clock.now() };
+      const current = secret ?? former?.current;
+      assertUsable(wanted.scheme, wanted.settings, current);
+      const isSecretShort = current === undefined ? source.isSecretShort : isShort(wanted, current);
+      const updated = { ...wanted, isSecretShort, revision: source.revision + 1, updatedAt: clock.now() };
       const replaced = secret === undefined ? updated : { ...updated, secrets: [newSecret(updated.updatedAt)] };
       await sourceStore.save(tx, replaced, former && secretsAfter(former, { secret, verifyToken }));
       tx.afterCommit(() => knownSources.forget(source.id));
@@ -108,7 +112,7 @@ const proofsIn = ({ secret, verifyToken }: SecretChange): string[] => [
 /** Returns the present secrets when one of them, or its encoding, changes. */
 async function formerSecrets(tx: Tx, sourceStore: SourceStore, { id }: Source, change: SourceChange) {
   const { secret, verifyToken, settings = {} } = change;
-  const isRead = ["secretEncoding", "tokenFormat", "keyFormat"].some((name) => name in settings);
+  const isRead = ["secretEncoding", "tokenFormat", "keyFormat", "acceptShortSecret"].some((name) => name in settings);
   if (secret === undefined && verifyToken === undefined && !isRead) return undefined;
   return (await sourceStore.findWithSecrets(id, tx))?.secrets;
 }

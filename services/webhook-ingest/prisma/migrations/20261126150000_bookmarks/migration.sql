@@ -1,0 +1,2 @@
+-- signalbox: expand
+ALTER TABLE "sources" ADD COLUMN "is_secret_short" BOOLEAN;
