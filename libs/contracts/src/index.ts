@@ -55,6 +55,7 @@ export { draft, draftProblems, type EventDraft, unknownMembers } from "./draft.t
 export { detailCatalogue } from "./errors/detail-catalogue.ts";
 export { errorCatalogue } from "./errors/error-catalogue.ts";
 export { RenditionRequest, RenditionResult } from "./events/image-events.ts";
+export { endpointSettingsInEvent } from "./events/webhook-endpoint-events.ts";
 export { maskEventData } from "./mask-event.ts";
 export { publishedProperties } from "./published-properties.ts";
 export {

@@ -59,6 +59,7 @@ export {
 export { acceptedLanguages } from "./responses/negotiation.ts";
 export { createRoutes, type Routes } from "./routes/create-routes.ts";
 export {
+  type BodyForms,
   pathParamNames,
   type RouteAuth,
   type RouteInput,

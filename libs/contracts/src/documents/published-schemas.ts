@@ -30,6 +30,10 @@ const envelopeSchema: JsonSchema = {
   properties: {
     ...envelopeProperties,
     subject: { type: "string", description: "The subject that a custom event was published with." },
+    cloudevents: {
+      type: "object",
+      description: "Attributes of CloudEvents that a custom event was published with, such as `source`.",
+    },
   },
   examples: [
     {

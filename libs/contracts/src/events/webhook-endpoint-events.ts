@@ -3,7 +3,28 @@ import { defineEvent } from "../define-event.ts";
 import { changed } from "../resources/fields.ts";
 import { WebhookEndpointResource, webhookEndpointExample } from "../resources/webhook-endpoint.ts";
 
+type Settings = WebhookEndpointResource["settings"];
+
+/** The formats that the first version of these events knows. */
+const eventFormats = ["envelope", "original"] as const;
+
+/** Returns the settings as events show them: readers of the first version refuse a `format` that they do not know. */
+export const endpointSettingsInEvent = (settings: Settings) => ({
+  ...settings,
+  format: eventFormats.find((format) => format === settings.format) ?? ("envelope" as const),
+  body_format: settings.format,
+});
+
+const endpointExample = {
+  ...webhookEndpointExample,
+  settings: endpointSettingsInEvent(webhookEndpointExample.settings),
+};
+
 const data = WebhookEndpointResource.extend({
+  settings: WebhookEndpointResource.shape.settings.extend({
+    format: z.enum(eventFormats).describe("`original`, or `envelope` for every other format."),
+    body_format: z.string().optional().describe("The form of the body, also one that came later."),
+  }),
   scope: WebhookEndpointResource.shape.scope.optional(), // events from before it lack it
   changed,
 });
@@ -19,7 +40,7 @@ export const webhookEndpointCreatedEvent = defineEvent({
   name: "webhook_endpoint.created",
   description: "An endpoint receives events committed from now on.",
   data,
-  example: { ...webhookEndpointExample, changed: [] },
+  example: { ...endpointExample, changed: [] },
 });
 
 export const webhookEndpointUpdatedEvent = defineEvent({
@@ -27,7 +48,7 @@ export const webhookEndpointUpdatedEvent = defineEvent({
   name: "webhook_endpoint.updated",
   description: "An endpoint was changed, paused, resumed, or got a new secret (`changed` then names `secret`).",
   data,
-  example: { ...webhookEndpointExample, status: "paused", changed: ["status"] },
+  example: { ...endpointExample, status: "paused", changed: ["status"] },
 });
 
 export const webhookEndpointDeletedEvent = defineEvent({
@@ -35,7 +56,7 @@ export const webhookEndpointDeletedEvent = defineEvent({
   name: "webhook_endpoint.deleted",
   description: "An endpoint is gone; the record is shown as it was.",
   data,
-  example: { ...webhookEndpointExample, changed: [] },
+  example: { ...endpointExample, changed: [] },
 });
 
 export const webhookEndpointFailingEvent = defineEvent({
@@ -45,7 +66,7 @@ export const webhookEndpointFailingEvent = defineEvent({
   data: data.extend({
     failing_since: z.iso.datetime({ precision: 3 }).describe("The time of the first failure in a row."),
   }),
-  example: { ...webhookEndpointExample, changed: [], failing_since: "2026-01-02T10:30:00.000Z" },
+  example: { ...endpointExample, changed: [], failing_since: "2026-01-02T10:30:00.000Z" },
 });
 
 export const webhookEndpointDisabledEvent = defineEvent({
@@ -55,7 +76,7 @@ export const webhookEndpointDisabledEvent = defineEvent({
     "An endpoint answered 410, asked for it with a header, or failed for too long. Its deliveries are held, not dropped.",
   data: data.extend({ reason: z.enum(["gone", "receiver", "failing"]).describe("The reason why it was disabled.") }),
   example: {
-    ...webhookEndpointExample,
+    ...endpointExample,
     status: "disabled",
     disabled_reason: "gone",
     changed: ["status", "disabled_reason"],
@@ -68,5 +89,5 @@ export const webhookEndpointEnabledEvent = defineEvent({
   name: "webhook_endpoint.enabled",
   description: "A disabled endpoint was enabled again; held deliveries go out.",
   data,
-  example: { ...webhookEndpointExample, changed: ["status"] },
+  example: { ...endpointExample, changed: ["status"] },
 });

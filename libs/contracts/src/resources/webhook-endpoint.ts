@@ -7,7 +7,7 @@ export const webhookEndpointStatuses = ["enabled", "paused", "disabled"] as cons
 
 /** Signatures besides the two families that every delivery carries. */
 export const webhookSignatures = ["stripe", "github", "v1a"] as const;
-export const webhookFormats = ["envelope", "original"] as const;
+export const webhookFormats = ["envelope", "original", "cloudevents", "thin"] as const;
 
 const header = z.object({
   name: z.string().describe("The name of the header."),
@@ -45,7 +45,11 @@ const WebhookEndpointSettings = z.object({
     .nullable()
     .describe("The certificate that deliveries present in the TLS handshake."),
   api_version: z.string().nullable().describe("The version of events that it gets; null is the newest."),
-  format: z.enum(webhookFormats).describe("`original` posts a partner's webhook as the partner sent it."),
+  format: z
+    .enum(webhookFormats)
+    .describe(
+      "The form of the body: the `envelope` of Standard Webhooks, `original` for a partner's webhook as the partner sent it, `cloudevents`, or `thin` with the id of what it is about.",
+    ),
 });
 
 /** A webhook endpoint without its secret, which is shown on creation, rotation and reveal. */

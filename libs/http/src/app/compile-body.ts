@@ -1,6 +1,6 @@
 import type { Principal } from "@signalbox/auth";
 import { z } from "zod";
-import type { BodySpec, ByteLimit, Route } from "../routes/route-spec.ts";
+import type { BodyForms, BodySpec, ByteLimit, Route } from "../routes/route-spec.ts";
 
 /** A body declaration in compiled form. */
 export interface CompiledBody {
@@ -12,6 +12,8 @@ export interface CompiledBody {
   readonly mayBeLeftOut: boolean;
   /** Returns the schema for one caller. */
   readonly forCaller: ((principal: Principal) => Promise<z.ZodType>) | null;
+  /** Other forms that are turned into the declared one. */
+  readonly forms: BodyForms | null;
   /** The limit in bytes; null for `limits.maxRequestBytes`. */
   readonly maxBytes: ByteLimit | null;
   /** True for a file, which may take long as long as it makes progress. */
@@ -36,6 +38,7 @@ export function compileBody({ method, path, spec }: Route): CompiledBody | null 
     mayBeLeftOut: !("multipart" in body) && allMembersMayBeLeftOut(schema),
     forCaller: ("forCaller" in body && body.forCaller) || null,
     mediaTypes: mediaTypesOf(body),
+    forms: ("forms" in body && body.forms) || null,
     maxBytes: maxBytesOf(body),
     takesFiles: "multipart" in body || ("unread" in body && body.unread.isFile === true),
     readOnly: readOnlyMembers(schema, spec.responses[200] ?? spec.responses[201]),
@@ -66,7 +69,8 @@ function mediaTypesOf(body: DeclaredBody): string[] {
   if ("unread" in body) return [...(body.unread.mediaTypes ?? [])];
   if ("raw" in body) return body.raw.json ? ["application/json"] : [...(body.raw.mediaTypes ?? [])];
   if ("multipart" in body) return body.json ? ["multipart/form-data", "application/json"] : ["multipart/form-data"];
-  return body.mergePatch ? ["application/merge-patch+json", "application/json"] : ["application/json"];
+  if (body.mergePatch) return ["application/merge-patch+json", "application/json"];
+  return ["application/json", ...Object.keys(body.forms?.mediaTypes ?? {})];
 }
 
 function readOnlyMembers(schema: z.ZodType | null, response: unknown): ReadonlySet<string> {

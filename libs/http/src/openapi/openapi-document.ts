@@ -182,7 +182,8 @@ function requestBodyOf(body: BodySpec, method: Method) {
   if ("multipart" in body) {
     return { required: true, content: { "multipart/form-data": documented(body.form ?? z.looseObject({})), ...json } };
   }
-  if (!body.mergePatch) return { required, content: json };
+  const forms = Object.entries(body.forms?.mediaTypes ?? {}).map(([type, form]) => [type, documented(form)]);
+  if (!body.mergePatch) return { required, content: { ...json, ...Object.fromEntries(forms) } };
   return { required, content: { ...json, "application/merge-patch+json": documented(body.json) } };
 }
 

@@ -41,6 +41,7 @@ export type BodySpec =
       readonly json: z.ZodType;
       readonly mergePatch?: true;
       readonly maxBytes?: ByteLimit;
+      readonly forms?: BodyForms;
       /**
        * The schema for this caller, requested when a body has failed: values that the caller already has may pass
        * although they could not be chosen now.
@@ -57,6 +58,21 @@ export type BodySpec =
     }
   | { readonly raw: RawBody }
   | { readonly unread: RawBody };
+
+/** Other forms in which a JSON body may come, such as CloudEvents. */
+export interface BodyForms {
+  /** The schemas of further media types, for the documentation. */
+  readonly mediaTypes: Readonly<Record<string, z.ZodType>>;
+  /** Returns the form of a request; null for a body in the declared form. Asked once for each request. */
+  readonly formOf: (mediaType: string, headers: IncomingHttpHeaders) => BodyForm | null;
+}
+
+interface BodyForm {
+  /** Judges the form. Its output is a body in the declared form, which is judged after it. */
+  readonly schema: z.ZodType;
+  /** Adds to the JSON of the body what the headers have. */
+  readonly read?: (json: unknown) => unknown;
+}
 
 /** A body of bytes, of any media type unless they should be JSON. */
 export interface RawBody {

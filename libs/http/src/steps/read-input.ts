@@ -44,9 +44,23 @@ export const readDeclaredBody: Step = async (exchange) => {
   // A file may be far larger than any JSON that is parsed here.
   const maxBytes = body.kind === "multipart" ? exchange.edge.live.requestBytesMax : maxBytesOf(exchange, body);
   const content = await readBody(exchange.request, maxBytes, tooLargeCode(exchange));
-  exchange.body = await parseMembers(exchange, body, parseJsonBody(content));
+  const json = parseJsonBody(content);
+  exchange.body = await parseMembers(
+    exchange,
+    body,
+    body.forms === null ? json : declaredForm(exchange, body, type, json),
+  );
   return null;
 };
+
+/** Turns a body that came in another form into the declared one. */
+function declaredForm(exchange: Exchange, { forms }: CompiledBody, mediaType: string, json: JsonBody): JsonBody {
+  const form = forms?.formOf(mediaType, exchange.headers) ?? null;
+  if (form === null) return json;
+  const result = judge(form.schema, form.read ? form.read(json.value) : json.value);
+  if (result.success) return { value: result.data, flaws: json.flaws };
+  throw bodyRefusal(exchange.request.method ?? "", onePerField([...json.flaws, ...result.details]));
+}
 
 /**
  * Returns true for a POST without a body whose members are all optional. A PATCH or PUT without a body is a mistake.

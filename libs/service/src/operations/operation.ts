@@ -1,7 +1,14 @@
 import type { Caller, Principal } from "@signalbox/auth";
 import type { Audited } from "@signalbox/contracts";
 import type { DetailCode } from "@signalbox/core";
-import { type HttpResponse, type Refusal, type RouteAuth, type RouteSpec, refusedWith } from "@signalbox/http";
+import {
+  type BodyForms,
+  type HttpResponse,
+  type Refusal,
+  type RouteAuth,
+  type RouteSpec,
+  refusedWith,
+} from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import type { z } from "zod";
 
@@ -86,6 +93,8 @@ interface RestEdge<Path extends string, Success, Context> extends Verbs<Path>, R
   /** Accepts `application/merge-patch+json` too. */
   readonly mergePatch?: true;
   readonly maxBytes?: number | (() => number);
+  /** Other forms in which the input may come. */
+  readonly forms?: BodyForms;
   /** Builds the answer of a success; default: 204. */
   readonly answer?: (success: Success, context: Context) => HttpResponse;
 }

@@ -24,7 +24,7 @@ const contextOf = ({ input, rest }: AnyOperation, { caller, params, query, body 
 export function addRoute(routes: Routes, operationId: string, operation: AnyOperation): void {
   const { summary, description, auth, audit, params, input, rest } = operation;
   const { verb, path } = routeOf(rest);
-  const { answer, mergePatch, maxBytes, responses, get, post, put, patch, delete: remove, ...options } = rest;
+  const { answer, mergePatch, maxBytes, forms, responses, get, post, put, patch, delete: remove, ...options } = rest;
   routes[verb](path, {
     operationId,
     summary,
@@ -39,10 +39,13 @@ export function addRoute(routes: Routes, operationId: string, operation: AnyOper
   } as never);
 }
 
-const bodyOf = (input: Rules, { mergePatch, maxBytes }: Pick<AnyOperation["rest"], "mergePatch" | "maxBytes">) => ({
+type BodyOptions = Pick<AnyOperation["rest"], "mergePatch" | "maxBytes" | "forms">;
+
+const bodyOf = (input: Rules, { mergePatch, maxBytes, forms }: BodyOptions) => ({
   ...("json" in input ? input : { json: input }),
   ...(mergePatch && { mergePatch }),
   ...(maxBytes && { maxBytes }),
+  ...(forms && { forms }),
 });
 
 /** Documents the refusals of the operation itself. One that is built at run time is a conflict. */

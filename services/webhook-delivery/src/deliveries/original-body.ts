@@ -30,7 +30,7 @@ const comma = 0x2c;
 const colon = 0x3a;
 
 /** Returns the bytes of a member's value in a well-formed JSON object. */
-function rawMember(json: Buffer, name: string): Buffer {
+export function rawMember(json: Buffer, name: string): Buffer {
   let [depth, start, key] = [0, 0, ""];
   for (let at = 0; at < json.length; at++) {
     const byte = json[at] as number;

@@ -45,7 +45,8 @@ export interface SettledSettings {
  * @throws AppError `validation_error` for a secret header without a value and for a certificate that cannot be used
  */
 export function settle(current: EndpointSettings, given: GivenSettings, at: Date): SettledSettings {
-  const { headers, metadata, client_certificate: pair, ...plain } = given;
+  const { headers, metadata, client_certificate: pair, format, ...others } = given;
+  const plain = { ...others, format: format === "standard" ? "envelope" : format };
   const credentials = new Map<string, string | null>();
   const values = Object.entries(plain).filter(([, value]) => value !== undefined);
   const settings = {
@@ -225,7 +226,10 @@ const members = {
     .describe("The kinds of signatures that are sent."),
   client_certificate: certificatePair.nullable().describe("PEM without a passphrase. The key is never shown."),
   api_version: z.enum(["v1"]).nullable().describe("The version of the body; null takes the default."),
-  format: z.enum(webhookFormats).nullable().describe("The form of the body; null takes the default."),
+  format: z
+    .enum([...webhookFormats, "standard"])
+    .nullable()
+    .describe("The form of the body; null takes the default. `standard` is another name of `envelope`."),
 };
 
 /** Null selects the service's default, so in a merge patch it removes the setting (RFC 7396). */

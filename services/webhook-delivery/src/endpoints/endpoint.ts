@@ -2,6 +2,7 @@ import { type Caller, requireScopes } from "@signalbox/auth";
 import {
   draft,
   type EventDraft,
+  endpointSettingsInEvent,
   examples,
   matchesEventType,
   type WebhookEndpointResource,
@@ -193,6 +194,11 @@ export function viewEndpoint(endpoint: Endpoint): WebhookEndpointResource {
   };
 }
 
+function dataInEvent(endpoint: Endpoint) {
+  const view = viewEndpoint(endpoint);
+  return { ...view, settings: endpointSettingsInEvent(view.settings) };
+}
+
 export const endpointCreated = (endpoint: Endpoint) => about("webhook_endpoint.created", endpoint, []);
 /** `changed` names the fields. It may name `secret`, but no value is shown. */
 export const endpointUpdated = (endpoint: Endpoint, changed: string[]) =>
@@ -202,7 +208,7 @@ export const endpointEnabled = (endpoint: Endpoint) =>
 export const endpointDeleted = (endpoint: Endpoint) => about("webhook_endpoint.deleted", endpoint, []);
 
 export function endpointFailing(endpoint: Endpoint, since: Date) {
-  const data = { ...viewEndpoint(endpoint), changed: [], failing_since: since.toISOString() };
+  const data = { ...dataInEvent(endpoint), changed: [], failing_since: since.toISOString() };
   return draft("webhook_endpoint.failing", { subject: endpoint.id, accountId: endpoint.accountId, data });
 }
 
@@ -218,7 +224,7 @@ export type DisabledReason = "gone" | "receiver" | "failing" | "scope";
  */
 export function endpointDisabled(endpoint: Endpoint, reason: DisabledReason): EventDraft {
   if (reason === "scope") return endpointUpdated(endpoint, ["status", "disabled_reason"]);
-  const data = { ...viewEndpoint(endpoint), changed: ["status", "disabled_reason"], reason };
+  const data = { ...dataInEvent(endpoint), changed: ["status", "disabled_reason"], reason };
   return draft("webhook_endpoint.disabled", { subject: endpoint.id, accountId: endpoint.accountId, data });
 }
 
@@ -229,6 +235,6 @@ type EndpointEvent =
   | "webhook_endpoint.deleted";
 
 function about<N extends EndpointEvent>(name: N, endpoint: Endpoint, changed: string[]) {
-  const data = { ...viewEndpoint(endpoint), changed } as Parameters<typeof draft<N>>[1]["data"];
+  const data = { ...dataInEvent(endpoint), changed } as Parameters<typeof draft<N>>[1]["data"];
   return draft(name, { subject: endpoint.id, accountId: endpoint.accountId, data });
 }

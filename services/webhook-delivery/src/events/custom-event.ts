@@ -3,6 +3,7 @@ import { catalogue, examples, timestamp } from "@signalbox/contracts";
 import { newId } from "@signalbox/core";
 import { z } from "zod";
 import type { OutgoingEvent } from "../deliveries/outgoing-event.ts";
+import { CloudEventAttributes } from "./cloud-event.ts";
 
 /** Name of a custom event type: two to five words with dots between them. */
 export const customTypePattern = /^[a-z][a-z0-9_]*(\.[a-z0-9_]+){1,4}$/;
@@ -38,6 +39,9 @@ export const CustomEventBody = z
     data: z.record(z.string(), z.unknown()).describe("A JSON object, delivered unchanged."),
     subject: z.string().min(1).max(255).optional().describe("Subject of the event, such as an order number."),
     created_at: timestamp.optional().describe("Time of the event. Default: now."),
+    cloudevents: CloudEventAttributes.optional().describe(
+      "Attributes of CloudEvents that endpoints of this format get: `source`, `dataschema` and extensions.",
+    ),
   })
   .meta({ id: "CustomEvent" })
   .register(examples, { example: customEventExample });
@@ -72,6 +76,7 @@ export function customEventOf(custom: CustomEvent, accountId: string, at: Date, 
     api_version: "v1",
     account_id: accountId,
     ...(custom.subject !== undefined && { subject: custom.subject }),
+    ...(custom.cloudevents !== undefined && { cloudevents: custom.cloudevents }),
   };
   return {
     id,
@@ -89,8 +94,10 @@ export function customEventOf(custom: CustomEvent, accountId: string, at: Date, 
 }
 
 /** Returns a digest that is equal for two publications with the same content, in any order of members. */
-export function digestOf({ type, data, subject, created_at }: CustomEvent): Buffer {
-  return hash("sha256", JSON.stringify([type, sorted(data), subject ?? null, created_at ?? null]), "buffer");
+export function digestOf({ type, data, subject, created_at, cloudevents }: CustomEvent): Buffer {
+  const attributes = cloudevents === undefined ? [] : [sorted(cloudevents)];
+  const content = [type, sorted(data), subject ?? null, created_at ?? null, ...attributes];
+  return hash("sha256", JSON.stringify(content), "buffer");
 }
 
 function sorted(value: unknown): unknown {

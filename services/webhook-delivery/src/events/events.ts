@@ -3,6 +3,7 @@ import { mutation, type PageLimits, refusalError } from "@signalbox/graphql";
 import { accepted, ok, type Refusal, timeParameter } from "@signalbox/http";
 import { type Edges, edgesOf, list, operation, record } from "@signalbox/service";
 import { z } from "zod";
+import { cloudEventForms } from "./cloud-event.ts";
 import { CustomEventBody, customEventExample, eventsMax, PublishBody } from "./custom-event.ts";
 import { type EventStore, readerOf, type StoredEvent } from "./event-store.ts";
 import { type PublishEvents, type PublishOutcome, publishedEvents, type Unpublished } from "./publish-events.ts";
@@ -110,7 +111,7 @@ function declarePublish({ publishEvents }: EventApi) {
   return {
     publishWebhookEvents: operation({
       summary: "Publish events of your own to your endpoints",
-      description: `One event, or up to ${eventsMax}: all are accepted or none. Accepted events are stored. The same id with the same content is accepted again without a second delivery; with different content it is refused with 409.`,
+      description: `One event, or up to ${eventsMax}, as JSON or as CloudEvents 1.0 in structured, batched or binary mode: all are accepted or none. Accepted events are stored. The same id with the same content is accepted again without a second delivery; with different content it is refused with 409.`,
       auth: publishing,
       audit,
       input: PublishBody,
@@ -123,6 +124,7 @@ function declarePublish({ publishEvents }: EventApi) {
         responses: { 202: Published, 422: "error" },
         idempotent: true,
         rateLimit: publishedEvents,
+        forms: cloudEventForms,
         answer: ({ published }) =>
           accepted({ items: published.map((one) => ({ ...one, warnings: [...one.warnings] })) }),
       },

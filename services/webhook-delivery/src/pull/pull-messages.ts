@@ -26,6 +26,8 @@ export interface PullDependencies {
   readonly access: DeliveryAccess;
   readonly clock: Clock;
   readonly log: Logger;
+  /** `http.base-url` */
+  readonly baseUrl: string;
 }
 
 interface PollTerms {
@@ -146,7 +148,7 @@ async function take(
   { id, accountId, revision }: PullRow,
   { limit, leaseMs }: Omit<PollTerms, "waitMs">,
 ): Promise<PulledMessage[]> {
-  const { pullQueue, directory, access, clock } = parts;
+  const { pullQueue, directory, access, clock, baseUrl } = parts;
   if (!access.isReady() || !access.mayWrite(accountId)) return [];
   const endpoint = await directory.find(accountId, id, revision);
   if (endpoint === null) return [];
@@ -161,7 +163,10 @@ async function take(
   const [first] = leased;
   const current = first === undefined ? null : await directory.find(accountId, id, first.revision);
   if (current === null) return [];
-  const messages = leased.map((one) => ({ leased: one, message: messageOf(one, current, clock.now()) }));
+  const messages = leased.map((one) => ({
+    leased: one,
+    message: messageOf(one, current, { at: clock.now(), baseUrl }),
+  }));
   const unsent = messages.filter(({ message }) => typeof message === "string");
   for (const { leased: one, message } of unsent) {
     await recordAll(parts, await pullQueue.take([id], [one.leaseId], holderOf(parts.leases)), {

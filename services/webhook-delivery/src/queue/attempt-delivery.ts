@@ -3,8 +3,8 @@ import { isOutboundError, type OutboundClient } from "@signalbox/net";
 import { isLive } from "@signalbox/storage";
 import { deliveryHeaders } from "@signalbox/webhook-signatures";
 import type { Attempt } from "../deliveries/attempt.ts";
+import { bodyIn } from "../deliveries/body-format.ts";
 import { type AttemptResult, controlOf, retryAfterMs } from "../deliveries/judge-attempt.ts";
-import { originalOf } from "../deliveries/original-body.ts";
 import type { LiveSecret, SigningEndpoint } from "../endpoints/endpoint-directory.ts";
 import { limitHeaders, maskSecretHeaders, phasesOf, responseBytesMax, responseText } from "./attempt-exchange.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
@@ -13,6 +13,8 @@ export interface AttemptDependencies {
   readonly outbound: OutboundClient;
   readonly clock: Clock;
   readonly timeoutMs: () => number;
+  /** `http.base-url` */
+  readonly baseUrl: string;
 }
 
 export interface Attempted {
@@ -34,10 +36,10 @@ export async function attemptDelivery(
   delivery: LeasedDelivery,
   endpoint: SigningEndpoint,
 ): Promise<Attempted> {
-  const { clock } = dependencies;
+  const { clock, baseUrl } = dependencies;
   const startedAt = clock.now();
   const startedMs = clock.steadyMs();
-  const message = messageOf(delivery, endpoint, startedAt);
+  const message = messageOf(delivery, endpoint, { at: startedAt, baseUrl });
   const { result, response, phase, exchange } =
     typeof message === "string" ? unsent(message) : await post(dependencies, endpoint, message);
   const attempt: Attempt = {
@@ -74,13 +76,12 @@ export interface Message {
 export function messageOf(
   delivery: LeasedDelivery,
   endpoint: SigningEndpoint,
-  at: Date,
+  { at, baseUrl }: { readonly at: Date; readonly baseUrl: string },
 ): Message | "header" | "certificate" {
   const { settings, headers: own, certificate } = endpoint;
   if (own === null) return "header";
   if (certificate === "missing") return "certificate";
-  const isOriginal = settings.format === "original" && delivery.eventType === "webhook.received";
-  const { body, headers } = isOriginal ? originalOf(delivery.body) : { body: delivery.body, headers: {} };
+  const { body, headers } = bodyIn(settings.format, delivery, baseUrl);
   const live = (secrets: readonly LiveSecret[]) =>
     secrets.filter((secret) => isLive(secret, at)).map(({ secret }) => secret);
   const signed = deliveryHeaders({

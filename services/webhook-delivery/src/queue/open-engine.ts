@@ -51,6 +51,7 @@ export function openEngine(
   const { configuration, clock, log, tracer } = context;
   const { pool, outbox, presence, accessStates } = opened;
   const leaseMs = configuration.get("webhook-delivery.attempts.lease");
+  const baseUrl = configuration.get("http.base-url");
   const timeoutMs = () => Math.min(configuration.get("webhook-delivery.attempt.timeout"), leaseMs - recordMs);
   assertLease(leaseMs, configuration.get("webhook-delivery.attempt.timeout"));
   const { wake } = wakeUp;
@@ -66,7 +67,7 @@ export function openEngine(
 
   const { endpointHealth, results } = createResults(context, opened, { endpointStore, endpointStatus, wakeUp });
   const attempt = traced(tracer, (delivery, endpoint) =>
-    attemptDelivery({ outbound, clock, timeoutMs }, delivery, endpoint),
+    attemptDelivery({ outbound, clock, timeoutMs, baseUrl }, delivery, endpoint),
   );
   const attemptMsMax = () => Math.max(timeoutMs(), ownTimeoutMsMax);
   const attempts = new AttemptLoop({ lanes, leases, attempt, results, clock, log, attemptMsMax, wake });
@@ -97,12 +98,17 @@ export function openEngine(
   };
 }
 
-type PullParts = Omit<Parameters<typeof createPullMessages>[0], "pullQueue" | "openLeases" | "clock" | "log">;
+type PullParts = Omit<
+  Parameters<typeof createPullMessages>[0],
+  "pullQueue" | "openLeases" | "clock" | "log" | "baseUrl"
+>;
 
 /** Opens the path of a message: queue, lease, result. */
-function openPull({ clock, log }: ServiceContext<Properties>, pool: Pool, parts: PullParts) {
+function openPull({ configuration, clock, log }: ServiceContext<Properties>, pool: Pool, parts: PullParts) {
   const openLeases = new OpenLeases(pool);
-  const pullMessages = createPullMessages({ ...parts, pullQueue: createPullQueue(pool), openLeases, clock, log });
+  const pullQueue = createPullQueue(pool);
+  const baseUrl = configuration.get("http.base-url");
+  const pullMessages = createPullMessages({ ...parts, pullQueue, openLeases, clock, log, baseUrl });
   return { pullMessages, openLeases, pullWaits: parts.pullWaits };
 }
 
