@@ -174,6 +174,15 @@ test("a header with a broken percent sign is refused by its name", () => {
   }
 });
 
+test("a header whose name no attribute may have is refused by its name", () => {
+  for (const name of ["ce-__proto__", "ce-my_tenant", "ce-", `ce-${"x".repeat(21)}`]) {
+    const details = [
+      { field: name, code: "invalid_format", message: "A name has 1–20 lower-case letters and digits." },
+    ];
+    assert.throws(() => binary({ [name]: "x" }), { code: "validation_error", details });
+  }
+});
+
 test("attributes have a bound", () => {
   const many = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`x${at}`, 1]));
   assert.deepEqual(read(structured, { ...whole, ...many }).faults, [["", "invalid", "At most 32 are allowed."]]);

@@ -24,13 +24,15 @@ const coreAttributes = new Set([
   "accountid",
 ]);
 const attributesMax = 32;
+const namePattern = /^[a-z0-9]{1,20}$/;
+const nameRule = "A name has 1–20 lower-case letters and digits.";
 
 /** `source`, `dataschema` and extension attributes of a CloudEvent, which have no members of their own in an event. */
 export const CloudEventAttributes = z
   .record(
     z
       .string()
-      .regex(/^[a-z0-9]{1,20}$/, { error: "A name has 1–20 lower-case letters and digits." })
+      .regex(namePattern, { error: nameRule })
       .refine((name) => !coreAttributes.has(name), { error: "This attribute is set by the service." }),
     z.union([text(1_024), z.boolean(), z.int32()], {
       error: "Must be a text, a whole number of 32 bits, or a boolean.",
@@ -132,11 +134,17 @@ export const cloudEventForms: BodyForms = {
 
 /**
  * Reads the attributes of binary mode. `datacontenttype` is the media type of the request.
- * @throws AppError `validation_error` naming a header that is not well encoded
+ * @throws AppError `validation_error` naming a header whose name or encoding is wrong
  */
 function attributesIn(headers: IncomingHttpHeaders): Record<string, string> {
   const given = Object.entries(headers).filter(([name]) => name.startsWith(prefix));
-  return Object.fromEntries(given.map(([name, value]) => [name.slice(prefix.length), decoded(name, String(value))]));
+  const attributes = given.map(([header, value]) => {
+    const name = header.slice(prefix.length);
+    // An object would lose a name such as `__proto__`.
+    if (!namePattern.test(name)) throw refusedHeader(header, nameRule);
+    return [name, decoded(header, String(value))] as const;
+  });
+  return Object.fromEntries(attributes);
 }
 
 /** Undoes quotes and percent-encoding (§3.1.3.2). */
@@ -145,8 +153,11 @@ function decoded(name: string, value: string): string {
   try {
     return decodeURIComponent(plain);
   } catch (cause) {
-    const message = "Must be percent-encoded UTF-8; a percent sign itself is `%25`.";
-    const details = [{ field: name, code: "invalid_format" as const, message }];
-    throw new AppError("validation_error", "A header of the event is not valid.", { details, cause });
+    throw refusedHeader(name, "Must be percent-encoded UTF-8; a percent sign itself is `%25`.", cause);
   }
+}
+
+function refusedHeader(field: string, message: string, cause?: unknown): AppError {
+  const details = [{ field, code: "invalid_format" as const, message }];
+  return new AppError("validation_error", "A header of the event is not valid.", { details, cause });
 }
