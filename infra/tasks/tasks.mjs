@@ -253,6 +253,14 @@ export const tasks = [
     example: "npm run pack-client -- ../packages",
   },
   {
+    name: "pack-event-types",
+    summary: "packs the types of all events for TypeScript, Python, Go and Java",
+    installs: "all",
+    arguments: "<folder>",
+    options: [["<folder>", "where the archive goes; the current folder unless given"]],
+    example: "npm run pack-event-types -- ../packages",
+  },
+  {
     name: "help",
     summary: "prints all tasks",
     installs: "run",
