@@ -39,6 +39,7 @@ const homes = {
   nodemailer: "services/account/src/mail",
   "oidc-provider": "services/account/src/oauth",
   "@simplewebauthn/server": "services/account/src/passkeys",
+  "(react|react-dom|react-aria-components|@tanstack/[^/]+)": "services/console",
 };
 
 /** Tests, and what only tests import: fixtures, a service's harness, and the suite that every adapter of a port runs. */
@@ -109,6 +110,14 @@ export default {
       severity: "error",
       from: { path: "^services/([^/]+)/" },
       to: { path: "^(services|infra|bench|test-e2e)/", pathNot: "^services/$1/" },
+    },
+    {
+      name: "console-speaks-the-api",
+      comment:
+        "The console runs in browsers and is a client like any other: what it needs and the API lacks is added to the API.",
+      severity: "error",
+      from: { path: "^services/console/src/", pathNot: tests },
+      to: { path: "^(libs|services)/", pathNot: "^(services/console|libs/client)/" },
     },
     {
       name: "services-are-joined-in-embedded",

@@ -2,11 +2,13 @@
  * Run once while the image is built, with NODE_COMPILE_CACHE: loads the code of every service, so that the cache
  * contains it compiled and without types. A process that starts from it strips nothing and parses little.
  */
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { pathToFileURL } from "node:url";
 
-const services = readdirSync("services").map((name) => `services/${name}/src/service.ts`);
+const services = readdirSync("services")
+  .map((name) => `services/${name}/src/service.ts`)
+  .filter((path) => existsSync(path));
 const others = [
   "libs/runtime/src/index.ts",
   "libs/telemetry/src/start-exporting.ts",

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
@@ -25,7 +26,9 @@ const ownFolders = [
   "infra/docker",
 ];
 const isOurs = (path: string): boolean =>
-  !/(^|\/)(test|node_modules)(\/|$)|\.test\.ts$|^libs\/(testing|client\/src\/generated)(\/|$)/.test(path);
+  !/(^|\/)(test|node_modules)(\/|$)|\.test\.ts$|^(libs\/(testing|client\/src\/generated)|services\/console)(\/|$)/.test(
+    path,
+  );
 
 const { fileList, warnings } = await nodeFileTrace(await entries(), {
   base: root,
@@ -62,7 +65,9 @@ process.stdout.write(`${packageFiles.length} files of ${packages.length} package
 
 /** Lists the scripts that `run-service.sh` starts, and modules loaded by name. */
 async function entries(): Promise<string[]> {
-  const services = (await readdir(join(root, "services"))).map((name) => `services/${name}/src/main.ts`);
+  const services = (await readdir(join(root, "services")))
+    .map((name) => `services/${name}/src/main.ts`)
+    .filter((path) => existsSync(join(root, path)));
   const jobs = ["topics", "groups", "dead-letters", "dead-events"].map((name) => `infra/kafka/${name}.ts`);
   const children = [
     "libs/imaging/src/child/image-process.ts",

@@ -26,6 +26,8 @@ test("every published area is routed to the service that owns it", () => {
     "/": "gateway",
     "/favicon.ico": "gateway",
     "/robots.txt": "gateway",
+    "/console": "gateway",
+    "/console/webhooks/endpoints": "gateway",
     "/docs": "gateway",
     "/docs/errors": "gateway",
     "/asyncapi.yaml": "gateway",

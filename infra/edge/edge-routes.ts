@@ -22,6 +22,7 @@ export const edgeRoutes: readonly EdgeRoute[] = [
   { prefix: "/", service: "gateway", exact: true },
   { prefix: "/favicon.ico", service: "gateway", exact: true },
   { prefix: "/robots.txt", service: "gateway", exact: true },
+  { prefix: "/console", service: "gateway" },
   { prefix: "/docs", service: "gateway" },
   { prefix: "/asyncapi.yaml", service: "gateway" },
   { prefix: "/schema.graphql", service: "gateway" },

@@ -5,6 +5,7 @@ import { auditReference } from "./generators/audit-reference.ts";
 import { brunoCollection } from "./generators/bruno-collection.ts";
 import { clientReport } from "./generators/client-report.ts";
 import { commandReference } from "./generators/command-reference.ts";
+import { consoleFiles } from "./generators/console-files.ts";
 import { errorReference, eventReference } from "./generators/contract-references.ts";
 import { kubernetesManifests, observeFiles } from "./generators/deployment-files.ts";
 import { graphMutations } from "./generators/graph-mutations.ts";
@@ -67,6 +68,7 @@ export const generators: readonly Generator[] = [
   graphMutations,
   ...builtGenerators,
   keptPrismaClients,
+  consoleFiles,
   propertyTables,
   propertyPage,
   accessReference,

@@ -26,7 +26,7 @@ process.exitCode = problems.length === 0 ? 0 : 1;
 async function brokenRules(): Promise<string[]> {
   const result = await cruiseFolder(root, folders);
   const seen = new Set(result.modules.map(({ source }) => source));
-  const unseen = sourceFiles("*.ts").filter((file) => !seen.has(file));
+  const unseen = [...sourceFiles("*.ts"), ...sourceFiles("*.tsx")].filter((file) => !seen.has(file));
   return [
     ...violationsOf(result).map(({ text, comment }) => `${text}\n    ${comment}`),
     ...unseen.map((file) => `${file} is not seen by dependency-cruiser, so no rule applies to it.`),

@@ -25,7 +25,7 @@ interface Comment {
 
 function places(files: readonly SourceFile[], isWrong: (comment: Comment) => boolean): string[] {
   return files
-    .filter(({ path }) => /^(libs|services|infra|bench|test-e2e)\/.*\.(ts|mjs)$/.test(path))
+    .filter(({ path }) => /^(libs|services|infra|bench|test-e2e)\/.*\.(tsx?|mjs)$/.test(path))
     .flatMap(({ path, text }) =>
       commentsOf(text)
         .filter(isWrong)

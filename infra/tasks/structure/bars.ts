@@ -14,7 +14,8 @@ export interface Bar {
 const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>> = {
   account: [139, 17_000],
   config: [37, 3_820],
-  gateway: [63, 6_300],
+  console: [45, 4_000],
+  gateway: [63, 6_480],
   images: [56, 6_050],
   "webhook-delivery": [91, 12_450],
   "webhook-ingest": [53, 6_450],

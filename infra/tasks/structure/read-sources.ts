@@ -6,7 +6,7 @@ import { type Manifest, type Repository, readRepository } from "./modules.ts";
 
 /** Reads the sources and the manifests of this repository. */
 export function readSources(): Repository {
-  const modules = present("*.ts").map((path) => ({ path, text: textOf(path) }));
+  const modules = [...present("*.ts"), ...present("*.tsx")].map((path) => ({ path, text: textOf(path) }));
   return readRepository(modules, present("*package.json").map(manifestAt));
 }
 

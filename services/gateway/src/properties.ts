@@ -35,6 +35,13 @@ export const properties = defineProperties({
   "config.internal-url": subgraphUrl("config"),
   "webhook-ingest.internal-url": subgraphUrl("webhook-ingest"),
   "webhook-delivery.internal-url": subgraphUrl("webhook-delivery"),
+  "console.enabled": {
+    type: "boolean",
+    default: true,
+    secrecy: "internal",
+    reload: "live",
+    effect: "True serves the console, the pages for people, at `/console/`.",
+  },
   "docs.enabled": {
     type: "boolean",
     default: true,

@@ -1,6 +1,6 @@
 import { internalTokenHeader, parseIssuers } from "@signalbox/auth";
 import { ConfigurationError } from "@signalbox/config";
-import { MiB } from "@signalbox/core";
+import { errorDocsAt, MiB } from "@signalbox/core";
 import { createHttpApp, openApiDocument } from "@signalbox/http";
 import { createInternalClient, type InternalClient } from "@signalbox/net";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
@@ -12,6 +12,7 @@ import {
   openServiceLog,
   pageLimitsOf,
 } from "@signalbox/service";
+import { consolePath, createConsoleListener } from "./console/console-listener.ts";
 import { schemaReads } from "./docs/schema-routes.ts";
 import { openDocuments } from "./documents/documents.ts";
 import { openTrustedDocuments, type TrustedDocuments } from "./documents/trusted-documents.ts";
@@ -70,7 +71,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   };
   const hasPage = () => configuration.get("graphql.graphiql") && configuration.get("graphql.introspection");
   const showsDocs = () => configuration.get("docs.enabled");
-  const security = { contact: configuration.get("http.security-contact"), clock };
+  const mounts = consoleMount(configuration);
   const front = frontPageOf(configuration);
   const { routes } = serviceEdges({
     operations,
@@ -79,7 +80,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     pageLimits: pageLimitsOf(configuration),
     why,
     reference,
-    security,
+    security: { contact: configuration.get("http.security-contact"), clock },
     front,
     hasPage,
     showsDocs,
@@ -87,11 +88,18 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const own = openApiDocument(routes, openapi);
   routes.include(openapiRoutes(createMergedOpenapi({ clients, own, clock })));
   return {
-    public: createHttpApp({ context, routes, authenticator, rateLimits, openapi, onForbidden }),
+    public: createHttpApp({ context, routes, authenticator, rateLimits, openapi, mounts, onForbidden }),
     upgrade: (request, socket, head) => live.sockets.upgrade(request, socket, head),
     authorizeManagement,
   };
 }
+
+const consoleMount = (configuration: ServiceContext<Properties>["configuration"]) => ({
+  [consolePath]: createConsoleListener({
+    isOn: () => configuration.get("console.enabled"),
+    docs: errorDocsAt(configuration.get("http.error-docs"), configuration.get("http.base-url")),
+  }),
+});
 
 const frontPageOf = (configuration: ServiceContext<Properties>["configuration"]) => ({
   baseUrl: configuration.get("http.base-url"),

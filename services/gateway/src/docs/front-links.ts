@@ -8,6 +8,7 @@ export interface FrontLink {
 
 /** The pages that `GET /` names and `npm start` prints. */
 export const publicLinks: readonly FrontLink[] = [
+  { id: "console", name: "Console", path: "console/" },
   { id: "documents", name: "Documents", path: "docs" },
   { id: "graphql", name: "GraphQL", path: "graphql" },
   { id: "schema", name: "Schema", path: "schema.graphql" },

@@ -1,0 +1,84 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { type Generator, NeedsDevelopmentError } from "../generator.ts";
+import { readContent } from "../output.ts";
+import { root } from "../repository.ts";
+
+/** The built console in one file of git, so that a start needs no bundler and no front-end package. */
+const keptFile = "services/gateway/assets/console.json.br";
+const folder = "services/console";
+/** Largest size of the built files together, before they are compressed. */
+const bytesMax = 700 * 1024;
+
+interface KeptConsole {
+  /** Digest of what the files were built from. */
+  readonly sources: string;
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/** The console's files: the kept ones, or built ones when a source has changed. */
+export const consoleFiles: Generator = {
+  name: "console",
+  kind: "committed",
+  folders: async () => [],
+  generate: async () => {
+    const sources = await digestOfSources();
+    const kept: KeptConsole | null = JSON.parse((await readContent(join(root, keptFile))) ?? "null");
+    const files = kept?.sources === sources ? kept.files : await buildConsole();
+    return new Map([[keptFile, JSON.stringify({ sources, files } satisfies KeptConsole)]]);
+  },
+};
+
+/** Covers the console, the client that it is built with, and the page whose samples it shows. */
+async function digestOfSources(): Promise<string> {
+  const own = ["index.html", "package.json", "tsconfig.json", "vite.config.ts"].map((name) => `${folder}/${name}`);
+  const folders = await Promise.all([filesIn(`${folder}/src`), filesIn("libs/client/src")]);
+  const paths = [...own, ...folders.flat(), "docs/how-to/verify-deliveries.md"].sort();
+  const hash = createHash("sha256").update(await versionsOfPackages());
+  for (const path of paths) hash.update(`\0${path}\0`).update(await readFile(join(root, path)));
+  return hash.digest("hex");
+}
+
+/** Lists the sources below a folder, without tests and generated types, which change nothing in the built files. */
+async function filesIn(below: string): Promise<string[]> {
+  const entries = await readdir(join(root, below), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll("\\", "/"))
+    .filter((path) => !/\.test\.tsx?$|\/generated\//.test(path));
+}
+
+/** The versions of the packages that the console's own packages bring. */
+async function versionsOfPackages(): Promise<string> {
+  const { packages } = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as {
+    packages: Record<string, { version?: string; dependencies?: Record<string, string> }>;
+  };
+  const { devDependencies } = JSON.parse(await readFile(join(root, folder, "package.json"), "utf8"));
+  const versions = new Map<string, string>();
+  const take = (name: string) => {
+    const found = packages[`node_modules/${name}`];
+    if (!found?.version || versions.has(name)) return;
+    versions.set(name, found.version);
+    for (const next of Object.keys(found.dependencies ?? {})) take(next);
+  };
+  for (const name of Object.keys(devDependencies)) take(name);
+  return JSON.stringify([...versions].sort());
+}
+
+/** Builds in memory; the same sources give the same bytes. */
+async function buildConsole(): Promise<KeptConsole["files"]> {
+  if (!existsSync(join(root, "node_modules/vite")))
+    throw new NeedsDevelopmentError("Vite is not installed; run: npm install");
+  const { build } = await import("vite");
+  const built = await build({ root: join(root, folder), logLevel: "warn", build: { write: false } });
+  if (!("output" in built)) throw new Error("Vite built several outputs, or watches.");
+  const files = built.output.map((file): [string, string] => [
+    file.fileName,
+    file.type === "chunk" ? file.code : Buffer.from(file.source).toString(),
+  ]);
+  const bytes = files.reduce((sum, [, text]) => sum + Buffer.byteLength(text), 0);
+  if (bytes > bytesMax) throw new Error(`The console has ${bytes} bytes; at most ${bytesMax} are kept.`);
+  return Object.fromEntries(files.sort(([a], [b]) => (a < b ? -1 : 1)));
+}

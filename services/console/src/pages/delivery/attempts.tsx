@@ -1,0 +1,125 @@
+import { useQuery } from "@tanstack/react-query";
+import { Answer } from "../../parts/answer.tsx";
+import { Code, Id, Status, Time, type Tone } from "../../parts/inline.tsx";
+import { Pairs, Panel } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { durationText } from "../../parts/time-text.ts";
+import { api, versioned } from "../../session/api.ts";
+import type { Delivery } from "../webhooks.ts";
+import styles from "./delivery.module.css";
+import { Phases } from "./phases.tsx";
+
+const readAttempts = async (deliveryId: string) =>
+  (await versioned(api.GET("/api/v1/webhooks/attempts", { params: { query: { delivery_id: deliveryId, limit: 50 } } })))
+    .data.items;
+
+export type Attempt = Awaited<ReturnType<typeof readAttempts>>[number];
+
+/** The attempts as a line of time, the first on top, ended by what comes next. */
+export function Attempts({ delivery }: { readonly delivery: Delivery }) {
+  const attempts = useQuery({
+    // Another attempt is another key, so the list is read again when the delivery has moved on.
+    queryKey: ["attempts", delivery.id, delivery.attempts],
+    placeholderData: (before: Attempt[] | undefined) => before,
+    queryFn: async () => (await readAttempts(delivery.id)).toSorted((a, b) => a.started_at.localeCompare(b.started_at)),
+  });
+  return (
+    <Panel title="Attempts">
+      <Answer
+        query={attempts}
+        what="attempts"
+        isEmpty={(items) => items.length === 0}
+        empty={<p>Nothing was sent yet.</p>}
+      >
+        {(items) => (
+          <ol className={styles.timeline}>
+            {items.map((attempt) => (
+              <li key={attempt.id}>
+                <OneAttempt attempt={attempt} body={delivery.event?.body ?? null} isOpen={attempt === items.at(-1)} />
+              </li>
+            ))}
+            <li>
+              {delivery.next_attempt_at ? (
+                <p>
+                  The next attempt goes out <Time at={delivery.next_attempt_at} />.
+                </p>
+              ) : (
+                <p className={parts.quiet}>No further attempt is planned.</p>
+              )}
+            </li>
+          </ol>
+        )}
+      </Answer>
+    </Panel>
+  );
+}
+
+const decisions: Readonly<Record<NonNullable<Attempt["decision"]>, { readonly tone: Tone; readonly text: string }>> = {
+  succeeded: { tone: "good", text: "delivered" },
+  retry: { tone: "wait", text: "failed, tried again" },
+  exhausted: { tone: "failed", text: "failed for good" },
+  gone: { tone: "failed", text: "410 Gone: the endpoint was disabled" },
+  held: { tone: "wait", text: "held" },
+};
+
+interface AttemptProps {
+  readonly attempt: Attempt;
+  /** The bytes that were sent; null when the event is not kept any more. */
+  readonly body: string | null;
+  readonly isOpen: boolean;
+}
+
+function OneAttempt({ attempt, body, isOpen }: AttemptProps) {
+  const { number, started_at, duration_ms, status, error, phase, decision, next_attempt_at, id, counted } = attempt;
+  const outcome = decisions[decision ?? (status !== null && status < 300 ? "succeeded" : "exhausted")];
+  return (
+    <details open={isOpen}>
+      <summary>
+        <strong>Attempt {number}</strong> <Status tone={outcome.tone}>{outcome.text}</Status>{" "}
+        {status === null ? `${error ?? "no answer"}${phase ? ` in the phase ${phase}` : ""}` : `HTTP ${status}`}{" "}
+        <span className={parts.quiet}>after {durationText(duration_ms)}</span>
+      </summary>
+      <div className={styles.attempt}>
+        <Pairs
+          items={[
+            ["Attempt", <Id key="" value={id} />],
+            ["Started", <Time key="" at={started_at} />],
+            ["Decision", decision ?? "none"],
+            ["Counted", counted ? "yes" : "no, it uses up none of the tries"],
+            ["Next time", next_attempt_at ? <Time key="" at={next_attempt_at} /> : "none"],
+          ]}
+        />
+        {attempt.phases && <Phases phases={attempt.phases} />}
+        <div className={parts.sides}>
+          <section aria-label="Request">
+            <h3>Request</h3>
+            <Headers headers={attempt.request_headers} label={`request headers of attempt ${number}`} />
+            {body === null ? (
+              <p>The body is not kept any more.</p>
+            ) : (
+              <Code text={body} label={`request body of attempt ${number}`} />
+            )}
+          </section>
+          <section aria-label="Response">
+            <h3>Response</h3>
+            <Headers headers={attempt.response_headers} label={`response headers of attempt ${number}`} />
+            {attempt.response ? (
+              <Code text={attempt.response} label={`response body of attempt ${number}`} />
+            ) : (
+              <p className={parts.quiet}>{status === null ? "No answer came." : "The answer had no body."}</p>
+            )}
+          </section>
+        </div>
+      </div>
+    </details>
+  );
+}
+
+function Headers({ headers, label }: { readonly headers: Attempt["request_headers"]; readonly label: string }) {
+  const lines = Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`);
+  return lines.length === 0 ? (
+    <p className={parts.quiet}>No headers are kept.</p>
+  ) : (
+    <Code text={lines.join("\n")} label={label} />
+  );
+}

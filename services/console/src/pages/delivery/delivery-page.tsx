@@ -1,0 +1,114 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { Answer } from "../../parts/answer.tsx";
+import { Action } from "../../parts/dialog.tsx";
+import { Code, Id, Status, Time } from "../../parts/inline.tsx";
+import { Curl } from "../../parts/lists.tsx";
+import { Page, Pairs, Panel } from "../../parts/page.tsx";
+import { api, useMay, versioned } from "../../session/api.ts";
+import { type Delivery, deliveryQuery, deliveryTones } from "../webhooks.ts";
+import { Attempts } from "./attempts.tsx";
+
+/** One delivery from its event to its end: what was sent, what came back, what was decided, what comes next. */
+export function DeliveryPage() {
+  const { id } = useParams({ from: "/webhooks/deliveries/$id" });
+  const delivery = useQuery(deliveryQuery(id));
+  const mayWrite = useMay("webhooks:write");
+  const replay = () =>
+    versioned(
+      api.POST("/api/v1/webhooks/deliveries/{id}/retry", {
+        params: { path: { id }, header: { "Idempotency-Key": crypto.randomUUID() } },
+      }),
+    );
+  return (
+    <Page
+      title="Delivery"
+      actions={
+        <>
+          {mayWrite && delivery.data && <Action label="Send again" what="delivery" kind="main" run={replay} />}
+          <Link to="/why/$id" params={{ id }}>
+            Why?
+          </Link>
+        </>
+      }
+    >
+      <Answer query={delivery} what="delivery">
+        {(found) => (
+          <>
+            <Summary delivery={found} />
+            <Attempts delivery={found} />
+            <Event delivery={found} />
+          </>
+        )}
+      </Answer>
+      <Curl path={`api/v1/webhooks/deliveries/${id}`} query={{ expand: "event,last_attempt" }} />
+    </Page>
+  );
+}
+
+function Summary({ delivery }: { readonly delivery: Delivery }) {
+  const { id, status, event_type, endpoint_id, attempts, created_at, next_attempt_at, last_error } = delivery;
+  return (
+    <Panel title="State">
+      <Pairs
+        items={[
+          [
+            "Status",
+            <Status key="" tone={deliveryTones[status]}>
+              {status}
+            </Status>,
+          ],
+          ["Means", meanings[status]],
+          ["Delivery", <Id key="" value={id} why={false} />],
+          ["Event type", event_type],
+          [
+            "Endpoint",
+            <Link key="" to="/webhooks/endpoints/$id" params={{ id: endpoint_id }}>
+              {endpoint_id}
+            </Link>,
+          ],
+          ["Begun", <Time key="" at={created_at} />],
+          ["Attempts", String(attempts)],
+          ["Last error", last_error ?? "–"],
+          ["Next attempt", next_attempt_at ? <Time key="" at={next_attempt_at} /> : "none"],
+        ]}
+      />
+    </Panel>
+  );
+}
+
+const meanings: Readonly<Record<Delivery["status"], string>> = {
+  pending: "It waits for its next attempt.",
+  held: "It waits until its endpoint or its account may receive again, or until an earlier event of its order key is out.",
+  parked: "It was put aside and goes out when somebody sends it again.",
+  succeeded: "The receiver answered with 2xx.",
+  exhausted: "All attempts failed. Mend the receiver, then send it again.",
+};
+
+function Event({ delivery: { event, event_id } }: { readonly delivery: Delivery }) {
+  return (
+    <Panel
+      title="Event"
+      actions={
+        <Link to="/webhooks/deliveries" search={{ event_id }}>
+          All its deliveries
+        </Link>
+      }
+    >
+      <Id value={event_id} />
+      {event ? (
+        <>
+          <p>
+            Published <Time at={event.created_at} />
+          </p>
+          <details>
+            <summary>Its body</summary>
+            <Code text={event.body} label="body of the event" />
+          </details>
+        </>
+      ) : (
+        <p>Its content is not kept any more; the retention of events has ended.</p>
+      )}
+    </Panel>
+  );
+}

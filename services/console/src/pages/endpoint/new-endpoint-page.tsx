@@ -1,0 +1,66 @@
+import { Link } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { Failure } from "../../parts/answer.tsx";
+import { useChange } from "../../parts/dialog.tsx";
+import { Copy } from "../../parts/inline.tsx";
+import { Page, Panel } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { api, versioned } from "../../session/api.ts";
+import { EndpointFields } from "./endpoint-fields.tsx";
+import { bodyOf, emptyInput } from "./endpoint-input.ts";
+import { VerifyCode } from "./verify-code.tsx";
+
+/** Adds an endpoint. Its secret is shown once here, with the code that verifies deliveries. */
+export function NewEndpointPage() {
+  const [input, setInput] = useState(emptyInput);
+  // The same key for the same form: a second press after a lost answer adds no second endpoint.
+  const [key] = useState(() => crypto.randomUUID());
+  const creation = useChange(async () => {
+    const body = { ...bodyOf(input), url: input.url.trim() };
+    return (
+      await versioned(api.POST("/api/v1/webhooks/endpoints", { params: { header: { "Idempotency-Key": key } }, body }))
+    ).data;
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    creation.mutate();
+  };
+  if (creation.data) return <Created id={creation.data.id} secret={creation.data.secret} />;
+  return (
+    <Page title="Add an endpoint">
+      <form className={parts.panel} onSubmit={submit}>
+        <EndpointFields input={input} change={setInput} />
+        {creation.error && <Failure error={creation.error} what="endpoint" />}
+        <div className={parts.row}>
+          <button type="submit" className="main" disabled={creation.isPending}>
+            Add the endpoint
+          </button>
+          <Link to="/webhooks/endpoints">Cancel</Link>
+        </div>
+      </form>
+    </Page>
+  );
+}
+
+function Created({ id, secret }: { readonly id: string; readonly secret: string }) {
+  return (
+    <Page title="The endpoint was added">
+      <Panel title="Its secret">
+        <p>
+          Your receiver verifies deliveries with it. Keep it where your receiver keeps its secrets; you can reveal it
+          again later.
+        </p>
+        <p>
+          <code>{secret}</code>
+        </p>
+        <div className={parts.row}>
+          <Copy text={secret}>Copy the secret</Copy>
+          <Link to="/webhooks/endpoints/$id" params={{ id }} className="main">
+            Go to the endpoint
+          </Link>
+        </div>
+      </Panel>
+      <VerifyCode />
+    </Page>
+  );
+}

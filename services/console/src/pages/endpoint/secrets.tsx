@@ -1,0 +1,117 @@
+import { useState } from "react";
+import { Failure } from "../../parts/answer.tsx";
+import { Action, Box, useChange } from "../../parts/dialog.tsx";
+import { Copy, Time } from "../../parts/inline.tsx";
+import { Field } from "../../parts/lists.tsx";
+import { Panel, Table } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { api, useMay, versioned } from "../../session/api.ts";
+import type { Endpoint } from "../webhooks.ts";
+
+const daySeconds = 86_400;
+
+/** The secrets of an endpoint with their ends. Showing one and making another need a recent sign-in. */
+export function Secrets({ endpoint: { id, secrets = [] } }: { readonly endpoint: Endpoint }) {
+  const mayWrite = useMay("webhooks:write");
+  const [shown, setShown] = useState<string | null>(null);
+  const path = { id };
+  const reveal = async () =>
+    setShown(
+      (await versioned(api.POST("/api/v1/webhooks/endpoints/{id}/secret/reveal", { params: { path } }))).data.secret,
+    );
+  const hasPrevious = secrets.some(({ ends_at }) => ends_at !== null);
+  return (
+    <Panel
+      title="Secrets"
+      actions={
+        mayWrite && (
+          <>
+            {shown === null ? (
+              <Action label="Reveal" what="secret" run={reveal} />
+            ) : (
+              <button type="button" onClick={() => setShown(null)}>
+                Hide
+              </button>
+            )}
+            <Rotate id={id} onSecret={setShown} />
+            {hasPrevious && (
+              <Action
+                label="End the previous secret"
+                what="secret"
+                kind="danger"
+                confirm="Deliveries are signed with the newest secret alone from now on. A receiver that still has the previous one refuses them."
+                run={() =>
+                  versioned(api.DELETE("/api/v1/webhooks/endpoints/{id}/secret/previous", { params: { path } }))
+                }
+              />
+            )}
+          </>
+        )
+      }
+    >
+      {shown !== null && (
+        <p className={parts.row} role="status">
+          <code>{shown}</code> <Copy text={shown}>Copy the secret</Copy>
+        </p>
+      )}
+      <Table
+        label="Secrets"
+        rows={secrets}
+        keyOf={({ id }) => id}
+        columns={[
+          { name: "Secret", cell: ({ id }) => <code>{id}</code> },
+          { name: "Made", cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: "Ends", cell: ({ ends_at }) => (ends_at ? <Time at={ends_at} /> : "in use, without an end") },
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function Rotate({ id, onSecret }: { readonly id: string; readonly onSecret: (secret: string) => void }) {
+  const [isOpen, setOpen] = useState(false);
+  const [overlap, setOverlap] = useState(String(daySeconds));
+  const rotation = useChange(
+    async () => {
+      const params = { path: { id }, header: { "Idempotency-Key": crypto.randomUUID() } };
+      const body = { overlap_seconds: Number(overlap) };
+      return (await versioned(api.POST("/api/v1/webhooks/endpoints/{id}/secret/rotate", { params, body }))).data.secret;
+    },
+    (secret) => {
+      onSecret(secret);
+      setOpen(false);
+    },
+  );
+  return (
+    <>
+      <button type="button" onClick={() => setOpen(true)}>
+        Rotate
+      </button>
+      <Box title="Rotate the secret" isOpen={isOpen} onClose={() => setOpen(false)}>
+        <p>
+          A new secret signs from now on. Until the overlap ends, deliveries carry the signatures of both, so your
+          receiver can change in peace.
+        </p>
+        <Field label="Overlap">
+          {(ids) => (
+            <select {...ids} value={overlap} onChange={({ target }) => setOverlap(target.value)}>
+              <option value="0">none: the old secret leaked</option>
+              <option value="3600">an hour</option>
+              <option value={daySeconds}>a day</option>
+              <option value={7 * daySeconds}>a week</option>
+            </select>
+          )}
+        </Field>
+        {rotation.error && <Failure error={rotation.error} what="secret" />}
+        <div className={parts.row}>
+          <button type="button" className="main" disabled={rotation.isPending} onClick={() => rotation.mutate()}>
+            Rotate
+          </button>
+          <button type="button" onClick={() => setOpen(false)}>
+            Cancel
+          </button>
+        </div>
+      </Box>
+    </>
+  );
+}

@@ -1,0 +1,117 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Answer } from "../../parts/answer.tsx";
+import { Bars, hoursOfDay } from "../../parts/bars.tsx";
+import { Id, Status, Time } from "../../parts/inline.tsx";
+import { ChoiceFilter, Curl, Filters, Pager, TextFilter, useFilters } from "../../parts/lists.tsx";
+import { Page, Table } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { durationText, shareText } from "../../parts/time-text.ts";
+import { api, useMay, versioned } from "../../session/api.ts";
+import { type Day, dayQuery, type Endpoint, endpointTones } from "../webhooks.ts";
+
+const path = "api/v1/webhooks/endpoints";
+
+/** The endpoints of the account, each with its last day. */
+export function EndpointsPage() {
+  const [search] = useFilters();
+  const mayWrite = useMay("webhooks:write");
+  const query = { ...search, limit: 20 };
+  const endpoints = useQuery({
+    queryKey: ["endpoints", query],
+    placeholderData: keepPreviousData,
+    queryFn: async () => (await versioned(api.GET(`/${path}`, { params: { query: query as object } }))).data,
+  });
+  return (
+    <Page
+      title="Endpoints"
+      actions={
+        mayWrite && (
+          <Link to="/webhooks/endpoints/new" className="main">
+            Add an endpoint
+          </Link>
+        )
+      }
+    >
+      <Filters>
+        <TextFilter name="text" label="Text" />
+        <ChoiceFilter name="status" label="Status" choices={["enabled", "paused", "disabled"]} />
+        <ChoiceFilter name="failing" label="Failing" choices={["true", "false"]} />
+        <ChoiceFilter name="type" label="Type" choices={["push", "pull"]} />
+      </Filters>
+      <Answer
+        query={endpoints}
+        what="endpoints"
+        isEmpty={({ items }) => items.length === 0}
+        empty={<NoEndpoints isFiltered={Object.keys(search).length > 0} mayWrite={mayWrite} />}
+      >
+        {({ items, next_cursor: next }) => (
+          <>
+            <Table
+              label="Endpoints"
+              rows={items}
+              keyOf={({ id }) => id}
+              columns={[
+                { name: "Endpoint", cell: (endpoint) => <Name endpoint={endpoint} /> },
+                { name: "Status", cell: ({ status }) => <Status tone={endpointTones[status]}>{status}</Status> },
+                {
+                  name: "Delivered",
+                  cell: ({ id }) => <Figure id={id} show={(day) => shareText(day.delivered, day.attempts)} />,
+                },
+                {
+                  name: "p95",
+                  cell: ({ id }) => (
+                    <Figure id={id} show={({ p95Ms }) => (p95Ms === null ? "–" : durationText(p95Ms))} />
+                  ),
+                },
+                {
+                  name: "Oldest due",
+                  cell: ({ id }) => (
+                    <Figure id={id} show={({ oldestDueAt }) => (oldestDueAt ? <Time at={oldestDueAt} /> : "–")} />
+                  ),
+                },
+                {
+                  name: "24 hours",
+                  cell: ({ id }) => (
+                    <Figure id={id} show={({ buckets }) => <Bars buckets={hoursOfDay(buckets)} label="Attempts" />} />
+                  ),
+                },
+              ]}
+            />
+            <Pager next={next} />
+          </>
+        )}
+      </Answer>
+      <Curl path={path} query={search} />
+    </Page>
+  );
+}
+
+function Name({ endpoint: { id, url, description, type } }: { readonly endpoint: Endpoint }) {
+  return (
+    <>
+      <Link to="/webhooks/endpoints/$id" params={{ id }}>
+        {type === "pull" ? "pull endpoint" : url}
+      </Link>
+      {description && <div className={parts.quiet}>{description}</div>}
+      <Id value={id} />
+    </>
+  );
+}
+
+/** A figure of the last day, which comes after the list. */
+function Figure({ id, show }: { readonly id: string; readonly show: (day: Day) => React.ReactNode }) {
+  const { data, isError } = useQuery(dayQuery(id));
+  if (isError) return <span className={parts.quiet}>not known</span>;
+  return data ? show(data) : <span className={parts.quiet}>…</span>;
+}
+
+function NoEndpoints({ isFiltered, mayWrite }: { readonly isFiltered: boolean; readonly mayWrite: boolean }) {
+  if (isFiltered) return <p>No endpoint matches these filters.</p>;
+  return (
+    <>
+      <p>There is no endpoint yet. An endpoint is the address to which events are sent, signed with its secret.</p>
+      {mayWrite && <Link to="/webhooks/endpoints/new">Add an endpoint</Link>}
+    </>
+  );
+}

@@ -1,0 +1,109 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Answer } from "../../parts/answer.tsx";
+import { Code } from "../../parts/inline.tsx";
+import { Curl, Filters, Pager, TextFilter, useFilters } from "../../parts/lists.tsx";
+import { Page, Pairs, Panel, Table } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { api, useMay, versioned } from "../../session/api.ts";
+
+const path = "api/v1/webhooks/event-types";
+
+/** The types of events: those of the service and those of the account. One is shown with its schema and an example. */
+export function EventTypesPage() {
+  const [{ cursor, name }] = useFilters();
+  const types = useQuery({
+    queryKey: ["event-types", cursor],
+    placeholderData: keepPreviousData,
+    queryFn: async () =>
+      (
+        await versioned(
+          api.GET(`/${path}`, { params: { query: { limit: 50, ...(cursor !== undefined && { cursor }) } } }),
+        )
+      ).data,
+  });
+  return (
+    <Page title="Event types">
+      <Filters>
+        <TextFilter name="name" label="Name of a type" />
+      </Filters>
+      {name && <EventType name={name} />}
+      <Answer
+        query={types}
+        what="event types"
+        isEmpty={({ items }) => items.length === 0}
+        empty={<p>No type is declared yet.</p>}
+      >
+        {({ items, next_cursor: next }) => (
+          <>
+            <Table
+              label="Event types"
+              rows={items}
+              keyOf={({ name }) => name}
+              columns={[
+                {
+                  name: "Type",
+                  cell: ({ name }) => (
+                    <Link to="/webhooks/event-types" search={{ name }}>
+                      {name}
+                    </Link>
+                  ),
+                },
+                { name: "About", cell: ({ description }) => description ?? "–" },
+                { name: "Declared by", cell: ({ own }) => (own ? "your account" : "Signalbox") },
+                { name: "Schema", cell: ({ schema, enforcement }) => (schema ? `yes, ${enforcement}` : "none") },
+              ]}
+            />
+            <Pager next={next} />
+          </>
+        )}
+      </Answer>
+      <Curl path={name ? `${path}/${encodeURIComponent(name)}` : path} query={{ cursor }} />
+    </Page>
+  );
+}
+
+function EventType({ name }: { readonly name: string }) {
+  const mayPublish = useMay("events:publish");
+  const type = useQuery({
+    queryKey: ["event-type", name],
+    queryFn: async () =>
+      (await versioned(api.GET("/api/v1/webhooks/event-types/{name}", { params: { path: { name } } }))).data,
+  });
+  return (
+    <Panel title={name}>
+      <Answer query={type} what="event type">
+        {({ description, own, enforcement, enforcement_reason, schema, example }) => (
+          <>
+            {description && <p>{description}</p>}
+            <Pairs
+              items={[
+                ["Declared by", own ? "your account" : "Signalbox"],
+                ["Events that do not fit", `${enforcement}${enforcement_reason ? `: ${enforcement_reason}` : ""}`],
+              ]}
+            />
+            <div className={parts.sides}>
+              <section aria-label="Schema">
+                <h3>Schema</h3>
+                {schema ? <Code text={JSON.stringify(schema)} label="schema" /> : <p>Any data is taken.</p>}
+              </section>
+              <section aria-label="Example">
+                <h3>Example</h3>
+                {example === undefined ? (
+                  <p>There is none.</p>
+                ) : (
+                  <Code text={JSON.stringify(example)} label="example" />
+                )}
+              </section>
+            </div>
+            {own && mayPublish && (
+              <Link to="/webhooks/events" search={{ publish: name }}>
+                Publish an event of this type
+              </Link>
+            )}
+          </>
+        )}
+      </Answer>
+    </Panel>
+  );
+}

@@ -1,0 +1,77 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Status } from "../../parts/inline.tsx";
+import { Panel } from "../../parts/page.tsx";
+import { api, versioned } from "../../session/api.ts";
+
+/** Progress of the account on the way to a first delivery. */
+interface Progress {
+  readonly endpointId: string | null;
+  readonly hasEvent: boolean;
+  readonly hasDelivery: boolean;
+}
+
+const one = { params: { query: { limit: 1 } } } as const;
+
+async function readProgress(): Promise<Progress> {
+  const [endpoints, events, deliveries] = await Promise.all([
+    versioned(api.GET("/api/v1/webhooks/endpoints", one)),
+    versioned(api.GET("/api/v1/webhooks/events", one)),
+    versioned(api.GET("/api/v1/webhooks/deliveries", { params: { query: { limit: 1, status: "succeeded" } } })),
+  ]);
+  return {
+    endpointId: endpoints.data.items[0]?.id ?? null,
+    hasEvent: events.data.items.length > 0,
+    hasDelivery: deliveries.data.items.length > 0,
+  };
+}
+
+const isComplete = ({ endpointId, hasDelivery }: Progress) => endpointId !== null && hasDelivery;
+
+/** The steps to a first delivery. Each is ticked when its fact is there, and the list goes away with the last. */
+export function Checklist() {
+  const { data } = useQuery({
+    queryKey: ["progress"],
+    queryFn: readProgress,
+    refetchInterval: ({ state }) => (state.data && isComplete(state.data) ? false : 3_000),
+  });
+  if (!data || isComplete(data)) return null;
+  const { endpointId, hasEvent } = data;
+  return (
+    <Panel title="To your first delivery">
+      <ol>
+        <li>
+          <Status tone="good">done</Status> Sign in.
+        </li>
+        <li>
+          <Step isDone={endpointId !== null} />{" "}
+          <Link to="/webhooks/endpoints/new">Add the address of your receiver as an endpoint</Link>, and keep its
+          secret.
+        </li>
+        <li>
+          <Step isDone={hasEvent} />{" "}
+          <Link to="/webhooks/events" search={{ publish: "yes" }}>
+            Publish a test event
+          </Link>
+          {endpointId !== null && (
+            <>
+              , or send one to{" "}
+              <Link to="/webhooks/endpoints/$id" params={{ id: endpointId }}>
+                your endpoint
+              </Link>{" "}
+              alone
+            </>
+          )}
+          .
+        </li>
+        <li>
+          <Step isDone={false} /> See it <Link to="/webhooks/deliveries">delivered</Link>. This list goes away then.
+        </li>
+      </ol>
+    </Panel>
+  );
+}
+
+function Step({ isDone }: { readonly isDone: boolean }) {
+  return <Status tone={isDone ? "good" : "wait"}>{isDone ? "done" : "to do"}</Status>;
+}

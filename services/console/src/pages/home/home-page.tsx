@@ -1,0 +1,153 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Answer } from "../../parts/answer.tsx";
+import { Bars, hoursOfDay } from "../../parts/bars.tsx";
+import { Id, Status, Time } from "../../parts/inline.tsx";
+import { Page, Panel, Table } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { durationText, shareText } from "../../parts/time-text.ts";
+import { api, useMay, versioned } from "../../session/api.ts";
+import { dayQuery, endpointTones } from "../webhooks.ts";
+import { Checklist } from "./checklist.tsx";
+
+/** The first page: the last day at a glance, or the way to a first delivery. */
+export function HomePage() {
+  const mayRead = useMay("webhooks:read");
+  return (
+    <Page title="Home">
+      {mayRead ? (
+        <>
+          <Checklist />
+          <LastDay />
+          <FailingEndpoints />
+          <NewestEvents />
+        </>
+      ) : (
+        <p>Your permissions show no webhooks. Ask an administrator of your account for the scope webhooks:read.</p>
+      )}
+    </Page>
+  );
+}
+
+function LastDay() {
+  const day = useQuery(dayQuery(null));
+  return (
+    <Panel title="Deliveries of 24 hours" actions={<Link to="/webhooks/deliveries">All deliveries</Link>}>
+      <Answer
+        query={day}
+        what="statistics"
+        isEmpty={({ attempts }) => attempts === 0}
+        empty={<p>Nothing was sent in the last 24 hours.</p>}
+      >
+        {({ buckets, delivered, attempts, p95Ms, oldestDueAt }) => (
+          <>
+            <p>
+              <strong>{shareText(delivered, attempts)}</strong> of {attempts.toLocaleString()} attempts delivered
+              {p95Ms !== null && <>, 95 % within {durationText(p95Ms)}</>}
+              {oldestDueAt && (
+                <>
+                  ; the oldest waiting delivery was due <Time at={oldestDueAt} />
+                </>
+              )}
+            </p>
+            <Bars buckets={hoursOfDay(buckets)} label="Attempts by hour" height={64} />
+          </>
+        )}
+      </Answer>
+    </Panel>
+  );
+}
+
+function FailingEndpoints() {
+  const failing = useQuery({
+    queryKey: ["endpoints", "failing"],
+    refetchInterval: 30_000,
+    queryFn: async () =>
+      (await versioned(api.GET("/api/v1/webhooks/endpoints", { params: { query: { failing: "true", limit: 10 } } })))
+        .data.items,
+  });
+  return (
+    <Panel
+      title="Failing endpoints"
+      actions={
+        <Link to="/webhooks/endpoints" search={{ failing: "true" }}>
+          All failing
+        </Link>
+      }
+    >
+      <Answer
+        query={failing}
+        what="endpoints"
+        isEmpty={(items) => items.length === 0}
+        empty={<p>No endpoint is failing.</p>}
+      >
+        {(items) => (
+          <Table
+            label="Failing endpoints"
+            rows={items}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                name: "Endpoint",
+                cell: ({ id, url }) => (
+                  <Link to="/webhooks/endpoints/$id" params={{ id }}>
+                    {url}
+                  </Link>
+                ),
+              },
+              { name: "Status", cell: ({ status }) => <Status tone={endpointTones[status]}>{status}</Status> },
+              {
+                name: "Look",
+                cell: ({ id }) => (
+                  <Link to="/webhooks/deliveries" search={{ endpoint_id: id, status: "exhausted" }}>
+                    given up
+                  </Link>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Answer>
+    </Panel>
+  );
+}
+
+function NewestEvents() {
+  const events = useQuery({
+    queryKey: ["events", "newest"],
+    refetchInterval: 10_000,
+    queryFn: async () =>
+      (await versioned(api.GET("/api/v1/webhooks/events", { params: { query: { limit: 8 } } }))).data.items,
+  });
+  return (
+    <Panel title="Newest events" actions={<Link to="/webhooks/events">All events</Link>}>
+      <Answer
+        query={events}
+        what="events"
+        isEmpty={(items) => items.length === 0}
+        empty={<p>No event was published yet.</p>}
+      >
+        {(items) => (
+          <Table
+            label="Newest events"
+            rows={items}
+            keyOf={({ id }) => id}
+            columns={[
+              { name: "Type", cell: ({ type }) => <code className={parts.quiet}>{type}</code> },
+              { name: "Event", cell: ({ id }) => <Id value={id} /> },
+              { name: "Time", cell: ({ created_at }) => <Time at={created_at} /> },
+              {
+                name: "Deliveries",
+                cell: ({ id }) => (
+                  <Link to="/webhooks/deliveries" search={{ event_id: id }}>
+                    show
+                  </Link>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Answer>
+    </Panel>
+  );
+}

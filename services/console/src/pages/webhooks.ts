@@ -1,0 +1,74 @@
+import { queryOptions } from "@tanstack/react-query";
+import type { Bucket } from "../parts/bars.tsx";
+import type { Tone } from "../parts/inline.tsx";
+import { api, versioned } from "../session/api.ts";
+
+/** Answers of the API about webhooks that several pages show. */
+export type Endpoint = Awaited<ReturnType<typeof readEndpoint>>["data"];
+export type Delivery = Awaited<ReturnType<typeof readDelivery>>;
+
+export const readEndpoint = (id: string) =>
+  versioned(api.GET("/api/v1/webhooks/endpoints/{id}", { params: { path: { id } } }));
+
+const readDelivery = async (id: string) =>
+  (
+    await versioned(
+      api.GET("/api/v1/webhooks/deliveries/{id}", { params: { path: { id }, query: { expand: "event" } } }),
+    )
+  ).data;
+
+export const endpointQuery = (id: string) =>
+  queryOptions({ queryKey: ["endpoint", id], queryFn: () => readEndpoint(id) });
+
+/** Waiting deliveries are read again every two seconds, so that a page shows the next attempt by itself. */
+export const deliveryQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["delivery", id],
+    queryFn: () => readDelivery(id),
+    refetchInterval: ({ state }) => (state.data?.status === "pending" ? 2_000 : false),
+  });
+
+/** The attempts of the last 24 hours by hour: of one endpoint, or of all. */
+export interface Day {
+  readonly buckets: readonly Bucket[];
+  readonly delivered: number;
+  readonly attempts: number;
+  readonly p95Ms: number | null;
+  readonly oldestDueAt: string | null;
+}
+
+export const dayQuery = (endpointId: string | null) =>
+  queryOptions({
+    queryKey: ["day", endpointId],
+    refetchInterval: 30_000,
+    queryFn: async (): Promise<Day> => {
+      const query = { bucket: "1h" as const, from: new Date(Date.now() - 24 * 3_600_000).toISOString() };
+      const answer =
+        endpointId === null
+          ? api.GET("/api/v1/webhooks/statistics", { params: { query } })
+          : api.GET("/api/v1/webhooks/endpoints/{id}/statistics", { params: { path: { id: endpointId }, query } });
+      const { items, totals, oldest_due_at: oldestDueAt } = (await versioned(answer)).data;
+      const [total] = totals;
+      return {
+        buckets: items,
+        delivered: total?.delivered ?? 0,
+        attempts: total?.attempts ?? 0,
+        p95Ms: total?.p95_ms ?? null,
+        oldestDueAt,
+      };
+    },
+  });
+
+export const endpointTones: Readonly<Record<Endpoint["status"], Tone>> = {
+  enabled: "good",
+  paused: "wait",
+  disabled: "off",
+};
+
+export const deliveryTones: Readonly<Record<Delivery["status"], Tone>> = {
+  pending: "wait",
+  held: "wait",
+  parked: "wait",
+  succeeded: "good",
+  exhausted: "failed",
+};

@@ -1,0 +1,101 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { Answer } from "../../parts/answer.tsx";
+import { Id, Status, Time, type Tone } from "../../parts/inline.tsx";
+import { Curl, Field } from "../../parts/lists.tsx";
+import { Page, Panel, Table } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { api, versioned } from "../../session/api.ts";
+
+const readSteps = async (id: string) =>
+  (await versioned(api.GET("/api/v1/why/{id}", { params: { path: { id } } }))).data.items;
+
+type Step = Awaited<ReturnType<typeof readSteps>>[number];
+
+/** Everything that happened to an id, oldest first. */
+export function WhyPage() {
+  const { id } = useParams({ strict: false });
+  return (
+    <Page title={id ? `Why ${id}` : "Why"}>
+      <AskForm key={id} id={id ?? ""} />
+      {id && <Chain id={id} />}
+    </Page>
+  );
+}
+
+function AskForm({ id }: { readonly id: string }) {
+  const navigate = useNavigate();
+  const [typed, setTyped] = useState(id);
+  const ask = (event: FormEvent) => {
+    event.preventDefault();
+    if (typed.trim() !== "") void navigate({ to: "/why/$id", params: { id: typed.trim() } });
+  };
+  return (
+    <form className={parts.panel} onSubmit={ask}>
+      <Field
+        label="Any id"
+        hint="Of a delivery, an attempt, an event, an endpoint, an image, a key, a trace, or the X-Request-Id of a call."
+      >
+        {(ids) => <input {...ids} value={typed} spellCheck={false} onChange={({ target }) => setTyped(target.value)} />}
+      </Field>
+      <div>
+        <button type="submit" className="main">
+          Find out
+        </button>
+      </div>
+    </form>
+  );
+}
+
+const tones: Readonly<Record<Step["verdict"], Tone>> = {
+  done: "good",
+  failed: "failed",
+  refused: "failed",
+  waiting: "wait",
+  hole: "off",
+};
+
+function Chain({ id }: { readonly id: string }) {
+  const steps = useQuery({ queryKey: ["why", id], queryFn: () => readSteps(id) });
+  return (
+    <Panel title="What happened">
+      <Answer
+        query={steps}
+        what="id"
+        isEmpty={(items) => items.length === 0}
+        empty={<p>Nothing is known of this id.</p>}
+      >
+        {(items) => (
+          <Table
+            label="Steps"
+            rows={items.map((step, at) => ({ ...step, at: step.at, place: String(at) }))}
+            keyOf={({ place }) => place}
+            columns={[
+              { name: "Time", cell: ({ at }) => (at ? <Time at={at} /> : "now") },
+              { name: "Verdict", cell: ({ verdict }) => <Status tone={tones[verdict]}>{verdict}</Status> },
+              { name: "What", cell: (step) => <What step={step} /> },
+              { name: "Reason", cell: ({ reason }) => reason ?? "–" },
+              { name: "By", cell: ({ by, service }) => by ?? service },
+            ]}
+          />
+        )}
+      </Answer>
+      <Curl path={`api/v1/why/${encodeURIComponent(id)}`} />
+    </Panel>
+  );
+}
+
+function What({ step: { what, id } }: { readonly step: Step }) {
+  return (
+    <>
+      {what}
+      {id && <Id value={id} />}
+      {id?.startsWith("whd_") && (
+        <Link to="/webhooks/deliveries/$id" params={{ id }}>
+          open the delivery
+        </Link>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,110 @@
+import { ApiError } from "@signalbox/client";
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { deploymentUrl } from "../session/place.ts";
+import styles from "./parts.module.css";
+
+interface AnswerProps<Data> {
+  readonly query: UseQueryResult<Data>;
+  /** The thing that loads, as in "Loading endpoints …". */
+  readonly what: string;
+  readonly isEmpty?: (data: Data) => boolean;
+  readonly empty?: ReactNode;
+  readonly children: (data: Data) => ReactNode;
+}
+
+/** Shows an answer, or its state: loading, empty, refused, gone, or no answer at all. Data that is there stays on a failure. */
+export function Answer<Data>({ query, what, isEmpty, empty, children }: AnswerProps<Data>) {
+  const { data, error } = query;
+  const failure = error && <Failure error={error} what={what} retry={() => void query.refetch()} />;
+  if (data === undefined) return failure ?? <p role="status">Loading {what} …</p>;
+  return (
+    <>
+      {failure}
+      {isEmpty?.(data) ? <div className={styles.notice}>{empty}</div> : children(data)}
+    </>
+  );
+}
+
+/** Says what happened, why, and what to do. */
+export function Failure({
+  error,
+  what,
+  retry,
+}: {
+  readonly error: Error;
+  readonly what: string;
+  readonly retry?: () => void;
+}) {
+  const { title, advice } = describe(error, what);
+  return (
+    <div role="alert" className={`${styles.notice} ${styles.bad}`}>
+      <strong>{title}</strong>
+      {error instanceof ApiError ? <Refusal error={error} /> : null}
+      <p>{advice}</p>
+      {retry && (
+        <button type="button" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Refusal({ error }: { readonly error: ApiError }) {
+  return (
+    <>
+      <p>{error.message}</p>
+      {error.details.length > 0 && (
+        <ul>
+          {error.details.map(({ field, message }) => (
+            <li key={`${field} ${message}`}>
+              <code>{field}</code>: {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      <p className={styles.quiet}>
+        <a href={new URL(`docs/errors#${error.code}`, deploymentUrl).href}>{error.code}</a>
+        {error.requestId && (
+          <>
+            , request <code>{error.requestId}</code>
+          </>
+        )}
+      </p>
+    </>
+  );
+}
+
+function describe(error: Error, what: string): { readonly title: string; readonly advice: string } {
+  if (!(error instanceof ApiError)) {
+    // What cannot be sent is found here; `fetch` throws a TypeError, and a deadline a DOMException.
+    if (error.constructor === Error) return { title: error.message, advice: "Correct it and send it again." };
+    return navigator.onLine
+      ? {
+          title: `No answer for ${what}`,
+          advice: "The deployment did not answer. It may be restarting; try again in a moment.",
+        }
+      : { title: "You are offline", advice: "Nothing you typed is lost. Try again when the connection is back." };
+  }
+  switch (error.status) {
+    case 401:
+      return { title: "Your sign-in has ended", advice: "Sign in again; this page stays as it is." };
+    case 403:
+      return { title: `You may not do this`, advice: "Ask an administrator of your account for the permission." };
+    case 404:
+      return {
+        title: `There is no such ${what} any more`,
+        advice: "It was deleted, its retention has ended, or it belongs to another account.",
+      };
+    case 409:
+    case 412:
+      return { title: "It has changed meanwhile", advice: "Look at its present state, then decide again." };
+    case 429:
+      return { title: "Too many requests", advice: "Wait a moment, then try again." };
+    default:
+      return error.status >= 500
+        ? { title: `${what} cannot be read now`, advice: "The failure is on our side. Try again in a moment." }
+        : { title: "This was refused", advice: "Correct what is named above and send it again." };
+  }
+}

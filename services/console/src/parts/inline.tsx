@@ -1,0 +1,122 @@
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import styles from "./parts.module.css";
+import { exactTime, relativeTime } from "./time-text.ts";
+
+/** An id that a click copies, with the way to what happened to it. */
+export function Id({ value, why = true }: { readonly value: string; readonly why?: boolean }) {
+  return (
+    <span className={styles.row}>
+      <Copy text={value} label={`Copy ${value}`} className={styles.id}>
+        {value}
+      </Copy>
+      {why && (
+        <Link to="/why/$id" params={{ id: value }} aria-label={`Why ${value}`}>
+          why
+        </Link>
+      )}
+    </span>
+  );
+}
+
+interface CopyProps {
+  readonly text: string;
+  readonly label?: string;
+  readonly className?: string | undefined;
+  readonly children: string;
+}
+
+/** A button that copies a text and says so. */
+export function Copy({ text, label, className, children }: CopyProps) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 2000);
+  };
+  return (
+    <button type="button" className={className} aria-label={label} onClick={() => void copy()}>
+      {children}
+      <span role="status">{isCopied && " ✓ copied"}</span>
+    </button>
+  );
+}
+
+/** A time by its distance from now; the focus or the pointer shows it exactly. */
+export function Time({ at }: { readonly at: string | null | undefined }) {
+  if (!at) return <span className={styles.quiet}>never</span>;
+  const exact = exactTime(at);
+  return (
+    <time
+      className={styles.time}
+      dateTime={at}
+      data-exact={exact}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: The exact time shows on focus, for people without a pointer.
+      tabIndex={0}
+    >
+      {relativeTime(at)}
+      <span className={styles.hidden}>, {exact}</span>
+    </time>
+  );
+}
+
+export type Tone = "good" | "failed" | "wait" | "off";
+
+const shapes: Readonly<Record<Tone, string>> = {
+  good: "M6 0a6 6 0 1 1 0 12A6 6 0 0 1 6 0ZM5 9l4.5-5L8.6 3.200 4.900 7.300 3.300 5.700 2.400 6.600Z",
+  failed: "M6 0l6 11H0Z",
+  wait: "M1 1h3.500v10H1zM7.500 1H11v10H7.500z",
+  off: "M1 1h10v10H1z",
+};
+
+/** A status: its word, with a shape that differs as its colour does. */
+export function Status({ tone, children }: { readonly tone: Tone; readonly children: string }) {
+  return (
+    <span className={`${styles.status} ${tone === "off" ? styles.quiet : styles[tone]}`}>
+      <svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true" fill="currentColor" fillRule="evenodd">
+        <path d={shapes[tone]} />
+      </svg>
+      {children}
+    </span>
+  );
+}
+
+/** The longest text that a page lays out; the rest is one click away. */
+const shownMax = 20_000;
+
+/** A text as it was sent, such as a body; JSON is indented. */
+export function Code({ text, label }: { readonly text: string; readonly label: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const whole = indented(text);
+  const shown = isWhole ? whole : whole.slice(0, shownMax);
+  return (
+    <div>
+      <section
+        className={styles.code}
+        aria-label={label}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: A keyboard scrolls it only when it has the focus.
+        tabIndex={0}
+      >
+        <pre>{shown}</pre>
+      </section>
+      <div className={styles.row}>
+        <Copy text={text} label={`Copy ${label}`} className="plain">
+          Copy
+        </Copy>
+        {shown.length < whole.length && (
+          <button type="button" className="plain" onClick={() => setWhole(true)}>
+            Show all {whole.length.toLocaleString()} characters
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function indented(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

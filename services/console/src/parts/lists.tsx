@@ -1,0 +1,150 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { type FormEvent, type ReactNode, useId } from "react";
+import { deploymentUrl } from "../session/place.ts";
+import { curlText } from "./curl-text.ts";
+import { Code } from "./inline.tsx";
+import styles from "./parts.module.css";
+
+export type Search = Readonly<Record<string, string | undefined>>;
+
+/** The filters of a page, which are in its address: what a person sees can be sent to another. */
+export function useFilters(): readonly [Search, (change: Search) => void] {
+  const search = useSearch({ strict: false }) as Search;
+  const navigate = useNavigate();
+  // A new filter begins at the first page.
+  const change = (changed: Search) =>
+    void navigate({ to: ".", search: cleaned({ ...search, cursor: undefined, ...changed }), replace: true });
+  return [search, change];
+}
+
+const cleaned = (search: Search): Search =>
+  Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined && value !== ""));
+
+/** The form of the filters. Enter or leaving a field applies it. */
+export function Filters({ children }: { readonly children: ReactNode }) {
+  const stay = (event: FormEvent) => event.preventDefault();
+  return (
+    <search>
+      <form className={styles.filters} onSubmit={stay} aria-label="Filters">
+        {children}
+      </form>
+    </search>
+  );
+}
+
+interface FilterProps {
+  readonly name: string;
+  readonly label: string;
+}
+
+/** A filter that is typed. */
+export function TextFilter({ name, label, type = "text" }: FilterProps & { readonly type?: string }) {
+  const [search, change] = useFilters();
+  const apply = (value: string) => value !== (search[name] ?? "") && change({ [name]: value.trim() });
+  return (
+    <label className={styles.field}>
+      <span>{label}</span>
+      <input
+        key={search[name] ?? ""}
+        type={type}
+        defaultValue={search[name] ?? ""}
+        spellCheck={false}
+        autoComplete="off"
+        onBlur={({ target }) => apply(target.value)}
+        onKeyDown={({ key, currentTarget }) => key === "Enter" && apply(currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+/** A filter with the values that the API knows. */
+export function ChoiceFilter({ name, label, choices }: FilterProps & { readonly choices: readonly string[] }) {
+  const [search, change] = useFilters();
+  return (
+    <label className={styles.field}>
+      <span>{label}</span>
+      <select value={search[name] ?? ""} onChange={({ target }) => change({ [name]: target.value })}>
+        <option value="">any</option>
+        {choices.map((choice) => (
+          <option key={choice}>{choice}</option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** A filter from or until a moment, typed in the zone of the browser and sent as UTC. */
+export function TimeFilter({ name, label }: FilterProps) {
+  const [search, change] = useFilters();
+  const own = search[name];
+  return (
+    <label className={styles.field}>
+      <span>{label}</span>
+      <input
+        type="datetime-local"
+        key={own ?? ""}
+        defaultValue={own === undefined ? "" : localValue(own)}
+        onBlur={({ target }) =>
+          change({ [name]: target.value && new Date(target.value).toISOString(), cursor: search.cursor })
+        }
+      />
+    </label>
+  );
+}
+
+function localValue(at: string): string {
+  const time = new Date(at);
+  if (Number.isNaN(time.getTime())) return "";
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** The way to the next page of a list, and back to the first. */
+export function Pager({ next }: { readonly next: string | undefined }) {
+  const [{ cursor }, change] = useFilters();
+  if (!next && !cursor) return null;
+  return (
+    <nav className={styles.row} aria-label="Pages">
+      {cursor && (
+        <button type="button" onClick={() => change({ cursor: undefined })}>
+          First page
+        </button>
+      )}
+      {next && (
+        <button type="button" onClick={() => change({ cursor: next })}>
+          Next page
+        </button>
+      )}
+    </nav>
+  );
+}
+
+/** The call that shows the same as the page, to paste into a terminal. */
+export function Curl(call: Parameters<typeof curlText>[1]) {
+  return (
+    <details>
+      <summary>The same with curl</summary>
+      <Code text={curlText(deploymentUrl.href, call)} label="curl command" />
+    </details>
+  );
+}
+
+interface FieldProps {
+  readonly label: string;
+  readonly hint?: string;
+  readonly children: (ids: { readonly id: string; readonly "aria-describedby": string | undefined }) => ReactNode;
+}
+
+/** An input of a form with its label and a hint. */
+export function Field({ label, hint, children }: FieldProps) {
+  const id = useId();
+  const hintId = `${id}-hint`;
+  return (
+    <div className={styles.field}>
+      <label htmlFor={id}>
+        <strong>{label}</strong>
+      </label>
+      {children({ id, "aria-describedby": hint === undefined ? undefined : hintId })}
+      {hint !== undefined && <small id={hintId}>{hint}</small>}
+    </div>
+  );
+}

@@ -1,0 +1,108 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  type RouteComponent,
+  stringifySearchWith,
+} from "@tanstack/react-router";
+import type { Search } from "./parts/lists.tsx";
+import { consoleUrl } from "./session/place.ts";
+import { NotFound, PageFailed, PageLoading } from "./shell/page-states.tsx";
+import { Shell } from "./shell/shell.tsx";
+
+/** Keeps the parameters that a page knows, as texts: an address from elsewhere brings nothing else into a query. */
+const knows =
+  <Name extends string>(...names: readonly Name[]) =>
+  (search: Record<string, unknown>): { readonly [Known in Name]?: string } =>
+    Object.fromEntries(
+      names.flatMap((name) => (typeof search[name] === "string" && search[name] !== "" ? [[name, search[name]]] : [])),
+    ) as { readonly [Known in Name]?: string };
+
+const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+
+const page = <Path extends string, Known extends Search>(
+  path: Path,
+  component: RouteComponent,
+  validateSearch: (search: Record<string, unknown>) => Known,
+) => createRoute({ getParentRoute: () => rootRoute, path, component, validateSearch });
+
+const none = knows();
+const time = ["from", "to", "cursor"] as const;
+
+/** Every page with its address and the filters that the address holds. The code of a page comes when it is opened. */
+const routeTree = rootRoute.addChildren([
+  page(
+    "/",
+    lazyRouteComponent(() => import("./pages/home/home-page.tsx"), "HomePage"),
+    none,
+  ),
+  page(
+    "/webhooks/endpoints",
+    lazyRouteComponent(() => import("./pages/endpoints/endpoints-page.tsx"), "EndpointsPage"),
+    knows("status", "type", "failing", "text", "cursor"),
+  ),
+  page(
+    "/webhooks/endpoints/new",
+    lazyRouteComponent(() => import("./pages/endpoint/new-endpoint-page.tsx"), "NewEndpointPage"),
+    none,
+  ),
+  page(
+    "/webhooks/endpoints/$id",
+    lazyRouteComponent(() => import("./pages/endpoint/endpoint-page.tsx"), "EndpointPage"),
+    none,
+  ),
+  page(
+    "/webhooks/deliveries",
+    lazyRouteComponent(() => import("./pages/deliveries/deliveries-page.tsx"), "DeliveriesPage"),
+    knows("status", "endpoint_id", "event_id", "type", ...time),
+  ),
+  page(
+    "/webhooks/deliveries/$id",
+    lazyRouteComponent(() => import("./pages/delivery/delivery-page.tsx"), "DeliveryPage"),
+    none,
+  ),
+  page(
+    "/webhooks/replays",
+    lazyRouteComponent(() => import("./pages/replays/replays-page.tsx"), "ReplaysPage"),
+    knows("endpoint_id", "cursor"),
+  ),
+  page(
+    "/webhooks/event-types",
+    lazyRouteComponent(() => import("./pages/event-types/event-types-page.tsx"), "EventTypesPage"),
+    knows("name", "cursor"),
+  ),
+  page(
+    "/webhooks/events",
+    lazyRouteComponent(() => import("./pages/events/events-page.tsx"), "EventsPage"),
+    knows("type", "publish", ...time),
+  ),
+  page(
+    "/why",
+    lazyRouteComponent(() => import("./pages/why/why-page.tsx"), "WhyPage"),
+    none,
+  ),
+  page(
+    "/why/$id",
+    lazyRouteComponent(() => import("./pages/why/why-page.tsx"), "WhyPage"),
+    none,
+  ),
+]);
+
+export const router = createRouter({
+  routeTree,
+  basepath: consoleUrl.pathname,
+  // Addresses are read and written by people: plain texts, without the quotes of JSON.
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: stringifySearchWith((value) => String(value)),
+  defaultPreload: "intent",
+  defaultPendingComponent: PageLoading,
+  defaultErrorComponent: PageFailed,
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,71 @@
+import { ApiError, createClient } from "@signalbox/client";
+import { useQuery } from "@tanstack/react-query";
+import { deploymentUrl } from "./place.ts";
+import { askPerson, credentialHeaders, renewOnce } from "./session.ts";
+
+/** The API of this deployment, with the credential of the session. */
+export const api = createClient({ baseUrl: deploymentUrl.href.replace(/\/$/, ""), fetch: sendAsPerson });
+
+/**
+ * Sends a request with the credential. After a 401 the token is renewed, by the issuer's session or by the person, and
+ * after a 403 that asks for a recent sign-in the person gives one; then the same request goes out again, so nothing that was
+ * typed is lost.
+ */
+async function sendAsPerson(request: Request): Promise<Response> {
+  const send = async () => {
+    const attempt = request.clone();
+    for (const [name, value] of Object.entries(await credentialHeaders())) attempt.headers.set(name, value);
+    return fetch(attempt);
+  };
+  const answer = await send();
+  if (answer.status === 401) return (await renewOnce()) || (await askPerson("ended")) ? send() : answer;
+  if (answer.status === 403 && (await asksRecentSignIn(answer))) return (await askPerson("recent")) ? send() : answer;
+  return answer;
+}
+
+async function asksRecentSignIn(answer: Response): Promise<boolean> {
+  const body = await answer
+    .clone()
+    .json()
+    .catch(() => null);
+  const details: readonly { readonly code?: string }[] = body?.error?.details ?? [];
+  return details.some(({ code }) => code === "step_up_required");
+}
+
+interface Answered<Data> {
+  readonly data?: Data;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+/** Data with the version that a later change names in `If-Match`. */
+export interface Versioned<Data> {
+  readonly data: Data;
+  readonly etag: string | null;
+}
+
+/**
+ * Returns the data of an answer and its version.
+ * @throws ApiError when the request was refused
+ */
+export async function versioned<Data>(answer: Promise<Answered<Data>>): Promise<Versioned<Data>> {
+  const { data, error, response } = await answer;
+  if (!response.ok) throw new ApiError(response, error);
+  return { data: data as Data, etag: response.headers.get("ETag") };
+}
+
+/** Reads who is asking: the account, its roles, and the scopes of the credential. */
+export function useCredential() {
+  return useQuery({
+    queryKey: ["credential"],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async () => (await versioned(api.GET("/api/account/credential"))).data,
+  });
+}
+
+export type Scope = NonNullable<ReturnType<typeof useCredential>["data"]>["scopes"][number];
+
+/** Returns true when the credential may do what the scope names. What it may not do is not shown. */
+export function useMay(scope: Scope): boolean {
+  return useCredential().data?.scopes.includes(scope) ?? false;
+}

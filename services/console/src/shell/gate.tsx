@@ -1,0 +1,90 @@
+import { type FormEvent, type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
+import { Field } from "../parts/lists.tsx";
+import parts from "../parts/parts.module.css";
+import { canReturnHere, type Issuer } from "../session/issuer.ts";
+import { leaveForSignIn, onSessionChange, readSession, signInWithKey } from "../session/session.ts";
+import styles from "./shell.module.css";
+
+/** Shows its children to a person who is signed in, and to others the ways in. */
+export function Gate({ children }: { readonly children: ReactNode }) {
+  const session = useSyncExternalStore(onSessionChange, readSession);
+  if (session.kind === "signed-in") return children;
+  return (
+    <main className={styles.gate}>
+      <div>
+        <h1>Signalbox</h1>
+        {session.kind === "starting" ? (
+          <p role="status">Looking for your sign-in …</p>
+        ) : (
+          <WaysIn issuer={session.issuer} problem={session.problem} />
+        )}
+      </div>
+    </main>
+  );
+}
+
+function WaysIn({ issuer, problem }: { readonly issuer: Issuer | null; readonly problem: string | null }) {
+  useEffect(() => {
+    document.title = "Sign in · Signalbox";
+  }, []);
+  return (
+    <>
+      {problem && (
+        <p role="alert" className={parts.notice}>
+          {problem}
+        </p>
+      )}
+      {issuer === null ? (
+        <p>People of this deployment sign in elsewhere, and the console cannot return from there. Use an API key.</p>
+      ) : (
+        <SignInButton issuer={issuer} />
+      )}
+      <KeyForm />
+    </>
+  );
+}
+
+function SignInButton({ issuer }: { readonly issuer: Issuer }) {
+  if (!canReturnHere(issuer)) {
+    const home = `${new URL(issuer.issuer).origin}${location.pathname}`;
+    return (
+      <p>
+        You can sign in at <a href={home}>{home}</a>, the name by which this deployment knows itself.
+      </p>
+    );
+  }
+  return (
+    <p>
+      <button type="button" className="main" onClick={() => void leaveForSignIn()}>
+        Sign in
+      </button>
+    </p>
+  );
+}
+
+function KeyForm() {
+  const [key, setKey] = useState("");
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (key.trim() !== "") signInWithKey(key.trim());
+  };
+  return (
+    <form className={parts.panel} onSubmit={submit}>
+      <Field label="Or an API key" hint="It stays in the memory of this page and is gone when you close or reload it.">
+        {(ids) => (
+          <input
+            {...ids}
+            type="password"
+            autoComplete="off"
+            spellCheck={false}
+            value={key}
+            onChange={({ target }) => setKey(target.value)}
+          />
+        )}
+      </Field>
+      <div>
+        <button type="submit">Use the key</button>
+      </div>
+    </form>
+  );
+}

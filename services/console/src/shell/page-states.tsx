@@ -1,0 +1,31 @@
+import { Link } from "@tanstack/react-router";
+import { Page } from "../parts/page.tsx";
+
+/** Shown while the code of a page comes. */
+export const PageLoading = () => <p role="status">Loading …</p>;
+
+/** Shown for an address that no page has. */
+export function NotFound() {
+  return (
+    <Page title="There is no such page">
+      <p>
+        The address may be mistyped, or from another version of the console. Go <Link to="/">home</Link>.
+      </p>
+    </Page>
+  );
+}
+
+/** Shown when the code of a page does not come, as after a new release, or fails. */
+export function PageFailed({ error }: { readonly error: unknown }) {
+  return (
+    <Page title="This page does not open">
+      <p role="alert">{error instanceof Error ? error.message : String(error)}</p>
+      <p>A newer version may have been deployed meanwhile. Load the page again; you stay signed in.</p>
+      <p>
+        <button type="button" className="main" onClick={() => location.reload()}>
+          Load again
+        </button>
+      </p>
+    </Page>
+  );
+}

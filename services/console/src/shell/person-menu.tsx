@@ -1,0 +1,64 @@
+import { useQuery } from "@tanstack/react-query";
+import { Action } from "../parts/dialog.tsx";
+import { Id } from "../parts/inline.tsx";
+import parts from "../parts/parts.module.css";
+import { api, useCredential, versioned } from "../session/api.ts";
+import { signOutUrl } from "../session/issuer.ts";
+import { forgetSession, issuerOfSession, leaveForSignIn, readSession } from "../session/session.ts";
+import styles from "./shell.module.css";
+
+/** The signed-in person with roles, and the ways out: here, as somebody else, and everywhere. */
+export function PersonMenu() {
+  const { data: credential } = useCredential();
+  const { data: account } = useQuery({
+    queryKey: ["account"],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async () => (await versioned(api.GET("/api/account"))).data,
+  });
+  return (
+    <details className={styles.person}>
+      <summary>
+        {account?.display_name ?? "Account"}
+        <br />
+        <span className={parts.quiet}>{credential?.roles.join(", ") || credential?.kind}</span>
+      </summary>
+      <p className={parts.quiet}>
+        {credential?.kind === "token" ? "Signed in" : `API key ${credential?.name ?? ""}`}
+        {account && <Id value={account.id} why={false} />}
+      </p>
+      <SignOut isPerson={credential?.kind === "token"} />
+    </details>
+  );
+}
+
+function SignOut({ isPerson }: { readonly isPerson: boolean }) {
+  const issuer = issuerOfSession();
+  const session = readSession();
+  const isKey = session.kind === "signed-in" && session.credential.kind === "key";
+  if (isKey || !issuer)
+    return (
+      <button type="button" onClick={() => forgetSession()}>
+        Forget the key
+      </button>
+    );
+  return (
+    <>
+      <button type="button" onClick={() => location.assign(signOutUrl(issuer))}>
+        Sign out
+      </button>
+      <button type="button" onClick={() => void leaveForSignIn("login")}>
+        Sign in as somebody else
+      </button>
+      {isPerson && (
+        <Action
+          label="Sign out everywhere"
+          what="sign-in"
+          kind="danger"
+          confirm="Every sign-in of your account ends, on this device and on all others. API keys stay."
+          run={() => versioned(api.DELETE("/api/account/sign-ins"))}
+          onDone={() => forgetSession("You are signed out everywhere.")}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import { brotliDecompressSync, gzipSync } from "node:zlib";
+import { type Harness, startGateway } from "./harness.ts";
+
+let gateway: Harness;
+before(async () => {
+  gateway = await startGateway();
+});
+after(() => gateway.close());
+
+const archive = new URL("../assets/console.json.br", import.meta.url);
+const readFiles = async (): Promise<Record<string, string>> =>
+  JSON.parse(brotliDecompressSync(await readFile(archive)).toString()).files;
+
+test("every address of the console is the page, which runs no script of its own and asks nobody else", async () => {
+  for (const [path, assets] of [
+    ["/console/", "assets/"],
+    ["/console/webhooks/endpoints/whe_1?x=1", "../../assets/"],
+  ] as const) {
+    const answer = await fetch(gateway.url + path);
+    const policy = answer.headers.get("content-security-policy") ?? "";
+    assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self';/);
+    assert.match(policy, /frame-ancestors 'none'.*require-trusted-types-for 'script'; trusted-types 'none'/);
+    assert.doesNotMatch(policy, /unsafe|https?:/);
+    assert.equal(answer.headers.get("cache-control"), "no-cache");
+    const [, script = ""] =
+      /<script type="module" crossorigin src="([^"]+)"><\/script>/.exec(await answer.text()) ?? [];
+    assert.ok(script.startsWith(assets), script);
+    assert.equal((await fetch(new URL(script, gateway.url + path))).status, 200);
+  }
+  const bare = await fetch(`${gateway.url}/console`, { redirect: "manual" });
+  assert.deepEqual([bare.status, bare.headers.get("location")], [308, "console/"]);
+});
+
+test("a file with a digest in its name is kept for a year, compressed, and asked for again in vain", async () => {
+  const name = Object.keys(await readFiles()).find((one) => /^assets\/index-.*\.js$/.test(one));
+  const url = `${gateway.url}/console/${name}`;
+  const answer = await fetch(url, { headers: { "accept-encoding": "br" } });
+  assert.equal(answer.headers.get("cache-control"), "public, max-age=31536000, immutable");
+  assert.equal(answer.headers.get("content-encoding"), "br");
+  assert.equal(answer.headers.get("x-content-type-options"), "nosniff");
+  const again = { "accept-encoding": "br", "if-none-match": answer.headers.get("etag") ?? "" };
+  assert.equal((await fetch(url, { headers: again })).status, 304);
+  const head = await fetch(url, { method: "HEAD", headers: { "accept-encoding": "identity" } });
+  assert.deepEqual([head.status, head.headers.get("content-encoding")], [200, null]);
+});
+
+test("what is no file of the console is refused, and only reading is allowed", async () => {
+  for (const name of ["none.js", "..%2Findex.html", "__proto__", "%2e%2e/index.html"])
+    assert.notEqual(
+      (await fetch(`${gateway.url}/console/assets/${name}`)).headers.get("content-type"),
+      "text/javascript",
+      name,
+    );
+  assert.equal((await fetch(`${gateway.url}/console/assets/__proto__`)).status, 404);
+  const posted = await fetch(`${gateway.url}/console/`, { method: "POST" });
+  assert.deepEqual([posted.status, posted.headers.get("allow")], [405, "GET, HEAD"]);
+});
+
+test("with console.enabled off there is no console", async () => {
+  const off = await startGateway({ "console.enabled": false });
+  const answer = await fetch(`${off.url}/console/`);
+  await off.close();
+  assert.equal(answer.status, 404);
+  assert.match(await answer.text(), /This deployment has no console/);
+});
+
+/** As it goes over plain HTTP; over https Brotli makes it smaller. */
+const compressedBytes = (text: string) => gzipSync(text).length;
+
+test("the start has at most 170 KiB of compressed script, and a page 60 KiB more", async () => {
+  const files = await readFiles();
+  const page = files["index.html"] ?? "";
+  for (const [name, text] of Object.entries(files).filter(([name]) => name.endsWith(".js"))) {
+    const limit = page.includes(name) ? 170 : 60;
+    assert.ok(compressedBytes(text) <= limit * 1024, `${name} has ${compressedBytes(text)} bytes`);
+  }
+});

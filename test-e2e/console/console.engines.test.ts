@@ -1,0 +1,212 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { accessibilityProblems } from "@signalbox/testing";
+import { pressByKeyboard, tooWide, watchPage } from "./console-pages.ts";
+import { type ConsolePerson, startConsolePerson } from "./console-person.ts";
+
+/** One person works through all tests, in their order: what one makes, the next looks at. */
+let ada: ConsolePerson;
+before(async () => {
+  ada = await startConsolePerson();
+});
+after(() => ada.close());
+
+const at = (path: string) => `${ada.baseUrl}/console/${path}`;
+const markup = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>`;
+/** Right-to-left override and isolate: they turn around what follows when nothing stops them. */
+const hostile = `${markup} \u202Eevil\u2067 {{7*7}} ${"long".repeat(40)}`;
+
+test("by keyboard alone a person adds an endpoint, publishes an event, finds the cause of its failure and sends it again", async () => {
+  const { page, receiver } = ada;
+  const problems = watchPage(page);
+  receiver.answer({ status: 500, body: hostile });
+  await page.goto(at(""));
+  await pressByKeyboard(page, page.getByRole("link", { name: "Add the address" }));
+  await pressByKeyboard(page, page.getByLabel("Address of your receiver"), `${receiver.url}/hooks`);
+  await pressByKeyboard(page, page.getByLabel("Description"), hostile);
+  await pressByKeyboard(page, page.getByRole("button", { name: "Add the endpoint" }));
+  await page.getByRole("heading", { name: "The endpoint was added" }).waitFor();
+  await page.getByText(/^whsec_[A-Za-z0-9+/=]+$/).waitFor();
+
+  await pressByKeyboard(page, page.getByRole("link", { name: "Events", exact: true }));
+  await pressByKeyboard(page, page.getByRole("button", { name: "Publish a test event" }));
+  await pressByKeyboard(page, page.getByRole("button", { name: "Publish", exact: true }));
+  await pressByKeyboard(page, page.getByRole("link", { name: "See its deliveries" }));
+  await pressByKeyboard(page, page.getByRole("link", { name: "test.ping" }).first());
+  await page.getByText("HTTP 500").first().waitFor();
+  await page.getByRole("region", { name: "response body of attempt 1" }).getByText(markup).waitFor();
+
+  receiver.answer({ status: 200 });
+  await pressByKeyboard(page, page.getByRole("button", { name: "Send again" }));
+  await page.getByText("The receiver answered with 2xx.").waitFor();
+  await pressByKeyboard(page, page.getByRole("link", { name: "Why?" }));
+  await page.getByRole("table", { name: "Steps" }).waitFor();
+  assert.equal(await page.evaluate("window.hacked"), undefined, "no text becomes a script");
+  assert.deepEqual(problems, []);
+});
+
+test("the first delivery completes the checklist by itself, and home shows the day", async () => {
+  const { page } = ada;
+  await page.goto(at(""));
+  await page.getByRole("img", { name: /^Attempts by hour: \d+ delivered, \d+ failed$/ }).waitFor();
+  await page.getByRole("table", { name: "Newest events" }).waitFor();
+  assert.equal(await page.getByText("To your first delivery").count(), 0);
+});
+
+test("the filters of a list are in its address, and its curl asks for the same", async () => {
+  const { page } = ada;
+  await page.goto(at("webhooks/deliveries"));
+  await page.getByLabel("Status").selectOption("exhausted");
+  await page.getByText("No delivery matches these filters.").waitFor();
+  assert.equal(page.url(), at("webhooks/deliveries?status=exhausted"));
+  await page.getByText("The same with curl").click();
+  await page.getByText("/api/v1/webhooks/deliveries?status=exhausted'").waitFor();
+  await page.reload();
+  assert.equal(await page.getByLabel("Status").inputValue(), "exhausted");
+  await page.goBack();
+});
+
+test("a sign-in that ends in the middle of an edit loses nothing: the same change goes out after the next sign-in", async () => {
+  const { page } = ada;
+  await page.goto(at("webhooks/endpoints"));
+  await page.getByRole("link", { name: "/hooks" }).click();
+  await page.getByRole("button", { name: "Edit" }).click();
+  await page.getByLabel("Description").fill("typed before the end");
+  // The token is refused once, and the issuer would ask the person.
+  const error = { code: "unauthorized", message: "The token has ended.", request_id: "r", doc_url: "/docs/errors" };
+  await page.route("**/api/v1/webhooks/endpoints/*", (route) => route.fulfill({ status: 401, json: { error } }), {
+    times: 1,
+  });
+  await page.route("**/oauth/authorize?*", (route) => route.fulfill({ body: "sign in" }), { times: 1 });
+  await page.getByRole("button", { name: "Save" }).click();
+  const dialog = page.getByRole("alertdialog", { name: "Your sign-in has ended" });
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("typed before the end").first().waitFor();
+  await page.getByRole("button", { name: "Edit" }).waitFor();
+});
+
+test("a secret is revealed after a recent sign-in, and the person is asked for one where they stand", async () => {
+  const { page } = ada;
+  const details = [{ field: "authorization", code: "step_up_required", message: "Sign in again." }];
+  const error = { code: "forbidden", message: "This needs a recent sign-in.", request_id: "r", doc_url: "/", details };
+  await page.route("**/secret/reveal", (route) => route.fulfill({ status: 403, json: { error } }), { times: 1 });
+  await page.getByRole("button", { name: "Reveal" }).click();
+  await page
+    .getByRole("alertdialog", { name: "This needs a recent sign-in" })
+    .getByRole("button", { name: "Sign in" })
+    .click();
+  await page.getByText(/^whsec_[A-Za-z0-9+/=]+$/).waitFor();
+  await page.getByRole("button", { name: "Hide" }).click();
+  await page.getByRole("button", { name: "Rotate" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
+  await page.getByRole("button", { name: "End the previous secret" }).waitFor();
+});
+
+test("two people who edit one endpoint see both versions, and nobody's change is lost unseen", async () => {
+  const { page, context } = ada;
+  const other = await context.newPage();
+  await other.goto(page.url());
+  for (const one of [page, other]) await one.getByRole("button", { name: "Edit" }).click();
+  await other.getByLabel("Description").fill("theirs");
+  await other.getByRole("button", { name: "Save" }).click();
+  await other.getByRole("button", { name: "Edit" }).waitFor();
+  await page.getByLabel("Description").fill("mine");
+  await page.getByRole("button", { name: "Save" }).click();
+  const conflict = page.getByRole("alertdialog", { name: "It has changed meanwhile" });
+  await conflict.getByRole("row", { name: "description mine theirs" }).waitFor();
+  assert.deepEqual(await accessibilityProblems(page), []);
+  await conflict.getByRole("button", { name: "Save mine over it" }).click();
+  await page.getByRole("button", { name: "Edit" }).waitFor();
+  await page.getByText("mine", { exact: true }).waitFor();
+  await other.close();
+});
+
+test("a replay is counted before it starts, and shows that it is done", async () => {
+  const { page } = ada;
+  await page.goto(at("webhooks/replays"));
+  await page.getByLabel("Endpoint").selectOption({ index: 1 });
+  await page.getByLabel("Deliveries that are").selectOption("succeeded");
+  await page.getByRole("button", { name: "Count first" }).click();
+  await page.getByRole("button", { name: /^Send \d+ again$/ }).click();
+  await page.getByRole("table", { name: "Replays" }).getByText("done").waitFor();
+});
+
+test("what is gone, refused or out of reach is said in words, and what a key may not do is not shown", async () => {
+  const { page, context, browser, baseUrl } = ada;
+  await page.goto(at("webhooks/deliveries/whd_none"));
+  await page.getByText("There is no such delivery any more").waitFor();
+  await context.setOffline(true);
+  await page.getByText("You are offline. What you see is from before").waitFor();
+  await context.setOffline(false);
+
+  const reader = await (await browser.newContext()).newPage();
+  await reader.goto(at("webhooks/endpoints"));
+  await reader.getByRole("button", { name: "Sign in" }).waitFor();
+  assert.deepEqual(await accessibilityProblems(reader), []);
+  await reader.getByLabel("Or an API key").fill(await readOnlyKey(page, baseUrl));
+  await reader.getByRole("button", { name: "Use the key" }).click();
+  await reader.getByRole("link", { name: "/hooks" }).waitFor();
+  assert.equal(await reader.getByRole("link", { name: "Add an endpoint" }).count(), 0);
+  const kept = await reader.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])");
+  assert.doesNotMatch(String(kept), /sbx_/);
+});
+
+/** Makes a key that may only read webhooks, with the token that the page sends. */
+async function readOnlyKey(page: ConsolePerson["page"], baseUrl: string): Promise<string> {
+  const asked = page.waitForRequest("**/api/v1/webhooks/endpoints**");
+  await page.goto(at("webhooks/endpoints"));
+  const { authorization = "" } = await (await asked).allHeaders();
+  const body = JSON.stringify({ name: "reader", scopes: ["webhooks:read", "account:read"] });
+  const headers = { authorization, "content-type": "application/json" };
+  const answer = await fetch(`${baseUrl}/api/account/api-keys`, { method: "POST", headers, body });
+  assert.equal(answer.status, 201, await answer.clone().text());
+  return ((await answer.json()) as { key: string }).key;
+}
+
+const shown = [
+  "",
+  "webhooks/endpoints",
+  "webhooks/endpoints/new",
+  "webhooks/deliveries",
+  "webhooks/replays",
+  "webhooks/event-types?name=image.created",
+  "webhooks/events?publish=yes",
+];
+
+test("every page is accessible in light and dark, at 360 and 1280 pixels, and none is wider than its screen", async () => {
+  const { page } = ada;
+  await page.goto(at("webhooks/endpoints"));
+  const endpoint = await page.getByRole("link", { name: "/hooks" }).getAttribute("href");
+  await page.goto(at("webhooks/deliveries"));
+  const delivery = await page.getByRole("link", { name: "test.ping" }).first().getAttribute("href");
+  const found = [endpoint, delivery].map((href) => String(href).replace("/console/", ""));
+  for (const path of [...shown, ...found]) {
+    for (const [width, colorScheme] of [
+      [1280, "light"],
+      [360, "dark"],
+      [1280, "dark"],
+      [360, "light"],
+    ] as const) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await page.goto(at(path));
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await page.waitForLoadState("networkidle");
+      const place = `${path} at ${width} in ${colorScheme}`;
+      assert.deepEqual(await accessibilityProblems(page), [], place);
+      assert.deepEqual(await tooWide(page), [], place);
+    }
+  }
+});
+
+test("signing out everywhere ends the sign-in of this page too", async () => {
+  const { page } = ada;
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto(at(""));
+  await page.getByText("Ada").click();
+  await page.getByRole("button", { name: "Sign out everywhere" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Sign out everywhere" }).click();
+  await page.getByText("You are signed out everywhere.").waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: "Sign in" }).waitFor();
+});
