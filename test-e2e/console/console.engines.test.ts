@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { accessibilityProblems } from "@signalbox/testing";
 import { pressByKeyboard, tooWide, watchPage } from "./console-pages.ts";
 import { type ConsolePerson, startConsolePerson } from "./console-person.ts";
@@ -163,30 +164,34 @@ async function readOnlyKey(page: ConsolePerson["page"], baseUrl: string): Promis
   return ((await answer.json()) as { key: string }).key;
 }
 
-const shown = [
-  "",
-  "webhooks/endpoints",
-  "webhooks/endpoints/new",
-  "webhooks/deliveries",
-  "webhooks/replays",
-  "webhooks/event-types?name=image.created",
-  "webhooks/events?publish=yes",
+/** Pages by their addresses; those with a name are pictured in the documents. */
+const shown: ReadonlyArray<readonly [path: string, picture?: string]> = [
+  ["", "home"],
+  ["webhooks/endpoints", "endpoints"],
+  ["webhooks/endpoints/new"],
+  ["webhooks/deliveries"],
+  ["webhooks/replays"],
+  ["webhooks/event-types?name=image.created"],
+  ["webhooks/events?publish=yes"],
 ];
+const looks = [
+  [1280, "light"],
+  [360, "dark"],
+  [1280, "dark"],
+  [360, "light"],
+] as const;
 
 test("every page is accessible in light and dark, at 360 and 1280 pixels, and none is wider than its screen", async () => {
   const { page } = ada;
-  await page.goto(at("webhooks/endpoints"));
-  const endpoint = await page.getByRole("link", { name: "/hooks" }).getAttribute("href");
-  await page.goto(at("webhooks/deliveries"));
-  const delivery = await page.getByRole("link", { name: "test.ping" }).first().getAttribute("href");
-  const found = [endpoint, delivery].map((href) => String(href).replace("/console/", ""));
-  for (const path of [...shown, ...found]) {
-    for (const [width, colorScheme] of [
-      [1280, "light"],
-      [360, "dark"],
-      [1280, "dark"],
-      [360, "light"],
-    ] as const) {
+  const hrefOf = async (list: string, name: string) => {
+    await page.goto(at(list));
+    const href = await page.getByRole("link", { name }).first().getAttribute("href");
+    return String(href).replace("/console/", "");
+  };
+  const endpoint = await hrefOf("webhooks/endpoints", "/hooks");
+  const delivery = await hrefOf("webhooks/deliveries", "test.ping");
+  for (const [path, picture] of [...shown, [endpoint] as const, [delivery, "delivery"] as const]) {
+    for (const [width, colorScheme] of looks) {
       await page.setViewportSize({ width, height: 800 });
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
       await page.goto(at(path));
@@ -195,9 +200,18 @@ test("every page is accessible in light and dark, at 360 and 1280 pixels, and no
       const place = `${path} at ${width} in ${colorScheme}`;
       assert.deepEqual(await accessibilityProblems(page), [], place);
       assert.deepEqual(await tooWide(page), [], place);
+      if (picture !== undefined && width === 1280) await takePicture(page, `${picture}-${colorScheme}`);
     }
   }
 });
+
+/** Writes a picture into the documents, when that is asked for: each run would change it a little. */
+async function takePicture(page: ConsolePerson["page"], name: string): Promise<void> {
+  if (process.env.CONSOLE_PICTURES !== "1") return;
+  const path = fileURLToPath(new URL(`../../docs/console/${name}.png`, import.meta.url));
+  const picture = await page.screenshot({ path });
+  assert.ok(picture.length <= 60 * 1024, `${name} has ${picture.length} bytes`);
+}
 
 test("signing out everywhere ends the sign-in of this page too", async () => {
   const { page } = ada;

@@ -123,7 +123,7 @@ export function Curl(call: Parameters<typeof curlText>[1]) {
   return (
     <details>
       <summary>The same with curl</summary>
-      <Code text={curlText(deploymentUrl.href, call)} label="curl command" />
+      <Code text={curlText(deploymentUrl.href, call)} label={`curl of ${call.method ?? "GET"} ${call.path}`} />
     </details>
   );
 }

@@ -91,7 +91,7 @@ function OneAttempt({ attempt, body, isOpen }: AttemptProps) {
         />
         {attempt.phases && <Phases phases={attempt.phases} />}
         <div className={parts.sides}>
-          <section aria-label="Request">
+          <div className={styles.side}>
             <h3>Request</h3>
             <Headers headers={attempt.request_headers} label={`request headers of attempt ${number}`} />
             {body === null ? (
@@ -99,8 +99,8 @@ function OneAttempt({ attempt, body, isOpen }: AttemptProps) {
             ) : (
               <Code text={body} label={`request body of attempt ${number}`} />
             )}
-          </section>
-          <section aria-label="Response">
+          </div>
+          <div className={styles.side}>
             <h3>Response</h3>
             <Headers headers={attempt.response_headers} label={`response headers of attempt ${number}`} />
             {attempt.response ? (
@@ -108,7 +108,7 @@ function OneAttempt({ attempt, body, isOpen }: AttemptProps) {
             ) : (
               <p className={parts.quiet}>{status === null ? "No answer came." : "The answer had no body."}</p>
             )}
-          </section>
+          </div>
         </div>
       </div>
     </details>

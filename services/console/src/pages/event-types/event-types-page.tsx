@@ -83,18 +83,18 @@ function EventType({ name }: { readonly name: string }) {
               ]}
             />
             <div className={parts.sides}>
-              <section aria-label="Schema">
+              <div>
                 <h3>Schema</h3>
                 {schema ? <Code text={JSON.stringify(schema)} label="schema" /> : <p>Any data is taken.</p>}
-              </section>
-              <section aria-label="Example">
+              </div>
+              <div>
                 <h3>Example</h3>
                 {example === undefined ? (
                   <p>There is none.</p>
                 ) : (
                   <Code text={JSON.stringify(example)} label="example" />
                 )}
-              </section>
+              </div>
             </div>
             {own && mayPublish && (
               <Link to="/webhooks/events" search={{ publish: name }}>
