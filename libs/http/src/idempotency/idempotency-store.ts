@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { AppError } from "@signalbox/core";
-import { changedRows, isGone, type RetentionRule, sql, type Tx } from "@signalbox/storage";
+import { changedRows, isGone, type RetentionRule, type Statement, sql, type Tx } from "@signalbox/storage";
 import type { HttpResponse } from "../responses/http-response.ts";
 import { claimMs, type IdempotencyClaim, type IdempotencyOptions, type KeyedRequest, keptMs } from "./idempotency.ts";
 import { readAnswer, type StoredAnswer, writeAnswer } from "./stored-answer.ts";
@@ -36,7 +36,8 @@ const claimKey = sql(
          expires_at = excluded.expires_at, presence = excluded.presence,
          status = null, headers = null, body = null, sealed = false
      where kept.expires_at <= $7
-       or (kept.status is null and (kept.claimed_until <= $7 or ${isGone("kept.presence")}))
+       or (kept.status is null and kept.owner <> excluded.owner
+         and (kept.claimed_until <= $7 or ${isGone("kept.presence")}))
    returning owner`,
 );
 
@@ -63,6 +64,18 @@ const releaseKey = sql(
   `delete from signalbox.idempotency where account_id = $1 and key = $2 and owner = $3 and status is null`,
 );
 
+/**
+ * Releases a claim that may still be on its way: a connection that was held brings it after the refusal. The row that is
+ * left keeps the owner from claiming, and nobody else.
+ */
+const releaseLateKey = sql(
+  "idempotency.release-late",
+  `insert into signalbox.idempotency as kept (account_id, key, owner, fingerprint, claimed_until, expires_at)
+   values ($1, $2, $3, '', '-infinity', $4)
+   on conflict (account_id, key) do update set claimed_until = excluded.claimed_until, presence = null
+     where kept.owner = excluded.owner and kept.status is null`,
+);
+
 const reviseKey = sql(
   "idempotency.revise",
   `update signalbox.idempotency set status = $4, headers = $5, body = $6, sealed = $7, expires_at = $8
@@ -85,6 +98,8 @@ class Claim implements IdempotencyClaim {
   readonly #request: KeyedRequest;
   readonly #owner = randomUUID();
   #state: "unclaimed" | "claimed" | "settled" = "unclaimed";
+  /** True while nobody knows whether the claim has reached the database. */
+  #isLate = false;
 
   constructor(options: IdempotencyOptions, request: KeyedRequest) {
     this.#options = options;
@@ -127,8 +142,8 @@ class Claim implements IdempotencyClaim {
     this.#state = "settled";
     const { pool } = this.#options;
     // A refusal had no effect: the client may fix the cause and send the same request again.
-    const statement = answer.status < 300 ? completeKey : releaseKey;
-    const values = answer.status < 300 ? this.#completion(answer) : this.#place();
+    const [statement, values] =
+      answer.status < 300 ? ([completeKey, this.#completion(answer)] as const) : this.#releasing();
     try {
       // Once more over another connection: the broken first one may be the reason why the request failed.
       await pool.query(statement, values).catch(() => pool.query(statement, values));
@@ -167,7 +182,9 @@ class Claim implements IdempotencyClaim {
     const values = [principal.accountId, key, fingerprint, this.#owner, ...until, presence?.id() ?? null];
     // A claim whose answer was lost may have been committed, and only this process can release it.
     this.#state = "claimed";
+    this.#isLate = true;
     const { rowCount } = await pool.query(claimKey, values);
+    this.#isLate = false;
     if (rowCount !== 1) this.#state = "unclaimed";
     return rowCount === 1;
   }
@@ -181,6 +198,11 @@ class Claim implements IdempotencyClaim {
     }
     if (kept.status === null) throw underWay();
     return readAnswer(this.#options, this.#request, kept);
+  }
+
+  #releasing(): readonly [Statement, unknown[]] {
+    if (!this.#isLate) return [releaseKey, this.#place()];
+    return [releaseLateKey, [...this.#place(), new Date(this.#options.clock.nowMs() + claimMs)]];
   }
 
   #place(): unknown[] {

@@ -287,6 +287,26 @@ test("a claim whose answer was lost is released with the refusal", async (t) => 
   assert.equal(await countOf(name), 1);
 });
 
+test("a claim that arrives after its refusal claims nothing", async (t) => {
+  let late: (() => Promise<unknown>) | null = null;
+  const asked: Pool = {
+    ...pool,
+    query: async (statement, values) => {
+      if (statement.name !== "idempotency.claim" || late !== null) return pool.query(statement, values);
+      late = () => pool.query(statement, values);
+      throw new Error("Connection terminated unexpectedly");
+    },
+  };
+  const { post, name } = await serve(t, { asked });
+  const arrives = () => late?.();
+  assert.equal((await post()).status, 503);
+  await arrives();
+  assert.equal((await post()).status, 201);
+  await arrives();
+  assert.equal((await post()).headers.get("idempotent-replayed"), "true");
+  assert.equal(await countOf(name), 1);
+});
+
 test("the same key of another account is another key", async (t) => {
   const { post, name } = await serve(t);
   await post();

@@ -1,5 +1,6 @@
 import process from "node:process";
 import { createContext, Script } from "node:vm";
+import { systemClock } from "@signalbox/core";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 
 /** A mismatch between data and schema: its place as a JSON Pointer (RFC 6901) into the data, and a message. */
@@ -89,7 +90,7 @@ const call = new Script("work()");
  */
 function bounded<T>(workMsMax: number, work: () => T): Bounded<T> {
   sandbox.work = work;
-  const giveUpAtMs = performance.now() + waitMsMax;
+  const giveUpAtMs = systemClock.steadyMs() + waitMsMax;
   try {
     for (let tries = 1; ; tries++) {
       const startedMs = workedMs();
@@ -102,7 +103,7 @@ function bounded<T>(workMsMax: number, work: () => T): Bounded<T> {
         const { code, message } = error as NodeJS.ErrnoException;
         if (code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") return { outcome: "failed", message };
         if (workedMs() - startedMs >= workMsMax * 0.9) return { outcome: "timeout" };
-        if (performance.now() >= giveUpAtMs) return { outcome: "starved" };
+        if (systemClock.steadyMs() >= giveUpAtMs) return { outcome: "starved" };
       }
     }
   } finally {
