@@ -21,6 +21,7 @@ test("every published area is routed to the service that owns it", () => {
     "/ingest/src_1": "webhook-ingest",
     "/api/v1/webhooks/sources/src_1": "webhook-ingest",
     "/api/v1/webhooks/presets/stripe": "webhook-ingest",
+    "/api/v1/webhooks/bookmarks/first": "webhook-ingest",
     "/api/v1/webhooks/endpoints": "webhook-delivery",
     "/openapi/images.json": "images",
     "/": "gateway",

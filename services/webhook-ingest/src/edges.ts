@@ -1,4 +1,5 @@
 import { type Edges, joinEdges } from "@signalbox/service";
+import { type BookmarkApi, bookmarkApi } from "./bookmarks/bookmark-api.ts";
 import { type ExplainApi, explainApi } from "./receiving/explain-webhook.ts";
 import { type IngestRoutes, ingestRoutes } from "./receiving/ingest-routes.ts";
 import { ownReceived, type ReceivedApi, receivedApi } from "./receiving/received-api.ts";
@@ -8,7 +9,15 @@ import { type PresetApi, presetApi } from "./sources/preset-api.ts";
 import { ownSources, type SourceApi, sourceApi } from "./sources/source-api.ts";
 import { type StatisticsApi, statisticsApi } from "./statistics/source-statistics.ts";
 
-interface Parts extends SourceApi, PresetApi, ReceivedApi, RejectionApi, ReplayApi, ExplainApi, StatisticsApi {
+interface Parts
+  extends SourceApi,
+    PresetApi,
+    ReceivedApi,
+    BookmarkApi,
+    RejectionApi,
+    ReplayApi,
+    ExplainApi,
+    StatisticsApi {
   readonly receiving: IngestRoutes;
 }
 
@@ -23,6 +32,7 @@ export function serviceEdges(parts: Parts): Edges {
     sourceApi(parts, loadSource),
     presetApi(parts),
     receivedApi(parts, loadReceived, loadSource),
+    bookmarkApi(parts),
     rejectionApi(parts, loadReceived),
     replayApi(parts),
     explainApi(parts),

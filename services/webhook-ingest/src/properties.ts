@@ -62,6 +62,16 @@ export const properties = defineProperties({
     reload: "live",
     effect: "Largest number of sources of one account.",
   },
+  "webhook-ingest.bookmarks.max": {
+    type: "integer",
+    default: 100,
+    unit: "bookmarks",
+    min: 1,
+    max: 1_000,
+    secrecy: "internal",
+    reload: "live",
+    effect: "Largest number of bookmarks of one account; their bodies have 16 MiB in all.",
+  },
   "webhook-ingest.rejections.max": {
     type: "integer",
     default: 1_000,

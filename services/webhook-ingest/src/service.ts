@@ -6,6 +6,8 @@ import { createNameLookup, createOutboundClient, type OutboundClient } from "@si
 import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { type OpenedService, openPrincipals, openService } from "@signalbox/service";
 import { createSealer } from "@signalbox/storage";
+import { createBookmarkStore } from "./bookmarks/bookmark-store.ts";
+import { createBookmarks } from "./bookmarks/bookmarks.ts";
 import { serviceEdges } from "./edges.ts";
 import type { Properties } from "./properties.ts";
 import { createDeliveryStore } from "./receiving/delivery-store.ts";
@@ -56,10 +58,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
   consume("accounts", { "account.deleted": ({ subject }, { tx }) => sources.deleteAllOf(tx, subject) });
 
   const keys = { outbound, clock, log: context.log };
-  const judge = openJudge(context, opened, {
-    keySets: createKeySets(keys),
-    certificates: createCertificates(keys),
-  });
+  const senderKeys = { keySets: createKeySets(keys), certificates: createCertificates(keys) };
+  const judge = openJudge(context, opened, senderKeys);
   const receivedStore = createReceivedStore({ pool, clock, keepMs });
   const rejectionStore = createRejectionStore(pool, sealer);
   const sourceViews = createSourceViews(judge, configuration.get("http.base-url"));
@@ -81,6 +81,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
       sourceStore,
       sourceViews,
       receivedStore,
+      bookmarks: openBookmarks(context, opened),
       rejectionStore,
       retryRejection,
       replays,
@@ -94,6 +95,12 @@ export async function createService(context: ServiceContext<Properties>): Promis
     whyFinders: [...whyReceived(why), ...whyReplayed(why)],
     typeDefs: await readFile(schemaFile, "utf8"),
   });
+}
+
+/** Creates the operations on bookmarks of received webhooks. */
+function openBookmarks({ configuration, clock }: ServiceContext<Properties>, { pool, outbox }: OpenedService) {
+  const bookmarksMax = () => configuration.get("webhook-ingest.bookmarks.max");
+  return createBookmarks({ bookmarkStore: createBookmarkStore(pool), outbox, clock, bookmarksMax });
 }
 
 type ReceivingParts = Omit<Parameters<typeof openReceiving>[2], "deliveryWriter" | "sourceStatistics">;

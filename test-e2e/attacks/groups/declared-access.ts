@@ -55,5 +55,6 @@ export const fieldReads = ({ account }: Pick<Things, "account">): Readonly<Recor
   "Account.webhookEvents": "{ viewer { webhookEvents(first: 100) { edges { node { id body } } } } }",
   "Account.webhookEventTypes": "{ viewer { webhookEventTypes(first: 100) { edges { node { name } } } } }",
   "Account.webhookReplays": "{ viewer { webhookReplays(first: 100) { edges { node { id } } } } }",
+  "Account.webhookBookmarks": "{ viewer { webhookBookmarks(first: 100) { edges { node { id name } } } } }",
   "Account.webhookSources": "{ viewer { webhookSources(first: 100) { edges { node { id } } } } }",
 });

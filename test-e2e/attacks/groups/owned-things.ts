@@ -26,6 +26,8 @@ export interface Things {
   /** A webhook that the source has received, refused and published again. */
   readonly received: string;
   readonly rejection: string;
+  /** The name of a bookmark of the received webhook. */
+  readonly bookmark: string;
   readonly replay: string;
 }
 
@@ -53,9 +55,11 @@ export async function ownerOfEverything(scene: TrustingScene): Promise<Owner> {
   await world.send(headers, `/images/${deletion}`, { method: "DELETE" });
   const delivery = await deliveryOf(scene, headers);
   const received = await receivedAt(scene, headers, source);
+  const bookmark = `bookmark-${crypto.randomUUID()}`;
+  await make(`/api/v1/webhooks/sources/${source}/received/${received}/bookmark`, { name: bookmark });
   const replay = await make(`/api/v1/webhooks/sources/${source}/replays`, { from: "2026-01-01T00:00:00Z" });
   const rejection = await rejectedAt(scene, headers, source);
-  const deliveries = { source, endpoint, pullEndpoint, delivery, received, rejection, replay };
+  const deliveries = { source, endpoint, pullEndpoint, delivery, received, rejection, bookmark, replay };
   const owned = { key, identity, image, upload, deletion, ...deliveries };
   return { ...victim, things: { account: victim.id, ...owned } };
 }
@@ -106,6 +110,7 @@ export function pathTo(template: string, things: Things): string | null {
   };
   const byPath = [
     ["/sources/", things.source],
+    ["/bookmarks/", things.bookmark],
     ["/endpoints/{id}/messages", things.pullEndpoint],
     ["/endpoints/{id}/consumers", things.pullEndpoint],
     ["/endpoints/", things.endpoint],

@@ -70,6 +70,20 @@ const mendedRejection = (make: (person: Person, path: string) => Attempt): Recip
     return make(person, `${path}/${rejection}`);
   });
 
+/** A received webhook that is kept as the bookmark `kept`. */
+const bookmarked = (make: (person: Person, path: string) => Attempt): Recipe =>
+  fresh(async (person, { send }) => {
+    const secret = randomBytes(24).toString("hex");
+    const body = { ...newSource, scheme: "github", secret };
+    const { id, ingest_path } = (await send(person.headers, sources, { body })).json;
+    const signature = createHmac("sha256", secret).update("{}").digest("hex");
+    await send({ "x-github-delivery": "1", "x-hub-signature-256": `sha256=${signature}` }, ingest_path, { body: {} });
+    const path = `${sources}/${id}/received`;
+    const webhook = `${path}/${(await send(person.headers, path)).json.items[0].id}`;
+    await send(person.headers, `${webhook}/bookmark`, { body: { name: "kept" } });
+    return make(person, webhook);
+  });
+
 /** Recipes of each audited write to sources and received webhooks. */
 export const ingestRecipes: Recipes = {
   "POST /api/v1/webhooks/sources": fresh((person) => rest(person, "POST", sources, newSource)),
@@ -97,6 +111,12 @@ export const ingestRecipes: Recipes = {
   "POST /api/v1/webhooks/sources/{id}/rejections/{rejection_id}/retry": mendedRejection((person, path) =>
     rest(person, "POST", `${path}/retry`),
   ),
+  "POST /api/v1/webhooks/sources/{id}/received/{ref}/bookmark": bookmarked((person, path) =>
+    rest(person, "POST", `${path}/bookmark`, { name: "another" }),
+  ),
+  "DELETE /api/v1/webhooks/bookmarks/{name}": bookmarked((person) =>
+    rest(person, "DELETE", "/api/v1/webhooks/bookmarks/kept"),
+  ),
   "DELETE /api/v1/webhooks/sources/{id}": source((person, path) => rest(person, "DELETE", path)),
   "Mutation.createWebhookSource": fresh((person) =>
     graph(person, "createWebhookSource", "CreateWebhookSourceInput", newSource),
@@ -117,6 +137,14 @@ export const ingestRecipes: Recipes = {
     mutation(person, `deletePreviousWebhookSourceAddresses(id: "${path.slice(sources.length + 1)}")`),
   ),
   "Mutation.deleteWebhookSource": sourceGraph((id) => `deleteWebhookSource(id: "${id}")`),
+  "Mutation.bookmarkReceivedWebhook": bookmarked((person, path) =>
+    ofSource(
+      person,
+      path,
+      `bookmarkReceivedWebhook(SOURCE, id: "${path.split("/").at(-1)}", input: { name: "another" })`,
+    ),
+  ),
+  "Mutation.deleteWebhookBookmark": bookmarked((person) => mutation(person, `deleteWebhookBookmark(name: "kept")`)),
   "Mutation.createReceivedWebhookReplay": source((person, path) =>
     ofSource(person, path, `createReceivedWebhookReplay(SOURCE, input: { from: "2026-01-01T00:00:00Z" })`),
   ),

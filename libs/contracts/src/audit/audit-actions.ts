@@ -120,6 +120,8 @@ export const auditActions = {
     "webhook_source",
     "A webhook that a source had refused was verified again and taken.",
   ),
+  "webhook_source.bookmark": of("webhook_source", "A webhook that a source received was kept under a name."),
+  "webhook_source.delete_bookmark": of("webhook_source", "A bookmark of a received webhook was deleted."),
   "webhook_source.delete": of("webhook_source", "A source was deleted with its received webhooks."),
   "webhook_endpoint.create": of("webhook_endpoint", "An endpoint was created."),
   "webhook_endpoint.update": of(

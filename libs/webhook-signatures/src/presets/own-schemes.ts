@@ -106,8 +106,8 @@ export const ownSchemes = {
     ],
     retries: "Eight times within four hours; then a subscription that was made with the API is removed.",
     vector: {
-      made: "library",
-      from: "Shopify's recipe; Shopify's own library, `@shopify/shopify-api` 13.1.0, accepts it",
+      made: "computed",
+      from: "the recipe of Shopify's documentation",
       secret: "a client secret of a shop",
       headers: { "x-shopify-hmac-sha256": "hi7pxB3cYnZdsHUNONavAr0oucsrBr6f1BA4QS+aXP4=" },
       body: '{"id":820982911946154508,"email":"jon@example.com"}',

@@ -35,7 +35,7 @@ export const publicKeys = {
       "By the topic's delivery policy; without one 100,015 times over 23 days for AWS services, 50 times over six hours for HTTPS.",
     vector: {
       made: "computed",
-      from: "the recipe of AWS's documentation",
+      from: "the recipe of AWS's documentation; `sns-validator` 0.3.5 accepts it",
       secret: "arn:aws:sns:us-west-2:123456789012:MyTopic",
       headers: { "content-type": "text/plain; charset=UTF-8", "x-amz-sns-message-type": "Notification" },
       body: '{"Type":"Notification","MessageId":"22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324","TopicArn":"arn:aws:sns:us-west-2:123456789012:MyTopic","Subject":"My First Message","Message":"Hello world!","Timestamp":"2023-11-14T22:13:20.000Z","SignatureVersion":"2","Signature":"qw+cb70CrvgMsiHuGR8hcusZxYrXgbCFFKFMaJlpaMAJZOApR3xZu0n+WBqa6Qcez/NX57m6fRlfUY1aT9i6OwVfW/OtLNRFTCHWxpQ5KOgDqP1vWisMtksSgKhRVMj87z8xKFSTSe2p4GH+ynwqvHcAbY8RiihX7nqmIiO3bvpaqyHzTAXrlYcqKPsXUjuAQc/JJDMx9tQJlAP/aCh1ydpk6fTDuGV3Ul41yll4sxjpriQlef7G6NATh/fEFKAaB0o+N2r7D6kXXofyvU82+eKKTemc5Pup/o+37s308P3gIvTG/jc6QbCzXy+Qgm2vrXCH1gaXbKg3uvMVCZ79gQ==","SigningCertURL":"https://sns.us-west-2.amazonaws.com/SimpleNotificationService-0000000000000000000000.pem","UnsubscribeURL":"https://sns.us-west-2.amazonaws.com/?Action=Unsubscribe"}',

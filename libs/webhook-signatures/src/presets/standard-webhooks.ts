@@ -18,7 +18,7 @@ export const standardWebhooksSenders = {
     ],
     retries: "The sender's own; the specification proposes ten attempts over three days.",
     vector: {
-      made: "computed",
+      made: "library",
       from: "the tests of Standard Webhooks' own libraries",
       secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
       headers: {
@@ -44,8 +44,8 @@ export const standardWebhooksSenders = {
     notes: ["Secrets belong to one project, so each project needs a source of its own."],
     retries: "For up to 72 hours with growing gaps.",
     vector: {
-      made: "computed",
-      from: "the rule of Standard Webhooks, which OpenAI follows, with the secret of its published vector",
+      made: "library",
+      from: "Standard Webhooks' own library, `standardwebhooks` 1.1.1, with the secret of its published vector",
       secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
       headers: {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -74,8 +74,8 @@ export const standardWebhooksSenders = {
     retries:
       "Svix's schedule: at once, then after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h; an endpoint that fails for five days is disabled.",
     vector: {
-      made: "computed",
-      from: "the rule of Standard Webhooks, which Clerk follows, with the secret of its published vector",
+      made: "library",
+      from: "Standard Webhooks' own library, `standardwebhooks` 1.1.1, with the secret of its published vector",
       secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
       headers: {
         "svix-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -102,8 +102,8 @@ export const standardWebhooksSenders = {
     ],
     retries: "Svix's schedule: at once, then after 5 s, 5 min, 30 min, 2 h, 5 h and 10 h.",
     vector: {
-      made: "computed",
-      from: "the rule of Standard Webhooks, which Resend follows, with the secret of its published vector",
+      made: "library",
+      from: "Standard Webhooks' own library, `standardwebhooks` 1.1.1, with the secret of its published vector",
       secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
       headers: {
         "svix-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -131,8 +131,8 @@ export const standardWebhooksSenders = {
     ],
     retries: "The last event of a prediction is sent again for about a minute; earlier ones are not.",
     vector: {
-      made: "computed",
-      from: "the rule of Standard Webhooks, which Replicate follows, with the secret of its published vector",
+      made: "library",
+      from: "Standard Webhooks' own library, `standardwebhooks` 1.1.1, with the secret of its published vector",
       secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
       headers: {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -161,8 +161,8 @@ export const standardWebhooksSenders = {
     ],
     retries: "Up to three times, when the answer is 429 or 503 with `Retry-After`.",
     vector: {
-      made: "computed",
-      from: "the rule of Standard Webhooks, which Supabase Auth Hooks follows, with the secret of its published vector",
+      made: "library",
+      from: "Standard Webhooks' own library, `standardwebhooks` 1.1.1, with the secret of its published vector",
       secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
       headers: {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -187,8 +187,8 @@ export const standardWebhooksSenders = {
     notes: ["The payload names the event only; details are read from Render's API."],
     retries: "Up to eight times with growing gaps over about 33 hours.",
     vector: {
-      made: "computed",
-      from: "the rule of Standard Webhooks, which Render follows, with the secret of its published vector",
+      made: "library",
+      from: "Standard Webhooks' own library, `standardwebhooks` 1.1.1, with the secret of its published vector",
       secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
       headers: {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -215,8 +215,8 @@ export const standardWebhooksSenders = {
     ],
     retries: "Up to ten times with growing gaps; after ten failed deliveries in a row the endpoint is disabled.",
     vector: {
-      made: "computed",
-      from: "the rule of Standard Webhooks, which Polar follows, with the secret of its published vector",
+      made: "library",
+      from: "Standard Webhooks' own library, `standardwebhooks` 1.1.1, with the secret of its published vector",
       secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
       headers: {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -245,8 +245,8 @@ export const standardWebhooksSenders = {
     retries:
       "Svix's schedule: at once, then after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h; an endpoint that fails for five days is disabled.",
     vector: {
-      made: "computed",
-      from: "the rule of Standard Webhooks, which incident.io follows, with the secret of its published vector",
+      made: "library",
+      from: "Standard Webhooks' own library, `standardwebhooks` 1.1.1, with the secret of its published vector",
       secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
       headers: {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -274,8 +274,8 @@ export const standardWebhooksSenders = {
     ],
     retries: "With growing gaps for about a day.",
     vector: {
-      made: "computed",
-      from: "the rule of Standard Webhooks, which Brex follows, with the secret of its published vector",
+      made: "library",
+      from: "Standard Webhooks' own library, `standardwebhooks` 1.1.1, with the secret of its published vector",
       secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
       headers: {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",

@@ -17,7 +17,8 @@ export interface ReceivedApi {
 const base = "/api/v1/webhooks/sources/:id/received";
 const one = `${base}/:ref` as const;
 const read = { scopes: ["webhooks:read"] } as const;
-const missing = "The source received no webhook of this id, or it is past the retention.";
+/** The refusal of an id that is no received webhook, or one no more. */
+export const missingReceived = "The source received no webhook of this id, or it is past the retention.";
 
 const receivedExample = {
   id: "rcv_5nVq2Yc8WfKsR0bZxLtPgd",
@@ -130,7 +131,7 @@ export function receivedApi(parts: ReceivedApi, loadReceived: Load<ListedDeliver
         description: "The body has a route of its own.",
         auth: read,
         find: ({ caller, params }) => find(caller.accountId, params),
-        missing,
+        missing: missingReceived,
         rest: { get: one, resource: ReceivedInFull, answer: (delivery) => ok(viewInFull(delivery)) },
         graph: { type: "ReceivedWebhook", load: loadReceived },
       }),
@@ -145,7 +146,7 @@ export function receivedApi(parts: ReceivedApi, loadReceived: Load<ListedDeliver
     responses: { 200: { content: ["application/octet-stream"] }, 404: "error" },
     async handle({ caller, params }) {
       const found = await find(caller.accountId, params);
-      if (!found) return refused(404, "not_found", { message: missing });
+      if (!found) return refused(404, "not_found", { message: missingReceived });
       // A browser must never show a partner's bytes as one of our pages, so their media type is not sent.
       return bytes(found.body, "application/octet-stream", {
         headers: { "content-disposition": `attachment; filename="${found.id}"` },

@@ -1,0 +1,182 @@
+import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
+import type { PageLimits } from "@signalbox/graphql";
+import { bytes, created, type HttpResponse, ok, refused } from "@signalbox/http";
+import { conflict, type Edges, edgesOf, list, operation, record, tooMany } from "@signalbox/service";
+import { z } from "zod";
+import { missingReceived } from "../receiving/received-api.ts";
+import type { ReceivedStore } from "../receiving/received-store.ts";
+import type { SourceStore } from "../sources/source-store.ts";
+import type { Bookmark, StoredBookmark } from "./bookmark-store.ts";
+import type { Bookmarks } from "./bookmarks.ts";
+
+export interface BookmarkApi {
+  readonly sourceStore: SourceStore;
+  readonly receivedStore: ReceivedStore;
+  readonly bookmarks: Bookmarks;
+  readonly pageLimits: PageLimits;
+}
+
+const base = "/api/v1/webhooks/bookmarks";
+const one = `${base}/:name` as const;
+const read = { scopes: ["webhooks:read"] } as const;
+const write = { scopes: ["webhooks:write"] } as const;
+const missing = "There is no bookmark of this name.";
+
+const bookmarkName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, "Up to 64 letters, digits, dots, dashes and underscores.")
+  .describe("The name of the bookmark, unique in the account.");
+
+const BookmarkBody = z
+  .strictObject({ name: bookmarkName })
+  .meta({ id: "BookmarkReceivedWebhook" })
+  .register(examples, { example: { name: "first-order" } });
+
+const bookmarkExample = {
+  id: "bmk_01kbdq4v00e8w9x2m5n7p3r6tz",
+  name: "first-order",
+  source_id: webhookSourceExample.id,
+  received_id: "rcv_5nVq2Yc8WfKsR0bZxLtPgd",
+  delivery_id: "d-1",
+  event_type: "order.created",
+  content_type: "application/json",
+  body_bytes: 38,
+  received_at: "2026-01-01T09:00:00.000Z",
+  created_at: "2026-01-02T09:00:00.000Z",
+};
+
+const BookmarkResource = z
+  .object({
+    id: identifier("The bookmark"),
+    name: z.string().describe("Its name, unique in the account."),
+    source_id: identifier("The source that received the webhook"),
+    received_id: identifier("The received webhook, which may be past the retention"),
+    delivery_id: z.string().describe("Delivery id of the partner."),
+    event_type: z.string().nullable().describe("The sender's name of the event type."),
+    content_type: z.string().nullable().describe("The media type of the body."),
+    body_bytes: z.int().describe("The size of the body in bytes."),
+    received_at: timestamp,
+    created_at: timestamp,
+  })
+  .meta({ id: "WebhookBookmark" })
+  .register(examples, { example: bookmarkExample });
+
+const BookmarkInFull = BookmarkResource.extend({
+  headers: z
+    .record(z.string(), z.union([z.string(), z.array(z.string())]))
+    .describe("Every header as it came; signatures and credentials are masked."),
+})
+  .meta({ id: "WebhookBookmarkInFull" })
+  .register(examples, { example: { ...bookmarkExample, headers: { "content-type": "application/json" } } });
+
+/** Received webhooks that are kept under a name, at both edges. Their bytes are a route of REST alone. */
+export function bookmarkApi(parts: BookmarkApi): Edges {
+  const { bookmarks } = parts;
+  const edges = edgesOf(
+    { ...reads(parts), ...writes(parts) },
+    { exampleIds: { id: webhookSourceExample.id, ref: bookmarkExample.received_id, name: bookmarkExample.name } },
+  );
+  edges.routes.get(`${one}/body`, {
+    operationId: "webhookBookmarkBody",
+    summary: "Read the bytes of a bookmark as they were signed",
+    description: "Neither parsed nor changed.",
+    auth: read,
+    responses: { 200: { content: ["application/octet-stream"] }, 404: "error" },
+    async handle({ caller, params }) {
+      const found = await bookmarks.find(caller.accountId, params.name);
+      return found ? attachment(found) : refused(404, "not_found", { message: missing });
+    },
+  });
+  return edges;
+}
+
+/** A browser must never show a partner's bytes as one of our pages, so their media type is not sent. */
+const attachment = ({ id, body }: StoredBookmark): HttpResponse =>
+  bytes(body, "application/octet-stream", { headers: { "content-disposition": `attachment; filename="${id}"` } });
+
+function reads({ bookmarks, pageLimits }: BookmarkApi) {
+  return {
+    webhookBookmarks: list({
+      summary: "List bookmarks, newest first",
+      description: "Received webhooks of the account that are kept under a name.",
+      auth: read,
+      limits: pageLimits,
+      read: (range, { accountId }) => bookmarks.list(accountId, range),
+      rest: { get: base, item: BookmarkResource, view: viewBookmark },
+    }),
+    webhookBookmark: record({
+      summary: "Read a bookmark with the headers of its webhook",
+      description: "The body has a route of its own.",
+      auth: read,
+      find: ({ caller, params }) => bookmarks.find(caller.accountId, params.name),
+      missing,
+      rest: { get: one, resource: BookmarkInFull, answer: (bookmark) => ok(viewInFull(bookmark)) },
+    }),
+  };
+}
+
+function writes({ sourceStore, receivedStore, bookmarks }: BookmarkApi) {
+  const message = "The account has a bookmark of this name; delete it or choose another name.";
+  const findReceived = async (accountId: string, { id, ref }: { readonly id: string; readonly ref: string }) =>
+    (await sourceStore.find(accountId, id)) && receivedStore.find(id, ref);
+  return {
+    bookmarkReceivedWebhook: operation({
+      summary: "Keep a received webhook under a name",
+      description:
+        "Its headers and bytes are copied and stay past the retention, until the bookmark or the source is deleted.",
+      auth: write,
+      audit: "webhook_source.bookmark",
+      input: BookmarkBody,
+      of: {
+        find: (_tx, { caller, params }) => findReceived(caller.accountId, params),
+        read: ({ caller, params }) => findReceived(caller.accountId, params),
+        missing: missingReceived,
+      },
+      change: (tx, received, { caller, input }) => bookmarks.create(tx, caller, received, input.name),
+      refusals: {
+        "name-taken": conflict("name", "invalid", message),
+        "limit-reached": ({ max }) =>
+          tooMany("name", `The account has ${max} bookmarks; delete one that is not needed.`),
+        "bytes-reached": tooMany("name", "The bookmarks of the account would have more than 16 MiB; delete one."),
+      },
+      rest: {
+        post: "/api/v1/webhooks/sources/:id/received/:ref/bookmark",
+        responses: { 201: BookmarkResource },
+        idempotent: true,
+        answer: ({ bookmark }) => created(`${base}/${bookmark.name}`, viewBookmark(bookmark)),
+      },
+      graph: {
+        payload: { webhookBookmark: ({ bookmark }) => bookmark },
+        names: { id: "sourceId", ref: "id" },
+      },
+    }),
+    deleteWebhookBookmark: operation({
+      summary: "Delete a bookmark",
+      description: "The received webhook stays as long as its retention.",
+      auth: write,
+      audit: "webhook_source.delete_bookmark",
+      of: { find: (tx, { caller, params }) => bookmarks.lock(tx, caller.accountId, params.name), missing },
+      change: (tx, bookmark, { caller }) => bookmarks.delete(tx, caller, bookmark),
+      rest: { delete: one, responses: { 204: "empty" }, idempotent: true },
+      graph: {
+        payload: { deletedWebhookBookmarkName: (_, { params }) => params.name },
+        type: "DeleteWebhookBookmarkPayload",
+      },
+    }),
+  };
+}
+
+const viewBookmark = (bookmark: Bookmark) => ({
+  id: bookmark.id,
+  name: bookmark.name,
+  source_id: bookmark.sourceId,
+  received_id: bookmark.receivedId,
+  delivery_id: bookmark.deliveryId,
+  event_type: bookmark.eventType,
+  content_type: bookmark.contentType,
+  body_bytes: bookmark.bodyBytes,
+  received_at: bookmark.receivedAt.toISOString(),
+  created_at: bookmark.createdAt.toISOString(),
+});
+
+const viewInFull = (bookmark: StoredBookmark) => ({ ...viewBookmark(bookmark), headers: bookmark.headers });
