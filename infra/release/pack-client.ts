@@ -50,7 +50,7 @@ export async function generateClient(): Promise<void> {
 export function emitClientTypes(outDir: string, write?: ts.WriteFileCallback): string[] {
   const doors = ["src/index.ts", "src/webhooks/index.ts"].map((door) => join(clientFolder, door));
   const rootDir = join(clientFolder, "src");
-  const program = ts.createProgram(doors, {
+  const compiled = ts.createProgram(doors, {
     outDir,
     rootDir,
     declaration: true,
@@ -62,9 +62,9 @@ export function emitClientTypes(outDir: string, write?: ts.WriteFileCallback): s
     strict: true,
     types: ["node"],
   });
-  const problems = [...ts.getPreEmitDiagnostics(program), ...program.emit(undefined, write).diagnostics];
+  const problems = [...ts.getPreEmitDiagnostics(compiled), ...compiled.emit(undefined, write).diagnostics];
   if (problems.length > 0) throw new Error(ts.formatDiagnostics(problems, formatHost));
-  const sources = program.getSourceFiles().filter(({ isDeclarationFile }) => !isDeclarationFile);
+  const sources = compiled.getSourceFiles().filter(({ isDeclarationFile }) => !isDeclarationFile);
   return sources.map(({ fileName }) => relative(rootDir, fileName));
 }
 

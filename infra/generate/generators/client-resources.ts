@@ -55,7 +55,7 @@ interface Method {
 }
 
 /** Tags whose routes are for browsers, senders and other programs' own clients. */
-const notResources = new Set(["documents", "ingest", "graphql", "ofrep"]);
+const notResources = new Set(["documents", "ingest", "graphql", "ofrep", "schemas", "subjects"]);
 
 /**
  * Writes the resources of the client: their types, and the table by which requests are made. Names come from operation
