@@ -1,5 +1,3 @@
-import { ApiError } from "@signalbox/client";
-
 /** Exit codes of the command. They are part of its interface. */
 export const exitCodes = {
   ok: 0,
@@ -10,7 +8,7 @@ export const exitCodes = {
   unavailable: 5,
 } as const;
 
-type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** The meaning of each exit code, for the help and the reference. */
 export const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
@@ -39,51 +37,9 @@ export class UsageError extends Failure {
   }
 }
 
-/** A failure as it is printed. */
-interface Described {
-  readonly exitCode: ExitCode;
-  readonly lines: readonly string[];
-  readonly json: object;
-}
-
-/** Describes whatever a command threw: the code, message, fields and request of a refusal, or the sentence of a failure. */
-export function describeFailure(error: unknown): Described {
-  if (error instanceof ApiError) return describeRefusal(error);
-  const failure = error instanceof Failure ? error : unanswered(error);
-  if (failure === null) throw error;
-  const code = Object.entries(exitCodes).find(([, value]) => value === failure.exitCode)?.[0] ?? "failed";
-  return {
-    exitCode: failure.exitCode,
-    lines: [failure.message],
-    json: { error: { code, message: failure.message } },
-  };
-}
-
-function describeRefusal({ status, code, message, details, requestId, docUrl }: ApiError): Described {
-  const fields = details.map((one) => `  ${[one.field, one.message].filter(Boolean).join(": ")}`);
-  const more = [requestId && `  request ${requestId}`, docUrl && `  ${docUrl}`].filter((line) => Boolean(line));
-  return {
-    exitCode: exitCodeOf(status),
-    lines: [`${code}: ${message}`, ...fields, ...(more as string[])],
-    json: { error: { code, message, details, request_id: requestId, doc_url: docUrl } },
-  };
-}
-
 /** Returns the exit code of a refusal with this status. */
 export function exitCodeOf(status: number): ExitCode {
   if (status === 401 || status === 403) return exitCodes.refused;
   if (status === 404 || status === 410) return exitCodes.notFound;
   return status === 429 || (status >= 502 && status <= 504) ? exitCodes.unavailable : exitCodes.failed;
-}
-
-/** Explains a request without an answer; null for an error of another kind. */
-function unanswered(error: unknown): Failure | null {
-  if (!(error instanceof Error)) return null;
-  if (error.name === "TimeoutError") {
-    return new Failure("Signalbox did not answer in time.", exitCodes.unavailable, { cause: error });
-  }
-  const { cause } = error;
-  if (!(error instanceof TypeError && cause instanceof Error)) return null;
-  const reason = "code" in cause ? String(cause.code) : cause.message;
-  return new Failure(`Signalbox does not answer: ${reason}.`, exitCodes.unavailable, { cause: error });
 }

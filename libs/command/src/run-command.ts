@@ -1,6 +1,6 @@
 import type { Context } from "./context.ts";
 import { type Command, commonOptions, optionsOf, parseWords } from "./declare.ts";
-import { describeFailure, exitCodes, UsageError } from "./failures.ts";
+import { exitCodes, UsageError } from "./failures.ts";
 import { commandHelp, programHelp } from "./help.ts";
 import { createOutput, printableJson, printableLines, type Sink } from "./output.ts";
 import { createProfiles, profilePath } from "./profiles.ts";
@@ -38,6 +38,8 @@ export async function runCommand(
     await command.run(createContext(command, rest, own), rest);
     return exitCodes.ok;
   } catch (error) {
+    // It loads the client, which a help needs not wait for.
+    const { describeFailure } = await import("./describe-failure.ts");
     const { exitCode, lines, json } = describeFailure(error);
     own.stderr.write(isJson ? `${printableJson(json)}\n` : `signalbox: ${lines.map(printableLines).join("\n")}\n`);
     return exitCode;

@@ -1,7 +1,7 @@
 import { emitKeypressEvents } from "node:readline";
 import { dataOf } from "@signalbox/client";
 import type { Connection, Context } from "../context.ts";
-import { describeFailure } from "../failures.ts";
+import { describeFailure } from "../describe-failure.ts";
 import { replacedNote } from "./line-view.ts";
 import type { View, ViewOptions } from "./listener.ts";
 import {
