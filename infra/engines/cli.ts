@@ -1,13 +1,21 @@
 import { describeMissing, examine, missingPackages, tableOf } from "./doctor.ts";
 import { endpointsFile } from "./endpoints.ts";
 import { EngineAbsentError } from "./engine.ts";
-import { fetchEngines } from "./engines.ts";
+import { fetchEngines, sharedEngines } from "./engines.ts";
 import { sharedEngineStates, startSharedEngines, stopSharedEngines } from "./shared-engines.ts";
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
+/** `start` starts all of them, `start kafka` that one. */
 async function start(): Promise<void> {
-  await startSharedEngines(print);
+  const given = process.argv.slice(3);
+  const unknown = given.find((one) => !sharedEngines.some(({ name }) => name === one));
+  if (unknown !== undefined)
+    throw new EngineAbsentError(
+      `There is no engine ${unknown}, only ${sharedEngines.map(({ name }) => name).join(", ")}.`,
+    );
+  const names = sharedEngines.map(({ name }) => name).filter((name) => given.includes(name));
+  await startSharedEngines(print, names.length > 0 ? names : undefined);
   print(`addresses are in ${endpointsFile}`);
 }
 

@@ -13,7 +13,7 @@ describe("the topics on a broker with principals", () => {
   const opened: EventLog[] = [];
   let kafka: GuardedKafka;
   before(async () => {
-    kafka = await startGuardedKafka([...services, "exporter"].map((name) => `signalbox-${name}`));
+    kafka = await startGuardedKafka([...services.map((name) => `signalbox-${name}`), "signalbox-exporter", "my-team"]);
   });
   after(async () => {
     for (const eventLog of opened) await eventLog.close();
@@ -62,6 +62,30 @@ describe("the topics on a broker with principals", () => {
     await reader.close();
     await worker.lag("image-worker.jobs", ["signalbox.image-render.v1"]);
     await assert.rejects(worker.lag("images.facts", ["signalbox.image-render.v1"]), /[Aa]uthoriz/, "nor its group");
+  });
+
+  test("another team reads the topics that it was given, in groups of its own, and no others", async () => {
+    const given = await topics("reader", "my-team", "signalbox.account.v1");
+    assert.deepEqual([given.code, given.stderr], [0, ""]);
+    const team = await openEventLog(kafka.urlOf("my-team"), { clientId: "my-team", log, metrics, clock });
+    opened.push(team);
+    await eventually(() => team.lag("my-team.billing", ["signalbox.account.v1"]).then(() => true));
+    await assert.rejects(team.lag("account.audit", ["signalbox.account.v1"]), /[Aa]uthoriz/, "no group of a service");
+    const reader = { service: "my-team", instance: "test", topics: ["signalbox.account.v1"], from: "start" } as const;
+    const read = await team.broadcast({ ...reader, onRecord: () => {} });
+    await read.caughtUp;
+    await read.close();
+    await assert.rejects(team.publish(record("signalbox.account.v1")), /[Aa]uthoriz/);
+    for (const [args, said] of [
+      [["account-reports", "signalbox.image.v1"], /too close to account/],
+      [["My Team", "signalbox.image.v1"], /lower-case letters/],
+      [["my-team", "signalbox.access.v1"], /signalbox\.access\.v1 is no topic for readers/],
+      [["my-team"], /Name the topics to read: .*signalbox\.image\.v1/],
+    ] as const) {
+      const refused = await topics("reader", ...args);
+      assert.notEqual(refused.code, 0);
+      assert.match(refused.stderr, said);
+    }
   });
 
   test("a watcher sees how far each group is, and can do nothing", async () => {

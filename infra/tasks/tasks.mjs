@@ -116,7 +116,7 @@ export const tasks = [
     options: [
       ["doctor", "prints which programs test:engines needs, which are missing, and how to install them"],
       ["fetch", "downloads the engines"],
-      ["start, stop, status", "start and stop them, and say which ones run"],
+      ["start, stop, status", "start and stop them, and say which ones run; `start kafka` starts that one"],
     ],
     example: "npm run engines -- doctor",
   },
@@ -156,8 +156,12 @@ export const tasks = [
     name: "topics",
     summary: "creates the Kafka topics of the catalogue, corrects their settings and grants each service its rights",
     installs: "run",
-    arguments: "[check] --<property>=<value> …",
-    options: [["check", "changes nothing; prints what differs and ends with 1"], ...propertyOptions],
+    arguments: "[check | reader <name> <topic> …] --<property>=<value> …",
+    options: [
+      ["check", "changes nothing; prints what differs and ends with 1"],
+      ["reader", "gives the principal User:<name> exactly the rights to read these topics"],
+      ...propertyOptions,
+    ],
     example: "npm run topics -- check --events.url=kafka://127.0.0.1:9092",
   },
   {

@@ -8,6 +8,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -17,17 +18,19 @@ import org.apache.kafka.common.serialization.StringDeserializer;
 
 /**
  * Consumes events and applies each of them once: java -cp 'jars/*' Consume.java brokers group database-file topic…
- * Prints each event that it applies as a line of JSON, and leaves its group on SIGTERM.
+ * Prints each event that it applies as a line of JSON, and leaves its group on SIGTERM. Where Kafka has TLS and principals,
+ * KAFKA_CA is the file of its authority, and KAFKA_USERNAME and KAFKA_PASSWORD are a SCRAM-SHA-512 login.
  */
 public class Consume {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   public static void main(String[] args) throws Exception {
-    var settings = Map.<String, Object>of(
+    var settings = new HashMap<String, Object>(Map.of(
         "bootstrap.servers", args[0],
         "group.id", args[1],
         "auto.offset.reset", "earliest",
-        "enable.auto.commit", false);
+        "enable.auto.commit", false));
+    if (System.getenv("KAFKA_CA") != null) settings.putAll(security());
     try (var database = DriverManager.getConnection("jdbc:h2:file:" + args[2]);
         var consumer = new KafkaConsumer<>(settings, new StringDeserializer(), new ByteArrayDeserializer())) {
       database.createStatement().execute("CREATE TABLE IF NOT EXISTS handled (event_id UUID PRIMARY KEY)");
@@ -43,6 +46,16 @@ public class Consume {
     } catch (WakeupException stopped) {
       // The signal to stop: what was opened is closed by now.
     }
+  }
+
+  private static Map<String, Object> security() {
+    String login = "org.apache.kafka.common.security.scram.ScramLoginModule required username=\"%s\" password=\"%s\";";
+    return Map.of(
+        "security.protocol", "SASL_SSL",
+        "ssl.truststore.type", "PEM",
+        "ssl.truststore.location", System.getenv("KAFKA_CA"),
+        "sasl.mechanism", "SCRAM-SHA-512",
+        "sasl.jaas.config", login.formatted(System.getenv("KAFKA_USERNAME"), System.getenv("KAFKA_PASSWORD")));
   }
 
   private static void handle(Connection database, ConsumerRecord<String, byte[]> record) throws Exception {

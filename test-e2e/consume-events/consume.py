@@ -1,9 +1,11 @@
 """Consumes events and applies each of them once: consume.py <brokers> <group> <database file> <topic>…
 
-Prints each event that it applies as a line of JSON, and leaves its group on SIGTERM.
+Prints each event that it applies as a line of JSON, and leaves its group on SIGTERM. Where Kafka has TLS and principals,
+KAFKA_CA is the file of its authority, and KAFKA_USERNAME and KAFKA_PASSWORD are a SCRAM-SHA-512 login.
 """
 
 import json
+import os
 import signal
 import sqlite3
 import sys
@@ -40,6 +42,16 @@ def handle(message):
         print(json.dumps(event), flush=True)
 
 
+security = {}
+if "KAFKA_CA" in os.environ:
+    security = {
+        "security.protocol": "SASL_SSL",
+        "ssl.ca.location": os.environ["KAFKA_CA"],
+        "sasl.mechanism": "SCRAM-SHA-512",
+        "sasl.username": os.environ["KAFKA_USERNAME"],
+        "sasl.password": os.environ["KAFKA_PASSWORD"],
+    }
+
 running = True
 
 
@@ -55,6 +67,7 @@ consumer = Consumer(
         "group.id": group,
         "auto.offset.reset": "earliest",
         "enable.auto.commit": False,
+        **security,
     }
 )
 consumer.subscribe(topics)

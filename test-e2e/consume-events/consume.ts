@@ -1,7 +1,10 @@
 /**
  * A program that consumes events and applies each of them once: `node consume.ts <brokers> <group> <database file> <topic>…`
- * It prints each event that it applies as a line of JSON, and leaves its group on SIGTERM.
+ * It prints each event that it applies as a line of JSON, and leaves its group on SIGTERM. Where Kafka has TLS and
+ * principals, KAFKA_CA is the file of its authority, and KAFKA_USERNAME and KAFKA_PASSWORD are a SCRAM-SHA-512 login.
  */
+import { readFileSync } from "node:fs";
+import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { zstdDecompress } from "node:zlib";
@@ -42,7 +45,15 @@ function handle({ key, headers = {}, value }: KafkaMessage): void {
   }
 }
 
-const kafka = new kafkajs.Kafka({ clientId: "my-team", brokers: brokers.split(","), logLevel: kafkajs.logLevel.ERROR });
+// biome-ignore lint/style/noProcessEnv: the sample stands alone, without our configuration.
+const { KAFKA_CA: ca, KAFKA_USERNAME: username, KAFKA_PASSWORD: password = "" } = process.env;
+const kafka = new kafkajs.Kafka({
+  clientId: "my-team",
+  brokers: brokers.split(","),
+  logLevel: kafkajs.logLevel.ERROR,
+  ...(ca && { ssl: { ca: [readFileSync(ca)] } }),
+  ...(username && { sasl: { mechanism: "scram-sha-512" as const, username, password } }),
+});
 const consumer = kafka.consumer({ groupId: group });
 await consumer.connect();
 await consumer.subscribe({ topics, fromBeginning: true });

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { environment } from "@signalbox/config";
 import { enginesFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { fetchOnce } from "@signalbox/infra/engines/fetch-once.ts";
 import { findProgram } from "@signalbox/infra/engines/find-program.ts";
@@ -73,8 +74,15 @@ export interface RunningSample {
   kill(): void;
 }
 
-export function startSample([program, ...args]: Command, more: readonly string[]): RunningSample {
-  const child: ChildProcess = spawn(program, [...args, ...more], { stdio: ["ignore", "pipe", "pipe"] });
+export function startSample(
+  [program, ...args]: Command,
+  more: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+): RunningSample {
+  const child: ChildProcess = spawn(program, [...args, ...more], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...environment(), ...variables },
+  });
   const printed = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
     child[name]?.setEncoding("utf8").on("data", (text: string) => {
