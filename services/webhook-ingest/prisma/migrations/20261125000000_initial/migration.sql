@@ -20,6 +20,7 @@ CREATE TABLE "sources" (
     "former_addresses_end_at" TIMESTAMPTZ(3)[] NOT NULL DEFAULT '{}',
     "address_ids" TEXT[],
     "secret_ids" TEXT[],
+    "is_secret_short" BOOLEAN,
 
     CONSTRAINT "sources_pkey" PRIMARY KEY ("id")
 );
@@ -115,3 +116,25 @@ CREATE SCHEMA IF NOT EXISTS "signalbox";
 CREATE TABLE "signalbox"."received_deliveries_default" PARTITION OF "received_deliveries" DEFAULT;
 
 CREATE INDEX "rejections_source_id_reason_rejected_at_id_idx" ON "rejections"("source_id", "reason", "rejected_at", "id");
+
+CREATE TABLE "bookmarks" (
+    "id" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "source_id" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "received_id" TEXT NOT NULL,
+    "delivery_id" TEXT NOT NULL,
+    "event_type" TEXT,
+    "content_type" TEXT,
+    "headers" JSONB NOT NULL,
+    "body" BYTEA NOT NULL,
+    "received_at" TIMESTAMPTZ(3) NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "bookmarks_pkey" PRIMARY KEY ("id")
+);
+CREATE UNIQUE INDEX "bookmarks_account_id_name_key" ON "bookmarks"("account_id", "name");
+CREATE INDEX "bookmarks_account_id_created_at_id_idx" ON "bookmarks"("account_id", "created_at", "id");
+CREATE INDEX "bookmarks_source_id_idx" ON "bookmarks"("source_id");
+ALTER TABLE "bookmarks" ADD CONSTRAINT "bookmarks_source_id_fkey"
+  FOREIGN KEY ("source_id") REFERENCES "sources"("id") ON DELETE CASCADE ON UPDATE CASCADE;
