@@ -26,7 +26,9 @@ const ownFolders = [
   "infra/docker",
 ];
 const isOurs = (path: string): boolean =>
-  !/(^|\/)(test|node_modules)(\/|$)|\.test\.ts$|^(libs\/testing|services\/console)(\/|$)|^libs\/client\/.*\.d\.ts$/.test(path);
+  !/(^|\/)(test|node_modules)(\/|$)|\.test\.ts$|^(libs\/testing|services\/console)(\/|$)|^libs\/client\/.*\.d\.ts$/.test(
+    path,
+  );
 
 const { fileList, warnings } = await nodeFileTrace(await entries(), {
   base: root,
