@@ -116,7 +116,7 @@ export const tasks = [
     options: [
       ["doctor", "prints which programs test:engines needs, which are missing, and how to install them"],
       ["fetch", "downloads the engines"],
-      ["start, stop, status", "start and stop them, and say which ones run; `start kafka` starts that one"],
+      ["start, stop, status", "start (all, or `start kafka`) and stop them, and say which run"],
     ],
     example: "npm run engines -- doctor",
   },
@@ -159,7 +159,7 @@ export const tasks = [
     arguments: "[check | reader <name> <topic> …] --<property>=<value> …",
     options: [
       ["check", "changes nothing; prints what differs and ends with 1"],
-      ["reader", "gives the principal User:<name> exactly the rights to read these topics"],
+      ["reader", "gives User:<name> exactly the rights to read these topics"],
       ...propertyOptions,
     ],
     example: "npm run topics -- check --events.url=kafka://127.0.0.1:9092",
@@ -257,12 +257,12 @@ export const tasks = [
     example: "npm run pack-client -- ../packages",
   },
   {
-    name: "pack-event-types",
-    summary: "packs the types of all events for TypeScript, Python, Go and Java",
+    name: "pack-types",
+    summary: "packs the types of all events for four languages",
     installs: "all",
     arguments: "<folder>",
     options: [["<folder>", "where the archive goes; the current folder unless given"]],
-    example: "npm run pack-event-types -- ../packages",
+    example: "npm run pack-types -- ../packages",
   },
   {
     name: "help",
