@@ -32,6 +32,8 @@ const isOurs = (path: string): boolean =>
 
 const { fileList, warnings } = await nodeFileTrace(await entries(), {
   base: root,
+  // Scripts for browsers, which are served and never loaded, and the engines of a clone.
+  ignore: ["services/gateway/assets/**", ".engines/**"],
   // Reads the code that Node runs: the source without its types.
   readFile: async (path) => {
     const text = await readFile(path).catch(() => null);
