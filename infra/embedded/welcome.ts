@@ -27,12 +27,14 @@ export function welcome(
     const shorter = relative(currentFolder, path);
     return shorter.startsWith("..") ? path : shorter;
   };
+  // The schema has its place on the first page and in GraphiQL.
+  const shown = links.filter(({ name }) => name !== "Schema");
   const note = replaced ? "\n               It is a new one: the key that was kept there no longer works." : "";
   return `${baseUrl}
 Signalbox is ready, ${(startMs / 1000).toFixed(1)} s after its start.
 
   Base URL     ${baseUrl}
-${links.map(({ name, url }) => `  ${name.padEnd(13)}${url}`).join("\n")}
+${shown.map(({ name, url }) => `  ${name.padEnd(13)}${url}`).join("\n")}
   API key      ${apiKey}
                kept in ${near(apiKeyFile)}${note}
 

@@ -21,10 +21,12 @@ const endpointExample = {
 };
 
 const data = WebhookEndpointResource.extend({
-  settings: WebhookEndpointResource.shape.settings.extend({
-    format: z.enum(eventFormats).describe("`original`, or `envelope` for every other format."),
-    body_format: z.string().optional().describe("The form of the body, also one that came later."),
-  }),
+  settings: WebhookEndpointResource.shape.settings
+    .extend({
+      format: z.enum(eventFormats).describe("`original`, or `envelope` for every other format."),
+      body_format: z.string().optional().describe("The form of the body, also one that came later."),
+    })
+    .describe("The settings of the endpoint."),
   scope: WebhookEndpointResource.shape.scope.optional(), // events from before it lack it
   changed,
 });
