@@ -63,8 +63,9 @@ test("a new endpoint shows its secret once, and every other field always", async
     },
   );
   assert.deepEqual((await delivery.send(who, "GET", pathOf(body))).body, inFull);
+  const settings = { ...shown.settings, body_format: "envelope" };
   const [event] = await delivery.eventsOf(who.accountId, 1);
-  assert.deepEqual([event?.name, event?.data], ["webhook_endpoint.created", { ...shown, changed: [] }]);
+  assert.deepEqual([event?.name, event?.data], ["webhook_endpoint.created", { ...shown, settings, changed: [] }]);
   const stored = "select e::text from endpoints e union all select s::text from endpoint_secrets s";
   const { rows } = await delivery.pool.query({ name: "", text: stored });
   assert.ok(!JSON.stringify([rows, delivery.context.logged]).includes(secret), "nor in a row or a log line");

@@ -29,8 +29,9 @@ test("a new source is shown with every field, found again, and published", async
   const created = await ingest.send(who, "POST", sourcesPath, { body: hmac });
   const { status, headers } = created;
   assert.equal(status, 201);
-  const { ingest_url, effective_settings, doc_url, ...body } = created.body;
+  const { ingest_url, effective_settings, doc_url, warnings, ...body } = created.body;
   assert.equal(ingest_url, `http://127.0.0.1:8080${body.ingest_path}`);
+  assert.deepEqual(warnings, []);
   assert.match(body.id, /^src_/);
   assert.equal(headers.get("location"), pathOf(body));
   assert.deepEqual(
