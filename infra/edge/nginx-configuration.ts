@@ -92,6 +92,8 @@ ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `  ${name}_
   client_body_timeout 75s;
   send_timeout 30s;
   large_client_header_buffers 4 16k;
+  # nginx drops such names without a word; a service refuses what it does not know, such as the attribute ce-my_tenant.
+  underscores_in_headers on;
   keepalive_timeout 75s;
   # A request id from outside is kept only when it is short and plain, because it is written to logs and answers.
   map $http_x_request_id $edge_request_id {
