@@ -27,14 +27,24 @@ export function expectRefusal(answer: Answer, what: string, path: string): void 
   const type = answer.headers.get("content-type") ?? "";
   const isPage =
     answer.status === 404 && pages.some((prefix) => path.startsWith(prefix)) && type.startsWith("text/html");
-  if (!isPage) assert.match(type, /^application\/json/, shown);
+  const json = isOfRegistry(path) ? /^application\/(vnd\.schemaregistry\.v1\+)?json/ : /^application\/json/;
+  if (!isPage) assert.match(type, json, shown);
   assert.equal(answer.headers.get("x-content-type-options"), "nosniff", shown);
   assert.equal(answer.headers.get("x-powered-by"), null, shown);
   assert.ok(answer.headers.get("x-request-id"), shown);
   if (isPage) return;
   if (path === "/graphql") expectGraphqlErrors(answer, shown);
   else if (path.startsWith("/ofrep/") && answer.json?.errorCode !== undefined) expectOfrepError(answer, shown);
+  else if (isOfRegistry(path) && answer.json?.error_code !== undefined) expectRegistryError(answer, shown);
   else expectError(answer, shown, path);
+}
+
+/** Routes of the schema registry: its clients have parameters and a form of errors of their own. */
+export const isOfRegistry = (path: string): boolean => /^\/(subjects|schemas\/(ids|guids|types))(\/|$)/.test(path);
+
+function expectRegistryError({ status, json }: Answer, shown: string): void {
+  assert.equal(status, 404, shown);
+  assert.ok([40_401, 40_402, 40_403].includes(json.error_code), shown);
 }
 
 /** OFREP 0.3 has its own form of errors. */
