@@ -40,7 +40,16 @@ test("a browser gets the same links as a page with its own policy, and a HEAD it
   assert.match(answer.headers.get("vary") ?? "", /Accept/);
   const text = await answer.text();
   const targets = [...text.matchAll(/<a href="([^"]+)"/g)].map(([, target]) => target);
-  const documents = ["console/", "docs", "graphql", "schema.graphql", "openapi.json", "asyncapi.yaml", "docs/api", "docs/errors"];
+  const documents = [
+    "console/",
+    "docs",
+    "graphql",
+    "schema.graphql",
+    "openapi.json",
+    "asyncapi.yaml",
+    "docs/api",
+    "docs/errors",
+  ];
   assert.deepEqual(targets, [...documents, "oauth", healthUrl]);
   const head = await fetch(`${gateway.url}/`, { method: "HEAD", headers: { accept: chromium } });
   assert.deepEqual([head.status, await head.text()], [200, ""]);
