@@ -147,7 +147,7 @@ export const payments = {
       "Copy the secret key of that mode into the source.",
     ],
     notes: [
-      "The secret is the API key of the account: whoever reads it can also make payments, so keep it here alone.",
+      "The secret is the API key of the account: anybody who reads it can also make payments, so keep it here alone.",
       "Paystack wants the status 200, which the preset answers.",
       "Ids are those of the transaction; several events about one get digits of their content appended.",
     ],

@@ -1,5 +1,11 @@
 import type { Preset } from "./preset.ts";
 
+const svixRetries =
+  "Svix's schedule: at once, then after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h; an endpoint that fails for five days is disabled.";
+/** The library and the secret that made the vectors of its form. */
+const ownLibrary = "Standard Webhooks' own library, `standardwebhooks` 1.1.1, with the secret of its published vector";
+const ownSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
 /** Senders that sign by Standard Webhooks. */
 export const standardWebhooksSenders = {
   "standard-webhooks": {
@@ -20,7 +26,7 @@ export const standardWebhooksSenders = {
     vector: {
       made: "library",
       from: "the tests of Standard Webhooks' own libraries",
-      secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+      secret: ownSecret,
       headers: {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
         "webhook-timestamp": "1614265330",
@@ -45,8 +51,8 @@ export const standardWebhooksSenders = {
     retries: "For up to 72 hours with growing gaps.",
     vector: {
       made: "library",
-      from: "Standard Webhooks' own library, `standardwebhooks` 1.1.1, with the secret of its published vector",
-      secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+      from: ownLibrary,
+      secret: ownSecret,
       headers: {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
         "webhook-timestamp": "1614265330",
@@ -71,12 +77,11 @@ export const standardWebhooksSenders = {
       "The headers are those of Svix (`svix-id`, `svix-timestamp`, `svix-signature`); the source takes both spellings.",
       "Development and production instances have endpoints and secrets of their own.",
     ],
-    retries:
-      "Svix's schedule: at once, then after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h; an endpoint that fails for five days is disabled.",
+    retries: svixRetries,
     vector: {
       made: "library",
-      from: "Standard Webhooks' own library, `standardwebhooks` 1.1.1, with the secret of its published vector",
-      secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+      from: ownLibrary,
+      secret: ownSecret,
       headers: {
         "svix-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
         "svix-timestamp": "1614265330",
@@ -103,8 +108,8 @@ export const standardWebhooksSenders = {
     retries: "Svix's schedule: at once, then after 5 s, 5 min, 30 min, 2 h, 5 h and 10 h.",
     vector: {
       made: "library",
-      from: "Standard Webhooks' own library, `standardwebhooks` 1.1.1, with the secret of its published vector",
-      secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+      from: ownLibrary,
+      secret: ownSecret,
       headers: {
         "svix-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
         "svix-timestamp": "1614265330",
@@ -132,8 +137,8 @@ export const standardWebhooksSenders = {
     retries: "The last event of a prediction is sent again for about a minute; earlier ones are not.",
     vector: {
       made: "library",
-      from: "Standard Webhooks' own library, `standardwebhooks` 1.1.1, with the secret of its published vector",
-      secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+      from: ownLibrary,
+      secret: ownSecret,
       headers: {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
         "webhook-timestamp": "1614265330",
@@ -162,8 +167,8 @@ export const standardWebhooksSenders = {
     retries: "Up to three times, when the answer is 429 or 503 with `Retry-After`.",
     vector: {
       made: "library",
-      from: "Standard Webhooks' own library, `standardwebhooks` 1.1.1, with the secret of its published vector",
-      secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+      from: ownLibrary,
+      secret: ownSecret,
       headers: {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
         "webhook-timestamp": "1614265330",
@@ -188,8 +193,8 @@ export const standardWebhooksSenders = {
     retries: "Up to eight times with growing gaps over about 33 hours.",
     vector: {
       made: "library",
-      from: "Standard Webhooks' own library, `standardwebhooks` 1.1.1, with the secret of its published vector",
-      secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+      from: ownLibrary,
+      secret: ownSecret,
       headers: {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
         "webhook-timestamp": "1614265330",
@@ -216,8 +221,8 @@ export const standardWebhooksSenders = {
     retries: "Up to ten times with growing gaps; after ten failed deliveries in a row the endpoint is disabled.",
     vector: {
       made: "library",
-      from: "Standard Webhooks' own library, `standardwebhooks` 1.1.1, with the secret of its published vector",
-      secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+      from: ownLibrary,
+      secret: ownSecret,
       headers: {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
         "webhook-timestamp": "1614265330",
@@ -242,12 +247,11 @@ export const standardWebhooksSenders = {
       "The type is `event_type` in the body, which this preset reads.",
       "Private incidents come without their content; read it from the API.",
     ],
-    retries:
-      "Svix's schedule: at once, then after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h; an endpoint that fails for five days is disabled.",
+    retries: svixRetries,
     vector: {
       made: "library",
-      from: "Standard Webhooks' own library, `standardwebhooks` 1.1.1, with the secret of its published vector",
-      secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+      from: ownLibrary,
+      secret: ownSecret,
       headers: {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
         "webhook-timestamp": "1614265330",
@@ -275,8 +279,8 @@ export const standardWebhooksSenders = {
     retries: "With growing gaps for about a day.",
     vector: {
       made: "library",
-      from: "Standard Webhooks' own library, `standardwebhooks` 1.1.1, with the secret of its published vector",
-      secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+      from: ownLibrary,
+      secret: ownSecret,
       headers: {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
         "webhook-timestamp": "1614265330",
