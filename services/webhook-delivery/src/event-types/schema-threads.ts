@@ -202,7 +202,10 @@ class SchemaThread {
 
   /** Ends a thread that does not answer. Its schema is to blame when the thread had the processor meanwhile. */
   async #giveUp(worker: Worker, waitedMs: number): Promise<void> {
+    const question = this.#end;
     const worked = await Promise.race([worker.cpuUsage().catch(() => null), sleep(replyMs, null, { ref: false })]);
+    // It was answered meanwhile, and the thread may have the next one.
+    if (this.#end !== question) return;
     const workedMs = worked === null ? 0 : (worked.user + worked.system) / 1000;
     const isGuilty = workedMs - this.#workedMs >= this.#stuckAfterMs / slowestShare;
     const answer = isGuilty ? guilty : ({ outcome: "starved" } as const);
