@@ -6,8 +6,10 @@ create table signalbox.statistics (
   -- Length in minutes: 1, 15, 60 or 1440.
   period smallint not null,
   at timestamptz(3) not null,
-  -- JSON: the counts of each combination of labels.
-  figures text not null,
+  -- JSON: each combination of labels.
+  labels text not null,
+  -- The counts and histograms of each, in LEB128.
+  figures bytea not null,
   -- True once they are part of the next longer period.
   rolled boolean not null,
   primary key (subject_id, period, at)

@@ -64,7 +64,8 @@ describe("the range of statistics", () => {
   });
 });
 
-const one = (labels: (string | null)[], count: number): StoredFigures => [labels, [count], [7, count]];
+/** One value of a bin that is counted as often as the counter says. */
+const one = (labels: (string | null)[], count: number): StoredFigures => [labels, [count], Uint8Array.of(7, count)];
 const wanted = { bucketMs: 10, isGrouped: [true, false], filters: [undefined, undefined] };
 
 describe("a summary of figures", () => {
@@ -78,16 +79,8 @@ describe("a summary of figures", () => {
     assert.deepEqual(
       totals.map(({ labels, sum }) => [labels, sum.counts, sum.histograms]),
       [
-        [["b", null], [3], [[7, 3]]],
-        [
-          ["a", null],
-          [2],
-          [
-            [7, 1],
-            [7, 1],
-            [7, 0],
-          ],
-        ],
+        [["b", null], [3], [Uint8Array.of(7, 3)]],
+        [["a", null], [2], [Uint8Array.of(7, 1), Uint8Array.of(7, 1), Uint8Array.of(7, 0)]],
       ],
     );
     assert.deepEqual(

@@ -1,4 +1,4 @@
-import { labelsKey, otherLabel, type PeriodFigures, type StoredFigures } from "@signalbox/storage";
+import { type Bins, labelsKey, otherLabel, type PeriodFigures, type StoredFigures } from "@signalbox/storage";
 
 interface Wanted {
   readonly bucketMs: number;
@@ -11,7 +11,7 @@ interface Wanted {
 /** Counts, and the histograms that add up to that of their times. */
 export interface Sum {
   readonly counts: number[];
-  readonly histograms: (readonly number[])[];
+  readonly histograms: Bins[];
 }
 
 interface Group {
@@ -40,8 +40,8 @@ export function summarize(periods: Iterable<PeriodFigures>, wanted: Wanted) {
 
 function groupsOf(periods: Iterable<PeriodFigures>, { bucketMs, isGrouped, filters }: Wanted): Group[] {
   const groups = new Map<string, Group>();
-  /** The groups by all labels, so that those of the thousands of rows are looked at once; null for filtered ones. */
-  const groupByLabels = new Map<string, Group | null>();
+  /** The groups by all labels, of which thousands of rows share one object; null for filtered ones. */
+  const groupByLabels = new Map<StoredFigures[0], Group | null>();
   const groupOf = (known: StoredFigures[0]): Group | null => {
     if (!known.every((label, place) => fits(label, filters[place]))) return null;
     const labels = known.map((label, place) => (isGrouped[place] ? label : null));
@@ -53,10 +53,9 @@ function groupsOf(periods: Iterable<PeriodFigures>, { bucketMs, isGrouped, filte
   for (const { atMs, figures } of periods) {
     const startMs = Math.floor(atMs / bucketMs) * bucketMs;
     for (const [labels, counts, bins] of figures) {
-      const key = labelsKey(labels);
-      const known = groupByLabels.get(key);
+      const known = groupByLabels.get(labels);
       const group = known === undefined ? groupOf(labels) : known;
-      if (known === undefined) groupByLabels.set(key, group);
+      if (known === undefined) groupByLabels.set(labels, group);
       if (group) addToGroup(group, startMs, counts, bins);
     }
   }
@@ -66,7 +65,7 @@ function groupsOf(periods: Iterable<PeriodFigures>, { bucketMs, isGrouped, filte
 const emptyGroup = (labels: Group["labels"]): Group => ({ labels, total: emptySum(), byStart: new Map() });
 const emptySum = (): Sum => ({ counts: [], histograms: [] });
 
-function addToGroup({ total, byStart }: Group, startMs: number, counts: readonly number[], bins: readonly number[]) {
+function addToGroup({ total, byStart }: Group, startMs: number, counts: readonly number[], bins: Bins) {
   let bucket = byStart.get(startMs);
   if (bucket === undefined) {
     bucket = emptySum();
@@ -76,7 +75,7 @@ function addToGroup({ total, byStart }: Group, startMs: number, counts: readonly
   addToSum(total, counts, bins);
 }
 
-function addToSum(sum: Sum, counts: readonly number[], bins: readonly number[]): void {
+function addToSum(sum: Sum, counts: readonly number[], bins: Bins): void {
   for (let place = 0; place < counts.length; place++)
     sum.counts[place] = (sum.counts[place] ?? 0) + (counts[place] as number);
   sum.histograms.push(bins);
@@ -101,11 +100,13 @@ function largestOf(groups: readonly Group[], { isGrouped }: Wanted): Group[] {
   const rest = emptyGroup(isGrouped.map((is) => (is ? otherLabel : null)));
   for (const { byStart } of sorted.slice(max)) {
     for (const [startMs, { counts, histograms }] of byStart) {
-      addToGroup(rest, startMs, counts, histograms[0] ?? []);
+      addToGroup(rest, startMs, counts, histograms[0] ?? noBins);
       for (const more of histograms.slice(1)) addToGroup(rest, startMs, [], more);
     }
   }
   return [...sorted.slice(0, max), rest];
 }
+
+const noBins: Bins = new Uint8Array();
 
 const sizeOf = ({ total: { counts } }: Group): number => counts.reduce((sum, count) => sum + count, 0);

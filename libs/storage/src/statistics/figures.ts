@@ -1,4 +1,5 @@
-import { addToBin, type Histogram } from "./histogram.ts";
+import { addToBin, type Bins, binsOf, eachBin, type Histogram } from "./histogram.ts";
+import { appendNumber, readNumber } from "./leb128.ts";
 
 /** The figures of one combination of labels: a number for each counter, and the times that were measured. */
 interface Figures {
@@ -11,13 +12,14 @@ interface Figures {
 /** The figures of one time, by their labels. */
 export type FigureTable = Map<string, Figures>;
 
-/** Figures as they are stored. */
-export type StoredFigures = readonly [
-  labels: readonly (string | null)[],
-  counts: readonly number[],
-  /** A bin, its count, the next bin and so on. */
-  bins: readonly number[],
-];
+/** Figures that are added up no further. */
+export type StoredFigures = readonly [labels: readonly (string | null)[], counts: readonly number[], bins: Bins];
+
+/** The columns of a row: the labels of its combinations as JSON, and the counts and bins of each in this order. */
+export interface FigureColumns {
+  readonly labels: string;
+  readonly figures: Uint8Array;
+}
 
 /**
  * Combinations in a table. Names are chosen by accounts: without a bound, an account with a type for each event would
@@ -36,17 +38,43 @@ export function labelsKey(labels: Figures["labels"]): string {
 
 const emptyFigures = (labels: Figures["labels"]): Figures => ({ labels, counts: [], histogram: new Map() });
 
-/** Returns figures in the form in which they are stored. */
-export const storedOf = ({ labels, counts, histogram }: Figures): StoredFigures => [
-  labels,
-  counts,
-  [...histogram].flat(),
-];
+const storedOf = ({ labels, counts, histogram }: Figures): StoredFigures => [labels, counts, binsOf(histogram)];
+
+/** Returns the figures of a table. */
+export const tableStored = (table: FigureTable): StoredFigures[] => [...table.values()].map(storedOf);
+
+/** Returns the columns of a table. Its combinations are sorted, so that rows with the same ones have the same text. */
+export function columnsOfTable(table: FigureTable): FigureColumns {
+  const sorted = [...table].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, figures]) => figures);
+  const bytes: number[] = [];
+  for (const { counts, histogram } of sorted) {
+    const bins = binsOf(histogram);
+    for (const number of [counts.length, ...counts, bins.length]) appendNumber(bytes, number);
+    bytes.push(...bins);
+  }
+  return { labels: JSON.stringify(sorted.map(({ labels }) => labels)), figures: Buffer.from(bytes) };
+}
+
+/** Creates a reader of columns that parses a text of labels once: most rows of a subject have the same. */
+export function createFigureReader(): (columns: FigureColumns) => StoredFigures[] {
+  const known = new Map<string, StoredFigures[0][]>();
+  return ({ labels: text, figures: bytes }) => {
+    const all = known.get(text) ?? (JSON.parse(text) as StoredFigures[0][]);
+    known.set(text, all);
+    const cursor = { place: 0 };
+    return all.map((labels): StoredFigures => {
+      const counts = Array.from({ length: readNumber(bytes, cursor) }, () => readNumber(bytes, cursor));
+      const length = readNumber(bytes, cursor);
+      const bins = bytes.subarray(cursor.place, cursor.place + length);
+      cursor.place += length;
+      return [labels, counts, bins];
+    });
+  };
+}
 
 function addFigures(sum: Figures, [, counts, bins]: StoredFigures): void {
   for (const [index, count] of counts.entries()) sum.counts[index] = (sum.counts[index] ?? 0) + count;
-  for (let place = 0; place < bins.length; place += 2)
-    addToBin(sum.histogram, bins[place] as number, bins[place + 1] as number);
+  eachBin(bins, (bin, count) => addToBin(sum.histogram, bin, count));
 }
 
 /** Adds stored figures to those of a table with the same labels. Beyond its bound the first label counts as `other`. */

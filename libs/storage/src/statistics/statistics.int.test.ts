@@ -7,7 +7,7 @@ import { openPool, type Pool } from "../database/pool.ts";
 import { sql } from "../database/statement.ts";
 import { addToTable, type FigureTable } from "./figures.ts";
 import { type FreshEntry, freshBatch } from "./fresh-figures.ts";
-import { binOf } from "./histogram.ts";
+import { addToBin, binOf, binsOf, type Histogram } from "./histogram.ts";
 import { createStatistics, periodMinutes } from "./statistics.ts";
 
 /** The tables are those of a service that has them. */
@@ -88,8 +88,9 @@ const expectedOf = (all: readonly Counted[], id: string, fromMs: number, toMs: n
     all
       .filter(({ account, subject, atMs }) => [account, subject].includes(id) && atMs >= fromMs && atMs < toMs)
       .map(({ label, durations }) => {
-        const bins = durations.flatMap((ms) => [binOf(ms), 1]);
-        return { figures: [[[label], [durations.length, 2 * durations.length], bins]] };
+        const histogram: Histogram = new Map();
+        for (const ms of durations) addToBin(histogram, binOf(ms), 1);
+        return { figures: [[[label], [durations.length, 2 * durations.length], binsOf(histogram)]] };
       }),
   );
 

@@ -3,7 +3,15 @@ import { dayMs } from "../database/days.ts";
 import type { Pool } from "../database/pool.ts";
 import { columnsOf, type Statement, sql } from "../database/statement.ts";
 import { inTransaction, type Tx } from "../database/transaction.ts";
-import { addToTable, type FigureTable, type StoredFigures, storedOf } from "./figures.ts";
+import {
+  addToTable,
+  columnsOfTable,
+  createFigureReader,
+  type FigureColumns,
+  type FigureTable,
+  type StoredFigures,
+  tableStored,
+} from "./figures.ts";
 import { type FreshFigures, readBatch } from "./fresh-figures.ts";
 
 interface Dependencies {
@@ -51,21 +59,22 @@ const takeFresh = sql(
 );
 const findRows = sql(
   "statistics.find-rows",
-  `select s.subject_id as "subjectId", s.at, s.figures, s.rolled from signalbox.statistics as s
+  `select s.subject_id as "subjectId", s.at, s.labels, s.figures, s.rolled from signalbox.statistics as s
    join unnest($2::text[], $3::timestamptz[]) as given (subject_id, at) using (subject_id, at) where s.period = $1`,
 );
 const writeRows = sql(
   "statistics.write-rows",
-  `insert into signalbox.statistics (period, subject_id, at, figures, rolled)
-   select $1, subject_id, at, figures, $5 from unnest($2::text[], $3::timestamptz[], $4::text[]) as given (subject_id, at, figures)
-   on conflict (subject_id, period, at) do update set figures = excluded.figures`,
+  `insert into signalbox.statistics (period, subject_id, at, labels, figures, rolled)
+   select $1, subject_id, at, labels, figures, $6
+   from unnest($2::text[], $3::timestamptz[], $4::text[], $5::bytea[]) as given (subject_id, at, labels, figures)
+   on conflict (subject_id, period, at) do update set labels = excluded.labels, figures = excluded.figures`,
 );
 const rollRows = sql(
   "statistics.roll-rows",
   `update signalbox.statistics as s set rolled = true from (
      select subject_id, at from signalbox.statistics where not rolled and period = $1 and at < $2 limit ${rolledMax}) as ended
    where s.subject_id = ended.subject_id and s.period = $1 and s.at = ended.at
-   returning s.subject_id as "subjectId", s.at, s.figures`,
+   returning s.subject_id as "subjectId", s.at, s.labels, s.figures`,
 );
 /**
  * One statement sees one moment: what is being rolled up is found in one place. A batch is looked at when it names the
@@ -73,13 +82,13 @@ const rollRows = sql(
  */
 const readRows = sql(
   "statistics.read",
-  `select at, figures, null as batch, null::int[] as counted from signalbox.statistics
+  `select at, labels, figures, null as batch, null::int[] as counted from signalbox.statistics
    where subject_id = $1 and period = $2 and at >= $3 and at < $4
    union all
-   select at, figures, null, null from signalbox.statistics
+   select at, labels, figures, null, null from signalbox.statistics
    where subject_id = $1 and period < $2 and not rolled and at >= $3 and at < $4
    union all
-   select null, null, batch, counted from signalbox.fresh_statistics where strpos(batch, $1) > 0`,
+   select null, null, null, batch, counted from signalbox.fresh_statistics where strpos(batch, $1) > 0`,
 );
 const removeRows = sql(
   "statistics.remove",
@@ -131,7 +140,7 @@ export function createStatistics({ pool, clock, livingSubjects }: Dependencies) 
     for (const [level, period] of periodMinutes.slice(0, -1).entries()) {
       const before = new Date(clock.nowMs() - graceMs - minutes(period));
       const { rows } = await tx.query<StoredRow>(rollRows, [period, before]);
-      await addRows(tx, level + 1, tablesOf(level + 1, rows.map(parsed)));
+      await addRows(tx, level + 1, tablesOf(level + 1, readAll(rows)));
       isMore ||= rows.length === rolledMax;
     }
     return isMore;
@@ -150,8 +159,9 @@ export function createStatistics({ pool, clock, livingSubjects }: Dependencies) 
     /** Reads the figures of a subject, or of an account, by the start of the period that they were found in. */
     async read(id: string, { fromMs, toMs, period }: StatisticsRange): Promise<PeriodFigures[]> {
       const { rows } = await pool.query<FoundRow>(readRows, [id, period, new Date(fromMs), new Date(toMs)]);
+      const figuresOf = createFigureReader();
       return rows.flatMap((row): PeriodFigures[] => {
-        if (row.batch === null) return [{ atMs: row.at.getTime(), figures: JSON.parse(row.figures) }];
+        if (row.batch === null) return [{ atMs: row.at.getTime(), figures: figuresOf(row) }];
         return readBatch(row.batch, row.counted)
           .filter(({ accountId, subjectId }) => accountId === id || subjectId === id)
           .filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
@@ -172,10 +182,9 @@ export function createStatistics({ pool, clock, livingSubjects }: Dependencies) 
   };
 }
 
-interface StoredRow {
+interface StoredRow extends FigureColumns {
   readonly subjectId: string;
   readonly at: Date;
-  readonly figures: string;
 }
 
 interface FreshRow {
@@ -183,9 +192,7 @@ interface FreshRow {
   readonly counted: readonly number[] | null;
 }
 
-type FoundRow =
-  | (FreshRow & { readonly at: null; readonly figures: null })
-  | { readonly at: Date; readonly figures: string; readonly batch: null };
+type FoundRow = (FreshRow & { readonly at: null }) | (FigureColumns & { readonly at: Date; readonly batch: null });
 
 interface ParsedRow {
   readonly subjectId: string;
@@ -193,9 +200,10 @@ interface ParsedRow {
   readonly figures: readonly StoredFigures[];
 }
 
-const parsed = ({ figures, ...row }: StoredRow): ParsedRow => ({ ...row, figures: JSON.parse(figures) });
-
-const tableStored = (table: FigureTable): StoredFigures[] => [...table.values()].map(storedOf);
+function readAll(rows: readonly StoredRow[]): ParsedRow[] {
+  const figuresOf = createFigureReader();
+  return rows.map(({ subjectId, at, ...columns }) => ({ subjectId, at, figures: figuresOf(columns) }));
+}
 
 const keyOf = ({ subjectId, at }: Pick<Row, "subjectId" | "at">): string => `${at.getTime()} ${subjectId}`;
 
@@ -221,16 +229,22 @@ async function addRows(tx: Tx, level: number, added: ReadonlyMap<string, Row>): 
   const keys = columnsOf(rows, [({ subjectId }) => subjectId, ({ at }) => at]);
   const late: ParsedRow[] = [];
   const sums = new Map<string, FigureTable>();
+  const figuresOf = createFigureReader();
   for (const known of (await tx.query<StoredRow & { rolled: boolean }>(findRows, [period, ...keys])).rows) {
     const { table } = added.get(keyOf(known)) as Row;
-    if (known.rolled) late.push({ ...known, figures: tableStored(table) });
+    if (known.rolled) late.push({ subjectId: known.subjectId, at: known.at, figures: tableStored(table) });
     const sum: FigureTable = new Map();
-    addToTable(sum, parsed(known).figures);
+    addToTable(sum, figuresOf(known));
     addToTable(sum, tableStored(table));
     sums.set(keyOf(known), sum);
   }
-  const texts = rows.map((row) => JSON.stringify(tableStored(sums.get(keyOf(row)) ?? row.table)));
+  const written = rows.map((row) => columnsOfTable(sums.get(keyOf(row)) ?? row.table));
   const isLast = level === periodMinutes.length - 1;
-  await tx.query(writeRows, [period, ...keys, texts, isLast]);
+  await tx.query(writeRows, [
+    period,
+    ...keys,
+    ...columnsOf(written, [({ labels }) => labels, ({ figures }) => figures]),
+    isLast,
+  ]);
   if (!isLast) await addRows(tx, level + 1, tablesOf(level + 1, late));
 }
