@@ -98,7 +98,7 @@ async function statisticsOf(
     to: new Date(toMs),
     bucket: query.bucket,
     totals: totals.map(({ labels, sum }) => view(labels, sum)),
-    items: items.map(({ startMs, labels, sum }) => ({ start: new Date(startMs).toISOString(), ...view(labels, sum) })),
+    items: items.map(({ startMs, labels, sum }) => view(labels, sum, { start: new Date(startMs).toISOString() })),
     ...now,
   };
 }

@@ -41,13 +41,18 @@ export function defineStatistics(spec: StatisticsSpec) {
   };
 }
 
-/** Creates a view whose names are written once: an answer has thousands of items. */
+/**
+ * Creates a view whose names are written once, and which adds to an item in place: an answer has thousands of items.
+ */
 function viewOf({ dimensions, counters, times }: StatisticsSpec, written: (name: string) => string) {
   const labelNames = Object.keys(dimensions).map(written);
   const counterNames = Object.keys(counters).map(written);
   const timeNames = times === undefined ? [] : Object.keys(shares).map(written);
-  return (labels: StoredFigures[0], { counts, histograms }: Sum): Record<string, unknown> => {
-    const view: Record<string, unknown> = {};
+  return (
+    labels: StoredFigures[0],
+    { counts, histograms }: Sum,
+    view: Record<string, unknown> = {},
+  ): Record<string, unknown> => {
     const fill = (names: readonly string[], values: readonly unknown[], absent: unknown): void => {
       for (let place = 0; place < names.length; place++) view[names[place] as string] = values[place] ?? absent;
     };

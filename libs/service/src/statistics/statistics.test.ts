@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { hours, minutes } from "@signalbox/core";
-import type { StoredFigures } from "@signalbox/storage";
+import type { Bins, StoredFigures } from "@signalbox/storage";
 import fc from "fast-check";
 import { bucketNames, bucketRangeOf, rangeFault } from "./statistics-range.ts";
 import { summarize } from "./summarize.ts";
@@ -64,8 +64,8 @@ describe("the range of statistics", () => {
   });
 });
 
-/** One value of a bin that is counted as often as the counter says. */
-const one = (labels: (string | null)[], count: number): StoredFigures => [labels, [count], Uint8Array.of(7, count)];
+const bin7 = (count: number): Bins => ({ bytes: Uint8Array.of(7, count), from: 0, to: 2 });
+const one = (labels: (string | null)[], count: number): StoredFigures => [labels, [count], bin7(count)];
 const wanted = { bucketMs: 10, isGrouped: [true, false], filters: [undefined, undefined] };
 
 describe("a summary of figures", () => {
@@ -79,8 +79,8 @@ describe("a summary of figures", () => {
     assert.deepEqual(
       totals.map(({ labels, sum }) => [labels, sum.counts, sum.histograms]),
       [
-        [["b", null], [3], [Uint8Array.of(7, 3)]],
-        [["a", null], [2], [Uint8Array.of(7, 1), Uint8Array.of(7, 1), Uint8Array.of(7, 0)]],
+        [["b", null], [3], [bin7(3)]],
+        [["a", null], [2], [bin7(1), bin7(1), bin7(0)]],
       ],
     );
     assert.deepEqual(

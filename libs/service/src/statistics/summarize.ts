@@ -1,4 +1,4 @@
-import { type Bins, labelsKey, otherLabel, type PeriodFigures, type StoredFigures } from "@signalbox/storage";
+import { type Bins, labelsKey, noBins, otherLabel, type PeriodFigures, type StoredFigures } from "@signalbox/storage";
 
 interface Wanted {
   readonly bucketMs: number;
@@ -106,7 +106,5 @@ function largestOf(groups: readonly Group[], { isGrouped }: Wanted): Group[] {
   }
   return [...sorted.slice(0, max), rest];
 }
-
-const noBins: Bins = new Uint8Array();
 
 const sizeOf = ({ total: { counts } }: Group): number => counts.reduce((sum, count) => sum + count, 0);

@@ -107,8 +107,9 @@ export function openPool(options: PoolOptions): Pool {
     idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 30_000,
     keepAlive: true,
     // now() in a timestamp without zone is UTC, as Prisma expects. Without the search path a role named signalbox would
-    // find the libraries' schema of that name before public.
-    options: "-c TimeZone=UTC -c search_path=public",
+    // find the libraries' schema of that name before public. Workers for one read would take the processors of others,
+    // and cost a short one more than they save.
+    options: "-c TimeZone=UTC -c search_path=public -c max_parallel_workers_per_gather=0",
     types: valueParsing,
   });
   // Without listeners a broken idle connection would end the process.

@@ -49,8 +49,8 @@ export function columnsOfTable(table: FigureTable): FigureColumns {
   const bytes: number[] = [];
   for (const { counts, histogram } of sorted) {
     const bins = binsOf(histogram);
-    for (const number of [counts.length, ...counts, bins.length]) appendNumber(bytes, number);
-    bytes.push(...bins);
+    for (const number of [counts.length, ...counts, bins.to]) appendNumber(bytes, number);
+    bytes.push(...bins.bytes);
   }
   return { labels: JSON.stringify(sorted.map(({ labels }) => labels)), figures: Buffer.from(bytes) };
 }
@@ -65,9 +65,9 @@ export function createFigureReader(): (columns: FigureColumns) => StoredFigures[
     return all.map((labels): StoredFigures => {
       const counts = Array.from({ length: readNumber(bytes, cursor) }, () => readNumber(bytes, cursor));
       const length = readNumber(bytes, cursor);
-      const bins = bytes.subarray(cursor.place, cursor.place + length);
+      const from = cursor.place;
       cursor.place += length;
-      return [labels, counts, bins];
+      return [labels, counts, { bytes, from, to: cursor.place }];
     });
   };
 }

@@ -1,6 +1,6 @@
 import { minutes } from "@signalbox/core";
 import type { StoredFigures } from "./figures.ts";
-import { type Bins, binOf, singleBin } from "./histogram.ts";
+import { binOf, noBins, singleBin } from "./histogram.ts";
 
 /** The part of one event, such as an attempt, in the figures. */
 export interface FreshEntry {
@@ -59,8 +59,6 @@ export function freshBatch(entries: readonly FreshEntry[]): string {
   });
   return JSON.stringify([[...places.keys()], first, entries[0]?.labels.length ?? 0, counted] satisfies Batch);
 }
-
-const noBins: Bins = new Uint8Array();
 
 /** Reads a batch; `counted` has the places of the entries that count, from 1, or is null for all. */
 export function readBatch(batch: string, counted: readonly number[] | null): FreshFigures[] {

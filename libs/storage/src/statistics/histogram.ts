@@ -7,10 +7,17 @@ import { appendNumber, readNumber } from "./leb128.ts";
 export type Histogram = Map<number, number>;
 
 /**
- * A histogram as it is stored: for each bin, ascending, its distance to the one before and its count, both in LEB128. A
- * read has half a million of them, which would take twenty times as long to read as JSON.
+ * A histogram as it is stored: for each bin, ascending, its distance to the one before and its count, both in LEB128. It
+ * lies in the bytes of its row: a read has twenty thousand histograms, and a typed array for each would be most of its
+ * garbage.
  */
-export type Bins = Uint8Array;
+export interface Bins {
+  readonly bytes: Uint8Array;
+  readonly from: number;
+  readonly to: number;
+}
+
+export const noBins: Bins = { bytes: new Uint8Array(), from: 0, to: 0 };
 
 /** Largest relative error of an estimate. Less than the 2 % that is promised: the answer is rounded too. */
 const accuracy = 0.018;
@@ -52,16 +59,16 @@ export function binsOf(histogram: Histogram): Bins {
     appendNumber(bytes, count);
     before = bin;
   }
-  return Uint8Array.from(bytes);
+  return { bytes: Uint8Array.from(bytes), from: 0, to: bytes.length };
 }
 
 /** Calls `visit` with each bin of a stored histogram and its count. */
-export function eachBin(bins: Bins, visit: (bin: number, count: number) => void): void {
-  const at = { place: 0 };
+export function eachBin({ bytes, from, to }: Bins, visit: (bin: number, count: number) => void): void {
+  const cursor = { place: from };
   let bin = 0;
-  while (at.place < bins.length) {
-    bin += readNumber(bins, at);
-    visit(bin, readNumber(bins, at));
+  while (cursor.place < to) {
+    bin += readNumber(bytes, cursor);
+    visit(bin, readNumber(bytes, cursor));
   }
 }
 
@@ -74,13 +81,20 @@ const counts = new Float64Array(binMax + 1);
  */
 export function quantilesOf(histograms: readonly Bins[], shares: readonly number[]): (number | null)[] {
   let [total, least, most] = [0, binMax, 0];
-  const add = (bin: number, count: number): void => {
-    counts[bin] = (counts[bin] as number) + count;
-    total += count;
-    if (bin < least) least = bin;
+  const cursor = { place: 0 };
+  // Not `eachBin`: variables that a callback shares are three times as slow.
+  for (const { bytes, from, to } of histograms) {
+    cursor.place = from;
+    let bin = 0;
+    while (cursor.place < to) {
+      bin += readNumber(bytes, cursor);
+      if (bin < least) least = bin;
+      const count = readNumber(bytes, cursor);
+      counts[bin] = (counts[bin] as number) + count;
+      total += count;
+    }
     if (bin > most) most = bin;
-  };
-  for (const bins of histograms) eachBin(bins, add);
+  }
   if (total === 0) return shares.map(() => null);
   let [bin, passed] = [least, counts[least] ?? 0];
   const found = shares.map((share) => {
