@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { access, appendFile, mkdtemp, rm } from "node:fs/promises";
+import { access, appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -11,6 +11,7 @@ import { libraryMigrations } from "@signalbox/service";
 import { migrate, openObjectStore } from "@signalbox/storage";
 import { createLogger, createMetrics } from "@signalbox/telemetry";
 import { eventually, startProcess, testDatabase } from "@signalbox/testing";
+import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import pg from "pg";
 
 const owners = ["account", "config", "images", "webhook-delivery", "webhook-ingest"] as const;
@@ -226,6 +227,57 @@ test("the backup waits for a running change, and later changes are not in it", a
   await backup(empty, "restore", folder);
   const inbox = await empty.query("account", "select right(event_id::text, 1) as id from signalbox.inbox");
   assert.deepEqual(inbox, [{ id: "1" }]);
+});
+
+test("a scheduled backup is encrypted, restored on a scratch server, and shares the bytes of the one before", async () => {
+  const identity = await generateX25519Identity();
+  const recipients = await identityToRecipient(identity);
+  const { SIGNALBOX_CONFIG_DATABASE_URL: scratchUrl = "" } = house.properties;
+  const keys = { SIGNALBOX_BACKUP_RECIPIENTS: recipients, SIGNALBOX_BACKUP_IDENTITIES: identity };
+  const kept = {
+    SIGNALBOX_BACKUP_SCRATCH_URL: scratchUrl,
+    SIGNALBOX_BACKUP_KEEP_LAST: "2",
+    SIGNALBOX_BACKUP_KEEP_DAYS: "0",
+  };
+  const watched: House = { ...house, properties: { ...house.properties, ...keys, ...kept } };
+  const root = await newFolder();
+  const names = async () => (await readdir(root)).toSorted();
+  const blobOf = (name = "") => join(root, name, "blobs", `${original}.age`);
+  const noted = () =>
+    house.query(
+      "config",
+      "select name, verified_at is not null and restored_at is not null as whole from backups order by name",
+    );
+
+  await mkdir(join(root, "2020-01-01T000000Z", "blobs"), { recursive: true }); // a run that was killed
+  await mkdir(join(root, "monday")); // of somebody else
+  assert.match(await backup(watched, "run", root), /verified by a restore of its databases.*5 databases/);
+  await backup(watched, "run", root);
+  const [first, second, ...others] = await names();
+  assert.deepEqual(others, ["monday"]);
+  assert.deepEqual(await noted(), [
+    { name: first, whole: true },
+    { name: second, whole: true },
+  ]);
+  assert.equal((await stat(blobOf(second))).nlink, 2, "the bytes are on the disk once");
+  assert.equal((await readFile(blobOf(second))).indexOf(bytes.subarray(0, 64)), -1);
+  const leftovers = await house.query(
+    "config",
+    "select datname from pg_database where datname like 'signalbox_backup_check%'",
+  );
+  assert.deepEqual(leftovers, []);
+
+  const backupPath = join(root, second ?? "");
+  await assert.rejects(backup(await openHouse(), "restore", backupPath), /is encrypted: give its identity/);
+  const empty = await openHouse();
+  await backup({ ...empty, properties: { ...empty.properties, ...keys } }, "restore", backupPath);
+  assert.deepEqual(await empty.query("config", overrides), await house.query("config", overrides));
+
+  await appendFile(blobOf(second), "rotten");
+  await backup(watched, "run", root);
+  const [kept1, third] = await names();
+  assert.deepEqual([kept1, (await noted()).map(({ name }) => name)], [second, [second, third]], "the oldest is gone");
+  assert.equal((await stat(blobOf(third))).nlink, 1, "what is damaged is not shared");
 });
 
 async function recordsOf(eventLog: EventLog) {

@@ -1,27 +1,32 @@
-import { createReadStream } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import type { ObjectStore } from "@signalbox/storage";
-import { BackupDamaged, type BackupFile, verifyFile, writeFileFrom } from "./backup-files.ts";
+import { BackupDamaged, type BackupFile, type BackupFolder } from "./backup-folder.ts";
 
 const page = 1_000;
 const atOnce = 8;
-const folderOfBlobs = "blobs";
 const listFile = "blobs.txt";
-const pathOf = (key: string): string => `${folderOfBlobs}/${key}`;
+
+/** An earlier backup with the same recipients, whose blobs need not be copied again. */
+export interface FormerBlobs {
+  readonly folder: BackupFolder;
+  readonly files: ReadonlyMap<string, BackupFile>;
+}
 
 /**
- * Copies the blobs of a store into the folder of a backup. A blob never changes under its key, so each is copied once.
+ * Copies the blobs of a store into the folder of a backup. A blob never changes under its key, so each is copied once,
+ * and not at all where an earlier backup on the same disk has it.
  */
 export class BlobCopies {
   readonly #objects: ObjectStore;
-  readonly #folder: string;
+  readonly #folder: BackupFolder;
+  readonly #former: FormerBlobs | null;
   readonly #copied = new Map<string, BackupFile>();
 
-  constructor(objects: ObjectStore, folder: string) {
+  constructor(objects: ObjectStore, folder: BackupFolder, former: FormerBlobs | null) {
     this.#objects = objects;
     this.#folder = folder;
+    this.#former = former;
   }
 
   has(key: string): boolean {
@@ -40,30 +45,38 @@ export class BlobCopies {
   }
 
   async #copy(key: string): Promise<void> {
+    const former = this.#former?.files.get(key);
+    if (this.#former && former && (await this.#folder.linkFrom(this.#former.folder, former))) {
+      this.#copied.set(key, former);
+      return;
+    }
     const found = await this.#objects.get(key);
-    if (found) this.#copied.set(key, await writeFileFrom(this.#folder, pathOf(key), found.stream));
+    if (found) this.#copied.set(key, await this.#folder.write(`blobs/${key}`, found.stream));
   }
 
   /** Writes the list of all copies. */
   async writeList(): Promise<{ readonly file: BackupFile; readonly count: number; readonly bytes: number }> {
     const entries = [...this.#copied];
-    const lines = entries.map(([key, { sha256, bytes }]) => `${sha256} ${bytes} ${key}\n`);
-    const file = await writeFileFrom(this.#folder, listFile, Readable.from(lines.map((line) => Buffer.from(line))));
+    const lines = entries.map(([key, file]) => Buffer.from(`${lineOf(key, file)}\n`));
+    const file = await this.#folder.write(listFile, Readable.from(lines));
     return { file, count: entries.length, bytes: entries.reduce((sum, [, copy]) => sum + copy.bytes, 0) };
   }
 }
 
+const lineOf = (key: string, { path, bytes, sha256, content }: BackupFile): string =>
+  [sha256, bytes, content.sha256, content.bytes, path, key].join(" ");
+
+function blobOf(line: string): [key: string, file: BackupFile] {
+  const [sha256 = "", bytes, contentSha256 = "", contentBytes, path = "", key = ""] = line.split(" ");
+  const content = { sha256: contentSha256, bytes: Number(contentBytes) };
+  return [key, { path, sha256, bytes: Number(bytes), content }];
+}
+
 /** Reads the copies of a backup by their keys. @throws BackupDamaged */
-export async function readBlobList(folder: string, list: BackupFile): Promise<ReadonlyMap<string, BackupFile>> {
-  await verifyFile(folder, list);
-  const text = await readFile(join(folder, list.path), "utf8");
-  const lines = text.split("\n").filter((line) => line !== "");
-  return new Map(
-    lines.map((line) => {
-      const [sha256 = "", bytes, key = ""] = line.split(" ");
-      return [key, { path: pathOf(key), bytes: Number(bytes), sha256 }];
-    }),
-  );
+export async function readBlobList(folder: BackupFolder, list: BackupFile): Promise<ReadonlyMap<string, BackupFile>> {
+  await folder.verify(list);
+  const lines = (await text(await folder.read(list))).split("\n").filter((line) => line !== "");
+  return new Map(lines.map(blobOf));
 }
 
 /**
@@ -79,15 +92,16 @@ export async function requireNoOthers(objects: ObjectStore, blobs: ReadonlyMap<s
 
 /** Copies all blobs of a backup into the store. @throws BackupDamaged */
 export async function restoreBlobs(
-  folder: string,
+  folder: BackupFolder,
   objects: ObjectStore,
   blobs: ReadonlyMap<string, BackupFile>,
 ): Promise<void> {
-  await sideBySide([...blobs], atOnce, async ([key, { path, bytes, sha256 }]) => {
-    const options = { size: bytes, sha256, contentType: "application/octet-stream", ifAbsent: true };
-    await objects.put(key, createReadStream(join(folder, path)), options).catch((cause: Error) => {
+  await sideBySide([...blobs], atOnce, async ([key, file]) => {
+    const { bytes: size, sha256 } = file.content;
+    const options = { size, sha256, contentType: "application/octet-stream", ifAbsent: true };
+    await objects.put(key, await folder.read(file), options).catch((cause: Error) => {
       if (cause.name !== "ContentMismatch") throw cause;
-      throw new BackupDamaged(`${path} in ${folder} is damaged`, { cause });
+      throw new BackupDamaged(`${file.path} in ${folder.path} is damaged`, { cause });
     });
   });
 }

@@ -1,48 +1,46 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { ServiceName } from "@signalbox/core";
 import type { DatabaseDescription } from "@signalbox/storage/describe-database";
 import type { BackedUpTable } from "@signalbox/storage/restore-database";
 import { writeDurably } from "../engines/durable-file.ts";
-import { BackupDamaged, type BackupFile } from "./backup-files.ts";
+import { BackupDamaged, type BackupFile, type BackupFolder } from "./backup-folder.ts";
 
 /** A database of a backup. */
 export interface BackedUpDatabase extends Omit<DatabaseDescription, "tables"> {
-  readonly service: string;
+  readonly service: ServiceName;
   readonly tables: readonly (BackedUpTable & { readonly file: BackupFile })[];
 }
 
 /** The contents of a backup. Written last: without it, a backup is incomplete. */
 export interface Manifest {
-  readonly format: 1;
+  readonly format: 2;
   /** The time of all parts. */
   readonly takenAt: string;
   readonly release: string;
+  /** The recipients of its files; none when they are not encrypted. The manifest itself is not. */
+  readonly encryptedFor: readonly string[];
   readonly databases: readonly BackedUpDatabase[];
   readonly records: { readonly file: BackupFile; readonly count: number };
-  /** A list with a line for each blob: its SHA-256, its size and its key. */
+  /** A list with a line for each blob: SHA-256 and size of its file, the same of its bytes, its path and its key. */
   readonly blobs: { readonly file: BackupFile; readonly count: number; readonly bytes: number };
 }
 
 const fileName = "manifest.json";
 
-/** Notes beside the manifest that the backup was found whole, for the list of backups. */
-export async function noteVerification(folder: string, at: Date): Promise<void> {
-  await writeDurably(join(folder, "verified.json"), `${JSON.stringify({ verifiedAt: at.toISOString() })}\n`);
-}
-
 /** Writes the manifest, which marks the backup as complete. */
-export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
-  await writeDurably(join(folder, fileName), `${JSON.stringify(manifest, null, 2)}\n`);
+export async function writeManifest(folder: BackupFolder, manifest: Manifest): Promise<void> {
+  await writeDurably(join(folder.path, fileName), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
 /** Reads the manifest. @throws BackupDamaged */
-export async function readManifest(folder: string): Promise<Manifest> {
-  const text = await readFile(join(folder, fileName), "utf8").catch((error: NodeJS.ErrnoException) => {
+export async function readManifest({ path }: BackupFolder): Promise<Manifest> {
+  const text = await readFile(join(path, fileName), "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;
-    throw new BackupDamaged(`${folder} is not a complete backup: ${fileName}, which is written last, is missing`);
+    throw new BackupDamaged(`${path} is not a complete backup: ${fileName}, which is written last, is missing`);
   });
   const manifest = parse(text);
-  if (manifest?.format !== 1) throw new BackupDamaged(`${join(folder, fileName)} is damaged, or of an unknown version`);
+  if (manifest?.format !== 2) throw new BackupDamaged(`${join(path, fileName)} is damaged, or of an unknown version`);
   return manifest;
 }
 

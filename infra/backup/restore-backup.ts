@@ -4,7 +4,7 @@ import { libraryMigrations } from "@signalbox/service";
 import { migrate } from "@signalbox/storage";
 import { type DatabaseRestore, openDatabaseRestore } from "@signalbox/storage/restore-database";
 import { commandTelemetry } from "../kafka/engine-url.ts";
-import { type BackupFile, readCompressed, verifyFile } from "./backup-files.ts";
+import type { BackupFile, BackupFolder } from "./backup-folder.ts";
 import { readBlobList, requireNoOthers, restoreBlobs } from "./copy-blobs.ts";
 import { publishRecords } from "./log-records.ts";
 import { type BackedUpDatabase, type Manifest, readManifest } from "./manifest.ts";
@@ -13,18 +13,18 @@ import type { Engines, OwnedDatabase } from "./open-engines.ts";
 /** Rows that a migration writes into an empty database: the backup has their later versions. */
 const written = ["public.revision_counter"];
 
-interface VerifiedBackup {
+export interface VerifiedBackup {
   readonly manifest: Manifest;
   readonly blobs: ReadonlyMap<string, BackupFile>;
 }
 
 /** Reads the whole backup and verifies it. @throws BackupDamaged */
-export async function verifyBackup(folder: string): Promise<VerifiedBackup> {
+export async function verifyBackup(folder: BackupFolder): Promise<VerifiedBackup> {
   const manifest = await readManifest(folder);
   const tables = manifest.databases.flatMap((database) => database.tables.map(({ file }) => file));
-  for (const file of [...tables, manifest.records.file]) await verifyFile(folder, file);
+  for (const file of [...tables, manifest.records.file]) await folder.verify(file);
   const blobs = await readBlobList(folder, manifest.blobs.file);
-  for (const file of blobs.values()) await verifyFile(folder, file);
+  for (const file of blobs.values()) await folder.verify(file);
   return { manifest, blobs };
 }
 
@@ -34,7 +34,7 @@ export async function verifyBackup(folder: string): Promise<VerifiedBackup> {
  */
 export async function restoreBackup(
   { databases, eventLog, specs, objects }: Engines,
-  folder: string,
+  folder: BackupFolder,
 ): Promise<Manifest> {
   const { manifest, blobs } = await verifyBackup(folder);
   await requireNoOthers(objects, blobs);
@@ -49,20 +49,18 @@ export async function restoreBackup(
 
   const opened: DatabaseRestore[] = [];
   try {
-    for (const { service, url } of databases) {
-      const backup = manifest.databases.find((one) => one.service === service);
-      if (!backup) throw new Error(`the backup has no database of ${service}`);
-      opened.push(await openEmptyDatabase({ service, url }, backup));
-    }
+    for (const database of databases) opened.push(await openEmptyDatabase(database, manifest));
     await Promise.all(
-      opened.map((database, index) => load(folder, database, manifest.databases, databases[index] as OwnedDatabase)),
+      databases.map(({ service }, index) =>
+        loadRows(folder, opened[index] as DatabaseRestore, databaseOf(manifest, service)),
+      ),
     );
     await restoreBlobs(folder, objects, blobs);
     for (const database of opened) await database.commit();
   } finally {
     await Promise.all(opened.map((database) => database.close()));
   }
-  await publishRecords(eventLog, readCompressed(folder, manifest.records.file.path));
+  await publishRecords(eventLog, await folder.readCompressed(manifest.records.file));
   return manifest;
 }
 
@@ -81,7 +79,15 @@ async function rangesOf(eventLog: Engines["eventLog"], topics: readonly string[]
   }
 }
 
-async function openEmptyDatabase({ service, url }: OwnedDatabase, backup: BackedUpDatabase): Promise<DatabaseRestore> {
+export function databaseOf({ databases }: Manifest, service: string): BackedUpDatabase {
+  const found = databases.find((one) => one.service === service);
+  if (found === undefined) throw new Error(`the backup has no database of ${service}`);
+  return found;
+}
+
+/** Migrates an empty database to this version and opens it for the rows of a backup. */
+export async function openEmptyDatabase({ service, url }: OwnedDatabase, manifest: Manifest): Promise<DatabaseRestore> {
+  const backup = databaseOf(manifest, service);
   await migrate({
     url,
     service,
@@ -109,13 +115,12 @@ async function openEmptyDatabase({ service, url }: OwnedDatabase, backup: Backed
   }
 }
 
-async function load(
-  folder: string,
+/** Loads the rows of a backup, as many as its manifest says. */
+export async function loadRows(
+  folder: BackupFolder,
   database: DatabaseRestore,
-  backups: readonly BackedUpDatabase[],
-  { service }: OwnedDatabase,
+  backup: BackedUpDatabase,
 ): Promise<void> {
-  const backup = backups.find((one) => one.service === service) as BackedUpDatabase;
   const files = new Map(backup.tables.map(({ name, file }) => [name, file]));
-  await database.load(backup, ({ name }) => readCompressed(folder, (files.get(name) as BackupFile).path));
+  await database.load(backup, ({ name }) => folder.readCompressed(files.get(name) as BackupFile));
 }

@@ -1,9 +1,10 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ServiceName } from "@signalbox/core";
 import type { DatabaseSnapshot } from "@signalbox/storage/database-snapshot";
-import { writeCompressed } from "./backup-files.ts";
+import type { BackupFolder } from "./backup-folder.ts";
 import { type CommonPoint, findCommonPoint } from "./common-point.ts";
-import { BlobCopies } from "./copy-blobs.ts";
+import { BlobCopies, type FormerBlobs } from "./copy-blobs.ts";
 import { findBeginnings, writeRecords } from "./log-records.ts";
 import { type BackedUpDatabase, type Manifest, writeManifest } from "./manifest.ts";
 import type { Engines } from "./open-engines.ts";
@@ -15,7 +16,7 @@ const pauseMs = 500;
 /** The keys of all blobs in the records (services/images, `originalKey`). Renditions can be made again. */
 const namedBlobs = "select 'originals/' || account_id || '/' || sha256 from originals";
 
-interface TakenBackup extends Manifest {
+export interface TakenBackup extends Manifest {
   readonly heldMs: number;
   /** Blobs that are in the records and missing in the store. */
   readonly missing: readonly string[];
@@ -25,23 +26,28 @@ interface TakenBackup extends Manifest {
  * Takes a backup of one moment. Most blobs are copied before it and the newest after it: a record is created after its
  * bytes, so they exist at any moment.
  */
-export async function takeBackup(engines: Engines, folder: string, release: string): Promise<TakenBackup> {
+export async function takeBackup(
+  engines: Engines,
+  folder: BackupFolder,
+  { release, former = null }: { readonly release: string; readonly former?: FormerBlobs | null },
+): Promise<TakenBackup> {
   await makeFolder(folder);
   const { databases, eventLog, specs, objects } = engines;
-  const blobs = new BlobCopies(objects, folder);
+  const blobs = new BlobCopies(objects, folder, former);
   await blobs.copyNew();
   const beginnings = await findBeginnings(eventLog, specs);
   const { point, missing } = await findWholePoint(engines, blobs);
   try {
     const copies = databases.map(({ service }) => copyDatabase(folder, service, snapshotOf(point, service)));
     const copied = await Promise.all(copies);
-    const records = await writeCompressed(folder, "records.jsonl.zst", (target) =>
+    const records = await folder.writeCompressed("records.jsonl.zst", (target) =>
       writeRecords(eventLog, beginnings, point.ends, target),
     );
     const manifest: Manifest = {
-      format: 1,
+      format: 2,
       takenAt: point.takenAt.toISOString(),
       release,
+      encryptedFor: folder.keys.recipients,
       databases: copied,
       records: { file: records.file, count: records.result },
       blobs: await blobs.writeList(),
@@ -54,10 +60,9 @@ export async function takeBackup(engines: Engines, folder: string, release: stri
 }
 
 /** Creates the folder, readable by this user only: it contains the databases' content. */
-async function makeFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  if ((await readdir(folder)).length > 0)
-    throw new Error(`${folder} is not empty: give each backup a folder of its own`);
+async function makeFolder({ path }: BackupFolder): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  if ((await readdir(path)).length > 0) throw new Error(`${path} is not empty: give each backup a folder of its own`);
 }
 
 /** Finds a common point at which every original of a record is copied. */
@@ -91,12 +96,16 @@ function snapshotOf({ snapshots }: CommonPoint, service: string): DatabaseSnapsh
   return snapshot;
 }
 
-async function copyDatabase(folder: string, service: string, snapshot: DatabaseSnapshot): Promise<BackedUpDatabase> {
+async function copyDatabase(
+  folder: BackupFolder,
+  service: ServiceName,
+  snapshot: DatabaseSnapshot,
+): Promise<BackedUpDatabase> {
   const { tables, ...description } = await snapshot.describe();
   const copied: BackedUpDatabase["tables"][number][] = [];
   for (const table of tables) {
     const path = `databases/${service}/${table.name.replaceAll(/[^\w.-]/g, "_")}.zst`;
-    const { file, result } = await writeCompressed(folder, path, (target) => snapshot.copyTable(table, target));
+    const { file, result } = await folder.writeCompressed(path, (target) => snapshot.copyTable(table, target));
     copied.push({ ...table, rows: result, file });
   }
   return { service, ...description, tables: copied };

@@ -10,7 +10,7 @@ import { type RunningPostgres, startPostgres } from "../engines/index.ts";
 
 const services = ["account", "config", "images", "webhook_delivery", "webhook_ingest"];
 const passwords: Record<string, string> = Object.fromEntries(
-  ["migrate", "exporter", ...services].map((name) => [name, `the ${name}'s "password"`]),
+  ["migrate", "exporter", "backup", ...services].map((name) => [name, `the ${name}'s "password"`]),
 );
 let folder: string;
 let server: RunningPostgres;
@@ -75,7 +75,8 @@ test("each service reads and writes the rows of its own database and does nothin
     const other = services.find((one) => one !== service) as string;
     await assert.rejects(as(service, other, "select 1"), /permission denied for database/);
     await assert.rejects(as(service, service, "create role more"), /permission denied/);
-    await assert.rejects(as("exporter", service, "select 1"), /permission denied for database/);
+    for (const name of ["exporter", "backup"])
+      await assert.rejects(as(name, service, "select 1"), /permission denied for database/);
   }
   for (const service of ["config", "images"]) {
     await assert.rejects(as(service, service, "create table more (id int)"), /permission denied for schema/);

@@ -29,6 +29,12 @@ alter role signalbox_exporter connection limit 5;
 grant pg_monitor to signalbox_exporter;
 SQL
 
+# For the check of backups: it makes databases of its own, restores one into them and drops them again.
+role signalbox_backup "$BACKUP_DATABASE_PASSWORD"
+sql postgres <<'SQL'
+alter role signalbox_backup createdb connection limit 5;
+SQL
+
 for service in account config images webhook_delivery webhook_ingest; do
   eval "password=\$$(echo "$service" | tr '[:lower:]' '[:upper:]')_DATABASE_PASSWORD"
   name="signalbox_$service"

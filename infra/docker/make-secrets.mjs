@@ -12,7 +12,7 @@ const text = () => randomBytes(24).toString("hex");
 /** The callers of internal listeners, each with a token of its own. */
 const callers = ["ACCOUNT", "CONFIG", "GATEWAY", "IMAGES", "WEBHOOK_DELIVERY", "WEBHOOK_INGEST"];
 /** The database roles that sign in, besides the superuser. */
-const roles = ["MIGRATE", "ACCOUNT", "CONFIG", "IMAGES", "WEBHOOK_DELIVERY", "WEBHOOK_INGEST", "EXPORTER"];
+const roles = ["MIGRATE", "ACCOUNT", "CONFIG", "IMAGES", "WEBHOOK_DELIVERY", "WEBHOOK_INGEST", "EXPORTER", "BACKUP"];
 /** The names that sign in to Kafka. */
 const principals = ["TOPICS", ...callers, "IMAGE_WORKER", "EXPORTER"];
 

@@ -6,6 +6,7 @@ import {
 } from "@signalbox/config";
 import type { ServiceName } from "@signalbox/core";
 import type { RuntimeProperties } from "@signalbox/runtime";
+import { backupProperties } from "../backup/backup-properties.ts";
 import { withDefaults } from "./embedded-defaults.ts";
 import { embeddedServices } from "./embedded-services.ts";
 import { processProperties } from "./process-properties.ts";
@@ -18,10 +19,10 @@ export interface Sources {
   readonly profile: string | undefined;
 }
 
-/** The names of all services: none of them is refused by another one that does not know it. */
+/** The names of all services and commands: none of them is refused by another one that does not know it. */
 export function foreignNames(): Set<string> {
   const names = embeddedServices.flatMap(({ properties }) => Object.keys(properties));
-  return new Set([...names, ...Object.keys(processProperties)]);
+  return new Set([...names, ...Object.keys(processProperties), ...Object.keys(backupProperties)]);
 }
 
 /** The configuration of one service, with the defaults of the embedded mode below every other source. */

@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import { jobManifests } from "./job-manifests.ts";
+import { backupComponent, backupManifests, jobManifests } from "./job-manifests.ts";
 import { kedaComponent, kedaManifests } from "./keda-manifests.ts";
 import { commonPolicies, policyOf } from "./network-policies.ts";
 import { labelsOf } from "./pod.ts";
@@ -8,7 +8,7 @@ import { serviceManifests } from "./service-manifests.ts";
 import { workloads } from "./workloads.ts";
 
 /** Readers of a secret: each service and each job has one of its own. */
-const readers = [...workloads.map(({ service }) => service), "migrate", "topics"];
+const readers = [...workloads.map(({ service }) => service), "migrate", "topics", "backup"];
 
 /** Builds the manifests from the table of workloads, by their path. Settings of a deployment are in the overlays. */
 export function kubernetesFiles(): ReadonlyMap<string, string> {
@@ -19,6 +19,8 @@ export function kubernetesFiles(): ReadonlyMap<string, string> {
     ]),
     ["k8s/base/jobs.yaml", yamlOf(jobManifests())],
     ["k8s/base/network-policies.yaml", yamlOf(commonPolicies())],
+    ["k8s/components/backup/kustomization.yaml", yamlOf([backupComponent])],
+    ["k8s/components/backup/backup.yaml", yamlOf(backupManifests())],
     ["k8s/components/keda/kustomization.yaml", yamlOf([kedaComponent()])],
     ["k8s/components/keda/scaled-objects.yaml", yamlOf(kedaManifests())],
     ["k8s/components/ingress/ingress.yaml", yamlOf([ingress()])],

@@ -56,8 +56,8 @@ describe("the manifests of Kubernetes", () => {
   });
 
   test("every pod has the least privileges: no root, read-only, no rights, no token, bounded", () => {
-    for (const { metadata, spec } of of("production", "Deployment", "Job")) {
-      const pod = spec.template.spec;
+    for (const { metadata, spec } of of("production", "Deployment", "Job", "CronJob")) {
+      const pod = (spec.jobTemplate?.spec ?? spec).template.spec;
       assert.equal(pod.automountServiceAccountToken, false, metadata.name);
       assert.equal(pod.serviceAccountName, metadata.name);
       assert.equal(pod.securityContext.runAsNonRoot, true, metadata.name);

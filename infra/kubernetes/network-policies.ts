@@ -75,9 +75,9 @@ export function policyOf(workload: Workload): object {
 
 const outside = [{ ipBlock: { cidr: "0.0.0.0/0", except: insideV4 } }, { ipBlock: { cidr: "::/0", except: insideV6 } }];
 
-/** Builds the policy of a job, which may reach only its engine. */
-export function policyOfJob(name: string, role: EngineRole): object {
-  const egress = [{ to: [engine(role)], ports: tcp(...enginePorts[role]) }];
+/** Builds the policy of a job, which may reach only its engines. */
+export function policyOfJob(name: string, roles: readonly EngineRole[]): object {
+  const egress = roles.map((role) => ({ to: [engine(role)], ports: tcp(...enginePorts[role]) }));
   return policy(
     name,
     { matchLabels: { "app.kubernetes.io/name": name } },

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, writeFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -17,8 +17,7 @@ let stuck: StuckMessages;
 
 before(async () => {
   const dataDirectory = await newDataDirectory();
-  const properties = { "operations.backups-folder": join(dataDirectory, "..", "backups") };
-  system = await startEmbeddedSystem({ dataDirectory, properties });
+  system = await startEmbeddedSystem({ dataDirectory });
   stuck = await openStuckMessages(system);
 });
 after(async () => {
@@ -226,16 +225,19 @@ test("the commands work by the API alone", async () => {
   await eventually(async () => settled.test((await run("groups.ts", "list")).stdout));
 });
 
-test("backups are listed where the deployment names their folder", async () => {
-  const folder = join(system.dataDirectory, "..", "backups", "monday");
-  assert.equal((await get("backups")).body.is_watched, false);
-  await mkdir(folder, { recursive: true });
-  const manifest = { format: 1, takenAt: new Date(Date.now() - 60_000).toISOString(), release: "1.2.3" };
-  await writeFile(join(folder, "manifest.json"), JSON.stringify(manifest));
+test("backups are listed once one was taken and checked, with their age as a metric", async () => {
+  assert.deepEqual((await get("backups")).body, { items: [], is_watched: false, unavailable: [] });
+  const root = join(system.dataDirectory, "..", "backups");
+  const args = ["run", root, `--embedded.data-directory=${system.dataDirectory}`];
+  const run = startProcess(fileURLToPath(new URL("../../infra/backup/backup.ts", import.meta.url)), args);
+  assert.equal((await run.exited).code, 0, run.stderr);
   const { body } = await get("backups");
-  const [{ name, release, age_seconds, verified_at }] = body.items;
-  assert.deepEqual([body.is_watched, name, release, verified_at], [true, "monday", "1.2.3", null]);
-  assert.ok(age_seconds >= 59 && age_seconds < 120);
+  const [{ name, bytes, age_seconds, verified_at, restored_at }] = body.items;
+  assert.deepEqual([body.is_watched, body.items.length, restored_at], [true, 1, null]);
+  assert.deepEqual(await readdir(root), [name]);
+  assert.ok(bytes > 0 && age_seconds < 120 && Date.parse(verified_at) > 0, JSON.stringify(body));
+  const metrics = await (await fetch(`${system.managementUrl}/management/metrics`)).text();
+  assert.match(metrics, /^signalbox_backup_age_seconds\{.*service="config".*\} \d+$/m);
 });
 
 test("nobody without the scopes sees or changes anything", async () => {

@@ -151,6 +151,7 @@ const cases: readonly Case[] = [
   },
   threshold("EventLogAway", 'signalbox_event_log_up{service="images"}', 0, 1),
   threshold("OutboxStuck", 'signalbox_outbox_age_seconds{service="images"}', 90, 3),
+  threshold("BackupOld", 'signalbox_backup_age_seconds{service="config"}', 30 * 3_600, 3_600),
   threshold("EventsRefused", 'signalbox_outbox_dead_depth{service="images"}', 1, 0),
   threshold("ConsumerLag", 'signalbox_consumer_lag_seconds{consumer="images.facts",topic="t"}', 400, 20),
   rising("MessagesLost", 'signalbox_consumer_expired_total{consumer="images.facts",topic="t"}', 1),

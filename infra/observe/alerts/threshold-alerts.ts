@@ -45,6 +45,13 @@ export const thresholdAlerts: readonly Alert[] = [
     summary: "The outbox of {{ $labels.service }} holds {{ $value | humanize }} dead rows: vacuum does not keep up.",
   },
   {
+    name: "BackupOld",
+    severity: "ticket",
+    expr: "min(signalbox_backup_age_seconds) > 26 * 3600",
+    for: "10m",
+    summary: "The newest backup that was found whole is {{ $value | humanizeDuration }} old.",
+  },
+  {
     name: "EventsRefused",
     severity: "ticket",
     expr: "max by (service) (signalbox_outbox_dead_depth) > 0",

@@ -29,15 +29,6 @@ export const properties = defineProperties({
     reload: "restart",
     effect: "Open streams of changes of one credential in one instance; beyond it the answer is 429.",
   },
-  "operations.backups-folder": {
-    local: true,
-    type: "string",
-    default: null,
-    reload: "restart",
-    secrecy: "internal",
-    effect:
-      "Folder of the backups that `npm run backup -- take` writes, each in a folder of its own. `/api/v1/operations/backups` lists them; without it none are known.",
-  },
   "config.approval": {
     type: "string",
     default: "off",

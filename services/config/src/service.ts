@@ -80,14 +80,11 @@ export async function createService(context: ServiceContext<Properties>): Promis
       flagStore,
       flagOperations,
     }),
-    internalRoutes: [instanceRoutes({ reports, backups: openBackups(context) })],
+    internalRoutes: [instanceRoutes({ reports, backups: createBackups({ ...context, pool }) })],
     whyFinders: whyRevised(overrideStore),
     typeDefs: await readFile(schemaFile, "utf8"),
   });
 }
-
-const openBackups = ({ configuration, clock }: ServiceContext<Properties>) =>
-  createBackups({ folder: () => configuration.get("operations.backups-folder"), clock });
 
 /** The changes of one kind, the newest of which stay on the state topic. */
 interface Announced {

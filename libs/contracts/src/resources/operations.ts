@@ -226,16 +226,22 @@ export const BackupResource = z
     taken_at: timestamp,
     age_seconds: seconds("since its moment"),
     release: z.string().describe("The release that wrote it."),
-    verified_at: timestamp.nullable().describe("When `npm run backup -- verify` last found it whole; null for never."),
+    bytes: z.int().describe("Sum of its files; those that it shares with another backup count too."),
+    verified_at: timestamp.nullable().describe("When its checksums were last found right; null for never."),
+    restored_at: timestamp
+      .nullable()
+      .describe("When its databases were last restored on a scratch server; null for never."),
   })
   .meta({ id: "Backup" })
   .register(examples, {
     example: {
-      name: "monday",
+      name: "2026-01-05T030000Z",
       taken_at: "2026-01-05T03:00:00.000Z",
       age_seconds: 3_600,
       release: "1.4.0",
-      verified_at: "2026-01-05T03:10:00.000Z",
+      bytes: 73_400_320,
+      verified_at: "2026-01-05T03:01:10.000Z",
+      restored_at: "2026-01-05T03:02:00.000Z",
     },
   });
 

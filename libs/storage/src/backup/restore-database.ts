@@ -17,7 +17,7 @@ export interface DatabaseRestore {
   describe(): Promise<DatabaseDescription>;
   load(
     backup: DatabaseDescription & { readonly tables: readonly BackedUpTable[] },
-    open: (table: BackedUpTable) => Readable,
+    open: (table: BackedUpTable) => Promise<Readable>,
   ): Promise<void>;
   commit(): Promise<void>;
   /** Without a commit the database stays as it was. */
@@ -43,7 +43,7 @@ export async function openDatabaseRestore(url: string): Promise<DatabaseRestore>
       await client.query(`truncate ${backup.tables.map(({ name }) => name).join(", ")}`);
       for (const table of backup.tables) {
         const statement = `copy ${table.name} (${table.columns.join(", ")}) from stdin`;
-        const rows = await copyIn(client, statement, open(table));
+        const rows = await copyIn(client, statement, await open(table));
         if (rows !== table.rows) throw new Error(`${table.name} has ${rows} rows instead of ${table.rows}`);
       }
       for (const { name, last } of backup.sequences) {

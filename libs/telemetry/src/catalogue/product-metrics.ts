@@ -28,6 +28,7 @@ export const productMetrics = {
     ["state"],
   ),
   signalbox_webhook_due_age_seconds: gauge("Age of the oldest due delivery."),
+  signalbox_backup_age_seconds: gauge("Age of the newest backup that was found whole; absent before there is one."),
   signalbox_outbound_seconds: histogram(
     "Duration of a request to an address given by a caller: answered, or the stage at which it ended; forbidden was never sent.",
     ["outcome"],

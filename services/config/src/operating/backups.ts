@@ -1,67 +1,67 @@
-import { open, readdir } from "node:fs/promises";
-import { join } from "node:path";
 import type { BackupResource } from "@signalbox/contracts";
-import { type Clock, MiB } from "@signalbox/core";
-import { z } from "zod";
+import type { Clock } from "@signalbox/core";
+import { type Pool, sql } from "@signalbox/storage";
+import type { Metrics } from "@signalbox/telemetry";
+import type { z } from "zod";
 
 type Backup = z.output<typeof BackupResource>;
 
 interface Dependencies {
-  /** `operations.backups-folder`; null where the deployment names none. */
-  readonly folder: () => string | null;
+  readonly pool: Pick<Pool, "query">;
   readonly clock: Clock;
+  readonly metrics: Metrics;
 }
 
-const Manifest = z.object({ format: z.literal(1), takenAt: z.iso.datetime(), release: z.string() });
-const Verification = z.object({ verifiedAt: z.iso.datetime() });
+interface Row {
+  readonly name: string;
+  readonly takenAt: Date;
+  readonly release: string;
+  readonly bytes: bigint;
+  readonly verifiedAt: Date | null;
+  readonly restoredAt: Date | null;
+}
 
-/** Newest backups that a list shows, and folders that it looks into. */
 const shownMax = 50;
-const foldersMax = 1_000;
-const fileBytesMax = 4 * MiB;
+
+const list = sql(
+  "backups.list",
+  `select name, taken_at as "takenAt", release, bytes, verified_at as "verifiedAt", restored_at as "restoredAt"
+   from backups order by taken_at desc limit ${shownMax}`,
+);
+const newestVerified = sql(
+  "backups.newest-verified",
+  `select taken_at as "takenAt" from backups where verified_at is not null order by taken_at desc limit 1`,
+);
 
 export type Backups = ReturnType<typeof createBackups>;
 
-/** Creates the list of the backups in the folder that the deployment names: each folder in it with a manifest. */
-export function createBackups({ folder, clock }: Dependencies) {
-  async function read(root: string, name: string): Promise<Backup | null> {
-    const manifest = await readJson(join(root, name, "manifest.json"), Manifest);
-    if (manifest === null) return null; // ended on its way, or no backup
-    const verification = await readJson(join(root, name, "verified.json"), Verification);
-    return {
-      name,
-      taken_at: new Date(manifest.takenAt).toISOString(),
-      age_seconds: Math.max(0, Math.round((clock.nowMs() - Date.parse(manifest.takenAt)) / 1000)),
-      release: manifest.release,
-      verified_at: verification && new Date(verification.verifiedAt).toISOString(),
-    };
-  }
+/**
+ * Creates the list of the backups that the command `backup` has taken and checked, and noted in the database, and the
+ * metric of the age of the newest that was found whole.
+ */
+export function createBackups({ pool, clock, metrics }: Dependencies) {
+  const ageOf = (takenAt: Date): number => Math.max(0, Math.round((clock.nowMs() - takenAt.getTime()) / 1000));
+  const viewOf = ({ name, takenAt, release, bytes, verifiedAt, restoredAt }: Row): Backup => ({
+    name,
+    taken_at: takenAt.toISOString(),
+    age_seconds: ageOf(takenAt),
+    release,
+    bytes: Number(bytes),
+    verified_at: verifiedAt?.toISOString() ?? null,
+    restored_at: restoredAt?.toISOString() ?? null,
+  });
+
+  // None before there is one.
+  metrics.gauge("signalbox_backup_age_seconds", async (gauge) => {
+    const [newest] = (await pool.query<Pick<Row, "takenAt">>(newestVerified)).rows;
+    if (newest) gauge.set({}, ageOf(newest.takenAt));
+  });
 
   return {
-    /** Lists the newest backups first; none are known where no folder is named or it cannot be read. */
+    /** Lists the newest backups first. Nothing is watched as long as none has ever been noted. */
     async list(): Promise<{ readonly items: readonly Backup[]; readonly is_watched: boolean }> {
-      const root = folder();
-      const entries = root === null ? null : await readdir(root, { withFileTypes: true }).catch(() => null);
-      if (root === null || entries === null) return { items: [], is_watched: false };
-      const folders = entries.filter((entry) => entry.isDirectory()).slice(0, foldersMax);
-      const found = await Promise.all(folders.map(({ name }) => read(root, name)));
-      const backups = found.filter((backup) => backup !== null);
-      const items = backups.toSorted((a, b) => b.taken_at.localeCompare(a.taken_at)).slice(0, shownMax);
-      return { items, is_watched: true };
+      const { rows } = await pool.query<Row>(list);
+      return { items: rows.map(viewOf), is_watched: rows.length > 0 };
     },
   };
-}
-
-/** Reads a file of a backup; null when it is missing, too large or of another form. */
-async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T | null> {
-  const file = await open(path).catch(() => null);
-  if (file === null) return null;
-  try {
-    if ((await file.stat()).size > fileBytesMax) return null;
-    return schema.safeParse(JSON.parse(await file.readFile("utf8"))).data ?? null;
-  } catch {
-    return null;
-  } finally {
-    await file.close();
-  }
 }

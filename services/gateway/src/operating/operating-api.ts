@@ -68,14 +68,14 @@ function addStates(routes: Routes, ask: AskServices): void {
   routes.get(`${base}/backups`, {
     operationId: "operatingBackups",
     summary: "List the backups, newest first",
-    description: "Where `operations.backups-folder` names their folder.",
+    description: "Those of `backup run` and `backup schedule`, which note here what they took and checked.",
     auth: read,
     responses: {
       200: z.object({
         items: z.array(BackupResource).describe("All of them."),
         is_watched: z
           .boolean()
-          .describe("False where the deployment names no folder, or it cannot be read.")
+          .describe("False as long as none was ever noted, or when config is away.")
           .meta({ examples: [true] }),
         unavailable,
       }),

@@ -75,6 +75,18 @@ CREATE TABLE "flag_revisions" (
     CONSTRAINT "flag_revisions_pkey" PRIMARY KEY ("revision")
 );
 
+CREATE TABLE "backups" (
+    "name" TEXT NOT NULL,
+    "taken_at" TIMESTAMPTZ(3) NOT NULL,
+    "release" TEXT NOT NULL,
+    "bytes" BIGINT NOT NULL,
+    "verified_at" TIMESTAMPTZ(3),
+    "restored_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "backups_pkey" PRIMARY KEY ("name")
+);
+
+CREATE INDEX "backups_taken_at_idx" ON "backups"("taken_at");
 CREATE INDEX "property_revisions_name_revision_idx" ON "property_revisions"("name", "revision");
 CREATE INDEX "change_proposals_created_at_id_idx" ON "change_proposals"("created_at", "id");
 CREATE INDEX "property_overrides_expires_at_idx" ON "property_overrides"("expires_at");
