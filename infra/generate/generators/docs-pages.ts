@@ -15,14 +15,23 @@ const unpublished = new Set([
   "threat-model",
 ]);
 
-/** The pages at `/docs`: how-to and reference of the repository, the event catalogue, and the index of the search. */
+/** The pages at `/docs`: how-to, reference and runbooks of the repository, the event catalogue, and the index of the search. */
 export const docsPages: Generator = {
   name: "docs pages",
   kind: "built",
   folders: async () => [],
   generate: async () => {
     const { renderSite } = await import("../site/render-site.ts");
-    const pages = [...(await readPages("docs/how-to", "how-to")), ...(await readPages("docs/reference", "reference"))];
+    const runbooks = {
+      section: "",
+      source: "docs/runbooks.md",
+      markdown: await readFile(join(root, "docs/runbooks.md"), "utf8"),
+    };
+    const pages = [
+      ...(await readPages("docs/how-to", "how-to")),
+      ...(await readPages("docs/reference", "reference")),
+      runbooks,
+    ];
     return new Map([[target, JSON.stringify(renderSite(pages))]]);
   },
 };

@@ -75,7 +75,7 @@ function placed(page: SourcePage) {
 function pathOfPage(section: string, name: string): string {
   if (name === "errors") return "docs/errors";
   if (name === "README") return section === "how-to" ? "docs" : `docs/${section}`;
-  return `docs/${section}/${name}`;
+  return posix.join("docs", section, name);
 }
 
 /** Finds the place of a link: a page of the site, another document of the deployment, or an address elsewhere. */

@@ -7,11 +7,13 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { serviceNames } from "@signalbox/core";
 import { metricCatalogue } from "@signalbox/telemetry";
-import { stringify } from "yaml";
+import { parse, stringify } from "yaml";
 import { repositoryFolder } from "../../engines/engine-folders.ts";
+import { boundOf, descriptionOf } from "../dashboards/board.ts";
+import { boards } from "../dashboards/dashboards.ts";
 import { ofSignalbox } from "./alert.ts";
 import { alerts, expressionsOf, metricsIn } from "./alerts.ts";
-import { rulesFile, rulesFileOf } from "./rules-file.ts";
+import { boardOf, rulesFile, rulesFileOf } from "./rules-file.ts";
 
 const run = promisify(execFile);
 
@@ -355,6 +357,42 @@ test("alerts use existing metrics", () => {
     for (const metric of expressionsOf(name).flatMap(metricsIn))
       assert.ok(metric in metricCatalogue || foreign.test(metric), `${name} looks at ${metric}`);
   }
+});
+
+test("every alert links its runbook and a dashboard that shows what it looks at, at the addresses of the deployment", async () => {
+  const { groups } = parse(rulesFile());
+  const rules = groups
+    .flatMap(({ rules: some }: { rules: object[] }) => some)
+    .filter((rule: object) => "alert" in rule);
+  assert.equal(rules.length, alerts.length);
+  for (const { alert, annotations } of rules) {
+    const [, base, anchor] = /^(\{\{.*\}\})\/docs\/runbooks#(\w+)$/.exec(annotations.runbook_url) ?? [];
+    assert.equal(base, '{{ or $externalLabels.signalbox_url "http://127.0.0.1:8080" }}');
+    assert.equal(anchor, alert.toLowerCase());
+    assert.ok(
+      boards.some(({ uid }) => annotations.dashboard_url.endsWith(`}}/d/${uid}`)),
+      alert,
+    );
+  }
+  assert.deepEqual(["OutboxStuck", "WebhooksOverdue", "BackupOld", "Watchdog"].map(boardOf), [
+    "signalbox-events",
+    "signalbox-webhooks",
+    "signalbox-service",
+    "signalbox-journey",
+  ]);
+});
+
+test("every panel says what it shows, and a panel with an alert has its bound as a line", () => {
+  const panels = boards.flatMap(({ rows }) => rows).flatMap(({ panels: some }) => some);
+  for (const panel of panels) assert.notEqual(descriptionOf(panel), "", panel.title);
+  const bounds = new Map(panels.flatMap((panel) => (panel.alert ? [[panel.alert, boundOf(panel)]] : [])));
+  assert.deepEqual(Object.fromEntries(bounds), {
+    OutboxStuck: 60,
+    EventsRefused: 0,
+    ConsumerLag: 300,
+    MailsLate: 900,
+    BackupOld: 93_600,
+  });
 });
 
 test("every alert has a section with its meaning, diagnosis, repair and end", async () => {

@@ -1,6 +1,7 @@
 import { stringify } from "yaml";
+import { boards } from "../dashboards/dashboards.ts";
 import type { Alert } from "./alert.ts";
-import { alerts } from "./alerts.ts";
+import { alerts, expressionsOf, metricsIn } from "./alerts.ts";
 import { recordingsOf, type Slo, slos } from "./slos.ts";
 
 /** Builds the rules file of Prometheus. */
@@ -28,6 +29,26 @@ function ruleOf({ name, severity, expr, for: lasting, summary }: Alert): object 
     expr,
     ...(lasting !== undefined && { for: lasting }),
     labels: { severity },
-    annotations: { summary, runbook: `docs/runbooks.md#${name.toLowerCase()}` },
+    annotations: {
+      summary,
+      runbook_url: `${addressOf("signalbox_url", "http://127.0.0.1:8080")}/docs/runbooks#${name.toLowerCase()}`,
+      dashboard_url: `${addressOf("grafana_url", "http://127.0.0.1:3000")}/d/${boardOf(name)}`,
+    },
   };
+}
+
+/** Builds an address that each Prometheus names as an external label; without it, that of one's own machine. */
+const addressOf = (label: string, standard: string): string => `{{ or $externalLabels.${label} "${standard}" }}`;
+
+/** Names the first dashboard that shows a metric of the alert; the one of the whole journey when none does. */
+export function boardOf(name: string): string {
+  const metrics = expressionsOf(name).flatMap(metricsIn);
+  const shows = boards.find(({ rows }) =>
+    rows.some(({ panels }) =>
+      panels.some(({ queries }) =>
+        queries.some(({ expr }) => metricsIn(expr).some((metric) => metrics.includes(metric))),
+      ),
+    ),
+  );
+  return (shows ?? (boards[0] as (typeof boards)[number])).uid;
 }

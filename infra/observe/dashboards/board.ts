@@ -1,11 +1,17 @@
+import { GraphThresholdsStyleConfigBuilder, GraphThresholdsStyleMode } from "@grafana/grafana-foundation-sdk/common";
 import {
   DashboardBuilder,
   DatasourceVariableBuilder,
   QueryVariableBuilder,
   RowBuilder,
+  TextBoxVariableBuilder,
+  ThresholdsConfigBuilder,
+  ThresholdsMode,
 } from "@grafana/grafana-foundation-sdk/dashboard";
 import { DataqueryBuilder } from "@grafana/grafana-foundation-sdk/prometheus";
 import { PanelBuilder } from "@grafana/grafana-foundation-sdk/timeseries";
+import { metricCatalogue } from "@signalbox/telemetry";
+import { alerts, alertsUsing, metricsIn } from "../alerts/alerts.ts";
 
 interface Query {
   readonly expr: string;
@@ -13,11 +19,15 @@ interface Query {
   readonly legend: string;
 }
 
-interface Panel {
+export interface Panel {
   readonly title: string;
   /** Grafana's name of the unit: `s`, `Bps`, `percentunit`. */
   readonly unit: string;
   readonly queries: readonly Query[];
+  /** Says what the catalogue of metrics does not, of recorded series. */
+  readonly description?: string;
+  /** The alert whose bound is a red line. */
+  readonly alert?: string;
 }
 
 export interface Row {
@@ -54,6 +64,8 @@ export function dashboardOf({ uid, title, rows }: Board): object {
     .time({ from: "now-1h", to: "now" })
     .timezone("browser")
     .withVariable(new DatasourceVariableBuilder("datasource").label("Prometheus").type("prometheus"))
+    // Where runbooks are: the address of this deployment.
+    .withVariable(new TextBoxVariableBuilder("signalbox").label("Signalbox").defaultValue("http://127.0.0.1:8080"))
     .withVariable(
       new QueryVariableBuilder("service")
         .label("Service")
@@ -70,11 +82,45 @@ export function dashboardOf({ uid, title, rows }: Board): object {
   return dashboard.build();
 }
 
-function panelOf({ title, unit, queries }: Panel): PanelBuilder {
+function panelOf(spec: Panel): PanelBuilder {
+  const { title, unit, queries } = spec;
   const panel = new PanelBuilder().title(title).unit(unit).datasource(source).span(width).height(height).min(0);
+  panel.description(descriptionOf(spec));
+  const bound = boundOf(spec);
+  if (bound !== null) {
+    const steps = [
+      { value: null, color: "green" },
+      { value: bound, color: "red" },
+    ];
+    panel.thresholds(new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps(steps));
+    panel.thresholdsStyle(new GraphThresholdsStyleConfigBuilder().mode(GraphThresholdsStyleMode.Line));
+  }
   for (const [at, { expr, legend }] of queries.entries()) {
     const refId = String.fromCharCode("A".charCodeAt(0) + at);
     panel.withTarget(new DataqueryBuilder().refId(refId).expr(expr).legendFormat(legend));
   }
   return panel;
+}
+
+const metricsOf = ({ queries }: Panel): string[] => [...new Set(queries.flatMap(({ expr }) => metricsIn(expr)))];
+
+/** Describes a panel by what the catalogue says of its metrics, and the runbooks of the alerts that look at them. */
+export function descriptionOf(panel: Panel): string {
+  const metrics = metricsOf(panel);
+  const helps = metrics.filter(isOurs).map((metric) => `\`${metric}\`: ${metricCatalogue[metric].help}`);
+  const names = [...new Set(metrics.flatMap(alertsUsing))];
+  const runbooks = names.map((name) => `[${name}](\${signalbox}/docs/runbooks#${name.toLowerCase()})`);
+  const own = panel.description === undefined ? [] : [panel.description];
+  return [...own, ...helps, ...(runbooks.length > 0 ? [`Runbooks: ${runbooks.join(", ")}`] : [])].join("\n\n");
+}
+
+const isOurs = (metric: string): metric is keyof typeof metricCatalogue & string => metric in metricCatalogue;
+
+/** Reads the bound of the panel's alert from the end of its expression, such as `> 26 * 3600`; null without an alert. */
+export function boundOf({ alert }: Panel): number | null {
+  if (alert === undefined) return null;
+  const expr = alerts.find(({ name }) => name === alert)?.expr ?? "";
+  const [, value, factor = "1"] = /> ([\d.e]+)(?: \* (\d+))?$/.exec(expr) ?? [];
+  if (value === undefined) throw new Error(`the alert ${alert} of a panel has no bound`);
+  return Number(value) * Number(factor);
 }

@@ -51,6 +51,7 @@ const eventRows: readonly Row[] = [
       },
       {
         title: "Age of the oldest event",
+        alert: "OutboxStuck",
         unit: "s",
         queries: [{ expr: `max by (service) (signalbox_outbox_age_seconds{${s}})`, legend: "{{service}}" }],
       },
@@ -60,6 +61,12 @@ const eventRows: readonly Row[] = [
         queries: [
           { expr: `sum by (topic) (${perSecond("signalbox_outbox_published_total", s)})`, legend: "{{topic}}" },
         ],
+      },
+      {
+        title: "Refused by the log for good",
+        alert: "EventsRefused",
+        unit: "short",
+        queries: [{ expr: `max by (service) (signalbox_outbox_dead_depth{${s}})`, legend: "{{service}}" }],
       },
       {
         title: "From a change to the log, p99",
@@ -73,6 +80,7 @@ const eventRows: readonly Row[] = [
     panels: [
       {
         title: "Lag in seconds",
+        alert: "ConsumerLag",
         unit: "s",
         queries: [{ expr: `max by (consumer) (signalbox_consumer_lag_seconds{${s}})`, legend: "{{consumer}}" }],
       },
@@ -119,6 +127,14 @@ const webhookRows: readonly Row[] = [
         queries: [{ expr: `sum by (answer) (${perSecond("signalbox_webhook_attempts_total")})`, legend: "{{answer}}" }],
       },
       {
+        title: "Time of an attempt, p50 and p99",
+        unit: "s",
+        queries: [
+          { expr: histogramQuantile(0.5, "signalbox_webhook_attempt_seconds"), legend: "p50" },
+          { expr: histogramQuantile(0.99, "signalbox_webhook_attempt_seconds"), legend: "p99" },
+        ],
+      },
+      {
         title: "From an event to its arrival, p50 and p99",
         unit: "s",
         queries: [
@@ -156,6 +172,11 @@ const webhookRows: readonly Row[] = [
             legend: "{{scheme}} {{outcome}}",
           },
         ],
+      },
+      {
+        title: "Refused per second, by reason",
+        unit: "cps",
+        queries: [{ expr: `sum by (reason) (${perSecond("signalbox_webhooks_refused_total")})`, legend: "{{reason}}" }],
       },
       {
         title: "Time to accept one, p99",
@@ -224,6 +245,18 @@ const databaseRow: Row = {
       queries: [{ expr: `sum by (outcome) (${perSecond("signalbox_cache_calls_total", s)})`, legend: "{{outcome}}" }],
     },
     {
+      title: "Oldest mail that waits",
+      alert: "MailsLate",
+      unit: "s",
+      queries: [{ expr: "max(signalbox_mail_oldest_seconds)", legend: "mail" }],
+    },
+    {
+      title: "Age of the newest backup that was found whole",
+      alert: "BackupOld",
+      unit: "s",
+      queries: [{ expr: "min(signalbox_backup_age_seconds)", legend: "backup" }],
+    },
+    {
       title: "Principals, by source",
       unit: "cps",
       queries: [{ expr: `sum by (outcome) (${perSecond("signalbox_principals_total", s)})`, legend: "{{outcome}}" }],
@@ -265,11 +298,15 @@ const serviceLevels: Row = {
   panels: [
     {
       title: "Share of bad events, last hour",
+      description:
+        "Events of each service level that broke its promise, as a share of all. The promises are on the runbooks' page.",
       unit: "percentunit",
       queries: [{ expr: "signalbox:slo_bad:ratio_rate1h", legend: "{{slo}}" }],
     },
     {
       title: "Share of bad events, last three days",
+      description:
+        "Events of each service level that broke its promise, as a share of all. The promises are on the runbooks' page.",
       unit: "percentunit",
       queries: [{ expr: "signalbox:slo_bad:ratio_rate3d", legend: "{{slo}}" }],
     },
@@ -284,6 +321,14 @@ const graphRow: Row = {
       unit: "cps",
       queries: [
         { expr: `sum by (outcome) (${perSecond("signalbox_graphql_operation_seconds_count")})`, legend: "{{outcome}}" },
+      ],
+    },
+    {
+      title: "Open breakers; subscriptions",
+      unit: "short",
+      queries: [
+        { expr: "max by (subgraph) (signalbox_graphql_breaker_open)", legend: "{{subgraph}} open" },
+        { expr: "sum(signalbox_live_subscriptions)", legend: "subscriptions" },
       ],
     },
     {
