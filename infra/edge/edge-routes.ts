@@ -38,6 +38,7 @@ export const edgeRoutes: readonly EdgeRoute[] = [
   { prefix: "/api/settings", service: "account" },
   { prefix: "/api/v1/invitations", service: "account" },
   { prefix: "/api/v1/oauth", service: "account" },
+  { prefix: "/api/v1/webhooks/portal-sessions", service: "account" },
   { prefix: "/oauth", service: "account" },
   { prefix: "/.well-known/oauth-authorization-server", service: "account" },
   { prefix: "/.well-known/oauth-protected-resource", service: "account" },

@@ -5,8 +5,32 @@ import type { Principal } from "./principal.ts";
 /** Largest age of a sign-in that permits a sensitive change. */
 export const stepUpMaxAgeMs = minutes(15);
 
-/** Throws `forbidden` unless the principal has every one of `scopes`. */
-export function requireScopes(principal: Principal, scopes: readonly Scope[]): void {
+/**
+ * Throws `forbidden` for a portal session, unless what is asked for admits them. Every edge asks here, so that a portal
+ * session is refused by whatever does not name it.
+ */
+export function requirePortal({ portal, state }: Principal, admits: boolean): void {
+  if (portal === undefined) return;
+  if (admits && state === "active") return;
+  const message = admits
+    ? "The account of this portal session is not active."
+    : "A portal session sees its endpoints and their deliveries, and nothing else.";
+  throw new AppError("forbidden", message, { details: [{ field: "authorization", code: "portal_session", message }] });
+}
+
+/** Returns true when the caller may see the rows of an endpoint of its account. */
+export const seesEndpoint = ({ portal }: Pick<Principal, "portal">, endpointId: string): boolean =>
+  portal === undefined || portal.endpointIds === null || portal.endpointIds.includes(endpointId);
+
+/**
+ * Throws `forbidden` unless the principal has every one of `scopes`, and for a portal session where none is admitted.
+ */
+export function requireScopes(
+  principal: Principal,
+  scopes: readonly Scope[],
+  { portal = false }: { readonly portal?: boolean | undefined } = {},
+): void {
+  requirePortal(principal, portal);
   const missing = scopes.filter((scope) => !principal.scopes.has(scope));
   if (missing.length === 0) return;
   throw new AppError("forbidden", `The scope ${missing.join(" and ")} is required.`, {
@@ -43,11 +67,10 @@ export function stateRefusal(account: StateOfAccount, access: AccessKind): AppEr
 }
 
 /**
- * Throws `forbidden` with the detail `step_up_required` unless the caller signed in within the last 15 minutes, or the
- * credential is an API key with `account:security`.
+ * Throws `forbidden` with the detail `step_up_required` unless the caller signed in within the last 15 minutes, credential is an API key or a portal session with `account:security`.
  */
 export function requireStepUp(principal: Principal, clock: Clock): void {
-  if (principal.credential.kind === "api-key" && principal.scopes.has("account:security")) return;
+  if (hasNoPerson.includes(principal.credential.kind) && principal.scopes.has("account:security")) return;
   if (recentUntil(principal, clock) !== null) return;
   throw new AppError("forbidden", "This change needs a recent sign-in.", {
     details: [{ field: "authorization", code: stepUpRequired, message: "Sign in again, then repeat the request." }],
@@ -60,6 +83,9 @@ export function recentUntil({ credential: { kind, authTimeMs } }: Principal, clo
   const endMs = authTimeMs + stepUpMaxAgeMs;
   return clock.nowMs() <= endMs ? new Date(endMs) : null;
 }
+
+/** Credentials that no person can confirm; a portal session got the scope from a caller with a recent sign-in. */
+const hasNoPerson: readonly string[] = ["api-key", "portal"] satisfies Principal["credential"]["kind"][];
 
 const stepUpRequired = "step_up_required";
 

@@ -38,7 +38,7 @@ const refusalMs = seconds(10);
  * Age after which a remembered principal is resolved again, so that a lost access change heals. Keys and clients show
  * the minute of their last use, which the source learns from these questions.
  */
-const refreshAfterMs = { token: minutes(5), "api-key": minutes(1), client: minutes(1) } as const;
+const refreshAfterMs = { token: minutes(5), "api-key": minutes(1), client: minutes(1), portal: minutes(1) } as const;
 /** Time for which a remembered principal is used without another question, once the source turned out to be away. */
 const awayRetryMs = seconds(5);
 

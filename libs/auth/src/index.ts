@@ -1,9 +1,11 @@
 export {
   describeState,
   recentUntil,
+  requirePortal,
   requireScopes,
   requireState,
   requireStepUp,
+  seesEndpoint,
   stateRefusal,
   stepUpChallenge,
   stepUpMaxAgeMs,
@@ -24,7 +26,7 @@ export { internalCaller, internalTokenHeader, internalTokenMatches, mayCallInter
 export type { KeySet } from "./issuer-keys.ts";
 export { builtInIssuer, type Issuer, ownRoleNames, parseIssuers } from "./issuers.ts";
 export { createManagementAuthorizer } from "./management-authorizer.ts";
-export type { Caller, Principal, PrincipalCredential, PrincipalSource } from "./principal.ts";
+export type { Caller, Portal, Principal, PrincipalCredential, PrincipalSource, Viewer } from "./principal.ts";
 export { createPrincipalClient } from "./principal-client.ts";
 export {
   AdministratorsAnswer,

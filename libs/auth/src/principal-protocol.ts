@@ -20,13 +20,14 @@ export const PrincipalAnswer = z.object({
   scopes: z.array(z.enum(scopes)),
   roles: z.array(z.enum(roles)),
   credential: z.object({
-    kind: z.enum(["token", "api-key", "client"]),
+    kind: z.enum(["token", "api-key", "client", "portal"]),
     id: z.string(),
     token_id: z.string().optional(),
     issuer: z.string().optional(),
     auth_time: z.iso.datetime().nullable(),
     issued_at: z.iso.datetime().optional(),
   }),
+  portal: z.object({ endpoint_ids: z.array(z.string()).nullable() }).optional(),
   expires_at: z.iso.datetime().nullable(),
   profile: z.object({ locale: z.string(), created_at: z.iso.datetime() }).optional(),
 });
@@ -54,7 +55,7 @@ export type PrincipalAnswer = z.output<typeof PrincipalAnswer>;
 
 /** The principal in the form in which it crosses the network. */
 export function answerFromPrincipal(principal: Principal): PrincipalAnswer {
-  const { profile, stateChange: change } = principal;
+  const { profile, portal, stateChange: change } = principal;
   const { kind, id, tokenId, issuer, authTimeMs, issuedAtMs } = principal.credential;
   return {
     account_id: principal.accountId,
@@ -71,13 +72,14 @@ export function answerFromPrincipal(principal: Principal): PrincipalAnswer {
       auth_time: authTimeMs === null ? null : new Date(authTimeMs).toISOString(),
       ...(issuedAtMs !== undefined && { issued_at: new Date(issuedAtMs).toISOString() }),
     },
+    ...(portal && { portal: { endpoint_ids: portal.endpointIds && [...portal.endpointIds] } }),
     expires_at: principal.expiresAt?.toISOString() ?? null,
     ...(profile && { profile: { locale: profile.locale, created_at: new Date(profile.createdAtMs).toISOString() } }),
   };
 }
 
 export function principalFromAnswer(answer: PrincipalAnswer): Principal {
-  const { profile, state_change: change } = answer;
+  const { profile, portal, state_change: change } = answer;
   const { kind, id, token_id, issuer, auth_time, issued_at } = answer.credential;
   return {
     accountId: answer.account_id,
@@ -94,6 +96,7 @@ export function principalFromAnswer(answer: PrincipalAnswer): Principal {
       authTimeMs: auth_time === null ? null : Date.parse(auth_time),
       ...(issued_at !== undefined && { issuedAtMs: Date.parse(issued_at) }),
     },
+    ...(portal && { portal: { endpointIds: portal.endpoint_ids } }),
     expiresAt: answer.expires_at === null ? null : new Date(answer.expires_at),
     ...(profile && { profile: { locale: profile.locale, createdAtMs: Date.parse(profile.created_at) } }),
   };

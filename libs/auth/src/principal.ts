@@ -12,11 +12,21 @@ export interface Principal {
   readonly scopes: ReadonlySet<Scope>;
   readonly roles: readonly Role[];
   readonly credential: PrincipalCredential;
+  /** Present for a portal session: it is refused everywhere but at what admits portal sessions, and sees these rows. */
+  readonly portal?: Portal | undefined;
   /** The expiry of the credential; null when it does not expire. */
   readonly expiresAt: Date | null;
   /** The attributes that flags are evaluated by, as of the resolution of the credential. */
   readonly profile?: { readonly locale: string; readonly createdAtMs: number };
 }
+
+/** The rows that a portal session sees: those of its endpoints, or with null those of every endpoint of its account. */
+export interface Portal {
+  readonly endpointIds: readonly string[] | null;
+}
+
+/** An account, seen as a whole or through a portal session. */
+export type Viewer = Pick<Principal, "accountId" | "portal">;
 
 /** The last change of an account's state. */
 interface StateChange {
@@ -26,12 +36,15 @@ interface StateChange {
 }
 
 export interface PrincipalCredential {
-  readonly kind: "token" | "api-key" | "client";
+  readonly kind: "token" | "api-key" | "client" | "portal";
   /**
    * The id of the key or client, or `jti:…` / `sub:…` of a token: fit for logs and audit, and the name in a revocation.
    */
   readonly id: string;
-  /** The name of this one token when `id` covers more: a client, or the person whose tokens have no `jti`. */
+  /**
+   * The name of this one token when `id` covers more: a client, or the person whose tokens have no `jti`. Of a portal
+   * session the key or client that made it, whose revocation ends it too.
+   */
   readonly tokenId?: string;
   /** Our name of the token's issuer; absent for an API key. */
   readonly issuer?: string;

@@ -72,7 +72,12 @@ export {
   apiKeyExample,
   CurrentCredentialResource,
   PasskeyResource,
+  PortalSessionResource,
+  PortalTheme,
   passkeyExample,
+  portalAccess,
+  portalAccessMeaning,
+  portalSessionExample,
   ServiceClientResource,
   serviceClientExample,
 } from "./resources/credentials.ts";

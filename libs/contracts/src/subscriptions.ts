@@ -30,6 +30,8 @@ export interface SubscriptionDeclaration {
   readonly access: { readonly scope: Scope; readonly access: AccessKind } | { readonly audienceOf: AudienceOf };
   /** The argument that narrows it to one resource, and that resource's id in an event. */
   readonly only?: { readonly argument: string; readonly idOf: (data: Readonly<Record<string, unknown>>) => unknown };
+  /** Admits portal sessions: to the events of those endpoints of theirs that `only` finds in them. */
+  readonly portal?: true;
   /** The member of the payload that is an entity. */
   readonly entity?: string;
   /**
@@ -140,6 +142,7 @@ const deliveryAttempted = declare(
     events: ["webhook_delivery.attempted"],
     access: subscribe("webhooks:read"),
     only: { argument: "endpointId", idOf: ({ endpoint_id }) => endpoint_id },
+    portal: true,
     entity: "endpoint",
   },
   ({ endpoint_id, delivery_id, event_type, number, outcome, status, error, duration_ms }) => ({

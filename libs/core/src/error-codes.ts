@@ -47,6 +47,7 @@ export const detailCodes = [
   "too_deep",
   "scope_required",
   "step_up_required",
+  "portal_session",
   "account_pending",
   "account_active",
   "account_suspended",

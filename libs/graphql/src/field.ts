@@ -1,4 +1,4 @@
-import { type Caller, requireScopes, requireState, requireStepUp } from "@signalbox/auth";
+import { type Caller, requirePortal, requireScopes, requireState, requireStepUp } from "@signalbox/auth";
 import type { AccessKind, Audited, Scope } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
 import { textFlaws } from "@signalbox/http";
@@ -76,6 +76,7 @@ export function isLetIn(
 ): boolean {
   if (context.principal === null && optional) return true;
   const { caller } = context;
+  requirePortal(caller, false);
   if (ofOthers && isOther(parent, caller) && ofOthers.scopes.every((scope) => caller.scopes.has(scope))) {
     requireState(caller, ofOthers.access);
     return true;

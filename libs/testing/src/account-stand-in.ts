@@ -20,7 +20,9 @@ interface Claims {
   /** Time of the sign-in; now when absent. */
   readonly authTimeMs?: number;
   /** Kind of credential; a person's token when absent. */
-  readonly kind?: "token" | "api-key" | "client";
+  readonly kind?: Principal["credential"]["kind"];
+  /** The endpoints of a portal session; no such session when absent. */
+  readonly portal?: Principal["portal"];
   /** State of the account; `active` when absent. */
   readonly state?: AccountState;
   /** Roles of the account; none when absent. */
@@ -33,20 +35,20 @@ interface Claims {
 export function testPerson(wanted: Claims = {}): TestPerson {
   const { accountId = randomId("acc"), scopes: granted = scopes, kind = "token", state = "active" } = wanted;
   const { authTimeMs = kind === "token" ? Date.now() : null } = wanted;
-  const { roles = [], profile, expiresAtMs } = wanted;
+  const { roles = [], profile, expiresAtMs, portal } = wanted;
   const jti = crypto.randomUUID();
-  const claims = { accountId, granted, kind, authTimeMs, state, jti, roles, profile, expiresAtMs };
+  const claims = { accountId, granted, kind, authTimeMs, state, jti, roles, profile, expiresAtMs, portal };
   const token = Buffer.from(JSON.stringify(claims)).toString("base64url");
   return { accountId, headers: { authorization: `Bearer ${token}` }, token, principal: principalIn(token) };
 }
 
 function principalIn(token: string): Principal {
   const claims = JSON.parse(Buffer.from(token, "base64url").toString());
-  const { accountId, granted, kind, authTimeMs, state, jti, roles, profile, expiresAtMs } = claims;
+  const { accountId, granted, kind, authTimeMs, state, jti, roles, profile, expiresAtMs, portal } = claims;
   const credential = { kind, id: jti, authTimeMs };
   const expiresAt = expiresAtMs === undefined ? null : new Date(expiresAtMs);
   const whose = { accountId, state, epoch: 0, scopes: new Set<Scope>(granted), roles, ...(profile && { profile }) };
-  return { ...whose, credential, expiresAt };
+  return { ...whose, credential, expiresAt, ...(portal && { portal }) };
 }
 
 /**

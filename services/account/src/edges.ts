@@ -12,6 +12,7 @@ import { type ExportRoutes, exportRoutes } from "./export/export-routes.ts";
 import { type IdentityApi, identityApi } from "./identities/identity-api.ts";
 import { type InvitationApi, invitationApi } from "./invitations/invitation-api.ts";
 import { type PasskeyApi, passkeyApi } from "./passkeys/passkey-api.ts";
+import { type PortalSessionApi, portalSessionApi } from "./portal-sessions/portal-sessions.ts";
 import { type SignInApi, signInApi } from "./sign-ins/sign-in-list.ts";
 import { type StatusApi, statusApi } from "./statuses/status-api.ts";
 import { type StepUpApi, stepUpApi } from "./step-up/step-up-api.ts";
@@ -28,6 +29,7 @@ export type EdgeParts = AccountApi &
   ApiKeyApi &
   ServiceClientApi &
   CurrentCredentialApi &
+  PortalSessionApi &
   AuditApi &
   InvitationApi &
   ExportRoutes &
@@ -47,6 +49,7 @@ export const serviceEdges = (parts: EdgeParts): Edges =>
     apiKeyApi(parts), // /api/account/api-keys/, /api/account/current-api-key/ and /api/accounts/{id}/api-keys/
     serviceClientApi(parts), // /api/account/clients/ and /api/accounts/{id}/clients/
     currentCredentialApi(parts), // /api/account/credential/
+    portalSessionApi(parts), // /api/v1/webhooks/portal-sessions
     invitationApi(parts), // /api/v1/invitations/
     applicationApi(parts), // /api/v1/oauth/applications
     auditApi(parts), // /api/account/audit/, /api/accounts/audit/ and /api/accounts/{id}/audit/

@@ -144,7 +144,7 @@ export function openSignIns(context: Configured, dependencies: SignInDependencie
 interface LoginDependencies {
   readonly base: Base;
   readonly proofs: Pick<Proofs, "stepUpStore">;
-  readonly credentials: Pick<Credentials, "apiKeyStore">;
+  readonly credentials: Pick<Credentials, "apiKeyStore" | "portalSessionStore">;
   readonly registration: Registration;
   readonly issuer: BuiltInIssuer | null;
 }
@@ -169,6 +169,7 @@ export function openLogins(context: Configured, dependencies: LoginDependencies)
     tokens,
     accountStore,
     apiKeyStore: credentials.apiKeyStore,
+    portalSessionStore: credentials.portalSessionStore,
     provisioning,
     registration,
     stepUpStore: proofs.stepUpStore,

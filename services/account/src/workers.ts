@@ -10,6 +10,7 @@ import { firstLinkRetention } from "./first-link/first-link.ts";
 import { invitationRetention } from "./invitations/invitation-store.ts";
 import { noticeRetention } from "./mail/notices.ts";
 import type { BuiltInIssuer } from "./oauth/issuer.ts";
+import { portalSessionRetention } from "./portal-sessions/portal-session-store.ts";
 import type { Properties } from "./properties.ts";
 import { signInMailRetention } from "./sign-ins/sign-in-mails.ts";
 import { signInRetention } from "./sign-ins/sign-in-store.ts";
@@ -26,6 +27,7 @@ export const retention: readonly RetentionRule[] = [
   ...signInRetention,
   { name: "step-up allowance retention", table: "step_up_allowances", column: "last_used_at", keepMs: hours(1) },
   noticeRetention,
+  portalSessionRetention,
   { name: "step-up retention", table: "step_ups", column: "at", keepMs: stepUpMaxAgeMs },
 ];
 

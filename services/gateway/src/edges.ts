@@ -85,8 +85,11 @@ const responses = {
 } as const;
 /** Refusals before an operation have the form of a GraphQL answer too. */
 const errors = "graphql";
-/** Callers with access to their own account, including disabled ones. Each field judges further restrictions itself. */
-const auth = { scopes: [], access: "own-account:read", optional: true } as const;
+/**
+ * Callers with access to their own account, including disabled ones. Each field judges further restrictions itself;
+ * portal sessions subscribe and do nothing else.
+ */
+const auth = { scopes: [], access: "own-account:read", optional: true, portal: true } as const;
 
 const page = "text/html";
 

@@ -42,6 +42,16 @@ export const properties = defineProperties({
     reload: "live",
     effect: "True serves the console, the pages for people, at `/console/`.",
   },
+  "console.portal.origins": {
+    type: "list",
+    default: [],
+    pattern: "https://(\\*\\.)?[A-Za-z0-9.-]+(:[0-9]+)?|http://(localhost|127\\.0\\.0\\.1)(:[0-9]+)?",
+    secrecy: "internal",
+    reload: "restart",
+    local: true,
+    effect:
+      "Origins, such as `https://app.example`, whose pages may frame the portal at `/console/portal/`. Without any it opens in a tab of its own only; the console is never framed.",
+  },
   "docs.enabled": {
     type: "boolean",
     default: true,

@@ -97,6 +97,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
 const consoleMount = (configuration: ServiceContext<Properties>["configuration"]) => ({
   [consolePath]: createConsoleListener({
     isOn: () => configuration.get("console.enabled"),
+    portalOrigins: configuration.get("console.portal.origins"),
     docs: errorDocsAt(configuration.get("http.error-docs"), configuration.get("http.base-url")),
   }),
 });

@@ -61,7 +61,7 @@ export function serviceEdges({ operations, stores, attemptStatistics, pageLimits
   const { endpoints, endpointSecrets, endpointStatus, endpointViews, testEndpoint, signingKeys } = operations;
   const { deliveries, publishEvents, eventTypes, replays, pull } = operations;
   const { endpointStore, signingKeyStore, deliveryStore, eventStore, eventTypeStore } = stores;
-  const loadEndpoint = ownRows(({ accountId }, ids) => endpointStore.findMany(accountId, ids));
+  const loadEndpoint = ownRows((caller, ids) => endpointStore.findMany(caller, ids));
   return joinEdges([
     // Before the paths of endpoints, which would take `listen` for an id.
     pullApi(pull, endpointViews),

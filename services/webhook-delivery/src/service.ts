@@ -102,7 +102,13 @@ export async function createService(context: Context): Promise<ServiceParts> {
     sendsWebhooks: true,
     principals: openPrincipals(context),
     edges: serviceEdges({ operations, stores, attemptStatistics, pageLimits, baseUrl, clock }),
-    internalRoutes: [exportRoutes({ item: WebhookEndpointResource, list: endpointStore.list, view: viewEndpoint })],
+    internalRoutes: [
+      exportRoutes({
+        item: WebhookEndpointResource,
+        list: (accountId, range) => endpointStore.list({ accountId }, range),
+        view: viewEndpoint,
+      }),
+    ],
     whyFinders: [
       ...whyDelivered({ deliveryStore: stores.deliveryStore, chainEvents, chainDeliveries }),
       ...whyReplayed({ replays, chainDeliveries, retentionMs }),

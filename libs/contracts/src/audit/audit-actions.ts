@@ -11,6 +11,7 @@ interface AuditActionDeclaration {
 type AuditSubject =
   | "api_key"
   | "client"
+  | "portal_session"
   | "application"
   | "passkey"
   | "identity"
@@ -83,6 +84,8 @@ export const auditActions = {
   "client.revoke": of("client", "A service client was revoked."),
   "client.expire": of("client", "A service client expired."),
   "client.use": of("client", "A token was asked for with a wrong secret, or for a client that had ended."),
+  "portal_session.create": of("portal_session", "A link into the portal was made for a subscriber."),
+  "portal_session.end": of("portal_session", "A portal session was ended before its time."),
   "passkey.add": of("passkey", "A passkey was added to the account."),
   "passkey.update": of("passkey", "A passkey was renamed."),
   "passkey.remove": of("passkey", "A passkey was removed from the account."),

@@ -96,6 +96,10 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     meaning: "The change requires a sign-in within the last 15 minutes.",
     remedy: "Sign in again or confirm a one-time code, then repeat the request.",
   },
+  portal_session: {
+    meaning: "A portal session asked for something beyond its endpoints, or its account is not active.",
+    remedy: "Use a credential of the account.",
+  },
   account_pending: {
     meaning: "The account waits for its contact address to be verified.",
     remedy: "Verify the address.",

@@ -109,7 +109,9 @@ examples.add(PasskeyResource, { example: passkeyExample });
 export const CurrentCredentialResource = z
   .object({
     account_id: identifier("The account that it acts for"),
-    kind: z.enum(["token", "api-key", "client"]).describe("`token` is the access token of a person."),
+    kind: z
+      .enum(["token", "api-key", "client", "portal"])
+      .describe("`token` is the access token of a person, `portal` the session of a link into the portal."),
     id: z.string().describe("The id of the key or client, or the name of the token, as the audit shows it."),
     name: z
       .string()
@@ -143,3 +145,60 @@ export const CurrentCredentialResource = z
   });
 
 export type CurrentCredentialResource = z.output<typeof CurrentCredentialResource>;
+
+/** Looks of the portal: a few values of its own tokens, so that no text of a caller becomes a style. */
+export const PortalTheme = z
+  .strictObject({
+    accent: z
+      .string()
+      .regex(/^#[0-9a-fA-F]{6}$/, "Must be a colour as #0b57d0.")
+      .optional()
+      .describe("The colour of buttons and links, as `#0b57d0`. It is darkened or lightened until it can be read."),
+    radius: z.int().min(0).max(16).optional().describe("The radius of corners in pixels. Default: 6."),
+    scheme: z.enum(["auto", "light", "dark"]).default("auto").describe("`auto` follows the browser of the subscriber."),
+  })
+  .meta({ id: "PortalTheme" })
+  .register(examples, { example: { accent: "#0b57d0", radius: 8, scheme: "auto" } });
+
+export type PortalTheme = z.output<typeof PortalTheme>;
+
+/** The rights of a portal session. */
+export const portalAccess = ["read", "write", "manage"] as const;
+
+export const portalAccessMeaning =
+  "`read` sees; `write` also pauses, resumes, edits, tests, sends again and replays; `manage` also changes the URL and sees and rotates secrets.";
+
+/** A portal session without its link, which is shown once. */
+export const PortalSessionResource = z
+  .object({
+    id: identifier("The session"),
+    account_id: identifier("The account whose endpoints it sees"),
+    endpoint_ids: z.array(z.string()).nullable().describe("The endpoints that it sees; null for all of the account."),
+    access: z.enum(portalAccess).describe(portalAccessMeaning),
+    theme: PortalTheme,
+    status: z
+      .enum(["active", "ended", "expired"])
+      .describe("The state of the session; only an active one is accepted."),
+    created_at: timestamp,
+    created_by: createdBy,
+    expires_at: timestamp,
+    ended_at: timestamp.nullable().describe("The time at which it was ended; null while it was not."),
+  })
+  .meta({ id: "PortalSession", description: "A session of the portal, without its link." });
+
+export type PortalSessionResource = z.output<typeof PortalSessionResource>;
+
+export const portalSessionExample: PortalSessionResource = {
+  id: "pts_4Mn7RtY2kWq9ZbXc5VfHsJ",
+  account_id: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
+  endpoint_ids: ["whe_01kdzq5a7m2n4p6q8r0s1t3v5w"],
+  access: "write",
+  theme: { accent: "#0b57d0", radius: 8, scheme: "auto" },
+  status: "active",
+  created_at: "2026-01-01T09:00:00.000Z",
+  created_by: apiKeyExample.id,
+  expires_at: "2026-01-01T10:00:00.000Z",
+  ended_at: null,
+};
+
+examples.add(PortalSessionResource, { example: portalSessionExample });

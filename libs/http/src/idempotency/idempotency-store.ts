@@ -163,10 +163,12 @@ class Claim implements IdempotencyClaim {
     }
   }
 
-  /** The identity of the request; where the answer is sealed, with the credential's behind it. */
+  /** The identity of the request, with the credential's behind it where the answer is sealed or for a portal session. */
   #fingerprintOf(content: unknown): Buffer {
     const { fingerprintOf, sealed, principal } = this.#request;
-    return sealed ? Buffer.concat([fingerprintOf(content), credentialDigest(principal)]) : fingerprintOf(content);
+    return sealed || principal.portal
+      ? Buffer.concat([fingerprintOf(content), credentialDigest(principal)])
+      : fingerprintOf(content);
   }
 
   async #read(): Promise<Kept | undefined> {
@@ -232,9 +234,13 @@ const isSameRequest = (one: Buffer, other: Buffer): boolean =>
   one.subarray(0, requestBytes).equals(other.subarray(0, requestBytes));
 
 const ofAnotherCredential = () =>
-  new AppError("conflict", "Another credential of this account made this request, and its answer shows a secret.", {
-    field: "Idempotency-Key",
-  });
+  new AppError(
+    "conflict",
+    "Another credential of this account made this request, and its answer is not for this one.",
+    {
+      field: "Idempotency-Key",
+    },
+  );
 
 const underWay = () =>
   new AppError("conflict", "The same request is still in progress.", {

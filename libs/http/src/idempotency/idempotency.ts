@@ -59,7 +59,7 @@ export interface IdempotencyOptions {
 /** One request under a key, as the edge opens it. */
 export interface KeyedRequest {
   /** The caller. A sealed answer shows a secret, so it goes to the credential that got it first and to no other. */
-  readonly principal: Pick<Principal, "accountId" | "credential" | "scopes">;
+  readonly principal: Pick<Principal, "accountId" | "credential" | "scopes" | "portal">;
   readonly key: string;
   readonly sealed: boolean;
   readonly fingerprintOf: (content: unknown) => Buffer;

@@ -22,6 +22,8 @@ export type RouteAuth =
       readonly stepUp?: true;
       /** Describes the changes that require a step-up: the operation checks it once it knows the change. */
       readonly stepUpFor?: string;
+      /** Admits portal sessions, which see the rows of their endpoints alone. Default: they are refused. */
+      readonly portal?: true;
       /** Admits anonymous callers with `principal` null; a bad credential is still refused. */
       readonly optional?: true;
     };
@@ -278,13 +280,15 @@ export interface RouteAccess {
   readonly scopes: readonly Scope[];
   readonly stepUp: boolean;
   readonly stepUpFor: string | null;
+  /** True when portal sessions are admitted. */
+  readonly portal: boolean;
 }
 
 /** Completes the access declaration of a route with its defaults. */
 export function routeAccess(auth: RouteAuth, method: Method): RouteAccess {
   const access: AccessKind = method === "get" ? "read" : "write";
   if (auth === "anonymous")
-    return { anonymous: true, optional: true, access, scopes: [], stepUp: false, stepUpFor: null };
+    return { anonymous: true, optional: true, access, scopes: [], stepUp: false, stepUpFor: null, portal: false };
   return {
     anonymous: false,
     optional: auth.optional ?? false,
@@ -292,5 +296,6 @@ export function routeAccess(auth: RouteAuth, method: Method): RouteAccess {
     scopes: auth.scopes,
     stepUp: auth.stepUp ?? false,
     stepUpFor: auth.stepUpFor ?? null,
+    portal: auth.portal ?? false,
   };
 }

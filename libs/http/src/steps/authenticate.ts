@@ -1,4 +1,11 @@
-import { credentialFrom, type Principal, requireScopes, requireStepUp, stateRefusal } from "@signalbox/auth";
+import {
+  credentialFrom,
+  type Principal,
+  requirePortal,
+  requireScopes,
+  requireStepUp,
+  stateRefusal,
+} from "@signalbox/auth";
 import { AppError, isAppError } from "@signalbox/core";
 import type { Exchange, Step } from "../app/exchange.ts";
 import { type RateLimitGroup, remainderItem } from "../limits/rate-limits.ts";
@@ -16,10 +23,11 @@ export const authenticate: Step = async (exchange) => {
   }
   exchange.principal = principal;
   countCaller(exchange, principal);
-  const { access, scopes, stepUp } = exchange.route.auth;
+  const { access, scopes, stepUp, portal } = exchange.route.auth;
+  requirePortal(principal, portal);
   exchange.blocked = stateRefusal(principal, access);
   if (exchange.blocked && !mayBeRepeated(exchange)) throw exchange.blocked;
-  requireScopes(principal, scopes);
+  requireScopes(principal, scopes, { portal });
   if (stepUp) requireStepUp(principal, exchange.edge.context.clock);
   return null;
 };

@@ -122,7 +122,7 @@ export const creatorOf = ({ credential: { kind, id } }: Pick<Caller, "credential
   kind === "token" ? "person" : id;
 
 /** The end of the caller's key; null when it has none. A person's token has no such end. */
-const keyEndOf = ({ credential, expiresAt }: Pick<Caller, "credential" | "expiresAt">): Date | null =>
+export const keyEndOf = ({ credential, expiresAt }: Pick<Caller, "credential" | "expiresAt">): Date | null =>
   credential.kind === "token" ? null : expiresAt;
 
 /** Returns true when a credential with this end would outlive the key that creates it or shows its secret. */

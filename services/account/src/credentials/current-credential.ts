@@ -26,7 +26,7 @@ export function currentCredentialApi(parts: CurrentCredentialApi): Edges {
     summary: "Read the credential that this request came with",
     description:
       "Account, kind, name, scopes and end of the presented key or token. Needs no scope. `recent_sign_in_until` tells until when sensitive changes need no other proof.",
-    auth: anyCredential,
+    auth: { ...anyCredential, portal: true },
     find: ({ caller }) => describeCredential(caller, parts),
     missing: "The credential no longer exists.",
     rest: { get: "/api/account/credential/", resource: CurrentCredentialResource, answer: (shown) => ok(shown) },
@@ -60,6 +60,7 @@ async function nameOf(
   { accountId, credential: { kind, id } }: Caller,
   { apiKeyStore, serviceClientStore, signInStore }: CurrentCredentialApi,
 ): Promise<{ readonly name: string | null; readonly signInId: string | null }> {
+  if (kind === "portal") return { name: null, signInId: null };
   if (kind !== "token") {
     const found = await (kind === "api-key" ? apiKeyStore : serviceClientStore).find(accountId, id);
     return { name: found?.name ?? null, signInId: null };

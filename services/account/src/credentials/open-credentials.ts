@@ -1,5 +1,7 @@
 import { parseIssuers } from "@signalbox/auth";
 import type { Base } from "../base.ts";
+import { createPortalSessionStore } from "../portal-sessions/portal-session-store.ts";
+import { createPortalSessions } from "../portal-sessions/portal-sessions.ts";
 import type { Configured } from "../properties.ts";
 import { createApiKeyStore } from "./api-key.ts";
 import { createApiKeys } from "./api-keys.ts";
@@ -9,7 +11,7 @@ import { createServiceClients } from "./service-clients.ts";
 
 export type Credentials = ReturnType<typeof openCredentials>;
 
-/** Opens the API keys and service clients of accounts. */
+/** Opens the API keys, service clients and portal sessions of accounts. */
 export function openCredentials({ configuration, clock }: Configured, base: Base) {
   const { pool, outbox, audit, access, notices } = base;
   const apiKeyStore = createApiKeyStore(pool);
@@ -42,5 +44,8 @@ export function openCredentials({ configuration, clock }: Configured, base: Base
     notices,
     clock,
   });
-  return { apiKeyStore, apiKeys, serviceClientStore, serviceClients, credentialRevocations };
+  const portalSessionStore = createPortalSessionStore(pool);
+  const portalSessions = createPortalSessions({ portalSessionStore, audit, access, clock });
+  const ofKeys = { apiKeyStore, apiKeys, serviceClientStore, serviceClients, credentialRevocations };
+  return { ...ofKeys, portalSessionStore, portalSessions };
 }

@@ -26,6 +26,7 @@ const tables = [
   "step_up_allowances",
   "api_keys",
   "service_clients",
+  "portal_sessions",
   "oauth_issued_tokens",
   "oauth_state",
   "sign_in_grants",

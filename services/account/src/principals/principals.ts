@@ -27,6 +27,14 @@ import type { ApiKey } from "../credentials/api-key.ts";
 import { type CredentialStatus, statusOf } from "../credentials/credential.ts";
 import type { CredentialStore } from "../credentials/credential-store.ts";
 import type { Registration } from "../invitations/registration.ts";
+import {
+  credentialOfPortal,
+  type PortalSession,
+  portalPrefix,
+  scopesOfAccess,
+  statusOfPortalSession,
+} from "../portal-sessions/portal-session.ts";
+import type { PortalSessionStore } from "../portal-sessions/portal-session-store.ts";
 import type { Configured } from "../properties.ts";
 import { type StepUpStore, steppedUp } from "../step-up/step-up-store.ts";
 
@@ -34,6 +42,7 @@ interface Dependencies {
   readonly tokens: TokenVerifier;
   readonly accountStore: Pick<AccountStore, "find">;
   readonly apiKeyStore: Pick<CredentialStore<ApiKey>, "findByDigest" | "touch">;
+  readonly portalSessionStore: Pick<PortalSessionStore, "findByDigest">;
   readonly provisioning: Pick<Provisioning, "provision">;
   readonly registration: Pick<Registration, "ofLogin">;
   readonly stepUpStore: Pick<StepUpStore, "find">;
@@ -51,7 +60,7 @@ export function createPrincipals(
   { clock, log }: Pick<Configured, "clock" | "log">,
   dependencies: Dependencies,
 ): PrincipalSource {
-  const { tokens, accountStore, apiKeyStore, auditRefusals, access, rolesAreOurs } = dependencies;
+  const { tokens, accountStore, apiKeyStore, portalSessionStore, auditRefusals, access, rolesAreOurs } = dependencies;
   const within = rolesAreOurs ? withinRolesOf : withinBoundOf;
 
   return {
@@ -65,8 +74,12 @@ export function createPrincipals(
 
   /** An API key acts for the account that created it, with its own scopes. */
   async function fromApiKey(text: string): Promise<Principal> {
-    if (!parseApiKey(text)) throw mistyped();
+    const parsed = parseApiKey(text);
+    if (!parsed) throw mistyped();
     const digest = digestApiKey(text);
+    const session = parsed.environment === portalPrefix ? await portalSessionStore.findByDigest(digest) : null;
+    if (session && sameDigest(session.digest, digest))
+      return principalOfPortal(session, { accountStore, within, now: clock.now() });
     const key = await apiKeyStore.findByDigest(digest);
     if (!key || !sameDigest(key.digest, digest)) throw refused("The API key is not known.");
     const status = statusOf(key, clock.now());
@@ -98,6 +111,25 @@ export function createPrincipals(
       credential: await withStepUp(credential, account.id, dependencies),
     });
   }
+}
+
+/** A portal session acts for the account, sees its endpoints, and is refused by whatever does not admit it. */
+async function principalOfPortal(
+  session: PortalSession,
+  {
+    accountStore,
+    within,
+    now,
+  }: Pick<Dependencies, "accountStore"> & { readonly within: typeof withinRolesOf; readonly now: Date },
+): Promise<Principal> {
+  const status = statusOfPortalSession(session, now);
+  if (status !== "active") throw refused(`The link has ${status === "ended" ? "been ended" : "expired"}.`);
+  const account = await accountStore.find(session.accountId);
+  if (!account) throw refused("The link is not known.");
+  const { scopes } = within(account, { roles: [], scopes: new Set(scopesOfAccess[session.access]) });
+  const credential = credentialOfPortal(session);
+  const { expiresAt, endpointIds } = session;
+  return { ...principalOf(account, { scopes, roles: [], credential, expiresAt }), portal: { endpointIds } };
 }
 
 /** A token of the built-in issuer names its account. The first use of another issuer's token creates the account. */

@@ -11,19 +11,23 @@ export const consolePath = "/console";
 /** Made from `services/console` by `npm run generate`: every built file by its path. */
 const archive = new URL("../../assets/console.json.br", import.meta.url);
 
+/** The prefix of the portal: a second page of the same build, which other origins may frame. */
+const portalFolder = "portal";
+
 /** Everything comes from this deployment, no script or style is in the page, and no text becomes a script. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join("; ");
+const policyFor = (ancestors: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "form-action 'none'",
+    `frame-ancestors ${ancestors}`,
+    "base-uri 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; ");
 
 const types: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
@@ -43,6 +47,8 @@ interface Coded {
 
 interface ConsoleDependencies {
   readonly isOn: () => boolean;
+  /** Origins that may frame the portal. */
+  readonly portalOrigins: readonly string[];
   /** The absolute address of the page that explains the error codes. */
   readonly docs: string;
 }
@@ -51,7 +57,11 @@ interface ConsoleDependencies {
  * Serves the built console: files with a digest in their name for a year, and the page at every other address below the
  * prefix, since the console reads its own addresses.
  */
-export function createConsoleListener({ isOn, docs }: ConsoleDependencies): RequestListener {
+export function createConsoleListener({ isOn, portalOrigins, docs }: ConsoleDependencies): RequestListener {
+  const policies = {
+    index: policyFor("'none'"),
+    portal: policyFor(portalOrigins.length > 0 ? portalOrigins.join(" ") : "'none'"),
+  };
   let files: Promise<Readonly<Record<string, string>>> | undefined;
   const coded = new Map<string, Promise<Coded>>();
 
@@ -83,16 +93,17 @@ export function createConsoleListener({ isOn, docs }: ConsoleDependencies): Requ
       if (!file) return refused("not_found", "There is no such file.");
       return send(request, response, file, { "Cache-Control": "public, max-age=31536000, immutable" });
     }
-    const depth = below.split("/").length - 1;
-    const page = await pageAt(depth);
-    send(request, response, page, { "Cache-Control": "no-cache", "Content-Security-Policy": policy });
+    if (below === portalFolder) return void response.writeHead(308, { Location: `${portalFolder}/` }).end();
+    const name = below.startsWith(`${portalFolder}/`) ? "portal" : "index";
+    const page = await pageAt(name, below.split("/").length - 1);
+    send(request, response, page, { "Cache-Control": "no-cache", "Content-Security-Policy": policies[name] });
   }
 
   /** The page names its files relatively, since a deployment may be below a path. */
-  async function pageAt(depth: number): Promise<Coded> {
-    const place = `index ${depth}`;
-    const { "index.html": index = "" } = await readFiles();
-    const kept = coded.get(place) ?? code("index.html", index.replaceAll('="./', `="${"../".repeat(depth)}`));
+  async function pageAt(name: keyof typeof policies, depth: number): Promise<Coded> {
+    const place = `${name} ${depth}`;
+    const html = (await readFiles())[`${name}.html`] ?? "";
+    const kept = coded.get(place) ?? code(`${name}.html`, html.replaceAll('="./', `="${"../".repeat(depth)}`));
     // Nobody fills the memory with deep addresses.
     if (depth <= 8) coded.set(place, kept);
     return kept;

@@ -1,5 +1,5 @@
 import type { AccessStates, Authenticator, PresentedCredential, Principal } from "@signalbox/auth";
-import { requireScopes, requireState } from "@signalbox/auth";
+import { requirePortal, requireScopes, requireState } from "@signalbox/auth";
 import type { SubscriptionDeclaration } from "@signalbox/contracts";
 import { AppError, type Clock, isAppError, seconds } from "@signalbox/core";
 import { addressBucket } from "@signalbox/http";
@@ -64,13 +64,14 @@ export class LiveCaller {
   }
 
   /** Resolves when the caller may receive events, judged by its current access. @throws AppError */
-  async admit({ access }: Pick<SubscriptionDeclaration, "access">): Promise<void> {
+  async admit({ access, portal }: Pick<SubscriptionDeclaration, "access" | "portal">): Promise<void> {
     await this.#checking;
     if (this.#isEnded) throw new AppError("unauthorized", "The credential is not valid.");
+    if (this.principal !== null) requirePortal(this.principal, portal === true);
     if (!("scope" in access)) return;
     if (this.principal === null) throw new AppError("unauthorized", "Send credentials.");
     requireState(this.principal, access.access);
-    requireScopes(this.principal, [access.scope]);
+    requireScopes(this.principal, [access.scope], { portal });
   }
 
   /** Returns true when the caller belongs to an audience that is not an account. */

@@ -1,3 +1,4 @@
+import { seesEndpoint } from "@signalbox/auth";
 import { type SubscriptionDeclaration, subscriptions } from "@signalbox/contracts";
 import type { LiveCaller } from "./live-caller.ts";
 import type { LiveEvent } from "./live-event.ts";
@@ -45,7 +46,9 @@ export function isFor({ caller, operation }: Subscriber, { name, accountId, data
   if (!declaration.events.includes(name)) return false;
   if (onlyId !== null && declaration.only?.idOf(members) !== onlyId) return false;
   if ("audienceOf" in declaration.access) return caller.isOf(declaration.access.audienceOf(members));
-  return accountId !== null && accountId === caller.principal?.accountId;
+  const { principal } = caller;
+  if (accountId === null || accountId !== principal?.accountId) return false;
+  return principal.portal === undefined || seesEndpoint(principal, String(declaration.only?.idOf(members)));
 }
 
 /** The empty account is that of public events. */

@@ -1,3 +1,4 @@
+import { requirePortal } from "@signalbox/auth";
 import { type Clock, MiB } from "@signalbox/core";
 import { requestFingerprint } from "@signalbox/http";
 import type { Logger, Metrics } from "@signalbox/telemetry";
@@ -73,11 +74,12 @@ export function createOperations(dependencies: Dependencies) {
     resolve: (query: Runnable, asking: OnBehalf) => resolve(dependencies, query, asking),
     /**
      * Runs one operation; a failure is part of the result. @throws AppError `rate_limited` when the caller's cost limit
-     * is used up.
+     * is used up, `forbidden` for a portal session.
      */
     async execute(request: OperationRequest, asking: Asking, carried: Carried): Promise<Outcome> {
       const startedMs = clock.steadyMs();
       const { principal, requestId, clientAddress } = asking;
+      if (principal) requirePortal(principal, false);
       const fetches: Fetch[] = [];
       const prepared = prepare(request, carried, asking);
       const { operation } = prepared;

@@ -12,7 +12,7 @@ interface AttemptApi {
   readonly pageLimits: PageLimits;
 }
 
-const read = { scopes: ["webhooks:read"] } as const;
+const read = { scopes: ["webhooks:read"], portal: true } as const;
 
 export const timeFilter = {
   from: timeParameter().optional().describe("At this time or later."),
@@ -58,7 +58,7 @@ export function attemptApi({ deliveryStore, loadDelivery, pageLimits }: AttemptA
       limits: pageLimits,
       read: (range, { id }, { caller }, args) => {
         const { status_class: statusClass, ...filter } = filterFrom(OfParent, args);
-        return deliveryStore.listAttempts(caller.accountId, { ...filter, statusClass, [parent]: id }, range);
+        return deliveryStore.listAttempts(caller, { ...filter, statusClass, [parent]: id }, range);
       },
       position: positionOfAttempt,
       mark: (args) => cursorMark(`attempts of ${parent}`, filterFrom(OfParent, args)),
@@ -81,7 +81,7 @@ export function attemptApi({ deliveryStore, loadDelivery, pageLimits }: AttemptA
         auth: read,
         limits: pageLimits,
         filter: attemptFilter,
-        read: (range, { caller, filter }) => deliveryStore.listAttempts(caller.accountId, filterOf(filter), range),
+        read: (range, { caller, filter }) => deliveryStore.listAttempts(caller, filterOf(filter), range),
         position: positionOfAttempt,
         rest: { get: "/api/v1/webhooks/attempts", item: AttemptResource, view: viewAttempt },
       }),

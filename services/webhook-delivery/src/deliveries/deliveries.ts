@@ -49,7 +49,7 @@ export function createDeliveries({ deliveryQueue, endpointStore, outbox, clock, 
   return {
     /** Attempts a delivery again, now. While its endpoint is paused or disabled it is held. */
     async retry(tx: Tx, caller: Caller, delivery: Delivery): Promise<Delivery> {
-      const endpoint = await endpointStore.find(caller.accountId, splitId(delivery.endpointId).endpointId);
+      const endpoint = await endpointStore.find(caller, splitId(delivery.endpointId).endpointId);
       if (endpoint) requireScopeOf(endpoint, caller);
       await deliveryQueue.requeue(tx, delivery);
       await outbox.append(tx, [audited(caller, { action: "webhook_delivery.retry", subject: delivery.id })]);
@@ -73,7 +73,7 @@ interface Named {
 
 const base = "/api/v1/webhooks";
 const one = `${base}/deliveries/:id` as const;
-const read = { scopes: ["webhooks:read"] } as const;
+const read = { scopes: ["webhooks:read"], portal: true } as const;
 const missing = "There is no such delivery.";
 
 const deliveryFilter = {
@@ -117,7 +117,7 @@ const viewExpanded = ({ event, lastAttempt, ...delivery }: ExpandedDelivery) => 
 /** The deliveries and attempts of an account, at both edges. */
 export function deliveryApi(parts: DeliveryApi): Edges {
   const { deliveryStore, pageLimits } = parts;
-  const loadDelivery = ownRows(({ accountId }, ids) => deliveryStore.findMany(accountId, ids));
+  const loadDelivery = ownRows((caller, ids) => deliveryStore.findMany(caller, ids));
   const deliveries = edgesOf(declareDeliveries(parts, loadDelivery), {
     exampleIds: { id: webhookDeliveryExample.id },
     fields: fieldsOf(parts),
@@ -139,7 +139,7 @@ function declareDeliveries(parts: DeliveryApi, loadDelivery: Load<Delivery>) {
         ...expansion,
       },
       async read(range, { caller, filter: { endpoint_id: endpointId, expand, ...filter } }) {
-        const found = await deliveryStore.list(caller.accountId, { ...filterOf(filter), endpointId }, range);
+        const found = await deliveryStore.list(caller, { ...filterOf(filter), endpointId }, range);
         return expand ? expanded(parts, caller, found, expand) : found;
       },
       rest: { get: `${base}/deliveries`, item: ExpandedDelivery, view: viewExpanded },
@@ -150,7 +150,7 @@ function declareDeliveries(parts: DeliveryApi, loadDelivery: Load<Delivery>) {
       auth: read,
       query: expansion,
       async find({ caller, params, query: { expand } }) {
-        const delivery = await deliveryStore.find(caller.accountId, params.id);
+        const delivery = await deliveryStore.find(caller, params.id);
         if (!delivery || !expand) return delivery;
         return (await expanded(parts, caller, [delivery], expand))[0] ?? null;
       },
@@ -162,9 +162,9 @@ function declareDeliveries(parts: DeliveryApi, loadDelivery: Load<Delivery>) {
       summary: "Attempt a delivery once more, now",
       description:
         "Attempts a delivery that has ended, with any result, or that waits for its next attempt. An exhausted delivery gets one more attempt. It keeps its `X-Delivery-Id`; while its endpoint is paused or disabled it is held.",
-      auth: { scopes: ["webhooks:write"] },
+      auth: { scopes: ["webhooks:write"], portal: true },
       audit: "webhook_delivery.retry",
-      of: { find: (tx, { caller, params }) => deliveryStore.lock(tx, caller.accountId, params.id), missing },
+      of: { find: (tx, { caller, params }) => deliveryStore.lock(tx, caller, params.id), missing },
       change: (tx, delivery, { caller }) => deliveries.retry(tx, caller, delivery),
       rest: {
         post: `${one}/retry`,
@@ -188,7 +188,7 @@ async function expanded(
 ): Promise<ExpandedDelivery[]> {
   const ids = found.map(({ id }) => id);
   const events = expand.has("event") ? await eventStore.ofDeliveries(readerOf(caller), ids) : null;
-  const attempts = expand.has("last_attempt") ? await deliveryStore.lastAttempts(caller.accountId, ids) : null;
+  const attempts = expand.has("last_attempt") ? await deliveryStore.lastAttempts(caller, ids) : null;
   const eventOf = new Map(events?.map((event) => [event.deliveryId, event]));
   const attemptOf = new Map(attempts?.map((attempt) => [attempt.deliveryId, attempt]));
   return found.map((delivery) => ({
@@ -205,13 +205,13 @@ function fieldsOf({ deliveryStore, eventStore, loadEndpoint, pageLimits: limits 
     ({ deliveryId }) => deliveryId,
   );
   const loadLastAttempt = ownRows(
-    ({ accountId }, ids) => deliveryStore.lastAttempts(accountId, ids),
+    (caller, ids) => deliveryStore.lastAttempts(caller, ids),
     ({ deliveryId }) => deliveryId,
   );
   const deliveriesOfEndpoint = connectionField<Named, object, Delivery>(read, {
     limits,
     read: (range, { id: endpointId }, { caller }, args) =>
-      deliveryStore.list(caller.accountId, { ...filterOf(filterFrom(OfEndpoint, args)), endpointId }, range),
+      deliveryStore.list(caller, { ...filterOf(filterFrom(OfEndpoint, args)), endpointId }, range),
     mark: (args) => cursorMark("deliveries of an endpoint", filterFrom(OfEndpoint, args)),
   });
   return {

@@ -1,5 +1,6 @@
+import type { Viewer } from "@signalbox/auth";
 import { type ListRange, newestFirst, type Pool, rangeValues, sql, type Tx, table } from "@signalbox/storage";
-import { splitId } from "../endpoints/endpoint-id.ts";
+import { endpointsSeen, seen, splitId } from "../endpoints/endpoint-id.ts";
 import { columns } from "../generated/columns.ts";
 import { lockOrder } from "../queue/delivery-order.ts";
 import type { Attempt } from "./attempt.ts";
@@ -10,7 +11,7 @@ const deliveries = table("deliveries", columns.deliveries, ["status", "exhausted
 const attempts = table("delivery_attempts", columns.delivery_attempts);
 
 const endpointsOf = `(select id, status from endpoints
-   where account_id = $1 and deleted_at is null and ($2::text is null or id = $2 or consumer_of = $2)) as p`;
+   where account_id = $1 and deleted_at is null and ($2::text[] is null or id = any($2) or consumer_of = any($2))) as p`;
 const findDelivery = sql(
   "delivery.find",
   `select ${deliveries.columns}, case when d.status = 'pending' and ((
@@ -126,19 +127,21 @@ interface StoreDependencies {
 /** Reads deliveries and their attempts from PostgreSQL, as their owners see them. */
 export function createDeliveryStore({ pool, mayWrite }: StoreDependencies) {
   return {
-    async find(accountId: string, id: string): Promise<Delivery | null> {
+    async find(viewer: Viewer, id: string): Promise<Delivery | null> {
       const createdAt = eventTimeOf(id);
       if (createdAt === null) return null;
-      const values = [accountId, id, createdAt, !mayWrite(accountId)];
-      return (await pool.query<Delivery>(findDelivery, values)).rows[0] ?? null;
+      const values = [viewer.accountId, id, createdAt, !mayWrite(viewer.accountId)];
+      return seen(viewer, (await pool.query<Delivery>(findDelivery, values)).rows[0] ?? null, endpointIdOf);
     },
-    async findMany(accountId: string, ids: readonly string[]): Promise<Delivery[]> {
+    async findMany(viewer: Viewer, ids: readonly string[]): Promise<Delivery[]> {
       const known = ids.filter((id) => eventTimeOf(id) !== null);
-      const values = [accountId, known, known.map(eventTimeOf), !mayWrite(accountId)];
-      return (await pool.query<Delivery>(findDeliveries, values)).rows;
+      const values = [viewer.accountId, known, known.map(eventTimeOf), !mayWrite(viewer.accountId)];
+      const { rows } = await pool.query<Delivery>(findDeliveries, values);
+      return rows.filter((row) => seen(viewer, row, endpointIdOf));
     },
     /** Finds the delivery, and blocks the recording of its results until the transaction ends. */
-    async lock(tx: Tx, accountId: string, id: string): Promise<Delivery | null> {
+    async lock(tx: Tx, viewer: Viewer, id: string): Promise<Delivery | null> {
+      const { accountId } = viewer;
       const createdAt = eventTimeOf(id);
       if (createdAt === null) return null;
       const ordered = (await tx.query<{ id: string }>(orderedAt, [accountId, id, createdAt])).rows;
@@ -147,30 +150,38 @@ export function createDeliveryStore({ pool, mayWrite }: StoreDependencies) {
         ordered.map((endpoint) => endpoint.id),
       );
       const values = [accountId, id, createdAt, !mayWrite(accountId)];
-      return (await tx.query<Delivery>(lockDelivery, values)).rows[0] ?? null;
+      return seen(viewer, (await tx.query<Delivery>(lockDelivery, values)).rows[0] ?? null, endpointIdOf);
     },
-    async list(accountId: string, filter: DeliveryFilter, range: ListRange): Promise<Delivery[]> {
+    async list(viewer: Viewer, filter: DeliveryFilter, range: ListRange): Promise<Delivery[]> {
+      const { accountId } = viewer;
       const { endpointId, status, type, eventId, from = beginning, to = endOfTime } = filter;
       const isOpen = status === "held" || status === "pending";
       const stored = isOpen ? "pending" : (status ?? null);
-      const state = [endpointId ?? null, stored, isOpen ? status : null, !mayWrite(accountId)];
+      const state = [endpointsSeen(viewer, endpointId), stored, isOpen ? status : null, !mayWrite(accountId)];
       const values = [accountId, ...state, ...rangeValues(range), ...namesOf(type), eventId ?? null, from, to];
       return (await pool.query<Delivery>(listDeliveries, values)).rows;
     },
-    async listAttempts(accountId: string, filter: AttemptFilter, range: ListRange): Promise<Attempt[]> {
+    async listAttempts(viewer: Viewer, filter: AttemptFilter, range: ListRange): Promise<Attempt[]> {
       const { endpointId, deliveryId } = filter;
-      const values = [accountId, deliveryId ?? endpointId ?? null, ...rangeValues(range), ...attemptValues(filter)];
+      const parent = deliveryId ?? endpointsSeen(viewer, endpointId);
+      const values = [viewer.accountId, parent, ...rangeValues(range), ...attemptValues(filter)];
       if (deliveryId === undefined)
         return (await pool.query<Attempt>(isOfFailures(filter) ? listFailures : listAttempts, values)).rows;
       const { rows } = await pool.query<Attempt>(listAttemptsOfDelivery, values);
-      return endpointId === undefined
-        ? rows
-        : rows.filter((attempt) => splitId(attempt.endpointId).endpointId === endpointId);
+      return rows.filter(
+        (attempt) =>
+          seen(viewer, attempt, endpointIdOf) &&
+          (endpointId === undefined || splitId(attempt.endpointId).endpointId === endpointId),
+      );
     },
     /** Returns the last attempt of each delivery that has one. */
-    lastAttempts: async (accountId: string, deliveryIds: readonly string[]): Promise<Attempt[]> =>
-      (await pool.query<Attempt>(lastAttempts, [accountId, deliveryIds])).rows,
+    lastAttempts: async (viewer: Viewer, deliveryIds: readonly string[]): Promise<Attempt[]> =>
+      (await pool.query<Attempt>(lastAttempts, [viewer.accountId, deliveryIds])).rows.filter((attempt) =>
+        seen(viewer, attempt, endpointIdOf),
+      ),
   };
 }
+
+const endpointIdOf = ({ endpointId }: { readonly endpointId: string }): string => endpointId;
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;

@@ -68,7 +68,7 @@ export const whyDelivered = (parts: Dependencies): readonly WhyFinder[] => [
 
 /** Finds the event of a delivery, with all its deliveries: the others tell as much. */
 async function ofDelivery(parts: Dependencies, accountId: string, id: string): Promise<WhyPart | null> {
-  const delivery = await parts.deliveryStore.find(accountId, id);
+  const delivery = await parts.deliveryStore.find({ accountId }, id);
   if (delivery === null) return null;
   const event = await parts.chainEvents.eventOf(delivery);
   return ofEvents(parts, accountId, event ? [event] : [], [delivery]);
@@ -83,7 +83,7 @@ async function ofEvents(
 ): Promise<WhyPart> {
   const endpoints = await chainDeliveries.endpointsOf(accountId);
   const ids = events.flatMap(({ id, createdAt }) => endpoints.map((one) => deliveryIdOf(id, createdAt, one.id)));
-  const found = await deliveryStore.findMany(accountId, ids.slice(0, pairsMax));
+  const found = await deliveryStore.findMany({ accountId }, ids.slice(0, pairsMax));
   const others = found.filter(({ id }) => !known.some((one) => one.id === id));
   const all = [...known, ...others];
   const deliveries = all.slice(0, deliveriesMax);

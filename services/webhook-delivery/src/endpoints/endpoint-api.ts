@@ -26,8 +26,10 @@ interface EndpointApi {
 
 const base = "/api/v1/webhooks/endpoints";
 const one = `${base}/:id` as const;
-const read = { scopes: ["webhooks:read"] } as const;
+const read = { scopes: ["webhooks:read"], portal: true } as const;
 const write = { scopes: ["webhooks:write"] } as const;
+/** A portal session changes its endpoints; it makes and deletes none. */
+const change = { ...write, portal: true } as const;
 const missing = "There is no such endpoint.";
 const endpointFilter = {
   status: z.enum(webhookEndpointStatuses).optional().describe("Only endpoints in this state."),
@@ -66,7 +68,7 @@ export function endpointApi(parts: EndpointApi): Edges {
 }
 
 const ownEndpoint = (endpointStore: EndpointStore): OwnRow<Endpoint, { readonly id: string }> => ({
-  find: (tx, { caller, params }) => endpointStore.lock(tx, caller.accountId, params.id),
+  find: (tx, { caller, params }) => endpointStore.lock(tx, caller, params.id),
   etag,
   missing,
 });
@@ -80,7 +82,7 @@ function declareReads({ endpointStore, endpointViews, loadEndpoint, pageLimits }
       auth: read,
       limits: pageLimits,
       filter: endpointFilter,
-      read: async (range, { caller, filter }) => describeAll(await endpointStore.list(caller.accountId, range, filter)),
+      read: async (range, { caller, filter }) => describeAll(await endpointStore.list(caller, range, filter)),
       rest: { get: base, item: EndpointInFullResource, view },
     }),
     webhookEndpoint: record({
@@ -88,7 +90,7 @@ function declareReads({ endpointStore, endpointViews, loadEndpoint, pageLimits }
       description: "Address, event types, state, its own settings and those that hold, without the secrets.",
       auth: read,
       find: async ({ caller, params }) => {
-        const endpoint = await endpointStore.find(caller.accountId, params.id);
+        const endpoint = await endpointStore.find(caller, params.id);
         return endpoint && describe(endpoint);
       },
       missing,
@@ -128,7 +130,7 @@ function declareWrites({ endpoints, endpointStore, endpointViews }: EndpointApi)
     updateWebhookEndpoint: operation({
       summary: "Update an endpoint",
       description: "Absent members stay. Another URL needs a recent sign-in.",
-      auth: { ...write, stepUpFor: "another URL" },
+      auth: { ...change, stepUpFor: "another URL" },
       audit: "webhook_endpoint.update",
       input: UpdateEndpointBody,
       of,
@@ -164,7 +166,7 @@ function declareActions({ endpointStatus, testEndpoint, endpointStore, endpointV
     operation({
       summary,
       description,
-      auth: write,
+      auth: change,
       audit: `webhook_endpoint.${action}`,
       of: ownEndpoint(endpointStore),
       change: async (tx, endpoint, { caller }) =>
@@ -198,10 +200,10 @@ function declareActions({ endpointStatus, testEndpoint, endpointStore, endpointV
       summary: "Send a test event now, and see what comes back",
       description:
         "Posts `webhook_endpoint.test` once, with the endpoint as its data, at any status of the endpoint. The answer is the attempt, even a failed one.",
-      auth: write,
+      auth: change,
       audit: "webhook_endpoint.test",
       async act({ caller, params }) {
-        const endpoint = await endpointStore.find(caller.accountId, params.id);
+        const endpoint = await endpointStore.find(caller, params.id);
         if (endpoint === null) return { outcome: "missing" } as const;
         if (endpoint.type === "pull") return { outcome: "pull" } as const;
         return (await testEndpoint(caller, endpoint)) ?? ({ outcome: "cannot-send" } as const);

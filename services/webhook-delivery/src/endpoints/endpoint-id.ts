@@ -1,3 +1,5 @@
+import { seesEndpoint, type Viewer } from "@signalbox/auth";
+
 /**
  * Splits the id of a row of `endpoints` into that of the endpoint and the name of its consumer, which is null for the
  * endpoint itself. A consumer has rows of its own everywhere, under `endpoint:name`.
@@ -5,4 +7,16 @@
 export function splitId(id: string): { readonly endpointId: string; readonly consumer: string | null } {
   const [endpointId = id, consumer = null] = id.split(":");
   return { endpointId, consumer };
+}
+
+/** Returns the row when its endpoint is one that the viewer sees: a portal session may be bound to some. */
+export function seen<Row>(viewer: Viewer, row: Row | null, endpointIdOf: (row: Row) => string): Row | null {
+  return row !== null && seesEndpoint(viewer, splitId(endpointIdOf(row)).endpointId) ? row : null;
+}
+
+/** Returns the endpoints whose rows a list has, narrowed to one where a filter names it; null for all of the account. */
+export function endpointsSeen(viewer: Viewer, wanted?: string): readonly string[] | null {
+  const sees = viewer.portal?.endpointIds ?? null;
+  if (wanted === undefined) return sees;
+  return seesEndpoint(viewer, wanted) ? [wanted] : [];
 }

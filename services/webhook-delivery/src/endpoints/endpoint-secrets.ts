@@ -67,7 +67,7 @@ export function createEndpointSecrets({
     /** Shows the secret of an endpoint; null when the caller has no such endpoint. */
     async reveal(tx: Tx, caller: Caller, id: string): Promise<string | null> {
       const secret = await secretStore.find(tx, caller.accountId, id);
-      const endpoint = secret === null ? null : await endpointStore.lock(tx, caller.accountId, id);
+      const endpoint = secret === null ? null : await endpointStore.lock(tx, caller, id);
       if (secret === null || endpoint === null) return null;
       requireScopeOf(endpoint, caller);
       await outbox.append(tx, [audited(caller, { action: "webhook_endpoint.reveal_secret", subject: id })]);
@@ -106,7 +106,7 @@ const EndpointSecret = z
 
 const one = "/api/v1/webhooks/endpoints/:id";
 /** A secret allows forged deliveries, so showing one needs a step-up. */
-const secretWrite = { scopes: ["webhooks:write"], stepUp: true } as const;
+const secretWrite = { scopes: ["webhooks:write"], stepUp: true, portal: true } as const;
 
 /** Members of a payload with a secret, shown this once. */
 export const withSecret = {

@@ -1,3 +1,4 @@
+import type { Viewer } from "@signalbox/auth";
 import {
   advisoryLock,
   containing,
@@ -14,6 +15,7 @@ import { columns } from "../generated/columns.ts";
 import { fingerprintOf, operators } from "../queue/insert-deliveries.ts";
 import { type Endpoint, endpointFromRow } from "./endpoint.ts";
 import { type AccountEndpoints, type Opening, openAccount, type StoredAccount } from "./endpoint-directory.ts";
+import { endpointsSeen, seen } from "./endpoint-id.ts";
 
 const endpoints = table("endpoints", columns.endpoints, ["deletedAt", "releasedAt"]);
 const saveEndpoint = endpoints.update(
@@ -46,7 +48,7 @@ const listEndpoints = sql(
      and ($7::text is null or description ilike $7 or (type = 'push' and url ilike $7))
      and ($8::bool is null or $8 = exists (
        select from endpoint_health where endpoint_id = endpoints.id and failing_since is not null))
-     and ${newestFirst(2)}`,
+     and ($9::text[] is null or id = any($9)) and ${newestFirst(2)}`,
 );
 const lockEndpoint = sql("endpoint.lock", "select from endpoints where id = $1 and account_id = $2 for update");
 const lockEndpointById = sql("endpoint.lock-by-id", `${select} where id = $1 and deleted_at is null for update`);
@@ -115,18 +117,21 @@ export function createEndpointStore(pool: Pool, opening: Opening) {
   const rowOf = async (...query: Parameters<typeof rowsOf>): Promise<Endpoint | null> =>
     (await rowsOf(...query))[0] ?? null;
   return {
-    find: (accountId: string, id: string) => rowOf(pool, findEndpoint, [id, accountId]),
-    findMany: (accountId: string, ids: readonly string[]) => rowsOf(pool, findEndpoints, [ids, accountId]),
-    list: (accountId: string, range: ListRange, { status, type, text, failing }: EndpointFilter = {}) =>
+    find: async (viewer: Viewer, id: string) =>
+      seen(viewer, await rowOf(pool, findEndpoint, [id, viewer.accountId]), idOf),
+    findMany: async (viewer: Viewer, ids: readonly string[]) =>
+      (await rowsOf(pool, findEndpoints, [ids, viewer.accountId])).filter((row) => seen(viewer, row, idOf)),
+    list: (viewer: Viewer, range: ListRange, { status, type, text, failing }: EndpointFilter = {}) =>
       rowsOf(pool, listEndpoints, [
-        accountId,
+        viewer.accountId,
         ...rangeValues(range),
         ...[status ?? null, type ?? null, text === undefined ? null : containing(text), failing ?? null],
+        endpointsSeen(viewer),
       ]),
     /** Locks the endpoint, and then reads it: a statement that waits for the lock reads secrets of before. */
-    async lock(tx: Tx, accountId: string, id: string): Promise<Endpoint | null> {
-      await tx.query(lockEndpoint, [id, accountId]);
-      return rowOf(tx, findEndpoint, [id, accountId]);
+    async lock(tx: Tx, viewer: Viewer, id: string): Promise<Endpoint | null> {
+      await tx.query(lockEndpoint, [id, viewer.accountId]);
+      return seen(viewer, await rowOf(tx, findEndpoint, [id, viewer.accountId]), idOf);
     },
     lockById: (tx: Tx, id: string) => rowOf(tx, lockEndpointById, [id]),
     lockAllOf: (tx: Tx, accountId: string) => rowsOf(tx, lockEndpoints, [accountId]),
@@ -163,5 +168,7 @@ export function createEndpointStore(pool: Pool, opening: Opening) {
     remove: async (tx: Tx, id: string, at: Date): Promise<void> => void (await tx.query(removeEndpoint, [id, at])),
   };
 }
+
+const idOf = ({ id }: Endpoint): string => id;
 
 export type EndpointStore = ReturnType<typeof createEndpointStore>;

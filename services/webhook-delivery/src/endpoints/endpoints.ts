@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { type Caller, requireStepUp } from "@signalbox/auth";
 import { AppError, type Clock, changedMembers, type ErrorDetail, patched } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
@@ -101,6 +102,7 @@ async function updateEndpoint(
   const changed = changedMembers(endpoint, wanted, endpointFieldNames);
   if (settled.credentials.size > 0 && !changed.includes("settings")) changed.push("settings");
   if (changed.length === 0) return endpoint;
+  requireSameEvents(caller, endpoint, wanted);
   if (wanted.url !== endpoint.url) requireStepUp(caller, clock);
   const updated = { ...wanted, revision: endpoint.revision + 1, updatedAt: clock.now() };
   if (wanted.settings.signatures.includes("v1a")) await signingKeys.ensure(tx, endpoint.accountId);
@@ -109,6 +111,23 @@ async function updateEndpoint(
   const entry = audited(caller, { action: "webhook_endpoint.update", subject: endpoint.id, fields: changed });
   await outbox.append(tx, [endpointUpdated(updated, changed), entry]);
   return updated;
+}
+
+/**
+ * Lets a portal session of chosen endpoints decide how events come and never which: those of the account's other
+ * endpoints are not for it.
+ * @throws AppError `forbidden` on the fields that choose events
+ */
+function requireSameEvents({ portal }: Caller, before: Endpoint, after: Endpoint): void {
+  if (!portal?.endpointIds) return;
+  const fields = [
+    ...(isDeepStrictEqual(before.eventTypes, after.eventTypes) ? [] : ["event_types"]),
+    ...(isDeepStrictEqual(before.settings.filter, after.settings.filter) ? [] : ["settings.filter"]),
+  ];
+  if (fields.length === 0) return;
+  const message = "This portal session does not choose the events of its endpoints; ask the account that made it.";
+  const details = fields.map((field) => ({ field, code: "portal_session" as const, message }));
+  throw new AppError("forbidden", message, { details });
 }
 
 /** Returns the URL of a push endpoint. @throws AppError `validation_error` on `url` that is missing or not allowed */

@@ -76,7 +76,7 @@ export function createConsumers(parts: ConsumerDependencies) {
 }
 
 async function lockPull({ endpointStore }: ConsumerDependencies, tx: Tx, caller: Caller, id: string) {
-  const endpoint = await endpointStore.lock(tx, caller.accountId, id);
+  const endpoint = await endpointStore.lock(tx, caller, id);
   if (endpoint === null) return { outcome: "missing" } as const;
   requireScopeOf(endpoint, caller);
   return endpoint.type === "push" ? ({ outcome: "push" } as const) : endpoint;

@@ -111,7 +111,7 @@ async function refusal(
 ): Promise<AppError> {
   const accountId = rows[0]?.accountId ?? "";
   const deliveryIds = refused.flatMap(({ record }) => record?.deliveryId ?? []);
-  const found = await deliveryStore.findMany(accountId, deliveryIds);
+  const found = await deliveryStore.findMany({ accountId }, deliveryIds);
   const deliveries = new Map(found.map((delivery) => [delivery.id, delivery]));
   const details = refused.map(({ index, record, outcome }): ErrorDetail => {
     const delivery = deliveries.get(record?.deliveryId ?? "") ?? null;

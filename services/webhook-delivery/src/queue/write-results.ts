@@ -85,7 +85,7 @@ async function lockChanged({ endpointStore }: WriteDependencies, tx: Tx, news: r
   const changed = new Map(news.filter(changesEndpoint).map(({ endpoint }) => [endpoint.id, endpoint.accountId]));
   const endpoints = new Map<string, Endpoint | null>();
   for (const [id, accountId] of [...changed].toSorted()) {
-    endpoints.set(id, await endpointStore.lock(tx, accountId, id));
+    endpoints.set(id, await endpointStore.lock(tx, { accountId }, id));
   }
   return endpoints;
 }

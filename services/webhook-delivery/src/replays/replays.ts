@@ -1,4 +1,4 @@
-import type { Caller } from "@signalbox/auth";
+import type { Caller, Viewer } from "@signalbox/auth";
 import { type Clock, newId } from "@signalbox/core";
 import { createReplayEngine, type Outbox } from "@signalbox/events";
 import type { PageLimits } from "@signalbox/graphql";
@@ -6,6 +6,7 @@ import { accepted, ok } from "@signalbox/http";
 import { audited, type Edges, edgesOf, type Load, list, operation, record } from "@signalbox/service";
 import type { Pool, RetentionRule, Tx } from "@signalbox/storage";
 import { type Endpoint, requireScopeOf } from "../endpoints/endpoint.ts";
+import { seen } from "../endpoints/endpoint-id.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import {
   CountedResource,
@@ -31,6 +32,8 @@ interface ReplayDependencies {
   readonly wake: () => void;
 }
 
+const endpointIdOf = ({ endpointId }: Replay): string => endpointId;
+
 export type Replays = ReturnType<typeof createReplays>;
 
 /** Creates the operations on replays. */
@@ -38,11 +41,14 @@ export function createReplays({ pool, endpointStore, outbox, clock, deliveriesMa
   const engine = createReplayEngine(replayKind, { pool, outbox, clock });
   return {
     ...engine,
+    find: async (viewer: Viewer, id: string) => seen(viewer, await engine.find(id, viewer.accountId), endpointIdOf),
+    lock: async (tx: Tx, viewer: Viewer, id: string) =>
+      seen(viewer, await engine.lock(tx, id, viewer.accountId), endpointIdOf),
 
     /** Starts a replay of the matching deliveries, or counts them, up to as many as one may have. */
     async start(tx: Tx, caller: Caller, filter: ReplayFilter, rate: number | null, dryRun: boolean) {
       const { accountId } = caller;
-      const endpoint = await endpointStore.lock(tx, accountId, filter.endpointId);
+      const endpoint = await endpointStore.lock(tx, caller, filter.endpointId);
       if (endpoint === null) return { outcome: "no-endpoint" } as const;
       requireScopeOf(endpoint, caller);
       const totalMax = deliveriesMax();
@@ -100,7 +106,7 @@ const base = "/api/v1/webhooks/replays";
 const one = `${base}/:id` as const;
 const showReplay = (replay: Replay) => ok(viewReplay(replay));
 const read = { scopes: ["webhooks:read"] } as const;
-const write = { scopes: ["webhooks:write"] } as const;
+const write = { scopes: ["webhooks:write"], portal: true } as const;
 const missing = "There is no such replay.";
 
 /** The replays of an account, at both edges. */
@@ -134,8 +140,8 @@ function declareReads({ replays, pageLimits }: ReplayApi) {
     webhookReplay: record({
       summary: "Read a replay and its progress",
       description: "State, selection and number of items so far.",
-      auth: read,
-      find: ({ caller, params }) => replays.find(params.id, caller.accountId),
+      auth: { ...read, portal: true },
+      find: ({ caller, params }) => replays.find(caller, params.id),
       missing,
       rest: { get: one, resource: ReplayResource, answer: showReplay },
     }),
@@ -184,7 +190,7 @@ function declareWrites({ replays, clock }: ReplayApi) {
       description: "A replay that has ended is 409.",
       auth: write,
       audit: "webhook_endpoint.cancel_replay",
-      of: { find: (tx, { caller, params }) => replays.lock(tx, params.id, caller.accountId), missing },
+      of: { find: (tx, { caller, params }) => replays.lock(tx, caller, params.id), missing },
       change: (tx, replay, { caller }) => replays.cancel(tx, caller, replay),
       rest: { post: `${one}/cancel`, responses: { 200: ReplayResource }, idempotent: true, answer: showReplay },
       graph: { payload: "webhookReplay" },

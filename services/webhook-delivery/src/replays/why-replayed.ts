@@ -21,7 +21,7 @@ export const whyReplayed = ({ replays, chainDeliveries, retentionMs }: Dependenc
     scopes: ["webhooks:read"],
     knows: hasPrefix("whr"),
     async find({ accountId }, id) {
-      const replay = await replays.find(id, accountId);
+      const replay = await replays.find({ accountId }, id);
       if (replay === null) return null;
       const next = await chainDeliveries.replayedBy(replay.endpointId, id, replay.createdAt, shownMax);
       return { steps: stepsOfReplay(replay), next };

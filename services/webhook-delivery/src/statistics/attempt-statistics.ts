@@ -123,12 +123,13 @@ export function statisticsApi({ attemptStatistics: store, endpointStore, clock }
     {
       webhookEndpointStatistics: statistics({
         ...shared,
+        auth: { ...shared.auth, portal: true },
         summary: "Read the statistics of an endpoint",
         description:
           "Attempts by time, type, status class and error: exact counts, and times within 2 %. Named consumers of a pull endpoint count with it; their times are those of leases.",
         of: {
           type: "WebhookEndpoint",
-          find: ({ caller, params }) => endpointStore.find(caller.accountId, params.id),
+          find: ({ caller, params }) => endpointStore.find(caller, params.id),
           missing: "There is no such endpoint.",
         },
         rest: { get: "/api/v1/webhooks/endpoints/:id/statistics" },

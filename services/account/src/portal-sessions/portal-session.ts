@@ -1,0 +1,137 @@
+import { createApiKey, digestApiKey, type Portal, type Principal } from "@signalbox/auth";
+import {
+  examples,
+  PortalSessionResource,
+  type PortalTheme,
+  portalAccess,
+  portalAccessMeaning,
+  portalSessionExample,
+  type Scope,
+  PortalTheme as Theme,
+} from "@signalbox/contracts";
+import { randomId } from "@signalbox/core";
+import { z } from "zod";
+
+/** A link into the portal, for an hour at most: a subscriber sees the endpoints of an account, or some of them. */
+export interface PortalSession {
+  readonly id: string;
+  readonly accountId: string;
+  /** SHA-256 of the secret in the link, which is not stored. */
+  readonly digest: Uint8Array;
+  readonly access: (typeof portalAccess)[number];
+  readonly endpointIds: Portal["endpointIds"];
+  readonly theme: PortalTheme;
+  readonly createdAt: Date;
+  /** The key or client that made it, or `person`. */
+  readonly createdBy: string;
+  readonly expiresAt: Date;
+  readonly endedAt: Date | null;
+}
+
+/** Longest life of a link, which anybody may use who gets hold of it. */
+const lifeSecondsMax = 3_600;
+const endpointsMax = 100;
+
+export const NewPortalSession = z.strictObject({
+  endpoint_ids: z
+    .array(z.string().regex(/^whe_[0-9a-z]{26}$/, "Must be the id of an endpoint."))
+    .min(1)
+    .max(endpointsMax)
+    .nullable()
+    .default(null)
+    .meta({
+      description: "The endpoints that the session sees. Null, or absent, for all of the account.",
+      examples: [portalSessionExample.endpoint_ids],
+    }),
+  access: z.enum(portalAccess).default("write").describe(portalAccessMeaning),
+  expires_in_seconds: z
+    .int()
+    .min(60)
+    .max(lifeSecondsMax)
+    .default(lifeSecondsMax)
+    .describe("The life of the link, an hour at most. It ends no later than the key that makes it."),
+  theme: Theme.default({ scheme: "auto" }),
+});
+
+export type NewPortalSession = z.output<typeof NewPortalSession>;
+
+/** The scopes of each access; outside of the portal's own operations they open nothing. */
+export const scopesOfAccess: Readonly<Record<PortalSession["access"], readonly Scope[]>> = {
+  read: ["webhooks:read"],
+  write: ["webhooks:read", "webhooks:write"],
+  manage: ["webhooks:read", "webhooks:write", "account:security"],
+};
+
+/** Takes the place of the environment in API keys, so that scanners that know our keys find links too. */
+export const portalPrefix = "portal";
+
+/** Creates a session with its secret `sbx_portal_…`. */
+export function makePortalSession(
+  { endpoint_ids, access, expires_in_seconds, theme }: NewPortalSession,
+  { accountId, createdBy, endsBy }: Pick<PortalSession, "accountId" | "createdBy"> & { readonly endsBy: Date | null },
+  now: Date,
+): { readonly session: PortalSession; readonly secret: string } {
+  const secret = createApiKey(portalPrefix);
+  const end = new Date(now.getTime() + expires_in_seconds * 1_000);
+  const session: PortalSession = {
+    id: randomId("pts"),
+    accountId,
+    digest: digestApiKey(secret),
+    access,
+    endpointIds: endpoint_ids && [...new Set(endpoint_ids)],
+    theme,
+    createdAt: now,
+    createdBy,
+    expiresAt: endsBy !== null && endsBy < end ? endsBy : end,
+    endedAt: null,
+  };
+  return { session, secret };
+}
+
+/** Returns the status of a session at `now`. */
+export function statusOfPortalSession(
+  { endedAt, expiresAt }: Pick<PortalSession, "endedAt" | "expiresAt">,
+  now: Date,
+): PortalSessionResource["status"] {
+  if (endedAt !== null) return "ended";
+  return expiresAt <= now ? "expired" : "active";
+}
+
+/** The credential of a session. The revocation of the key that made it ends it too, so that key is named with it. */
+export const credentialOfPortal = ({ id, createdBy }: PortalSession): Principal["credential"] => ({
+  kind: "portal",
+  id,
+  ...(createdBy !== "person" && { tokenId: createdBy }),
+  authTimeMs: null,
+});
+
+/** Shows a session to the account, and to its holder. */
+export function viewPortalSession(session: PortalSession, now: Date): PortalSessionResource {
+  return {
+    id: session.id,
+    account_id: session.accountId,
+    endpoint_ids: session.endpointIds && [...session.endpointIds],
+    access: session.access,
+    theme: session.theme,
+    status: statusOfPortalSession(session, now),
+    created_at: session.createdAt.toISOString(),
+    created_by: session.createdBy,
+    expires_at: session.expiresAt.toISOString(),
+    ended_at: session.endedAt?.toISOString() ?? null,
+  };
+}
+
+export const PortalSessionWithUrl = PortalSessionResource.extend({
+  url: z
+    .string()
+    .describe(
+      "The link for the subscriber, shown only once. Its fragment is a secret, which no server and no log sees.",
+    ),
+})
+  .meta({ id: "PortalSessionWithUrl", description: "A session of the portal with its link, shown only once." })
+  .register(examples, {
+    example: {
+      ...portalSessionExample,
+      url: "https://signalbox.example/console/portal/#sbx_portal_0Signalbox0Example0Secret00000000",
+    },
+  });
