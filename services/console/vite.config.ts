@@ -10,6 +10,8 @@ export default defineConfig(({ command }) => ({
   plugins: [react()],
   build: {
     target: "es2022",
+    // The portal is a second page: smaller, and framed by other origins.
+    rollupOptions: { input: ["index.html", "portal.html"].map((name) => new URL(name, import.meta.url).pathname) },
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

@@ -1,3 +1,5 @@
+import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
 import type { Page } from "./console-person.ts";
 
 type Locator = ReturnType<Page["locator"]>;
@@ -53,4 +55,16 @@ interface Measured {
   readonly outerHTML: string;
   querySelectorAll(selector: string): Iterable<Measured>;
   getBoundingClientRect(): { readonly right: number };
+}
+
+const schemes = ["light", "dark"] as const;
+
+/** Writes pictures into the documents. */
+export async function takePictures(page: Page, name: string, ...only: (typeof schemes)[number][]): Promise<void> {
+  for (const colorScheme of only.length > 0 ? only : schemes) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    const path = fileURLToPath(new URL(`../../docs/console/${name}-${colorScheme}.png`, import.meta.url));
+    const picture = await page.screenshot({ path });
+    assert.ok(picture.length <= 60 * 1024, `${name} has ${picture.length} bytes`);
+  }
 }

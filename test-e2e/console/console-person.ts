@@ -8,7 +8,7 @@ export type Page = Awaited<ReturnType<Awaited<ReturnType<typeof openBrowser>>["n
 export type ConsolePerson = Awaited<ReturnType<typeof startConsolePerson>>;
 
 /** Starts a deployment and a browser, and makes Ada its first administrator by the printed link. */
-export async function startConsolePerson() {
+export async function startConsolePerson(more: Readonly<Record<string, string>> = {}) {
   await using starting = new AsyncDisposableStack();
   const dataDirectory = await newDataDirectory();
   const mailbox = starting.adopt(await createMailbox(), (one) => one.close());
@@ -21,6 +21,7 @@ export async function startConsolePerson() {
     "http.port": port,
     "http.base-url": baseUrl,
     "webhook-delivery.outbound.allow": "127.0.0.1:*",
+    ...more,
   };
   const system = runEmbedded(dataDirectory, properties, ["--link"]);
   starting.defer(async () => {

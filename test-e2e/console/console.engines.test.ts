@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { accessibilityProblems } from "@signalbox/testing";
-import { pressByKeyboard, tooWide, watchPage } from "./console-pages.ts";
+import { pressByKeyboard, takePictures, tooWide, watchPage } from "./console-pages.ts";
 import { type ConsolePerson, startConsolePerson } from "./console-person.ts";
 
 /** One person works through all tests, in their order: what one makes, the next looks at. */
@@ -12,6 +11,8 @@ before(async () => {
 });
 after(() => ada.close());
 
+/** Pictures are taken when that is asked for: each run would change them a little. */
+const takesPictures = process.env.CONSOLE_PICTURES === "1";
 const at = (path: string) => `${ada.baseUrl}/console/${path}`;
 const markup = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>`;
 /** Right-to-left override and isolate: they turn around what follows when nothing stops them. */
@@ -199,21 +200,10 @@ test("every page is accessible in light and dark, at 360 and 1280 pixels, and no
       const place = `${path} at ${width} in ${colorScheme}`;
       assert.deepEqual(await accessibilityProblems(page), [], place);
       assert.deepEqual(await tooWide(page), [], place);
-      if (picture !== undefined && width === 1280) await takePictures(page, picture);
+      if (picture !== undefined && width === 1280 && takesPictures) await takePictures(page, picture);
     }
   }
 });
-
-/** Writes pictures into the documents, when that is asked for: each run would change them a little. */
-async function takePictures(page: ConsolePerson["page"], name: string): Promise<void> {
-  if (process.env.CONSOLE_PICTURES !== "1") return;
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    const path = fileURLToPath(new URL(`../../docs/console/${name}-${colorScheme}.png`, import.meta.url));
-    const picture = await page.screenshot({ path });
-    assert.ok(picture.length <= 60 * 1024, `${name} has ${picture.length} bytes`);
-  }
-}
 
 test("signing out everywhere ends the sign-in of this page too", async () => {
   const { page } = ada;

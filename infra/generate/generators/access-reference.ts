@@ -40,6 +40,7 @@ function rowOfRoute({ method, path, spec }: Route, access: RouteAccess): string 
   const besides = [
     ...(access.stepUp ? ["recent sign-in"] : []),
     ...(access.stepUpFor ? [`recent sign-in for ${access.stepUpFor}`] : []),
+    ...(access.portal ? ["portal sessions"] : []),
     ...(access.optional && !access.anonymous ? ["also without credentials"] : []),
     ...(idempotent ? ["`Idempotency-Key`"] : []),
     ...(rateLimit === "none" ? ["not rate limited"] : rateLimit ? [`rate limit \`${rateLimit}\``] : []),

@@ -4,20 +4,12 @@ import {
   createRouter,
   lazyRouteComponent,
   type RouteComponent,
-  stringifySearchWith,
 } from "@tanstack/react-router";
 import type { Search } from "./parts/lists.tsx";
+import { knows, plainAddresses } from "./routing.ts";
 import { consoleUrl } from "./session/place.ts";
 import { NotFound, PageFailed, PageLoading } from "./shell/page-states.tsx";
 import { Shell } from "./shell/shell.tsx";
-
-/** Keeps the parameters that a page knows, as texts: an address from elsewhere brings nothing else into a query. */
-const knows =
-  <Name extends string>(...names: readonly Name[]) =>
-  (search: Record<string, unknown>): { readonly [Known in Name]?: string } =>
-    Object.fromEntries(
-      names.flatMap((name) => (typeof search[name] === "string" && search[name] !== "" ? [[name, search[name]]] : [])),
-    ) as { readonly [Known in Name]?: string };
 
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
@@ -92,9 +84,7 @@ const routeTree = rootRoute.addChildren([
 export const router = createRouter({
   routeTree,
   basepath: consoleUrl.pathname,
-  // Addresses are read and written by people: plain texts, without the quotes of JSON.
-  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
-  stringifySearch: stringifySearchWith((value) => String(value)),
+  ...plainAddresses,
   defaultPreload: "intent",
   defaultPendingComponent: PageLoading,
   defaultErrorComponent: PageFailed,

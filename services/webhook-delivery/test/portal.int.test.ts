@@ -17,7 +17,7 @@ interface Things {
 }
 
 /** A request of an operation, about the things of one endpoint. */
-type Ask = (things: Things) => readonly [method: string, path: string, body?: object];
+type Ask = (things: Things) => readonly [method: string, path: string, body?: object | undefined];
 
 const hourAgo = () => new Date(Date.now() - 3_600_000).toISOString();
 const about =

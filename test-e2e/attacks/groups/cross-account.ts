@@ -98,7 +98,7 @@ function rowsOf(operation: Operation, { scene: { send }, owner, strangers }: Giv
 }
 
 /** Texts that only the owner may see. */
-const marksOf = ({ address, name, things }: Owner): string[] => [address, name, ...Object.values(things)];
+export const marksOf = ({ address, name, things }: Owner): string[] => [address, name, ...Object.values(things)];
 
 const refusals = ["not_found", "forbidden", "unauthorized", "unauthenticated"];
 

@@ -11,6 +11,8 @@ export interface DeclaredAccess {
   readonly stepUp: boolean | string;
   /** True when callers without credentials are admitted. */
   readonly isOpen: boolean;
+  /** True when portal sessions are admitted, to the rows of their endpoints. */
+  readonly admitsPortal: boolean;
 }
 
 /** Reads the declarations of all services: `PATCH /images/{image_id}`, `Mutation.updateImage`. */
@@ -18,9 +20,10 @@ export async function declaredAccess(): Promise<ReadonlyMap<string, DeclaredAcce
   const doors = await serviceDoors();
   const routes = doors.flatMap((door) =>
     door.routes.map(({ method, path, spec }) => {
-      const { scopes, stepUp, stepUpFor, optional } = routeAccess(spec.auth, method);
+      const { scopes, stepUp, stepUpFor, optional, portal } = routeAccess(spec.auth, method);
       const operation = `${method.toUpperCase()} ${path.replaceAll(/:(\w+)/g, "{$1}")}`;
-      return [operation, { scopes, stepUp: stepUp || (stepUpFor ?? false), isOpen: optional }] as const;
+      const access = { scopes, stepUp: stepUp || (stepUpFor ?? false), isOpen: optional, admitsPortal: portal };
+      return [operation, access] as const;
     }),
   );
   const fields = doors.flatMap(({ resolvers }) =>
@@ -28,7 +31,8 @@ export async function declaredAccess(): Promise<ReadonlyMap<string, DeclaredAcce
       Object.entries(resolveAll).flatMap(([name, resolve]) => {
         if (!isDeclared(resolve)) return [];
         const { scopes, stepUp = false, stepUpFor, optional = false } = resolve.declared;
-        return [[`${type}.${name}`, { scopes, stepUp: stepUp || (stepUpFor ?? false), isOpen: optional }] as const];
+        const access = { scopes, stepUp: stepUp || (stepUpFor ?? false), isOpen: optional, admitsPortal: false };
+        return [[`${type}.${name}`, access] as const];
       }),
     ),
   );

@@ -9,6 +9,7 @@ import { leases } from "./leases.ts";
 import { limits } from "./limits.ts";
 import { neighbours } from "./neighbours.ts";
 import { oauth } from "./oauth.ts";
+import { portal } from "./portal.ts";
 import { publishedEvents } from "./published-events.ts";
 import { scopes } from "./scopes.ts";
 import { secrets } from "./secrets.ts";
@@ -19,6 +20,7 @@ import { why } from "./why.ts";
 export const groups: readonly Group[] = [
   credentials,
   crossAccount,
+  portal,
   leases,
   publishedEvents,
   scopes,

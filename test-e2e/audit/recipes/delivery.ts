@@ -21,6 +21,7 @@ const pullEndpoint = (make: (person: Person, path: string) => Attempt, before: s
     return make(person, path);
   });
 
+const portalSessions = "/api/v1/webhooks/portal-sessions";
 const eventTypes = "/api/v1/webhooks/event-types";
 const eventType = (make: (person: Person, path: string) => Attempt): Recipe =>
   fresh(async (person, { send }) => {
@@ -68,6 +69,11 @@ const ofPath =
 
 /** Recipes of each audited write to endpoints, event types and deliveries. */
 export const deliveryRecipes: Recipes = {
+  "POST /api/v1/webhooks/portal-sessions": fresh((person) => rest(person, "POST", portalSessions, {})),
+  "DELETE /api/v1/webhooks/portal-sessions/{session_id}": fresh(async (person, { send }) => {
+    const { id } = (await send(person.headers, portalSessions, { body: {} })).json;
+    return rest(person, "DELETE", `${portalSessions}/${id}`);
+  }),
   "POST /api/v1/webhooks/endpoints": fresh((person) => rest(person, "POST", endpoints, newEndpoint)),
   "PATCH /api/v1/webhooks/endpoints/{id}": endpoint((person, path) =>
     rest(person, "PATCH", path, { url: "https://hooks.example.org/b" }),

@@ -1,16 +1,18 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { useIsPortal } from "../session/api.ts";
 import styles from "./parts.module.css";
 import { exactTime, relativeTime } from "./time-text.ts";
 
 /** An id that a click copies, with the way to what happened to it. */
 export function Id({ value, why = true }: { readonly value: string; readonly why?: boolean }) {
+  const isPortal = useIsPortal();
   return (
     <span className={styles.row}>
       <Copy text={value} label={`Copy ${value}`} className={styles.id}>
         {value}
       </Copy>
-      {why && (
+      {why && !isPortal && (
         <Link to="/why/$id" params={{ id: value }} aria-label={`Why ${value}`}>
           why
         </Link>
@@ -28,16 +30,20 @@ interface CopyProps {
 
 /** A button that copies a text and says so. */
 export function Copy({ text, label, className, children }: CopyProps) {
-  const [isCopied, setCopied] = useState(false);
+  const [said, setSaid] = useState("");
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
-    setTimeout(() => setCopied(false), 2000);
+    // A frame may copy only where the page around it allows that.
+    const isCopied = await navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+    setSaid(isCopied ? " ✓ copied" : " not allowed here; select it and copy");
+    setTimeout(() => setSaid(""), 2000);
   };
   return (
     <button type="button" className={className} aria-label={label} onClick={() => void copy()}>
       {children}
-      <span role="status">{isCopied && " ✓ copied"}</span>
+      <span role="status">{said}</span>
     </button>
   );
 }

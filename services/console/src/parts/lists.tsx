@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type FormEvent, type ReactNode, useId } from "react";
+import { useIsPortal } from "../session/api.ts";
 import { deploymentUrl } from "../session/place.ts";
 import { curlText } from "./curl-text.ts";
 import { Code } from "./inline.tsx";
@@ -120,6 +121,7 @@ export function Pager({ next }: { readonly next: string | undefined }) {
 
 /** The call that shows the same as the page, to paste into a terminal. */
 export function Curl(call: Parameters<typeof curlText>[1]) {
+  if (useIsPortal()) return null;
   return (
     <details>
       <summary>The same with curl</summary>

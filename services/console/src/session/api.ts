@@ -1,5 +1,5 @@
 import { ApiError, createClient } from "@signalbox/client";
-import { useQuery } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
 import { deploymentUrl } from "./place.ts";
 import { askPerson, credentialHeaders, renewOnce } from "./session.ts";
 
@@ -54,13 +54,34 @@ export async function versioned<Data>(answer: Promise<Answered<Data>>): Promise<
   return { data: data as Data, etag: response.headers.get("ETag") };
 }
 
+export const credentialQuery = queryOptions({
+  queryKey: ["credential"],
+  staleTime: Number.POSITIVE_INFINITY,
+  queryFn: async () => (await versioned(api.GET("/api/account/credential"))).data,
+});
+
 /** Reads who is asking: the account, its roles, and the scopes of the credential. */
-export function useCredential() {
-  return useQuery({
-    queryKey: ["credential"],
-    staleTime: Number.POSITIVE_INFINITY,
-    queryFn: async () => (await versioned(api.GET("/api/account/credential"))).data,
-  });
+export const useCredential = () => useQuery(credentialQuery);
+
+/** Returns true in the portal, whose holder has a link and no account: what needs one is not shown. */
+export const useIsPortal = (): boolean => useCredential().data?.kind === "portal";
+
+const readPortalSession = async () => (await versioned(api.GET("/api/v1/webhooks/portal-sessions/current"))).data;
+
+export type PortalSession = Awaited<ReturnType<typeof readPortalSession>>;
+
+/** The session of a link into the portal, for its holder. */
+export const portalQuery = queryOptions({
+  queryKey: ["portal session"],
+  staleTime: Number.POSITIVE_INFINITY,
+  queryFn: readPortalSession,
+});
+
+/** Returns false in a portal of chosen endpoints, whose holder does not decide which events they get. */
+export function useChoosesEvents(): boolean {
+  const isPortal = useIsPortal();
+  const { data } = useQuery({ ...portalQuery, enabled: isPortal });
+  return !isPortal || data?.endpoint_ids === null;
 }
 
 export type Scope = NonNullable<ReturnType<typeof useCredential>["data"]>["scopes"][number];

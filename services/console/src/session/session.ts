@@ -15,7 +15,10 @@ export type SessionState =
   | { readonly kind: "signed-out"; readonly issuer: Issuer | null; readonly problem: string | null }
   | { readonly kind: "signed-in"; readonly credential: Credential; readonly asks: Ask | null };
 
-type Credential = ({ readonly kind: "token" } & Tokens) | { readonly kind: "key"; readonly apiKey: string };
+type Credential =
+  | ({ readonly kind: "token" } & Tokens)
+  | { readonly kind: "key"; readonly apiKey: string }
+  | { readonly kind: "portal"; readonly secret: string };
 
 /** A request that waits for the person: the sign-in has ended, or a change needs a recent one. */
 export interface Ask {
@@ -92,6 +95,16 @@ export function signInWithKey(apiKey: string): void {
   become({ kind: "signed-in", credential: { kind: "key", apiKey }, asks: null });
 }
 
+/** Works with the secret of a link into the portal. */
+export function signInWithPortal(secret: string): void {
+  become({ kind: "signed-in", credential: { kind: "portal", secret }, asks: null });
+}
+
+/** Notes that the link has ended; the page stays as it is. */
+export function endPortal(): void {
+  if (state.kind === "signed-in") become({ ...state, asks: { reason: "ended", problem: null } });
+}
+
 /** Forgets the credential; the issuer's session is ended apart. */
 export function forgetSession(problem: string | null = null): void {
   settle(false);
@@ -104,6 +117,7 @@ export const issuerOfSession = (): Issuer | null => issuer;
 export async function credentialHeaders(): Promise<Readonly<Record<string, string>>> {
   if (state.kind !== "signed-in") return {};
   if (state.credential.kind === "key") return { "X-API-Key": state.credential.apiKey };
+  if (state.credential.kind === "portal") return { Authorization: `Bearer ${state.credential.secret}` };
   if (state.credential.expiresAtMs - Date.now() < renewEarlyMs) await renewOnce();
   const { credential } = state as Extract<SessionState, { kind: "signed-in" }>;
   return credential.kind === "token" ? { Authorization: `Bearer ${credential.accessToken}` } : {};
@@ -118,7 +132,7 @@ export function renewOnce(): Promise<boolean> {
 }
 
 async function renew(): Promise<boolean> {
-  if (!issuer || state.kind !== "signed-in" || state.credential.kind === "key") return false;
+  if (!issuer || state.kind !== "signed-in" || state.credential.kind !== "token") return false;
   const tokens = await renewSilently(issuer).catch(() => null);
   if (!tokens || state.kind !== "signed-in") return false;
   become({ ...state, credential: { kind: "token", ...tokens } });
@@ -127,7 +141,8 @@ async function renew(): Promise<boolean> {
 
 /** Asks the person to sign in again, and resolves once that is done or given up. What is typed on the page stays. */
 export function askPerson(reason: Ask["reason"]): Promise<boolean> {
-  if (state.kind !== "signed-in" || state.credential.kind === "key" || !issuer) return Promise.resolve(false);
+  if (state.kind === "signed-in" && state.credential.kind === "portal" && reason === "ended") endPortal();
+  if (state.kind !== "signed-in" || state.credential.kind !== "token" || !issuer) return Promise.resolve(false);
   become({ ...state, asks: { reason, problem: null } });
   return new Promise((resolve) => waiting.push(resolve));
 }

@@ -5,7 +5,7 @@ import { Action } from "../../parts/dialog.tsx";
 import { Code, Id, Status, Time } from "../../parts/inline.tsx";
 import { Curl } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
-import { api, useMay, versioned } from "../../session/api.ts";
+import { api, useIsPortal, useMay, versioned } from "../../session/api.ts";
 import { type Delivery, deliveryQuery, deliveryTones } from "../webhooks.ts";
 import { Attempts } from "./attempts.tsx";
 
@@ -14,6 +14,7 @@ export function DeliveryPage() {
   const { id } = useParams({ from: "/webhooks/deliveries/$id" });
   const delivery = useQuery(deliveryQuery(id));
   const mayWrite = useMay("webhooks:write");
+  const isPortal = useIsPortal();
   const replay = () =>
     versioned(
       api.POST("/api/v1/webhooks/deliveries/{id}/retry", {
@@ -26,9 +27,11 @@ export function DeliveryPage() {
       actions={
         <>
           {mayWrite && delivery.data && <Action label="Send again" what="delivery" kind="main" run={replay} />}
-          <Link to="/why/$id" params={{ id }}>
-            Why?
-          </Link>
+          {!isPortal && (
+            <Link to="/why/$id" params={{ id }}>
+              Why?
+            </Link>
+          )}
         </>
       }
     >

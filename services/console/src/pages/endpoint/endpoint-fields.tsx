@@ -1,5 +1,6 @@
 import { Field } from "../../parts/lists.tsx";
 import parts from "../../parts/parts.module.css";
+import { useChoosesEvents, useIsPortal, useMay } from "../../session/api.ts";
 import type { EndpointInput } from "./endpoint-input.ts";
 
 interface FieldsProps {
@@ -10,14 +11,21 @@ interface FieldsProps {
 /** The fields of an endpoint, for a new one and for one that is edited. */
 export function EndpointFields({ input, change }: FieldsProps) {
   const set = (changed: Partial<EndpointInput>) => change({ ...input, ...changed });
+  const isPortal = useIsPortal();
+  const choosesEvents = useChoosesEvents();
+  const mayMove = useMay("account:security") || !isPortal;
   return (
     <>
-      <Field label="Address of your receiver" hint="https, reachable from this deployment.">
+      <Field
+        label="Address of your receiver"
+        hint={mayMove ? "https, reachable from this deployment." : "This link does not change it."}
+      >
         {(ids) => (
           <input
             {...ids}
             type="url"
             required
+            readOnly={!mayMove}
             spellCheck={false}
             value={input.url}
             onChange={({ target }) => set({ url: target.value })}
@@ -31,13 +39,18 @@ export function EndpointFields({ input, change }: FieldsProps) {
       </Field>
       <Field
         label="Event types"
-        hint="One on each line. image.* is every type that begins with image., and * is every type."
+        hint={
+          choosesEvents
+            ? "One on each line. image.* is every type that begins with image., and * is every type."
+            : "Those who gave you this link decide about them."
+        }
       >
         {(ids) => (
           <textarea
             {...ids}
             rows={3}
             required
+            readOnly={!choosesEvents}
             spellCheck={false}
             value={input.eventTypes}
             onChange={({ target }) => set({ eventTypes: target.value })}
@@ -55,6 +68,7 @@ export function EndpointFields({ input, change }: FieldsProps) {
 }
 
 function Settings({ input, change }: FieldsProps) {
+  const choosesEvents = useChoosesEvents();
   const set = (changed: Partial<EndpointInput>) => change({ ...input, ...changed });
   return (
     <>
@@ -67,6 +81,7 @@ function Settings({ input, change }: FieldsProps) {
             {...ids}
             rows={5}
             spellCheck={false}
+            readOnly={!choosesEvents}
             value={input.filter}
             onChange={({ target }) => set({ filter: target.value })}
           />

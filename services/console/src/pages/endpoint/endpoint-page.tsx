@@ -9,7 +9,7 @@ import { Curl } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { durationText, shareText } from "../../parts/time-text.ts";
-import { api, useMay, type Versioned, versioned } from "../../session/api.ts";
+import { api, useIsPortal, useMay, type Versioned, versioned } from "../../session/api.ts";
 import { dayQuery, type Endpoint, endpointQuery, endpointTones } from "../webhooks.ts";
 import { EditEndpoint } from "./edit-endpoint.tsx";
 import { Secrets } from "./secrets.tsx";
@@ -49,6 +49,7 @@ export function EndpointPage() {
 
 function Actions({ endpoint: { id, status }, onEdit }: { readonly endpoint: Endpoint; readonly onEdit: () => void }) {
   const navigate = useNavigate();
+  const isPortal = useIsPortal();
   const params = { path: { id } };
   return (
     <>
@@ -79,14 +80,16 @@ function Actions({ endpoint: { id, status }, onEdit }: { readonly endpoint: Endp
           run={() => versioned(api.POST("/api/v1/webhooks/endpoints/{id}/enable", { params }))}
         />
       )}
-      <Action
-        label="Delete"
-        what="endpoint"
-        kind="danger"
-        confirm="Its deliveries that wait are dropped, and its secrets end. This cannot be undone."
-        run={() => versioned(api.DELETE("/api/v1/webhooks/endpoints/{id}", { params }))}
-        onDone={() => void navigate({ to: "/webhooks/endpoints" })}
-      />
+      {!isPortal && (
+        <Action
+          label="Delete"
+          what="endpoint"
+          kind="danger"
+          confirm="Its deliveries that wait are dropped, and its secrets end. This cannot be undone."
+          run={() => versioned(api.DELETE("/api/v1/webhooks/endpoints/{id}", { params }))}
+          onDone={() => void navigate({ to: "/webhooks/endpoints" })}
+        />
+      )}
     </>
   );
 }

@@ -5,14 +5,16 @@ import { Copy, Time } from "../../parts/inline.tsx";
 import { Field } from "../../parts/lists.tsx";
 import { Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, useMay, versioned } from "../../session/api.ts";
+import { api, useIsPortal, useMay, versioned } from "../../session/api.ts";
 import type { Endpoint } from "../webhooks.ts";
 
 const daySeconds = 86_400;
 
 /** The secrets of an endpoint with their ends. Showing one and making another need a recent sign-in. */
 export function Secrets({ endpoint: { id, secrets = [] } }: { readonly endpoint: Endpoint }) {
-  const mayWrite = useMay("webhooks:write");
+  // A person who may write gives a recent sign-in where one is needed; the holder of a link cannot.
+  const needed = useIsPortal() ? "account:security" : "webhooks:write";
+  const mayWrite = useMay(needed);
   const [shown, setShown] = useState<string | null>(null);
   const path = { id };
   const reveal = async () =>

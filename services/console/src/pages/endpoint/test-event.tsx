@@ -4,7 +4,7 @@ import { useChange } from "../../parts/dialog.tsx";
 import { Code, Status } from "../../parts/inline.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { durationText } from "../../parts/time-text.ts";
-import { api, versioned } from "../../session/api.ts";
+import { api, useIsPortal, versioned } from "../../session/api.ts";
 
 /** Sends a test event now and shows the answer of the receiver. */
 export function TestEvent({ id }: { readonly id: string }) {
@@ -12,6 +12,7 @@ export function TestEvent({ id }: { readonly id: string }) {
     async () => (await versioned(api.POST("/api/v1/webhooks/endpoints/{id}/test", { params: { path: { id } } }))).data,
   );
   const { data: attempt } = test;
+  const isPortal = useIsPortal();
   const isGood = attempt?.decision === "succeeded" || (attempt?.status ?? 500) < 300;
   return (
     <Panel
@@ -30,9 +31,11 @@ export function TestEvent({ id }: { readonly id: string }) {
             <Status tone={isGood ? "good" : "failed"}>{isGood ? "delivered" : "failed"}</Status>{" "}
             {attempt.status === null ? (attempt.error ?? "no answer came") : `HTTP ${attempt.status}`} after{" "}
             {durationText(attempt.duration_ms)}.{" "}
-            <Link to="/why/$id" params={{ id: attempt.id }}>
-              Why?
-            </Link>
+            {!isPortal && (
+              <Link to="/why/$id" params={{ id: attempt.id }}>
+                Why?
+              </Link>
+            )}
           </p>
           {attempt.response && <Code text={attempt.response} label="answer of the receiver" />}
         </div>

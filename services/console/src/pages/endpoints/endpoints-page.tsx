@@ -7,7 +7,7 @@ import { ChoiceFilter, Curl, Filters, Pager, TextFilter, useFilters } from "../.
 import { Page, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { durationText, shareText } from "../../parts/time-text.ts";
-import { api, useMay, versioned } from "../../session/api.ts";
+import { api, useIsPortal, useMay, versioned } from "../../session/api.ts";
 import { type Day, dayQuery, type Endpoint, endpointTones } from "../webhooks.ts";
 
 const path = "api/v1/webhooks/endpoints";
@@ -15,7 +15,8 @@ const path = "api/v1/webhooks/endpoints";
 /** The endpoints of the account, each with its last day. */
 export function EndpointsPage() {
   const [search] = useFilters();
-  const mayWrite = useMay("webhooks:write");
+  const isPortal = useIsPortal();
+  const mayAdd = useMay("webhooks:write") && !isPortal;
   const query = { ...search, limit: 20 };
   const endpoints = useQuery({
     queryKey: ["endpoints", query],
@@ -26,7 +27,7 @@ export function EndpointsPage() {
     <Page
       title="Endpoints"
       actions={
-        mayWrite && (
+        mayAdd && (
           <Link to="/webhooks/endpoints/new" className="main">
             Add an endpoint
           </Link>
@@ -43,7 +44,7 @@ export function EndpointsPage() {
         query={endpoints}
         what="endpoints"
         isEmpty={({ items }) => items.length === 0}
-        empty={<NoEndpoints isFiltered={Object.keys(search).length > 0} mayWrite={mayWrite} />}
+        empty={<NoEndpoints isFiltered={Object.keys(search).length > 0} mayAdd={mayAdd} />}
       >
         {({ items, next_cursor: next }) => (
           <>
@@ -106,12 +107,12 @@ function Figure({ id, show }: { readonly id: string; readonly show: (day: Day) =
   return data ? show(data) : <span className={parts.quiet}>…</span>;
 }
 
-function NoEndpoints({ isFiltered, mayWrite }: { readonly isFiltered: boolean; readonly mayWrite: boolean }) {
+function NoEndpoints({ isFiltered, mayAdd }: { readonly isFiltered: boolean; readonly mayAdd: boolean }) {
   if (isFiltered) return <p>No endpoint matches these filters.</p>;
   return (
     <>
       <p>There is no endpoint yet. An endpoint is the address to which events are sent, signed with its secret.</p>
-      {mayWrite && <Link to="/webhooks/endpoints/new">Add an endpoint</Link>}
+      {mayAdd && <Link to="/webhooks/endpoints/new">Add an endpoint</Link>}
     </>
   );
 }

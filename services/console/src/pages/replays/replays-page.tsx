@@ -15,7 +15,7 @@ const readReplays = async (cursor: string | undefined) =>
   (await versioned(api.GET(`/${path}`, { params: { query: { limit: 20, ...(cursor !== undefined && { cursor }) } } })))
     .data;
 
-type Replay = Awaited<ReturnType<typeof readReplays>>["items"][number];
+export type Replay = Awaited<ReturnType<typeof readReplays>>["items"][number];
 
 /** Replays: what was sent again, how far each is, and a new one. */
 export function ReplaysPage() {
@@ -52,7 +52,7 @@ export function ReplaysPage() {
 
 const tones: Readonly<Record<Replay["status"], Tone>> = { running: "wait", done: "good", cancelled: "off" };
 
-function Replays({ items, mayWrite }: { readonly items: readonly Replay[]; readonly mayWrite: boolean }) {
+export function Replays({ items, mayWrite }: { readonly items: readonly Replay[]; readonly mayWrite: boolean }) {
   return (
     <Table
       label="Replays"

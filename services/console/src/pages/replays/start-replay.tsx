@@ -19,7 +19,7 @@ interface Asked {
 const dayHours = 24;
 
 /** Starts a replay. It is counted first, so that nobody sends a million deliveries by mistake. */
-export function StartReplay() {
+export function StartReplay({ onStarted }: { readonly onStarted?: (replay: { readonly id: string }) => void }) {
   const [{ endpoint_id: preset = "" }] = useFilters();
   const [asked, setAsked] = useState<Asked>({
     endpointId: preset,
@@ -28,7 +28,13 @@ export function StartReplay() {
     types: "",
   });
   const dryRun = useChange(() => send(asked, true));
-  const replay = useChange(() => send(asked, false), dryRun.reset);
+  const replay = useChange(
+    () => send(asked, false),
+    (started) => {
+      dryRun.reset();
+      if ("id" in started) onStarted?.(started);
+    },
+  );
   // Another question has another count.
   const set = (changed: Partial<Asked>) => {
     setAsked({ ...asked, ...changed });

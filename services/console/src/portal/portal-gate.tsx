@@ -1,0 +1,46 @@
+import { type ReactNode, useEffect, useSyncExternalStore } from "react";
+import shell from "../shell/shell.module.css";
+import { type Closed, onPortalChange, readPortal } from "./portal-session.ts";
+
+/** Shows its children to the holder of a link that is open, and to others what happened and what to do. */
+export function PortalGate({ children }: { readonly children: ReactNode }) {
+  const portal = useSyncExternalStore(onPortalChange, readPortal);
+  if (portal.kind === "open") return children;
+  return (
+    <main className={shell.gate}>
+      <div>{portal.kind === "opening" ? <p role="status">Opening …</p> : <ClosedLink why={portal.why} />}</div>
+    </main>
+  );
+}
+
+const texts: Readonly<Record<Closed, { readonly title: string; readonly text: string; readonly advice: string }>> = {
+  missing: {
+    title: "Open this page by its link",
+    text: "The address has no session. A link carries it once; when the page is loaded again, it is gone.",
+    advice: "Go back to where you found the link and open it again.",
+  },
+  ended: {
+    title: "This link has ended",
+    text: "A link opens the page for an hour at most, and the account that made it can end it earlier.",
+    advice: "Go back to where you found the link and open the page from there: you get a new one.",
+  },
+  away: {
+    title: "No answer came",
+    text: "The link may be good, but the deployment did not answer. It may be restarting.",
+    advice: "Wait a moment, then open the link again.",
+  },
+};
+
+function ClosedLink({ why }: { readonly why: Closed }) {
+  const { title, text, advice } = texts[why];
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
+  return (
+    <div role="alert">
+      <h1>{title}</h1>
+      <p>{text}</p>
+      <p>{advice}</p>
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+import { Link, Outlet } from "@tanstack/react-router";
+import { useEffect, useSyncExternalStore } from "react";
+import { Time } from "../parts/inline.tsx";
+import { useMay } from "../session/api.ts";
+import { endPortal, onSessionChange, readSession } from "../session/session.ts";
+import shell from "../shell/shell.module.css";
+import styles from "./portal.module.css";
+import { onPortalChange, readPortal } from "./portal-session.ts";
+
+/** Around the pages of the portal: where one can go, when the link ends, and that it has ended. */
+export function PortalShell() {
+  const portal = useSyncExternalStore(onPortalChange, readPortal);
+  const session = useSyncExternalStore(onSessionChange, readSession);
+  const mayWrite = useMay("webhooks:write");
+  const endsAt = portal.kind === "open" ? portal.session.expires_at : null;
+  const hasEnded = session.kind === "signed-in" && session.asks !== null;
+  useEffect(() => {
+    if (endsAt === null) return;
+    const timer = setTimeout(endPortal, Math.max(0, Date.parse(endsAt) - Date.now()));
+    return () => clearTimeout(timer);
+  }, [endsAt]);
+  return (
+    <div className={styles.portal}>
+      <a className={shell.skip} href="#main">
+        Skip to the page
+      </a>
+      <header className={styles.top}>
+        <nav aria-label="Pages of the portal">
+          <ul className={styles.nav}>
+            <li>
+              <Link to="/webhooks/endpoints">Endpoints</Link>
+            </li>
+            <li>
+              <Link to="/webhooks/deliveries">Deliveries</Link>
+            </li>
+            {mayWrite && (
+              <li>
+                <Link to="/webhooks/replays">Send again</Link>
+              </li>
+            )}
+          </ul>
+        </nav>
+        {!hasEnded && (
+          <p>
+            This link ends <Time at={endsAt} />
+          </p>
+        )}
+      </header>
+      <main id="main" className={shell.main} tabIndex={-1}>
+        <div>
+          {hasEnded && (
+            <p role="alert" className={shell.banner}>
+              This link has ended, so nothing is read or sent any more. What you see and typed stays here; open the page
+              anew from where you found the link to go on.
+            </p>
+          )}
+          <Outlet />
+        </div>
+      </main>
+    </div>
+  );
+}

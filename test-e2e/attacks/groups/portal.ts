@@ -1,0 +1,57 @@
+import type { Headers } from "../../audit/world.ts";
+import { expectStatus } from "../../journey/client.ts";
+import type { Attack } from "../runner/attack.ts";
+import { httpAttack, httpControl, refusedAs, succeeds } from "../runner/http-attack.ts";
+import type { TrustingScene } from "../scene/trusting-scene.ts";
+import { marksOf, missingTo, showsNothingOf } from "./cross-account.ts";
+import type { Group } from "./group.ts";
+import { isRead, type Operation, operationsOf } from "./operations.ts";
+import type { Owner } from "./owned-things.ts";
+
+/** Every operation and field, asked by a portal session of the very account, which is bound to another endpoint. */
+export const portal: Group = {
+  name: "portal",
+  atOnce: 8,
+  async rows(scenes) {
+    const scene = await scenes.trusting();
+    const { operations, owner } = await operationsOf(scene);
+    const closed = operations.filter(({ isOpen }) => !isOpen);
+    // Each write has its own owner. A session is made before any of them loses the account.
+    return (await Promise.all(closed.map((operation) => rowsOf(operation, scene, owner)))).flat();
+  },
+};
+
+const sessions = "/api/v1/webhooks/portal-sessions";
+/** The shape of an endpoint's id, of which there is none. */
+const endpoint_ids = ["whe_01kdzq5a7m2n4p6q8r0s1t3v5w"];
+
+async function rowsOf(operation: Operation, scene: TrustingScene, owner: Owner): Promise<Attack[]> {
+  const { name, attempt, admitsPortal, namesThing } = operation;
+  const { path, request, by } = attempt;
+  const { send } = scene;
+  const as = (headers: Headers) => ({
+    send,
+    path,
+    request: { ...request, headers: { ...request.headers, ...headers } },
+  });
+  const made = await send(sessions, { headers: by, body: { endpoint_ids, access: "manage" } });
+  // Owners of some operations have lost the right to make anything, such as by a disabled account.
+  if (made.status === 403) return [];
+  const secret = new URL(expectStatus(made, 201).json.url).hash.slice(1);
+  const marks = marksOf(owner).filter((mark) => !path.includes(mark));
+  const isList = isRead(operation) && !namesThing;
+  const judged = admitsPortal
+    ? {
+        must: isList ? "show nothing of other endpoints" : "read as missing",
+        judge: isList ? showsNothingOf(marks) : missingTo(marks),
+      }
+    : { must: "be forbidden", judge: refusedAs("forbidden") };
+  return [
+    httpAttack({
+      ...as({ authorization: `Bearer ${secret}` }),
+      what: `${name} by a portal session of another endpoint`,
+      control: httpControl({ ...as(by), what: `${name} by its owner`, judge: succeeds }),
+      ...judged,
+    }),
+  ];
+}
