@@ -38,7 +38,8 @@ async function rowsOf(operation: Operation, scene: TrustingScene, owner: Owner):
   // Owners of some operations have lost the right to make anything, such as by a disabled account.
   if (made.status === 403) return [];
   const secret = new URL(expectStatus(made, 201).json.url).hash.slice(1);
-  const marks = marksOf(owner).filter((mark) => !path.includes(mark));
+  // A session names the account that it is of.
+  const marks = marksOf(owner).filter((mark) => !path.includes(mark) && mark !== owner.things.account);
   const isList = isRead(operation) && !namesThing;
   const judged = admitsPortal
     ? {
