@@ -1,8 +1,13 @@
 import type { BenchResult } from "./history.ts";
 
+export interface BenchOptions {
+  /** Shortens a bench that takes long. */
+  readonly seconds?: number;
+}
+
 interface Bench {
   readonly description: string;
-  readonly load: () => Promise<{ run(): Promise<BenchResult> }>;
+  readonly load: () => Promise<{ run(options?: BenchOptions): Promise<BenchResult> }>;
 }
 
 /** Each bench measures its baseline in the same run, because absolute figures say more about the machine than about the code. */
@@ -80,6 +85,11 @@ export const benches: Readonly<Record<string, Bench>> = {
   live: {
     description: "5,000 subscriptions of the graph on one gateway: memory of an idle one, latency from the commit.",
     load: () => import("./live.ts"),
+  },
+  console: {
+    description:
+      "The console in Chromium: compressed script, first content on a slow machine and network, a filter over 10,000 attempts, a live tail of 200 a second for ten minutes (`--seconds` shortens it).",
+    load: () => import("./console.ts"),
   },
   config: {
     description:

@@ -45,9 +45,13 @@ function newestOf(history: readonly RecordedFigure[]): RecordedFigure[] {
 
 type Row = readonly [RecordedFigure, ...RecordedFigure[]];
 
-/** Groups the figures that differ only in their percentile, such as `accepted, p50` and `accepted, p99`. */
+/**
+ * Groups the figures that differ only in their percentile, such as `accepted, p50` and `accepted, p99`, and those that a
+ * bench names together: `page: script`, `page: first content`.
+ */
 function percentilesTogether(figures: readonly RecordedFigure[]): Row[] {
-  const rowKey = ({ bench, figure }: RecordedFigure) => `${bench} ${figure.replace(/, p\d+$/, ", p")}`;
+  const rowKey = ({ bench, figure }: RecordedFigure) =>
+    `${bench} ${figure.replace(/, p\d+$/, ", p").replace(/^(\w+: ).*$/, "$1")}`;
   return [...Map.groupBy(figures, rowKey).values()].map((row) => row as unknown as Row);
 }
 
@@ -59,7 +63,7 @@ function rowOf(row: Row, machine: string): string {
   };
   const cells = [
     `\`${bench}\``,
-    [figure, ...others.map((other) => other.figure.slice(other.figure.lastIndexOf(" ") + 1))].join("; "),
+    [figure, ...others.map((other) => restOf(other.figure))].join("; "),
     each(({ value, unit }) => `${numeral(value)}${unit && ` ${unit}`}`),
     each(({ baseline }) => baseline ?? "–"),
     each(({ wanted }) => boundOf(wanted)),
@@ -68,6 +72,10 @@ function rowOf(row: Row, machine: string): string {
   ];
   return `| ${cells.join(" | ")} |`;
 }
+
+/** The end of a figure's name that its row has not said yet. */
+const restOf = (figure: string): string =>
+  /^\w+: /.test(figure) ? figure.slice(figure.indexOf(": ") + 2) : figure.slice(figure.lastIndexOf(" ") + 1);
 
 function boundOf(wanted: RecordedFigure["wanted"]): string {
   if (wanted === null) return "–";

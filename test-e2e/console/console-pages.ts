@@ -57,6 +57,14 @@ interface Measured {
   getBoundingClientRect(): { readonly right: number };
 }
 
+/** Waits until a page has read what it shows. Its subscription stays open, so the network is never idle. */
+export async function settled(page: Page): Promise<void> {
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await page.waitForFunction(
+    "!/Loading |^…$/m.test(document.body.innerText) && !document.querySelector('[aria-label=\"Updates: connecting\"]')",
+  );
+}
+
 const schemes = ["light", "dark"] as const;
 
 /** Writes pictures into the documents. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { accessibilityProblems } from "@signalbox/testing";
-import { pressByKeyboard, takePictures, tooWide, watchPage } from "./console-pages.ts";
+import { pressByKeyboard, settled, takePictures, tooWide, watchPage } from "./console-pages.ts";
 import { type ConsolePerson, startConsolePerson } from "./console-person.ts";
 
 /** One person works through all tests, in their order: what one makes, the next looks at. */
@@ -195,8 +195,7 @@ test("every page is accessible in light and dark, at 360 and 1280 pixels, and no
       await page.setViewportSize({ width, height: 800 });
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
       await page.goto(at(path));
-      await page.getByRole("heading", { level: 1 }).waitFor();
-      await page.waitForLoadState("networkidle");
+      await settled(page);
       const place = `${path} at ${width} in ${colorScheme}`;
       assert.deepEqual(await accessibilityProblems(page), [], place);
       assert.deepEqual(await tooWide(page), [], place);

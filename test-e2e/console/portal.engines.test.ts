@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { accessibilityProblems, eventually } from "@signalbox/testing";
 import { freePorts } from "../systems/start-nginx.ts";
-import { pressByKeyboard, takePictures, tooWide, watchPage } from "./console-pages.ts";
+import { pressByKeyboard, settled, takePictures, tooWide, watchPage } from "./console-pages.ts";
 import { type ConsolePerson, type Page, startConsolePerson } from "./console-person.ts";
 
 /** A deployment with an account, whose product shows the portal to a subscriber. */
@@ -281,7 +281,7 @@ test("every page of the portal is accessible in light and dark, at 360 and 1280 
     const { url } = await linkFor({ access: "manage", theme: { accent: "#ffd400", radius: 12, scheme } });
     const { page } = await openLink(url, width);
     const judge = async (place: string) => {
-      await page.waitForLoadState("networkidle");
+      await settled(page);
       assert.deepEqual(await accessibilityProblems(page), [], `${place} at ${width}`);
       assert.deepEqual(await tooWide(page), [], `${place} at ${width}`);
     };

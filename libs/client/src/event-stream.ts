@@ -21,6 +21,10 @@ export interface FollowOptions {
   readonly signal?: AbortSignal;
   /** Silence after which the connection counts as broken: the service says something every 15 s. Default: 60,000. */
   readonly silenceMsMax?: number;
+  /** Called with true when a connection is open, and with false when it was lost. */
+  readonly onConnection?: (isOpen: boolean) => void;
+  /** Called with every place that the stream tells, before any event too. */
+  readonly onCursor?: ((cursor: string) => void) | undefined;
   /** Waits before a connection is made again, for tests. */
   readonly wait?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
@@ -36,7 +40,7 @@ const waitMsMax = 30_000;
 export async function* followEvents(
   open: Open,
   position: Position,
-  { signal, silenceMsMax = 60_000, wait: pause = wait }: FollowOptions,
+  { signal, silenceMsMax = 60_000, onConnection, onCursor, wait: pause = wait }: FollowOptions,
 ): AsyncGenerator<StreamEvent, void, undefined> {
   let isFirst = true;
   for (let failures = 0; !signal?.aborted; failures++) {
@@ -46,8 +50,9 @@ export async function* followEvents(
     try {
       const { body } = await open(position.cursor, ends);
       isFirst = false;
+      onConnection?.(true);
       if (!body) continue;
-      for await (const event of readEvents(body, position, () => connection.abort(), silenceMsMax)) {
+      for await (const event of readEvents(body, position, () => connection.abort(), { silenceMsMax, onCursor })) {
         failures = 0;
         yield event;
       }
@@ -57,6 +62,7 @@ export async function* followEvents(
     } finally {
       connection.abort();
     }
+    if (!signal?.aborted) onConnection?.(false);
     if (Date.now() - openedAt > waitMsMax) failures = 0;
     // The first wait is short: most streams end because an instance is replaced.
     const ms = Math.min(Math.max(250 * 2 ** failures, position.retryMs ?? 0), waitMsMax);
@@ -76,7 +82,7 @@ async function* readEvents(
   body: ReadableStream<Uint8Array>,
   position: Position,
   onSilence: () => void,
-  silenceMsMax: number,
+  { silenceMsMax, onCursor }: { readonly silenceMsMax: number } & Pick<FollowOptions, "onCursor">,
 ): AsyncGenerator<StreamEvent, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -95,7 +101,10 @@ async function* readEvents(
         const { id, name, data, retryMs } = readBlock(block);
         if (retryMs !== null) position.retryMs = retryMs;
         // A reader that stops at this event resumes after it, not before.
-        if (id !== null) position.cursor = id;
+        if (id !== null) {
+          position.cursor = id;
+          onCursor?.(id);
+        }
         if (data !== null) yield { name, data };
       }
       // While the reader's own work takes its time, nobody reads: silence counts from here.

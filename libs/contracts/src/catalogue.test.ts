@@ -186,6 +186,7 @@ const payloads = {
   }),
   deliveryAttempted: ({ endpoint_id, delivery_id, event_type, number, outcome, status, error, duration_ms }: Data) => ({
     endpoint: entity("WebhookEndpoint", endpoint_id),
+    endpointId: endpoint_id,
     deliveryId: delivery_id,
     eventType: event_type,
     number,

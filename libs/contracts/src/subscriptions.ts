@@ -147,6 +147,7 @@ const deliveryAttempted = declare(
   },
   ({ endpoint_id, delivery_id, event_type, number, outcome, status, error, duration_ms }) => ({
     endpoint: reference("WebhookEndpoint", endpoint_id),
+    endpointId: endpoint_id,
     deliveryId: delivery_id,
     eventType: event_type,
     number,

@@ -139,6 +139,10 @@ const requests: Record<string, (owner: Owner) => { path: string; body?: object }
   "POST /api/v1/invitations/:invitation_id/resend": ({ invitationId }) => ({
     path: `${invitationsPath}${invitationId}/resend`,
   }),
+  "POST /api/v1/webhooks/portal-sessions": () => ({
+    path: "/api/v1/webhooks/portal-sessions",
+    body: { endpoint_ids: ["whe_01kdzq5a7m2n4p6q8r0s1t3v5w"] },
+  }),
   "POST /api/v1/oauth/applications": () => ({ path: applicationsPath, body: newApplication }),
   "POST /api/v1/oauth/applications/:application_id/secret/rotate": ({ applicationId }) => ({
     path: `${applicationsPath}/${applicationId}/secret/rotate`,

@@ -76,7 +76,10 @@ test("every other route of this service refuses a portal session", async () => {
     }
   }
   assert.ok(count > 50, `only ${count} routes were asked`);
-  for (const text of ["{ viewer { id } }", 'mutation { updateAccount(input: { displayName: "x" }) { account { id } } }']) {
+  for (const text of [
+    "{ viewer { id } }",
+    'mutation { updateAccount(input: { displayName: "x" }) { account { id } } }',
+  ]) {
     const [error] = (await account.query(session, text)).errors;
     assert.equal(error?.extensions.code, "FORBIDDEN", text);
   }

@@ -81,6 +81,19 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "POST /api/account/clients/{client_id}/secret/rotate": secure(200, {}),
   "DELETE /api/account/clients/{client_id}/secret/previous": secure(204),
   "DELETE /api/account/clients/{client_id}": secure(204),
+  "POST /api/v1/webhooks/portal-sessions": {
+    scope: "webhooks:write",
+    also: "webhooks:read",
+    inState: [403, 201, 403, 403, 403],
+    body: { endpoint_ids: ["whe_01kdzq5a7m2n4p6q8r0s1t3v5w"] },
+  },
+  "GET /api/v1/webhooks/portal-sessions": { scope: "webhooks:read", inState: [200, 200, 200, 403, 403] },
+  // These callers have no portal session.
+  "GET /api/v1/webhooks/portal-sessions/current": { scope: "webhooks:read", inState: [404, 404, 404, 403, 403] },
+  "DELETE /api/v1/webhooks/portal-sessions/{session_id}": {
+    scope: "webhooks:write",
+    inState: [403, 404, 403, 403, 403],
+  },
   "POST /api/v1/invitations/": { ...ending(201), also: "account:read", body: invited },
   "GET /api/v1/invitations/": adminRead,
   "GET /api/v1/invitations/{invitation_id}": { ...adminRead, inState: [404, 404, 404, 403, 403] },

@@ -1,5 +1,5 @@
 import { type Caller, requireScopes, requireStepUp } from "@signalbox/auth";
-import { PortalSessionResource, portalSessionExample } from "@signalbox/contracts";
+import { PortalSessionResource, portalSessionExample, scopesOfRole } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import type { PageLimits } from "@signalbox/graphql";
 import { created, ok } from "@signalbox/http";
@@ -47,8 +47,7 @@ export function createPortalSessions({ portalSessionStore, audit, access, clock 
       requireScopes(caller, scopesOfAccess[wanted.access]);
       if (wanted.access === "manage") requireStepUp(caller, clock);
       // An administrator's account may have endpoints with the events of all accounts.
-      if (wanted.endpoint_ids === null && scopesOfAccount(account).has("account:admin"))
-        return { outcome: "needs-endpoints" };
+      if (wanted.endpoint_ids === null && isAdministrator(caller, account)) return { outcome: "needs-endpoints" };
       const now = clock.now();
       if ((await portalSessionStore.countLive(tx, account.id, now)) >= liveMax)
         return { outcome: "limit-reached", max: liveMax };
@@ -71,6 +70,10 @@ export function createPortalSessions({ portalSessionStore, audit, access, clock 
     },
   };
 }
+
+/** Roles are granted here, or come with the tokens of another issuer. */
+const isAdministrator = ({ roles }: Caller, account: Account): boolean =>
+  scopesOfAccount(account).has("account:admin") || roles.some((role) => scopesOfRole(role).includes("account:admin"));
 
 export interface PortalSessionApi {
   readonly portalSessions: PortalSessions;

@@ -1,26 +1,43 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { LiveStatus } from "../../live/live-status.tsx";
+import { readEvery, useLive } from "../../live/use-live.ts";
 import { Answer } from "../../parts/answer.tsx";
 import { Id, Status, Time } from "../../parts/inline.tsx";
 import { ChoiceFilter, Curl, Filters, Pager, TextFilter, TimeFilter, useFilters } from "../../parts/lists.tsx";
 import { Page, Table } from "../../parts/page.tsx";
 import { api, versioned } from "../../session/api.ts";
-import { type Delivery, deliveryTones } from "../webhooks.ts";
+import { deliveryTones } from "../webhooks.ts";
+import { type DeliveryRow, joined, type ToldRows, withAttempts } from "./live-deliveries.ts";
 
 const path = "api/v1/webhooks/deliveries";
+const rowsMax = 25;
 
 /** Deliveries by endpoint, event, status, type and time. A delivery's own id opens it at once. */
 export function DeliveriesPage() {
   const [search] = useFilters();
-  const query = { ...search, limit: 25 };
+  const query = { ...search, limit: rowsMax };
+  // The first page shows what happens now, the others what has been.
+  const isNow = search.cursor === undefined;
+  const [told, setTold] = useState<ToldRows>(new Map());
+  const live = useLive({
+    endpointId: search.endpoint_id,
+    isOn: isNow,
+    onBatch: (attempts) => setTold((before) => withAttempts(before, attempts, Date.now())),
+  });
   const deliveries = useQuery({
     queryKey: ["deliveries", query],
     placeholderData: keepPreviousData,
-    refetchInterval: search.cursor === undefined ? 10_000 : false,
-    queryFn: async () => (await versioned(api.GET(`/${path}`, { params: { query: query as object } }))).data,
+    refetchInterval: readEvery(live, isNow),
+    queryFn: async () => {
+      const askedAtMs = Date.now();
+      const { data } = await versioned(api.GET(`/${path}`, { params: { query: query as object } }));
+      return { ...data, askedAtMs };
+    },
   });
   return (
-    <Page title="Deliveries">
+    <Page title="Deliveries" actions={isNow && <LiveStatus live={live} />}>
       <Filters>
         <ChoiceFilter name="status" label="Status" choices={Object.keys(deliveryTones)} />
         <TextFilter name="endpoint_id" label="Endpoint id" />
@@ -32,7 +49,7 @@ export function DeliveriesPage() {
       <Answer
         query={deliveries}
         what="deliveries"
-        isEmpty={({ items }) => items.length === 0}
+        isEmpty={({ items }) => items.length === 0 && told.size === 0}
         empty={
           <p>
             {Object.keys(search).length > 0
@@ -41,9 +58,9 @@ export function DeliveriesPage() {
           </p>
         }
       >
-        {({ items, next_cursor: next }) => (
+        {({ items, next_cursor: next, askedAtMs }) => (
           <>
-            <Deliveries items={items} />
+            <Deliveries items={isNow ? joined(items, told, { askedAtMs, max: rowsMax, search }) : items} />
             <Pager next={next} />
           </>
         )}
@@ -53,7 +70,7 @@ export function DeliveriesPage() {
   );
 }
 
-function Deliveries({ items }: { readonly items: readonly Delivery[] }) {
+function Deliveries({ items }: { readonly items: readonly DeliveryRow[] }) {
   return (
     <Table
       label="Deliveries"

@@ -1,5 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { LiveStatus } from "../../live/live-status.tsx";
+import { readEvery, useLive } from "../../live/use-live.ts";
 import { Answer } from "../../parts/answer.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
 import { Curl, Filters, Pager, TextFilter, TimeFilter, useFilters } from "../../parts/lists.tsx";
@@ -14,9 +16,12 @@ export function EventsPage() {
   const [search, change] = useFilters();
   const { publish, ...query } = search;
   const mayPublish = useMay("events:publish");
+  const isNow = search.cursor === undefined;
+  const live = useLive({ isOn: isNow });
   const events = useQuery({
     queryKey: ["events", query],
     placeholderData: keepPreviousData,
+    refetchInterval: readEvery(live, isNow),
     queryFn: async () =>
       (await versioned(api.GET(`/${path}`, { params: { query: { ...query, limit: 25 } as object } }))).data,
   });
@@ -24,12 +29,14 @@ export function EventsPage() {
     <Page
       title="Events"
       actions={
-        mayPublish &&
-        !publish && (
-          <button type="button" className="main" onClick={() => change({ publish: "yes" })}>
-            Publish a test event
-          </button>
-        )
+        <>
+          {isNow && <LiveStatus live={live} />}
+          {mayPublish && !publish && (
+            <button type="button" className="main" onClick={() => change({ publish: "yes" })}>
+              Publish a test event
+            </button>
+          )}
+        </>
       }
     >
       {mayPublish && publish && (

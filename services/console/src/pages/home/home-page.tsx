@@ -1,5 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { LiveStatus } from "../../live/live-status.tsx";
+import { type Live, readEvery, useLive } from "../../live/use-live.ts";
 import { Answer } from "../../parts/answer.tsx";
 import { Bars, hoursOfDay } from "../../parts/bars.tsx";
 import { Id, Status, Time } from "../../parts/inline.tsx";
@@ -13,14 +15,15 @@ import { Checklist } from "./checklist.tsx";
 /** The first page: the last day at a glance, or the way to a first delivery. */
 export function HomePage() {
   const mayRead = useMay("webhooks:read");
+  const live = useLive({ isOn: mayRead });
   return (
-    <Page title="Home">
+    <Page title="Home" actions={mayRead && <LiveStatus live={live} />}>
       {mayRead ? (
         <>
           <Checklist />
           <LastDay />
           <FailingEndpoints />
-          <NewestEvents />
+          <NewestEvents live={live} />
         </>
       ) : (
         <p>Your permissions show no webhooks. Ask an administrator of your account for the scope webhooks:read.</p>
@@ -112,10 +115,10 @@ function FailingEndpoints() {
   );
 }
 
-function NewestEvents() {
+function NewestEvents({ live }: { readonly live: Live }) {
   const events = useQuery({
     queryKey: ["events", "newest"],
-    refetchInterval: 10_000,
+    refetchInterval: readEvery(live),
     queryFn: async () =>
       (await versioned(api.GET("/api/v1/webhooks/events", { params: { query: { limit: 8 } } }))).data.items,
   });

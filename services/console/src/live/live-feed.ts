@@ -1,0 +1,161 @@
+import { ApiError, SubscriptionError } from "@signalbox/client";
+import { api } from "../session/api.ts";
+import { renewOnce } from "../session/session.ts";
+
+/**
+ * The state of a live page. `behind`: messages of before come, after a pause or a cut; `off`: this deployment or this
+ * credential has no subscriptions, so the page reads every few seconds.
+ */
+export type LiveState = "connecting" | "live" | "behind" | "reconnecting" | "paused" | "off";
+
+/** An attempt as it was made. */
+export interface LiveAttempt {
+  readonly event: { readonly id: string; readonly occurredAt: string };
+  readonly deliveryId: string;
+  readonly endpointId: string;
+  readonly eventType: string;
+  readonly number: number;
+  readonly outcome: string;
+  readonly status: number | null;
+  readonly error: string | null;
+}
+
+const subscription = `subscription ($endpointId: ID) { deliveryAttempted(endpointId: $endpointId) {
+  event { id occurredAt } deliveryId endpointId eventType number outcome status error } }`;
+
+interface FeedOptions {
+  /** Only attempts at this endpoint. */
+  readonly endpointId: string | undefined;
+  readonly onState: (state: LiveState) => void;
+  /** Called at most once in an animation frame, and so often that a person can follow. */
+  readonly onBatch: (attempts: readonly LiveAttempt[]) => void;
+  /** Called when messages are gone for good: the lists are to be read again. */
+  readonly onGap: () => void;
+}
+
+/** More than a page shows; older ones of a batch are in its list when it is read again. */
+const batchMax = 200;
+const batchEveryMs = 200;
+const retryMs = 2_000;
+/** A message that is later than the quickest so far by this much comes from before. */
+const behindMs = 3_000;
+
+/**
+ * Follows the attempts of the account by subscription. A cut is resumed after the last message; so is a pause, and the
+ * time in which nobody sees the page: a browser has six connections for all tabs, and a hidden one keeps none.
+ */
+export class LiveFeed {
+  readonly #options: FeedOptions;
+  readonly #visible = () => this.#apply();
+  #cursor: string | null = null;
+  #batch: LiveAttempt[] = [];
+  #connection: AbortController | null = null;
+  #isPaused = false;
+  #isClosed = false;
+  #isOff = false;
+  #flush: number | null = null;
+  #flushedAtMs = 0;
+  #quickestMs = Number.POSITIVE_INFINITY;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+    document.addEventListener("visibilitychange", this.#visible);
+    this.#apply();
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#apply();
+  }
+
+  /** Goes on after the last message, with all that came meanwhile. */
+  resume(): void {
+    this.#isPaused = false;
+    this.#apply();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    document.removeEventListener("visibilitychange", this.#visible);
+    if (this.#flush !== null) cancelAnimationFrame(this.#flush);
+    this.#disconnect();
+  }
+
+  #apply(): void {
+    const wants = !this.#isPaused && !this.#isClosed && !this.#isOff && document.visibilityState === "visible";
+    if (!wants) this.#disconnect();
+    if (this.#isPaused) this.#options.onState("paused");
+    if (wants && !this.#connection) void this.#follow();
+  }
+
+  #disconnect(): void {
+    this.#connection?.abort();
+    this.#connection = null;
+  }
+
+  async #follow(): Promise<void> {
+    const connection = new AbortController();
+    this.#connection = connection;
+    const { endpointId, onState } = this.#options;
+    onState(this.#cursor === null ? "connecting" : "reconnecting");
+    try {
+      const messages = api.subscribe<{ readonly deliveryAttempted: LiveAttempt }>(subscription, {
+        variables: { endpointId: endpointId ?? null },
+        signal: connection.signal,
+        ...(this.#cursor !== null && { cursor: this.#cursor }),
+        onConnection: (isOpen) => !connection.signal.aborted && onState(isOpen ? "live" : "reconnecting"),
+        onCursor: (cursor) => {
+          this.#cursor = cursor;
+        },
+      });
+      for await (const { data } of messages) this.#take(data.deliveryAttempted);
+    } catch (error) {
+      if (!connection.signal.aborted && this.#connection === connection) await this.#recover(error);
+    }
+  }
+
+  async #recover(error: unknown): Promise<void> {
+    const code = error instanceof SubscriptionError ? error.code : "";
+    if (code === "CURSOR_EXPIRED") {
+      this.#cursor = null;
+      this.#options.onGap();
+    } else if (code === "UNAUTHENTICATED") {
+      if (!(await renewOnce())) return this.#turnOff();
+    } else if (code !== "" || (error instanceof ApiError && error.status < 500 && error.status !== 429)) {
+      return this.#turnOff();
+    } else {
+      this.#options.onState("reconnecting");
+      await new Promise((resolve) => setTimeout(resolve, retryMs));
+    }
+    this.#connection = null;
+    this.#apply();
+  }
+
+  #turnOff(): void {
+    this.#isOff = true;
+    this.#connection = null;
+    this.#options.onState("off");
+  }
+
+  #take(attempt: LiveAttempt): void {
+    const lateMs = Date.now() - Date.parse(attempt.event.occurredAt);
+    // The clocks of browser and server differ; the quickest message shows by how much.
+    this.#quickestMs = Math.min(this.#quickestMs, lateMs);
+    this.#options.onState(lateMs - this.#quickestMs > behindMs ? "behind" : "live");
+    this.#batch.push(attempt);
+    if (this.#batch.length > batchMax) this.#batch.shift();
+    this.#flush ??= requestAnimationFrame(this.#onFrame);
+  }
+
+  readonly #onFrame = (nowMs: number): void => {
+    if (nowMs - this.#flushedAtMs < batchEveryMs) {
+      this.#flush = requestAnimationFrame(this.#onFrame);
+      return;
+    }
+    this.#flushedAtMs = nowMs;
+    this.#flush = null;
+    const batch = this.#batch;
+    this.#batch = [];
+    this.#options.onBatch(batch);
+  };
+}

@@ -1,0 +1,42 @@
+import { Status, type Tone } from "../parts/inline.tsx";
+import parts from "../parts/parts.module.css";
+import type { LiveState } from "./live-feed.ts";
+import type { Live } from "./use-live.ts";
+
+const texts: Readonly<Record<LiveState, { readonly tone: Tone; readonly word: string; readonly title: string }>> = {
+  connecting: { tone: "wait", word: "connecting", title: "The page asks to be told of attempts." },
+  live: { tone: "good", word: "live", title: "Attempts are shown as they are made." },
+  behind: { tone: "wait", word: "catching up", title: "Attempts of before come now, in their order." },
+  reconnecting: {
+    tone: "wait",
+    word: "reconnecting",
+    title: "The connection was lost. What happens meanwhile comes then.",
+  },
+  paused: {
+    tone: "off",
+    word: "paused",
+    title: "The page stays as it is. What happens meanwhile comes when you go on.",
+  },
+  off: {
+    tone: "off",
+    word: "every 10 seconds",
+    title: "Subscriptions are not offered here, so the page is read again and again.",
+  },
+};
+
+/** The state of a live page, in a word and a shape, and the button that stops it. */
+export function LiveStatus({ live: { state, toggle } }: { readonly live: Live }) {
+  const { tone, word, title } = texts[state];
+  return (
+    <span className={parts.row}>
+      <span role="status" title={title} aria-label={`Updates: ${word}`}>
+        <Status tone={tone}>{word}</Status>
+      </span>
+      {state !== "off" && (
+        <button type="button" onClick={toggle}>
+          {state === "paused" ? "Go on" : "Pause updates"}
+        </button>
+      )}
+    </span>
+  );
+}

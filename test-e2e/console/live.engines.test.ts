@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { accessibilityProblems, eventually } from "@signalbox/testing";
+import { freePorts } from "../systems/start-nginx.ts";
+import { pressByKeyboard, settled, watchPage } from "./console-pages.ts";
+import { type ConsolePerson, type Page, startConsolePerson } from "./console-person.ts";
+import { type CuttingProxy, startCuttingProxy } from "./cutting-proxy.ts";
+
+/** A person whose browser reaches the deployment by a way that can be cut; the test itself goes directly. */
+let ada: ConsolePerson;
+let proxy: CuttingProxy;
+let base: string;
+let key: Record<string, string>;
+let mine: string;
+
+before(async () => {
+  const ports = await freePorts(["http", "way"]);
+  const [http, way] = [Number(ports.get("http")), Number(ports.get("way"))];
+  base = `http://localhost:${way}`;
+  proxy = await startCuttingProxy(way, http);
+  ada = await startConsolePerson({
+    "http.port": String(http),
+    "http.base-url": base,
+    "webhook-delivery.attempts.published": "all",
+  });
+  direct = `http://localhost:${http}`;
+  const asked = ada.page.waitForRequest("**/api/v1/webhooks/endpoints**");
+  await ada.page.goto(`${base}/console/webhooks/endpoints`);
+  const { authorization = "" } = await (await asked).allHeaders();
+  const scopes = ["webhooks:read", "webhooks:write", "events:publish"];
+  key = { authorization };
+  key = { "x-api-key": (await call("/api/account/api-keys", { name: "live", scopes })).key };
+  mine = (await makeEndpoint("/mine", "live.*")).id;
+  await makeEndpoint("/beside", "beside.*");
+});
+after(async () => {
+  await ada?.close();
+  await proxy?.close();
+});
+
+let direct: string;
+
+// biome-ignore lint/suspicious/noExplicitAny: each test reads the members that it needs.
+async function call(path: string, body: object): Promise<any> {
+  const headers = { ...key, "content-type": "application/json" };
+  const answer = await fetch(direct + path, { method: "POST", headers, body: JSON.stringify(body) });
+  const text = await answer.text();
+  assert.ok(answer.ok, `${path}: ${answer.status} ${text}`);
+  return JSON.parse(text);
+}
+
+const makeEndpoint = (path: string, type: string) =>
+  call("/api/v1/webhooks/endpoints", { url: ada.receiver.url + path, event_types: [type] });
+
+/** Publishes an event of each type, and waits until each was attempted. */
+async function publish(...types: string[]): Promise<void> {
+  const before = ada.receiver.requests.length;
+  await call("/api/v1/webhooks/events", types.map((type) => ({ type, data: {} })) as object);
+  await eventually(() => ada.receiver.requests.length >= before + types.length);
+}
+
+const rowOf = (page: Page, type: string) => page.getByRole("link", { name: type, exact: true });
+const stateOf = (page: Page, word: string) => page.getByRole("status", { name: `Updates: ${word}` });
+
+/** Opens the deliveries as they are now, and lets the list be read no more: what comes then was told. */
+async function openDeliveries(search = ""): Promise<Page> {
+  const page = await ada.context.newPage();
+  await page.goto(`${base}/console/webhooks/deliveries${search}`);
+  await stateOf(page, "live").waitFor();
+  await settled(page);
+  await page.route("**/api/v1/webhooks/deliveries?**", (route) => route.fulfill({ status: 304 }));
+  return page;
+}
+
+test("an attempt is shown as it is made, in two tabs, and only where the filters of the address let it through", async () => {
+  const [one, other] = [await openDeliveries(), await openDeliveries("?type=live.b")];
+  const problems = watchPage(one);
+  await publish("live.a", "live.b");
+  await rowOf(one, "live.a").waitFor();
+  await rowOf(one, "live.b").waitFor();
+  await rowOf(other, "live.b").waitFor();
+  assert.equal(await rowOf(other, "live.a").count(), 0);
+  await one.getByRole("table", { name: "Deliveries" }).getByText("succeeded").first().waitFor();
+  assert.deepEqual(await accessibilityProblems(one), []);
+  assert.deepEqual(problems, []);
+  await Promise.all([one.close(), other.close()]);
+});
+
+test("a cut is shown, and resumed without a gap and without a repetition", async () => {
+  const page = await openDeliveries();
+  await publish("live.before");
+  await rowOf(page, "live.before").waitFor();
+  proxy.cut();
+  await stateOf(page, "reconnecting").waitFor();
+  assert.deepEqual(await accessibilityProblems(page), []);
+  const missed = Array.from({ length: 12 }, (_, at) => `live.missed_${at}`);
+  await publish(...missed);
+  proxy.mend();
+  for (const type of missed) await rowOf(page, type).waitFor();
+  await stateOf(page, "live").waitFor();
+  await publish("live.after");
+  await rowOf(page, "live.after").waitFor();
+  for (const type of ["live.before", ...missed, "live.after"]) assert.equal(await rowOf(page, type).count(), 1, type);
+  await page.close();
+});
+
+test("by keyboard a person pauses the page, which then stays as it is, and goes on with everything that came meanwhile", async () => {
+  const page = await openDeliveries();
+  await pressByKeyboard(page, page.getByRole("button", { name: "Pause updates" }));
+  await stateOf(page, "paused").waitFor();
+  const before = await page.getByRole("table", { name: "Deliveries" }).textContent();
+  await publish("live.while_paused_1", "live.while_paused_2");
+  const other = await openDeliveries();
+  await rowOf(other, "live.while_paused_2").waitFor();
+  assert.equal(await page.getByRole("table", { name: "Deliveries" }).textContent(), before);
+  assert.deepEqual(await accessibilityProblems(page), []);
+  await pressByKeyboard(page, page.getByRole("button", { name: "Go on" }));
+  for (const at of [1, 2]) await rowOf(page, `live.while_paused_${at}`).waitFor();
+  await Promise.all([page.close(), other.close()]);
+});
+
+test("home and the events follow too, and a deployment without subscriptions says that it is read again and again", async () => {
+  for (const path of ["", "webhooks/events"]) {
+    const page = await ada.context.newPage();
+    await page.goto(`${base}/console/${path}`);
+    await stateOf(page, "live").waitFor();
+    await publish(`live.seen_${path === "" ? "home" : "events"}`);
+    await page.getByText(`live.seen_${path === "" ? "home" : "events"}`).waitFor({ timeout: 8_000 });
+    await page.close();
+  }
+  const page = await ada.context.newPage();
+  const error = { code: "forbidden", message: "Not offered.", request_id: "r", doc_url: "/" };
+  await page.route("**/graphql", (route) => route.fulfill({ status: 403, json: { error } }));
+  await page.goto(`${base}/console/webhooks/events`);
+  await stateOf(page, "every 10 seconds").waitFor();
+  assert.deepEqual(await accessibilityProblems(page), []);
+  await page.close();
+});
+
+test("the portal follows the attempts of its endpoint, and of no other", async () => {
+  const { url } = await call("/api/v1/webhooks/portal-sessions", { endpoint_ids: [mine] });
+  const context = await ada.browser.newContext();
+  const page = await context.newPage();
+  await page.goto(url);
+  await page.getByRole("link", { name: "Deliveries" }).click();
+  await stateOf(page, "live").waitFor();
+  await settled(page);
+  await page.route("**/api/v1/webhooks/deliveries?**", (route) => route.fulfill({ status: 304 }));
+  await publish("beside.secret");
+  await publish("live.for_portal");
+  await rowOf(page, "live.for_portal").waitFor();
+  assert.equal(await page.getByText("beside.secret").count(), 0);
+  await context.close();
+});
