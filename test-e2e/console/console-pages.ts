@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
+import { eventually } from "@signalbox/testing";
 import type { Page } from "./console-person.ts";
 
 type Locator = ReturnType<Page["locator"]>;
@@ -60,8 +61,11 @@ interface Measured {
 /** Waits until a page has read what it shows. Its subscription stays open, so the network is never idle. */
 export async function settled(page: Page): Promise<void> {
   await page.getByRole("heading", { level: 1 }).waitFor();
-  await page.waitForFunction(
-    "!/Loading |^…$/m.test(document.body.innerText) && !document.querySelector('[aria-label=\"Updates: connecting\"]')",
+  // Evaluated from outside: the policy of the page allows no text that becomes a script.
+  await eventually(() =>
+    page.evaluate<boolean>(
+      "!/Loading |^…$/m.test(document.body.innerText) && !document.querySelector('[aria-label=\"Updates: connecting\"]')",
+    ),
   );
 }
 

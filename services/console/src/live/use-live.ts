@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { startTransition, useEffect, useRef, useState } from "react";
 import { type LiveAttempt, LiveFeed, type LiveState } from "./live-feed.ts";
 
 /** What a live page shows of its subscription, and how a person stops it for a while. */
@@ -12,13 +12,14 @@ interface LiveOptions {
   readonly endpointId?: string | undefined;
   /** False for a page that shows the past, such as the second of a list. */
   readonly isOn?: boolean;
+  /** Takes the attempts itself; without it everything shown is read again soon after one. */
   readonly onBatch?: (attempts: readonly LiveAttempt[]) => void;
 }
 
 /** The wait between two readings of the lists of a page, so that many attempts cause few requests. */
 const readAgainMs = 2_000;
 
-/** Makes a page live: attempts reach `onBatch`, and everything shown is read again soon after. */
+/** Makes a page live. */
 export function useLive({ endpointId, isOn = true, onBatch }: LiveOptions = {}): Live {
   const [state, setState] = useState<LiveState>("connecting");
   const feed = useRef<LiveFeed | null>(null);
@@ -39,8 +40,9 @@ export function useLive({ endpointId, isOn = true, onBatch }: LiveOptions = {}):
       onState: setState,
       onGap: () => void queries.invalidateQueries(),
       onBatch: (attempts) => {
-        take.current?.(attempts);
-        readSoon();
+        // Rendered in slices, so that no batch holds up what a person types.
+        if (take.current) startTransition(() => take.current?.(attempts));
+        else readSoon();
       },
     });
     feed.current = opened;

@@ -1,7 +1,7 @@
 import { ApiError, createClient } from "@signalbox/client";
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { deploymentUrl } from "./place.ts";
-import { askPerson, credentialHeaders, renewOnce } from "./session.ts";
+import { askPerson, credentialHeaders, readSession, renewOnce } from "./session.ts";
 
 /** The API of this deployment, with the credential of the session. */
 export const api = createClient({ baseUrl: deploymentUrl.href.replace(/\/$/, ""), fetch: sendAsPerson });
@@ -63,8 +63,11 @@ export const credentialQuery = queryOptions({
 /** Reads who is asking: the account, its roles, and the scopes of the credential. */
 export const useCredential = () => useQuery(credentialQuery);
 
-/** Returns true in the portal, whose holder has a link and no account: what needs one is not shown. */
-export const useIsPortal = (): boolean => useCredential().data?.kind === "portal";
+/** Returns true in the portal, whose holder has a link and no account: what needs one is not shown. It never changes. */
+export function useIsPortal(): boolean {
+  const session = readSession();
+  return session.kind === "signed-in" && session.credential.kind === "portal";
+}
 
 const readPortalSession = async () => (await versioned(api.GET("/api/v1/webhooks/portal-sessions/current"))).data;
 
