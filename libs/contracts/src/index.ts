@@ -121,7 +121,12 @@ export {
   webhookSignatures,
 } from "./resources/webhook-endpoint.ts";
 export { WebhookRejectionResource, webhookRejectionExample } from "./resources/webhook-rejection.ts";
-export { WebhookSourceResource, webhookSchemes, webhookSourceExample } from "./resources/webhook-source.ts";
+export {
+  WebhookSourceResource,
+  webhookSchemes,
+  webhookSourceExample,
+  webhookSourceStatuses,
+} from "./resources/webhook-source.ts";
 export { WhyPart, WhyStep, whyId } from "./resources/why.ts";
 export { type SubscriptionDeclaration, type SubscriptionEvent, subscriptions } from "./subscriptions.ts";
 export { type TopicAccess, topicAccess } from "./topic-access.ts";

@@ -78,6 +78,9 @@ test("presets are listed by name in pages, and each shows what its owner needs, 
   assert.deepEqual(linear.event_type, { header: "linear-event", pointer: null, signed: false });
   assert.equal(linear.settings.timestamp_from.pointer, "/webhookTimestamp");
 
+  const { body: pubsub } = await ingest.send(who, "GET", `${presetsPath}/google-pubsub`);
+  assert.deepEqual([github.owner_settings, pubsub.owner_settings[0].name], [[], "audience"]);
+
   const selection = `... on Account { webhookPresets(first: 2) {
     edges { node { name settings deliveryId { pointer signed } vector { signedAt } } } pageInfo { endCursor }
   } }`;

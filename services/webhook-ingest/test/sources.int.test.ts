@@ -66,6 +66,33 @@ test("a new source is shown with every field, found again, and published", async
   assert.deepEqual(event?.data, { ...body, changed: [] });
 });
 
+test("sources are found by their state and by a part of the name, taken literally, at both edges", async () => {
+  const who = testPerson();
+  const [shop, hundred] = await Promise.all(
+    ["Shop", "100% off"].map(
+      async (name) => (await ingest.send(who, "POST", sourcesPath, { body: { ...hmac, name } })).body,
+    ),
+  );
+  await ingest.send(who, "PATCH", pathOf(shop), { body: { status: "paused" } });
+  const found = async (query: string) => {
+    const { status, body } = await ingest.send(who, "GET", `${sourcesPath}?${query}`);
+    return status === 200 ? body.items.map(({ name }: { name: string }) => name) : status;
+  };
+  assert.deepEqual(await found("status=paused"), ["Shop"]);
+  assert.deepEqual(await found("status=gone"), 400);
+  assert.deepEqual(await found("text=SHO"), ["Shop"]);
+  assert.deepEqual(await found(`text=${hundred.id.slice(4)}`), ["100% off"]);
+  assert.deepEqual(await found("text=0%25%20o"), ["100% off"]);
+  assert.deepEqual(await found("text=p%25&status=paused"), []);
+  const { data } = await ingest.graphql(
+    who,
+    `query($of: [_Any!]!) { _entities(representations: $of) { ... on Account {
+      webhookSources(status: "active", text: "off") { edges { node { name } } } } } }`,
+    { of: [{ __typename: "Account", id: who.accountId }] },
+  );
+  assert.deepEqual(data._entities[0].webhookSources.edges, [{ node: { name: "100% off" } }]);
+});
+
 test("every setting is shown as it holds, with the source, the property or the default that it comes from", async () => {
   const who = testPerson();
   const settings = { time_unit: "ms", tolerance_seconds: 60, answer: { status: 200, content_type: "text/plain" } };

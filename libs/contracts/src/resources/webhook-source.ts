@@ -5,7 +5,7 @@ export const webhookSchemes = [
   ...(["standard-webhooks", "stripe", "github", "slack", "shopify"] as const),
   ...(["hmac", "ed25519", "token", "jwt"] as const),
 ] as const;
-const webhookSourceStatuses = ["active", "paused", "stopped"] as const;
+export const webhookSourceStatuses = ["active", "paused", "stopped"] as const;
 
 /** A partner that may post to `/ingest/{id}`, without the secret, which is write-only. */
 export const WebhookSourceResource = z

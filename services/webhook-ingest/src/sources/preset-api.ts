@@ -1,5 +1,5 @@
 import { examples, webhookSchemes } from "@signalbox/contracts";
-import { seconds } from "@signalbox/core";
+import { seconds, snakeCase } from "@signalbox/core";
 import type { PageLimits } from "@signalbox/graphql";
 import { ok } from "@signalbox/http";
 import { type Edges, edgesOf, list, record } from "@signalbox/service";
@@ -19,13 +19,20 @@ export interface PresetApi {
 }
 
 /** A preset under its name, with the places of a webhook's identity. */
-interface NamedPreset extends Omit<Preset, "documentation" | "secretFrom" | "settings"> {
+interface NamedPreset extends Omit<Preset, "documentation" | "secretFrom" | "settings" | "ownerSettings"> {
   readonly name: string;
   readonly documentationUrl: string;
   readonly settings: Preset["settings"];
   readonly secret: string;
+  /** Settings that only the owner knows, by their names in the API. */
+  readonly ownerSettings: readonly OwnerSetting[];
   readonly deliveryId: IdentityPlace;
   readonly eventType: IdentityPlace;
+}
+
+interface OwnerSetting {
+  readonly name: string;
+  readonly description: string;
 }
 
 interface IdentityPlace {
@@ -55,6 +62,14 @@ const ListedPreset = z
 
 const PresetInFull = ListedPreset.extend({
   settings: z.record(z.string(), z.unknown()).describe("The settings that the preset gives a source."),
+  owner_settings: z
+    .array(
+      z.object({
+        name: z.string().describe("The name of the setting."),
+        description: z.string().describe("What it is, and where the owner finds it."),
+      }),
+    )
+    .describe("Settings that the owner gives, since the preset cannot know them."),
   delivery_id: place,
   event_type: place,
   steps: z.array(z.string()).describe("Steps at the sender, once the source exists."),
@@ -116,7 +131,10 @@ export function presetApi({ pageLimits }: PresetApi): Edges {
   );
 }
 
-function named(name: string, { documentation, secretFrom, settings, ...preset }: Preset): NamedPreset {
+function named(
+  name: string,
+  { documentation, secretFrom, settings, ownerSettings = {}, ...preset }: Preset,
+): NamedPreset {
   const { covers } = schemeOf(preset.scheme, settings);
   const { deliveryId, eventType } = identityPlaces(preset.scheme, settings);
   const at = (found: DeliveryIdPlace): IdentityPlace => ({
@@ -130,6 +148,10 @@ function named(name: string, { documentation, secretFrom, settings, ...preset }:
     documentationUrl: documentation,
     settings,
     secret: secretFrom,
+    ownerSettings: Object.entries(ownerSettings).map(([setting, description]) => ({
+      name: snakeCase(setting),
+      description,
+    })),
     deliveryId: at(settings.deliveryIdFrom ?? deliveryId),
     eventType: at(settings.eventTypeFrom ?? eventType),
   };
@@ -146,6 +168,7 @@ const viewListed = ({ name, title, scheme, secret, documentationUrl }: NamedPres
 const viewInFull = (preset: NamedPreset) => ({
   ...viewListed(preset),
   settings: viewSourceSettings(preset.settings),
+  owner_settings: preset.ownerSettings.map((setting) => ({ ...setting })),
   delivery_id: preset.deliveryId,
   event_type: preset.eventType,
   steps: [...preset.steps],

@@ -1,8 +1,14 @@
 import type { Caller } from "@signalbox/auth";
-import { displayName, examples, webhookSchemes, webhookSourceExample } from "@signalbox/contracts";
+import {
+  displayName,
+  examples,
+  webhookSchemes,
+  webhookSourceExample,
+  webhookSourceStatuses,
+} from "@signalbox/contracts";
 import { snakeCase } from "@signalbox/core";
 import type { PageLimits } from "@signalbox/graphql";
-import { created, type HttpResponse, ok, strongEtag } from "@signalbox/http";
+import { created, type HttpResponse, ok, strongEtag, textParameter } from "@signalbox/http";
 import {
   type Edges,
   edgesOf,
@@ -65,6 +71,10 @@ const eventTypes = z
   .max(100)
   .nullable()
   .describe("Accepted types of the partner, each a name or a prefix that ends in `*`; null accepts every type.");
+const sourceFilter = {
+  status: z.enum(webhookSourceStatuses).optional().describe("Only sources in this state."),
+  text: textParameter().optional().describe("A part of the name or of the id, in any case."),
+};
 const forward = z.boolean().describe("Forwards accepted webhooks to the account's endpoints.");
 
 const CreateSourceBody = z
@@ -169,7 +179,8 @@ function reads({ sourceStore, sourceViews, pageLimits }: SourceApi, loadSource: 
       description: "The sources of the account, without their secrets.",
       auth: read,
       limits: pageLimits,
-      read: (range, { caller }) => sourceStore.list(caller.accountId, range),
+      filter: sourceFilter,
+      read: (range, { caller, filter }) => sourceStore.list(caller.accountId, range, filter),
       rest: { get: base, item: SourceInFullResource, view: sourceViews.view },
     }),
     webhookSource: record({

@@ -1,6 +1,7 @@
 import { type Clock, timeOfPublicId } from "@signalbox/core";
 import {
   advisoryLock,
+  containing,
   isLive,
   type ListRange,
   newestFirst,
@@ -49,7 +50,11 @@ const saveSecrets = sealedSources.update(
 const select = `select ${sources.columns} from sources`;
 const findSource = sql("source.find", `${select} where id = $1 and account_id = $2`);
 const findSources = sql("source.find-many", `${select} where id = any($1) and account_id = $2`);
-const listSources = sql("source.list", `${select} where account_id = $1 and ${newestFirst(2)}`);
+const listSources = sql(
+  "source.list",
+  `${select} where account_id = $1 and ($5::text is null or status = $5)
+     and ($6::text is null or name ilike $6 or id ilike $6) and ${newestFirst(2)}`,
+);
 // `no key update`, so that a change of a source does not block its deliveries, which lock its key.
 const lockSource = sql("source.lock", `${select} where id = $1 and account_id = $2 for no key update`);
 const lockSources = sql("source.lock-all", `${select} where account_id = $1 order by id for update`);
@@ -78,6 +83,12 @@ export interface SourceSecrets {
   readonly former: readonly FormerSecret[];
   /** Token that Meta sends with its verification request. */
   readonly verifyToken: string | null;
+}
+
+export interface SourceFilter {
+  readonly status?: Source["status"] | undefined;
+  /** A part of the name or of the id. */
+  readonly text?: string | undefined;
 }
 
 interface FormerSecret extends RotatingValue {
@@ -204,7 +215,12 @@ export function createSourceStore(pool: Pool, sealer: Sealer, clock: Clock) {
   return {
     find: (accountId: string, id: string) => rowOf(pool, findSource, [id, accountId]),
     findMany: (accountId: string, ids: readonly string[]) => rowsOf(pool, findSources, [ids, accountId]),
-    list: (accountId: string, range: ListRange) => rowsOf(pool, listSources, [accountId, ...rangeValues(range)]),
+    list: (accountId: string, range: ListRange, { status, text }: SourceFilter = {}) =>
+      rowsOf(pool, listSources, [
+        accountId,
+        ...rangeValues(range),
+        ...[status ?? null, text === undefined ? null : containing(text)],
+      ]),
     lock: (tx: Tx, accountId: string, id: string) => rowOf(tx, lockSource, [id, accountId]),
     lockAllOf: (tx: Tx, accountId: string) => rowsOf(tx, lockSources, [accountId]),
     /** Counts the account's sources, and blocks a concurrent insert until the transaction ends. */
