@@ -1,5 +1,3 @@
-import assert from "node:assert/strict";
-import { fileURLToPath } from "node:url";
 import { eventually } from "@signalbox/testing";
 import type { Page } from "./console-person.ts";
 
@@ -67,16 +65,4 @@ export async function settled(page: Page): Promise<void> {
       "!/Loading |^…$/m.test(document.body.innerText) && !document.querySelector('[aria-label=\"Updates: connecting\"]')",
     ),
   );
-}
-
-const schemes = ["light", "dark"] as const;
-
-/** Writes pictures into the documents. */
-export async function takePictures(page: Page, name: string, ...only: (typeof schemes)[number][]): Promise<void> {
-  for (const colorScheme of only.length > 0 ? only : schemes) {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    const path = fileURLToPath(new URL(`../../docs/console/${name}-${colorScheme}.png`, import.meta.url));
-    const picture = await page.screenshot({ path });
-    assert.ok(picture.length <= 60 * 1024, `${name} has ${picture.length} bytes`);
-  }
 }

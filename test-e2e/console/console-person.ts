@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { createMailbox, createReceiver, type Mailbox, openBrowser } from "@signalbox/testing";
 import { newDataDirectory, removeData, runEmbedded } from "../systems/embedded-system.ts";
 import { freePorts } from "../systems/start-nginx.ts";
@@ -50,4 +51,16 @@ async function followLink(page: Page, link: string, mailbox: Mailbox): Promise<v
   await page.getByLabel("Code", { exact: true }).fill(code);
   await page.keyboard.press("Enter");
   await page.getByText("You are signed in as “Ada”").waitFor();
+}
+
+/** Makes a key with these scopes alone, with the token that the page sends. */
+export async function makeKey(page: Page, baseUrl: string, scopes: readonly string[]): Promise<string> {
+  const asked = page.waitForRequest("**/api/v1/webhooks/endpoints**");
+  await page.goto(`${baseUrl}/console/webhooks/endpoints`);
+  const { authorization = "" } = await (await asked).allHeaders();
+  const body = JSON.stringify({ name: "reader", scopes });
+  const headers = { authorization, "content-type": "application/json" };
+  const answer = await fetch(`${baseUrl}/api/account/api-keys`, { method: "POST", headers, body });
+  assert.equal(answer.status, 201, await answer.clone().text());
+  return ((await answer.json()) as { key: string }).key;
 }

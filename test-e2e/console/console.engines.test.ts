@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { accessibilityProblems } from "@signalbox/testing";
-import { pressByKeyboard, settled, takePictures, tooWide, watchPage } from "./console-pages.ts";
-import { type ConsolePerson, startConsolePerson } from "./console-person.ts";
+import { pressByKeyboard, settled, watchPage } from "./console-pages.ts";
+import { type ConsolePerson, makeKey, startConsolePerson } from "./console-person.ts";
+import { assertPresentable } from "./look-at-pages.ts";
 
 /** One person works through all tests, in their order: what one makes, the next looks at. */
 let ada: ConsolePerson;
@@ -12,7 +13,6 @@ before(async () => {
 after(() => ada.close());
 
 /** Pictures are taken when that is asked for: each run would change them a little. */
-const takesPictures = process.env.CONSOLE_PICTURES === "1";
 const at = (path: string) => `${ada.baseUrl}/console/${path}`;
 const markup = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>`;
 /** Right-to-left override and isolate: they turn around what follows when nothing stops them. */
@@ -145,25 +145,13 @@ test("what is gone, refused or out of reach is said in words, and what a key may
   await reader.goto(at("webhooks/endpoints"));
   await reader.getByRole("button", { name: "Sign in" }).waitFor();
   assert.deepEqual(await accessibilityProblems(reader), []);
-  await reader.getByLabel("Or an API key").fill(await readOnlyKey(page, baseUrl));
+  await reader.getByLabel("Or an API key").fill(await makeKey(page, baseUrl, ["webhooks:read", "account:read"]));
   await reader.getByRole("button", { name: "Use the key" }).click();
   await reader.getByRole("link", { name: "/hooks" }).waitFor();
   assert.equal(await reader.getByRole("link", { name: "Add an endpoint" }).count(), 0);
   const kept = await reader.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])");
   assert.doesNotMatch(String(kept), /sbx_/);
 });
-
-/** Makes a key that may only read webhooks, with the token that the page sends. */
-async function readOnlyKey(page: ConsolePerson["page"], baseUrl: string): Promise<string> {
-  const asked = page.waitForRequest("**/api/v1/webhooks/endpoints**");
-  await page.goto(at("webhooks/endpoints"));
-  const { authorization = "" } = await (await asked).allHeaders();
-  const body = JSON.stringify({ name: "reader", scopes: ["webhooks:read", "account:read"] });
-  const headers = { authorization, "content-type": "application/json" };
-  const answer = await fetch(`${baseUrl}/api/account/api-keys`, { method: "POST", headers, body });
-  assert.equal(answer.status, 201, await answer.clone().text());
-  return ((await answer.json()) as { key: string }).key;
-}
 
 /** Pages by their addresses; those with a name are pictured in the documents. */
 const shown: ReadonlyArray<readonly [path: string, picture?: string]> = [
@@ -175,12 +163,6 @@ const shown: ReadonlyArray<readonly [path: string, picture?: string]> = [
   ["webhooks/event-types?name=image.created"],
   ["webhooks/events?publish=yes"],
 ];
-/** The colours do not depend on the width, so each is looked at once. */
-const looks = [
-  [360, "dark"],
-  [1280, "light"],
-] as const;
-
 test("every page is accessible in light and dark, at 360 and 1280 pixels, and none is wider than its screen", async () => {
   const { page } = ada;
   const hrefOf = async (list: string, name: string) => {
@@ -191,16 +173,9 @@ test("every page is accessible in light and dark, at 360 and 1280 pixels, and no
   const endpoint = await hrefOf("webhooks/endpoints", "/hooks");
   const delivery = await hrefOf("webhooks/deliveries", "test.ping");
   for (const [path, picture] of [...shown, [endpoint] as const, [delivery, "delivery"] as const]) {
-    for (const [width, colorScheme] of looks) {
-      await page.setViewportSize({ width, height: 800 });
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      await page.goto(at(path));
-      await settled(page);
-      const place = `${path} at ${width} in ${colorScheme}`;
-      assert.deepEqual(await accessibilityProblems(page), [], place);
-      assert.deepEqual(await tooWide(page), [], place);
-      if (picture !== undefined && width === 1280 && takesPictures) await takePictures(page, picture);
-    }
+    await page.goto(at(path));
+    await settled(page);
+    await assertPresentable(page, path, picture);
   }
 });
 

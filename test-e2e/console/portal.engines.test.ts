@@ -7,8 +7,9 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { accessibilityProblems, eventually } from "@signalbox/testing";
 import { freePorts } from "../systems/start-nginx.ts";
-import { pressByKeyboard, settled, takePictures, tooWide, watchPage } from "./console-pages.ts";
+import { pressByKeyboard, settled, tooWide, watchPage } from "./console-pages.ts";
 import { type ConsolePerson, type Page, startConsolePerson } from "./console-person.ts";
+import { takePictures } from "./look-at-pages.ts";
 
 /** A deployment with an account, whose product shows the portal to a subscriber. */
 let ada: ConsolePerson;
@@ -287,7 +288,7 @@ test("every page of the portal is accessible in light and dark, at 360 and 1280 
     };
     await page.getByRole("link", { name: /mine/ }).waitFor();
     await judge("endpoints");
-    if (process.env.CONSOLE_PICTURES === "1") await takePictures(page, "portal", scheme);
+    await takePictures(page, "portal", scheme);
     await page.getByRole("link", { name: /mine/ }).click();
     await page.getByRole("heading", { name: "Secrets" }).waitFor();
     await judge("endpoint");

@@ -19,6 +19,9 @@ const places: readonly Place[] = [
   { to: "/webhooks/replays", name: "Replays", scope: "webhooks:read" },
   { to: "/webhooks/event-types", name: "Event types", scope: "webhooks:read" },
   { to: "/webhooks/events", name: "Events", scope: "webhooks:read" },
+  { to: "/webhooks/sources", name: "Sources", scope: "webhooks:read" },
+  { to: "/webhooks/received", name: "Received", scope: "webhooks:read" },
+  { to: "/webhooks/rejections", name: "Rejected", scope: "webhooks:read" },
 ];
 
 /** Everything around a page: where one can go, who is signed in, and the dialog of a sign-in that has ended. */

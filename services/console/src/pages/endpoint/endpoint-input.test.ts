@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bodyOf, differences, emptyInput } from "./endpoint-input.ts";
+import { bodyOf, emptyInput } from "./endpoint-input.ts";
 
 test("an empty field leaves a setting to the service, and lists are read with commas, spaces and lines", () => {
   const body = bodyOf({ ...emptyInput, eventTypes: "image.*\n order.paid, ", retrySchedule: "5, 300" });
@@ -12,12 +12,4 @@ test("an empty field leaves a setting to the service, and lists are read with co
 test("what cannot be sent is refused with the name of its field", () => {
   assert.throws(() => bodyOf({ ...emptyInput, filter: "{" }), /^Error: Filter: this is not JSON/);
   assert.throws(() => bodyOf({ ...emptyInput, timeoutSeconds: "soon" }), /^Error: Time limit: “soon” is no number/);
-});
-
-test("of two versions only the fields that differ are shown, with both values", () => {
-  const theirs = { ...emptyInput, description: "theirs", ordered: true };
-  assert.deepEqual(differences({ ...emptyInput, description: "mine" }, theirs), [
-    { name: "description", mine: "mine", theirs: "theirs" },
-    { name: "ordered", mine: "false", theirs: "true" },
-  ]);
 });

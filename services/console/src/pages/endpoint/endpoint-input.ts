@@ -81,10 +81,3 @@ function filterOf(text: string): Record<string, unknown> | null {
     throw new Error(`Filter: this is not JSON. ${(error as Error).message}`);
   }
 }
-
-/** Names the fields in which two versions differ, with both values. */
-export function differences(mine: EndpointInput, theirs: EndpointInput) {
-  return (Object.keys(mine) as (keyof EndpointInput)[])
-    .filter((name) => mine[name] !== theirs[name])
-    .map((name) => ({ name, mine: String(mine[name]), theirs: String(theirs[name]) }));
-}

@@ -1,0 +1,62 @@
+import type { WebhookPreset } from "@signalbox/client";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Answer } from "../../parts/answer.tsx";
+import { Curl, Filters, TextFilter, useFilters } from "../../parts/lists.tsx";
+import { Page } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { api, versioned } from "../../session/api.ts";
+import styles from "./connect.module.css";
+
+/** Every sender that has a guide. */
+export const presetsQuery = {
+  queryKey: ["presets"],
+  staleTime: Number.POSITIVE_INFINITY,
+  queryFn: async () =>
+    (await versioned(api.GET("/api/v1/webhooks/presets", { params: { query: { limit: 100 } } }))).data.items,
+};
+
+/** The first step: which sender. */
+export function ConnectPage() {
+  const [{ text = "" }] = useFilters();
+  const presets = useQuery(presetsQuery);
+  return (
+    <Page title="Connect a sender">
+      <p>
+        Choose who sends. The next page makes the address for them, says what to enter over there, and waits for the
+        first call.
+      </p>
+      <Filters>
+        <TextFilter name="text" label="Name of the sender" />
+      </Filters>
+      <Answer query={presets} what="senders">
+        {(items) => <Senders items={items.filter((preset) => fits(preset, text))} />}
+      </Answer>
+      <Curl path="api/v1/webhooks/presets" query={{ limit: "100" }} />
+    </Page>
+  );
+}
+
+const fits = ({ name, title }: WebhookPreset, text: string): boolean =>
+  `${name} ${title}`.toLowerCase().includes(text.toLowerCase());
+
+function Senders({ items }: { readonly items: readonly WebhookPreset[] }) {
+  return (
+    <ul className={styles.senders} aria-label="Senders">
+      {items.map(({ name, title, scheme }) => (
+        <li key={name}>
+          <Link to="/webhooks/connect/$preset" params={{ preset: name }}>
+            {title}
+          </Link>
+          <span className={parts.quiet}>{scheme}</span>
+        </li>
+      ))}
+      <li>
+        <Link to="/webhooks/connect/$preset" params={{ preset: "other" }}>
+          Another sender
+        </Link>
+        <span className={parts.quiet}>you say how it signs</span>
+      </li>
+    </ul>
+  );
+}

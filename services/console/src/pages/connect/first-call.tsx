@@ -1,0 +1,94 @@
+import type { ReceivedWebhook, WebhookRejection } from "@signalbox/client";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Answer } from "../../parts/answer.tsx";
+import { Status, Time } from "../../parts/inline.tsx";
+import { useLive } from "../../parts/live.tsx";
+import { Panel } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { api, versioned } from "../../session/api.ts";
+import { Mend } from "../rejections/mend.tsx";
+import type { Source } from "../sources.ts";
+
+interface Calls {
+  readonly received: ReceivedWebhook | null;
+  readonly rejected: WebhookRejection | null;
+}
+
+/** The newest call that was accepted and the newest that was not. */
+async function readCalls(id: string): Promise<Calls> {
+  const params = { path: { id }, query: { limit: 1 } };
+  const [received, rejected] = await Promise.all([
+    versioned(api.GET("/api/v1/webhooks/sources/{id}/received", { params })),
+    versioned(api.GET("/api/v1/webhooks/sources/{id}/rejections", { params })),
+  ]);
+  return { received: received.data.items[0] ?? null, rejected: rejected.data.items[0] ?? null };
+}
+
+interface FirstCallProps {
+  readonly source: Source;
+  readonly sender: string;
+  readonly number: number;
+}
+
+/** Waits for the sender's first call and shows it as it comes: accepted, or refused with what to mend. */
+export function FirstCall({ source: { id, status }, sender, number }: FirstCallProps) {
+  const { refetchInterval, control } = useLive(2_000);
+  const calls = useQuery({ queryKey: ["first-call", id], refetchInterval, queryFn: () => readCalls(id) });
+  return (
+    <>
+      <Panel title={`${number}. The first call`} actions={control}>
+        <Answer query={calls} what="calls">
+          {({ received, rejected }) => (
+            <div role="status" className={parts.page}>
+              {received ? (
+                <Connected sourceId={id} webhook={received} sender={sender} />
+              ) : (
+                <p>
+                  <Status tone={rejected ? "failed" : "wait"}>{rejected ? "rejected" : "waiting"}</Status>{" "}
+                  {rejected
+                    ? `${sender} called, and the call was refused. It is shown below with what to mend.`
+                    : `Nothing came yet. Save the webhook at ${sender}; most senders call at once, others have a button for a test.`}
+                </p>
+              )}
+              {status !== "active" && <p>The source is {status}, so it takes nothing.</p>}
+            </div>
+          )}
+        </Answer>
+      </Panel>
+      {calls.data?.rejected && isNewest(calls.data) && <Mend sourceId={id} rejection={calls.data.rejected} />}
+    </>
+  );
+}
+
+/** A refusal from before the first accepted call is past. */
+const isNewest = ({ received, rejected }: Calls): boolean =>
+  rejected !== null && rejected.received_id === null && (!received || rejected.rejected_at > received.received_at);
+
+function Connected({
+  sourceId: id,
+  webhook: { id: ref, event_type, received_at, forwarded },
+  sender,
+}: {
+  readonly sourceId: string;
+  readonly webhook: ReceivedWebhook;
+  readonly sender: string;
+}) {
+  return (
+    <>
+      <p>
+        <Status tone="good">accepted</Status> {sender} is connected.{" "}
+        <code>{event_type ?? "A webhook without a type"}</code> came <Time at={received_at} />
+        {forwarded ? " and goes to your endpoints." : "."}
+      </p>
+      <p className={parts.row}>
+        <Link to="/webhooks/sources/$id/received/$ref" params={{ id, ref }} className="main">
+          Look at it
+        </Link>
+        <Link to="/webhooks/sources/$id" params={{ id }}>
+          Go to the source
+        </Link>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,188 @@
+import type { WebhookPresetInFull } from "@signalbox/client";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { Answer } from "../../parts/answer.tsx";
+import { Copy } from "../../parts/inline.tsx";
+import { Curl, useFilters } from "../../parts/lists.tsx";
+import { Page, Pairs, Panel } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { Prose } from "../../parts/prose.tsx";
+import { api, useMay, versioned } from "../../session/api.ts";
+import { OtherSecret } from "../rejections/mend.tsx";
+import { type Source, sourceQuery } from "../sources.ts";
+import styles from "./connect.module.css";
+import { FirstCall } from "./first-call.tsx";
+import { NewSource } from "./new-source.tsx";
+
+const readPreset = async (name: string) =>
+  (await versioned(api.GET("/api/v1/webhooks/presets/{name}", { params: { path: { name } } }))).data;
+
+/** The guide of one sender: the source, what to enter over there, and the first call. The address keeps the place. */
+export function GuidePage() {
+  const { preset: name } = useParams({ from: "/webhooks/connect/$preset" });
+  const preset = useQuery({
+    queryKey: ["preset", name],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: () => (name === "other" ? null : readPreset(name)),
+  });
+  const title = name === "other" ? "another sender" : (preset.data?.title ?? name);
+  return (
+    <Page title={`Connect ${title}`} actions={<Link to="/webhooks/connect">Other senders</Link>}>
+      <Answer query={preset} what="sender">
+        {(found) => <Steps preset={found} />}
+      </Answer>
+      <Curl path={name === "other" ? "api/v1/webhooks/sources" : `api/v1/webhooks/presets/${name}`} />
+    </Page>
+  );
+}
+
+/** What was entered into the form before; a reload forgets it. */
+interface Entered {
+  readonly id: string;
+  /** The secret to enter at the sender, where it was made here. */
+  readonly secret: string | null;
+}
+
+function Steps({ preset }: { readonly preset: WebhookPresetInFull | null }) {
+  const [{ source: id, later }] = useFilters();
+  const navigate = useNavigate();
+  const mayWrite = useMay("webhooks:write");
+  const [entered, setEntered] = useState<Entered | null>(null);
+  if (!mayWrite)
+    return <p>Your permissions make no sources. Ask an administrator of your account for webhooks:write.</p>;
+  if (!id)
+    return (
+      <>
+        <Panel title="1. Make its address">
+          <NewSource
+            preset={preset}
+            onDone={(source, secret, isLater) => {
+              setEntered({ id: source.id, secret });
+              void navigate({
+                to: ".",
+                search: { source: source.id, ...(isLater && { later: "yes" }) },
+                replace: true,
+              });
+            }}
+          />
+        </Panel>
+        <Over title="2. What you will enter at the sender" preset={preset} />
+      </>
+    );
+  return <AtSender id={id} preset={preset} entered={entered?.id === id ? entered : null} isLater={!!later} />;
+}
+
+interface AtSenderProps {
+  readonly id: string;
+  readonly preset: WebhookPresetInFull | null;
+  readonly entered: Entered | null;
+  readonly isLater: boolean;
+}
+
+function AtSender({ id, preset, entered, isLater }: AtSenderProps) {
+  const source = useQuery(sourceQuery(id));
+  return (
+    <Answer query={source} what="source">
+      {({ data }) => (
+        <>
+          <Panel
+            title="1. Its address"
+            actions={
+              <Link to="/webhooks/sources/$id" params={{ id }}>
+                The source
+              </Link>
+            }
+          >
+            <ToPaste source={data} entered={entered} isLater={isLater} />
+          </Panel>
+          <Over title={`2. At ${preset?.title ?? "the sender"}`} preset={preset} />
+          {isLater && (
+            <Panel title="3. Its secret">
+              <p>
+                <Prose text={preset ? `It is here: ${preset.secret}.` : "The sender shows it with the webhook."} />
+              </p>
+              <OtherSecret sourceId={id} />
+            </Panel>
+          )}
+          <FirstCall source={data} sender={preset?.title ?? "the sender"} number={isLater ? 4 : 3} />
+        </>
+      )}
+    </Answer>
+  );
+}
+
+interface ToPasteProps {
+  readonly source: Source;
+  readonly entered: Entered | null;
+  readonly isLater: boolean;
+}
+
+function ToPaste({ source: { ingest_url }, entered, isLater }: ToPasteProps) {
+  return (
+    <>
+      <p className={parts.row}>
+        Address: <code>{ingest_url}</code> <Copy text={ingest_url}>Copy the address</Copy>
+      </p>
+      {entered?.secret && (
+        <>
+          <p className={parts.row}>
+            Secret: <code>{entered.secret}</code> <Copy text={entered.secret}>Copy the secret</Copy>
+          </p>
+          <p className={parts.quiet}>It is shown here once, and is gone when you leave this page.</p>
+        </>
+      )}
+      {entered === null && !isLater && (
+        <p className={parts.quiet}>
+          The secret is not shown again. If it is lost, rotate it at the source and enter the new one at the sender.
+        </p>
+      )}
+    </>
+  );
+}
+
+/** What to enter at the sender, with its traps. */
+function Over({ title, preset }: { readonly title: string; readonly preset: WebhookPresetInFull | null }) {
+  if (preset === null)
+    return (
+      <Panel title={title}>
+        <p>Enter the address as the URL of its webhook, and the same secret. Choose JSON where it asks for a format.</p>
+      </Panel>
+    );
+  const { secret, steps, notes, retries, documentation_url } = preset;
+  return (
+    <Panel title={title}>
+      <ol className={styles.steps}>
+        {steps.map((step) => (
+          <li key={step}>
+            <Prose text={step} />
+          </li>
+        ))}
+      </ol>
+      {notes.length > 0 && (
+        <>
+          <h3>Traps</h3>
+          <ul className={styles.steps}>
+            {notes.map((note) => (
+              <li key={note}>
+                <Prose text={note} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <Pairs
+        items={[
+          ["Its secret", <Prose key="" text={secret} />],
+          ["Retries", <Prose key="" text={retries} />],
+          [
+            "Its own page",
+            <a key="" href={documentation_url} rel="noreferrer" target="_blank">
+              {documentation_url}
+            </a>,
+          ],
+        ]}
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,189 @@
+import type { ReceivedWebhookInFull } from "@signalbox/client";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { Answer, Failure } from "../../parts/answer.tsx";
+import { Action, Box, useChange } from "../../parts/dialog.tsx";
+import { Code, Id, Time } from "../../parts/inline.tsx";
+import { Curl, Field } from "../../parts/lists.tsx";
+import { Page, Pairs, Panel } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { api, useMay, versioned } from "../../session/api.ts";
+import { headerLines } from "../header-lines.ts";
+import { textOfBytes } from "./body-text.ts";
+
+interface Place {
+  readonly id: string;
+  readonly ref: string;
+}
+
+/** One received webhook: what came, what it was understood as, and what became of it. */
+export function OneReceivedPage() {
+  const place = useParams({ from: "/webhooks/sources/$id/received/$ref" });
+  const received = useQuery({
+    queryKey: ["received-one", place],
+    queryFn: async () =>
+      (await versioned(api.GET("/api/v1/webhooks/sources/{id}/received/{ref}", { params: { path: place } }))).data,
+  });
+  const mayWrite = useMay("webhooks:write");
+  return (
+    <Page
+      title="Received webhook"
+      actions={
+        <>
+          {mayWrite && received.data && <Actions place={place} />}
+          <Link to="/why/$id" params={{ id: place.ref }}>
+            Why?
+          </Link>
+        </>
+      }
+    >
+      <Answer query={received} what="received webhook">
+        {(found) => (
+          <>
+            <Summary place={place} webhook={found} />
+            <div className={parts.sides}>
+              <Panel title="Headers">
+                <Code text={headerLines(found.headers)} label="headers that came" />
+                <p className={parts.quiet}>Signatures and credentials are masked.</p>
+              </Panel>
+              <Body place={place} />
+            </div>
+          </>
+        )}
+      </Answer>
+      <Curl path={`api/v1/webhooks/sources/${place.id}/received/${place.ref}`} />
+    </Page>
+  );
+}
+
+function Summary({ place, webhook }: { readonly place: Place; readonly webhook: ReceivedWebhookInFull }) {
+  const { id, delivery_id, delivery_id_signed, event_type, event_type_signed, forwarded, same_content_as } = webhook;
+  const signed = (isSigned: boolean) => (isSigned ? "covered by the signature" : "not covered by the signature");
+  return (
+    <Panel title={event_type ?? "Without a type"}>
+      <Pairs
+        items={[
+          ["Received", <Time key="" at={webhook.received_at} />],
+          ["Id", <Id key="" value={id} why={false} />],
+          ["Sender's id", `${delivery_id}, ${signed(delivery_id_signed)}`],
+          ["Type", event_type === null ? "none was found" : `${event_type}, ${signed(event_type_signed)}`],
+          ["Forwarded", forwarded ? "yes, to the endpoints that want the type" : "no, the source only keeps it"],
+          ...(same_content_as ? [["Same content as", same_content_as] as const] : []),
+          [
+            "Source",
+            <Link key="" to="/webhooks/sources/$id" params={{ id: place.id }}>
+              {place.id}
+            </Link>,
+          ],
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function Body({ place }: { readonly place: Place }) {
+  const body = useQuery({
+    queryKey: ["received-body", place],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async () => {
+      const asked = { params: { path: place }, parseAs: "arrayBuffer" } as const;
+      const { data } = await versioned(api.GET("/api/v1/webhooks/sources/{id}/received/{ref}/body", asked));
+      return textOfBytes(new Uint8Array(data as unknown as ArrayBuffer));
+    },
+  });
+  return (
+    <Panel title="Body">
+      <Answer query={body} what="body" isEmpty={({ text }) => text === ""} empty={<p>It had no body.</p>}>
+        {({ text, isText }) => (
+          <>
+            {!isText && <p>These bytes are no text; they are shown in base 64.</p>}
+            <Code text={text} label="body that came" />
+          </>
+        )}
+      </Answer>
+    </Panel>
+  );
+}
+
+function Actions({ place }: { readonly place: Place }) {
+  const publish = () =>
+    versioned(
+      api.POST("/api/v1/webhooks/sources/{id}/replays", {
+        params: { path: { id: place.id }, header: { "Idempotency-Key": crypto.randomUUID() } },
+        body: { ids: [place.ref], rate: 1, dry_run: false },
+      }),
+    );
+  const [isPublished, setPublished] = useState(false);
+  return (
+    <>
+      <Action
+        label="Publish again"
+        what="webhook"
+        kind="main"
+        confirm="Your endpoints get it as a new event that says which webhook it repeats."
+        run={publish}
+        onDone={() => setPublished(true)}
+      />
+      <Keep place={place} />
+      <span role="status">
+        {isPublished && (
+          <Link to="/webhooks/sources/$id/replays" params={{ id: place.id }}>
+            It is published again
+          </Link>
+        )}
+      </span>
+    </>
+  );
+}
+
+/** Keeps the webhook under a name, past the retention. */
+function Keep({ place }: { readonly place: Place }) {
+  const [isOpen, setOpen] = useState(false);
+  const [name, setName] = useState("");
+  const keeping = useChange(
+    () => {
+      const params = { path: place, header: { "Idempotency-Key": crypto.randomUUID() } };
+      const body = { name: name.trim() };
+      return versioned(api.POST("/api/v1/webhooks/sources/{id}/received/{ref}/bookmark", { params, body }));
+    },
+    () => setOpen(false),
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    keeping.mutate();
+  };
+  return (
+    <>
+      <button type="button" onClick={() => setOpen(true)}>
+        Keep under a name
+      </button>
+      {keeping.data && <span role="status">Kept as {keeping.data.data.name}.</span>}
+      <Box title="Keep under a name" isOpen={isOpen} onClose={() => setOpen(false)}>
+        <form className={parts.page} onSubmit={submit}>
+          <p>Its headers and bytes are copied and stay past the retention, as a fixture for your tests for example.</p>
+          <Field label="Name" hint="Letters, digits, dots, dashes and underscores.">
+            {(ids) => (
+              <input
+                {...ids}
+                required
+                spellCheck={false}
+                value={name}
+                onChange={({ target }) => setName(target.value)}
+              />
+            )}
+          </Field>
+          {keeping.error && <Failure error={keeping.error} what="bookmark" />}
+          <div className={parts.row}>
+            <button type="submit" className="main" disabled={keeping.isPending}>
+              Keep it
+            </button>
+            <button type="button" onClick={() => setOpen(false)}>
+              Cancel
+            </button>
+          </div>
+        </form>
+      </Box>
+    </>
+  );
+}

@@ -1,0 +1,150 @@
+import { ApiError, type WebhookRejection } from "@signalbox/client";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { Failure } from "../../parts/answer.tsx";
+import { useChange } from "../../parts/dialog.tsx";
+import { Status } from "../../parts/inline.tsx";
+import { Field } from "../../parts/lists.tsx";
+import { Panel } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { api, useMay, versioned } from "../../session/api.ts";
+import { sourceQuery } from "../sources.ts";
+import { figureTexts, wordsOf } from "./reason-words.ts";
+
+interface MendProps {
+  readonly sourceId: string;
+  readonly rejection: WebhookRejection;
+}
+
+/** Reasons that another secret ends. */
+const ofSecret: ReadonlySet<string> = new Set([
+  "signature_mismatch",
+  "signature_malformed",
+  "secret_unusable",
+  "token_mismatch",
+  "token_malformed",
+  "key_unknown",
+  "keys_unreachable",
+]);
+
+/** The reason of a refusal in words and figures, and what ends it, where the person stands. */
+export function Mend({ sourceId, rejection }: MendProps) {
+  const mayWrite = useMay("webhooks:write");
+  const { what, mend } = wordsOf(rejection.reason);
+  const isMended = rejection.received_id !== null;
+  return (
+    <Panel title={what}>
+      {isMended ? (
+        <p>
+          <Status tone="good">received later</Status> It was tried again and{" "}
+          <Link
+            to="/webhooks/sources/$id/received/$ref"
+            params={{ id: sourceId, ref: rejection.received_id as string }}
+          >
+            received
+          </Link>
+          .
+        </p>
+      ) : (
+        <>
+          <ul>
+            {figureTexts(rejection).map((text) => (
+              <li key={text}>{text}</li>
+            ))}
+          </ul>
+          <p>
+            <strong>What to do:</strong> {mend}
+          </p>
+          {mayWrite && ofSecret.has(rejection.reason) && <OtherSecret sourceId={sourceId} />}
+          {mayWrite && <TryAgain sourceId={sourceId} rejection={rejection} />}
+        </>
+      )}
+    </Panel>
+  );
+}
+
+/** Replaces the secret of the source: one that never verified anything needs no overlap. */
+export function OtherSecret({ sourceId: id }: { readonly sourceId: string }) {
+  const [secret, setSecret] = useState("");
+  const source = useQuery(sourceQuery(id));
+  const saving = useChange(
+    () => versioned(api.PATCH("/api/v1/webhooks/sources/{id}", { params: { path: { id } }, body: { secret } })),
+    () => setSecret(""),
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    saving.mutate();
+  };
+  return (
+    <form className={parts.page} onSubmit={submit}>
+      <Field
+        label="Secret of the sender"
+        hint={`For ${source.data?.data.name ?? "the source"}; it replaces the present one.`}
+      >
+        {(ids) => (
+          <input
+            {...ids}
+            type="password"
+            required
+            autoComplete="off"
+            value={secret}
+            onChange={({ target }) => setSecret(target.value)}
+          />
+        )}
+      </Field>
+      {saving.error && <Failure error={saving.error} what="secret" />}
+      <div className={parts.row}>
+        <button type="submit" disabled={saving.isPending}>
+          Save the secret
+        </button>
+        <span role="status">{saving.isSuccess && <Status tone="good">The secret was saved.</Status>}</span>
+      </div>
+    </form>
+  );
+}
+
+/** Verifies the kept webhook again, with the secrets and settings of now. */
+function TryAgain({ sourceId, rejection: { id, kept } }: MendProps) {
+  const trying = useChange(() => {
+    const params = {
+      path: { id: sourceId, rejection_id: id },
+      header: { "Idempotency-Key": crypto.randomUUID() },
+    };
+    return versioned(api.POST("/api/v1/webhooks/sources/{id}/rejections/{rejection_id}/retry", { params }));
+  });
+  if (!kept)
+    return (
+      <p className={parts.quiet}>
+        It was not kept, so it cannot be tried again here: have the sender send it again once this is mended.
+      </p>
+    );
+  return (
+    <>
+      {trying.error && <RefusedAgain error={trying.error} />}
+      {trying.data?.data.outcome === "repeated" && (
+        <p role="status">
+          <Status tone="good">already received</Status> The sender sent it again meanwhile, or it was tried before.
+        </p>
+      )}
+      <div className={parts.row}>
+        <button type="button" className="main" disabled={trying.isPending} onClick={() => trying.mutate()}>
+          Try it again
+        </button>
+        <span className={parts.quiet}>
+          It is verified with the secrets and settings of now. If it fits it is received, once.
+        </span>
+      </div>
+    </>
+  );
+}
+
+/** A retry that is refused for the webhook's own sake is no conflict of two people. */
+function RefusedAgain({ error }: { readonly error: Error }) {
+  if (!(error instanceof ApiError && error.status === 409)) return <Failure error={error} what="rejection" />;
+  return (
+    <p role="alert" className={`${parts.notice} ${parts.bad}`}>
+      {error.message}
+    </p>
+  );
+}

@@ -1,0 +1,96 @@
+import type { WebhookRejectionInFull } from "@signalbox/client";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { Answer } from "../../parts/answer.tsx";
+import { Code, Copy, Time } from "../../parts/inline.tsx";
+import { Curl } from "../../parts/lists.tsx";
+import { Page, Pairs, Panel } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { api, versioned } from "../../session/api.ts";
+import { headerLines } from "../header-lines.ts";
+import { textOfBase64 } from "../received/body-text.ts";
+import { Mend } from "./mend.tsx";
+
+/** One refused webhook: the reason in words and figures, the way out of it, and what came. */
+export function OneRejectionPage() {
+  const { id, ref } = useParams({ from: "/webhooks/sources/$id/rejections/$ref" });
+  const rejection = useQuery({
+    queryKey: ["rejection", id, ref],
+    queryFn: async () => {
+      const params = { path: { id, rejection_id: ref } };
+      return (await versioned(api.GET("/api/v1/webhooks/sources/{id}/rejections/{rejection_id}", { params }))).data;
+    },
+  });
+  return (
+    <Page
+      title="Rejected webhook"
+      actions={
+        <>
+          <Link to="/webhooks/sources/$id/verify" params={{ id }}>
+            Verify a webhook
+          </Link>
+          <Link to="/webhooks/sources/$id" params={{ id }}>
+            The source
+          </Link>
+        </>
+      }
+    >
+      <Answer query={rejection} what="rejection">
+        {(found) => (
+          <>
+            <Mend sourceId={id} rejection={found} />
+            <Facts rejection={found} />
+            <Content rejection={found} />
+          </>
+        )}
+      </Answer>
+      <Curl path={`api/v1/webhooks/sources/${id}/rejections/${ref}`} />
+    </Page>
+  );
+}
+
+function Facts({ rejection }: { readonly rejection: WebhookRejectionInFull }) {
+  const { id, reason, status, address, body_bytes, signed_at, rejected_at } = rejection;
+  return (
+    <Panel title="Figures">
+      <Pairs
+        items={[
+          ["Rejected", <Time key="" at={rejected_at} />],
+          [
+            "Id",
+            <Copy key="" text={id} label={`Copy ${id}`} className={parts.id}>
+              {id}
+            </Copy>,
+          ],
+          ["Reason", reason],
+          ["Answered", `HTTP ${status}`],
+          ["From", address],
+          ["Body", `${body_bytes.toLocaleString()} bytes`],
+          ["Signed", signed_at ? <Time key="" at={signed_at} /> : "no time was read"],
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function Content({ rejection: { headers, body_base64 } }: { readonly rejection: WebhookRejectionInFull }) {
+  if (headers === null)
+    return (
+      <Panel title="What came">
+        <p>It was not kept. “Keep rejected webhooks” on the source keeps the next ones.</p>
+      </Panel>
+    );
+  const { text, isText } = textOfBase64(body_base64 ?? "");
+  return (
+    <div className={parts.sides}>
+      <Panel title="Headers">
+        <Code text={headerLines(headers)} label="headers that came" />
+        <p className={parts.quiet}>Signatures and credentials are masked.</p>
+      </Panel>
+      <Panel title="Body, its first 4 KiB">
+        {!isText && <p>These bytes are no text, or end in the middle of a character; they are shown in base 64.</p>}
+        {text === "" ? <p>It had no body.</p> : <Code text={text} label="body that came" />}
+      </Panel>
+    </div>
+  );
+}

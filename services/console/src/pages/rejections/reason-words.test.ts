@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { figureTexts, wordsOf } from "./reason-words.ts";
+
+const none = {
+  age_seconds: null,
+  tolerance_seconds: 300,
+  expected: "github" as const,
+  found: "github" as const,
+  headers_seen: [],
+  headers_missing: [],
+};
+
+test("the age of a signature is said with its side and with what the source accepts", () => {
+  assert.deepEqual(figureTexts({ ...none, age_seconds: 720 }), [
+    "It was signed 12 min before it came; the source accepts 5 min.",
+  ]);
+  assert.deepEqual(figureTexts({ ...none, age_seconds: -7200, tolerance_seconds: null }), [
+    "It was signed 2 h after it came.",
+  ]);
+});
+
+test("another scheme and missing headers are named, and what is right is not", () => {
+  assert.deepEqual(figureTexts(none), []);
+  const wrong = { ...none, found: null, headers_missing: ["x-hub-signature-256"], headers_seen: ["x-github-event"] };
+  assert.deepEqual(figureTexts(wrong), [
+    "The source expects the scheme github; its headers show no known scheme.",
+    "These headers did not come: x-hub-signature-256.",
+    "These came: x-github-event.",
+  ]);
+});
+
+test("a reason without words of its own is shown as it is", () => {
+  assert.match(wordsOf("of_tomorrow").what, /of_tomorrow/);
+});

@@ -1,0 +1,210 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { Answer, Failure } from "../../parts/answer.tsx";
+import { Action, useChange } from "../../parts/dialog.tsx";
+import { Copy, Status, Time, type Tone } from "../../parts/inline.tsx";
+import { Curl, Field, Pager, useFilters } from "../../parts/lists.tsx";
+import { Page, Panel, Table } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { api, useMay, versioned } from "../../session/api.ts";
+
+const readReplays = async (id: string, cursor: string | undefined) => {
+  const query = { limit: 20, ...(cursor !== undefined && { cursor }) };
+  const params = { path: { id }, query };
+  return (await versioned(api.GET("/api/v1/webhooks/sources/{id}/replays", { params }))).data;
+};
+
+type Replay = Awaited<ReturnType<typeof readReplays>>["items"][number];
+
+/** Received webhooks that are published again, and a new replay of them. */
+export function SourceReplaysPage() {
+  const { id } = useParams({ from: "/webhooks/sources/$id/replays" });
+  const [{ cursor }] = useFilters();
+  const mayWrite = useMay("webhooks:write");
+  const replays = useQuery({
+    queryKey: ["source-replays", id, cursor],
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.data?.items.some(({ status }) => status === "running") ? 1_000 : false),
+    queryFn: () => readReplays(id, cursor),
+  });
+  return (
+    <Page
+      title="Publish received webhooks again"
+      actions={
+        <Link to="/webhooks/sources/$id" params={{ id }}>
+          The source
+        </Link>
+      }
+    >
+      {mayWrite && <StartReplay id={id} />}
+      <Panel title="Replays so far">
+        <Answer
+          query={replays}
+          what="replays"
+          isEmpty={({ items }) => items.length === 0}
+          empty={<p>Nothing was published again yet. A replay brings back what your endpoints lost.</p>}
+        >
+          {({ items, next_cursor: next }) => (
+            <>
+              <Replays items={items} mayWrite={mayWrite} />
+              <Pager next={next} />
+            </>
+          )}
+        </Answer>
+      </Panel>
+      <Curl path={`api/v1/webhooks/sources/${id}/replays`} query={{ cursor }} />
+    </Page>
+  );
+}
+
+const tones: Readonly<Record<Replay["status"], Tone>> = { running: "wait", completed: "good", cancelled: "off" };
+
+function Replays({ items, mayWrite }: { readonly items: readonly Replay[]; readonly mayWrite: boolean }) {
+  return (
+    <Table
+      label="Replays"
+      rows={items}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          name: "Replay",
+          cell: ({ id }) => (
+            <Copy text={id} label={`Copy ${id}`} className={parts.id}>
+              {id}
+            </Copy>
+          ),
+        },
+        { name: "Status", cell: ({ status }) => <Status tone={tones[status]}>{status}</Status> },
+        { name: "Progress", cell: (replay) => <Progress replay={replay} /> },
+        {
+          name: "Of",
+          cell: ({ ids, event_types, from, to }) =>
+            ids === null ? (
+              <>
+                {event_types?.join(", ") ?? "every type"}, from <Time at={from} /> to <Time at={to} />
+              </>
+            ) : (
+              `${ids.length} chosen`
+            ),
+        },
+        {
+          name: "Started",
+          cell: ({ id, source_id, status, created_at }) => (
+            <div className={parts.row}>
+              <Time at={created_at} />
+              {mayWrite && status === "running" && (
+                <Action
+                  label="Cancel"
+                  what="replay"
+                  kind="danger"
+                  confirm="What was published again stays published. The rest is left as it is."
+                  run={() =>
+                    versioned(
+                      api.POST("/api/v1/webhooks/sources/{id}/replays/{replay_id}/cancel", {
+                        params: { path: { id: source_id, replay_id: id } },
+                      }),
+                    )
+                  }
+                />
+              )}
+            </div>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function Progress({ replay: { published, total, missing } }: { readonly replay: Replay }) {
+  return (
+    <>
+      <progress max={Math.max(1, total)} value={published + missing} aria-label={`${published} of ${total}`} />{" "}
+      {published} of {total}
+      {missing > 0 && `, ${missing} past the retention`}
+    </>
+  );
+}
+
+interface Asked {
+  readonly hours: string;
+  readonly types: string;
+}
+
+/** Starts a replay. It is counted first, so that nobody publishes a million events by mistake. */
+function StartReplay({ id }: { readonly id: string }) {
+  const [asked, setAsked] = useState<Asked>({ hours: "24", types: "" });
+  const dryRun = useChange(() => send(id, asked, true));
+  const replay = useChange(() => send(id, asked, false), dryRun.reset);
+  const set = (changed: Partial<Asked>) => {
+    setAsked({ ...asked, ...changed });
+    dryRun.reset();
+    replay.reset();
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    dryRun.mutate();
+  };
+  const count = dryRun.data !== undefined && "count" in dryRun.data ? dryRun.data.count : null;
+  const error = dryRun.error ?? replay.error;
+  return (
+    <Panel title="Publish again">
+      <form onSubmit={submit} className={parts.page}>
+        <p>Your endpoints get these webhooks as new events, each with the id of the one that it repeats.</p>
+        <div className={parts.filters}>
+          <Field label="Of the last hours">
+            {(ids) => (
+              <input
+                {...ids}
+                type="number"
+                min={1}
+                required
+                value={asked.hours}
+                onChange={({ target }) => set({ hours: target.value })}
+              />
+            )}
+          </Field>
+          <Field label="Types">
+            {(ids) => (
+              <input
+                {...ids}
+                placeholder="all"
+                value={asked.types}
+                onChange={({ target }) => set({ types: target.value })}
+              />
+            )}
+          </Field>
+        </div>
+        <div className={parts.row}>
+          <button type="submit" disabled={dryRun.isPending}>
+            Count first
+          </button>
+          {count !== null && (
+            <button
+              type="button"
+              className="main"
+              disabled={count === 0 || replay.isPending}
+              onClick={() => replay.mutate()}
+            >
+              Publish {count.toLocaleString()} again
+            </button>
+          )}
+          <span role="status">{count === 0 && "Nothing matches; there is nothing to publish again."}</span>
+        </div>
+        {error && <Failure error={error} what="replay" />}
+      </form>
+    </Panel>
+  );
+}
+
+async function send(id: string, { hours, types }: Asked, isDryRun: boolean) {
+  const words = types.split(/[\s,]+/).filter((word) => word !== "");
+  const body = {
+    from: new Date(Date.now() - Number(hours) * 3_600_000).toISOString(),
+    rate: 100,
+    dry_run: isDryRun,
+    ...(words.length > 0 && { event_types: words }),
+  };
+  const params = { path: { id }, header: { "Idempotency-Key": crypto.randomUUID() } };
+  return (await versioned(api.POST("/api/v1/webhooks/sources/{id}/replays", { params, body }))).data;
+}

@@ -1,0 +1,66 @@
+import { Action } from "../../parts/dialog.tsx";
+import { Copy, Time } from "../../parts/inline.tsx";
+import { Panel, Table } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { api, useMay, versioned } from "../../session/api.ts";
+import type { Source } from "../sources.ts";
+
+/** The addresses that the sender may post to, with their ends. */
+export function Addresses({ source: { id, addresses = [], ingest_path, ingest_url } }: { readonly source: Source }) {
+  const mayWrite = useMay("webhooks:write");
+  const path = { id };
+  const base = ingest_url.slice(0, -ingest_path.length);
+  return (
+    <Panel
+      title="Addresses"
+      actions={
+        mayWrite && (
+          <>
+            <Action
+              label="Give it another address"
+              what="address"
+              confirm="The present address is taken for one more day, so that you can change it at the sender."
+              run={() =>
+                versioned(
+                  api.POST("/api/v1/webhooks/sources/{id}/rotate-url", {
+                    params: { path, header: { "Idempotency-Key": crypto.randomUUID() } },
+                    body: { overlap_seconds: 86_400 },
+                  }),
+                )
+              }
+            />
+            {addresses.length > 1 && (
+              <Action
+                label="End the previous address"
+                what="address"
+                kind="danger"
+                confirm="A post to it is answered 404 from now on."
+                run={() =>
+                  versioned(api.DELETE("/api/v1/webhooks/sources/{id}/addresses/previous", { params: { path } }))
+                }
+              />
+            )}
+          </>
+        )
+      }
+    >
+      <Table
+        label="Addresses"
+        rows={addresses}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            name: "Address",
+            cell: ({ ingest_path }) => (
+              <Copy text={base + ingest_path} label={`Copy ${base}${ingest_path}`} className={parts.id}>
+                {base + ingest_path}
+              </Copy>
+            ),
+          },
+          { name: "Made", cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: "Ends", cell: ({ ends_at }) => (ends_at ? <Time at={ends_at} /> : "in use, without an end") },
+        ]}
+      />
+    </Panel>
+  );
+}

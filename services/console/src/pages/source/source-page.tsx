@@ -1,0 +1,188 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { Answer } from "../../parts/answer.tsx";
+import { fullDay, StackedBars } from "../../parts/bars.tsx";
+import { Action } from "../../parts/dialog.tsx";
+import { Copy, Id, Status, Time } from "../../parts/inline.tsx";
+import { Curl } from "../../parts/lists.tsx";
+import { Page, Pairs, Panel, Table } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { api, useMay, type Versioned, versioned } from "../../session/api.ts";
+import { noWebhooks, type Source, sourceDayQuery, sourceQuery, sourceTones, webhookSeries } from "../sources.ts";
+import { Addresses } from "./addresses.tsx";
+import { EditSource } from "./edit-source.tsx";
+import { SourceSecrets } from "./source-secrets.tsx";
+
+/** One source: how it does, its address, its secrets with their ends, and its settings as they hold. */
+export function SourcePage() {
+  const { id } = useParams({ from: "/webhooks/sources/$id" });
+  const source = useQuery(sourceQuery(id));
+  const [isEditing, setEditing] = useState(false);
+  const mayWrite = useMay("webhooks:write");
+  return (
+    <Page
+      title="Source"
+      actions={
+        <>
+          <Link to="/webhooks/sources/$id/verify" params={{ id }}>
+            Verify a webhook
+          </Link>
+          {mayWrite && source.data && <Actions current={source.data} onEdit={() => setEditing(true)} />}
+        </>
+      }
+    >
+      <Answer query={source} what="source">
+        {(current) => (
+          <>
+            {isEditing ? (
+              <EditSource current={current} onDone={() => setEditing(false)} />
+            ) : (
+              <State source={current.data} />
+            )}
+            <SourceSecrets source={current.data} />
+            <Addresses source={current.data} />
+            <Settings source={current.data} />
+          </>
+        )}
+      </Answer>
+      <Curl path={`api/v1/webhooks/sources/${id}`} />
+    </Page>
+  );
+}
+
+interface ActionsProps {
+  readonly current: Versioned<Source>;
+  readonly onEdit: () => void;
+}
+
+function Actions({ current: { data: source, etag }, onEdit }: ActionsProps) {
+  const navigate = useNavigate();
+  const { id, status } = source;
+  const header = etag === null ? {} : { "If-Match": etag };
+  const become = (wanted: Source["status"]) => () =>
+    versioned(
+      api.PATCH("/api/v1/webhooks/sources/{id}", { params: { path: { id }, header }, body: { status: wanted } }),
+    );
+  return (
+    <>
+      <button type="button" onClick={onEdit}>
+        Edit
+      </button>
+      {status === "active" ? (
+        <Action
+          label="Pause"
+          what="source"
+          confirm="Its sender is answered 503 and tries again later. Senders give up after a while; look at their page about retries."
+          run={become("paused")}
+        />
+      ) : (
+        <Action label="Resume" what="source" kind="main" run={become("active")} />
+      )}
+      <Action
+        label="Delete"
+        what="source"
+        kind="danger"
+        confirm="Its address answers 404, and what it received and rejected is deleted. This cannot be undone."
+        run={() => versioned(api.DELETE("/api/v1/webhooks/sources/{id}", { params: { path: { id }, header } }))}
+        onDone={() => void navigate({ to: "/webhooks/sources" })}
+      />
+    </>
+  );
+}
+
+const meanings: Readonly<Record<Source["status"], string>> = {
+  active: "It takes webhooks.",
+  paused: "It answers 503, so that the sender tries again.",
+  stopped: "It answers 202 and keeps nothing.",
+};
+
+function State({ source }: { readonly source: Source }) {
+  const { id, name, status, scheme, event_types, forward, ingest_url, warnings, created_at } = source;
+  const day = useQuery(sourceDayQuery(id));
+  return (
+    <Panel
+      title={name}
+      actions={
+        <>
+          <Link to="/webhooks/received" search={{ source_id: id }}>
+            Received
+          </Link>
+          <Link to="/webhooks/rejections" search={{ source_id: id }}>
+            Rejected
+          </Link>
+          <Link to="/webhooks/sources/$id/replays" params={{ id }}>
+            Publish again
+          </Link>
+        </>
+      }
+    >
+      <Pairs
+        items={[
+          [
+            "Status",
+            <Status key="" tone={sourceTones[status]}>
+              {status}
+            </Status>,
+          ],
+          ["Means", meanings[status]],
+          [
+            "Address",
+            <Copy key="" text={ingest_url} label={`Copy ${ingest_url}`} className={parts.id}>
+              {ingest_url}
+            </Copy>,
+          ],
+          ["Scheme", scheme],
+          ["Types", event_types?.join(", ") ?? "all"],
+          ["Forwarded", forward ? "yes, to the endpoints that want the type" : "no"],
+          ["Id", <Id key="" value={id} />],
+          ["Added", <Time key="" at={created_at} />],
+        ]}
+      />
+      {warnings.map(({ code, message }) => (
+        <p key={code} className={parts.wait}>
+          {message}
+        </p>
+      ))}
+      <Answer query={day} what="statistics">
+        {({ buckets, accepted, duplicates, rejected }) => (
+          <>
+            <p>
+              24 hours: {accepted.toLocaleString()} accepted, {duplicates.toLocaleString()} duplicates,{" "}
+              {rejected.toLocaleString()} rejected
+            </p>
+            <StackedBars
+              buckets={fullDay(buckets, noWebhooks)}
+              series={webhookSeries}
+              label="Webhooks by hour"
+              height={40}
+            />
+          </>
+        )}
+      </Answer>
+    </Panel>
+  );
+}
+
+const origins = { source: "its own", property: "of the service", default: "default of the scheme" } as const;
+
+function Settings({ source: { effective_settings } }: { readonly source: Source }) {
+  const rows = Object.entries(effective_settings).map(([name, { value, from }]) => ({ name, value, from }));
+  return (
+    <Panel title="Settings as they hold">
+      <Table
+        label="Settings"
+        rows={rows}
+        keyOf={({ name }) => name}
+        columns={[
+          { name: "Setting", cell: ({ name }) => name.replaceAll("_", " ") },
+          {
+            name: "Value",
+            cell: ({ value }) => <code>{value === null || value === undefined ? "none" : JSON.stringify(value)}</code>,
+          },
+          { name: "From", cell: ({ from }) => origins[from] },
+        ]}
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,115 @@
+import { type FormEvent, useState } from "react";
+import { Failure } from "../../parts/answer.tsx";
+import { Action, Box, useChange } from "../../parts/dialog.tsx";
+import { Time } from "../../parts/inline.tsx";
+import { Field } from "../../parts/lists.tsx";
+import { Panel, Table } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { api, useMay, versioned } from "../../session/api.ts";
+import type { Source } from "../sources.ts";
+
+/** The secrets with which the sender signs, with their ends. The secrets themselves are never shown. */
+export function SourceSecrets({ source: { id, secrets = [] } }: { readonly source: Source }) {
+  const mayWrite = useMay("webhooks:write");
+  const params = { path: { id } };
+  const hasPrevious = secrets.some(({ ends_at }) => ends_at !== null);
+  return (
+    <Panel
+      title="Secrets"
+      actions={
+        mayWrite && (
+          <>
+            <RotateSecret id={id} />
+            {hasPrevious && (
+              <Action
+                label="End the previous secret"
+                what="secret"
+                kind="danger"
+                confirm="A webhook that is signed with it is refused from now on. Look first whether the sender uses the new one."
+                run={() => versioned(api.DELETE("/api/v1/webhooks/sources/{id}/secret/previous", { params }))}
+              />
+            )}
+          </>
+        )
+      }
+    >
+      <Table
+        label="Secrets"
+        rows={secrets}
+        keyOf={({ id }) => id}
+        columns={[
+          { name: "Secret", cell: ({ id }) => <code>{id}</code> },
+          { name: "Entered", cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: "Ends", cell: ({ ends_at }) => (ends_at ? <Time at={ends_at} /> : "in use, without an end") },
+        ]}
+      />
+    </Panel>
+  );
+}
+
+const daySeconds = 86_400;
+
+function RotateSecret({ id }: { readonly id: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const [secret, setSecret] = useState("");
+  const [overlap, setOverlap] = useState(String(daySeconds));
+  const close = () => {
+    setOpen(false);
+    setSecret("");
+  };
+  const rotation = useChange(() => {
+    const params = { path: { id }, header: { "Idempotency-Key": crypto.randomUUID() } };
+    const body = { secret: secret.trim(), overlap_seconds: Number(overlap) };
+    return versioned(api.POST("/api/v1/webhooks/sources/{id}/secret/rotate", { params, body }));
+  }, close);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    rotation.mutate();
+  };
+  return (
+    <>
+      <button type="button" onClick={() => setOpen(true)}>
+        Rotate
+      </button>
+      <Box title="Enter the next secret" isOpen={isOpen} onClose={close}>
+        <form className={parts.page} onSubmit={submit}>
+          <p>
+            Enter the next secret of the sender here first, then change over there. Until the overlap ends both verify,
+            so that no webhook is lost.
+          </p>
+          <Field label="Next secret">
+            {(ids) => (
+              <input
+                {...ids}
+                type="password"
+                required
+                autoComplete="off"
+                value={secret}
+                onChange={({ target }) => setSecret(target.value)}
+              />
+            )}
+          </Field>
+          <Field label="The present one verifies for">
+            {(ids) => (
+              <select {...ids} value={overlap} onChange={({ target }) => setOverlap(target.value)}>
+                <option value="0">no time: it leaked, or was never right</option>
+                <option value="3600">an hour</option>
+                <option value={daySeconds}>a day</option>
+                <option value={7 * daySeconds}>a week</option>
+              </select>
+            )}
+          </Field>
+          {rotation.error && <Failure error={rotation.error} what="secret" />}
+          <div className={parts.row}>
+            <button type="submit" className="main" disabled={rotation.isPending}>
+              Save the secret
+            </button>
+            <button type="button" onClick={close}>
+              Cancel
+            </button>
+          </div>
+        </form>
+      </Box>
+    </>
+  );
+}

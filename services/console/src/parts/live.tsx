@@ -1,0 +1,17 @@
+import { useState } from "react";
+import styles from "./parts.module.css";
+import { durationText } from "./time-text.ts";
+
+/** The state of a page that reads itself again: how often, and a button that stops it. */
+export function useLive(everyMs: number) {
+  const [isPaused, setPaused] = useState(false);
+  const control = (
+    <span className={styles.row}>
+      <span className={styles.quiet}>{isPaused ? "Paused" : `Read again every ${durationText(everyMs)}`}</span>
+      <button type="button" onClick={() => setPaused(!isPaused)}>
+        {isPaused ? "Go on" : "Pause"}
+      </button>
+    </span>
+  );
+  return { refetchInterval: isPaused ? (false as const) : everyMs, control };
+}
