@@ -19,4 +19,6 @@ export interface Alert {
   readonly for?: string;
   /** One sentence; `{{ $labels.x }}` and `{{ $value }}` are filled in by Prometheus. */
   readonly summary: string;
+  /** Page of the console, below the address of the deployment, that shows what it is about; labels are filled in. */
+  readonly console?: string;
 }

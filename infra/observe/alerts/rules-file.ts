@@ -23,7 +23,7 @@ function rulesOf(recorded: readonly Slo[], alerting: readonly Alert[]): string {
   return `# Generated from infra/observe/alerts by \`npm run generate\`.\n${stringify({ groups }, { lineWidth: 130 })}`;
 }
 
-function ruleOf({ name, severity, expr, for: lasting, summary }: Alert): object {
+function ruleOf({ name, severity, expr, for: lasting, summary, console }: Alert): object {
   return {
     alert: name,
     expr,
@@ -31,14 +31,17 @@ function ruleOf({ name, severity, expr, for: lasting, summary }: Alert): object 
     labels: { severity },
     annotations: {
       summary,
-      runbook_url: `${addressOf("signalbox_url", "http://127.0.0.1:8080")}/docs/runbooks#${name.toLowerCase()}`,
+      runbook_url: `${signalboxUrl}/docs/runbooks#${name.toLowerCase()}`,
       dashboard_url: `${addressOf("grafana_url", "http://127.0.0.1:3000")}/d/${boardOf(name)}`,
+      ...(console !== undefined && { console_url: `${signalboxUrl}/console/operations${console}` }),
     },
   };
 }
 
 /** Builds an address that each Prometheus names as an external label; without it, that of one's own machine. */
 const addressOf = (label: string, standard: string): string => `{{ or $externalLabels.${label} "${standard}" }}`;
+
+const signalboxUrl = addressOf("signalbox_url", "http://127.0.0.1:8080");
 
 /** Names the first dashboard that shows a metric of the alert; the one of the whole journey when none does. */
 export function boardOf(name: string): string {

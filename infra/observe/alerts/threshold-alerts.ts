@@ -1,6 +1,9 @@
 import { serviceNames } from "@signalbox/core";
 import type { Alert } from "./alert.ts";
 
+/** The service of a consumer: `images.facts` is one of images. */
+const serviceOfConsumer = '{{ reReplaceAll "[.].*" "" $labels.consumer }}';
+
 /** Alerts about causes that need attention before callers notice. */
 export const thresholdAlerts: readonly Alert[] = [
   {
@@ -15,6 +18,7 @@ export const thresholdAlerts: readonly Alert[] = [
     expr: 'up{job="signalbox"} == 0',
     for: "2m",
     summary: "{{ $labels.instance }} does not answer a scrape.",
+    console: "",
   },
   {
     name: "ServiceAbsent",
@@ -22,6 +26,7 @@ export const thresholdAlerts: readonly Alert[] = [
     expr: serviceNames.map((service) => `absent(signalbox_build_info{service="${service}"})`).join("\n  or "),
     for: "5m",
     summary: "No instance of {{ $labels.service }} is scraped: it has no pod, or Prometheus does not find it.",
+    console: "",
   },
   {
     name: "EventLogAway",
@@ -36,6 +41,7 @@ export const thresholdAlerts: readonly Alert[] = [
     expr: "max by (service) (signalbox_outbox_age_seconds) > 60",
     for: "5m",
     summary: "The oldest event in the outbox of {{ $labels.service }} has waited for {{ $value | humanizeDuration }}.",
+    console: "",
   },
   {
     name: "OutboxBloat",
@@ -57,6 +63,7 @@ export const thresholdAlerts: readonly Alert[] = [
     expr: "max by (service) (signalbox_outbox_dead_depth) > 0",
     for: "5m",
     summary: "The event log has refused {{ $value }} events of {{ $labels.service }} for good.",
+    console: "/dead-events?service={{ $labels.service }}",
   },
   {
     name: "ConsumerLag",
@@ -64,12 +71,14 @@ export const thresholdAlerts: readonly Alert[] = [
     expr: "max by (consumer) (signalbox_consumer_lag_seconds) > 300",
     for: "5m",
     summary: "{{ $labels.consumer }} is {{ $value | humanizeDuration }} behind.",
+    console: "",
   },
   {
     name: "MessagesLost",
     severity: "page",
     expr: "sum by (consumer) (increase(signalbox_consumer_expired_total[1h])) > 0",
     summary: "{{ $labels.consumer }} has lost messages: they expired before it handled them.",
+    console: "",
   },
   {
     name: "MessagesParked",
@@ -77,18 +86,21 @@ export const thresholdAlerts: readonly Alert[] = [
     expr: "max by (consumer) (signalbox_parked_age_seconds) > 900",
     for: "5m",
     summary: "A message of {{ $labels.consumer }} has failed for {{ $value | humanizeDuration }}, and its key waits.",
+    console: `/parked?service=${serviceOfConsumer}`,
   },
   {
     name: "DeadLetters",
     severity: "ticket",
     expr: "sum by (consumer) (increase(signalbox_dead_letters_total[1h])) > 0",
     summary: "{{ $labels.consumer }} has given up messages.",
+    console: `/dead-letters?service=${serviceOfConsumer}`,
   },
   {
     name: "Rebalances",
     severity: "ticket",
     expr: "sum by (consumer) (increase(signalbox_consumer_rebalances_total[15m])) > 20",
     summary: "{{ $labels.consumer }} reassigns its partitions again and again.",
+    console: "",
   },
   {
     name: "DatabaseBusy",
@@ -124,6 +136,7 @@ export const thresholdAlerts: readonly Alert[] = [
     expr: "max by (service) (signalbox_config_age_seconds) > 600",
     for: "5m",
     summary: "{{ $labels.service }} has received no overrides for {{ $value | humanizeDuration }}.",
+    console: "",
   },
   {
     name: "WorkerStuck",
@@ -132,12 +145,14 @@ export const thresholdAlerts: readonly Alert[] = [
     for: "2m",
     summary:
       "The worker {{ $labels.worker }} of {{ $labels.service }} has reported no progress for {{ $value | humanizeDuration }}.",
+    console: "",
   },
   {
     name: "WorkerRestarts",
     severity: "ticket",
     expr: "sum by (service, worker) (increase(signalbox_worker_restarts_total[15m])) > 5",
     summary: "The worker {{ $labels.worker }} of {{ $labels.service }} fails repeatedly and is restarted.",
+    console: "",
   },
   {
     name: "WebhooksOverdue",
@@ -215,5 +230,6 @@ export const thresholdAlerts: readonly Alert[] = [
     expr: "count(count by (version, commit) (signalbox_build_info)) > 1",
     for: "2h",
     summary: "{{ $value }} versions have run in parallel for two hours: a rollout did not finish.",
+    console: "",
   },
 ];

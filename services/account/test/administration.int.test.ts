@@ -34,6 +34,7 @@ test("an administrator reads any account, with what its owner sees and what only
     scopes_max: null,
     metadata: {},
     status_changed_by: null,
+    next_statuses: own.status === "pending" ? ["active", "deleted"] : ["suspended", "disabled", "deleted"],
     recovery_requested_at: null,
     purged_at: null,
     links: { self: `${list}${own.id}`, status: `${list}${own.id}/status`, audit: `${list}${own.id}/audit/` },

@@ -36,6 +36,8 @@ for (const from of accountStates) {
   test(`an administrator leads a ${from} account where the contract says, and gets a conflict everywhere else`, async () => {
     for (const to of accountStates.filter((state) => state !== "pending")) {
       const { id } = await accountIn(from);
+      const { next_statuses: next } = (await get(administrator, `/api/accounts/${id}`)).body;
+      assert.equal(next.includes(to), mayTransition(from, to, "administrator"), "the next states are told before");
       const { status, body } = await move(id, to);
       if (mayTransition(from, to, "administrator")) {
         assert.equal(status, 200, to);

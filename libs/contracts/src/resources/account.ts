@@ -69,6 +69,9 @@ export const AdministeredAccountResource = AccountResource.extend({
     .enum(["owner", "administrator", "system"])
     .nullable()
     .describe("The one who changed the state last."),
+  next_statuses: z
+    .array(z.enum(accountStates))
+    .describe("States into which an administrator may bring the account now; none once it is being erased."),
   recovery_requested_at: timestamp
     .nullable()
     .describe("Time at which the owner requested the recovery of the disabled account; null without a request."),
@@ -95,6 +98,7 @@ examples.add(AdministeredAccountResource, {
     status_changed_at: "2026-01-03T08:15:00.000Z",
     status_changed_by: "administrator",
     status_reason: "Payment failed three times.",
+    next_statuses: ["active", "disabled", "deleted"],
     recovery_requested_at: null,
     purged_at: null,
     links: {

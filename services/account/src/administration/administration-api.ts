@@ -20,7 +20,7 @@ import type { Accounts } from "../accounts/accounts.ts";
 import type { AdministratorReads } from "../audit/administrator-reads.ts";
 import { viewApiKey } from "../credentials/api-key.ts";
 import { IssuedApiKey } from "../credentials/api-keys.ts";
-import { statusActions } from "../statuses/change-status.ts";
+import { nextStatuses, statusActions } from "../statuses/change-status.ts";
 import { refusedTransition, StatusByAdministrator, type Statuses } from "../statuses/statuses.ts";
 import { type AccountCreation, accountWithKeyExample, newAccountRules } from "./account-creation.ts";
 import { AccountByAdministrator, refusedExternalId, refusedTexts } from "./account-reference.ts";
@@ -234,7 +234,15 @@ const administrationOf = ({ loadAccount }: AdministrationApi) =>
     const { roles, metadata, statusChangedAt, statusActor, statusReason, recoveryRequestedAt, purgedAt } = account;
     const scopesMax = account.scopesMax.length === 0 ? null : account.scopesMax;
     const change = { statusChangedAt, statusChangedBy: statusActor, statusReason };
-    return { roles, scopesMax, metadata, ...change, recoveryRequestedAt, purgedAt };
+    return {
+      roles,
+      scopesMax,
+      metadata,
+      ...change,
+      nextStatuses: nextStatuses(account),
+      recoveryRequestedAt,
+      purgedAt,
+    };
   });
 
 const showAdministered = (account: Account): HttpResponse =>
@@ -248,6 +256,7 @@ function viewAdministered(account: Account): AdministeredAccountResource {
     scopes_max: account.scopesMax.length === 0 ? null : [...account.scopesMax],
     metadata: { ...account.metadata },
     status_changed_by: account.statusActor,
+    next_statuses: nextStatuses(account),
     recovery_requested_at: account.recoveryRequestedAt?.toISOString() ?? null,
     purged_at: account.purgedAt?.toISOString() ?? null,
     links: { self, status: `${self}/status`, audit: `${self}/audit/` },

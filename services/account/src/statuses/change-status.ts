@@ -1,4 +1,4 @@
-import { type AccountState, mayTransition, type TransitionActor } from "@signalbox/contracts";
+import { type AccountState, accountStates, mayTransition, type TransitionActor } from "@signalbox/contracts";
 import { type Clock, hours } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import type { Tx } from "@signalbox/storage";
@@ -22,8 +22,7 @@ export interface StatusChange {
  * a purge that has started.
  */
 export function changeStatus(account: Account, { to, actor, reason }: StatusChange, now: Date): Account | null {
-  if (account.purgeBegunAt !== null || account.purgedAt !== null) return null;
-  if (!mayTransition(account.status, to, actor)) return null;
+  if (!isPossible(account, to, actor)) return null;
   return {
     ...account,
     status: to,
@@ -36,6 +35,13 @@ export function changeStatus(account: Account, { to, actor, reason }: StatusChan
     updatedAt: now,
   };
 }
+
+const isPossible = ({ status, purgeBegunAt, purgedAt }: Account, to: AccountState, actor: TransitionActor): boolean =>
+  purgeBegunAt === null && purgedAt === null && mayTransition(status, to, actor);
+
+/** Lists the states into which an administrator may bring the account now. */
+export const nextStatuses = (account: Account): AccountState[] =>
+  accountStates.filter((to) => isPossible(account, to, "administrator"));
 
 /** No state leads back to `pending`. */
 type NextState = Exclude<AccountState, "pending">;
