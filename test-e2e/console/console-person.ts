@@ -37,7 +37,7 @@ export async function startConsolePerson(more: Readonly<Record<string, string>> 
   await followLink(page, link, mailbox);
   // From here on the caller closes everything; a start that fails has closed it.
   const opened = starting.move();
-  return { baseUrl, browser, context, page, mailbox, receiver, close: () => opened.disposeAsync() };
+  return { baseUrl, dataDirectory, browser, context, page, mailbox, receiver, close: () => opened.disposeAsync() };
 }
 
 async function followLink(page: Page, link: string, mailbox: Mailbox): Promise<void> {
@@ -54,13 +54,18 @@ async function followLink(page: Page, link: string, mailbox: Mailbox): Promise<v
 }
 
 /** Makes a key with these scopes alone, with the token that the page sends. */
-export async function makeKey(page: Page, baseUrl: string, scopes: readonly string[]): Promise<string> {
+export async function makeKey(person: ConsolePerson, scopes: readonly string[]): Promise<string> {
+  const { key } = await create<{ key: string }>(person, "account/api-keys", { name: "reader", scopes });
+  return key;
+}
+
+/** Creates a resource of the API as the person who is signed in, and returns it. */
+export async function create<Created>({ page, baseUrl }: ConsolePerson, path: string, body: object): Promise<Created> {
   const asked = page.waitForRequest("**/api/v1/webhooks/endpoints**");
   await page.goto(`${baseUrl}/console/webhooks/endpoints`);
   const { authorization = "" } = await (await asked).allHeaders();
-  const body = JSON.stringify({ name: "reader", scopes });
   const headers = { authorization, "content-type": "application/json" };
-  const answer = await fetch(`${baseUrl}/api/account/api-keys`, { method: "POST", headers, body });
+  const answer = await fetch(`${baseUrl}/api/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
   assert.equal(answer.status, 201, await answer.clone().text());
-  return ((await answer.json()) as { key: string }).key;
+  return (await answer.json()) as Created;
 }

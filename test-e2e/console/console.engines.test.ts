@@ -12,7 +12,6 @@ before(async () => {
 });
 after(() => ada.close());
 
-/** Pictures are taken when that is asked for: each run would change them a little. */
 const at = (path: string) => `${ada.baseUrl}/console/${path}`;
 const markup = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>`;
 /** Right-to-left override and isolate: they turn around what follows when nothing stops them. */
@@ -134,7 +133,7 @@ test("a replay is counted before it starts, and shows that it is done", async ()
 });
 
 test("what is gone, refused or out of reach is said in words, and what a key may not do is not shown", async () => {
-  const { page, context, browser, baseUrl } = ada;
+  const { page, context, browser } = ada;
   await page.goto(at("webhooks/deliveries/whd_none"));
   await page.getByText("There is no such delivery any more").waitFor();
   await context.setOffline(true);
@@ -145,7 +144,7 @@ test("what is gone, refused or out of reach is said in words, and what a key may
   await reader.goto(at("webhooks/endpoints"));
   await reader.getByRole("button", { name: "Sign in" }).waitFor();
   assert.deepEqual(await accessibilityProblems(reader), []);
-  await reader.getByLabel("Or an API key").fill(await makeKey(page, baseUrl, ["webhooks:read", "account:read"]));
+  await reader.getByLabel("Or an API key").fill(await makeKey(ada, ["webhooks:read", "account:read"]));
   await reader.getByRole("button", { name: "Use the key" }).click();
   await reader.getByRole("link", { name: "/hooks" }).waitFor();
   assert.equal(await reader.getByRole("link", { name: "Add an endpoint" }).count(), 0);

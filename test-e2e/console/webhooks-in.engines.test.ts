@@ -255,7 +255,7 @@ test("a source is paused, resumed, edited by two people, and its secret and addr
 });
 
 test("what is gone or not allowed is said in words", async () => {
-  const { page, browser, baseUrl } = ada;
+  const { page, browser } = ada;
   for (const [path, what] of [
     ["webhooks/sources/src_none", "source"],
     [`webhooks/sources/${await sourceId("theirs")}/received/rcv_none`, "received webhook"],
@@ -268,7 +268,7 @@ test("what is gone or not allowed is said in words", async () => {
   }
   const reader = await (await browser.newContext()).newPage();
   await reader.goto(at("webhooks/sources"));
-  await reader.getByLabel("Or an API key").fill(await makeKey(page, baseUrl, ["webhooks:read", "account:read"]));
+  await reader.getByLabel("Or an API key").fill(await makeKey(ada, ["webhooks:read", "account:read"]));
   await reader.getByRole("button", { name: "Use the key" }).click();
   await reader.getByRole("link", { name: "theirs" }).click();
   await reader.getByText("It takes webhooks.").waitFor();

@@ -28,7 +28,7 @@ export async function startEmbeddedSystem(
     /Base URL +(\S+)\n[\s\S]*?Management +(\S+)\/management\/\S+\n[\s\S]*?API key +(\S+)\n[\s\S]*Ctrl-C/,
     startMs,
   );
-  const eventsUrl = await findPostgresUrl(join(dataDirectory, "postgres"), "signalbox_events");
+  const databases = await databasesIn(dataDirectory);
   return {
     process,
     dataDirectory,
@@ -36,13 +36,21 @@ export async function startEmbeddedSystem(
     managementUrl,
     managementUrls: new Map(),
     apiKey,
-    eventsUrl,
-    databaseUrl: (service) => Object.assign(new URL(eventsUrl), { pathname: `/${databaseOf(service)}` }).href,
+    ...databases,
     async stop() {
       process.signal("SIGTERM");
       const { code } = await process.exited;
       return new Map([["embedded", code]]);
     },
+  };
+}
+
+/** Finds the databases of a system that runs on a data folder. */
+export async function databasesIn(dataDirectory: string): Promise<Pick<System, "eventsUrl" | "databaseUrl">> {
+  const eventsUrl = await findPostgresUrl(join(dataDirectory, "postgres"), "signalbox_events");
+  return {
+    eventsUrl,
+    databaseUrl: (service) => Object.assign(new URL(eventsUrl), { pathname: `/${databaseOf(service)}` }).href,
   };
 }
 

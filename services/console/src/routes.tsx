@@ -1,26 +1,10 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  type RouteComponent,
-} from "@tanstack/react-router";
-import type { Search } from "./parts/lists.tsx";
+import { createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { operatorRoutes } from "./operator-routes.tsx";
+import { none, page, rootRoute, time } from "./page-route.tsx";
 import { knows, plainAddresses } from "./routing.ts";
 import { consoleUrl } from "./session/place.ts";
-import { NotFound, PageFailed, PageLoading } from "./shell/page-states.tsx";
-import { Shell } from "./shell/shell.tsx";
-
-const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
-
-const page = <Path extends string, Known extends Search>(
-  path: Path,
-  component: RouteComponent,
-  validateSearch: (search: Record<string, unknown>) => Known,
-) => createRoute({ getParentRoute: () => rootRoute, path, component, validateSearch });
-
-const none = knows();
-const time = ["from", "to", "cursor"] as const;
+import { PageFailed, PageLoading } from "./shell/page-states.tsx";
+import { sourceRoutes } from "./source-routes.tsx";
 
 /** Every page with its address and the filters that the address holds. The code of a page comes when it is opened. */
 const routeTree = rootRoute.addChildren([
@@ -69,57 +53,8 @@ const routeTree = rootRoute.addChildren([
     lazyRouteComponent(() => import("./pages/events/events-page.tsx"), "EventsPage"),
     knows("type", "publish", ...time),
   ),
-  // Webhooks in.
-  page(
-    "/webhooks/sources",
-    lazyRouteComponent(() => import("./pages/sources/sources-page.tsx"), "SourcesPage"),
-    knows("text", "status", "cursor"),
-  ),
-  page(
-    "/webhooks/connect",
-    lazyRouteComponent(() => import("./pages/connect/connect-page.tsx"), "ConnectPage"),
-    knows("text"),
-  ),
-  page(
-    "/webhooks/connect/$preset",
-    lazyRouteComponent(() => import("./pages/connect/guide-page.tsx"), "GuidePage"),
-    knows("source", "later"),
-  ),
-  page(
-    "/webhooks/sources/$id",
-    lazyRouteComponent(() => import("./pages/source/source-page.tsx"), "SourcePage"),
-    none,
-  ),
-  page(
-    "/webhooks/sources/$id/replays",
-    lazyRouteComponent(() => import("./pages/source-replays/source-replays-page.tsx"), "SourceReplaysPage"),
-    knows("cursor"),
-  ),
-  page(
-    "/webhooks/sources/$id/verify",
-    lazyRouteComponent(() => import("./pages/rejections/verify-page.tsx"), "VerifyPage"),
-    none,
-  ),
-  page(
-    "/webhooks/received",
-    lazyRouteComponent(() => import("./pages/received/received-page.tsx"), "ReceivedPage"),
-    knows("source_id", "event_type", "delivery_id", "forwarded", ...time),
-  ),
-  page(
-    "/webhooks/sources/$id/received/$ref",
-    lazyRouteComponent(() => import("./pages/received/one-received-page.tsx"), "OneReceivedPage"),
-    none,
-  ),
-  page(
-    "/webhooks/rejections",
-    lazyRouteComponent(() => import("./pages/rejections/rejections-page.tsx"), "RejectionsPage"),
-    knows("source_id", "reason", ...time),
-  ),
-  page(
-    "/webhooks/sources/$id/rejections/$ref",
-    lazyRouteComponent(() => import("./pages/rejections/one-rejection-page.tsx"), "OneRejectionPage"),
-    none,
-  ),
+  ...sourceRoutes,
+  ...operatorRoutes,
   page(
     "/why",
     lazyRouteComponent(() => import("./pages/why/why-page.tsx"), "WhyPage"),

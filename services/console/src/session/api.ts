@@ -11,7 +11,7 @@ export const api = createClient({ baseUrl: deploymentUrl.href.replace(/\/$/, "")
  * after a 403 that asks for a recent sign-in the person gives one; then the same request goes out again, so nothing that was
  * typed is lost.
  */
-async function sendAsPerson(request: Request): Promise<Response> {
+export async function sendAsPerson(request: Request): Promise<Response> {
   const send = async () => {
     const attempt = request.clone();
     for (const [name, value] of Object.entries(await credentialHeaders())) attempt.headers.set(name, value);

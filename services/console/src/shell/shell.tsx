@@ -22,6 +22,10 @@ const places: readonly Place[] = [
   { to: "/webhooks/sources", name: "Sources", scope: "webhooks:read" },
   { to: "/webhooks/received", name: "Received", scope: "webhooks:read" },
   { to: "/webhooks/rejections", name: "Rejected", scope: "webhooks:read" },
+  { to: "/operations", name: "Operations", scope: "operations:read" },
+  { to: "/accounts", name: "Accounts", scope: "account:admin" },
+  { to: "/properties", name: "Properties", scope: "config:read" },
+  { to: "/flags", name: "Flags", scope: "config:admin" },
 ];
 
 /** Everything around a page: where one can go, who is signed in, and the dialog of a sign-in that has ended. */

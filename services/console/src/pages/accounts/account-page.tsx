@@ -1,0 +1,123 @@
+import type { AdministeredAccount } from "@signalbox/client";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { Answer } from "../../parts/answer.tsx";
+import { Id, Status, Time } from "../../parts/inline.tsx";
+import { Curl } from "../../parts/lists.tsx";
+import { Page, Pairs, Panel, Table } from "../../parts/page.tsx";
+import { api, versioned } from "../../session/api.ts";
+import { accountTones } from "./accounts-page.tsx";
+import { ChangeStatus } from "./change-status.tsx";
+
+const readAccount = (id: string) =>
+  versioned(api.GET("/api/accounts/{account_id}", { params: { path: { account_id: id } } }));
+
+/** One account as an administrator sees it: its state with the reason, what may follow, and its newest entries. */
+export function AdministeredAccountPage() {
+  const { id } = useParams({ from: "/accounts/$id" });
+  const account = useQuery({
+    queryKey: ["administered-account", id],
+    refetchOnWindowFocus: false,
+    queryFn: () => readAccount(id),
+  });
+  return (
+    <Page title="Account" actions={<Link to="/accounts">All accounts</Link>}>
+      <Answer query={account} what="account">
+        {(current) => (
+          <>
+            <Facts account={current.data} />
+            <ChangeStatus current={current} read={() => readAccount(id)} />
+            <Audit id={id} />
+          </>
+        )}
+      </Answer>
+      <Curl path={`api/accounts/${id}`} />
+    </Page>
+  );
+}
+
+function Facts({ account }: { readonly account: AdministeredAccount }) {
+  const { id, status, status_reason, status_changed_at, status_changed_by, roles, contact_address } = account;
+  const { external_id, created_at, recovery_requested_at, purged_at, metadata, scopes_max } = account;
+  return (
+    <Panel title={account.display_name || "Without a name"}>
+      <Pairs
+        items={[
+          [
+            "Status",
+            <Status key="" tone={accountTones[status]}>
+              {status}
+            </Status>,
+          ],
+          ...(status_changed_at
+            ? [
+                [
+                  "Since",
+                  <span key="">
+                    <Time at={status_changed_at} />, by the {status_changed_by}
+                  </span>,
+                ] as const,
+              ]
+            : []),
+          ["Reason", status_reason ?? "–"],
+          ...(recovery_requested_at
+            ? [["Asks to come back", <Time key="" at={recovery_requested_at} />] as const]
+            : []),
+          ...(purged_at ? [["Erased", <Time key="" at={purged_at} />] as const] : []),
+          ["Address", contact_address ?? "none is confirmed"],
+          ["Roles", roles.join(", ") || "none"],
+          ["Scopes", scopes_max?.join(", ") ?? "all that its roles bring"],
+          ["External id", external_id ?? "–"],
+          [
+            "Texts",
+            Object.entries(metadata)
+              .map(([name, text]) => `${name}: ${text}`)
+              .join(", ") || "–",
+          ],
+          ["Id", <Id key="" value={id} />],
+          ["Made", <Time key="" at={created_at} />],
+        ]}
+      />
+    </Panel>
+  );
+}
+
+/** The newest entries of the audit of the account. */
+function Audit({ id }: { readonly id: string }) {
+  const entries = useQuery({
+    queryKey: ["administered-audit", id],
+    refetchOnWindowFocus: false,
+    queryFn: async () => {
+      const params = { path: { account_id: id }, query: { limit: 10 } };
+      return (await versioned(api.GET("/api/accounts/{account_id}/audit", { params }))).data.items;
+    },
+  });
+  return (
+    <Panel title="Newest entries of its audit">
+      <Answer
+        query={entries}
+        what="audit"
+        isEmpty={(items) => items.length === 0}
+        empty={<p>Nothing was recorded yet.</p>}
+      >
+        {(items) => (
+          <Table
+            label="Audit"
+            rows={items}
+            keyOf={({ id }) => id}
+            columns={[
+              { name: "Time", cell: ({ created_at }) => <Time at={created_at} /> },
+              { name: "Action", cell: ({ action }) => <code>{action}</code> },
+              {
+                name: "Outcome",
+                cell: ({ outcome }) => <Status tone={outcome === "done" ? "good" : "failed"}>{outcome}</Status>,
+              },
+              { name: "Reason", cell: ({ reason }) => reason ?? "–" },
+              { name: "By", cell: ({ actor }) => actor.account_id ?? actor.kind },
+            ]}
+          />
+        )}
+      </Answer>
+    </Panel>
+  );
+}

@@ -1,0 +1,162 @@
+import type { AdministeredAccount } from "@signalbox/client";
+import { type FormEvent, useState } from "react";
+import { Failure } from "../../parts/answer.tsx";
+import { Conflict, useVersionedSave } from "../../parts/conflict.tsx";
+import { useChange } from "../../parts/dialog.tsx";
+import { differencesOf } from "../../parts/differences.ts";
+import { Field } from "../../parts/lists.tsx";
+import { Panel } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { api, type Versioned, versioned } from "../../session/api.ts";
+
+type Account = AdministeredAccount;
+type State = Account["status"];
+
+interface Wanted {
+  readonly status: Exclude<State, "pending">;
+  readonly reason: string;
+}
+
+/** What each state means for the owner, said before it is set. */
+const effects: Readonly<Record<Wanted["status"], string>> = {
+  active: "The owner may do everything again: writes are taken, and held deliveries go out.",
+  suspended:
+    "The owner can sign in and read, and nothing else. Writes are refused, deliveries are held, subscriptions end. It holds in every service within two seconds.",
+  disabled:
+    "The owner can read the account, ask to have it back, and delete it. Everything else is refused within two seconds.",
+  deleted:
+    "Nobody can use the account. Its keys and sign-ins end, and its data is erased when the time to undo it is over. Needs a recent sign-in.",
+};
+
+interface ChangeStatusProps {
+  readonly current: Versioned<Account>;
+  readonly read: () => Promise<Versioned<Account>>;
+}
+
+/** Changes the state of an account: preview, reason, and a way back. */
+export function ChangeStatus({ current, read }: ChangeStatusProps) {
+  const { status, next_statuses } = current.data;
+  const [before, setBefore] = useState<State | null>(null);
+  const [to, setTo] = useState<Wanted["status"] | null>(null);
+  const choices = next_statuses.filter((state): state is Wanted["status"] => state !== "pending");
+  return (
+    <Panel title="Change its state">
+      {before !== null && next_statuses.includes(before) && (
+        <Undo current={current} to={before as Wanted["status"]} onDone={() => setBefore(null)} />
+      )}
+      {choices.length === 0 && <p>No other state can follow: the account is erased, or is being erased.</p>}
+      <div className={parts.row}>
+        {choices.map((state) => (
+          <button key={state} type="button" aria-pressed={to === state} onClick={() => setTo(state)}>
+            Make it {state}
+          </button>
+        ))}
+      </div>
+      {to !== null && choices.includes(to) && (
+        <Preview
+          key={to}
+          to={to}
+          current={current}
+          read={read}
+          onDone={() => {
+            setTo(null);
+            setBefore(status);
+          }}
+          onCancel={() => setTo(null)}
+        />
+      )}
+    </Panel>
+  );
+}
+
+async function send({ status, reason }: Wanted, { id }: Account, etag: string | null) {
+  const header = { "Idempotency-Key": crypto.randomUUID(), ...(etag !== null && { "If-Match": etag }) };
+  const params = { path: { account_id: id }, header };
+  const body = { status, reason: reason.trim() };
+  return versioned(api.POST("/api/accounts/{account_id}/status", { params, body }));
+}
+
+interface PreviewProps extends ChangeStatusProps {
+  readonly to: Wanted["status"];
+  readonly onDone: () => void;
+  readonly onCancel: () => void;
+}
+
+function Preview({ to, current, read, onDone, onCancel }: PreviewProps) {
+  const [reason, setReason] = useState("");
+  const { display_name, status } = current.data;
+  const wanted = { status: to, reason };
+  const { theirs, error, isPending, save, saveOver, takeTheirs } = useVersionedSave(current, {
+    read,
+    save: send,
+    onDone,
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save(wanted);
+  };
+  return (
+    <form className={parts.page} onSubmit={submit} aria-label={`Make it ${to}`}>
+      <p>
+        <strong>
+          {display_name || "The account"}: {status} → {to}.
+        </strong>{" "}
+        {effects[to]}
+      </p>
+      <Field label="Reason" hint="The owner reads it: in the account, in refusals and in the audit.">
+        {(ids) => (
+          <input {...ids} required maxLength={500} value={reason} onChange={({ target }) => setReason(target.value)} />
+        )}
+      </Field>
+      {error && <Failure error={error} what="account" />}
+      <div className={parts.row}>
+        <button type="submit" className={to === "active" ? "main" : "danger"} disabled={isPending}>
+          Change it to {to}
+        </button>
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+      </div>
+      {theirs && (
+        <Conflict
+          what="account"
+          differences={differencesOf(
+            { status: to, reason: reason.trim(), roles: current.data.roles.join(", ") },
+            { status: theirs.status, reason: theirs.status_reason ?? "", roles: theirs.roles.join(", ") },
+          )}
+          onMine={() => saveOver(wanted)}
+          onTheirs={() => {
+            takeTheirs();
+            onCancel();
+          }}
+        />
+      )}
+    </form>
+  );
+}
+
+interface UndoProps {
+  readonly current: Versioned<Account>;
+  readonly to: Wanted["status"];
+  readonly onDone: () => void;
+}
+
+/** Takes back the change that was just made. */
+function Undo({ current: { data: account, etag }, to, onDone }: UndoProps) {
+  const undo = useChange(
+    () =>
+      send({ status: to, reason: `Undone: ${account.status_reason ?? account.status}`.slice(0, 500) }, account, etag),
+    onDone,
+  );
+  return (
+    <div role="status" className={parts.notice}>
+      <p>
+        It is {account.status} now. Before, it was {to}.
+      </p>
+      {undo.error && <Failure error={undo.error} what="account" />}
+      <button type="button" disabled={undo.isPending} onClick={() => undo.mutate()}>
+        Undo
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+import { queryOptions } from "@tanstack/react-query";
+import { api, versioned } from "../session/api.ts";
+import { askGraph } from "../session/graph.ts";
+
+interface Shown {
+  readonly value: unknown;
+  readonly masked: boolean;
+}
+
+export interface Override extends Shown {
+  readonly name: string;
+  readonly revision: string;
+  readonly reason: string | null;
+  readonly changedAt: string;
+  readonly expiresAt: string | null;
+}
+
+interface PropertyInstance extends Shown {
+  readonly service: string;
+  readonly instance: string;
+  readonly source: string;
+  readonly pending: (Shown & { readonly revision: string }) | null;
+}
+
+/** A property as it runs: its value with its source, in every instance, and the overrides that hold. */
+export interface Property extends Shown {
+  readonly name: string;
+  readonly type: "string" | "integer" | "number" | "boolean" | "list";
+  readonly unit: string | null;
+  readonly effect: string;
+  readonly reload: "live" | "restart";
+  readonly secrecy: string;
+  readonly guarded: boolean;
+  readonly overridable: boolean;
+  readonly services: readonly string[];
+  readonly source: string | null;
+  readonly bounds: {
+    readonly min: number | null;
+    readonly max: number | null;
+    readonly choices: readonly string[] | null;
+    readonly pattern: string | null;
+    readonly nullable: boolean;
+    readonly maxItems: number | null;
+    readonly maxLength: number | null;
+  };
+  readonly instances: readonly PropertyInstance[];
+  readonly overrides: readonly Override[];
+}
+
+const overrideFields = "name value masked revision reason changedAt expiresAt";
+const listQuery = `query { properties {
+  name type unit effect reload secrecy guarded overridable services source value masked
+  bounds { min max choices pattern nullable maxItems maxLength }
+  instances { service instance source value masked pending { value masked revision } }
+  overrides { ${overrideFields} }
+} }`;
+
+/** All properties of every service. One is found in this list, so that both pages show the same. */
+export const propertiesQuery = queryOptions({
+  queryKey: ["properties"],
+  queryFn: async () => (await askGraph<{ properties: readonly Property[] }>(listQuery)).properties,
+});
+
+/** How far each running instance has followed the configuration, by its id. */
+export const configStatusQuery = queryOptions({
+  queryKey: ["config-status"],
+  refetchInterval: 10_000,
+  queryFn: async () => (await versioned(api.GET("/api/v1/status/config"))).data,
+});
+
+/** Writes a value as people read it. */
+export function valueText({ value, masked }: Shown): string {
+  if (masked) return "masked";
+  if (value === null || value === undefined) return "none";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

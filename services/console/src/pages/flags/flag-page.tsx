@@ -1,0 +1,96 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { Answer } from "../../parts/answer.tsx";
+import { Copy, Status, Time } from "../../parts/inline.tsx";
+import { Page, Pairs, Panel } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { Actor } from "../properties/property-history.tsx";
+import { ChangeFlag } from "./change-flag.tsx";
+import { type Flag, type FlagDefinition, flagsQuery } from "./flag.ts";
+import { flagTones, givesText } from "./flags-page.tsx";
+
+/** A flag that everybody may start from. */
+const example: FlagDefinition = {
+  key: "my.flag",
+  state: "enabled",
+  type: "boolean",
+  owner: "",
+  description: "",
+  expires: null,
+  default: "off",
+  off: "off",
+  variants: [
+    { name: "on", value: true },
+    { name: "off", value: false },
+  ],
+  rules: [{ percentage: 10, variant: "on" }],
+  schedule: null,
+  prerequisites: [],
+  salt: "",
+};
+
+/** One flag: who gets what, who changed it last, and a change that is tried first. */
+export function FlagPage() {
+  const { key } = useParams({ from: "/flags/$key" });
+  const isNew = key === "new";
+  const flags = useQuery({
+    ...flagsQuery,
+    select: (items) => items.find((flag) => flag.key === key) ?? null,
+  });
+  return (
+    <Page title={isNew ? "Add a flag" : key} actions={<Link to="/flags">All flags</Link>}>
+      {isNew ? (
+        <ChangeFlag flag={example} revision="0" />
+      ) : (
+        <Answer
+          query={flags}
+          what="flag"
+          isEmpty={(flag) => flag === null}
+          empty={<p>There is no flag of this key. It may have been archived.</p>}
+        >
+          {(flag) =>
+            flag && (
+              <>
+                <Facts flag={flag} />
+                <ChangeFlag flag={flag} revision={flag.revision} />
+              </>
+            )
+          }
+        </Answer>
+      )}
+    </Page>
+  );
+}
+
+function Facts({ flag }: { readonly flag: Flag }) {
+  const { key, state, owner, expires, revision, reason, actor, changedAt, description, type } = flag;
+  return (
+    <Panel title="State">
+      {description && <p>{description}</p>}
+      <Pairs
+        items={[
+          [
+            "State",
+            <Status key="" tone={flagTones[state]}>
+              {state}
+            </Status>,
+          ],
+          ["Gives", givesText(flag)],
+          ["Variants", `${flag.variants.map(({ name }) => name).join(", ")}; ${type}`],
+          ["Owner", owner],
+          ["Decide until", expires ?? "–"],
+          ["Revision", revision],
+          ["Changed", <Time key="" at={changedAt} />],
+          ["By", <Actor key="" id={actor} />],
+          ["Reason", reason ?? "–"],
+          [
+            "Key",
+            <Copy key="" text={key} label={`Copy ${key}`} className={parts.id}>
+              {key}
+            </Copy>,
+          ],
+        ]}
+      />
+    </Panel>
+  );
+}

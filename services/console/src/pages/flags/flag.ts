@@ -1,0 +1,84 @@
+import { queryOptions } from "@tanstack/react-query";
+import { askGraph, payloadOf } from "../../session/graph.ts";
+
+/** A flag without the parts that a change brings itself. */
+export interface FlagDefinition {
+  readonly key: string;
+  readonly state: "enabled" | "disabled" | "preview" | "deprecated";
+  readonly type: string;
+  readonly owner: string;
+  readonly description: string;
+  readonly expires: string | null;
+  readonly default: string;
+  readonly off: string;
+  readonly variants: ReadonlyArray<{ readonly name: string; readonly value: unknown }>;
+  readonly rules: ReadonlyArray<Readonly<Record<string, unknown>> & { readonly variant: string }>;
+  readonly schedule: Readonly<Record<string, unknown>> | null;
+  readonly prerequisites: ReadonlyArray<{ readonly flag: string; readonly variants: readonly string[] }>;
+  readonly salt: string;
+}
+
+export interface Flag extends FlagDefinition {
+  readonly revision: string;
+  readonly reason: string | null;
+  readonly actor: string;
+  readonly changedAt: string;
+}
+
+const flagFields = `key state type owner description expires default off salt revision reason actor changedAt
+  variants { name value } schedule { from until } prerequisites { flag variants }
+  rules { name accounts roles locales percentage variant age { from to } }`;
+
+/** Every flag with its rules. */
+export const flagsQuery = queryOptions({
+  queryKey: ["flags"],
+  queryFn: async () => (await askGraph<{ flags: readonly Flag[] }>(`query { flags { ${flagFields} } }`)).flags,
+});
+
+/** The members of a flag that a person edits, in the order in which they are read. */
+export function definitionOf(flag: FlagDefinition): FlagDefinition {
+  const { key, state, type, owner, description, expires, variants, rules, schedule, prerequisites, salt } = flag;
+  const own = { key, state, type, owner, description, expires, default: flag.default, off: flag.off, variants };
+  return { ...own, rules: rules.map(withoutNulls), schedule, prerequisites, salt };
+}
+
+type Rule = FlagDefinition["rules"][number];
+
+const withoutNulls = (rule: Rule): Rule =>
+  Object.fromEntries(Object.entries(rule).filter(([, value]) => value !== null)) as Rule;
+
+interface Wanted {
+  readonly expectedRevision: string;
+  readonly reason: string;
+  readonly isDryRun?: boolean;
+}
+
+interface Payload {
+  readonly flag: Flag | null;
+  readonly revision: string | null;
+  readonly instances: number;
+  readonly applied: number;
+  readonly errors: readonly { readonly field: string | null; readonly code: string; readonly message: string }[];
+}
+
+const payload = `flag { ${flagFields} } revision instances applied errors { field code message }`;
+const setMutation = `mutation($input: SetFlagInput!) { setFlag(input: $input) { ${payload} } }`;
+const archiveMutation = `mutation($input: ArchiveFlagInput!) { archiveFlag(input: $input) { ${payload} } }`;
+
+/** Instances evaluate with a change within this time when nothing is wrong. */
+const waitForMs = 5_000;
+
+/**
+ * Sets a flag whole, or only asks whether that is allowed.
+ * @throws ApiError 409 when somebody else has changed it since it was seen
+ */
+export async function setFlag(definition: FlagDefinition, { expectedRevision, reason, isDryRun = false }: Wanted) {
+  const input = { ...definition, expectedRevision, reason, dryRun: isDryRun, ...(!isDryRun && { waitForMs }) };
+  return payloadOf((await askGraph<{ setFlag: Payload }>(setMutation, { input })).setFlag);
+}
+
+/** Archives a flag that no code evaluates any more. */
+export async function archiveFlag(key: string, { expectedRevision, reason }: Wanted) {
+  const input = { key, expectedRevision, reason, waitForMs };
+  return payloadOf((await askGraph<{ archiveFlag: Payload }>(archiveMutation, { input })).archiveFlag);
+}

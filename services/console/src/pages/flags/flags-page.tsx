@@ -1,0 +1,96 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Answer } from "../../parts/answer.tsx";
+import { Status, Time, type Tone } from "../../parts/inline.tsx";
+import { ChoiceFilter, Filters, TextFilter, useFilters } from "../../parts/lists.tsx";
+import { Page, Table } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { configStatusQuery } from "../configuration.ts";
+import { type Flag, flagsQuery } from "./flag.ts";
+
+export const flagTones: Readonly<Record<Flag["state"], Tone>> = {
+  enabled: "good",
+  preview: "wait",
+  deprecated: "wait",
+  disabled: "off",
+};
+
+/** The feature flags: state, who gets what, owner and end. */
+export function FlagsPage() {
+  const [search] = useFilters();
+  const flags = useQuery(flagsQuery);
+  const stale = new Set(useQuery(configStatusQuery).data?.stale_flags);
+  return (
+    <Page
+      title="Flags"
+      actions={
+        <Link to="/flags/$key" params={{ key: "new" }} className="main">
+          Add a flag
+        </Link>
+      }
+    >
+      <Filters>
+        <TextFilter name="text" label="Key or owner" />
+        <ChoiceFilter name="state" label="State" choices={Object.keys(flagTones)} />
+      </Filters>
+      <Answer
+        query={flags}
+        what="flags"
+        isEmpty={(items) => !items.some((flag) => fits(flag, search))}
+        empty={
+          <p>
+            {Object.keys(search).length > 0
+              ? "No flag matches these filters."
+              : "There is no flag yet. A flag gives each account one of its variants."}
+          </p>
+        }
+      >
+        {(items) => (
+          <Table
+            label="Flags"
+            rows={items.filter((flag) => fits(flag, search))}
+            keyOf={({ key }) => key}
+            columns={[
+              {
+                name: "Flag",
+                cell: ({ key, description }) => (
+                  <>
+                    <Link to="/flags/$key" params={{ key }}>
+                      {key}
+                    </Link>
+                    <div className={parts.quiet}>{description}</div>
+                  </>
+                ),
+              },
+              { name: "State", cell: ({ state }) => <Status tone={flagTones[state]}>{state}</Status> },
+              { name: "Gives", cell: (flag) => givesText(flag) },
+              { name: "Owner", cell: ({ owner }) => owner },
+              {
+                name: "Decide until",
+                cell: ({ key, expires }) =>
+                  stale.has(key) ? <Status tone="failed">{`${expires}, is due`}</Status> : (expires ?? "–"),
+              },
+              { name: "Changed", cell: ({ changedAt }) => <Time at={changedAt} /> },
+            ]}
+          />
+        )}
+      </Answer>
+    </Page>
+  );
+}
+
+const fits = (
+  { key, owner, state }: Flag,
+  { text = "", state: wanted }: Readonly<Record<string, string | undefined>>,
+) => (!wanted || state === wanted) && `${key} ${owner}`.toLowerCase().includes(text.toLowerCase());
+
+/** Says in a few words who gets which variant. */
+export function givesText(flag: Flag): string {
+  if (flag.state === "disabled") return `${flag.off} to everybody`;
+  const rules = flag.rules.map(
+    ({ variant, percentage, name }) =>
+      `${variant} to ${typeof percentage === "number" ? `${percentage} %` : (name ?? "those of a rule")}`,
+  );
+  const rest = flag.state === "preview" ? flag.off : flag.default;
+  return [...rules, `${rest} to ${rules.length === 0 ? "everybody" : "the rest"}`].join(", ");
+}

@@ -1,0 +1,136 @@
+import { ApiError } from "@signalbox/client";
+import { type FormEvent, useState } from "react";
+import { Failure } from "../../parts/answer.tsx";
+import { Box, useChange } from "../../parts/dialog.tsx";
+import { differencesOf } from "../../parts/differences.ts";
+import { Field } from "../../parts/lists.tsx";
+import { Table } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { act, type Message, type MessageKind } from "../operating.ts";
+
+interface DecideProps {
+  readonly kind: MessageKind;
+  readonly action: "again" | "giveUp";
+  /** The message as it is now. */
+  readonly message: Message;
+  readonly onDone?: (effect: string) => void;
+}
+
+/** Decides about a message. What would happen is asked first, about the message as it was seen. */
+export function Decide(props: DecideProps) {
+  const [isOpen, setOpen] = useState(false);
+  const { kind, action } = props;
+  return (
+    <>
+      <button type="button" className={action === "giveUp" ? "danger" : "main"} onClick={() => setOpen(true)}>
+        {kind[action].label}
+      </button>
+      {isOpen && <Dialog {...props} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function Dialog({ kind, action, message, onDone, onClose }: DecideProps & { readonly onClose: () => void }) {
+  const { verb, label, about } = kind[action];
+  const needsReason = action === "giveUp";
+  const [seen, setSeen] = useState(message);
+  const [reason, setReason] = useState("");
+  const asked = { verb, reason: needsReason ? reason.trim() : null };
+  const dryRun = useChange(() => act(kind, seen, { ...asked, isDryRun: true }));
+  const decision = useChange(
+    () => act(kind, seen, { ...asked, isDryRun: false }),
+    ({ effect }) => {
+      onDone?.(effect);
+      onClose();
+    },
+  );
+  const error = decision.error ?? dryRun.error;
+  const hasChanged = error instanceof ApiError && error.status === 409;
+  const lookAgain = () => {
+    setSeen(message);
+    dryRun.reset();
+    decision.reset();
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    decision.reset();
+    dryRun.mutate();
+  };
+  return (
+    <Box
+      title={`${label}: ${seen.event_type ?? "a message without a type"}`}
+      role="alertdialog"
+      isOpen
+      onClose={onClose}
+    >
+      <form className={parts.page} onSubmit={submit}>
+        <p>{about}</p>
+        {needsReason && (
+          <Field label="Reason" hint="It stands in the audit.">
+            {(ids) => (
+              <input
+                {...ids}
+                required
+                maxLength={500}
+                value={reason}
+                onChange={({ target }) => setReason(target.value)}
+              />
+            )}
+          </Field>
+        )}
+        {hasChanged ? (
+          <Changed seen={seen} now={message} onLook={lookAgain} />
+        ) : (
+          error && <Failure error={error} what={kind.what} />
+        )}
+        <div role="status">{dryRun.data && !hasChanged && <p>What would happen: {dryRun.data.effect}</p>}</div>
+        <div className={parts.row}>
+          <button type="submit" disabled={dryRun.isPending}>
+            What would happen?
+          </button>
+          {dryRun.data && !hasChanged && (
+            <button
+              type="button"
+              className={needsReason ? "danger" : "main"}
+              disabled={decision.isPending}
+              onClick={() => decision.mutate()}
+            >
+              {label} it
+            </button>
+          )}
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    </Box>
+  );
+}
+
+interface ChangedProps {
+  readonly seen: Message;
+  readonly now: Message;
+  readonly onLook: () => void;
+}
+
+/** Shows both versions of a message that changed under the hand of the person. */
+function Changed({ seen, now, onLook }: ChangedProps) {
+  return (
+    <div role="alert" className={parts.notice}>
+      <strong>It has changed meanwhile. Nothing was done.</strong>
+      <Table
+        label="Both versions"
+        rows={differencesOf(seen, now)}
+        keyOf={({ name }) => name}
+        columns={[
+          { name: "Field", cell: ({ name }) => name.replaceAll("_", " ") },
+          { name: "Seen", cell: ({ mine }) => <code>{mine}</code> },
+          { name: "Now", cell: ({ theirs }) => <code>{theirs}</code> },
+        ]}
+      />
+      <button type="button" onClick={onLook}>
+        Go on with the present one
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,130 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Answer } from "../../parts/answer.tsx";
+import { Copy, Id, Time } from "../../parts/inline.tsx";
+import { ChoiceFilter, Curl, Filters, Pager, useFilters } from "../../parts/lists.tsx";
+import { useLive } from "../../parts/live.tsx";
+import { Page, Table } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { useMay } from "../../session/api.ts";
+import { deadEvents, deadLetters, type Message, type MessageKind, parkedKeys, readMessages } from "../operating.ts";
+import { Unavailable } from "../unavailable.tsx";
+import { Decide } from "./decide.tsx";
+
+export const DeadLettersPage = () => <Messages kind={deadLetters} />;
+export const DeadEventsPage = () => <Messages kind={deadEvents} />;
+export const ParkedKeysPage = () => <Messages kind={parkedKeys} />;
+
+const services = ["account", "images", "image-worker", "config", "webhook-ingest", "webhook-delivery"];
+
+/** The messages of a kind that wait for a decision, the longest waiting first. */
+function Messages({ kind }: { readonly kind: MessageKind }) {
+  const [search] = useFilters();
+  const { refetchInterval, control } = useLive(10_000);
+  const messages = useQuery({
+    queryKey: ["messages", kind.collection, search],
+    placeholderData: keepPreviousData,
+    refetchInterval,
+    queryFn: () => readMessages(kind, { ...search, limit: 25 }),
+  });
+  return (
+    <Page title={kind.title} actions={control}>
+      <p>{kind.about}</p>
+      <Filters>
+        <ChoiceFilter name="service" label="Service" choices={services} />
+      </Filters>
+      <Answer query={messages} what={kind.title.toLowerCase()}>
+        {({ items, next_cursor: next, unavailable }) => (
+          <>
+            <Unavailable services={unavailable} />
+            {items.length === 0 ? <p className={parts.notice}>{kind.none}</p> : <List kind={kind} items={items} />}
+            <Pager next={next} />
+          </>
+        )}
+      </Answer>
+      <Curl path={`api/v1/operations/${kind.collection}`} query={search} />
+    </Page>
+  );
+}
+
+function List({ kind, items }: { readonly kind: MessageKind; readonly items: readonly Message[] }) {
+  const mayWrite = useMay("operations:write");
+  return (
+    <Table
+      label={kind.title}
+      rows={items}
+      keyOf={({ id }) => id}
+      columns={[
+        { name: "Message", cell: (message) => <Name kind={kind} message={message} /> },
+        {
+          name: "Of",
+          cell: (message) => (
+            <>
+              {"consumer" in message ? message.consumer : message.service}
+              <div className={parts.quiet}>{message.topic}</div>
+            </>
+          ),
+        },
+        { name: "Reason", cell: ({ reason }) => reason },
+        {
+          name: "Tries",
+          cell: (message) =>
+            "messages" in message ? (
+              <>
+                {message.attempts}, {message.messages.toLocaleString()} wait; next <Time at={message.next_at} />
+              </>
+            ) : "attempts" in message ? (
+              message.attempts
+            ) : (
+              "–"
+            ),
+        },
+        { name: "Since", cell: ({ since }) => <Time at={since} /> },
+        ...(kind === parkedKeys && mayWrite
+          ? [
+              {
+                name: "Decide",
+                cell: (message: Message) => (
+                  <div className={parts.row}>
+                    <Decide kind={kind} action="again" message={message} />
+                    <Decide kind={kind} action="giveUp" message={message} />
+                  </div>
+                ),
+              },
+            ]
+          : []),
+      ]}
+    />
+  );
+}
+
+function Name({
+  kind,
+  message: { id, event_type, event_id, key },
+}: {
+  readonly kind: MessageKind;
+  readonly message: Message;
+}) {
+  const name = event_type ?? "without a readable type";
+  return (
+    <>
+      {kind === parkedKeys ? (
+        name
+      ) : (
+        <Link
+          to={kind === deadLetters ? "/operations/dead-letters/$id" : "/operations/dead-events/$id"}
+          params={{ id }}
+        >
+          {name}
+        </Link>
+      )}
+      <div className={parts.row}>
+        <span className={parts.quiet}>key</span>
+        <Copy text={key} label={`Copy ${key}`} className={parts.id}>
+          {key}
+        </Copy>
+      </div>
+      {event_id && <Id value={event_id} />}
+    </>
+  );
+}

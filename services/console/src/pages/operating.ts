@@ -1,0 +1,101 @@
+import type { DeadEvent, DeadLetter, ParkedKey } from "@signalbox/client";
+import { api, versioned } from "../session/api.ts";
+
+export type Service = DeadLetter["service"];
+/** A message that needs a decision: a dead letter, a dead event, or the first of a parked key. */
+export type Message = DeadLetter | DeadEvent | ParkedKey;
+
+/** A kind of message that waits for an operator, in words. */
+export interface MessageKind {
+  readonly collection: "dead-letters" | "dead-events" | "parked";
+  readonly title: string;
+  readonly what: string;
+  readonly about: string;
+  readonly none: string;
+  /** The action that keeps the message, and the one that gives it up. */
+  readonly again: Act;
+  readonly giveUp: Act;
+}
+
+interface Act {
+  readonly verb: "replay" | "drop" | "retry" | "skip";
+  readonly label: string;
+  readonly about: string;
+}
+
+export const deadLetters: MessageKind = {
+  collection: "dead-letters",
+  title: "Dead letters",
+  what: "dead letter",
+  about: "Messages that a consumer gave up: unreadable, or failed each time. Their effect has not happened.",
+  none: "No consumer has given up a message.",
+  again: {
+    verb: "replay",
+    label: "Replay",
+    about:
+      "Only the consumer that gave it up gets it again, once, behind later messages of its key. Mend the reason first.",
+  },
+  giveUp: { verb: "drop", label: "Drop", about: "It is removed for good. Its effect never happens." },
+};
+
+export const deadEvents: MessageKind = {
+  collection: "dead-events",
+  title: "Dead events",
+  what: "dead event",
+  about: "Events that the log refused for good. Their changes are stored, but no consumer knows of them.",
+  none: "The log has refused no event.",
+  again: {
+    verb: "replay",
+    label: "Replay",
+    about: "It goes back into its outbox with its id, behind later events of its key. Mend the reason first.",
+  },
+  giveUp: { verb: "drop", label: "Drop", about: "It is removed for good. No consumer ever gets it." },
+};
+
+export const parkedKeys: MessageKind = {
+  collection: "parked",
+  title: "Parked keys",
+  what: "parked key",
+  about: "Keys whose first message failed. It is tried again by itself; the messages behind it wait.",
+  none: "No key is parked.",
+  again: {
+    verb: "retry",
+    label: "Try now",
+    about: "The first message is tried at once. It counts as one of its tries.",
+  },
+  giveUp: {
+    verb: "skip",
+    label: "Skip",
+    about: "The first message becomes a dead letter, from where it can be replayed. Those behind it go on.",
+  },
+};
+
+/** Reads a page of messages of a kind, the longest waiting first. */
+export async function readMessages({ collection }: MessageKind, query: object) {
+  const path = `/api/v1/operations/${collection}` as "/api/v1/operations/dead-letters";
+  const { data } = await versioned(api.GET(path, { params: { query: query as { limit?: number } } }));
+  return data as Omit<typeof data, "items"> & { readonly items: readonly Message[] };
+}
+
+/** The outcome of an action, or of its dry run. */
+export interface Outcome {
+  readonly done: boolean;
+  readonly effect: string;
+}
+
+/** Acts on a message as it was seen: when something came between, the answer is 409 and nothing was done. */
+export async function act(
+  { collection }: MessageKind,
+  { id, version }: Pick<Message, "id" | "version">,
+  {
+    verb,
+    reason,
+    isDryRun,
+  }: { readonly verb: Act["verb"]; readonly reason: string | null; readonly isDryRun: boolean },
+): Promise<Outcome> {
+  const path = `/api/v1/operations/${collection}/{id}/${verb}` as "/api/v1/operations/dead-letters/{id}/drop";
+  const body = { dry_run: isDryRun, ...(reason !== null && { reason }) } as { dry_run: boolean; reason: string };
+  const params = { path: { id } };
+  const headers = { "If-Match": `"${version}"` };
+  return (await versioned(api.POST(path, { params, headers, body }))).data;
+}

@@ -1,0 +1,132 @@
+import type { ConsumerGroup } from "@signalbox/client";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Answer } from "../../parts/answer.tsx";
+import { Status, type Tone } from "../../parts/inline.tsx";
+import type { Live } from "../../parts/live.tsx";
+import { Panel, Table } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { durationText } from "../../parts/time-text.ts";
+import { api, versioned } from "../../session/api.ts";
+import { Unavailable } from "../unavailable.tsx";
+
+/** Beyond this an alert goes out. */
+const lateSeconds = 300;
+
+/** The consumer groups, the one that is furthest behind first. */
+export function Groups({ refetchInterval }: Live) {
+  const groups = useQuery({
+    queryKey: ["operations", "groups"],
+    refetchInterval,
+    queryFn: async () => (await versioned(api.GET("/api/v1/operations/groups"))).data,
+  });
+  return (
+    <Panel title="Consumer groups">
+      <Answer query={groups} what="groups" isEmpty={({ items }) => items.length === 0} empty={<p>No group reads.</p>}>
+        {({ items, unavailable }) => (
+          <>
+            <Unavailable services={unavailable} />
+            <Table
+              label="Consumer groups"
+              rows={items.toSorted((a, b) => b.seconds - a.seconds || b.messages - a.messages)}
+              keyOf={({ group }) => group}
+              columns={[
+                {
+                  name: "Group",
+                  cell: ({ group, service }) => (
+                    <>
+                      <code>{group}</code>
+                      <div className={parts.quiet}>{service}</div>
+                    </>
+                  ),
+                },
+                { name: "Behind", cell: (group) => <Lag group={group} /> },
+                { name: "By topic", cell: ({ topics }) => <Topics topics={topics} /> },
+                {
+                  name: "Members",
+                  cell: ({ members }) => (
+                    <Status tone={members.length === 0 ? "failed" : "good"}>
+                      {members.length === 0 ? "none reads" : String(members.length)}
+                    </Status>
+                  ),
+                },
+                { name: "Parked", cell: ({ parked, service }) => <Parked parked={parked} service={service} /> },
+              ]}
+            />
+          </>
+        )}
+      </Answer>
+    </Panel>
+  );
+}
+
+function Lag({ group: { messages, seconds } }: { readonly group: Pick<ConsumerGroup, "messages" | "seconds"> }) {
+  const tone: Tone = seconds >= lateSeconds ? "failed" : messages > 0 ? "wait" : "good";
+  return (
+    <Status tone={tone}>
+      {messages === 0 ? "not behind" : `${messages.toLocaleString()}, ${durationText(seconds * 1_000)}`}
+    </Status>
+  );
+}
+
+function Topics({ topics }: { readonly topics: ConsumerGroup["topics"] }) {
+  const late = topics.filter(({ messages }) => messages > 0);
+  if (late.length === 0) return "–";
+  return late.map(({ topic, messages, seconds }) => (
+    <div key={topic}>
+      <code>{topic}</code> {messages.toLocaleString()}, {durationText(seconds * 1_000)}
+    </div>
+  ));
+}
+
+function Parked({ parked, service }: Pick<ConsumerGroup, "parked" | "service">) {
+  if (parked === null || parked.messages === 0) return "–";
+  return (
+    <Link to="/operations/parked" search={{ service }}>
+      {parked.messages.toLocaleString()}, the oldest {durationText(parked.oldest_seconds * 1_000)}
+    </Link>
+  );
+}
+
+/** The events of each service that wait to be published. */
+export function Outboxes({ refetchInterval }: Live) {
+  const outboxes = useQuery({
+    queryKey: ["operations", "outbox"],
+    refetchInterval,
+    queryFn: async () => (await versioned(api.GET("/api/v1/operations/outbox"))).data,
+  });
+  return (
+    <Panel title="Outboxes">
+      <Answer query={outboxes} what="outboxes">
+        {({ items, unavailable }) => (
+          <>
+            <Unavailable services={unavailable} />
+            <Table
+              label="Outboxes"
+              rows={items}
+              keyOf={({ service }) => service}
+              columns={[
+                { name: "Service", cell: ({ service }) => service },
+                {
+                  name: "Waiting",
+                  cell: ({ waiting, oldest_seconds }) => <Lag group={{ messages: waiting, seconds: oldest_seconds }} />,
+                },
+                {
+                  name: "Refused by the log",
+                  cell: ({ service, dead }) =>
+                    dead === 0 ? (
+                      "–"
+                    ) : (
+                      <Link to="/operations/dead-events" search={{ service }}>
+                        {dead.toLocaleString()}
+                      </Link>
+                    ),
+                },
+              ]}
+            />
+          </>
+        )}
+      </Answer>
+    </Panel>
+  );
+}

@@ -1,0 +1,158 @@
+import type { Instance, Worker } from "@signalbox/client";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Answer } from "../../parts/answer.tsx";
+import { Copy, Status, Time, type Tone } from "../../parts/inline.tsx";
+import type { Live } from "../../parts/live.tsx";
+import { Panel, Table } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { durationText } from "../../parts/time-text.ts";
+import { api, versioned } from "../../session/api.ts";
+import { Unavailable } from "../unavailable.tsx";
+
+/** The instances of every service with the release and the configuration that each runs. */
+export function Instances({ refetchInterval }: Live) {
+  const instances = useQuery({
+    queryKey: ["operations", "instances"],
+    refetchInterval,
+    queryFn: async () => (await versioned(api.GET("/api/v1/operations/instances"))).data,
+  });
+  return (
+    <Panel title="Instances">
+      <Answer
+        query={instances}
+        what="instances"
+        isEmpty={({ items }) => items.length === 0}
+        empty={<p>No instance has reported yet. Each reports once a minute.</p>}
+      >
+        {({ items, unavailable }) => (
+          <>
+            <Unavailable services={unavailable} />
+            <p>{releasesText(items)}</p>
+            <Table
+              label="Instances"
+              rows={items}
+              keyOf={({ instance }) => instance}
+              columns={[
+                {
+                  name: "Instance",
+                  cell: ({ service, instance }) => (
+                    <>
+                      {service}
+                      <div>
+                        <Copy text={instance} label={`Copy ${instance}`} className={parts.id}>
+                          {instance}
+                        </Copy>
+                      </div>
+                    </>
+                  ),
+                },
+                {
+                  name: "State",
+                  cell: ({ state }) => <Status tone={state === "running" ? "good" : "wait"}>{state}</Status>,
+                },
+                { name: "Release", cell: ({ version }) => version ?? "not named" },
+                { name: "Started", cell: ({ started_at }) => <Time at={started_at} /> },
+                { name: "Configuration", cell: (instance) => <Applied instance={instance} /> },
+                {
+                  name: "Last report",
+                  cell: ({ last_seen_seconds }) => `${durationText(last_seen_seconds * 1_000)} ago`,
+                },
+              ]}
+            />
+          </>
+        )}
+      </Answer>
+    </Panel>
+  );
+}
+
+function releasesText(items: readonly Instance[]): string {
+  const releases = Map.groupBy(items, ({ version }) => version ?? "a release without a name");
+  const parts = [...releases].map(([release, of]) => `${release} (${of.length})`);
+  return parts.length === 1 ? `All run ${parts[0]}.` : `Several releases run: ${parts.join(", ")}.`;
+}
+
+function Applied({ instance }: { readonly instance: Instance }) {
+  const { applied_revision, lag_seconds, pending_restart } = instance;
+  return (
+    <>
+      <Status tone={lag_seconds === 0 ? "good" : "wait"}>
+        {lag_seconds === 0
+          ? `revision ${applied_revision}`
+          : `${applied_revision}, ${durationText(lag_seconds * 1_000)} behind`}
+      </Status>
+      {pending_restart.map((name) => (
+        <div key={name} className={parts.quiet}>
+          <Link to="/properties/$name" params={{ name }}>
+            {name}
+          </Link>{" "}
+          waits for a restart
+        </div>
+      ))}
+    </>
+  );
+}
+
+const tones: Readonly<Record<Worker["state"], Tone>> = {
+  running: "good",
+  waiting: "wait",
+  stopped: "off",
+  "gave up": "failed",
+};
+
+/** The workers that need a look; all of them on demand. */
+export function Workers({ refetchInterval }: Live) {
+  const workers = useQuery({
+    queryKey: ["operations", "workers"],
+    refetchInterval,
+    queryFn: async () => (await versioned(api.GET("/api/v1/operations/workers"))).data,
+  });
+  return (
+    <Panel title="Workers">
+      <Answer query={workers} what="workers">
+        {({ items, unavailable }) => {
+          const troubled = items.filter(({ state, restarts }) => state !== "running" || restarts > 0);
+          return (
+            <>
+              <Unavailable services={unavailable} />
+              {troubled.length === 0 ? (
+                <p>All {items.length} workers run, and none was restarted.</p>
+              ) : (
+                <WorkerTable label="Workers that failed" items={troubled} />
+              )}
+              <details>
+                <summary>All {items.length} workers</summary>
+                <WorkerTable label="All workers" items={items} />
+              </details>
+            </>
+          );
+        }}
+      </Answer>
+    </Panel>
+  );
+}
+
+function WorkerTable({ label, items }: { readonly label: string; readonly items: readonly Worker[] }) {
+  return (
+    <Table
+      label={label}
+      rows={items}
+      keyOf={({ instance, worker }) => `${instance} ${worker}`}
+      columns={[
+        { name: "Worker", cell: ({ worker }) => worker },
+        {
+          name: "Of",
+          cell: ({ service, instance }) => (
+            <>
+              {service} <code className={parts.quiet}>{instance}</code>
+            </>
+          ),
+        },
+        { name: "State", cell: ({ state }) => <Status tone={tones[state]}>{state}</Status> },
+        { name: "Restarts", cell: ({ restarts }) => restarts },
+        { name: "Last beat", cell: ({ last_beat_at }) => (last_beat_at ? <Time at={last_beat_at} /> : "not judged") },
+      ]}
+    />
+  );
+}

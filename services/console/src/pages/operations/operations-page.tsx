@@ -1,0 +1,134 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Answer } from "../../parts/answer.tsx";
+import { Status } from "../../parts/inline.tsx";
+import { Curl } from "../../parts/lists.tsx";
+import { type Live, useLive } from "../../parts/live.tsx";
+import { Page, Panel, Table } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { durationText } from "../../parts/time-text.ts";
+import { api, versioned } from "../../session/api.ts";
+import { deploymentUrl } from "../../session/place.ts";
+import { deadEvents, deadLetters, parkedKeys, readMessages } from "../operating.ts";
+import { Unavailable } from "../unavailable.tsx";
+import { Groups, Outboxes } from "./groups.tsx";
+import { Instances, Workers } from "./instances.tsx";
+
+/** The whole product as it runs: what waits for a person, what is behind, and what runs. */
+export function OperationsPage() {
+  const { refetchInterval, control } = useLive(10_000);
+  const docs = new URL("docs/how-to/operate-by-api", deploymentUrl).href;
+  return (
+    <Page
+      title="Operations"
+      actions={
+        <>
+          {control}
+          <a href={docs}>How to operate</a>
+        </>
+      }
+    >
+      <Waiting refetchInterval={refetchInterval} />
+      <Groups refetchInterval={refetchInterval} />
+      <Outboxes refetchInterval={refetchInterval} />
+      <Instances refetchInterval={refetchInterval} />
+      <Workers refetchInterval={refetchInterval} />
+      <Backups refetchInterval={refetchInterval} />
+      <Curl path="api/v1/operations/instances" />
+    </Page>
+  );
+}
+
+const kinds = [deadLetters, deadEvents, parkedKeys];
+const paths = {
+  "dead-letters": "/operations/dead-letters",
+  "dead-events": "/operations/dead-events",
+  parked: "/operations/parked",
+} as const;
+const countedMax = 100;
+
+/** What waits for a decision, by kind. */
+function Waiting({ refetchInterval }: Live) {
+  const waiting = useQuery({
+    queryKey: ["operations", "waiting"],
+    refetchInterval,
+    queryFn: () =>
+      Promise.all(
+        kinds.map(async (kind) => {
+          const { items, has_more, unavailable } = await readMessages(kind, { limit: countedMax });
+          return { kind, count: items.length, isMore: has_more, unavailable };
+        }),
+      ),
+  });
+  return (
+    <Panel title="Waits for a decision">
+      <Answer query={waiting} what="messages">
+        {(found) => (
+          <>
+            <Unavailable services={found[0]?.unavailable ?? []} />
+            <Table
+              label="Waits for a decision"
+              rows={found}
+              keyOf={({ kind }) => kind.collection}
+              columns={[
+                { name: "Kind", cell: ({ kind }) => <Link to={paths[kind.collection]}>{kind.title}</Link> },
+                {
+                  name: "Messages",
+                  cell: ({ count, isMore }) => (
+                    <Status tone={count === 0 ? "good" : "failed"}>
+                      {count === 0 ? "none" : `${count}${isMore ? " or more" : ""}`}
+                    </Status>
+                  ),
+                },
+                { name: "Means", cell: ({ kind }) => kind.about },
+              ]}
+            />
+          </>
+        )}
+      </Answer>
+    </Panel>
+  );
+}
+
+function Backups({ refetchInterval }: Live) {
+  const backups = useQuery({
+    queryKey: ["operations", "backups"],
+    refetchInterval,
+    queryFn: async () => (await versioned(api.GET("/api/v1/operations/backups"))).data,
+  });
+  return (
+    <Panel title="Backups">
+      <Answer query={backups} what="backups">
+        {({ items, is_watched, unavailable }) => (
+          <>
+            <Unavailable services={unavailable} />
+            {!is_watched && (
+              <p className={parts.quiet}>
+                No folder of backups is watched. The property <code>operations.backups-folder</code> names one.
+              </p>
+            )}
+            {is_watched && items.length === 0 && <p>There is no backup in the folder yet.</p>}
+            {items.length > 0 && (
+              <Table
+                label="Backups"
+                rows={items}
+                keyOf={({ name }) => name}
+                columns={[
+                  { name: "Backup", cell: ({ name }) => name },
+                  { name: "Age", cell: ({ age_seconds }) => durationText(age_seconds * 1_000) },
+                  { name: "Release", cell: ({ release }) => release },
+                  {
+                    name: "Verified",
+                    cell: ({ verified_at }) => (
+                      <Status tone={verified_at ? "good" : "wait"}>{verified_at ? "verified" : "not verified"}</Status>
+                    ),
+                  },
+                ]}
+              />
+            )}
+          </>
+        )}
+      </Answer>
+    </Panel>
+  );
+}

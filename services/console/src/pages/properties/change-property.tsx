@@ -1,0 +1,238 @@
+import { ApiError } from "@signalbox/client";
+import { type FormEvent, useState } from "react";
+import { Failure } from "../../parts/answer.tsx";
+import { Conflict } from "../../parts/conflict.tsx";
+import { useChange } from "../../parts/dialog.tsx";
+import { Field } from "../../parts/lists.tsx";
+import { Panel } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { type Property, valueText } from "../configuration.ts";
+import { type ChangeResult, changeProperty, type WantedChange } from "./property-change.ts";
+import { boundsText, inputText, readValue } from "./property-value.ts";
+
+interface Typed {
+  /** The bare name, or the name for one service. */
+  readonly name: string;
+  readonly isSet: boolean;
+  readonly text: string;
+  readonly reason: string;
+  readonly hours: string;
+}
+
+/** Sets or unsets an override: tried first, then made, then undone if it was wrong. */
+export function ChangeProperty({ property }: { readonly property: Property }) {
+  const [typed, setTyped] = useState<Typed>(() => startOf(property));
+  const [seen, setSeen] = useState(property.overrides);
+  const [undo, setUndo] = useState<WantedChange | null>(null);
+  const overrideIn = (overrides: Property["overrides"]) => overrides.find(({ name }) => name === typed.name);
+  const dryRun = useChange(() => changeProperty(wantedOf(property, typed, overrideIn(seen)?.revision), true));
+  const change = useChange(
+    () => changeProperty(wantedOf(property, typed, overrideIn(seen)?.revision), false),
+    ({ revision }) => {
+      setUndo(undoOf(typed, overrideIn(seen), revision));
+      dryRun.reset();
+    },
+  );
+  const set = (changed: Partial<Typed>) => {
+    setTyped({ ...typed, ...changed });
+    // Another question has another answer, about the overrides of now.
+    setSeen(property.overrides);
+    dryRun.reset();
+    change.reset();
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    dryRun.mutate();
+  };
+  const error = change.error ?? dryRun.error;
+  const hasChanged = error instanceof ApiError && error.status === 409;
+  const now = overrideIn(property.overrides);
+  return (
+    <Panel title="Change it">
+      <form className={parts.page} onSubmit={submit}>
+        <Fields property={property} typed={typed} set={set} />
+        {error && !hasChanged && <Failure error={error} what="property" />}
+        <div role="status">{dryRun.data && <p>{previewText(property, typed, overrideIn(seen))}</p>}</div>
+        <div className={parts.row}>
+          <button type="submit" disabled={dryRun.isPending}>
+            Try it first
+          </button>
+          {dryRun.data && !hasChanged && (
+            <button type="button" className="main" disabled={change.isPending} onClick={() => change.mutate()}>
+              {typed.isSet ? "Set it" : "Remove the override"}
+            </button>
+          )}
+        </div>
+      </form>
+      {change.data && <Done results={change.data.results} />}
+      {undo && <Undo wanted={undo} onDone={() => setUndo(null)} />}
+      {hasChanged && (
+        <Conflict
+          what="property"
+          differences={[
+            {
+              name: typed.name,
+              mine: typed.isSet ? typed.text : "not overridden",
+              theirs: now ? `${valueText(now)}, because: ${now.reason ?? "–"}` : "not overridden",
+            },
+          ]}
+          onMine={() => set({})}
+          onTheirs={() => set({ text: inputText(now?.value ?? property.value), isSet: true })}
+        />
+      )}
+    </Panel>
+  );
+}
+
+const startOf = ({ name, value }: Property): Typed => ({
+  name,
+  isSet: true,
+  text: inputText(value),
+  reason: "",
+  hours: "",
+});
+
+/** @throws Error for a value that cannot be one */
+function wantedOf(property: Property, { name, isSet, text, reason, hours }: Typed, revision = "0"): WantedChange {
+  const expiresAt = hours === "" ? null : new Date(Date.now() + Number(hours) * 3_600_000).toISOString();
+  const state = isSet ? { value: readValue(text, property) } : { unset: true };
+  return { change: { name, expectedRevision: revision, ...state }, reason: reason.trim(), expiresAt };
+}
+
+/** Builds the change that takes this one back. */
+function undoOf(
+  { name, isSet, reason }: Typed,
+  before: Property["overrides"][number] | undefined,
+  revision: string | null,
+) {
+  const state = before ? { value: before.value } : { unset: true };
+  return {
+    change: { name, expectedRevision: isSet ? (revision ?? "0") : "0", ...state },
+    reason: `Undone: ${reason.trim()}`,
+    expiresAt: before?.expiresAt ?? null,
+  };
+}
+
+function previewText(
+  property: Property,
+  { isSet, text }: Typed,
+  before: Property["overrides"][number] | undefined,
+): string {
+  const from = before ? valueText(before) : `${valueText(property)}, from ${property.source ?? "nowhere"}`;
+  const to = isSet ? text.trim() || "none" : "the value below the overrides";
+  const when = property.reload === "live" ? "at once" : "from the next start of each instance on";
+  return `It is allowed. It would go from ${from} to ${to}, and hold ${when}.`;
+}
+
+function Done({ results }: { readonly results: readonly ChangeResult[] }) {
+  return (
+    <div role="status">
+      {results.map(({ name, value, masked, applied, instances, appliesAt, shadowedBy }) => (
+        <p key={name}>
+          {name} is <code>{valueText({ value, masked })}</code>
+          {appliesAt === "LIVE"
+            ? `: ${applied} of ${instances} instances run with it.`
+            : ` from the next start of its ${instances} instances on.`}
+          {shadowedBy && ` But ${shadowedBy} stands above it: take it away there.`}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+function Undo({ wanted, onDone }: { readonly wanted: WantedChange; readonly onDone: () => void }) {
+  const undo = useChange(() => changeProperty(wanted, false), onDone);
+  return (
+    <div className={parts.row}>
+      {undo.error && <Failure error={undo.error} what="property" />}
+      <button type="button" disabled={undo.isPending} onClick={() => undo.mutate()}>
+        Undo
+      </button>
+    </div>
+  );
+}
+
+interface FieldsProps {
+  readonly property: Property;
+  readonly typed: Typed;
+  readonly set: (changed: Partial<Typed>) => void;
+}
+
+function Fields({ property, typed, set }: FieldsProps) {
+  const { name, services } = property;
+  return (
+    <>
+      <div className={parts.filters}>
+        <Field label="For">
+          {(ids) => (
+            <select {...ids} value={typed.name} onChange={({ target }) => set({ name: target.value })}>
+              <option value={name}>all services that have it</option>
+              {services.map((service) => (
+                <option key={service} value={`${service}.${name}`}>
+                  {service} alone
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Field label="Do">
+          {(ids) => (
+            <select
+              {...ids}
+              value={typed.isSet ? "set" : "unset"}
+              onChange={({ target }) => set({ isSet: target.value === "set" })}
+            >
+              <option value="set">set a value</option>
+              <option value="unset">remove the override</option>
+            </select>
+          )}
+        </Field>
+        <Field label="For hours" hint="Empty: until somebody changes it.">
+          {(ids) => (
+            <input
+              {...ids}
+              type="number"
+              min={1}
+              value={typed.hours}
+              onChange={({ target }) => set({ hours: target.value })}
+            />
+          )}
+        </Field>
+      </div>
+      {typed.isSet && <ValueField property={property} typed={typed} set={set} />}
+      <Field label="Reason" hint="It stands in the history.">
+        {(ids) => (
+          <input
+            {...ids}
+            required
+            maxLength={1_000}
+            value={typed.reason}
+            onChange={({ target }) => set({ reason: target.value })}
+          />
+        )}
+      </Field>
+    </>
+  );
+}
+
+function ValueField({ property, typed: { text }, set }: FieldsProps) {
+  const choices = property.type === "boolean" ? ["true", "false"] : property.bounds.choices;
+  return (
+    <Field label="Value" hint={boundsText(property, property.unit)}>
+      {(ids) => {
+        const shared = { ...ids, value: text, spellCheck: false };
+        if (property.type === "list")
+          return <textarea {...shared} rows={4} onChange={({ target }) => set({ text: target.value })} />;
+        if (!choices) return <input {...shared} onChange={({ target }) => set({ text: target.value })} />;
+        return (
+          <select {...ids} value={text} onChange={({ target }) => set({ text: target.value })}>
+            {!choices.includes(text) && <option value={text}>{text || "none"}</option>}
+            {choices.map((choice) => (
+              <option key={choice}>{choice}</option>
+            ))}
+          </select>
+        );
+      }}
+    </Field>
+  );
+}

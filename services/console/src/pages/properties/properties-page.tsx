@@ -1,0 +1,97 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Answer } from "../../parts/answer.tsx";
+import { Status, Time } from "../../parts/inline.tsx";
+import { ChoiceFilter, Filters, TextFilter, useFilters } from "../../parts/lists.tsx";
+import { Page, Table } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { configStatusQuery, type Property, propertiesQuery, valueText } from "../configuration.ts";
+
+const services = ["account", "images", "image-worker", "config", "webhook-ingest", "webhook-delivery", "gateway"];
+
+/** Every property of every service with the value that runs, and what overrides it. */
+export function PropertiesPage() {
+  const [search] = useFilters();
+  const properties = useQuery(propertiesQuery);
+  return (
+    <Page title="Properties">
+      <ConfigState />
+      <Filters>
+        <TextFilter name="text" label="Name or effect" />
+        <ChoiceFilter name="service" label="Service" choices={services} />
+        <ChoiceFilter name="overridden" label="Overridden" choices={["true", "false"]} />
+      </Filters>
+      <Answer
+        query={properties}
+        what="properties"
+        isEmpty={(items) => !items.some((property) => fits(property, search))}
+        empty={<p>No property matches these filters.</p>}
+      >
+        {(items) => (
+          <Table
+            label="Properties"
+            rows={items.filter((property) => fits(property, search))}
+            keyOf={({ name }) => name}
+            columns={[
+              {
+                name: "Property",
+                cell: ({ name, effect }) => (
+                  <>
+                    <Link to="/properties/$name" params={{ name }}>
+                      {name}
+                    </Link>
+                    <div className={parts.quiet}>{effect}</div>
+                  </>
+                ),
+              },
+              { name: "Value", cell: (property) => <code>{valueText(property)}</code> },
+              { name: "From", cell: ({ source }) => source ?? "not reported" },
+              { name: "Holds", cell: ({ reload }) => (reload === "live" ? "at once" : "from a restart on") },
+              {
+                name: "Overridden",
+                cell: ({ overrides: [newest] }) => (newest ? <Time at={newest.changedAt} /> : "–"),
+              },
+            ]}
+          />
+        )}
+      </Answer>
+    </Page>
+  );
+}
+
+function fits(
+  { name, effect, services, overrides }: Property,
+  { text = "", service, overridden }: Readonly<Record<string, string | undefined>>,
+) {
+  if (service && !services.includes(service)) return false;
+  if (overridden && overrides.length > 0 !== (overridden === "true")) return false;
+  return `${name} ${effect}`.toLowerCase().includes(text.toLowerCase());
+}
+
+/** The revision that holds, the instances that are behind, and the values that were refused. */
+function ConfigState() {
+  const status = useQuery(configStatusQuery);
+  return (
+    <Answer query={status} what="state of the configuration">
+      {({ revision, validation, services: instances, pending_restart }) => {
+        const late = instances.filter(({ lag_seconds }) => lag_seconds > 0);
+        return (
+          <>
+            <p className={parts.row}>
+              <Status tone={validation.valid && late.length === 0 ? "good" : "wait"}>{`revision ${revision}`}</Status>
+              {late.length === 0
+                ? `All ${instances.length} instances run with it.`
+                : `${late.length} of ${instances.length} instances are behind: ${late.map(({ name }) => name).join(", ")}.`}
+              {pending_restart.length > 0 && ` Wait for a restart: ${pending_restart.join(", ")}.`}
+            </p>
+            {validation.problems.map((problem) => (
+              <p key={problem} role="alert" className={`${parts.notice} ${parts.bad}`}>
+                {problem}
+              </p>
+            ))}
+          </>
+        );
+      }}
+    </Answer>
+  );
+}

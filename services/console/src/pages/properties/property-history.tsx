@@ -1,0 +1,92 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Answer } from "../../parts/answer.tsx";
+import { Time } from "../../parts/inline.tsx";
+import { Panel, Table } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { useMay } from "../../session/api.ts";
+import { askGraph } from "../../session/graph.ts";
+import { type Property, valueText } from "../configuration.ts";
+
+interface State {
+  readonly set: boolean;
+  readonly value: unknown;
+  readonly masked: boolean;
+}
+
+interface PastChange {
+  readonly revision: string;
+  readonly actor: string;
+  readonly reason: string | null;
+  readonly changedAt: string;
+  readonly before: State;
+  readonly after: State;
+}
+
+const historyQuery = `query($name: String!) { propertyHistory(name: $name, first: 20) { edges { node {
+  revision actor reason changedAt before { set value masked } after { set value masked }
+} } } }`;
+
+interface Answered {
+  readonly propertyHistory: { readonly edges: ReadonlyArray<{ readonly node: PastChange }> };
+}
+
+/** The changes of a property and of its overrides for one service: when, by whom, from what to what, and why. */
+export function PropertyHistory({ property: { name, overrides } }: { readonly property: Property }) {
+  // An override for one service has a history of its own.
+  const names = [...new Set([name, ...overrides.map((override) => override.name)])];
+  const history = useQuery({
+    queryKey: ["property-history", names],
+    queryFn: async () => {
+      const answers = await Promise.all(
+        names.map(async (one) => {
+          const { propertyHistory } = await askGraph<Answered>(historyQuery, { name: one });
+          return propertyHistory.edges.map(({ node }) => ({ ...node, name: one }));
+        }),
+      );
+      return answers.flat().toSorted((a, b) => b.changedAt.localeCompare(a.changedAt));
+    },
+  });
+  return (
+    <Panel title="History">
+      <Answer
+        query={history}
+        what="history"
+        isEmpty={(items) => items.length === 0}
+        empty={<p>Nobody has overridden it yet.</p>}
+      >
+        {(items) => (
+          <Table
+            label="History"
+            rows={items}
+            keyOf={({ name, revision }) => `${name} ${revision}`}
+            columns={[
+              {
+                name: "Revision",
+                cell: ({ revision, name: one }) => (one === name ? revision : `${revision}, ${one}`),
+              },
+              { name: "Before", cell: ({ before }) => <code>{stateText(before)}</code> },
+              { name: "After", cell: ({ after }) => <code>{stateText(after)}</code> },
+              { name: "Reason", cell: ({ reason }) => reason ?? "–" },
+              { name: "By", cell: ({ actor }) => <Actor id={actor} /> },
+              { name: "Time", cell: ({ changedAt }) => <Time at={changedAt} /> },
+            ]}
+          />
+        )}
+      </Answer>
+    </Panel>
+  );
+}
+
+const stateText = (state: State): string => (state.set ? valueText(state) : "not overridden");
+
+/** The author of a change: an account, which an administrator can open, or the product itself. */
+export function Actor({ id }: { readonly id: string }) {
+  const mayOpen = useMay("account:admin");
+  if (!mayOpen || !id.startsWith("acc_")) return <code className={parts.quiet}>{id}</code>;
+  return (
+    <Link to="/accounts/$id" params={{ id }}>
+      <code>{id}</code>
+    </Link>
+  );
+}

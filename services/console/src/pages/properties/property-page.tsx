@@ -1,0 +1,124 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { Answer } from "../../parts/answer.tsx";
+import { Copy, Status, Time } from "../../parts/inline.tsx";
+import { Page, Pairs, Panel, Table } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { durationText } from "../../parts/time-text.ts";
+import { useMay } from "../../session/api.ts";
+import { configStatusQuery, type Property, propertiesQuery, valueText } from "../configuration.ts";
+import { ChangeProperty } from "./change-property.tsx";
+import { PropertyHistory } from "./property-history.tsx";
+import { boundsText } from "./property-value.ts";
+
+/** One property: the value that runs with its source, what it does, every instance, its history, and a change. */
+export function PropertyPage() {
+  const { name } = useParams({ from: "/properties/$name" });
+  const properties = useQuery({
+    ...propertiesQuery,
+    select: (items) => items.find((property) => property.name === name) ?? null,
+  });
+  const isOperator = useMay("config:admin");
+  return (
+    <Page title={name} actions={<Link to="/properties">All properties</Link>}>
+      <Answer
+        query={properties}
+        what="property"
+        isEmpty={(property) => property === null}
+        empty={<p>There is no property of this name, or your permissions do not show it.</p>}
+      >
+        {(property) =>
+          property && (
+            <>
+              <Facts property={property} />
+              {isOperator && property.overridable && <ChangeProperty property={property} />}
+              <Instances property={property} />
+              {isOperator && <PropertyHistory property={property} />}
+            </>
+          )
+        }
+      </Answer>
+    </Page>
+  );
+}
+
+function Facts({ property }: { readonly property: Property }) {
+  const { effect, source, reload, services, overrides, overridable, guarded, unit, secrecy } = property;
+  return (
+    <Panel title="Value">
+      <Pairs
+        items={[
+          ["Runs with", <code key="">{valueText(property)}</code>],
+          ["From", source ?? "no instance with it reports"],
+          ["Effect", effect],
+          ["Values", boundsText(property, unit)],
+          ["A change holds", reload === "live" ? "at once" : "from the next start on"],
+          ["Services", services.join(", ")],
+          ["Secrecy", secrecy],
+        ]}
+      />
+      {!overridable && <p>It is set where the process starts, and takes no override.</p>}
+      {guarded && <p>A change of it may need a second operator.</p>}
+      {overrides.length > 0 && (
+        <Table
+          label="Overrides"
+          rows={overrides}
+          keyOf={({ name }) => name}
+          columns={[
+            { name: "Override", cell: ({ name }) => name },
+            { name: "Value", cell: (override) => <code>{valueText(override)}</code> },
+            { name: "Reason", cell: ({ reason }) => reason ?? "–" },
+            { name: "Since", cell: ({ changedAt }) => <Time at={changedAt} /> },
+            { name: "Ends", cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : "–") },
+          ]}
+        />
+      )}
+    </Panel>
+  );
+}
+
+/** The value in each instance, and how far the instance has followed. */
+function Instances({ property: { instances } }: { readonly property: Property }) {
+  const status = useQuery(configStatusQuery);
+  const lagOf = new Map(status.data?.services.map(({ instance, lag_seconds }) => [instance, lag_seconds]));
+  return (
+    <Panel title="Instances">
+      {instances.length === 0 ? (
+        <p>No instance with it reports now.</p>
+      ) : (
+        <Table
+          label="Instances"
+          rows={instances}
+          keyOf={({ instance }) => instance}
+          columns={[
+            {
+              name: "Instance",
+              cell: ({ service, instance }) => (
+                <>
+                  {service}
+                  <div>
+                    <Copy text={instance} label={`Copy ${instance}`} className={parts.id}>
+                      {instance}
+                    </Copy>
+                  </div>
+                </>
+              ),
+            },
+            { name: "Value", cell: (instance) => <code>{valueText(instance)}</code> },
+            { name: "From", cell: ({ source }) => source },
+            {
+              name: "After a restart",
+              cell: ({ pending }) => (pending ? <code>{valueText(pending)}</code> : "the same"),
+            },
+            { name: "Behind", cell: ({ instance }) => <Lag seconds={lagOf.get(instance)} /> },
+          ]}
+        />
+      )}
+    </Panel>
+  );
+}
+
+function Lag({ seconds }: { readonly seconds: number | undefined }) {
+  if (seconds === undefined) return <span className={parts.quiet}>…</span>;
+  return <Status tone={seconds === 0 ? "good" : "wait"}>{seconds === 0 ? "no" : durationText(seconds * 1_000)}</Status>;
+}

@@ -1,0 +1,267 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import { sql } from "@signalbox/storage";
+import { openStuckMessages, type StuckMessages } from "../operations/stuck-messages.ts";
+import { databasesIn } from "../systems/embedded-system.ts";
+import { pressByKeyboard, watchPage } from "./console-pages.ts";
+import { type ConsolePerson, create, makeKey, type Page, startConsolePerson } from "./console-person.ts";
+import { assertPresentable } from "./look-at-pages.ts";
+
+/** One administrator works through all tests, in their order: what one makes, the next looks at. */
+let ada: ConsolePerson;
+let stuck: StuckMessages;
+before(async () => {
+  ada = await startConsolePerson();
+  stuck = await openStuckMessages(await databasesIn(ada.dataDirectory));
+});
+after(async () => {
+  await stuck.close();
+  await ada.close();
+});
+
+const at = (path: string) => `${ada.baseUrl}/console/${path}`;
+const rules = new URL("../../infra/observe/prometheus/rules.yml", import.meta.url);
+
+/** The ways in which a person works a page. */
+const ways = {
+  "by keyboard alone": pressByKeyboard,
+  "by mouse": async (_page: Page, target: ReturnType<Page["locator"]>, text?: string) =>
+    text === undefined ? target.click() : target.fill(text),
+} as const;
+
+/** Reads the address in the alert's annotation, as Prometheus fills it in for a consumer of the service. */
+async function linkOfAlert(name: string, service: string): Promise<string> {
+  const [, after = ""] = (await readFile(rules, "utf8")).split(`- alert: ${name}\n`);
+  const [, link = ""] = /console: (.*)\n/.exec(after) ?? [];
+  return `${ada.baseUrl}/${link.replace(/\{\{.*\}\}/, service)}`;
+}
+
+test("operations show what waits, what is behind and what runs, accessible in light, dark, wide and narrow", async () => {
+  const { page } = ada;
+  await page.goto(at("operations"));
+  await page.getByRole("table", { name: "Instances" }).getByText("image-worker").first().waitFor();
+  await page.getByRole("row", { name: /webhook-delivery\.fan-out/ }).waitFor();
+  await page.getByText("No folder of backups is watched.").waitFor();
+  assert.equal(await page.getByRole("table", { name: "Waits for a decision" }).getByText("none").count(), 3);
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByText("Paused", { exact: true }).waitFor();
+  await page.getByText(/^All \d+ workers$/).click();
+  await assertPresentable(page, "operations", "operations");
+  for (const path of ["dead-letters", "dead-events", "parked"]) {
+    await page.goto(at(`operations/${path}`));
+    await page.getByText(/^No consumer has given up|^The log has refused no|^No key is parked/).waitFor();
+    await assertPresentable(page, `empty ${path}`);
+  }
+});
+
+for (const [way, press] of Object.entries(ways)) {
+  test(`${way} an engineer reaches a dead letter in two steps from the link of an alert, and replays it`, async () => {
+    const { page } = ada;
+    const problems = watchPage(page);
+    const { message, id } = await stuck.buryLetter();
+    await page.goto(await linkOfAlert("DeadLetters", "images"));
+    assert.match(page.url(), /dead-letters\?service=images$/);
+    await press(page, page.getByRole("link", { name: "account.deleted.v1" }).first());
+    await page.getByRole("button", { name: `Copy ${id}`, exact: true }).waitFor();
+    await page.getByRole("region", { name: "content of the message" }).getByText(message.key).waitFor();
+    assert.equal(await page.getByText("abcdefgh").count(), 0, "what people wrote stays masked");
+    if (way === "by mouse") await assertPresentable(page, "a dead letter", "dead-letter");
+
+    await press(page, page.getByRole("button", { name: "Replay" }));
+    await press(page, page.getByRole("button", { name: "What would happen?" }));
+    await page.getByText(/^What would happen: /).waitFor();
+    if (way === "by mouse") await assertPresentable(page, "a replay that is asked first");
+    await press(page, page.getByRole("button", { name: "Replay it" }));
+    await page.getByText("The message was put back for images.facts, behind later messages of its key.").waitFor();
+    await page.goto(at("operations/dead-letters?service=images"));
+    await page.getByText("No consumer has given up a message.").waitFor();
+    assert.deepEqual(problems, []);
+  });
+}
+
+test("a dead letter is dropped with a reason, after it was asked what that does", async () => {
+  const { page } = ada;
+  const { id } = await stuck.buryLetter("images.gone");
+  await page.goto(at(`operations/dead-letters/${encodeURIComponent(id)}`));
+  await page.getByRole("button", { name: "Drop" }).click();
+  await page.getByLabel("Reason").fill("Its image is gone.");
+  await page.getByRole("button", { name: "What would happen?" }).click();
+  await page.getByText(/^What would happen: /).waitFor();
+  await page.getByRole("button", { name: "Drop it" }).click();
+  await page.getByText("The message was removed for good.").waitFor();
+  await page.reload();
+  await page.getByText("There is no such dead letter any more").waitFor();
+  await assertPresentable(page, "a dead letter that is gone");
+});
+
+const tryAgain = sql("", "update signalbox.parked set attempt = attempt + 1 where key = $1 and next_at < 'infinity'");
+
+test("a parked key that changes under the hand shows both versions, and is skipped as it is now", async () => {
+  const { page } = ada;
+  const { key } = await stuck.parkTwo();
+  await page.goto(at("operations/parked"));
+  await page.getByText(key).first().waitFor();
+  await assertPresentable(page, "parked keys", "parked");
+  await page.getByRole("button", { name: "Skip" }).click();
+  await stuck.images.query(tryAgain, [key]);
+  await page.getByLabel("Reason").fill("Nobody can handle it.");
+  await page.getByRole("button", { name: "What would happen?" }).click();
+  await page.getByText("It has changed meanwhile. Nothing was done.").waitFor();
+  await page.getByRole("row", { name: "attempts 1 2" }).waitFor();
+  await assertPresentable(page, "both versions of a parked key");
+  await page.getByRole("button", { name: "Go on with the present one" }).click();
+  await page.getByRole("button", { name: "What would happen?" }).click();
+  await page.getByRole("button", { name: "Skip it" }).click();
+  await page.getByText("No key is parked.").waitFor();
+});
+
+test("an event that the log refused is seen with its content and put back", async () => {
+  const { page } = ada;
+  const { message } = await stuck.refuseEvent();
+  await page.goto(await linkOfAlert("EventsRefused", "images"));
+  await page.getByRole("link", { name: "account.deleted.v1" }).click();
+  await page.getByRole("region", { name: "content of the message" }).getByText(message.key).waitFor();
+  await page.getByRole("button", { name: "Replay" }).click();
+  await page.getByRole("button", { name: "What would happen?" }).click();
+  await page.getByRole("button", { name: "Replay it" }).click();
+  await page.getByRole("alertdialog").waitFor({ state: "hidden" });
+  await page.goto(at("operations/dead-events"));
+  await page.getByText("The log has refused no event.").waitFor();
+});
+
+for (const [way, press] of Object.entries(ways)) {
+  test(`${way} an operator finds an account, changes its state with a preview and a reason, and undoes it`, async () => {
+    const { page } = ada;
+    const name = `Customer ${way} <b>bold</b>`;
+    const key = { name: "first", scopes: ["images:read"] };
+    await create(ada, "accounts", { display_name: name, key });
+    await page.goto(at("accounts"));
+    await press(page, page.getByLabel("Name, address or id"), `Customer ${way}`);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/search=Customer/);
+    if (way === "by mouse") await assertPresentable(page, "accounts", "accounts");
+    await press(page, page.getByRole("link", { name }));
+    await press(page, page.getByRole("button", { name: "Make it suspended" }));
+    await page.getByText("active → suspended.").waitFor();
+    await page.getByText("It holds in every service within two seconds.").waitFor();
+    await press(page, page.getByLabel("Reason"), "Payment failed three times.");
+    if (way === "by mouse") await assertPresentable(page, "an account", "account-state");
+    await press(page, page.getByRole("button", { name: "Change it to suspended" }));
+    await page.getByText("It is suspended now. Before, it was active.").waitFor();
+    await page.getByRole("table", { name: "Audit" }).getByText("account.suspend").waitFor();
+    await press(page, page.getByRole("button", { name: "Undo" }));
+    await page.getByText("Undone: Payment failed three times.").first().waitFor();
+    await page.getByRole("button", { name: "Make it suspended" }).waitFor();
+  });
+
+  test(`${way} an operator sets a property after trying it, and undoes it`, async () => {
+    const { page } = ada;
+    await page.goto(at("properties"));
+    await press(page, page.getByLabel("Name or effect"), "limits.maxPageSize");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/text=limits/);
+    if (way === "by mouse") await assertPresentable(page, "properties", "properties");
+    await press(page, page.getByRole("link", { name: "limits.maxPageSize", exact: true }));
+    await page.getByRole("row", { name: /gateway.*defaults.*no$/ }).waitFor();
+    await press(page, page.getByLabel("Value", { exact: true }), "5");
+    await press(page, page.getByLabel("Reason"), "Too slow.");
+    await press(page, page.getByRole("button", { name: "Try it first" }));
+    await page.getByText("defaults.pageSize must be at most limits.maxPageSize, which is 5.").waitFor();
+    await press(page, page.getByLabel("Value", { exact: true }), "50");
+    await press(page, page.getByRole("button", { name: "Try it first" }));
+    await page.getByText(/^It is allowed\. It would go from 100, from defaults to 50, and hold at once\.$/).waitFor();
+    if (way === "by mouse") await assertPresentable(page, "a property", "property");
+    await press(page, page.getByRole("button", { name: "Set it" }));
+    await page.getByText(/: (\d+) of \1 instances run with it\.$/).waitFor();
+    await page.getByRole("table", { name: "History" }).getByText("Too slow.").first().waitFor();
+    await press(page, page.getByRole("button", { name: "Undo" }));
+    await page.getByRole("table", { name: "History" }).getByText("Undone: Too slow.").first().waitFor();
+    await page.getByRole("row", { name: /gateway.*100.*defaults.*no$/ }).waitFor();
+  });
+}
+
+test("two operators who set one property see both values, and nobody's change is lost unseen", async () => {
+  const { page, context } = ada;
+  const other = await context.newPage();
+  for (const one of [page, other]) {
+    await one.goto(at("properties/limits.maxPageSize"));
+    await one.getByLabel("Reason").fill("Both at once.");
+  }
+  await page.getByLabel("Value", { exact: true }).fill("60");
+  await page.getByRole("button", { name: "Try it first" }).click();
+  await page.getByRole("button", { name: "Set it" }).waitFor();
+  await other.getByLabel("Value", { exact: true }).fill("70");
+  await other.getByRole("button", { name: "Try it first" }).click();
+  await other.getByRole("button", { name: "Set it" }).click();
+  await other.getByText(/instances run with it\.$/).waitFor();
+  await page.getByRole("button", { name: "Set it" }).click();
+  const conflict = page.getByRole("alertdialog", { name: "It has changed meanwhile" });
+  await conflict.getByRole("row", { name: /limits\.maxPageSize 60 70/ }).waitFor();
+  await assertPresentable(page, "both values of a property");
+  await conflict.getByRole("button", { name: "Take the saved version" }).click();
+  await other.getByRole("button", { name: "Undo" }).click();
+  await other.getByText("Undone: Both at once.").first().waitFor();
+  await other.close();
+});
+
+test("a flag is added after it was tried, switched off, and switched on again by undo", async () => {
+  const { page } = ada;
+  await page.goto(at("flags"));
+  await page.getByText("There is no flag yet.").waitFor();
+  await assertPresentable(page, "no flags");
+  await page.getByRole("link", { name: "Add a flag" }).click();
+  const definition = page.getByLabel("Definition");
+  const text = (await definition.inputValue())
+    .replace("my.flag", "checkout.new")
+    .replace('"owner": ""', '"owner": "payments"');
+  await definition.fill(text.replace('"on"', '"one"'));
+  await page.getByLabel("Reason", { exact: true }).fill("A tenth first.");
+  await page.getByRole("button", { name: "Try it first" }).click();
+  await page.getByText("This was refused").waitFor();
+  await definition.fill(text);
+  await page.getByRole("button", { name: "Try it first" }).click();
+  await page.getByText("It is allowed.").waitFor();
+  await assertPresentable(page, "a new flag");
+  await page.getByRole("button", { name: "Add it" }).click();
+  await page.getByText("on to 10 %, off to the rest").waitFor();
+
+  await page.getByRole("button", { name: "Disable" }).click();
+  await page.getByLabel("Reason", { exact: true }).fill("It breaks.");
+  await page.getByRole("button", { name: "Try it first" }).click();
+  await page.getByRole("button", { name: "Set it" }).click();
+  await page.getByText("off to everybody").waitFor();
+  await assertPresentable(page, "a flag", "flag");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("on to 10 %, off to the rest").waitFor();
+  await page.goto(at("flags?state=enabled"));
+  await page.getByRole("link", { name: "checkout.new" }).waitFor();
+  await assertPresentable(page, "flags", "flags");
+  await page.getByRole("link", { name: "checkout.new" }).click();
+  await page.getByText("Archive it").click();
+  await page.getByLabel("Reason to archive it").fill("Nothing evaluates it.");
+  await page.getByRole("button", { name: "Archive", exact: true }).click();
+  await page.getByText("There is no flag yet.").waitFor();
+});
+
+test("what is gone is said in words, and what a key may not see is not shown", async () => {
+  const { page, browser } = ada;
+  for (const [path, text] of [
+    ["operations/dead-events/images:none", "There is no such dead event any more"],
+    ["accounts/acc_none", "There is no such account any more"],
+    ["properties/none.such", "There is no property of this name"],
+    ["flags/none", "There is no flag of this key."],
+  ] as const) {
+    await page.goto(at(path));
+    await page.getByText(text).waitFor();
+    await assertPresentable(page, path);
+  }
+  const reader = await (await browser.newContext()).newPage();
+  await reader.goto(at("properties/limits.maxPageSize"));
+  await reader.getByLabel("Or an API key").fill(await makeKey(ada, ["config:read", "account:read"]));
+  await reader.getByRole("button", { name: "Use the key" }).click();
+  await reader.getByRole("table", { name: "Instances" }).waitFor();
+  assert.equal(await reader.getByRole("button", { name: "Try it first" }).count(), 0);
+  for (const name of ["Operations", "Accounts", "Flags"])
+    assert.equal(await reader.getByRole("link", { name, exact: true }).count(), 0, name);
+});
