@@ -114,7 +114,7 @@ for (const { field, event, argument, idOf, member, name } of [
     const { example } = eventOf(event);
     const { entity, payloadOf } = subscriptions[field];
     const members = Object.entries(payloadOf({ name: event, data: example }) ?? {}).filter(
-      ([key]) => key !== entity && key !== name,
+      ([key]) => key !== entity && key !== name && key !== argument,
     );
     const fields = members.map(([key]) => key).join(" ");
     const whole = `subscription { told: ${field} { event { type } name: ${name} ${fields} } }`;
