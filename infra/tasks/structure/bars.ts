@@ -12,12 +12,12 @@ export interface Bar {
 
 /** Files and lines that the `src` of a service may have. They only go down; raising one is a commit of its own. */
 const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>> = {
-  account: [139, 17_000],
+  account: [142, 17_300],
   config: [37, 3_820],
   console: [45, 4_000],
   gateway: [63, 6_480],
   images: [56, 6_050],
-  "webhook-delivery": [91, 12_520],
+  "webhook-delivery": [91, 12_560],
   "webhook-ingest": [53, 6_450],
 };
 
