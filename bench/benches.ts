@@ -1,6 +1,6 @@
 import type { BenchResult } from "./history.ts";
 
-export interface BenchOptions {
+interface BenchOptions {
   /** Shortens a bench that takes long. */
   readonly seconds?: number;
 }

@@ -76,7 +76,7 @@ test("a portal session subscribes to the attempts of its endpoints, by socket an
   await attempt(gateway, accountId, mine);
   await eventually(() => seen.results.length > before);
   assert.deepEqual(narrowed.results, [], "naming another endpoint shows nothing of it");
-  await Promise.all(clients.map((client) => client.dispose()));
+  for (const client of clients) await client.dispose();
 });
 
 test("every other subscription refuses portal sessions, and so do queries and mutations", async () => {

@@ -102,13 +102,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
     sendsWebhooks: true,
     principals: openPrincipals(context),
     edges: serviceEdges({ operations, stores, attemptStatistics, pageLimits, baseUrl, clock }),
-    internalRoutes: [
-      exportRoutes({
-        item: WebhookEndpointResource,
-        list: (accountId, range) => endpointStore.list({ accountId }, range),
-        view: viewEndpoint,
-      }),
-    ],
+    internalRoutes: [exportOf(endpointStore)],
     whyFinders: [
       ...whyDelivered({ deliveryStore: stores.deliveryStore, chainEvents, chainDeliveries }),
       ...whyReplayed({ replays, chainDeliveries, retentionMs }),
@@ -116,6 +110,14 @@ export async function createService(context: Context): Promise<ServiceParts> {
     typeDefs: await readFile(schemaFile, "utf8"),
   });
 }
+
+/** The endpoints in the export of their account. */
+const exportOf = ({ list }: Stores["endpointStore"]) =>
+  exportRoutes({
+    item: WebhookEndpointResource,
+    list: (accountId, range) => list({ accountId }, range),
+    view: viewEndpoint,
+  });
 
 type Stores = ReturnType<typeof createStores>;
 

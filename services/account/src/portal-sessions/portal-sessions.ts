@@ -36,7 +36,7 @@ type CreateOutcome =
 /** Live sessions of one account: more than subscribers who look at once, and a bound for a program that makes them in vain. */
 const liveMax = 1_000;
 
-export type PortalSessions = ReturnType<typeof createPortalSessions>;
+type PortalSessions = ReturnType<typeof createPortalSessions>;
 
 /** The sessions of the portal: made for a subscriber, and ended before their time. */
 export function createPortalSessions({ portalSessionStore, audit, access, clock }: Dependencies) {

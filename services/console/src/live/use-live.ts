@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { startTransition, useEffect, useRef, useState } from "react";
 import { type LiveAttempt, LiveFeed, type LiveState } from "./live-feed.ts";
 
-/** What a live page shows of its subscription, and how a person stops it for a while. */
+/** The subscription of a live page: its state, and the way to stop it for a while. */
 export interface Live {
   readonly state: LiveState;
   readonly toggle: () => void;

@@ -17,7 +17,7 @@ export type DeliveryRow = Pick<
 >;
 
 /** A row that a message told, and the time at which it came. */
-export interface ToldRow {
+interface ToldRow {
   readonly row: DeliveryRow;
   readonly atMs: number;
 }
