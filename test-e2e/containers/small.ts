@@ -38,7 +38,7 @@ const photographed = once(async () => {
   return { caller, id };
 });
 
-test("two containers take an upload, render it, and show it in the graph", async (t) => {
+test("the small deployment takes an upload, renders it, and shows it in the graph", async (t) => {
   const { caller, id } = await photographed();
   assert.deepEqual(await caller.query("{ viewer { images { edges { node { id status } } } } }"), {
     viewer: { images: { edges: [{ node: { id, status: "ready" } }] } },
@@ -51,6 +51,15 @@ test("the container runs unprivileged and writes only to its volume", async () =
   await administrator();
   assert.match(await system.exec("signalbox", ["id", "-u"]), /^1000\n$/);
   await assert.rejects(system.exec("signalbox", ["touch", "/app/file"]), /Read-only file system/);
+});
+
+test("its timer takes a backup, and restores it for a check", async () => {
+  const caller = await administrator();
+  await eventually(async () => {
+    const { json } = await caller.api("/api/v1/operations/backups");
+    const [newest] = json.items as { verified_at: string | null; restored_at: string | null }[];
+    assert.ok(newest?.verified_at && newest.restored_at, JSON.stringify(json));
+  }, timeout);
 });
 
 test("after `down` and `up` the data and the key are still there", async () => {
