@@ -18,10 +18,25 @@ const parts: Readonly<Record<ContractChange["part"], string>> = {
 };
 const weights = ["breaking", "addition", "other"] as const;
 
+interface Heading {
+  readonly version: string;
+  readonly day: string;
+  /** What was released: the commit that the one with this changelog stands on. */
+  readonly commit: string;
+}
+
+const headingOf = ({ version, day, commit }: Heading): string => `## ${version}, ${day}, commit ${commit}\n`;
+const heading = /^## (?<version>\S+), \d{4}-\d{2}-\d{2}, commit (?<commit>[0-9a-f]+)$/m;
+
+/** Finds the newest release of a changelog: its version and its commit; null before the first. */
+export function newestRelease(changelog: string): Pick<Heading, "version" | "commit"> | null {
+  const { version, commit } = heading.exec(changelog)?.groups ?? {};
+  return version === undefined || commit === undefined ? null : { version, commit };
+}
+
 /** Writes the section of a version: what changed for those who use it, then the commits by where they are. */
 export function changelogSection(
-  version: string,
-  day: string,
+  head: Heading,
   changes: readonly ContractChange[],
   commits: readonly Commit[],
 ): string {
@@ -36,7 +51,7 @@ export function changelogSection(
       ([area, ofArea]) => `- **${area}**\n${ofArea.map(({ subject, hash }) => `  - ${subject} (${hash})\n`).join("")}`,
     );
   const blocks = [...contracts, ...(work.length === 0 ? [] : [`### Commits\n\n${work.join("")}`])];
-  return [`## ${version}, ${day}\n`, ...blocks].join("\n");
+  return [headingOf(head), ...blocks].join("\n");
 }
 
 const line = ({ weight, text }: ContractChange): string =>
@@ -60,7 +75,7 @@ export function withSection(changelog: string | null, section: string): string {
   const before = (changelog ?? title).slice(title.length);
   const notes = unreleased.exec(before)?.groups?.notes?.trim() ?? "";
   const earlier = before.replace(unreleased, "").trim();
-  const [heading = "", ...rest] = section.trim().split("\n");
-  const blocks = [title.trim(), heading, notes, rest.join("\n").trim(), earlier];
+  const [head = "", ...rest] = section.trim().split("\n");
+  const blocks = [title.trim(), head, notes, rest.join("\n").trim(), earlier];
   return `${blocks.filter((block) => block !== "").join("\n\n")}\n`;
 }

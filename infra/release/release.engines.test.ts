@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { serviceDoors } from "../generate/access/service-doors.ts";
 import { packageProperties } from "../generate/package-properties.ts";
 import { root } from "../generate/repository.ts";
 import { contractChanges } from "./contract-changes.ts";
-import { gitIn, makeRelease, prepareRelease } from "./release.ts";
+import { packRelease } from "./pack-release.ts";
+import { gitIn, lastRelease, makeRelease, prepareRelease } from "./release.ts";
 
 const day = "2027-01-31";
 const access = (...paths: string[]) =>
@@ -61,23 +63,39 @@ test("the first release is the version that the repository has, with a tag on th
   assert.equal(git("describe", "--tags"), "v1.0.0");
   assert.equal(git("log", "-1", "--format=%s"), "Release 1.0.0");
   assert.equal(git("status", "--porcelain"), "");
-  assert.match(await readFile(join(folder, "CHANGELOG.md"), "utf8"), /^# Changelog\n\n## 1\.0\.0, 2027-01-31\n/);
+  assert.match(
+    await readFile(join(folder, "CHANGELOG.md"), "utf8"),
+    /^# Changelog\n\n## 1\.0\.0, 2027-01-31, commit \w+\n/,
+  );
   await assert.rejects(() => prepareRelease({ folder, day, version: "patch" }), /Nothing was committed since v1\.0\.0/);
 });
 
 test("what was written for the version to come stands first in its section, above earlier versions", async (t) => {
-  const { folder, commit } = await scratch(t);
+  const { folder, git, commit } = await scratch(t);
   await commit("Write notes", { "CHANGELOG.md": "# Changelog\n\n## 1.0.0, unreleased\n\nThe first one.\n" });
   await released(folder);
+  const first = git("rev-parse", "--short", "HEAD^");
   const changelog = () => readFile(join(folder, "CHANGELOG.md"), "utf8");
-  assert.equal(await changelog(), "# Changelog\n\n## 1.0.0, 2027-01-31\n\nThe first one.\n");
+  assert.equal(await changelog(), `# Changelog\n\n## 1.0.0, 2027-01-31, commit ${first}\n\nThe first one.\n`);
   const next = (await changelog()).replace("## 1.0.0", "## 1.0.1, unreleased\n\nA repair.\n\n## 1.0.0");
   await commit("Repair it", { "services/images/src/rule.ts": "export {};", "CHANGELOG.md": next });
   await released(folder);
   assert.match(
     await changelog(),
-    /^# Changelog\n\n## 1\.0\.1, 2027-01-31\n\nA repair\.\n\n### Commits\n[\s\S]*Repair it[\s\S]*\n\n## 1\.0\.0, 2027-01-31\n\nThe first one\.\n$/,
+    /^# Changelog\n\n## 1\.0\.1, 2027-01-31, commit \w+\n\nA repair\.\n\n### Commits\n[\s\S]*Repair it[\s\S]*\n\n## 1\.0\.0, 2027-01-31, commit \w+\n\nThe first one\.\n$/,
   );
+});
+
+test("in a clone without tags the release before is the commit that the changelog names", async (t) => {
+  const { folder, git, commit } = await scratch(t);
+  await released(folder);
+  const revision = git("rev-parse", "--short", "HEAD^");
+  git("tag", "--delete", "v1.0.0");
+  assert.deepEqual(lastRelease(folder), { version: "1.0.0", revision });
+  await commit("Repair it", { "services/images/src/rule.ts": "export {};" });
+  const { version, section } = await prepareRelease({ folder, day });
+  assert.equal(version, "1.0.1");
+  assert.match(section, /Repair it/);
 });
 
 test("what is new for those who use it makes a minor version, and stands above the commits", async (t) => {
@@ -161,4 +179,17 @@ test("the pages that a release compares name every route and property", async ()
   const services = (await packageProperties()).filter(({ kind }) => kind === "service");
   const names = new Set(services.flatMap(({ properties: declared }) => Object.keys(declared)));
   assert.deepEqual(added("properties"), [...names].sort());
+});
+
+test("a release is packed with what a deployment, a caller and a receiver need, and sums that hold", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-archives-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  const names = (await packRelease(folder, version)).map((path) => basename(path));
+  const kinds = ["client", "event-types", "bruno", "deployment"].map((kind) => `signalbox-${kind}-${version}.tgz`);
+  assert.deepEqual(names, [...kinds, "SHA256SUMS"]);
+  execFileSync("sha256sum", ["--check", "--quiet", "SHA256SUMS"], { cwd: folder });
+  const listed = execFileSync("tar", ["--list", "--file", join(folder, kinds[3] ?? "")], { encoding: "utf8" });
+  for (const path of ["docker-compose.yml", "k8s/base/account.yaml", "infra/docker/make-secrets.mjs"])
+    assert.ok(listed.split("\n").includes(path), path);
 });

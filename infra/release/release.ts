@@ -1,13 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Commit, changelogSection, withSection } from "./changelog.ts";
+import { type Commit, changelogSection, newestRelease, withSection } from "./changelog.ts";
 import { type ContractChange, contractChanges, type Snapshot } from "./contract-changes.ts";
 import { isAtLeast, nextVersion, type Step, stepFor } from "./version.ts";
 
 export interface Release {
   readonly version: string;
-  /** The tag of the version before; null for the first one. */
+  /** The version before, as a tag or a commit; null for the first one. */
   readonly since: string | null;
   /** Its section of the changelog. */
   readonly section: string;
@@ -31,19 +31,34 @@ const steps: readonly string[] = ["major", "minor", "patch"] satisfies Step[];
  */
 export async function prepareRelease({ folder, version, day }: Wanted): Promise<Release> {
   const git = gitIn(folder);
-  const since = git("tag", "--list", "v*", "--sort=-version:refname").split("\n")[0] || null;
+  const last = lastRelease(folder);
+  const since = last?.revision ?? null;
   const commits = commitsIn(git, since);
   if (commits.length === 0) throw new Error(`Nothing was committed since ${since}.`);
   const manifest = JSON.parse(git("show", "HEAD:package.json"));
   const changes = since === null ? [] : await contractChanges(snapshot(git, since), snapshot(git, "HEAD"));
   // The first tag is the version that package.json has had all the time.
-  const least = since === null ? manifest.version : nextVersion(since.slice(1), stepFor(since.slice(1), changes));
-  const asked = steps.includes(version ?? "") ? nextVersion((since ?? "v0.0.0").slice(1), version as Step) : version;
+  const least = last === null ? manifest.version : nextVersion(last.version, stepFor(last.version, changes));
+  const asked = steps.includes(version ?? "") ? nextVersion(last?.version ?? "0.0.0", version as Step) : version;
   const chosen = asked ?? least;
   if (!isAtLeast(chosen, least)) throw new Error(`What changed needs ${least} at least; ${chosen} would hide it.`);
   // Of a first release everything is new: a list of its commits would be the history.
-  const section = changelogSection(chosen, day, changes, since === null ? [] : commits);
+  const head = { version: chosen, day, commit: git("rev-parse", "--short", "HEAD") };
+  const section = changelogSection(head, changes, since === null ? [] : commits);
   return { version: chosen, since, changes, section };
+}
+
+/**
+ * Finds the release before this revision: by its tag, or in a clone without tags by the commit that the changelog names.
+ * Null before the first.
+ */
+export function lastRelease(folder: string): { readonly version: string; readonly revision: string } | null {
+  const git = gitIn(folder);
+  const tag = git("tag", "--list", "v*", "--sort=-version:refname").split("\n")[0];
+  if (tag) return { version: tag.slice(1), revision: tag };
+  const isThere = git("ls-tree", "--name-only", "HEAD", "CHANGELOG.md") !== "";
+  const newest = isThere ? newestRelease(git("show", "HEAD:CHANGELOG.md")) : null;
+  return newest && { version: newest.version, revision: newest.commit };
 }
 
 /** Writes version and changelog, commits them and tags the commit. Nothing leaves the machine. */

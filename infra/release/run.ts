@@ -1,17 +1,18 @@
 /**
- * `npm run release -- [major|minor|patch|<version>] [--dry-run]`: version, changelog, commit and tag of a release, from a clean
- * working tree. It pushes nothing.
+ * `npm run release -- [major|minor|patch|<version>] [--dry-run] [--archives <folder>]`: version, changelog, commit, tag and
+ * archives of a release, from a clean working tree. It pushes nothing.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { environment } from "@signalbox/config";
 import { root } from "../generate/repository.ts";
+import { packRelease } from "./pack-release.ts";
 import { makeRelease, prepareRelease } from "./release.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { "dry-run": { type: "boolean", default: false } },
+  options: { "dry-run": { type: "boolean", default: false }, archives: { type: "string" } },
 });
 
 try {
@@ -23,6 +24,8 @@ try {
   if (values["dry-run"]) process.stdout.write(`Would be v${release.version}; nothing was changed.\n`);
   else {
     await makeRelease(root, release);
+    for (const path of values.archives ? await packRelease(values.archives, release.version) : [])
+      process.stdout.write(`${path}\n`);
     process.stdout.write(`Tagged v${release.version}. To publish it: git push --follow-tags\n`);
   }
 } catch (error) {

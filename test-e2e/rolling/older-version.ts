@@ -9,12 +9,6 @@ import { shareModules } from "../tour/clone.ts";
 
 const run = promisify(execFile);
 
-/** Returns the tag before this version; null in a clone without tags. */
-export async function lastTag(): Promise<string | null> {
-  const { stdout } = await run("git", ["tag", "--list", "v*", "--sort=-version:refname"], { cwd: repositoryFolder });
-  return stdout.split("\n")[0] || null;
-}
-
 /** Resolves a tag or a short name to its commit. */
 export async function commitOf(name: string): Promise<string> {
   const { stdout } = await run("git", ["rev-parse", "--short", `${name}^{commit}`], { cwd: repositoryFolder });

@@ -1,5 +1,5 @@
 /**
- * `npm run upgrade-drill -- [<tag or commit>]` rolls a system from an older version, the last tag, to this one under
+ * `npm run upgrade-drill -- [<tag or commit>]` rolls a system from an older version, the last release, to this one under
  * traffic, runs both side by side for a minute, and rolls back to the older one on the databases that this one has
  * migrated. It ends with 1 when a request failed, or a change has not exactly one event. The older version is 0.2.0 or
  * later: earlier databases are not upgraded. `--rate` and `--seconds` set the rate and the duration.
@@ -10,9 +10,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
+import { lastRelease } from "@signalbox/infra/release/release.ts";
 import { eventually } from "@signalbox/testing";
 import type { LogRecord } from "../ledger/evidence.ts";
-import { checkOut, commitOf, lastTag, versionAt, whyTooOld } from "./older-version.ts";
+import { checkOut, commitOf, versionAt, whyTooOld } from "./older-version.ts";
 import { type RollingSystem, startRollingSystem } from "./rolling-system.ts";
 import { explained, inOrder, startTraffic, wrongEvents } from "./traffic.ts";
 
@@ -22,9 +23,9 @@ const { values, positionals } = parseArgs({
 });
 const print = (line: string) => void process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
 
-const name = positionals[0] ?? (await lastTag());
-if (name === null) {
-  process.stderr.write("There is no tag v… in this clone. Name a commit: npm run upgrade-drill -- <commit>\n");
+const name = positionals[0] ?? lastRelease(repositoryFolder)?.revision;
+if (name === undefined) {
+  process.stderr.write("Nothing is released yet. Name a commit: npm run upgrade-drill -- <commit>\n");
   process.exit(1);
 }
 const tooOld = whyTooOld(await versionAt(name));
