@@ -81,3 +81,17 @@ test("the page of the recorded history fits 120 lines", async () => {
   const lines = performancePage(await readHistory(historyFile)).split("\n").length - 1;
   assert.ok(lines <= 120, `${lines} lines: give up a figure, or record fewer`);
 });
+
+test("figures that a bench names together are one row", async () => {
+  const history = await historyOf([
+    { ...old, bench: "console" },
+    [most("console: script", 170, 142, "KiB"), most("console: first content", 1_200, 900, "ms"), most("other", 1, 2)],
+  ]);
+  const rows = performancePage(history)
+    .split("\n")
+    .filter((line) => line.startsWith("| `console`"));
+  assert.deepEqual(rows, [
+    "| `console` | console: script; first content | 142 KiB; 900 ms | – | at most 170; at most 1,200 | met | 2026-01-01, A, aaaaaaaa |",
+    "| `console` | other | 2 | – | at most 1 | **missed** | 2026-01-01, A, aaaaaaaa |",
+  ]);
+});

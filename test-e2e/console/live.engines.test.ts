@@ -106,6 +106,8 @@ test("a cut is shown, and resumed without a gap and without a repetition", async
 
 test("by keyboard a person pauses the page, which then stays as it is, and goes on with everything that came meanwhile", async () => {
   const page = await openDeliveries();
+  await publish("live.in_time");
+  await rowOf(page, "live.in_time").waitFor();
   await pressByKeyboard(page, page.getByRole("button", { name: "Pause updates" }));
   await stateOf(page, "paused").waitFor();
   const before = await page.getByRole("table", { name: "Deliveries" }).textContent();
@@ -114,8 +116,12 @@ test("by keyboard a person pauses the page, which then stays as it is, and goes 
   await rowOf(other, "live.while_paused_2").waitFor();
   assert.equal(await page.getByRole("table", { name: "Deliveries" }).textContent(), before);
   assert.deepEqual(await accessibilityProblems(page), []);
+  // What comes then is of before, by the clock of the browser.
+  await page.clock.setFixedTime(Date.now() + 60_000);
   await pressByKeyboard(page, page.getByRole("button", { name: "Go on" }));
+  await stateOf(page, "catching up").waitFor();
   for (const at of [1, 2]) await rowOf(page, `live.while_paused_${at}`).waitFor();
+  await stateOf(page, "live").waitFor();
   await Promise.all([page.close(), other.close()]);
 });
 
@@ -134,6 +140,16 @@ test("home and the events follow too, and a deployment without subscriptions say
   await page.goto(`${base}/console/webhooks/events`);
   await stateOf(page, "every 10 seconds").waitFor();
   assert.deepEqual(await accessibilityProblems(page), []);
+  await page.close();
+});
+
+test("a flood leaves a page of rows, the newest on top, and nothing more in the document", async () => {
+  const page = await openDeliveries();
+  for (let count = 0; count < 10; count++) await publish(...Array.from({ length: 100 }, () => "live.flood"));
+  await publish("live.last");
+  await rowOf(page, "live.last").waitFor();
+  await eventually(async () => (await page.getByRole("row").count()) === 26);
+  await page.getByRole("row").nth(1).getByText("live.last").waitFor();
   await page.close();
 });
 

@@ -39,6 +39,8 @@ const batchEveryMs = 200;
 const retryMs = 2_000;
 /** A message that is later than the quickest so far by this much comes from before. */
 const behindMs = 3_000;
+/** Silence after which nothing of before is left to come. */
+const caughtUpMs = 1_000;
 
 /**
  * Follows the attempts of the account by subscription. A cut is resumed after the last message; so is a pause, and the
@@ -54,6 +56,7 @@ export class LiveFeed {
   #isClosed = false;
   #isOff = false;
   #flush: number | null = null;
+  #quiet: ReturnType<typeof setTimeout> | undefined;
   #flushedAtMs = 0;
   #quickestMs = Number.POSITIVE_INFINITY;
 
@@ -89,6 +92,7 @@ export class LiveFeed {
   }
 
   #disconnect(): void {
+    clearTimeout(this.#quiet);
     this.#connection?.abort();
     this.#connection = null;
   }
@@ -141,7 +145,10 @@ export class LiveFeed {
     const lateMs = Date.now() - Date.parse(attempt.event.occurredAt);
     // The clocks of browser and server differ; the quickest message shows by how much.
     this.#quickestMs = Math.min(this.#quickestMs, lateMs);
-    this.#options.onState(lateMs - this.#quickestMs > behindMs ? "behind" : "live");
+    const isBehind = lateMs - this.#quickestMs > behindMs;
+    this.#options.onState(isBehind ? "behind" : "live");
+    clearTimeout(this.#quiet);
+    if (isBehind) this.#quiet = setTimeout(() => this.#connection && this.#options.onState("live"), caughtUpMs);
     this.#batch.push(attempt);
     if (this.#batch.length > batchMax) this.#batch.shift();
     this.#flush ??= requestAnimationFrame(this.#onFrame);
