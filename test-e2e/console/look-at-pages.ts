@@ -35,6 +35,7 @@ const schemes = ["light", "dark"] as const;
 /** Writes pictures into the documents, when that is asked for: each run would change them a little. */
 export async function takePictures(page: Page, name: string, ...only: (typeof schemes)[number][]): Promise<void> {
   if (environment().CONSOLE_PICTURES !== "1") return;
+  await page.evaluate("scrollTo(0, 0)");
   for (const colorScheme of only.length > 0 ? only : schemes) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     const path = fileURLToPath(new URL(`../../docs/console/${name}-${colorScheme}.png`, import.meta.url));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
+import { alerts } from "@signalbox/infra/observe/alerts/alerts.ts";
 import { sql } from "@signalbox/storage";
 import { openStuckMessages, type StuckMessages } from "../operations/stuck-messages.ts";
 import { databasesIn } from "../systems/embedded-system.ts";
@@ -21,7 +21,6 @@ after(async () => {
 });
 
 const at = (path: string) => `${ada.baseUrl}/console/${path}`;
-const rules = new URL("../../infra/observe/prometheus/rules.yml", import.meta.url);
 
 /** The ways in which a person works a page. */
 const ways = {
@@ -30,11 +29,10 @@ const ways = {
     text === undefined ? target.click() : target.fill(text),
 } as const;
 
-/** Reads the address in the alert's annotation, as Prometheus fills it in for a consumer of the service. */
-async function linkOfAlert(name: string, service: string): Promise<string> {
-  const [, after = ""] = (await readFile(rules, "utf8")).split(`- alert: ${name}\n`);
-  const [, link = ""] = /console: (.*)\n/.exec(after) ?? [];
-  return `${ada.baseUrl}/${link.replace(/\{\{.*\}\}/, service)}`;
+/** Returns the address in an alert, as Prometheus fills it in for a service or a consumer of it. */
+function linkOfAlert(name: string, service: string): string {
+  const { console: page = "" } = alerts.find((alert) => alert.name === name) ?? {};
+  return at(`operations${page.replace(/\{\{.*\}\}/, service)}`);
 }
 
 test("operations show what waits, what is behind and what runs, accessible in light, dark, wide and narrow", async () => {
@@ -46,8 +44,9 @@ test("operations show what waits, what is behind and what runs, accessible in li
   assert.equal(await page.getByRole("table", { name: "Waits for a decision" }).getByText("none").count(), 3);
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByText("Paused", { exact: true }).waitFor();
-  await page.getByText(/^All \d+ workers$/).click();
   await assertPresentable(page, "operations", "operations");
+  await page.getByText(/^All \d+ workers$/).click();
+  await assertPresentable(page, "all workers");
   for (const path of ["dead-letters", "dead-events", "parked"]) {
     await page.goto(at(`operations/${path}`));
     await page.getByText(/^No consumer has given up|^The log has refused no|^No key is parked/).waitFor();
@@ -60,7 +59,7 @@ for (const [way, press] of Object.entries(ways)) {
     const { page } = ada;
     const problems = watchPage(page);
     const { message, id } = await stuck.buryLetter();
-    await page.goto(await linkOfAlert("DeadLetters", "images"));
+    await page.goto(linkOfAlert("DeadLetters", "images"));
     assert.match(page.url(), /dead-letters\?service=images$/);
     await press(page, page.getByRole("link", { name: "account.deleted.v1" }).first());
     await page.getByRole("button", { name: `Copy ${id}`, exact: true }).waitFor();
@@ -119,7 +118,7 @@ test("a parked key that changes under the hand shows both versions, and is skipp
 test("an event that the log refused is seen with its content and put back", async () => {
   const { page } = ada;
   const { message } = await stuck.refuseEvent();
-  await page.goto(await linkOfAlert("EventsRefused", "images"));
+  await page.goto(linkOfAlert("EventsRefused", "images"));
   await page.getByRole("link", { name: "account.deleted.v1" }).click();
   await page.getByRole("region", { name: "content of the message" }).getByText(message.key).waitFor();
   await page.getByRole("button", { name: "Replay" }).click();
@@ -164,13 +163,15 @@ for (const [way, press] of Object.entries(ways)) {
     if (way === "by mouse") await assertPresentable(page, "properties", "properties");
     await press(page, page.getByRole("link", { name: "limits.maxPageSize", exact: true }));
     await page.getByRole("row", { name: /gateway.*defaults.*no$/ }).waitFor();
-    await press(page, page.getByLabel("Value", { exact: true }), "5");
+    await press(page, page.getByRole("textbox", { name: "Value" }), "5");
     await press(page, page.getByLabel("Reason"), "Too slow.");
     await press(page, page.getByRole("button", { name: "Try it first" }));
     await page.getByText("defaults.pageSize must be at most limits.maxPageSize, which is 5.").waitFor();
-    await press(page, page.getByLabel("Value", { exact: true }), "50");
+    await press(page, page.getByRole("textbox", { name: "Value" }), "50");
     await press(page, page.getByRole("button", { name: "Try it first" }));
-    await page.getByText(/^It is allowed\. It would go from 100, from defaults to 50, and hold at once\.$/).waitFor();
+    await page
+      .getByText(/^It is allowed\. The value would go from 100 \(defaults\) to 50, and hold at once\.$/)
+      .waitFor();
     if (way === "by mouse") await assertPresentable(page, "a property", "property");
     await press(page, page.getByRole("button", { name: "Set it" }));
     await page.getByText(/: (\d+) of \1 instances run with it\.$/).waitFor();
@@ -188,10 +189,10 @@ test("two operators who set one property see both values, and nobody's change is
     await one.goto(at("properties/limits.maxPageSize"));
     await one.getByLabel("Reason").fill("Both at once.");
   }
-  await page.getByLabel("Value", { exact: true }).fill("60");
+  await page.getByRole("textbox", { name: "Value" }).fill("60");
   await page.getByRole("button", { name: "Try it first" }).click();
   await page.getByRole("button", { name: "Set it" }).waitFor();
-  await other.getByLabel("Value", { exact: true }).fill("70");
+  await other.getByRole("textbox", { name: "Value" }).fill("70");
   await other.getByRole("button", { name: "Try it first" }).click();
   await other.getByRole("button", { name: "Set it" }).click();
   await other.getByText(/instances run with it\.$/).waitFor();
@@ -238,7 +239,7 @@ test("a flag is added after it was tried, switched off, and switched on again by
   await page.getByRole("link", { name: "checkout.new" }).waitFor();
   await assertPresentable(page, "flags", "flags");
   await page.getByRole("link", { name: "checkout.new" }).click();
-  await page.getByText("Archive it").click();
+  await page.getByText("Archive it", { exact: true }).click();
   await page.getByLabel("Reason to archive it").fill("Nothing evaluates it.");
   await page.getByRole("button", { name: "Archive", exact: true }).click();
   await page.getByText("There is no flag yet.").waitFor();

@@ -1,5 +1,6 @@
 import type { DeadEvent, DeadLetter, ParkedKey } from "@signalbox/client";
 import { api, versioned } from "../session/api.ts";
+import { deploymentUrl } from "../session/place.ts";
 
 export type Service = DeadLetter["service"];
 /** A message that needs a decision: a dead letter, a dead event, or the first of a parked key. */
@@ -12,6 +13,8 @@ export interface MessageKind {
   readonly what: string;
   readonly about: string;
   readonly none: string;
+  /** The section of the runbooks that says how to mend it. */
+  readonly runbook: string;
   /** The action that keeps the message, and the one that gives it up. */
   readonly again: Act;
   readonly giveUp: Act;
@@ -29,6 +32,7 @@ export const deadLetters: MessageKind = {
   what: "dead letter",
   about: "Messages that a consumer gave up: unreadable, or failed each time. Their effect has not happened.",
   none: "No consumer has given up a message.",
+  runbook: "deadletters",
   again: {
     verb: "replay",
     label: "Replay",
@@ -44,6 +48,7 @@ export const deadEvents: MessageKind = {
   what: "dead event",
   about: "Events that the log refused for good. Their changes are stored, but no consumer knows of them.",
   none: "The log has refused no event.",
+  runbook: "eventsrefused",
   again: {
     verb: "replay",
     label: "Replay",
@@ -58,6 +63,7 @@ export const parkedKeys: MessageKind = {
   what: "parked key",
   about: "Keys whose first message failed. It is tried again by itself; the messages behind it wait.",
   none: "No key is parked.",
+  runbook: "messagesparked",
   again: {
     verb: "retry",
     label: "Try now",
@@ -69,6 +75,8 @@ export const parkedKeys: MessageKind = {
     about: "The first message becomes a dead letter, from where it can be replayed. Those behind it go on.",
   },
 };
+
+export const runbookUrl = (section: string): string => new URL(`docs/runbooks#${section}`, deploymentUrl).href;
 
 /** Reads a page of messages of a kind, the longest waiting first. */
 export async function readMessages({ collection }: MessageKind, query: object) {

@@ -1,3 +1,4 @@
+import { ApiError } from "@signalbox/client";
 import { type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { Dialog, Heading, Modal, ModalOverlay } from "react-aria-components";
@@ -70,7 +71,7 @@ export function Action({ label, what, run, confirm, kind, onDone }: ActionProps)
   );
 }
 
-/** A change after which everything shown is read again. */
+/** A change after which everything shown is read again; so it is after a conflict, which shows that something else changed. */
 export function useChange<Result, Input = void>(
   run: (input: Input) => Promise<Result>,
   onDone?: (result: Result) => void,
@@ -81,6 +82,9 @@ export function useChange<Result, Input = void>(
     onSuccess: async (result) => {
       onDone?.(result);
       await queries.invalidateQueries();
+    },
+    onError: async (error) => {
+      if (error instanceof ApiError && [409, 412].includes(error.status)) await queries.invalidateQueries();
     },
   });
 }

@@ -1,7 +1,8 @@
 import { ApiError } from "@signalbox/client";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Failure } from "../../parts/answer.tsx";
-import { Box, useChange } from "../../parts/dialog.tsx";
+import { Box } from "../../parts/dialog.tsx";
 import { differencesOf } from "../../parts/differences.ts";
 import { Field } from "../../parts/lists.tsx";
 import { Table } from "../../parts/page.tsx";
@@ -36,14 +37,20 @@ function Dialog({ kind, action, message, onDone, onClose }: DecideProps & { read
   const [seen, setSeen] = useState(message);
   const [reason, setReason] = useState("");
   const asked = { verb, reason: needsReason ? reason.trim() : null };
-  const dryRun = useChange(() => act(kind, seen, { ...asked, isDryRun: true }));
-  const decision = useChange(
-    () => act(kind, seen, { ...asked, isDryRun: false }),
-    ({ effect }) => {
+  const queries = useQueryClient();
+  // A message that is decided is gone, so its own page keeps what it shows; a refusal reads everything again.
+  const readLists = () => queries.invalidateQueries({ predicate: ({ queryKey: [name] }) => name !== "message" });
+  const onError = () => queries.invalidateQueries();
+  const dryRun = useMutation({ mutationFn: () => act(kind, seen, { ...asked, isDryRun: true }), onError });
+  const decision = useMutation({
+    mutationFn: () => act(kind, seen, { ...asked, isDryRun: false }),
+    onError,
+    onSuccess: ({ effect }) => {
       onDone?.(effect);
       onClose();
+      return readLists();
     },
-  );
+  });
   const error = decision.error ?? dryRun.error;
   const hasChanged = error instanceof ApiError && error.status === 409;
   const lookAgain = () => {

@@ -8,7 +8,7 @@ import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, useMay, versioned } from "../../session/api.ts";
 import { headerLines } from "../header-lines.ts";
-import { deadEvents, deadLetters, type MessageKind } from "../operating.ts";
+import { deadEvents, deadLetters, type MessageKind, runbookUrl } from "../operating.ts";
 import { Decide } from "./decide.tsx";
 
 const readLetter = async (id: string) =>
@@ -35,7 +35,6 @@ function MessageWithBody({ kind, read }: WithBodyProps) {
   const message = useQuery({
     queryKey: ["message", kind.collection, id],
     refetchOnWindowFocus: false,
-    enabled: effect === null,
     queryFn: () => read(id),
   });
   const list = kind === deadLetters ? "/operations/dead-letters" : "/operations/dead-events";
@@ -50,6 +49,7 @@ function MessageWithBody({ kind, read }: WithBodyProps) {
               <Decide kind={kind} action="giveUp" message={message.data} onDone={setEffect} />
             </>
           )}
+          <a href={runbookUrl(kind.runbook)}>Runbook</a>
           <Link to={list}>All {kind.title.toLowerCase()}</Link>
         </>
       }

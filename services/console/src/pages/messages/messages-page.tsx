@@ -7,7 +7,15 @@ import { useLive } from "../../parts/live.tsx";
 import { Page, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { useMay } from "../../session/api.ts";
-import { deadEvents, deadLetters, type Message, type MessageKind, parkedKeys, readMessages } from "../operating.ts";
+import {
+  deadEvents,
+  deadLetters,
+  type Message,
+  type MessageKind,
+  parkedKeys,
+  readMessages,
+  runbookUrl,
+} from "../operating.ts";
 import { Unavailable } from "../unavailable.tsx";
 import { Decide } from "./decide.tsx";
 
@@ -28,7 +36,15 @@ function Messages({ kind }: { readonly kind: MessageKind }) {
     queryFn: () => readMessages(kind, { ...search, limit: 25 }),
   });
   return (
-    <Page title={kind.title} actions={control}>
+    <Page
+      title={kind.title}
+      actions={
+        <>
+          {control}
+          <a href={runbookUrl(kind.runbook)}>Runbook</a>
+        </>
+      }
+    >
       <p>{kind.about}</p>
       <Filters>
         <ChoiceFilter name="service" label="Service" choices={services} />
@@ -71,7 +87,8 @@ function List({ kind, items }: { readonly kind: MessageKind; readonly items: rea
           cell: (message) =>
             "messages" in message ? (
               <>
-                {message.attempts}, {message.messages.toLocaleString()} wait; next <Time at={message.next_at} />
+                {message.attempts} so far, the next <Time at={message.next_at} />; {message.messages.toLocaleString()}{" "}
+                messages wait
               </>
             ) : "attempts" in message ? (
               message.attempts

@@ -8,8 +8,7 @@ import { Page, Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { durationText } from "../../parts/time-text.ts";
 import { api, versioned } from "../../session/api.ts";
-import { deploymentUrl } from "../../session/place.ts";
-import { deadEvents, deadLetters, parkedKeys, readMessages } from "../operating.ts";
+import { deadEvents, deadLetters, parkedKeys, readMessages, runbookUrl } from "../operating.ts";
 import { Unavailable } from "../unavailable.tsx";
 import { Groups, Outboxes } from "./groups.tsx";
 import { Instances, Workers } from "./instances.tsx";
@@ -17,14 +16,13 @@ import { Instances, Workers } from "./instances.tsx";
 /** The whole product as it runs: what waits for a person, what is behind, and what runs. */
 export function OperationsPage() {
   const { refetchInterval, control } = useLive(10_000);
-  const docs = new URL("docs/how-to/operate-by-api", deploymentUrl).href;
   return (
     <Page
       title="Operations"
       actions={
         <>
           {control}
-          <a href={docs}>How to operate</a>
+          <a href={runbookUrl("")}>Runbooks</a>
         </>
       }
     >

@@ -118,10 +118,10 @@ function previewText(
   { isSet, text }: Typed,
   before: Property["overrides"][number] | undefined,
 ): string {
-  const from = before ? valueText(before) : `${valueText(property)}, from ${property.source ?? "nowhere"}`;
+  const from = before ? valueText(before) : `${valueText(property)} (${property.source ?? "not reported"})`;
   const to = isSet ? text.trim() || "none" : "the value below the overrides";
   const when = property.reload === "live" ? "at once" : "from the next start of each instance on";
-  return `It is allowed. It would go from ${from} to ${to}, and hold ${when}.`;
+  return `It is allowed. The value would go from ${from} to ${to}, and hold ${when}.`;
 }
 
 function Done({ results }: { readonly results: readonly ChangeResult[] }) {
@@ -166,7 +166,7 @@ function Fields({ property, typed, set }: FieldsProps) {
         <Field label="For">
           {(ids) => (
             <select {...ids} value={typed.name} onChange={({ target }) => set({ name: target.value })}>
-              <option value={name}>all services that have it</option>
+              <option value={name}>every service</option>
               {services.map((service) => (
                 <option key={service} value={`${service}.${name}`}>
                   {service} alone
@@ -187,12 +187,13 @@ function Fields({ property, typed, set }: FieldsProps) {
             </select>
           )}
         </Field>
-        <Field label="For hours" hint="Empty: until somebody changes it.">
+        <Field label="For hours">
           {(ids) => (
             <input
               {...ids}
               type="number"
               min={1}
+              placeholder="without an end"
               value={typed.hours}
               onChange={({ target }) => set({ hours: target.value })}
             />
