@@ -21,7 +21,7 @@ const weights = ["breaking", "addition", "other"] as const;
 interface Heading {
   readonly version: string;
   readonly day: string;
-  /** What was released: the commit that the one with this changelog stands on. */
+  /** The commit that was released: that of this changelog stands on it. */
   readonly commit: string;
 }
 

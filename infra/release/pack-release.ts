@@ -8,7 +8,7 @@ import { root } from "../generate/repository.ts";
 import { packEventTypes } from "./event-types/pack-event-types.ts";
 import { packClient } from "./pack-client.ts";
 
-/** What a deployment is made of, besides the image. */
+/** The parts of a deployment besides the image. */
 const deploymentFiles = [
   "docker-compose.yml",
   "compose.small.yml",
