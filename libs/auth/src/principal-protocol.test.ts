@@ -15,7 +15,8 @@ const session = (endpointIds: readonly string[] | null, state: Principal["state"
   portal: { endpointIds },
   expiresAt: new Date(60_000),
 });
-const { portal: _, ...person } = session(null);
+const { portal: _, ...rest } = session(null);
+const person: Principal = rest;
 
 test("a portal session crosses the network with its endpoints, and a principal without one stays without", () => {
   for (const principal of [session(["whe_1"]), session(null), person]) {
