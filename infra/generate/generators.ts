@@ -14,6 +14,7 @@ import { metricsReference } from "./generators/metrics-reference.ts";
 import { keptPrismaClients } from "./generators/prisma-clients.ts";
 import { propertyPage } from "./generators/property-files.ts";
 import { propertyTables } from "./generators/property-tables.ts";
+import { runbookCommands } from "./generators/runbook-commands.ts";
 import { senderPage } from "./generators/sender-page.ts";
 
 /** The edge of docker-compose.yml, from the table of edge routes. */
@@ -80,6 +81,7 @@ export const generators: readonly Generator[] = [
   observeFiles,
   kubernetesManifests,
   brunoCollection,
+  runbookCommands,
   clientReport,
   senderPage,
   commandReference,

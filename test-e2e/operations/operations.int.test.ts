@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { newId } from "@signalbox/core";
 import { decodeEvent } from "@signalbox/events";
+import { tasksIn } from "@signalbox/infra/generate/generators/runbook-commands.ts";
 import { sql } from "@signalbox/storage";
 import { eventually, startProcess } from "@signalbox/testing";
 import { type EmbeddedSystem, newDataDirectory, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
@@ -223,6 +226,19 @@ test("the commands work by the API alone", async () => {
   // The replayed letter is a message behind until its consumer has had it again.
   const settled = /^images\.facts {2}lag 0 messages, .* members 1 {2}parked 0$/m;
   await eventually(async () => settled.test((await run("groups.ts", "list")).stdout));
+});
+
+test("every task that a runbook names runs from a shell in the image", async () => {
+  const tasks = tasksIn(await readFile(new URL("../../docs/runbooks.md", import.meta.url), "utf8"));
+  assert.ok(tasks.length >= 7, tasks.join());
+  const script = fileURLToPath(new URL("../../infra/docker/signalbox-ops.sh", import.meta.url));
+  const PATH = `${dirname(process.execPath)}:/usr/bin:/bin`;
+  const ask = (words: readonly string[], more: object) =>
+    promisify(execFile)(script, [...words], { env: { PATH, OPERATIONS_URL: system.baseUrl, ...more } });
+  for (const task of tasks) await ask(task.split(" "), { OPERATIONS_KEY: system.apiKey });
+  const { stdout } = await ask(["instances"], { SIGNALBOX_EMBEDDED_DATA_DIRECTORY: system.dataDirectory });
+  assert.match(stdout, /"service":\s?"gateway"/, "the first key is that of the small deployment");
+  await assert.rejects(ask(["reboot"], {}), { code: 2 });
 });
 
 test("backups are listed once one was taken and checked, with their age as a metric", async () => {
