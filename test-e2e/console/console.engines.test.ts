@@ -157,7 +157,7 @@ const shown: ReadonlyArray<readonly [path: string, picture?: string]> = [
   ["", "home"],
   ["webhooks/endpoints", "endpoints"],
   ["webhooks/endpoints/new"],
-  ["webhooks/deliveries"],
+  ["webhooks/deliveries", "deliveries"],
   ["webhooks/replays"],
   ["webhooks/event-types?name=image.created"],
   ["webhooks/events?publish=yes"],
@@ -171,7 +171,7 @@ test("every page is accessible in light and dark, at 360 and 1280 pixels, and no
   };
   const endpoint = await hrefOf("webhooks/endpoints", "/hooks");
   const delivery = await hrefOf("webhooks/deliveries", "test.ping");
-  for (const [path, picture] of [...shown, [endpoint] as const, [delivery, "delivery"] as const]) {
+  for (const [path, picture] of [...shown, [endpoint] as const, [delivery] as const]) {
     await page.goto(at(path));
     await settled(page);
     await assertPresentable(page, path, picture);

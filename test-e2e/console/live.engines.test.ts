@@ -125,6 +125,23 @@ test("by keyboard a person pauses the page, which then stays as it is, and goes 
   await Promise.all([page.close(), other.close()]);
 });
 
+test("a tab that nobody sees keeps no connection, and has missed nothing when it is seen again", async () => {
+  const page = await openDeliveries();
+  const become = (state: "hidden" | "visible") =>
+    page.evaluate(`Object.defineProperty(document, "visibilityState", { configurable: true, value: "${state}" });
+      document.dispatchEvent(new Event("visibilitychange"))`);
+  const cut = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/graphql"));
+  await become("hidden");
+  await cut;
+  await publish("live.unseen");
+  const other = await openDeliveries();
+  await rowOf(other, "live.unseen").waitFor();
+  assert.equal(await rowOf(page, "live.unseen").count(), 0);
+  await become("visible");
+  await rowOf(page, "live.unseen").waitFor();
+  await Promise.all([page.close(), other.close()]);
+});
+
 test("home and the events follow too, and a deployment without subscriptions says that it is read again and again", async () => {
   for (const path of ["", "webhooks/events"]) {
     const page = await ada.context.newPage();

@@ -301,6 +301,7 @@ test("every page of the portal is accessible in light and dark, at 360 and 1280 
     await page.getByRole("link", { name: "order.paid" }).first().click();
     await page.getByRole("heading", { name: "Attempts" }).waitFor();
     await judge("delivery");
+    if (process.env.CONSOLE_PICTURES === "1" && width === 1280) await takePictures(page, "portal-delivery", scheme);
     await page.context().close();
   }
 });

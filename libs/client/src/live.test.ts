@@ -61,6 +61,22 @@ test("a broken connection resumes after the last cursor, that of a ping included
   );
 });
 
+test("a reader is told of every place and of each connection, so that it can show its state and stop anywhere", async (t) => {
+  const answers: Answer[] = [
+    streamOf([": cursor c0\nid: c0\n\n", next("c1", "a")], "hang up"),
+    { status: 502, body: {} },
+    streamOf([": cursor c5\nid: c5\n\n", next("c6", "b"), complete]),
+  ];
+  const { client } = await openTestClient(t, (_received, index) => answers[index] ?? null, { retry: { triesMax: 1 } });
+  const told: unknown[] = [];
+  const follow = {
+    onConnection: (isOpen: boolean) => void told.push(isOpen),
+    onCursor: (cursor: string) => void told.push(cursor),
+  };
+  for await (const { cursor } of client.subscribe(query, { ...follow, ...noWait })) told.push(`message ${cursor}`);
+  assert.deepEqual(told, [true, "c0", "c1", "message c1", false, false, true, "c5", "c6", "message c6"]);
+});
+
 test("a subscription that an instance ends is taken up at the cursor it names", async (t) => {
   const answers = [
     streamOf([next("c1", "a"), failed("DRAINING", ',"cursor":"c2"')]),
