@@ -122,6 +122,7 @@ export {
 } from "./resources/webhook-endpoint.ts";
 export { WebhookRejectionResource, webhookRejectionExample } from "./resources/webhook-rejection.ts";
 export {
+  readableSenders,
   WebhookSourceResource,
   webhookSchemes,
   webhookSourceExample,

@@ -3,6 +3,7 @@ import { type BookmarkApi, bookmarkApi } from "./bookmarks/bookmark-api.ts";
 import { type ExplainApi, explainApi } from "./receiving/explain-webhook.ts";
 import { type IngestRoutes, ingestRoutes } from "./receiving/ingest-routes.ts";
 import { ownReceived, type ReceivedApi, receivedApi } from "./receiving/received-api.ts";
+import { type ReconciliationApi, reconciliationApi } from "./reconciling/reconciliation-api.ts";
 import { type RejectionApi, rejectionApi } from "./rejections/rejection-api.ts";
 import { type ReplayApi, replayApi } from "./replays/replay-api.ts";
 import { type PresetApi, presetApi } from "./sources/preset-api.ts";
@@ -16,6 +17,7 @@ interface Parts
     BookmarkApi,
     RejectionApi,
     ReplayApi,
+    ReconciliationApi,
     ExplainApi,
     StatisticsApi {
   readonly receiving: IngestRoutes;
@@ -35,6 +37,7 @@ export function serviceEdges(parts: Parts): Edges {
     bookmarkApi(parts),
     rejectionApi(parts, loadReceived),
     replayApi(parts),
+    reconciliationApi(parts),
     explainApi(parts),
   ]);
 }

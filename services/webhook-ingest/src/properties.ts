@@ -72,6 +72,16 @@ export const properties = defineProperties({
     reload: "live",
     effect: "Largest number of bookmarks of one account; their bodies have 16 MiB in all.",
   },
+  "webhook-ingest.reconciliation.interval": {
+    type: "integer",
+    default: 900_000,
+    unit: "ms",
+    min: 60_000,
+    max: 86_400_000,
+    secrecy: "internal",
+    reload: "live",
+    effect: "Time between two comparisons of a source with its sender's list, for sources with a read key of the sender.",
+  },
   "webhook-ingest.rejections.max": {
     type: "integer",
     default: 1_000,

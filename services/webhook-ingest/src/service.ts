@@ -15,6 +15,7 @@ import { createDeliveryWriter } from "./receiving/delivery-writer.ts";
 import { createReceivedStore } from "./receiving/received-store.ts";
 import { openJudge, openReceiving } from "./receiving/receiving.ts";
 import { whyReceived } from "./receiving/why-received.ts";
+import { openReconciling } from "./reconciling/reconciling.ts";
 import { createRejectionStore, sealedProofs } from "./rejections/rejection-store.ts";
 import { createRetryRejection } from "./rejections/retry-rejection.ts";
 import { createPublishStep } from "./replays/publish-step.ts";
@@ -55,20 +56,24 @@ export async function createService(context: ServiceContext<Properties>): Promis
     areIntegrationsEnabled,
   });
   const { sources, sourceRotations } = owned;
+  const reconciling = openReconciling(context, opened, { sourceStore, knownSources, outbound, keepMs });
   consume("accounts", { "account.deleted": ({ subject }, { tx }) => sources.deleteAllOf(tx, subject) });
 
   const keys = { outbound, clock, log: context.log };
-  const senderKeys = { keySets: createKeySets(keys), certificates: createCertificates(keys) };
-  const judge = openJudge(context, opened, senderKeys);
+  const publishedKeys = { keySets: createKeySets(keys), certificates: createCertificates(keys) };
+  const judge = openJudge(context, opened, publishedKeys);
   const receivedStore = createReceivedStore({ pool, clock, keepMs });
   const rejectionStore = createRejectionStore(pool, sealer);
   const sourceViews = createSourceViews(judge, configuration.get("http.base-url"));
-  const stored = { judge, knownSources, rejectionStore, sourceViews, areIntegrationsEnabled };
-  const { receiving, retryRejection, sourceStatistics } = createReceiving(context, opened, stored);
+  const { originOf } = reconciling;
+  const stored = { judge, knownSources, rejectionStore, sourceViews, originOf, areIntegrationsEnabled };
+  const { receiving, retryRejection, sourceStatistics, deliveryWriter } = createReceiving(context, opened, stored);
 
   const replays = createReplays({ pool, receivedStore, outbox, clock, keepMs });
   const publishStep = createPublishStep({ receivedStore, sourceStore, outbox, judge });
-  await startWorkers(context, { pool, replays, publishStep, sourceStatistics, keepMs });
+  const reconcileStep = reconciling.createStep({ judge, deliveryWriter });
+  const { outages, reconciliations, senderKeys } = reconciling;
+  await startWorkers(context, { pool, replays, publishStep, sourceStatistics, outages, reconcileStep, keepMs });
 
   const why = { receivedStore, rejectionStore, sourceStore, replays, pool, keepMs, clock };
   return serve({
@@ -78,6 +83,9 @@ export async function createService(context: ServiceContext<Properties>): Promis
       receiving,
       sources,
       sourceRotations,
+      senderKeys,
+      reconciliations,
+      outages,
       sourceStore,
       sourceViews,
       receivedStore,
@@ -116,6 +124,7 @@ function createReceiving(context: ServiceContext<Properties>, opened: OpenedServ
   const { judge, knownSources, rejectionStore } = parts;
   return {
     sourceStatistics,
+    deliveryWriter,
     retryRejection: createRetryRejection({ judge, knownSources, deliveryWriter, rejectionStore, outbox }),
     receiving: openReceiving(context, opened, { ...parts, deliveryWriter, sourceStatistics }),
   };

@@ -2,6 +2,7 @@ import { hours, seconds } from "@signalbox/core";
 import type { ServiceContext } from "@signalbox/runtime";
 import { atStart, createDayTables, keepStatistics, type Pool, sql, startRetention } from "@signalbox/storage";
 import type { Properties } from "./properties.ts";
+import { beatEveryMs, type Outages } from "./reconciling/outages.ts";
 import type { PublishStep } from "./replays/publish-step.ts";
 import type { Replays } from "./replays/replays.ts";
 import type { SourceStatistics } from "./statistics/source-statistics.ts";
@@ -11,19 +12,24 @@ interface Dependencies {
   readonly replays: Pick<Replays, "step">;
   readonly publishStep: PublishStep;
   readonly sourceStatistics: Pick<SourceStatistics, "step" | "save" | "remove">;
+  readonly outages: Pick<Outages, "beat" | "findSpells">;
+  readonly reconcileStep: () => Promise<"again" | "done">;
   /** Retention of received webhooks. */
   readonly keepMs: () => number;
 }
 
 type Context = Pick<ServiceContext<Properties>, "configuration" | "runner" | "clock" | "log">;
 
-/** Starts what repeats: replays, the retention of received webhooks, and the clean-up of removed sources. */
+/** Starts what repeats: replays, comparisons with senders' lists, the retention of received webhooks, and the clean-up of removed sources. */
 export async function startWorkers(context: Context, dependencies: Dependencies): Promise<void> {
-  const { pool, replays, publishStep, sourceStatistics } = dependencies;
+  const { pool, replays, publishStep, sourceStatistics, outages, reconcileStep } = dependencies;
   const { runner } = context;
   await startRetaining(context, dependencies);
   runner.every("replays", seconds(1), () => replays.step(publishStep));
   runner.every("removed sources", seconds(5), () => forgetRemoved(dependencies));
+  runner.every("signs of life", beatEveryMs, () => outages.beat());
+  runner.every("spells of rejections", seconds(30), () => outages.findSpells());
+  runner.every("reconciliation", seconds(1), reconcileStep);
   keepStatistics({ ...context, pool }, sourceStatistics);
 }
 

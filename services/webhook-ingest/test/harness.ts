@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { type Clock, systemClock } from "@signalbox/core";
 import {
   type Overrides,
   type StartedService,
@@ -23,13 +24,17 @@ export interface Harness extends StartedService<typeof properties> {
   ): Promise<TestAnswer>;
 }
 
-export async function startIngest(overrides: Overrides<typeof properties> = {}): Promise<Harness> {
+export async function startIngest(
+  overrides: Overrides<typeof properties> = {},
+  { clock = systemClock }: { readonly clock?: Clock } = {},
+): Promise<Harness> {
   const service = await startService({
     name: "webhook-ingest",
     properties,
     createService,
     topics: ["signalbox.webhook-source.v1", "signalbox.webhook-received.v1", "signalbox.webhook-rejection.v1"],
     overrides,
+    clock,
   });
   const { send } = service;
   return {

@@ -49,6 +49,10 @@ export const webhookReceivedEvent = defineEvent({
     delivery_id: z.string().describe("As the partner names it."),
     received_id: z.string().optional().describe("By which the received webhook is read again."),
     received_at: timestamp,
+    origin: z
+      .enum(["pushed", "reconciled"])
+      .optional()
+      .describe("`reconciled` when it was missed as the partner sent it, and recovered from the partner's own list."),
     replay_of: z
       .string()
       .optional()
@@ -75,6 +79,7 @@ export const webhookReceivedEvent = defineEvent({
     delivery_id: "d-1042",
     received_id: "rcv_01kbdq4v00e8w9x2m5n7p3r6tz",
     received_at: "2026-01-01T09:00:00.000Z",
+    origin: "pushed",
     headers: { "content-type": "application/json" },
     payload: { order: 17 },
   },

@@ -7,6 +7,26 @@ export const webhookSchemes = [
 ] as const;
 export const webhookSourceStatuses = ["active", "paused", "stopped"] as const;
 
+/** Senders whose own list of what they sent can be read. */
+export const readableSenders = ["github", "stripe"] as const;
+const senderKeyStates = ["unchecked", "working", "refused"] as const;
+
+/** The read key of a sender, without its text. */
+const SenderKey = z
+  .object({
+    sender: z.enum(readableSenders).describe("The sender whose list is read."),
+    repository: z.string().nullable().describe("The repository of the webhook, as `owner/name`."),
+    organization: z.string().nullable().describe("The organization of the webhook."),
+    hook_id: z.int().nullable().describe("The id of the webhook at the sender."),
+    api_url: z.string().describe("The address of the sender's API."),
+    state: z.enum(senderKeyStates).describe("`refused` when the sender does not take the key."),
+    reason: z.string().nullable().describe("Stable word for a refused key; null otherwise."),
+    since: timestamp.describe("The time since which this is its state."),
+    set_at: timestamp.describe("The time at which the key was given."),
+  })
+  .nullable()
+  .describe("The read key by which missed webhooks are recovered, without its text; null for none.");
+
 /** A partner that may post to `/ingest/{id}`, without the secret, which is write-only. */
 export const WebhookSourceResource = z
   .object({
@@ -30,6 +50,7 @@ export const WebhookSourceResource = z
       .optional()
       .describe("When each secret that was rotated out stops verifying, the last one first."),
     secrets: liveValues("secrets").optional(),
+    sender_key: SenderKey.optional(),
     created_at: timestamp,
     updated_at: timestamp,
   })
@@ -57,6 +78,7 @@ export const webhookSourceExample: WebhookSourceResource = {
   settings: { signature_header: "X-Signature" },
   overlaps_end_at: [],
   secrets: [{ id: "srk_01kdzq5a7m2n4p6q8r0s1t3v5w", created_at: "2026-01-01T09:00:00.000Z", ends_at: null }],
+  sender_key: null,
   created_at: "2026-01-01T09:00:00.000Z",
   updated_at: "2026-01-01T09:00:00.000Z",
 };

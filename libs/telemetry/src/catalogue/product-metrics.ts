@@ -14,6 +14,18 @@ export const productMetrics = {
   ),
   signalbox_webhook_sources_mostly_refused: gauge("Sources with mostly refused webhooks in the last minutes."),
   signalbox_webhook_rejections_dropped_total: counter("Rejections that were counted but not written."),
+  signalbox_webhook_reconciliations_total: counter(
+    "Finished comparisons with senders' lists, by sender and outcome: completed, failed.",
+    ["sender", "outcome"],
+  ),
+  signalbox_webhooks_missed_total: counter(
+    "Webhooks that senders' lists had and sources had not, by sender and outcome: recovered, failed.",
+    ["sender", "outcome"],
+  ),
+  signalbox_webhook_sender_requests_total: counter(
+    "Requests to senders' APIs, by sender and outcome: answered, absent, refused, limited, away.",
+    ["sender", "outcome"],
+  ),
   signalbox_webhook_attempt_seconds: histogram("Duration of one delivery attempt, by outcome.", ["outcome"]),
   signalbox_webhook_attempts_total: counter("Delivery attempts, by the class of the answer: 2xx to 5xx, or none.", [
     "answer",

@@ -20,6 +20,11 @@ export const ownSchemes = {
     ],
     retries:
       "Up to three days with growing gaps in live mode, three times within hours in a sandbox; an endpoint that keeps failing is disabled.",
+    readKey: {
+      sender: "stripe",
+      from: "Dashboard → Developers → API keys → Create restricted key, with read access to Events",
+      keeps: "30 days",
+    },
     vector: {
       made: "library",
       from: "Stripe's own library, `stripe` 23.1.0 (`generateTestHeaderString`)",
@@ -49,6 +54,11 @@ export const ownSchemes = {
     ],
     retries:
       "None. A failed delivery is sent again on demand only, for three days (`POST …/deliveries/{id}/attempts`).",
+    readKey: {
+      sender: "github",
+      from: "Settings → Developer settings → Fine-grained tokens, with read and write access to Webhooks of the repository, or of the organization",
+      keeps: "3 days",
+    },
     vector: {
       made: "published",
       from: "GitHub's documentation",

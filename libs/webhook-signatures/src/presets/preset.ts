@@ -54,5 +54,13 @@ export interface Preset {
   readonly notes: readonly string[];
   /** The sender's schedule of retries. */
   readonly retries: string;
+  /** The key that opens the sender's own list of what it sent, where its documentation has one. */
+  readonly readKey?: {
+    readonly sender: "github" | "stripe";
+    /** Place where the owner makes the key, and what it has to permit. */
+    readonly from: string;
+    /** Age of the oldest webhook in the list. */
+    readonly keeps: string;
+  };
   readonly vector: PresetVector;
 }

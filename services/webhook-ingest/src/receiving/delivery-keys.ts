@@ -5,7 +5,7 @@ import type { Delivery } from "./delivery.ts";
 export interface DeliveryKeys {
   /** Key of the delivery id: the same id with the same content is a repetition. */
   readonly id: Buffer;
-  /** Key of the body. */
+  /** Key of the body; empty where any body under the same id is a repetition. */
   readonly content: Buffer;
   /**
    * Key of the signed content, where no signature covers the id: a captured webhook with another id is still a
@@ -16,10 +16,10 @@ export interface DeliveryKeys {
 
 /** Computes the keys of a delivery under the name `deliveryId`. */
 export function keysOf(
-  { deliveryId, isIdForgeable, signedSeconds, body, signedText }: Delivery,
+  { deliveryId, isIdForgeable, isCopy, signedSeconds, body, signedText }: Delivery,
   name = deliveryId.value,
 ): DeliveryKeys {
-  const content = digest(body);
+  const content = isCopy ? Buffer.alloc(0) : digest(body);
   const time = signedSeconds === null ? "" : String(signedSeconds);
   const signed = signedText === null ? content : digest(signedText);
   return { id: idKeyOf(name), content, signed: isIdForgeable ? digest("signed", time, signed) : null };

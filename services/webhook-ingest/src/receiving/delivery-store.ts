@@ -29,7 +29,7 @@ export interface KnownKey {
 export type InsertOutcome = "new" | "repeated" | "known" | "stale";
 
 const columns = `id, source_id, delivery_id, is_id_signed, event_type, is_type_signed, content_type, same_content_as,
-  forwarded, headers, body, body_decoded, received_at`;
+  forwarded, headers, body, body_decoded, received_at, origin`;
 const keyColumns = "source_id, digest, content, received_id, received_at";
 
 /**
@@ -42,10 +42,10 @@ const insert = sql(
   `with given as (
      select * from unnest($1::text[], $2::text[], $3::int4[], $4::bytea[], $5::bytea[], $6::bytea[], $7::text[], $8::bool[],
          $9::text[], $10::bool[], $11::text[], $12::text[], $13::bool[], $14::text[], $15::bytea[], $16::bool[], $17::timestamptz[],
-         $18::uuid[], $19::text[], $20::text[], $21::text[], $22::bytea[], $23::int4[])
+         $18::uuid[], $19::text[], $20::text[], $21::text[], $22::bytea[], $23::int4[], $24::text[])
        with ordinality as given (id, source_id, revision, id_key, signed_key, content, delivery_id, is_id_signed, event_type,
          is_type_signed, content_type, same_content_as, forwarded, headers, body, body_decoded, received_at,
-         event_id, topic, key, event_headers, payload, key_hash, nth)
+         event_id, topic, key, event_headers, payload, key_hash, origin, nth)
    ), live as (
      select given.* from given join sources on sources.id = given.source_id and sources.revision = given.revision
      for key share of sources skip locked
@@ -63,10 +63,10 @@ const insert = sql(
    ), stored as (
      insert into received_deliveries (${columns})
      select id, source_id, delivery_id, is_id_signed, event_type, is_type_signed, content_type, same_content_as, forwarded,
-       headers::jsonb, body, body_decoded, received_at from new
+       headers::jsonb, body, body_decoded, received_at, origin from new
    ), figures as (
      insert into signalbox.fresh_statistics (batch, counted)
-     select $24::text, case when (select count(*) from new) < cardinality($1::text[]) then array(select nth::int from new) end
+     select $25::text, case when (select count(*) from new) < cardinality($1::text[]) then array(select nth::int from new) end
      where exists (select from new)
    ), published as (
      ${outboxInsert("select event_id, topic, key, event_headers as headers, payload, key_hash from new order by nth")}
@@ -147,4 +147,5 @@ const columnsOfGiven: readonly ((write: DeliveryWrite) => unknown)[] = [
   ({ event }) => event.headers,
   ({ event }) => event.payload,
   ({ event }) => event.keyHash,
+  ({ delivery }) => delivery.origin,
 ];

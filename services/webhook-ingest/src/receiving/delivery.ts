@@ -3,6 +3,9 @@ import type { Claim } from "@signalbox/webhook-signatures";
 import type { Source } from "../sources/source.ts";
 import { eventHeaders, type Headers } from "./request-headers.ts";
 
+/** `reconciled`: it was missed as the sender pushed it, and recovered from the sender's list. */
+export type Origin = "pushed" | "reconciled";
+
 /** A verified webhook that is about to be stored. */
 export interface Delivery {
   readonly id: string;
@@ -16,6 +19,9 @@ export interface Delivery {
   readonly isIdForgeable: boolean;
   /** True when the id is signed and the body is not: another content under it is forged, and no delivery of its own. */
   readonly isIdFinal: boolean;
+  /** True for a copy of the sender's own API: the sender may still push the same webhook in other bytes. */
+  readonly isCopy: boolean;
+  readonly origin: Origin;
   readonly eventType: Claim | null;
   readonly contentType: string | null;
   /** All headers as they came, signatures and credentials masked. */
@@ -45,13 +51,14 @@ interface ReceivedWebhook {
   readonly deliveryId: string;
   readonly eventType: string | null;
   readonly receivedAt: Date;
+  readonly origin: Origin;
   readonly headers: Headers;
   readonly payload: Payload;
 }
 
 /** Creates the event of an accepted webhook, or of a replayed one. */
 export function webhookReceived(source: Source, webhook: ReceivedWebhook, { isReplay = false } = {}) {
-  const { id, deliveryId, eventType, receivedAt, headers, payload } = webhook;
+  const { id, deliveryId, eventType, receivedAt, origin, headers, payload } = webhook;
   return draft("webhook.received", {
     subject: source.id,
     accountId: source.accountId,
@@ -62,6 +69,7 @@ export function webhookReceived(source: Source, webhook: ReceivedWebhook, { isRe
       delivery_id: deliveryId,
       received_id: id,
       received_at: receivedAt.toISOString(),
+      origin,
       ...(isReplay && { replay_of: id }),
       headers: eventHeaders(source, headers),
       ...payloadMember(payload),

@@ -154,11 +154,10 @@ function judgeWebhook(
   known: KnownSource,
   certificate: string | null = null,
 ): Judgement {
-  const { source, secrets, scheme } = known;
-  const { clock, eventBytesMax, mayWrite } = judge;
-  const { headers, decoding } = webhook;
-  const isAccepting = isOpen(source, mayWrite);
-  const { verification, limits, signed } = verifyBytes(judge, webhook, known, certificate);
+  const { source } = known;
+  const isAccepting = isOpen(source, judge.mayWrite);
+  const verified = verifyBytes(judge, webhook, known, certificate);
+  const { verification } = verified;
   if (!verification.verified) {
     const { problem: reason, timestampSeconds: signedSeconds = null } = verification;
     return { outcome: isAccepting ? "not-verified" : "hidden", reason, signedSeconds };
@@ -166,6 +165,44 @@ function judgeWebhook(
   if (source.status === "paused") return { outcome: "paused", reason: "paused" };
   if (!isAccepting) return { outcome: "blocked", reason: "blocked" };
   if (source.status === "stopped") return { outcome: "dropped", answer: source.settings.answer };
+  return judgeContent(judge, webhook, known, verified);
+}
+
+/**
+ * Judges a copy of a webhook that the sender's own API returned to the source's read key: nobody signed it, and the
+ * sender may still push the same webhook in other bytes.
+ */
+export function judgeCopy(judge: Judge, webhook: Webhook, known: KnownSource): Judgement {
+  const decoded = { ...webhook, decoding: { body: webhook.body } };
+  const verification = { verified: true, timestampSeconds: null } as const;
+  const signed = signedRequest(decoded, known.source);
+  const judgement = judgeContent(judge, decoded, known, { verification, signed });
+  if (!("delivery" in judgement)) return judgement;
+  const { deliveryId, eventType } = judgement.delivery;
+  return {
+    delivery: {
+      ...judgement.delivery,
+      deliveryId: { ...deliveryId, signed: false },
+      eventType: eventType && { ...eventType, signed: false },
+      isIdForgeable: false,
+      isIdFinal: true,
+      isCopy: true,
+    },
+  };
+}
+
+/** The proof of a webhook; without limits its time was not checked. */
+interface Verified extends Pick<ReturnType<typeof verifyBytes>, "verification" | "signed"> {
+  readonly limits?: ReturnType<typeof verifyBytes>["limits"];
+}
+
+/** Judges the content of a webhook whose bytes are proved. */
+function judgeContent(
+  { clock, eventBytesMax }: Judge,
+  { headers, decoding }: DecodedWebhook,
+  { source, secrets, scheme }: KnownSource,
+  { verification, limits, signed }: Verified,
+): Judgement {
   if ("problem" in decoding) return undecodedAs[decoding.problem];
   const { body: decoded } = decoding;
   const bytesMax = source.settings.maxBodyBytes;
@@ -177,7 +214,7 @@ function judgeWebhook(
     const outcome = reading.problem === "media_type_not_supported" ? "media-type" : "malformed";
     return { outcome, reason: reading.problem };
   }
-  const time = scheme.verifyTime?.(reading.value, limits) ?? verification;
+  const time = (limits && scheme.verifyTime?.(reading.value, limits)) ?? verification;
   if (!time.verified)
     return { outcome: "not-verified", reason: time.problem, signedSeconds: time.timestampSeconds ?? null };
   const handshake = source.settings.handshake ?? scheme.handshake;
@@ -188,7 +225,7 @@ function judgeWebhook(
   if (deliveryId !== null && deliveryId.value.length > deliveryIdCharactersMax) {
     return { outcome: "no-delivery-id", reason: "delivery_id_too_long" };
   }
-  if (!accepts(source, eventType)) return { outcome: "type-refused", reason: "event_type_not_accepted" };
+  if (!acceptsType(source, eventType?.value ?? null)) return { outcome: "type-refused", reason: "event_type_not_accepted" };
   const signedSeconds = time.timestampSeconds;
   const receivedAt = clock.now();
   return {
@@ -199,6 +236,8 @@ function judgeWebhook(
       deliveryId: storable(deliveryId ?? { value: digestId(signedSeconds, signed.body), signed: false }),
       isIdForgeable: scheme.hasUnsignedId === true || typeof source.settings.deliveryIdFrom === "object",
       isIdFinal: deliveryId?.signed === true && !scheme.covers({ pointer: "/" }),
+      isCopy: false,
+      origin: "pushed",
       eventType: eventType && storable({ ...eventType, value: eventType.value.slice(0, eventTypeCharactersMax) }),
       contentType: contentType?.slice(0, contentTypeCharactersMax) ?? null,
       headers: keptHeaders(headers, scheme),
@@ -262,9 +301,9 @@ function identityOf(
   };
 }
 
-function accepts({ eventTypes }: Source, eventType: Claim | null): boolean {
-  if (eventTypes === null) return true;
-  return eventType !== null && eventTypes.some((filter) => matchesEventType(filter, eventType.value));
+/** Returns true when the source takes webhooks of this type. */
+export function acceptsType({ eventTypes }: Pick<Source, "eventTypes">, type: string | null): boolean {
+  return eventTypes === null || (type !== null && eventTypes.some((filter) => matchesEventType(filter, type)));
 }
 
 /** PostgreSQL cannot store U+0000 in a text, and a lone surrogate is no text: both become U+FFFD. */

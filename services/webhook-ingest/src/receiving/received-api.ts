@@ -30,9 +30,12 @@ const receivedExample = {
   forwarded: true,
   content_type: "application/json",
   body_bytes: 38,
+  origin: "pushed" as const,
   received_at: "2026-01-01T09:00:00.000Z",
 };
 const receivedPath = `/api/v1/webhooks/sources/${webhookSourceExample.id}/received`;
+
+const origin = z.enum(["pushed", "reconciled"]);
 
 const ReceivedResource = z
   .object({
@@ -56,6 +59,7 @@ const ReceivedResource = z
     forwarded: z.boolean().describe("True when it was forwarded to the account's endpoints."),
     content_type: z.string().nullable().describe("The media type of the body."),
     body_bytes: z.int().describe("The size of the body in bytes."),
+    origin: origin.describe("`reconciled`: it was missed when it was sent, and recovered from the sender's list."),
     received_at: timestamp,
   })
   .meta({ id: "ReceivedWebhook" })
@@ -90,6 +94,7 @@ const receivedFilter = {
   from: timeParameter().optional().describe("Webhooks at this time or later."),
   to: timeParameter().optional().describe("Webhooks before this time."),
   forwarded: booleanParameter().optional().describe("True for those forwarded to the account's endpoints."),
+  origin: origin.optional().describe("`reconciled` for those recovered from the sender's list."),
 };
 
 type GivenFilter = z.output<z.ZodObject<typeof receivedFilter>>;
@@ -98,6 +103,7 @@ const receivedFilterOf = (given: GivenFilter): ReceivedFilter => ({
   eventType: given.event_type,
   deliveryId: given.delivery_id,
   forwarded: given.forwarded,
+  origin: given.origin,
   since: given.from,
   until: given.to,
 });
@@ -180,6 +186,7 @@ const viewReceived = (delivery: ListedDelivery) => ({
   forwarded: delivery.forwarded,
   content_type: delivery.contentType,
   body_bytes: delivery.bodyBytes,
+  origin: delivery.origin,
   received_at: delivery.receivedAt.toISOString(),
 });
 

@@ -12,7 +12,7 @@ import {
   stretchesBack,
   type TimePosition,
 } from "@signalbox/storage";
-import type { Delivery } from "./delivery.ts";
+import type { Delivery, Origin } from "./delivery.ts";
 import { idKeyOf } from "./delivery-keys.ts";
 
 /** A received webhook in a list: with its size, not its bytes. */
@@ -28,6 +28,7 @@ export interface ListedDelivery {
   readonly forwarded: boolean;
   readonly bodyBytes: number;
   readonly receivedAt: Date;
+  readonly origin: Origin;
   /** Signatures and credentials masked. */
   readonly headers: Delivery["headers"];
 }
@@ -45,6 +46,7 @@ export interface ReceivedFilter {
   readonly eventType?: string | undefined;
   readonly deliveryId?: string | undefined;
   readonly forwarded?: boolean | undefined;
+  readonly origin?: Origin | undefined;
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
 }
@@ -57,7 +59,8 @@ interface Dependencies {
 
 const listed = `id, source_id as "sourceId", delivery_id as "deliveryId", is_id_signed as "isIdSigned",
   event_type as "eventType", is_type_signed as "isTypeSigned", content_type as "contentType",
-  same_content_as as "sameContentAs", forwarded, octet_length(body) as "bodyBytes", received_at as "receivedAt", headers`;
+  same_content_as as "sameContentAs", forwarded, octet_length(body) as "bodyBytes", received_at as "receivedAt",
+  coalesce(origin, 'pushed') as origin, headers`;
 // Unnamed, so that the plan knows the values and touches only the days in question.
 const list = sql(
   "",
@@ -65,7 +68,7 @@ const list = sql(
    where source_id = parent.id and received_at >= $2 and received_at < $3
      and ($4::text is null or event_type = $4) and ($5::text is null or starts_with(event_type, $5))
      and ($6::text is null or delivery_id = $6) and ($7::bool is null or forwarded = $7)
-     and ${newestFirst(8, "received_at")}`),
+     and ($8::text is null or coalesce(origin, 'pushed') = $8) and ${newestFirst(9, "received_at")}`),
 );
 const find = sql(
   "",
@@ -117,14 +120,14 @@ export function createReceivedStore(dependencies: Dependencies) {
   return {
     /** Lists the same range of each source's received webhooks, newest first. */
     async list(sourceIds: readonly string[], range: ListRange, filter: ReceivedFilter = {}): Promise<ListedDelivery[]> {
-      const { eventType, deliveryId = null, forwarded = null, until } = filter;
+      const { eventType, deliveryId = null, forwarded = null, origin = null, until } = filter;
       const [name, prefix] = eventType?.endsWith("*") ? [null, eventType.slice(0, -1)] : [eventType ?? null, null];
       const found = new Map(sourceIds.map((id): [string, ListedDelivery[]] => [id, []]));
       for await (const { fromMs, toMs } of stretchesOf(dependencies, sourceIds, range, filter)) {
         const end = until ? Math.min(toMs, until.getTime()) : toMs;
         const unfilled = sourceIds.filter((id) => (found.get(id)?.length ?? 0) < range.limit);
         if (unfilled.length === 0) break;
-        const given = [unfilled, new Date(fromMs), new Date(end), name, prefix, deliveryId, forwarded];
+        const given = [unfilled, new Date(fromMs), new Date(end), name, prefix, deliveryId, forwarded, origin];
         const { rows } = await pool.query<ListedDelivery>(list, [...given, ...rangeValues(range)]);
         for (const row of rows) found.get(row.sourceId)?.push(row);
       }

@@ -26,6 +26,7 @@ interface ReceivingDependencies {
   readonly judge: Judge;
   readonly knownSources: KnownSources;
   readonly deliveryWriter: DeliveryWriter;
+  readonly originOf: Parameters<typeof createReceiveWebhook>[0]["originOf"];
   readonly rejectionStore: RejectionStore;
   readonly sourceViews: Pick<SourceViews, "verifyUrlOf">;
   readonly sourceStatistics: Pick<SourceStatistics, "countRejection">;
@@ -45,6 +46,7 @@ export function openReceiving(context: Context, opened: Opened, dependencies: Re
       judge,
       knownSources,
       deliveryWriter,
+      originOf: dependencies.originOf,
       metrics: receivingMetrics,
       isWithinRate: createRateCheck(limiterOf),
     }),

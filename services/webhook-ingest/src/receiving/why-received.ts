@@ -29,11 +29,12 @@ export const whyReceived = ({
     async find({ accountId }, id) {
       const [webhook] = await receivedStore.findOwnMany(accountId, [id]);
       if (!webhook) return null;
-      const { sourceId, deliveryId, eventType, receivedAt, forwarded } = webhook;
+      const { sourceId, deliveryId, eventType, receivedAt, forwarded, origin } = webhook;
       const received = step({
         at: receivedAt,
         id,
         what: `The webhook ${deliveryId} of type ${eventType ?? "unknown"} was accepted by the source ${sourceId}.`,
+        ...(origin === "reconciled" && { reason: "reconciled: missed when it was sent, recovered from the sender's list" }),
         link: `/api/v1/webhooks/sources/${sourceId}/received/${id}`,
       });
       const kept = step({

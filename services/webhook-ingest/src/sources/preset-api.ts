@@ -1,4 +1,4 @@
-import { examples, webhookSchemes } from "@signalbox/contracts";
+import { examples, readableSenders, webhookSchemes } from "@signalbox/contracts";
 import { seconds, snakeCase } from "@signalbox/core";
 import type { PageLimits } from "@signalbox/graphql";
 import { ok } from "@signalbox/http";
@@ -19,7 +19,8 @@ export interface PresetApi {
 }
 
 /** A preset under its name, with the places of a webhook's identity. */
-interface NamedPreset extends Omit<Preset, "documentation" | "secretFrom" | "settings" | "ownerSettings"> {
+interface NamedPreset
+  extends Omit<Preset, "documentation" | "secretFrom" | "settings" | "ownerSettings" | "readKey"> {
   readonly name: string;
   readonly documentationUrl: string;
   readonly settings: Preset["settings"];
@@ -28,6 +29,7 @@ interface NamedPreset extends Omit<Preset, "documentation" | "secretFrom" | "set
   readonly ownerSettings: readonly OwnerSetting[];
   readonly deliveryId: IdentityPlace;
   readonly eventType: IdentityPlace;
+  readonly readKey: NonNullable<Preset["readKey"]> | null;
 }
 
 interface OwnerSetting {
@@ -75,6 +77,14 @@ const PresetInFull = ListedPreset.extend({
   steps: z.array(z.string()).describe("Steps at the sender, once the source exists."),
   notes: z.array(z.string()).describe("Known traps and other notes."),
   retries: z.string().describe("When the sender sends a failed webhook again."),
+  read_key: z
+    .object({
+      sender: z.enum(readableSenders).describe("The `sender` of the read key."),
+      from: z.string().describe("Where the owner makes the key, and what it has to permit."),
+      keeps: z.string().describe("How long the sender lists what it sent."),
+    })
+    .nullable()
+    .describe("How missed webhooks are recovered from the sender's own list; null for a sender without one."),
   vector: z
     .object({
       made: z
@@ -133,7 +143,7 @@ export function presetApi({ pageLimits }: PresetApi): Edges {
 
 function named(
   name: string,
-  { documentation, secretFrom, settings, ownerSettings = {}, ...preset }: Preset,
+  { documentation, secretFrom, settings, ownerSettings = {}, readKey, ...preset }: Preset,
 ): NamedPreset {
   const { covers } = schemeOf(preset.scheme, settings);
   const { deliveryId, eventType } = identityPlaces(preset.scheme, settings);
@@ -152,6 +162,7 @@ function named(
       name: snakeCase(setting),
       description,
     })),
+    readKey: readKey ?? null,
     deliveryId: at(settings.deliveryIdFrom ?? deliveryId),
     eventType: at(settings.eventTypeFrom ?? eventType),
   };
@@ -174,6 +185,7 @@ const viewInFull = (preset: NamedPreset) => ({
   steps: [...preset.steps],
   notes: [...preset.notes],
   retries: preset.retries,
+  read_key: preset.readKey,
   vector: viewVector(preset.vector),
 });
 

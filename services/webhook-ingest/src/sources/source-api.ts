@@ -32,6 +32,7 @@ import {
   type SourceAddress,
 } from "./source.ts";
 import { rotationOperations, type SourceRotations, secretText } from "./source-rotations.ts";
+import { type SenderKeys, senderKeyOperations } from "./sender-keys.ts";
 import { mergeSettings, SettingsBody, SettingsPatchBody } from "./source-settings.ts";
 import type { SourceStore } from "./source-store.ts";
 import { SourceInFullResource, type SourceViews } from "./source-view.ts";
@@ -40,6 +41,7 @@ import type { Sources } from "./sources.ts";
 export interface SourceApi {
   readonly sources: Sources;
   readonly sourceRotations: SourceRotations;
+  readonly senderKeys: SenderKeys;
   readonly sourceStore: SourceStore;
   readonly sourceViews: SourceViews;
   readonly pageLimits: PageLimits;
@@ -140,11 +142,12 @@ export const ownSources = (sourceStore: Pick<SourceStore, "findMany">): Load<Sou
 
 /** The sources of an account, at both edges. */
 export function sourceApi(parts: SourceApi, loadSource: Load<Source>): Edges {
-  const { sourceRotations, sourceStore, sourceViews } = parts;
+  const { sourceRotations, senderKeys, sourceStore, sourceViews } = parts;
   const declared = {
     ...reads(parts, loadSource),
     ...writes(parts),
     ...rotationOperations(sourceRotations, ownSource(sourceStore), showWith(sourceViews)),
+    ...senderKeyOperations(senderKeys, ownSource(sourceStore), showWith(sourceViews)),
   };
   return edgesOf(declared, { exampleIds: { id: webhookSourceExample.id }, fields: fieldsOf(sourceViews) });
 }

@@ -19,7 +19,12 @@ import { columns } from "../generated/columns.ts";
 import { addressOf, formerEnds, isSourceId, type Source } from "./source.ts";
 
 /** Columns that a source shows; its secrets are read separately. */
-const sources = table("sources", columns.sources, ["sealedSecret", "sealedFormerSecrets", "sealedVerifyToken"]);
+const sources = table("sources", columns.sources, [
+  "sealedSecret",
+  "sealedFormerSecrets",
+  "sealedVerifyToken",
+  "sealedSenderKey",
+]);
 const sealedSources = table("sources", columns.sources);
 const saveSource = sources.update(
   "name",
@@ -39,6 +44,8 @@ const saveAddresses = sources.update(
   "revision",
   "updatedAt",
 );
+const saveSenderKey = sources.update("senderKey", "revision", "updatedAt");
+const saveSealedSenderKey = sealedSources.update("sealedSenderKey");
 const saveSecrets = sealedSources.update(
   "sealedSecret",
   "sealedFormerSecrets",
@@ -71,11 +78,14 @@ const noteDeletedAccount = sql(
 );
 const findWithSecrets = sql("source.find-with-secrets", `select ${sealedSources.columns} from sources where id = $1`);
 
+const findSenderKey = sql("source.find-sender-key", "select sealed_sender_key as sealed from sources where id = $1");
+const lockById = sql("source.lock-by-id", `${select} where id = $1 for no key update`);
 const findIdAt = sql("source.find-id-at", "select id from sources where address = $1 or former_addresses @> array[$1]");
 
 const place = (id: unknown) => ({ service: "webhook-ingest", table: "sources", row: String(id) });
 const placeOfFormer = (id: unknown) => place(`${id} former`);
 const placeOfToken = (id: unknown) => place(`${id} verify token`);
+const placeOfSenderKey = (id: unknown) => place(`${id} sender key`);
 
 /** Secrets of a partner: the current one, and the former ones with their ends. */
 export interface SourceSecrets {
@@ -112,6 +122,7 @@ interface SealedSource extends SourceRow {
   /** JSON of the former secrets, sealed as one text; null without any. */
   readonly sealedFormerSecrets: string | null;
   readonly sealedVerifyToken: string | null;
+  readonly sealedSenderKey: string | null;
 }
 
 /** Sealed columns with the secrets of sources. */
@@ -119,6 +130,7 @@ export const sealedSecrets: readonly SealedColumn[] = [
   sealedColumn("sealed_secret", place),
   sealedColumn("sealed_former_secrets", placeOfFormer),
   sealedColumn("sealed_verify_token", placeOfToken),
+  sealedColumn("sealed_sender_key", placeOfSenderKey),
 ];
 
 function sealedColumn(column: string, placeOf: typeof place): SealedColumn {
@@ -229,12 +241,31 @@ export function createSourceStore(pool: Pool, sealer: Sealer, clock: Clock) {
       return (await tx.query<{ count: number }>(countSources, [accountId])).rows[0]?.count ?? 0;
     },
     insert: (tx: Tx, source: Source, secrets: SourceSecrets) =>
-      sealedSources.insert(tx, { ...source, ...addressColumns(source), ...secretColumns(source, secrets, sealer) }),
+      sealedSources.insert(tx, {
+        ...source,
+        ...addressColumns(source),
+        ...secretColumns(source, secrets, sealer),
+        sealedSenderKey: null,
+      }),
     /** Saves the changeable fields of a source, and its secrets if given. */
     async save(tx: Tx, source: Source, secrets?: SourceSecrets): Promise<void> {
       await saveSource(tx, source);
       if (secrets) await saveSecrets(tx, { id: source.id, ...secretColumns(source, secrets, sealer) });
     },
+    /** Saves the read key of the sender; without its text, which then stays, or null for no key. */
+    async saveSenderKey(tx: Tx, source: Source, text?: string | null): Promise<void> {
+      await saveSenderKey(tx, source);
+      if (text === undefined) return;
+      const sealedSenderKey = text === null ? null : sealer.seal(text, placeOfSenderKey(source.id));
+      await saveSealedSenderKey(tx, { id: source.id, sealedSenderKey });
+    },
+    /** Finds the text of the read key of a source's sender. */
+    async findSenderKey(id: string): Promise<string | null> {
+      const sealed = (await pool.query<{ sealed: string | null }>(findSenderKey, [id])).rows[0]?.sealed ?? null;
+      return sealed && sealer.open(sealed, placeOfSenderKey(id)).toString("utf8");
+    },
+    /** Locks a source for work of our own, which no caller asked for. */
+    lockById: (tx: Tx, id: string) => rowOf(tx, lockById, [id]),
     saveAddresses: (tx: Tx, source: Source) => saveAddresses(tx, { ...source, ...addressColumns(source) }),
     /** Returns the id of the source with this present or former address. */
     findIdAt: async (address: string): Promise<string | null> =>
@@ -250,7 +281,7 @@ export function createSourceStore(pool: Pool, sealer: Sealer, clock: Clock) {
     ): Promise<{ source: Source; secrets: SourceSecrets } | null> {
       const [row] = (await from.query<SealedSource>(findWithSecrets, [id])).rows;
       if (row === undefined) return null;
-      const { sealedSecret, sealedFormerSecrets, sealedVerifyToken, ...shown } = row;
+      const { sealedSecret, sealedFormerSecrets, sealedVerifyToken, sealedSenderKey: _, ...shown } = row;
       return { source: toSource(shown), secrets: openSecrets(row, sealer) };
     },
   };

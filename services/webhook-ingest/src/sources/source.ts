@@ -2,6 +2,7 @@ import { draft, type WebhookSourceResource } from "@signalbox/contracts";
 import { newId, type Patch, randomId } from "@signalbox/core";
 import { isLive, type RotatingValue, viewValue } from "@signalbox/storage";
 import { type SchemeName, schemeOf } from "@signalbox/webhook-signatures";
+import { type SenderKey, viewSenderKey } from "./sender-key.ts";
 import { type SettingsPatch, type SourceSettings, viewSourceSettings } from "./source-settings.ts";
 
 /** The refusal of an id that is no source of the caller. */
@@ -25,6 +26,8 @@ export interface Source {
   readonly isSecretShort: boolean | null;
   /** The addresses that are accepted now, newest first. */
   readonly addresses: readonly SourceAddress[];
+  /** The read key of its sender, without its text. */
+  readonly senderKey: SenderKey | null;
   readonly revision: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -69,6 +72,7 @@ export function sourceFrom({ secret, verifyToken: _, ...wanted }: NewSource, acc
     secrets: [newSecret(at)],
     isSecretShort: isShort(wanted, secret),
     addresses: [newAddress(id, at)],
+    senderKey: null,
     revision: 1,
     createdAt: at,
     updatedAt: at,
@@ -130,6 +134,7 @@ export function viewSource(source: Source): WebhookSourceResource {
     settings: viewSourceSettings(source.settings),
     overlaps_end_at: formerEnds(source.secrets).map((at) => at.toISOString()),
     secrets: source.secrets.map(viewValue),
+    sender_key: viewSenderKey(source.senderKey),
     created_at: source.createdAt.toISOString(),
     updated_at: source.updatedAt.toISOString(),
   };

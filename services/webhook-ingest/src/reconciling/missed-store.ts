@@ -1,0 +1,137 @@
+import { type Pool, sql } from "@signalbox/storage";
+
+/** A webhook that the sender lists and the source has not received. */
+export interface MissedWebhook {
+  /** Key of its delivery id. */
+  readonly digest: Buffer;
+  readonly reference: string;
+  readonly sentAt: Date;
+  readonly asks: number;
+  readonly askedAt: Date | null;
+}
+
+/**
+ * `fetch`: to be read from the sender. `ask`: to be sent again by the sender. `asked`: on its way. `failed`: not
+ * recovered by this run; the next one tries again.
+ */
+export type MissedState = "fetch" | "ask" | "asked" | "failed";
+/** The states that a webhook is moved to without an end. */
+type OpenState = Extract<MissedState, "fetch" | "ask">;
+
+/** Asks for one webhook, over all runs: a sender cannot deliver what the source refuses. */
+export const asksMax = 3;
+
+const unreceived = sql(
+  "missed.unreceived",
+  `select digest from unnest($2::bytea[]) as given (digest) where not exists (
+     select from received_keys as k where k.source_id = $1 and k.digest = given.digest)`,
+);
+/** One that a former run has not recovered counts again, as long as it may be asked for. */
+const add = sql(
+  "missed.add",
+  `with given as (
+     select * from unnest($3::bytea[], $4::text[], $5::timestamptz[]) as given (digest, reference, sent_at)
+   ), fresh as (
+     insert into missed_webhooks as m (source_id, digest, run_id, reference, sent_at, state, asks)
+     select $1, digest, $2, reference, sent_at, 'fetch', 0 from given order by digest
+     on conflict (source_id, digest) do update set run_id = $2, reference = excluded.reference, state = 'fetch', reason = null
+       where m.run_id <> $2 and m.asks < ${asksMax}
+     returning sent_at
+   )
+   update reconciliations set missed = missed + (select count(*) from fresh),
+     missed_from = least(missed_from, (select min(sent_at) from fresh)),
+     missed_to = greatest(missed_to, (select max(sent_at) from fresh))
+   where id = $2`,
+);
+/** The row is deleted and counted at once, so that a repeated step counts nothing twice. */
+const settle = sql(
+  "missed.settle",
+  `with gone as (
+     delete from missed_webhooks as m where m.source_id = $1 and m.run_id = $2 and (m.digest = any($3::bytea[])
+       or (m.state = 'asked' or $4) and exists (
+         select from received_keys as k where k.source_id = m.source_id and k.digest = m.digest))
+     returning 1
+   ), counted as (
+     update reconciliations set recovered = recovered + (select count(*) from gone)
+     where id = $2 and exists (select from gone)
+   )
+   select count(*)::int as count from gone`,
+);
+const next = sql(
+  "missed.next",
+  `select digest, reference, sent_at as "sentAt", asks, asked_at as "askedAt" from missed_webhooks
+   where run_id = $1 and state = $2 order by sent_at, digest limit $3`,
+);
+const hasMore = sql("missed.has-more", `select from missed_webhooks where run_id = $1 and asks < ${asksMax} limit 1`);
+const mark = sql("missed.mark", "update missed_webhooks set state = $3 where source_id = $1 and digest = $2");
+const fail = sql(
+  "missed.fail",
+  `update missed_webhooks set state = 'failed', reason = $3, asks = ${asksMax} where source_id = $1 and digest = $2`,
+);
+const ask = sql(
+  "missed.ask",
+  `update missed_webhooks set state = 'asked', asks = asks + 1, asked_at = $3 where source_id = $1 and digest = $2`,
+);
+const giveUpAsked = sql(
+  "missed.give-up-asked",
+  `update missed_webhooks set state = 'failed', reason = 'not_sent_again' where run_id = $1 and state = 'asked'`,
+);
+const forget = sql(
+  "missed.forget",
+  `delete from missed_webhooks as m where source_id = $1 and run_id <> $2 and (sent_at < $3 or exists (
+     select from received_keys as k where k.source_id = m.source_id and k.digest = m.digest))`,
+);
+const isAsked = sql(
+  "missed.is-asked",
+  "select from missed_webhooks where source_id = $1 and digest = $2 and asked_at is not null",
+);
+
+export type MissedStore = ReturnType<typeof createMissedStore>;
+
+/** Stores the webhooks that sources missed, until they are recovered, with the counts of their runs. */
+export function createMissedStore(pool: Pool) {
+  const countOf = async (...query: Parameters<Pool["query"]>): Promise<number> =>
+    (await pool.query<{ count: number }>(...query)).rows[0]?.count ?? 0;
+  return {
+    /** Returns the keys of delivery ids that the source has not received, in hexadecimal. */
+    async unreceived(sourceId: string, digests: readonly Buffer[]): Promise<ReadonlySet<string>> {
+      const { rows } = await pool.query<{ digest: Buffer }>(unreceived, [sourceId, digests]);
+      return new Set(rows.map(({ digest }) => digest.toString("hex")));
+    },
+    /** Adds what a run found missing, and counts it, once however often it is added. */
+    async add(
+      sourceId: string,
+      runId: string,
+      missed: readonly Pick<MissedWebhook, "digest" | "reference" | "sentAt">[],
+    ): Promise<void> {
+      if (missed.length === 0) return;
+      const columns = [missed.map(({ digest }) => digest), missed.map(({ reference }) => reference)];
+      await pool.query(add, [sourceId, runId, ...columns, missed.map(({ sentAt }) => sentAt)]);
+    },
+    /** Counts what is received as recovered: the given ones and those that arrived after they were asked for. */
+    settle: (sourceId: string, runId: string, digests: readonly Buffer[] = []): Promise<number> =>
+      countOf(settle, [sourceId, runId, digests, false]),
+    /** The same for everything that a run found missing. */
+    settleAll: (sourceId: string, runId: string): Promise<number> => countOf(settle, [sourceId, runId, [], true]),
+    /** Forgets what former runs have not recovered: once it is received after all, or the sender lists it no more. */
+    forget: async (sourceId: string, runId: string, before: Date): Promise<void> =>
+      void (await pool.query(forget, [sourceId, runId, before])),
+    next: async (runId: string, state: MissedState, limit: number): Promise<readonly MissedWebhook[]> =>
+      (await pool.query<MissedWebhook>(next, [runId, state, limit])).rows,
+    /** Returns true when another run may recover what this one has not. */
+    hasMore: async (runId: string): Promise<boolean> => (await pool.query(hasMore, [runId])).rowCount === 1,
+    mark: async (sourceId: string, digest: Buffer, state: OpenState): Promise<void> =>
+      void (await pool.query(mark, [sourceId, digest, state])),
+    /** Notes that a webhook cannot be recovered by any run. */
+    fail: async (sourceId: string, digest: Buffer, reason: string): Promise<void> =>
+      void (await pool.query(fail, [sourceId, digest, reason])),
+    /** Notes that the sender is about to be asked, before it can send. */
+    noteAsk: async (sourceId: string, digest: Buffer, at: Date): Promise<void> =>
+      void (await pool.query(ask, [sourceId, digest, at])),
+    /** Gives up waiting for what the sender was asked to send again. */
+    giveUpAsked: async (runId: string): Promise<void> => void (await pool.query(giveUpAsked, [runId])),
+    /** Returns true for a webhook that the sender was asked to send again. */
+    isAsked: async (sourceId: string, digest: Buffer): Promise<boolean> =>
+      (await pool.query(isAsked, [sourceId, digest])).rowCount === 1,
+  };
+}

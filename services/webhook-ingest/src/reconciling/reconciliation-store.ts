@@ -1,0 +1,155 @@
+import {
+  inTransaction,
+  type ListRange,
+  newestFirst,
+  ofEachParent,
+  type Pool,
+  type Queryable,
+  rangeValues,
+  sql,
+  type Tx,
+  table,
+} from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
+import type { Reconciliation } from "./reconciliation.ts";
+
+/** A source whose comparison is due, held by this process until `leaseUntil`. */
+export interface Lease {
+  readonly sourceId: string;
+  readonly leaseId: string;
+  /** The run under way. */
+  readonly runId: string | null;
+  readonly coveredTo: Date;
+  readonly trigger: Reconciliation["trigger"];
+  readonly outageId: string | null;
+}
+
+/** The end of a step: when the source is due again, and with its run ended also the time up to which it was compared. */
+export interface Release {
+  readonly dueAt: Date;
+  /** Given with the end of a run. */
+  readonly ended?: { readonly coveredTo: Date };
+}
+
+const rows = table("reconciliations", columns.reconciliations);
+const save = rows.update("status", "reason", "position", "isListed", "listed", "failures", "finishedAt");
+
+const saveDry = rows.update(
+  "status",
+  "reason",
+  "position",
+  "isListed",
+  "listed",
+  "failures",
+  "finishedAt",
+  "missed",
+  "missedFrom",
+  "missedTo",
+);
+
+const start = sql(
+  "reconciliation.start-schedule",
+  `insert into reconciliation_schedules as s (source_id, due_at, trigger, covered_to) values ($1, $2, 'key', $3)
+   on conflict (source_id) do update set due_at = least(s.due_at, excluded.due_at),
+     trigger = case when s.run_id is null then 'key' else s.trigger end`,
+);
+const end = sql(
+  "reconciliation.end-schedule",
+  `with gone as (delete from reconciliation_schedules where source_id = $1),
+   missed as (delete from missed_webhooks where source_id = $1)
+   update reconciliations set status = 'failed', reason = 'key_removed', finished_at = $2
+   where source_id = $1 and status = 'running'`,
+);
+const claim = sql(
+  "reconciliation.claim",
+  `update reconciliation_schedules set lease_id = $1, lease_until = $3 where source_id = (
+     select source_id from reconciliation_schedules
+     where due_at <= $2 and (lease_until is null or lease_until <= $2) order by due_at limit 1 for update skip locked)
+   returning source_id as "sourceId", lease_id as "leaseId", run_id as "runId", covered_to as "coveredTo", trigger,
+     outage_id as "outageId"`,
+);
+const release = sql(
+  "reconciliation.release",
+  `update reconciliation_schedules set lease_id = null, lease_until = null, due_at = $3
+   where source_id = $1 and lease_id = $2`,
+);
+/** A trigger that came during the run is due at once. */
+const releaseEnded = sql(
+  "reconciliation.release-ended",
+  `update reconciliation_schedules set lease_id = null, lease_until = null, run_id = null, covered_to = $5,
+     due_at = case when trigger = 'schedule' then $3 else $4 end
+   where source_id = $1 and lease_id = $2`,
+);
+const open = sql(
+  "reconciliation.open",
+  `update reconciliation_schedules set run_id = $2, trigger = 'schedule', outage_id = null
+   where source_id = $1 and run_id is null and lease_id = $3`,
+);
+const openRequested = sql(
+  "reconciliation.open-requested",
+  `update reconciliation_schedules set run_id = $2, due_at = $3 where source_id = $1 and run_id is null`,
+);
+/** Runs that found nothing are kept until the next one, the others up to a number. */
+const trim = sql(
+  "reconciliation.trim",
+  `delete from reconciliations where source_id = $1 and status <> 'running' and (
+     (trigger = 'schedule' and status = 'completed' and missed = 0) or id in (
+       select id from reconciliations where source_id = $1 order by created_at desc, id desc offset $2))`,
+);
+const find = sql("reconciliation.find", `select ${rows.columns} from reconciliations where id = $1 and source_id = $2`);
+const list = sql(
+  "reconciliation.list",
+  ofEachParent(`select ${rows.columns} from reconciliations where source_id = parent.id and ${newestFirst(2)}`),
+);
+const coverage = sql(
+  "reconciliation.coverage",
+  `select covered_to as "coveredTo" from reconciliation_schedules where source_id = $1`,
+);
+
+const runsKeptMax = 200;
+
+export type ReconciliationStore = ReturnType<typeof createReconciliationStore>;
+
+/** Stores comparisons with senders' lists, and when the next ones are due. Times are those of the caller's clock. */
+export function createReconciliationStore(pool: Pool) {
+  return {
+    find: async (sourceId: string, id: string, from: Queryable = pool): Promise<Reconciliation | null> =>
+      (await from.query<Reconciliation>(find, [id, sourceId])).rows[0] ?? null,
+    /** Lists the same range of each source's comparisons, newest first. */
+    list: async (sourceIds: readonly string[], range: ListRange): Promise<readonly Reconciliation[]> =>
+      (await pool.query<Reconciliation>(list, [sourceIds, ...rangeValues(range)])).rows,
+    /** Makes the source due now, and from now on regularly. */
+    startSchedule: async (tx: Tx, sourceId: string, at: Date, coveredTo: Date): Promise<void> =>
+      void (await tx.query(start, [sourceId, at, coveredTo])),
+    /** Ends the comparisons of a source and forgets what it has not recovered. */
+    endSchedule: async (tx: Tx, sourceId: string, at: Date): Promise<void> => void (await tx.query(end, [sourceId, at])),
+    /** Returns the time up to which the source was compared; null without a key. */
+    coveredTo: async (tx: Tx, sourceId: string): Promise<Date | null> =>
+      (await tx.query<{ coveredTo: Date }>(coverage, [sourceId])).rows[0]?.coveredTo ?? null,
+    /** Leases the source that is due longest to this process. */
+    claim: async (leaseId: string, now: Date, until: Date): Promise<Lease | null> =>
+      (await pool.query<Lease>(claim, [leaseId, now, until])).rows[0] ?? null,
+    /** Ends the lease, unless another process has it meanwhile. */
+    async release({ sourceId, leaseId }: Lease, now: Date, { dueAt, ended }: Release): Promise<void> {
+      if (ended) await pool.query(releaseEnded, [sourceId, leaseId, dueAt, now, ended.coveredTo]);
+      else await pool.query(release, [sourceId, leaseId, dueAt]);
+    },
+    /** Stores a new run of a leased source, and deletes old ones. Returns false when the lease is another's. */
+    async open(tx: Tx, { sourceId, leaseId }: Lease, run: Reconciliation): Promise<boolean> {
+      if ((await tx.query(open, [sourceId, run.id, leaseId])).rowCount !== 1) return false;
+      await tx.query(trim, [sourceId, runsKeptMax]);
+      await rows.insert(tx, run);
+      return true;
+    },
+    /** Stores a requested run, due at once. Returns false when one is under way. */
+    async openRequested(tx: Tx, run: Reconciliation): Promise<boolean> {
+      if ((await tx.query(openRequested, [run.sourceId, run.id, run.createdAt])).rowCount !== 1) return false;
+      await tx.query(trim, [run.sourceId, runsKeptMax]);
+      await rows.insert(tx, run);
+      return true;
+    },
+    /** Saves where a run is. Its counts of webhooks are those of `MissedStore`, except in a dry run. */
+    save: async (run: Reconciliation): Promise<void> =>
+      inTransaction(pool, async (tx) => void (await (run.dryRun ? saveDry : save)(tx, run))),
+  };
+}

@@ -1,0 +1,96 @@
+/** Reasons for which a source is compared with its sender's list. */
+export const reconciliationTriggers = ["key", "schedule", "outage", "rejections", "request"] as const;
+export type ReconciliationTrigger = (typeof reconciliationTriggers)[number];
+
+export const reconciliationStatuses = ["running", "completed", "failed"] as const;
+
+/** One comparison of what a source received with what its sender says it sent. */
+// Not an interface: `table` takes rows as records.
+export type Reconciliation = {
+  readonly id: string;
+  readonly sourceId: string;
+  readonly accountId: string;
+  readonly trigger: ReconciliationTrigger;
+  readonly outageId: string | null;
+  /** A dry run counts what is missing and recovers nothing. */
+  readonly dryRun: boolean;
+  readonly status: (typeof reconciliationStatuses)[number];
+  /** Stable word: of a failure, or `more_to_come` for a run that ended at its limit. */
+  readonly reason: string | null;
+  readonly fromAt: Date;
+  readonly toAt: Date;
+  /** Position in the sender's list; null at its beginning. */
+  readonly position: string | null;
+  readonly isListed: boolean;
+  /** Number of failed webhooks that the sender listed. */
+  readonly listed: number;
+  readonly missed: number;
+  readonly recovered: number;
+  readonly missedFrom: Date | null;
+  readonly missedTo: Date | null;
+  /** Failures of the sender in a row. */
+  readonly failures: number;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+};
+
+/** A time in which no instance received webhooks, with what an account missed in it. */
+export interface Outage {
+  readonly id: string;
+  readonly fromAt: Date;
+  readonly toAt: Date;
+  readonly createdAt: Date;
+  readonly missed: number;
+  readonly recovered: number;
+  /** Number of comparisons that still run. */
+  readonly running: number;
+}
+
+const count = new Intl.NumberFormat("en-US");
+
+/** Returns the report in one line, in UTC: `14:02–15:01: 4,000 missed, 4,000 recovered`. */
+export function summaryOf(report: Pick<Outage, "fromAt" | "toAt" | "missed" | "recovered">): string {
+  const { fromAt, toAt, missed, recovered } = report;
+  const [from, to] = [fromAt.toISOString(), toAt.toISOString()];
+  const isOneDay = from.slice(0, 10) === to.slice(0, 10);
+  const short = (text: string) => (isOneDay ? text.slice(11, 16) : `${text.slice(0, 10)} ${text.slice(11, 16)}`);
+  const found = missed === 0 ? "nothing missed" : `${count.format(missed)} missed, ${count.format(recovered)} recovered`;
+  return `${short(from)}–${short(to)}: ${found}`;
+}
+
+/** Returns the comparison as its owner sees it. */
+export const viewReconciliation = (run: Reconciliation) => ({
+  id: run.id,
+  source_id: run.sourceId,
+  trigger: run.trigger,
+  outage_id: run.outageId,
+  dry_run: run.dryRun,
+  status: run.status,
+  reason: run.reason,
+  from: run.fromAt.toISOString(),
+  to: run.toAt.toISOString(),
+  listed: run.listed,
+  missed: run.missed,
+  recovered: run.recovered,
+  missed_from: run.missedFrom?.toISOString() ?? null,
+  missed_to: run.missedTo?.toISOString() ?? null,
+  summary: runSummaryOf(run),
+  created_at: run.createdAt.toISOString(),
+  finished_at: run.finishedAt?.toISOString() ?? null,
+});
+
+/** Returns the report of a run, over the time in which webhooks were missed where there were any. */
+export const runSummaryOf = ({ fromAt, toAt, missedFrom, missedTo, missed, recovered }: Reconciliation): string =>
+  summaryOf({ fromAt: missedFrom ?? fromAt, toAt: missedTo ?? toAt, missed, recovered });
+
+/** Returns the outage as the owner of sources sees it. */
+export const viewOutage = (outage: Outage) => ({
+  id: outage.id,
+  from: outage.fromAt.toISOString(),
+  to: outage.toAt.toISOString(),
+  missed: outage.missed,
+  recovered: outage.recovered,
+  running: outage.running,
+  summary: summaryOf(outage),
+  created_at: outage.createdAt.toISOString(),
+});

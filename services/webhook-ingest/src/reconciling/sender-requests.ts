@@ -1,0 +1,93 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { type Clock, seconds } from "@signalbox/core";
+import { isOutboundError, type OutboundClient } from "@signalbox/net";
+import type { Metrics } from "@signalbox/telemetry";
+import type { SenderName } from "../sources/sender-key.ts";
+import type { SenderAnswer } from "./sender-history.ts";
+
+interface SenderRequest {
+  readonly sender: SenderName;
+  readonly url: string;
+  readonly method?: "GET" | "POST";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly responseBytesMax: number;
+}
+
+/** An answer of a sender's API; `body` is null for a thing that it does not have. */
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+interface Dependencies {
+  readonly outbound: Pick<OutboundClient, "request">;
+  readonly clock: Clock;
+  readonly metrics: Pick<Metrics, "counter">;
+}
+
+/** Well within the lease of a step. */
+const deadlineMs = seconds(8);
+/** For a limit whose end the sender does not name. GitHub asks for at least a minute. */
+const pauseMs = seconds(60);
+/** A sender cannot stop us for longer with one answer. */
+const pauseMsMax = seconds(2 * 3_600);
+
+export type SenderRequests = ReturnType<typeof createSenderRequests>;
+
+/**
+ * Creates the requests to senders' APIs, through the outbound guard. A redirect is not followed, because it would carry
+ * the key to another host.
+ */
+export function createSenderRequests({ outbound, clock, metrics }: Dependencies) {
+  const requests = metrics.counter("signalbox_webhook_sender_requests_total");
+
+  /** Returns the end of the pause that an answer asks for; null for none. */
+  function pauseOf({ status, headers, text }: ApiAnswer): Date | null {
+    const nowMs = clock.nowMs();
+    const until = (ms: number) => new Date(Math.min(Math.max(ms, nowMs), nowMs + pauseMsMax));
+    const isSpent = headers["x-ratelimit-remaining"] === "0";
+    const after = Number(headers["retry-after"]);
+    const isLimited = status === 429 || (status === 403 && (isSpent || after > 0 || /rate limit/i.test(text)));
+    if (isLimited && after > 0) return until(nowMs + seconds(after));
+    const resetMs = seconds(Number(headers["x-ratelimit-reset"]));
+    if (isSpent && resetMs > 0) return until(resetMs);
+    return isLimited ? new Date(nowMs + pauseMs) : null;
+  }
+
+  function judge(answer: ApiAnswer): SenderAnswer<ApiAnswer> {
+    const { status } = answer;
+    const pause = pauseOf(answer);
+    if (status >= 200 && status < 300) return { outcome: "answered", value: answer, waitUntil: pause };
+    if (pause !== null && (status === 429 || status === 403)) return { outcome: "limited", until: pause };
+    if (status === 401) return { outcome: "refused", reason: "unauthorized" };
+    if (status === 403) return { outcome: "refused", reason: "forbidden" };
+    if (status === 404 || status === 410) return { outcome: "refused", reason: "not_found" };
+    return { outcome: "away", reason: `answered_${status}` };
+  }
+
+  return async function request({ sender, ...wanted }: SenderRequest): Promise<SenderAnswer<ApiAnswer>> {
+    const answer = await outbound
+      .request({ ...wanted, deadlineMs, requireHttps: true })
+      .then(({ status, headers, body }) => judge({ status, headers, text: body.toString("utf8") }))
+      .catch((error: unknown): SenderAnswer<ApiAnswer> => {
+        if (!isOutboundError(error)) throw error;
+        return { outcome: "away", reason: error.stage.replaceAll("-", "_") };
+      });
+    requests.inc({ sender, outcome: answer.outcome });
+    return answer;
+  };
+}
+
+/** Parses the JSON of an answer, or reports the sender as away. */
+export function parsed<Value>(
+  answer: SenderAnswer<ApiAnswer>,
+  read: (json: unknown, answer: ApiAnswer) => Value,
+): SenderAnswer<Value> {
+  if (answer.outcome !== "answered") return answer;
+  try {
+    return { ...answer, value: read(JSON.parse(answer.value.text), answer.value) };
+  } catch {
+    return { outcome: "away", reason: "answer_unreadable" };
+  }
+}

@@ -1,0 +1,79 @@
+import { readableSenders, type WebhookSourceResource } from "@signalbox/contracts";
+import type { SchemeName } from "@signalbox/webhook-signatures";
+import type { SourceSettings } from "./source-settings.ts";
+
+export type SenderName = (typeof readableSenders)[number];
+
+/** The place of the webhook at its sender. */
+export interface SenderPlace {
+  readonly sender: SenderName;
+  /** `owner/name`. */
+  readonly repository: string | null;
+  readonly organization: string | null;
+  readonly hookId: number | null;
+  /** Address of the sender's API, without a slash at its end. */
+  readonly apiUrl: string;
+}
+
+export const refusedKeyReasons = ["unauthorized", "forbidden", "not_found"] as const;
+export type RefusedKeyReason = (typeof refusedKeyReasons)[number];
+
+/**
+ * The read key of a sender, by which a source recovers what it missed. Its text is stored apart, sealed, and never
+ * shown. Times are RFC 3339, as they are stored.
+ */
+export interface SenderKey extends SenderPlace {
+  readonly state: "unchecked" | "working" | "refused";
+  readonly reason: RefusedKeyReason | null;
+  readonly since: string;
+  readonly setAt: string;
+}
+
+interface ReadableSender {
+  /** Scheme of the sources that the sender pushes to. */
+  readonly scheme: SchemeName;
+  readonly apiUrl: string;
+  /** Names the webhook that the list is about: `hook`, or nothing where the key alone does. */
+  readonly place: "hook" | "key";
+}
+
+/** Senders whose documentation has a list of what they sent. */
+export const readable: Readonly<Record<SenderName, ReadableSender>> = {
+  github: { scheme: "github", apiUrl: "https://api.github.com", place: "hook" },
+  stripe: { scheme: "stripe", apiUrl: "https://api.stripe.com", place: "key" },
+};
+
+/** Returns the problem of a place for a source as the field and a sentence; null for one that fits. */
+export function placeProblem(
+  { sender, repository, organization, hookId }: SenderPlace,
+  { scheme, settings }: { readonly scheme: SchemeName; readonly settings: SourceSettings },
+): { readonly field: string; readonly message: string } | null {
+  const { scheme: right, place } = readable[sender];
+  if (scheme !== right)
+    return { field: "sender", message: `The key of ${sender} is for sources of the scheme ${right}.` };
+  if (settings.deliveryIdFrom !== undefined)
+    return { field: "sender", message: "The source must take the delivery id of its scheme, not delivery_id_from." };
+  const isNamed = repository !== null || organization !== null || hookId !== null;
+  if (place === "key")
+    return isNamed ? { field: "hook_id", message: `${sender} needs the key alone, without a webhook.` } : null;
+  if ((repository === null) === (organization === null))
+    return { field: "repository", message: "Give either the repository or the organization of the webhook." };
+  return hookId === null ? { field: "hook_id", message: "Give the id of the webhook at the sender." } : null;
+}
+
+/** Returns the key as its owner sees it. */
+export function viewSenderKey(key: SenderKey | null): NonNullable<WebhookSourceResource["sender_key"]> | null {
+  if (key === null) return null;
+  const { sender, repository, organization, hookId, apiUrl, state, reason, since, setAt } = key;
+  return {
+    sender,
+    repository,
+    organization,
+    hook_id: hookId,
+    api_url: apiUrl,
+    state,
+    reason,
+    since,
+    set_at: setAt,
+  };
+}
