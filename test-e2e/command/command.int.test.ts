@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -185,4 +186,60 @@ test("a replay is counted first, and needs a yes", async (t) => {
 
 test("every command ran", () => {
   assert.deepEqual([...called].sort(), commands.map(({ name }) => name).sort());
+});
+
+test("a bookmark goes to a receiver in its sender's bytes, or to an endpoint as a signed event", async (t) => {
+  const person = await createPerson(t, system);
+  const receiver = await createReceiver();
+  t.after(() => receiver.close());
+  await succeed(person, ["login", "--with-key", "--url", system.baseUrl], system.apiKey);
+  const api = (path: string, body: object) =>
+    fetch(`${system.baseUrl}/api/v1/webhooks/${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-api-key": system.apiKey },
+      body: JSON.stringify(body),
+    });
+  const secret = "a secret of at least sixteen bytes";
+  const created = await api("sources", { name: "Shop", scheme: "github", secret });
+  const source = (await created.json()) as { id: string; ingest_path: string };
+  const body = '{ "order": 17 }';
+  const headers = {
+    "content-type": "application/json",
+    "x-github-event": "order.created",
+    "x-github-delivery": crypto.randomUUID(),
+    "x-hub-signature-256": `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`,
+  };
+  const posted = await fetch(`${system.baseUrl}${source.ingest_path}`, { method: "POST", headers, body });
+  assert.equal(posted.status, 202);
+  const { items } = await jsonOf(person, ["api", `/api/v1/webhooks/sources/${source.id}/received`]);
+  assert.equal(
+    (await api(`sources/${source.id}/received/${items[0].id}/bookmark`, { name: "first-order" })).status,
+    201,
+  );
+
+  const sent = await jsonOf(person, ["trigger", "bookmark:first-order", "--forward", `${receiver.url}/hooks`]);
+  assert.equal(sent.status, 204);
+  const request = await receiver.waitFor(({ path }) => path === "/hooks");
+  assert.equal(request.body.toString(), body, "byte for byte");
+  assert.equal(request.headers["x-github-delivery"], headers["x-github-delivery"]);
+  assert.equal(request.headers["x-hub-signature-256"], undefined, "the signature was never kept");
+  receiver.answerNext({ status: 500 });
+  assert.equal((await person.run(["trigger", "bookmark:first-order", "--forward", receiver.url])).code, 1);
+
+  const endpoint = { url: `${receiver.url}/endpoint`, event_types: ["order.created"] };
+  assert.equal((await api("endpoints", endpoint)).status, 201);
+  await succeed(person, ["trigger", "bookmark:first-order"]);
+  const delivered = await receiver.waitFor(({ path, body: bytes }) => path === "/endpoint" && bytes.includes("17"));
+  assert.deepEqual(JSON.parse(delivered.body.toString()).data, { order: 17 });
+  assert.ok(delivered.headers["webhook-signature"], "signed as every delivery");
+
+  for (const [words, code, message] of [
+    [["bookmark:none"], 1, /There is no bookmark of this name/],
+    [["bookmark:first-order", "--data", "{}"], 2, /leave out --data/],
+    [["order.created", "--forward", "3000"], 2, /belong to a bookmark/],
+  ] as const) {
+    const answer = await person.run(["trigger", ...words]);
+    assert.equal(answer.code, code, words.join(" "));
+    assert.match(answer.stderr, message);
+  }
 });

@@ -35,17 +35,30 @@ export const webhookCommands: readonly Command[] = [
   }),
   declare({
     name: "trigger",
-    summary: "Publish a test event of a type of your own",
+    summary: "Publish a test event of a type of your own, or send a bookmark",
     description:
-      "Its data come from --data, or are made from the schema of a declared type. Signalbox judges it as any other event.",
-    args: [{ name: "type", describe: "Name of the type, such as order.created" }],
+      "Its data come from --data, or are made from the schema of a declared type. Signalbox judges it as any other event.\n" +
+      "A received webhook that is kept under a name goes to a receiver with --forward, in the bytes and headers of its sender\n" +
+      "without their signature, or is published as an event of its type, which endpoints and `signalbox listen` get signed.",
+    args: [{ name: "type", describe: "Name of the type, such as order.created, or bookmark:name" }],
     options: {
       data: { type: "string", value: "json", describe: "Data of the event: JSON, @file or - for standard input" },
       id: { type: "string", value: "id", describe: "Id of your own: the same event is published once" },
       subject: { type: "string", value: "text", describe: "Subject of the event, for endpoints that keep an order" },
+      forward: { type: "string", value: "url", describe: "Receiver of a bookmark, such as 3000/hooks" },
+      as: {
+        type: "string",
+        value: "type",
+        describe: "Type under which a bookmark is published; that of its sender by default",
+      },
       "dry-run": { type: "boolean", describe: "Prints the event, and publishes nothing" },
     },
-    examples: ["signalbox trigger order.created", "signalbox trigger order.paid --data '{\"total\":120}'"],
+    examples: [
+      "signalbox trigger order.created",
+      "signalbox trigger order.paid --data '{\"total\":120}'",
+      "signalbox trigger bookmark:first-order --forward 3000/hooks",
+      "signalbox trigger bookmark:first-order --as order.created",
+    ],
     load: () => import("./commands/trigger.ts"),
   }),
   declare({

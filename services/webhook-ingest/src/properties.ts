@@ -80,7 +80,8 @@ export const properties = defineProperties({
     max: 86_400_000,
     secrecy: "internal",
     reload: "live",
-    effect: "Time between two comparisons of a source with its sender's list, for sources with a read key of the sender.",
+    effect:
+      "Time between two comparisons of a source with its sender's list, for sources with a read key of the sender.",
   },
   "webhook-ingest.rejections.max": {
     type: "integer",

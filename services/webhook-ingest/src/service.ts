@@ -49,30 +49,22 @@ export async function createService(context: ServiceContext<Properties>): Promis
 
   const sourceStore = createSourceStore(pool, sealer, clock);
   const knownSources = createKnownSources(sourceStore, clock);
-  const owned = createSourceOperations(context, opened, {
-    sourceStore,
-    knownSources,
-    outbound,
-    areIntegrationsEnabled,
-  });
-  const { sources, sourceRotations } = owned;
-  const reconciling = openReconciling(context, opened, { sourceStore, knownSources, outbound, keepMs });
+  const known = { sourceStore, knownSources, outbound };
+  const { sources, sourceRotations } = createSourceOperations(context, opened, known, areIntegrationsEnabled);
+  const reconciling = openReconciling(context, opened, { sealer, sourceStore, knownSources, outbound, keepMs });
   consume("accounts", { "account.deleted": ({ subject }, { tx }) => sources.deleteAllOf(tx, subject) });
 
-  const keys = { outbound, clock, log: context.log };
-  const publishedKeys = { keySets: createKeySets(keys), certificates: createCertificates(keys) };
-  const judge = openJudge(context, opened, publishedKeys);
+  const judge = openJudge(context, opened, openPublishedKeys(context, outbound));
   const receivedStore = createReceivedStore({ pool, clock, keepMs });
   const rejectionStore = createRejectionStore(pool, sealer);
   const sourceViews = createSourceViews(judge, configuration.get("http.base-url"));
-  const { originOf } = reconciling;
+  const { outages, reconciliations, senderKeys, originOf } = reconciling;
   const stored = { judge, knownSources, rejectionStore, sourceViews, originOf, areIntegrationsEnabled };
   const { receiving, retryRejection, sourceStatistics, deliveryWriter } = createReceiving(context, opened, stored);
 
   const replays = createReplays({ pool, receivedStore, outbox, clock, keepMs });
   const publishStep = createPublishStep({ receivedStore, sourceStore, outbox, judge });
   const reconcileStep = reconciling.createStep({ judge, deliveryWriter });
-  const { outages, reconciliations, senderKeys } = reconciling;
   await startWorkers(context, { pool, replays, publishStep, sourceStatistics, outages, reconcileStep, keepMs });
 
   const why = { receivedStore, rejectionStore, sourceStore, replays, pool, keepMs, clock };
@@ -134,14 +126,14 @@ interface SourceParts {
   readonly sourceStore: SourceStore;
   readonly knownSources: KnownSources;
   readonly outbound: OutboundClient;
-  readonly areIntegrationsEnabled: () => boolean;
 }
 
 /** Creates the operations of owners on their sources. */
 function createSourceOperations(
   { configuration, clock }: ServiceContext<Properties>,
   { outbox }: OpenedService,
-  { sourceStore, knownSources, outbound, areIntegrationsEnabled }: SourceParts,
+  { sourceStore, knownSources, outbound }: SourceParts,
+  areIntegrationsEnabled: () => boolean,
 ) {
   const assertUsable = createAssertUsable(outbound);
   return {
@@ -156,6 +148,12 @@ function createSourceOperations(
     }),
     sourceRotations: createSourceRotations({ sourceStore, knownSources, outbox, clock, assertUsable }),
   };
+}
+
+/** Creates the readers of what senders publish to prove themselves: key sets and certificates. */
+function openPublishedKeys({ clock, log }: ServiceContext<Properties>, outbound: OutboundClient) {
+  const keys = { outbound, clock, log };
+  return { keySets: createKeySets(keys), certificates: createCertificates(keys) };
 }
 
 /** Creates the client that reads partners' key sets, but never from an internal address. */

@@ -28,8 +28,8 @@ export async function startWorkers(context: Context, dependencies: Dependencies)
   runner.every("replays", seconds(1), () => replays.step(publishStep));
   runner.every("removed sources", seconds(5), () => forgetRemoved(dependencies));
   runner.every("signs of life", beatEveryMs, () => outages.beat());
-  runner.every("spells of rejections", seconds(30), () => outages.findSpells());
-  runner.every("reconciliation", seconds(1), reconcileStep);
+  runner.every("spells of rejections", seconds(10), () => outages.findSpells());
+  runner.every("reconciliation", seconds(0.5), reconcileStep);
   keepStatistics({ ...context, pool }, sourceStatistics);
 }
 

@@ -67,9 +67,17 @@ interface Attempt {
   readonly redelivery: boolean;
 }
 
+interface FakeOptions {
+  /** Sent as a form. */
+  readonly form?: boolean;
+  /** In bytes that no reader of the JSON can know. */
+  readonly spaced?: boolean;
+  readonly event?: string;
+}
+
 export interface FakeGithub extends Fake {
-  /** Creates a webhook as GitHub signs it; `form` as a form. */
-  create(number: number, options?: { readonly form?: boolean; readonly event?: string }): FakeWebhook;
+  /** Creates a webhook as GitHub signs it. */
+  create(number: number, options?: FakeOptions): FakeWebhook;
   /** Notes an attempt at a time with its answer; 502 when nobody answered. */
   note(webhook: FakeWebhook, at: Date, statusCode?: number): void;
   /** Sends a webhook again, as asked for: set by the test. */
@@ -175,8 +183,9 @@ export async function startFakeGithub(
     onRequest,
   );
   const fake: FakeGithub = Object.assign(server, {
-    create(number: number, { form = false, event = "issues" } = {}) {
-      const json = JSON.stringify({ action: "opened", issue: { number, title: "Caf\u00e9 & <more>" }, sender: { id: 7 } });
+    create(number: number, { form = false, spaced = false, event = "issues" }: FakeOptions = {}) {
+      const payload = { action: "opened", issue: { number, title: "Caf\u00e9 & <more>" }, sender: { id: 7 } };
+      const json = JSON.stringify(payload, null, spaced ? 1 : 0);
       const body = form ? new URLSearchParams({ payload: json }).toString() : json;
       const id = `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
       const headers = {
@@ -196,9 +205,12 @@ export async function startFakeGithub(
 
 export interface FakeStripe extends Fake {
   /** Creates an event at a time that no endpoint has taken. */
-  create(number: number, at: Date): FakeWebhook;
+  create(number: number, at: Date, options?: { readonly type?: string }): FakeWebhook;
   /** Notes that the endpoint took an event. */
-  deliver(id: string): void;
+  /** Notes that the endpoints took all events so far. */
+  deliverAll(): void;
+  /** Returns the webhook as Stripe would push it now. */
+  signedNow(webhook: FakeWebhook): FakeWebhook;
 }
 
 export const stripeKey = "rk_live_example0123456789";
@@ -219,12 +231,17 @@ export async function startFakeStripe(
     const number = (name: string) => Number(url.searchParams.get(name));
     assert.equal(url.searchParams.get("delivery_success"), "false");
     const found = events
-      .filter(({ created, delivered }) => !delivered && created >= number("created[gte]") && created < number("created[lt]"))
+      .filter(
+        ({ created, delivered }) => !delivered && created >= number("created[gte]") && created < number("created[lt]"),
+      )
       .toSorted((one, other) => other.created - one.created || (one.id < other.id ? 1 : -1));
     const after = url.searchParams.get("starting_after");
     const start = after === null ? 0 : found.findIndex(({ id }) => id === after) + 1;
     const data = found.slice(start, start + number("limit")).map(({ json }) => json);
-    return { status: 200, json: { object: "list", url: "/v1/events", has_more: start + data.length < found.length, data } };
+    return {
+      status: 200,
+      json: { object: "list", url: "/v1/events", has_more: start + data.length < found.length, data },
+    };
   }
 
   const server = await startFake(
@@ -240,8 +257,15 @@ export async function startFakeStripe(
     },
     onRequest,
   );
+  /** Signs a body as Stripe does, at the time of the clock. */
+  function signed(id: string, body: string): FakeWebhook {
+    const at = Math.floor(clock.nowMs() / 1_000);
+    const signature = createHmac("sha256", secret).update(`${at}.${body}`).digest("hex");
+    return { id, headers: { "content-type": "application/json", "stripe-signature": `t=${at},v1=${signature}` }, body };
+  }
+
   return Object.assign(server, {
-    create(number: number, at: Date) {
+    create(number: number, at: Date, { type = "charge.succeeded" } = {}) {
       const created = Math.floor(at.getTime() / 1_000);
       const id = `evt_${String(number).padStart(24, "0")}`;
       const json = {
@@ -253,17 +277,15 @@ export async function startFakeStripe(
         livemode: true,
         pending_webhooks: 1,
         request: { id: null, idempotency_key: null },
-        type: "charge.succeeded",
+        type,
       };
       events.push({ id, created, json, delivered: false });
       // A push has another number of endpoints that wait, so its bytes are others than those of the list.
-      const body = JSON.stringify({ ...json, pending_webhooks: 2 }, null, 2);
-      const seconds = Math.floor(clock.nowMs() / 1_000);
-      const signature = createHmac("sha256", secret).update(`${seconds}.${body}`).digest("hex");
-      return { id, headers: { "content-type": "application/json", "stripe-signature": `t=${seconds},v1=${signature}` }, body };
+      return signed(id, JSON.stringify({ ...json, pending_webhooks: 2 }, null, 2));
     },
-    deliver(id: string) {
-      for (const event of events) if (event.id === id) event.delivered = true;
+    signedNow: ({ id, body }: FakeWebhook) => signed(id, body),
+    deliverAll() {
+      for (const event of events) event.delivered = true;
     },
   });
 }

@@ -60,7 +60,6 @@ async function workFor(source: Source | null, secret: string, sentAs: Scheme): P
     knownSources: createKnownSources({ findWithSecrets, findIdAt: async () => null }, clock),
     isWithinRate: () => true,
     deliveryWriter: { write: () => assert.fail("nothing of this is written") },
-    originOf: () => assert.fail("nothing of this is verified"),
     metrics: { observeVerification: () => void verifications++ },
   });
   const { headers, body } = sign(sentAs);

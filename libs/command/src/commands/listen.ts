@@ -2,7 +2,7 @@ import { connect } from "../connect.ts";
 import type { Connection, Context } from "../context.ts";
 import type { Input } from "../declare.ts";
 import { UsageError } from "../failures.ts";
-import { forward, type LocalAnswer } from "../listen/forward.ts";
+import { forward, type LocalAnswer, targetOf } from "../listen/forward.ts";
 import { createLineView } from "../listen/line-view.ts";
 import { listen, type View, type ViewOptions } from "../listen/listener.ts";
 
@@ -52,14 +52,6 @@ async function viewFor(
   if (!context.isInteractive || plain) return createLineView(context, options);
   const { createScreenView } = await import("../listen/screen-view.ts");
   return createScreenView(context, connection, options);
-}
-
-function targetOf(given: string): URL {
-  // `3000`, `:3000/hooks` and `localhost:3000` are what people type.
-  const text = given.replace(/^:?(?=\d+(\/|$))/, "localhost:");
-  const url = /^https?:\/\//i.test(text) ? text : `http://${text}`;
-  if (!URL.canParse(url)) throw new UsageError(`--forward ${given} is no URL, such as http://localhost:3000/hooks.`);
-  return new URL(url);
 }
 
 function wholeOf(name: string, text: string, max: number): number {

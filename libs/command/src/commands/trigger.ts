@@ -5,17 +5,37 @@ import { connect } from "../connect.ts";
 import type { Context } from "../context.ts";
 import type { Input } from "../declare.ts";
 import { Failure, UsageError } from "../failures.ts";
+import { targetOf } from "../listen/forward.ts";
 import { sampleOf } from "../sample-of.ts";
+import { objectOfBookmark, readBookmark, sendBookmark, typeOfBookmark } from "../trigger-bookmark.ts";
 
 interface TriggerOptions {
   readonly data: string | undefined;
   readonly id: string | undefined;
   readonly subject: string | undefined;
+  readonly forward: string | undefined;
+  readonly as: string | undefined;
   readonly "dry-run": boolean;
 }
 
-/** Publishes an event of the account's own, with the given data or a sample of its type. */
+const bookmarkPrefix = "bookmark:";
+
+/** Publishes an event of the account's own, with the given data, those of a bookmark, or a sample of its type. */
 export async function run(context: Context, { args: [type = ""], options }: Input<TriggerOptions>): Promise<void> {
+  if (!type.startsWith(bookmarkPrefix)) {
+    if (options.forward !== undefined || options.as !== undefined)
+      throw new UsageError("--forward and --as belong to a bookmark, such as bookmark:first-order.");
+    return publish(context, type, options);
+  }
+  if (options.data !== undefined) throw new UsageError("A bookmark has data of its own; leave out --data.");
+  const bookmark = await readBookmark(await connect(context), type.slice(bookmarkPrefix.length));
+  if (options.forward !== undefined) return sendBookmark(context, bookmark, targetOf(options.forward), options);
+  return publish(context, options.as ?? typeOfBookmark(bookmark), { ...options, data: objectOfBookmark(bookmark) });
+}
+
+type Published = Pick<TriggerOptions, "data" | "id" | "subject" | "dry-run">;
+
+async function publish(context: Context, type: string, options: Published): Promise<void> {
   const { output } = context;
   const { client } = await connect(context);
   const data = options.data === undefined ? await sampleData(client, type) : await givenData(context, options.data);

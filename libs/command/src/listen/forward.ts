@@ -1,5 +1,6 @@
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
+import { UsageError } from "../failures.ts";
 import type { Message } from "./messages.ts";
 
 /** The answer of the local receiver. */
@@ -11,6 +12,15 @@ export interface LocalAnswer {
   readonly ms: number;
   /** Beginning of the body. */
   readonly body: string;
+}
+
+/** Returns the address that `--forward` names. */
+export function targetOf(given: string): URL {
+  // `3000`, `:3000/hooks` and `localhost:3000` are what people type.
+  const text = given.replace(/^:?(?=\d+(\/|$))/, "localhost:");
+  const url = /^https?:\/\//i.test(text) ? text : `http://${text}`;
+  if (!URL.canParse(url)) throw new UsageError(`--forward ${given} is no URL, such as http://localhost:3000/hooks.`);
+  return new URL(url);
 }
 
 const shownBytesMax = 2_048;
@@ -31,7 +41,7 @@ const hopHeaders: ReadonlySet<string> = new Set(["host", "connection", "content-
 /** Posts a message to the local receiver as a push would: the same bytes under the same headers. Never throws. */
 export function forward(
   url: URL,
-  message: Message,
+  message: Pick<Message, "headers" | "body" | "body_encoding">,
   { timeoutMs, nowMs }: { readonly timeoutMs: number; readonly nowMs: () => number },
 ): Promise<LocalAnswer> {
   const bytes = bytesOf(message);

@@ -84,7 +84,8 @@ export function createDeliveryWriter({ deliveryStore, outbox, clock, countDuplic
       return { deliveryId, keys: { ...keys, signed: null }, sameContentAs: sameSigned.receivedId };
     }
     const sameName = found.find(({ digest }) => keys.id.equals(digest));
-    if (sameName && (delivery.isIdFinal || hasAnyContent(sameName) || sameName.content.equals(keys.content))) return null;
+    if (sameName && (delivery.isIdFinal || hasAnyContent(sameName) || sameName.content.equals(keys.content)))
+      return null;
     const name = sameName ? alternativeId(deliveryId, keys) : deliveryId;
     return { deliveryId: name, keys: { ...keysOf(delivery, name), signed: null }, sameContentAs };
   }

@@ -225,7 +225,8 @@ function judgeContent(
   if (deliveryId !== null && deliveryId.value.length > deliveryIdCharactersMax) {
     return { outcome: "no-delivery-id", reason: "delivery_id_too_long" };
   }
-  if (!acceptsType(source, eventType?.value ?? null)) return { outcome: "type-refused", reason: "event_type_not_accepted" };
+  if (!acceptsType(source, eventType?.value ?? null))
+    return { outcome: "type-refused", reason: "event_type_not_accepted" };
   const signedSeconds = time.timestampSeconds;
   const receivedAt = clock.now();
   return {

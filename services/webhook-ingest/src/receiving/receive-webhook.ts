@@ -6,7 +6,6 @@ import { type KnownSource, type KnownSources, knownSource } from "../sources/kno
 import { isLiveAddress, type Source, sourceFrom } from "../sources/source.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
 import { decodeBody } from "./decode-body.ts";
-import type { Delivery, Origin } from "./delivery.ts";
 import type { DeliveryWriter } from "./delivery-writer.ts";
 import { type DecodedWebhook, type Judge, type Judgement, judgeByKeys, type Webhook } from "./judge-webhook.ts";
 
@@ -28,8 +27,6 @@ interface Dependencies {
   /** Counts the webhook; returns false beyond the source's rate. */
   readonly isWithinRate: (source: Source) => boolean;
   readonly deliveryWriter: Pick<DeliveryWriter, "write">;
-  /** Returns `reconciled` for a webhook that the sender was asked to send again. */
-  readonly originOf: (delivery: Delivery) => Promise<Origin>;
   readonly metrics: { observeVerification(scheme: SchemeName, seconds: number): void };
 }
 
@@ -54,7 +51,7 @@ const triesMax = 4;
  * source is read again, and so is a copy that proves stale on write.
  */
 export function createReceiveWebhook(dependencies: Dependencies) {
-  const { judge, knownSources, isWithinRate, deliveryWriter, originOf, metrics } = dependencies;
+  const { judge, knownSources, isWithinRate, deliveryWriter, metrics } = dependencies;
   const { clock } = judge;
 
   /** Judges the webhook, in the same time for an unknown source, and measures that time. */
@@ -93,8 +90,7 @@ export function createReceiveWebhook(dependencies: Dependencies) {
           return { outcome: "too-many", reason: "rate_exceeded", scheme };
         // Counted once, however often it is judged.
         isCounted = true;
-        const { delivery } = judgement;
-        const outcome = await deliveryWriter.write({ ...delivery, origin: await originOf(delivery) });
+        const outcome = await deliveryWriter.write(judgement.delivery);
         if (outcome !== "stale") return { outcome, scheme, answer: settings.answer };
         source = await knownSources.reread(sourceId);
         continue;

@@ -12,6 +12,7 @@ import type { Source } from "../sources/source.ts";
 import type { SourceViews } from "../sources/source-view.ts";
 import type { SourceStatistics } from "../statistics/source-statistics.ts";
 import { createAnswerHandshake } from "./answer-handshake.ts";
+import type { Delivery, Origin } from "./delivery.ts";
 import type { DeliveryWriter } from "./delivery-writer.ts";
 import { createIngestLimits } from "./ingest-limits.ts";
 import type { IngestRoutes } from "./ingest-routes.ts";
@@ -26,7 +27,8 @@ interface ReceivingDependencies {
   readonly judge: Judge;
   readonly knownSources: KnownSources;
   readonly deliveryWriter: DeliveryWriter;
-  readonly originOf: Parameters<typeof createReceiveWebhook>[0]["originOf"];
+  /** Returns `reconciled` for a webhook that the sender was asked to send again. */
+  readonly originOf: (delivery: Delivery) => Promise<Origin>;
   readonly rejectionStore: RejectionStore;
   readonly sourceViews: Pick<SourceViews, "verifyUrlOf">;
   readonly sourceStatistics: Pick<SourceStatistics, "countRejection">;
@@ -45,8 +47,7 @@ export function openReceiving(context: Context, opened: Opened, dependencies: Re
     receiveWebhook: createReceiveWebhook({
       judge,
       knownSources,
-      deliveryWriter,
-      originOf: dependencies.originOf,
+      deliveryWriter: markOrigin(deliveryWriter, dependencies.originOf),
       metrics: receivingMetrics,
       isWithinRate: createRateCheck(limiterOf),
     }),
@@ -67,6 +68,14 @@ export function openReceiving(context: Context, opened: Opened, dependencies: Re
     areIntegrationsEnabled,
   };
 }
+
+/** Returns the writer that marks webhooks which were asked for. */
+const markOrigin = (
+  { write }: DeliveryWriter,
+  originOf: ReceivingDependencies["originOf"],
+): Pick<DeliveryWriter, "write"> => ({
+  write: async (delivery) => write({ ...delivery, origin: await originOf(delivery) }),
+});
 
 /** Counts and records a rejection with its source, for any of the source's addresses. Other addresses have no owner. */
 function recordAtSource(

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Caller } from "@signalbox/auth";
 import { createManualClock, hours, newId } from "@signalbox/core";
+import type { Origin } from "./delivery.ts";
+import type { ListedDelivery } from "./received-store.ts";
 import { whyReceived } from "./why-received.ts";
 
 test("a received webhook that a delivery leads to and that is gone leaves a hole: its date, or its deleted source", () => {
@@ -19,4 +22,24 @@ test("a received webhook that a delivery leads to and that is gone leaves a hole
   assert.equal(missing("2026-01-01T12:00:00Z")?.reason, "expired 2026-01-31");
   assert.equal(missing("2026-02-27T12:00:00Z")?.reason, "its source was deleted");
   assert.equal(missing("2026-02-27T12:00:00Z")?.verdict, "hole");
+});
+
+test("the chain of a received webhook says that it was recovered from the sender's list", async () => {
+  const at = new Date("2026-03-01T12:00:00Z");
+  const id = newId("rcv", at.getTime());
+  const row = { id, sourceId: "src_1", deliveryId: "d-1", eventType: "paid", receivedAt: at, forwarded: true };
+  const caller = { accountId: "acc_1" } as Caller;
+  const reasonOf = async (origin: Origin) => {
+    const finders = whyReceived({
+      receivedStore: { findOwnMany: async () => [{ ...row, origin } as ListedDelivery] },
+      rejectionStore: { findOwn: async () => null },
+      sourceStore: { find: async () => null },
+      keepMs: () => hours(30 * 24),
+      clock: createManualClock(at),
+    });
+    const found = await finders.find(({ knows }) => knows(id))?.find(caller, id);
+    return found?.steps[0]?.reason ?? null;
+  };
+  assert.match((await reasonOf("reconciled")) ?? "", /^reconciled: /);
+  assert.equal(await reasonOf("pushed"), null);
 });

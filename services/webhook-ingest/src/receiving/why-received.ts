@@ -34,7 +34,9 @@ export const whyReceived = ({
         at: receivedAt,
         id,
         what: `The webhook ${deliveryId} of type ${eventType ?? "unknown"} was accepted by the source ${sourceId}.`,
-        ...(origin === "reconciled" && { reason: "reconciled: missed when it was sent, recovered from the sender's list" }),
+        ...(origin === "reconciled" && {
+          reason: "reconciled: missed when it was sent, recovered from the sender's list",
+        }),
         link: `/api/v1/webhooks/sources/${sourceId}/received/${id}`,
       });
       const kept = step({

@@ -1,4 +1,9 @@
 import { type Pool, sql } from "@signalbox/storage";
+import type { Metrics } from "@signalbox/telemetry";
+import type { SenderName } from "../sources/sender-key.ts";
+import type { Reconciliation } from "./reconciliation.ts";
+
+type RunKey = Pick<Reconciliation, "id" | "sourceId">;
 
 /** A webhook that the sender lists and the source has not received. */
 export interface MissedWebhook {
@@ -89,9 +94,20 @@ const isAsked = sql(
 export type MissedStore = ReturnType<typeof createMissedStore>;
 
 /** Stores the webhooks that sources missed, until they are recovered, with the counts of their runs. */
-export function createMissedStore(pool: Pool) {
-  const countOf = async (...query: Parameters<Pool["query"]>): Promise<number> =>
-    (await pool.query<{ count: number }>(...query)).rows[0]?.count ?? 0;
+export function createMissedStore(pool: Pool, metrics: Pick<Metrics, "counter">) {
+  const found = metrics.counter("signalbox_webhooks_missed_total");
+
+  async function settled(
+    { id, sourceId }: RunKey,
+    sender: SenderName,
+    digests: readonly Buffer[],
+    isAll: boolean,
+  ): Promise<void> {
+    const { rows } = await pool.query<{ count: number }>(settle, [sourceId, id, digests, isAll]);
+    const count = rows[0]?.count ?? 0;
+    if (count > 0) found.inc({ sender, outcome: "recovered" }, count);
+  }
+
   return {
     /** Returns the keys of delivery ids that the source has not received, in hexadecimal. */
     async unreceived(sourceId: string, digests: readonly Buffer[]): Promise<ReadonlySet<string>> {
@@ -109,10 +125,9 @@ export function createMissedStore(pool: Pool) {
       await pool.query(add, [sourceId, runId, ...columns, missed.map(({ sentAt }) => sentAt)]);
     },
     /** Counts what is received as recovered: the given ones and those that arrived after they were asked for. */
-    settle: (sourceId: string, runId: string, digests: readonly Buffer[] = []): Promise<number> =>
-      countOf(settle, [sourceId, runId, digests, false]),
+    settle: (run: RunKey, sender: SenderName, digests: readonly Buffer[] = []) => settled(run, sender, digests, false),
     /** The same for everything that a run found missing. */
-    settleAll: (sourceId: string, runId: string): Promise<number> => countOf(settle, [sourceId, runId, [], true]),
+    settleAll: (run: RunKey, sender: SenderName) => settled(run, sender, [], true),
     /** Forgets what former runs have not recovered: once it is received after all, or the sender lists it no more. */
     forget: async (sourceId: string, runId: string, before: Date): Promise<void> =>
       void (await pool.query(forget, [sourceId, runId, before])),

@@ -74,7 +74,10 @@ export function createOutages({ pool, clock, log }: Dependencies) {
       const values = [now, newId("out", now.getTime()), before(gapMs)];
       const [outage] = (await pool.query<{ fromAt: Date; sources: number }>(beat, values)).rows;
       if (!outage) return;
-      log.warn({ fromAt: outage.fromAt, toAt: now, sources: outage.sources }, "no instance received webhooks for a time");
+      log.warn(
+        { fromAt: outage.fromAt, toAt: now, sources: outage.sources },
+        "no instance received webhooks for a time",
+      );
       await pool.query(trim, [before(keptMs)]);
     },
 

@@ -77,7 +77,7 @@ const release = sql(
 const releaseEnded = sql(
   "reconciliation.release-ended",
   `update reconciliation_schedules set lease_id = null, lease_until = null, run_id = null, covered_to = $5,
-     due_at = case when trigger = 'schedule' then $3 else $4 end
+     due_at = case when trigger = 'schedule' then $3::timestamptz else $4::timestamptz end
    where source_id = $1 and lease_id = $2`,
 );
 const open = sql(
@@ -122,7 +122,8 @@ export function createReconciliationStore(pool: Pool) {
     startSchedule: async (tx: Tx, sourceId: string, at: Date, coveredTo: Date): Promise<void> =>
       void (await tx.query(start, [sourceId, at, coveredTo])),
     /** Ends the comparisons of a source and forgets what it has not recovered. */
-    endSchedule: async (tx: Tx, sourceId: string, at: Date): Promise<void> => void (await tx.query(end, [sourceId, at])),
+    endSchedule: async (tx: Tx, sourceId: string, at: Date): Promise<void> =>
+      void (await tx.query(end, [sourceId, at])),
     /** Returns the time up to which the source was compared; null without a key. */
     coveredTo: async (tx: Tx, sourceId: string): Promise<Date | null> =>
       (await tx.query<{ coveredTo: Date }>(coverage, [sourceId])).rows[0]?.coveredTo ?? null,

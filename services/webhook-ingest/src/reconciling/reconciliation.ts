@@ -54,7 +54,8 @@ export function summaryOf(report: Pick<Outage, "fromAt" | "toAt" | "missed" | "r
   const [from, to] = [fromAt.toISOString(), toAt.toISOString()];
   const isOneDay = from.slice(0, 10) === to.slice(0, 10);
   const short = (text: string) => (isOneDay ? text.slice(11, 16) : `${text.slice(0, 10)} ${text.slice(11, 16)}`);
-  const found = missed === 0 ? "nothing missed" : `${count.format(missed)} missed, ${count.format(recovered)} recovered`;
+  const found =
+    missed === 0 ? "nothing missed" : `${count.format(missed)} missed, ${count.format(recovered)} recovered`;
   return `${short(from)}–${short(to)}: ${found}`;
 }
 

@@ -1,27 +1,30 @@
 import type { OutboundClient } from "@signalbox/net";
 import type { ServiceContext } from "@signalbox/runtime";
 import type { OpenedService } from "@signalbox/service";
+import type { Sealer } from "@signalbox/storage";
 import type { Properties } from "../properties.ts";
-import { idKeyOf } from "../receiving/delivery-keys.ts";
 import type { Delivery, Origin } from "../receiving/delivery.ts";
+import { idKeyOf } from "../receiving/delivery-keys.ts";
 import type { DeliveryWriter } from "../receiving/delivery-writer.ts";
 import type { Judge } from "../receiving/judge-webhook.ts";
 import type { KnownSources } from "../sources/known-sources.ts";
-import { type SenderName, readable } from "../sources/sender-key.ts";
+import { readable, type SenderName } from "../sources/sender-key.ts";
 import { createSenderKeys } from "../sources/sender-keys.ts";
-import type { SourceStore } from "../sources/source-store.ts";
+import { createSenderKeyStore, type SourceStore } from "../sources/source-store.ts";
 import { createGithubHistory } from "./github-history.ts";
 import { createMissedStore } from "./missed-store.ts";
 import { createOutages } from "./outages.ts";
 import { createReconcileStep } from "./reconcile-step.ts";
 import { createReconciliationStore } from "./reconciliation-store.ts";
 import { createReconciliations } from "./reconciliations.ts";
+import { createRecoverWebhook } from "./recover-webhook.ts";
 import type { SenderHistory } from "./sender-history.ts";
 import { createSenderRequests } from "./sender-requests.ts";
 import { createStripeHistory } from "./stripe-history.ts";
 import { createWalkHistory } from "./walk-history.ts";
 
 interface Parts {
+  readonly sealer: Sealer;
   readonly sourceStore: SourceStore;
   readonly knownSources: KnownSources;
   readonly outbound: OutboundClient;
@@ -38,7 +41,7 @@ interface Recovery {
 export function openReconciling(
   context: ServiceContext<Properties>,
   { pool, outbox }: OpenedService,
-  { sourceStore, knownSources, outbound, keepMs }: Parts,
+  { sealer, sourceStore, knownSources, outbound, keepMs }: Parts,
 ) {
   const { clock, log, metrics, configuration } = context;
   const request = createSenderRequests({ outbound, clock, metrics });
@@ -47,10 +50,12 @@ export function openReconciling(
     stripe: createStripeHistory(request),
   };
   const runs = createReconciliationStore(pool);
-  const missed = createMissedStore(pool);
+  const missed = createMissedStore(pool, metrics);
   const reconciliations = createReconciliations({ reconciliationStore: runs, histories, outbox, clock, keepMs });
   const { schedule } = reconciliations;
-  const senderKeys = createSenderKeys({ pool, sourceStore, knownSources, outbox, clock, outbound, schedule });
+  const senderKeyStore = createSenderKeyStore(pool, sealer);
+  const keyed = { pool, sourceStore, senderKeyStore, knownSources, outbox, clock, outbound, schedule };
+  const senderKeys = createSenderKeys(keyed);
   return {
     reconciliations,
     senderKeys,
@@ -67,9 +72,14 @@ export function openReconciling(
     createStep: ({ judge, deliveryWriter }: Recovery) =>
       createReconcileStep({
         pool,
-        stores: { runs, missed, sources: sourceStore },
+        stores: { runs, missed, senderKeys: senderKeyStore },
         histories,
-        walkHistory: createWalkHistory({ runs, missed, judge, deliveryWriter, metrics }),
+        walkHistory: createWalkHistory({
+          runs,
+          missed,
+          recover: createRecoverWebhook({ judge, deliveryWriter, missed }),
+          clock,
+        }),
         knownSources,
         judge,
         senderKeys,

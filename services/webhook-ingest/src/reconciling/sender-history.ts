@@ -52,11 +52,9 @@ export type SenderAnswer<Value> =
 export interface SenderHistory {
   /** Age of the oldest webhook in the list. */
   readonly keepsMs: number;
-  readonly list: (
-    access: SenderAccess,
-    window: Window,
-    position: string | null,
-  ) => Promise<SenderAnswer<HistoryPage>>;
+  /** Requests of a step, one after another, and the least time from its start to that of the next. */
+  readonly pace: { readonly requests: number; readonly perMs: number };
+  readonly list: (access: SenderAccess, window: Window, position: string | null) => Promise<SenderAnswer<HistoryPage>>;
   /** Reads a webhook that the list only names; null for one that is gone. Absent where the list has the webhooks. */
   readonly fetch?: (access: SenderAccess, reference: string) => Promise<SenderAnswer<WebhookCopy | null>>;
   /** Asks the sender to send a webhook again; false when it cannot. Absent where the list has the webhooks. */

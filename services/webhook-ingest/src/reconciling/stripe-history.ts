@@ -25,6 +25,8 @@ const List = z.object({
 export function createStripeHistory(request: SenderRequests): SenderHistory {
   return {
     keepsMs: hours(30 * 24),
+    // A sandbox allows 25 requests in a second, live mode four times as many. Two steps may meet in one second.
+    pace: { requests: 12, perMs: seconds(1) },
     async list({ apiUrl, key }, { fromAt, toAt }, position) {
       const query = new URLSearchParams({
         limit: String(perPage),

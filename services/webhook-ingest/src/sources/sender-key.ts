@@ -1,4 +1,4 @@
-import { readableSenders, type WebhookSourceResource } from "@signalbox/contracts";
+import type { readableSenders, WebhookSourceResource } from "@signalbox/contracts";
 import type { SchemeName } from "@signalbox/webhook-signatures";
 import type { SourceSettings } from "./source-settings.ts";
 

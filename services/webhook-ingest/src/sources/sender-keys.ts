@@ -10,12 +10,13 @@ import { z } from "zod";
 import type { KnownSources } from "./known-sources.ts";
 import { placeProblem, type RefusedKeyReason, readable, type SenderKey, type SenderPlace } from "./sender-key.ts";
 import { type Source, sourceUpdated } from "./source.ts";
-import type { SourceStore } from "./source-store.ts";
+import type { SenderKeyStore, SourceStore } from "./source-store.ts";
 import { SourceInFullResource } from "./source-view.ts";
 
 interface SenderKeyDependencies {
   readonly pool: Pool;
-  readonly sourceStore: SourceStore;
+  readonly sourceStore: Pick<SourceStore, "lockById">;
+  readonly senderKeyStore: SenderKeyStore;
   readonly knownSources: Pick<KnownSources, "forget">;
   readonly outbox: Outbox;
   readonly clock: Clock;
@@ -31,12 +32,12 @@ export type SenderKeys = ReturnType<typeof createSenderKeys>;
 
 /** Creates the operations on the read keys of senders: give one, which takes the place of the last one, and remove it. */
 export function createSenderKeys(dependencies: SenderKeyDependencies) {
-  const { pool, sourceStore, knownSources, outbox, clock, outbound, schedule } = dependencies;
+  const { pool, sourceStore, senderKeyStore, knownSources, outbox, clock, outbound, schedule } = dependencies;
 
   /** Saves a source with another key in its next revision, with its event. */
   async function save(tx: Tx, source: Source, senderKey: SenderKey | null, text?: string | null): Promise<Source> {
     const updated = { ...source, senderKey, revision: source.revision + 1, updatedAt: clock.now() };
-    await sourceStore.saveSenderKey(tx, updated, text);
+    await senderKeyStore.save(tx, updated, text);
     tx.afterCommit(() => knownSources.forget(source.id));
     await outbox.append(tx, [sourceUpdated(updated, ["sender_key"])]);
     return updated;
@@ -50,7 +51,12 @@ export function createSenderKeys(dependencies: SenderKeyDependencies) {
     async set(tx: Tx, caller: Caller, source: Source, place: SenderPlace, text: string): Promise<Source> {
       assertFits(place, source, outbound);
       const at = clock.now().toISOString();
-      const updated = await save(tx, source, { ...place, state: "unchecked", reason: null, since: at, setAt: at }, text);
+      const updated = await save(
+        tx,
+        source,
+        { ...place, state: "unchecked", reason: null, since: at, setAt: at },
+        text,
+      );
       await schedule.start(tx, updated);
       await outbox.append(tx, [audited(caller, { action: "webhook_source.set_sender_key", subject: source.id })]);
       return updated;
@@ -110,7 +116,11 @@ const SetSenderKeyBody = z
       .regex(new RegExp(`^${name}$`))
       .optional()
       .describe("For GitHub: the organization of the webhook, instead of a repository."),
-    hook_id: z.int().min(1).optional().describe("For GitHub: the id of the webhook, the number in the URL of its page."),
+    hook_id: z
+      .int()
+      .min(1)
+      .optional()
+      .describe("For GitHub: the id of the webhook, the number in the URL of its page."),
     api_url: z
       .url({ protocol: /^https?$/ })
       .max(512)
@@ -120,7 +130,12 @@ const SetSenderKeyBody = z
   })
   .meta({ id: "SetWebhookSenderKey" })
   .register(examples, {
-    example: { sender: "github", key: "a fine-grained token".replaceAll(" ", "-"), repository: "acme/shop", hook_id: 42 },
+    example: {
+      sender: "github",
+      key: "a fine-grained token".replaceAll(" ", "-"),
+      repository: "acme/shop",
+      hook_id: 42,
+    },
   });
 
 function placeOf(body: z.output<typeof SetSenderKeyBody>): SenderPlace {

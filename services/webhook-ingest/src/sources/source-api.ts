@@ -22,6 +22,7 @@ import {
 } from "@signalbox/service";
 import { type Preset, type PresetName, presets } from "@signalbox/webhook-signatures";
 import { z } from "zod";
+import { type SenderKeys, senderKeyOperations } from "./sender-keys.ts";
 import {
   formerEnds,
   ingestPathOf,
@@ -32,7 +33,6 @@ import {
   type SourceAddress,
 } from "./source.ts";
 import { rotationOperations, type SourceRotations, secretText } from "./source-rotations.ts";
-import { type SenderKeys, senderKeyOperations } from "./sender-keys.ts";
 import { mergeSettings, SettingsBody, SettingsPatchBody } from "./source-settings.ts";
 import type { SourceStore } from "./source-store.ts";
 import { SourceInFullResource, type SourceViews } from "./source-view.ts";

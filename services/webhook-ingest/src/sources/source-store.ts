@@ -252,18 +252,6 @@ export function createSourceStore(pool: Pool, sealer: Sealer, clock: Clock) {
       await saveSource(tx, source);
       if (secrets) await saveSecrets(tx, { id: source.id, ...secretColumns(source, secrets, sealer) });
     },
-    /** Saves the read key of the sender; without its text, which then stays, or null for no key. */
-    async saveSenderKey(tx: Tx, source: Source, text?: string | null): Promise<void> {
-      await saveSenderKey(tx, source);
-      if (text === undefined) return;
-      const sealedSenderKey = text === null ? null : sealer.seal(text, placeOfSenderKey(source.id));
-      await saveSealedSenderKey(tx, { id: source.id, sealedSenderKey });
-    },
-    /** Finds the text of the read key of a source's sender. */
-    async findSenderKey(id: string): Promise<string | null> {
-      const sealed = (await pool.query<{ sealed: string | null }>(findSenderKey, [id])).rows[0]?.sealed ?? null;
-      return sealed && sealer.open(sealed, placeOfSenderKey(id)).toString("utf8");
-    },
     /** Locks a source for work of our own, which no caller asked for. */
     lockById: (tx: Tx, id: string) => rowOf(tx, lockById, [id]),
     saveAddresses: (tx: Tx, source: Source) => saveAddresses(tx, { ...source, ...addressColumns(source) }),
@@ -288,3 +276,23 @@ export function createSourceStore(pool: Pool, sealer: Sealer, clock: Clock) {
 }
 
 export type SourceStore = ReturnType<typeof createSourceStore>;
+
+/** Stores the read keys of senders, sealed, beside their sources. */
+export function createSenderKeyStore(pool: Pool, sealer: Sealer) {
+  return {
+    /** Saves the read key of a source; without its text, which then stays, or null for no key. */
+    async save(tx: Tx, source: Source, text?: string | null): Promise<void> {
+      await saveSenderKey(tx, source);
+      if (text === undefined) return;
+      const sealedSenderKey = text === null ? null : sealer.seal(text, placeOfSenderKey(source.id));
+      await saveSealedSenderKey(tx, { id: source.id, sealedSenderKey });
+    },
+    /** Finds the text of the read key of a source. */
+    async find(id: string): Promise<string | null> {
+      const sealed = (await pool.query<{ sealed: string | null }>(findSenderKey, [id])).rows[0]?.sealed ?? null;
+      return sealed && sealer.open(sealed, placeOfSenderKey(id)).toString("utf8");
+    },
+  };
+}
+
+export type SenderKeyStore = ReturnType<typeof createSenderKeyStore>;
