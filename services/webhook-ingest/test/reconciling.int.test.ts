@@ -156,6 +156,7 @@ test("a comparison on request counts without effect in a dry run, and recovers o
   const counted = await compared.ended(who, source, "request");
   assert.deepEqual([counted.missed, counted.recovered, await compared.receivedOf(who, source)], [2, 0, []]);
 
+  clock.advance(seconds(1));
   const { data } = await ingest.graphql(
     who,
     `mutation ($id: ID!) { reconcileWebhookSource(id: $id, input: {}) { reconciliation { id status } errors { code } } }`,

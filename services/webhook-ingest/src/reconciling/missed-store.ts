@@ -24,7 +24,7 @@ export type MissedState = "fetch" | "ask" | "asked" | "failed";
 type OpenState = Extract<MissedState, "fetch" | "ask">;
 
 /** Asks for one webhook, over all runs: a sender cannot deliver what the source refuses. */
-export const asksMax = 3;
+const asksMax = 3;
 
 const unreceived = sql(
   "missed.unreceived",

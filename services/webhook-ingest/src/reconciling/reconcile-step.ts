@@ -10,8 +10,9 @@ import type { SenderKeyStore } from "../sources/source-store.ts";
 import type { MissedStore } from "./missed-store.ts";
 import type { Reconciliation } from "./reconciliation.ts";
 import type { Lease, ReconciliationStore, Release } from "./reconciliation-store.ts";
+import type { Turn } from "./recover-webhook.ts";
 import type { SenderHistory } from "./sender-history.ts";
-import type { Progress, Turn } from "./walk-history.ts";
+import type { Progress } from "./walk-history.ts";
 
 interface Dependencies {
   readonly pool: Pool;
@@ -159,7 +160,7 @@ async function end(
   { reason, isCompleted = false, isWhole = false }: RunEnd,
 ): Promise<Release> {
   const status = isCompleted ? "completed" : "failed";
-  await stores.runs.save({ ...run, status, reason, finishedAt: clock.now() });
+  const finished = { ...run, status, reason, finishedAt: clock.now() } as const;
   const counts = (await stores.runs.find(run.sourceId, run.id)) ?? run;
   const { sourceId, trigger, missed, recovered, fromAt, toAt, dryRun } = counts;
   const sender = (await knownSources.reread(sourceId))?.source.senderKey?.sender ?? "none";
@@ -174,7 +175,7 @@ async function end(
   const hasMore = reason === "more_to_come";
   const isCovered = isWhole && !dryRun && !hasMore && fromAt <= lease.coveredTo;
   const coveredTo = isCovered && toAt > lease.coveredTo ? toAt : lease.coveredTo;
-  return { dueAt: hasMore ? clock.now() : after(clock, times.intervalMs()), ended: { coveredTo } };
+  return { dueAt: hasMore ? clock.now() : after(clock, times.intervalMs()), ended: { run: finished, coveredTo } };
 }
 
 interface RunEnd {

@@ -27,8 +27,8 @@ export interface Lease {
 /** The end of a step: when the source is due again, and with its run ended also the time up to which it was compared. */
 export interface Release {
   readonly dueAt: Date;
-  /** Given with the end of a run. */
-  readonly ended?: { readonly coveredTo: Date };
+  /** The run in its last state. */
+  readonly ended?: { readonly run: Reconciliation; readonly coveredTo: Date };
 }
 
 const rows = table("reconciliations", columns.reconciliations);
@@ -108,6 +108,9 @@ const coverage = sql(
 
 const runsKeptMax = 200;
 
+const saveRun = async (tx: Tx, run: Reconciliation): Promise<void> =>
+  void (await (run.dryRun ? saveDry : save)(tx, run));
+
 export type ReconciliationStore = ReturnType<typeof createReconciliationStore>;
 
 /** Stores comparisons with senders' lists, and when the next ones are due. Times are those of the caller's clock. */
@@ -130,11 +133,13 @@ export function createReconciliationStore(pool: Pool) {
     /** Leases the source that is due longest to this process. */
     claim: async (leaseId: string, now: Date, until: Date): Promise<Lease | null> =>
       (await pool.query<Lease>(claim, [leaseId, now, until])).rows[0] ?? null,
-    /** Ends the lease, unless another process has it meanwhile. */
-    async release({ sourceId, leaseId }: Lease, now: Date, { dueAt, ended }: Release): Promise<void> {
-      if (ended) await pool.query(releaseEnded, [sourceId, leaseId, dueAt, now, ended.coveredTo]);
-      else await pool.query(release, [sourceId, leaseId, dueAt]);
-    },
+    /** Ends the lease, unless another process has it meanwhile, and with it a run that has ended. */
+    release: async ({ sourceId, leaseId }: Lease, now: Date, { dueAt, ended }: Release): Promise<void> =>
+      inTransaction(pool, async (tx) => {
+        if (!ended) return void (await tx.query(release, [sourceId, leaseId, dueAt]));
+        const { rowCount } = await tx.query(releaseEnded, [sourceId, leaseId, dueAt, now, ended.coveredTo]);
+        if (rowCount === 1) await saveRun(tx, ended.run);
+      }),
     /** Stores a new run of a leased source, and deletes old ones. Returns false when the lease is another's. */
     async open(tx: Tx, { sourceId, leaseId }: Lease, run: Reconciliation): Promise<boolean> {
       if ((await tx.query(open, [sourceId, run.id, leaseId])).rowCount !== 1) return false;
@@ -150,7 +155,6 @@ export function createReconciliationStore(pool: Pool) {
       return true;
     },
     /** Saves where a run is. Its counts of webhooks are those of `MissedStore`, except in a dry run. */
-    save: async (run: Reconciliation): Promise<void> =>
-      inTransaction(pool, async (tx) => void (await (run.dryRun ? saveDry : save)(tx, run))),
+    save: (run: Reconciliation): Promise<void> => inTransaction(pool, (tx) => saveRun(tx, run)),
   };
 }

@@ -1,6 +1,5 @@
 /** Reasons for which a source is compared with its sender's list. */
 export const reconciliationTriggers = ["key", "schedule", "outage", "rejections", "request"] as const;
-export type ReconciliationTrigger = (typeof reconciliationTriggers)[number];
 
 export const reconciliationStatuses = ["running", "completed", "failed"] as const;
 
@@ -10,7 +9,7 @@ export type Reconciliation = {
   readonly id: string;
   readonly sourceId: string;
   readonly accountId: string;
-  readonly trigger: ReconciliationTrigger;
+  readonly trigger: (typeof reconciliationTriggers)[number];
   readonly outageId: string | null;
   /** A dry run counts what is missing and recovers nothing. */
   readonly dryRun: boolean;

@@ -88,5 +88,3 @@ export function openReconciling(
       }),
   };
 }
-
-export type Reconciling = ReturnType<typeof openReconciling>;

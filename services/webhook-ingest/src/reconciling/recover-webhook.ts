@@ -1,10 +1,19 @@
 import { AppError } from "@signalbox/core";
 import type { DeliveryWriter } from "../receiving/delivery-writer.ts";
 import { type Judge, type Judgement, judgeAgainstSource, judgeCopy, type Webhook } from "../receiving/judge-webhook.ts";
+import type { KnownSource } from "../sources/known-sources.ts";
 import { addressOf, ingestPathOf } from "../sources/source.ts";
 import type { MissedStore } from "./missed-store.ts";
-import type { WebhookCopy } from "./sender-history.ts";
-import type { Turn } from "./walk-history.ts";
+import type { Reconciliation } from "./reconciliation.ts";
+import type { SenderAccess, SenderHistory, WebhookCopy } from "./sender-history.ts";
+
+/** One step of a run. */
+export interface Turn {
+  readonly run: Reconciliation;
+  readonly known: KnownSource;
+  readonly history: SenderHistory;
+  readonly access: SenderAccess;
+}
 
 interface Dependencies {
   readonly judge: Judge;

@@ -7,7 +7,7 @@ export interface SenderAccess extends SenderPlace {
 }
 
 /** A stretch of time: from, inclusive, to the end, exclusive. */
-export interface Window {
+interface Window {
   readonly fromAt: Date;
   readonly toAt: Date;
 }
@@ -30,7 +30,7 @@ export interface ListedWebhook {
 }
 
 /** A page of a list, newest first. */
-export interface HistoryPage {
+interface HistoryPage {
   readonly webhooks: readonly ListedWebhook[];
   /** Position of the next page; null at the end. */
   readonly next: string | null;

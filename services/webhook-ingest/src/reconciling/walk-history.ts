@@ -5,16 +5,8 @@ import type { KnownSource } from "../sources/known-sources.ts";
 import type { MissedStore, MissedWebhook } from "./missed-store.ts";
 import type { Reconciliation } from "./reconciliation.ts";
 import type { ReconciliationStore } from "./reconciliation-store.ts";
-import type { RecoverWebhook } from "./recover-webhook.ts";
-import type { ListedWebhook, SenderAccess, SenderAnswer, SenderFailure, SenderHistory } from "./sender-history.ts";
-
-/** One step of a run. */
-export interface Turn {
-  readonly run: Reconciliation;
-  readonly known: KnownSource;
-  readonly history: SenderHistory;
-  readonly access: SenderAccess;
-}
+import type { RecoverWebhook, Turn } from "./recover-webhook.ts";
+import type { ListedWebhook, SenderAnswer, SenderFailure } from "./sender-history.ts";
 
 /** The run after a step, with the time of the next step, its end, or the sender's failure. */
 export interface Progress {

@@ -15,8 +15,7 @@ export interface SenderPlace {
   readonly apiUrl: string;
 }
 
-export const refusedKeyReasons = ["unauthorized", "forbidden", "not_found"] as const;
-export type RefusedKeyReason = (typeof refusedKeyReasons)[number];
+export type RefusedKeyReason = "unauthorized" | "forbidden" | "not_found";
 
 /**
  * The read key of a sender, by which a source recovers what it missed. Its text is stored apart, sealed, and never
