@@ -18,7 +18,7 @@ const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>
   gateway: [63, 6_480],
   images: [56, 6_050],
   "webhook-delivery": [91, 12_560],
-  "webhook-ingest": [53, 6_450],
+  "webhook-ingest": [69, 8_450],
 };
 
 /** Measures what the repository holds itself to, beside what Biome, knip and dependency-cruiser hold. */
