@@ -91,7 +91,7 @@ const applicationsPath = "/api/v1/oauth/applications";
 const invitationsPath = "/api/v1/invitations/";
 /** With a link to pass on by hand, which its answer shows. */
 const newInvitation = { scopes_max: ["account:read"] };
-const able = "account:read account:security account:admin images:read";
+const able = "account:read account:security account:admin images:read webhooks:read webhooks:write";
 const newApplication = { name: "new", type: "server", redirect_uris: ["https://new.example/"], scopes: [] };
 
 /** An administrator, what they own, and every other kind of credential of their account. */

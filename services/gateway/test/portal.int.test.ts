@@ -6,7 +6,7 @@ import { publishEvents } from "@signalbox/events";
 import { eventually, type TestPerson, testContext, testPerson } from "@signalbox/testing";
 import { properties } from "../src/properties.ts";
 import { type Harness, startGateway } from "./harness.ts";
-import { listen, liveClient } from "./live-client.ts";
+import { type Heard, listen, liveClient } from "./live-client.ts";
 
 const origin = "https://app.example";
 let gateway: Harness;
@@ -19,11 +19,13 @@ const [mine, beside] = [newId("whe", Date.now()), newId("whe", Date.now())];
 const sessionOf = (accountId: string, endpointIds: readonly string[] | null) =>
   testPerson({ accountId, kind: "portal", scopes: ["webhooks:read", "webhooks:write"], portal: { endpointIds } });
 
-/** Publishes one failed attempt at an endpoint. */
-async function attempt({ eventLog, context }: Harness, accountId: string, endpointId: string): Promise<void> {
-  const data = { ...eventOf("webhook_delivery.attempted").example, endpoint_id: endpointId };
+/** Publishes one attempt at an endpoint; its delivery tells it apart. */
+async function attempt({ eventLog, context }: Harness, accountId: string, endpointId: string): Promise<string> {
+  const delivery_id = newId("whd", Date.now());
+  const data = { ...eventOf("webhook_delivery.attempted").example, endpoint_id: endpointId, delivery_id };
   const event = draft("webhook_delivery.attempted", { subject: endpointId, accountId, data });
   await publishEvents({ ...context, eventLog, service: "webhook-delivery" }, [event]);
+  return delivery_id;
 }
 
 const document = "subscription { deliveryAttempted { cursor event { id } deliveryId outcome status } }";
@@ -40,42 +42,58 @@ test("a portal session subscribes to the attempts of its endpoints, by socket an
   const { accountId } = owner;
   const [bound, whole] = [sessionOf(accountId, [mine]), sessionOf(accountId, null)];
   const clients = [bound, whole].map((who) => liveClient(gateway, who));
-  const [seen, all] = clients.map((client) => listen(client, document)) as [
-    ReturnType<typeof listen>,
-    ReturnType<typeof listen>,
-  ];
+  const [seen, all] = clients.map((client) => listen(client, document)) as [Heard, Heard];
+  const idsOf = ({ results }: Heard): string[] => results.map(({ data }) => data.deliveryAttempted.deliveryId);
+  const ofBeside: string[] = [];
+  const gone = new AbortController();
   await eventually(async () => {
-    await attempt(gateway, accountId, beside);
+    ofBeside.push(await attempt(gateway, accountId, beside));
     await attempt(gateway, accountId, mine);
     return seen.results.length > 0 && all.results.length > 0;
   });
-  await attempt(gateway, accountId, mine);
-  await eventually(() => all.results.length >= 3);
-  assert.ok(seen.results.length < all.results.length, "those of the other endpoint are missing");
+  ofBeside.push(await attempt(gateway, accountId, beside));
+  const last = await attempt(gateway, accountId, mine);
+  await eventually(() => [seen, all].every((heard) => idsOf(heard).includes(last)));
+  assert.ok(idsOf(all).includes(ofBeside.at(-1) ?? ""));
+  assert.deepEqual(
+    idsOf(seen).filter((id) => ofBeside.includes(id)),
+    [],
+  );
   assert.deepEqual([seen.ended, all.ended], [null, null]);
 
   // A stream that resumes before all of them has those of the endpoint, and no other.
   const { cursor } = all.results[0].data.deliveryAttempted;
-  await attempt(gateway, accountId, beside);
-  await attempt(gateway, accountId, mine);
+  const [hidden, shown] = [await attempt(gateway, accountId, beside), await attempt(gateway, accountId, mine)];
   const stream = await openStream(bound, document, { "last-event-id": cursor });
   assert.equal(stream.status, 200);
   let text = "";
   const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
   await eventually(async () => {
     text += (await reader?.read())?.value ?? "";
-    return (text.match(/event: next/g) ?? []).length >= 2;
+    return text.includes(shown);
   });
+  assert.ok(!text.includes(hidden), text);
   await reader?.cancel();
-  const narrowed = listen(
-    clients[0] as (typeof clients)[0],
-    `subscription { deliveryAttempted(endpointId: "${beside}") { cursor } }`,
-  );
+  const narrowed = await openStream(bound, `subscription { deliveryAttempted(endpointId: "${beside}") { cursor } }`);
+  let told = "";
+  const ended = narrowed.body
+    ?.pipeThrough(new TextDecoderStream())
+    .pipeTo(
+      new WritableStream({
+        write(chunk) {
+          told += chunk;
+        },
+      }),
+      { signal: gone.signal },
+    )
+    .catch(() => undefined);
+  await eventually(() => told.includes("cursor"));
   await attempt(gateway, accountId, beside);
-  const before = seen.results.length;
-  await attempt(gateway, accountId, mine);
-  await eventually(() => seen.results.length > before);
-  assert.deepEqual(narrowed.results, [], "naming another endpoint shows nothing of it");
+  const end = await attempt(gateway, accountId, mine);
+  await eventually(() => idsOf(seen).includes(end));
+  assert.doesNotMatch(told, /event: next/, "naming another endpoint shows nothing of it");
+  gone.abort();
+  await ended;
   for (const client of clients) await client.dispose();
 });
 
