@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { figureTexts, wordsOf } from "./reason-words.ts";
+import { figureTexts, reasonNames, wordsOf } from "./reason-words.ts";
 
 const none = {
   age_seconds: null,
@@ -32,4 +33,13 @@ test("another scheme and missing headers are named, and what is right is not", (
 
 test("a reason without words of its own is shown as it is", () => {
   assert.match(wordsOf("of_tomorrow").what, /of_tomorrow/);
+});
+
+const explanations = new URL("../../../../webhook-ingest/src/receiving/explain-webhook.ts", import.meta.url);
+
+test("every reason that the API explains has words here, and no other has", async () => {
+  const [, table = ""] = (await readFile(explanations, "utf8")).split("const reasons");
+  const known = [...table.slice(0, table.indexOf("\n};")).matchAll(/^ {2}(\w+): \[/gm)].map(([, reason]) => reason);
+  assert.ok(known.length > 20);
+  assert.deepEqual(reasonNames, known.toSorted());
 });
