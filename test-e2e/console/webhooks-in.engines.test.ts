@@ -129,6 +129,7 @@ test("lists keep their filters in the address, count the day and show the curl o
   await page.getByLabel("Name or id").fill("by mouse");
   await page.keyboard.press("Enter");
   await page.waitForURL(/text=by\+mouse/);
+  await page.getByRole("row", { name: /by keyboard/ }).waitFor({ state: "detached" });
   await page.getByRole("img", { name: "Webhooks: 2 accepted, 0 duplicates, 1 rejected" }).waitFor();
   await page.getByText("The same with curl").click();
   await page.getByText("/api/v1/webhooks/sources?text=by+mouse'").waitFor();
@@ -174,7 +175,7 @@ test("one received webhook is kept under a name and published again, after it wa
   await page.getByRole("button", { name: "Keep under a name" }).click();
   await page.getByRole("dialog").getByLabel("Name").fill("first-push");
   await page.getByRole("button", { name: "Keep it" }).click();
-  await page.getByText("Kept as first-push.").waitFor();
+  await page.getByText("Kept as first-push").waitFor();
   await page.getByRole("button", { name: "Publish again" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Publish again" }).click();
   await assertPresentable(page, "one received", "received");
@@ -186,6 +187,35 @@ test("one received webhook is kept under a name and published again, after it wa
   await assertPresentable(page, "replays of a source");
   await page.getByRole("button", { name: "Publish 1 again" }).click();
   await page.getByText("1 of 1").nth(1).waitFor();
+});
+
+test("what is kept under a name is found there with its bytes, until it is deleted", async () => {
+  const { page } = ada;
+  await page.goto(at("webhooks/received"));
+  await page.getByRole("link", { name: "Kept under a name" }).click();
+  await page.getByRole("link", { name: "first-push" }).click();
+  await page.getByRole("region", { name: "body that came" }).getByText("push").waitFor();
+  await assertPresentable(page, "a bookmark");
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("Nothing is kept under a name yet.").waitFor();
+  await assertPresentable(page, "no bookmarks");
+});
+
+test("a list that cannot be read says so and what to do, and is there again after it is asked again", async () => {
+  const { page } = ada;
+  const error = { code: "unavailable", message: "The database does not answer.", request_id: "r", doc_url: "/" };
+  let isAway = true;
+  await page.route("**/api/v1/webhooks/sources?*", (route) =>
+    isAway ? route.fulfill({ status: 503, headers: { "retry-after": "0" }, json: { error } }) : route.continue(),
+  );
+  await page.goto(at("webhooks/sources"));
+  await page.getByText("sources cannot be read now").waitFor();
+  await assertPresentable(page, "sources that cannot be read");
+  isAway = false;
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("link", { name: "GitHub by mouse" }).waitFor();
+  await page.unroute("**/api/v1/webhooks/sources?*");
 });
 
 test("a pasted webhook is verified: the failed step, then a hint, then accepted", async () => {

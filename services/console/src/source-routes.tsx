@@ -45,6 +45,16 @@ export const sourceRoutes = [
     none,
   ),
   page(
+    "/webhooks/bookmarks",
+    lazyRouteComponent(() => import("./pages/bookmarks/bookmarks-page.tsx"), "BookmarksPage"),
+    knows("cursor"),
+  ),
+  page(
+    "/webhooks/bookmarks/$name",
+    lazyRouteComponent(() => import("./pages/bookmarks/bookmark-page.tsx"), "BookmarkPage"),
+    none,
+  ),
+  page(
     "/webhooks/rejections",
     lazyRouteComponent(() => import("./pages/rejections/rejections-page.tsx"), "RejectionsPage"),
     knows("source_id", "reason", ...time),

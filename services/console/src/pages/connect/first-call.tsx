@@ -3,9 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
 import { Status, Time } from "../../parts/inline.tsx";
-import { useLive } from "../../parts/live.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
+import { useReadAgain } from "../../parts/read-again.tsx";
 import { api, versioned } from "../../session/api.ts";
 import { Mend } from "../rejections/mend.tsx";
 import type { Source } from "../sources.ts";
@@ -33,7 +33,7 @@ interface FirstCallProps {
 
 /** Waits for the sender's first call and shows it as it comes: accepted, or refused with what to mend. */
 export function FirstCall({ source: { id, status }, sender, number }: FirstCallProps) {
-  const { refetchInterval, control } = useLive(2_000);
+  const { refetchInterval, control } = useReadAgain(2_000);
   const calls = useQuery({ queryKey: ["first-call", id], refetchInterval, queryFn: () => readCalls(id) });
   return (
     <>

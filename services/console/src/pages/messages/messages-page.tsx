@@ -3,9 +3,9 @@ import { Link } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
 import { Copy, Id, Time } from "../../parts/inline.tsx";
 import { ChoiceFilter, Curl, Filters, Pager, useFilters } from "../../parts/lists.tsx";
-import { useLive } from "../../parts/live.tsx";
 import { Page, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
+import { useReadAgain } from "../../parts/read-again.tsx";
 import { useMay } from "../../session/api.ts";
 import {
   deadEvents,
@@ -28,7 +28,7 @@ const services = ["account", "images", "image-worker", "config", "webhook-ingest
 /** The messages of a kind that wait for a decision, the longest waiting first. */
 function Messages({ kind }: { readonly kind: MessageKind }) {
   const [search] = useFilters();
-  const { refetchInterval, control } = useLive(10_000);
+  const { refetchInterval, control } = useReadAgain(10_000);
   const messages = useQuery({
     queryKey: ["messages", kind.collection, search],
     placeholderData: keepPreviousData,

@@ -3,9 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
 import { Status, type Tone } from "../../parts/inline.tsx";
-import type { Live } from "../../parts/live.tsx";
 import { Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
+import type { ReadAgain } from "../../parts/read-again.tsx";
 import { durationText } from "../../parts/time-text.ts";
 import { api, versioned } from "../../session/api.ts";
 import { Unavailable } from "../unavailable.tsx";
@@ -14,7 +14,7 @@ import { Unavailable } from "../unavailable.tsx";
 const lateSeconds = 300;
 
 /** The consumer groups, the one that is furthest behind first. */
-export function Groups({ refetchInterval }: Live) {
+export function Groups({ refetchInterval }: ReadAgain) {
   const groups = useQuery({
     queryKey: ["operations", "groups"],
     refetchInterval,
@@ -89,7 +89,7 @@ function Parked({ parked, service }: Pick<ConsumerGroup, "parked" | "service">) 
 }
 
 /** The events of each service that wait to be published. */
-export function Outboxes({ refetchInterval }: Live) {
+export function Outboxes({ refetchInterval }: ReadAgain) {
   const outboxes = useQuery({
     queryKey: ["operations", "outbox"],
     refetchInterval,

@@ -3,15 +3,15 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
 import { Copy, Status, Time, type Tone } from "../../parts/inline.tsx";
-import type { Live } from "../../parts/live.tsx";
 import { Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
+import type { ReadAgain } from "../../parts/read-again.tsx";
 import { durationText } from "../../parts/time-text.ts";
 import { api, versioned } from "../../session/api.ts";
 import { Unavailable } from "../unavailable.tsx";
 
 /** The instances of every service with the release and the configuration that each runs. */
-export function Instances({ refetchInterval }: Live) {
+export function Instances({ refetchInterval }: ReadAgain) {
   const instances = useQuery({
     queryKey: ["operations", "instances"],
     refetchInterval,
@@ -102,7 +102,7 @@ const tones: Readonly<Record<Worker["state"], Tone>> = {
 };
 
 /** The workers that need a look; all of them on demand. */
-export function Workers({ refetchInterval }: Live) {
+export function Workers({ refetchInterval }: ReadAgain) {
   const workers = useQuery({
     queryKey: ["operations", "workers"],
     refetchInterval,

@@ -3,9 +3,9 @@ import { Link } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
 import { Status } from "../../parts/inline.tsx";
 import { Curl } from "../../parts/lists.tsx";
-import { type Live, useLive } from "../../parts/live.tsx";
 import { Page, Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
+import { type ReadAgain, useReadAgain } from "../../parts/read-again.tsx";
 import { durationText } from "../../parts/time-text.ts";
 import { api, versioned } from "../../session/api.ts";
 import { deadEvents, deadLetters, parkedKeys, readMessages, runbookUrl } from "../operating.ts";
@@ -15,7 +15,7 @@ import { Instances, Workers } from "./instances.tsx";
 
 /** The whole product as it runs: what waits for a person, what is behind, and what runs. */
 export function OperationsPage() {
-  const { refetchInterval, control } = useLive(10_000);
+  const { refetchInterval, control } = useReadAgain(10_000);
   return (
     <Page
       title="Operations"
@@ -46,7 +46,7 @@ const paths = {
 const countedMax = 100;
 
 /** What waits for a decision, by kind. */
-function Waiting({ refetchInterval }: Live) {
+function Waiting({ refetchInterval }: ReadAgain) {
   const waiting = useQuery({
     queryKey: ["operations", "waiting"],
     refetchInterval,
@@ -88,7 +88,7 @@ function Waiting({ refetchInterval }: Live) {
   );
 }
 
-function Backups({ refetchInterval }: Live) {
+function Backups({ refetchInterval }: ReadAgain) {
   const backups = useQuery({
     queryKey: ["operations", "backups"],
     refetchInterval,

@@ -4,13 +4,12 @@ import { Link, useParams } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { Answer, Failure } from "../../parts/answer.tsx";
 import { Action, Box, useChange } from "../../parts/dialog.tsx";
-import { Code, Id, Time } from "../../parts/inline.tsx";
+import { Id, Time } from "../../parts/inline.tsx";
 import { Curl, Field } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, useMay, versioned } from "../../session/api.ts";
-import { headerLines } from "../header-lines.ts";
-import { textOfBytes } from "./body-text.ts";
+import { bytesOf, Content } from "./content.tsx";
 
 interface Place {
   readonly id: string;
@@ -42,13 +41,18 @@ export function OneReceivedPage() {
         {(found) => (
           <>
             <Summary place={place} webhook={found} />
-            <div className={parts.sides}>
-              <Panel title="Headers">
-                <Code text={headerLines(found.headers)} label="headers that came" />
-                <p className={parts.quiet}>Signatures and credentials are masked.</p>
-              </Panel>
-              <Body place={place} />
-            </div>
+            <Content
+              headers={found.headers}
+              bodyKey={place.ref}
+              readBody={() =>
+                bytesOf(
+                  api.GET("/api/v1/webhooks/sources/{id}/received/{ref}/body", {
+                    params: { path: place },
+                    parseAs: "arrayBuffer",
+                  }),
+                )
+              }
+            />
           </>
         )}
       </Answer>
@@ -78,30 +82,6 @@ function Summary({ place, webhook }: { readonly place: Place; readonly webhook: 
           ],
         ]}
       />
-    </Panel>
-  );
-}
-
-function Body({ place }: { readonly place: Place }) {
-  const body = useQuery({
-    queryKey: ["received-body", place],
-    staleTime: Number.POSITIVE_INFINITY,
-    queryFn: async () => {
-      const asked = { params: { path: place }, parseAs: "arrayBuffer" } as const;
-      const { data } = await versioned(api.GET("/api/v1/webhooks/sources/{id}/received/{ref}/body", asked));
-      return textOfBytes(new Uint8Array(data as unknown as ArrayBuffer));
-    },
-  });
-  return (
-    <Panel title="Body">
-      <Answer query={body} what="body" isEmpty={({ text }) => text === ""} empty={<p>It had no body.</p>}>
-        {({ text, isText }) => (
-          <>
-            {!isText && <p>These bytes are no text; they are shown in base 64.</p>}
-            <Code text={text} label="body that came" />
-          </>
-        )}
-      </Answer>
     </Panel>
   );
 }
@@ -158,7 +138,13 @@ function Keep({ place }: { readonly place: Place }) {
       <button type="button" onClick={() => setOpen(true)}>
         Keep under a name
       </button>
-      {keeping.data && <span role="status">Kept as {keeping.data.data.name}.</span>}
+      <span role="status">
+        {keeping.data && (
+          <Link to="/webhooks/bookmarks/$name" params={{ name: keeping.data.data.name }}>
+            Kept as {keeping.data.data.name}
+          </Link>
+        )}
+      </span>
       <Box title="Keep under a name" isOpen={isOpen} onClose={() => setOpen(false)}>
         <form className={parts.page} onSubmit={submit}>
           <p>Its headers and bytes are copied and stay past the retention, as a fixture for your tests for example.</p>

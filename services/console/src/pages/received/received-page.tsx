@@ -11,7 +11,7 @@ import { ChosenSource, SourceFilter } from "../source-filter.tsx";
 /** The webhooks that a source accepted, newest first. */
 export function ReceivedPage() {
   return (
-    <Page title="Received">
+    <Page title="Received" actions={<Link to="/webhooks/bookmarks">Kept under a name</Link>}>
       <ChosenSource>{(id) => <ReceivedOf id={id} />}</ChosenSource>
     </Page>
   );

@@ -96,6 +96,11 @@ function What({ step: { what, id } }: { readonly step: Step }) {
           open the delivery
         </Link>
       )}
+      {id?.startsWith("src_") && (
+        <Link to="/webhooks/sources/$id" params={{ id }}>
+          open the source
+        </Link>
+      )}
     </>
   );
 }

@@ -3,12 +3,12 @@ import styles from "./parts.module.css";
 import { durationText } from "./time-text.ts";
 
 /** The interval at which a part of a page is read again; false while the person has paused it. */
-export interface Live {
+export interface ReadAgain {
   readonly refetchInterval: number | false;
 }
 
 /** The state of a page that reads itself again: how often, and a button that stops it. */
-export function useLive(everyMs: number) {
+export function useReadAgain(everyMs: number) {
   const [isPaused, setPaused] = useState(false);
   const control = (
     <span className={styles.row}>

@@ -1,0 +1,72 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { Answer } from "../../parts/answer.tsx";
+import { Action } from "../../parts/dialog.tsx";
+import { Id, Time } from "../../parts/inline.tsx";
+import { Curl } from "../../parts/lists.tsx";
+import { Page, Pairs, Panel } from "../../parts/page.tsx";
+import { api, useMay, versioned } from "../../session/api.ts";
+import { bytesOf, Content } from "../received/content.tsx";
+
+/** One webhook that is kept under a name, with its headers and bytes. */
+export function BookmarkPage() {
+  const path = useParams({ from: "/webhooks/bookmarks/$name" });
+  const { name } = path;
+  const navigate = useNavigate();
+  const mayWrite = useMay("webhooks:write");
+  const bookmark = useQuery({
+    queryKey: ["bookmark", name],
+    queryFn: async () => (await versioned(api.GET("/api/v1/webhooks/bookmarks/{name}", { params: { path } }))).data,
+  });
+  return (
+    <Page
+      title={name}
+      actions={
+        <>
+          {mayWrite && bookmark.data && (
+            <Action
+              label="Delete"
+              what="bookmark"
+              kind="danger"
+              confirm="The copy is deleted. The received webhook stays as long as its retention."
+              run={() => versioned(api.DELETE("/api/v1/webhooks/bookmarks/{name}", { params: { path } }))}
+              onDone={() => void navigate({ to: "/webhooks/bookmarks" })}
+            />
+          )}
+          <Link to="/webhooks/bookmarks">All that is kept</Link>
+        </>
+      }
+    >
+      <Answer query={bookmark} what="bookmark">
+        {({ id, event_type, delivery_id, source_id, received_id, received_at, created_at, headers }) => (
+          <>
+            <Panel title={event_type ?? "Without a type"}>
+              <Pairs
+                items={[
+                  ["Received", <Time key="" at={received_at} />],
+                  ["Kept", <Time key="" at={created_at} />],
+                  ["Sender's id", delivery_id],
+                  ["Received as", <Id key="" value={received_id} />],
+                  [
+                    "Source",
+                    <Link key="" to="/webhooks/sources/$id" params={{ id: source_id }}>
+                      {source_id}
+                    </Link>,
+                  ],
+                ]}
+              />
+            </Panel>
+            <Content
+              headers={headers}
+              bodyKey={id}
+              readBody={() =>
+                bytesOf(api.GET("/api/v1/webhooks/bookmarks/{name}/body", { params: { path }, parseAs: "arrayBuffer" }))
+              }
+            />
+          </>
+        )}
+      </Answer>
+      <Curl path={`api/v1/webhooks/bookmarks/${name}`} />
+    </Page>
+  );
+}

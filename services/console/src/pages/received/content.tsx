@@ -1,0 +1,47 @@
+import { useQuery } from "@tanstack/react-query";
+import { Answer } from "../../parts/answer.tsx";
+import { Code } from "../../parts/inline.tsx";
+import { Panel } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { versioned } from "../../session/api.ts";
+import { headerLines } from "../header-lines.ts";
+import { textOfBytes } from "./body-text.ts";
+
+/** Reads the bytes of an answer that is no JSON. */
+export async function bytesOf(answer: Parameters<typeof versioned<unknown>>[0]): Promise<Uint8Array> {
+  return new Uint8Array((await versioned(answer)).data as ArrayBuffer);
+}
+
+interface ContentProps {
+  readonly headers: Parameters<typeof headerLines>[0];
+  /** The name under which the body is remembered: it never changes. */
+  readonly bodyKey: string;
+  readonly readBody: () => Promise<Uint8Array>;
+}
+
+/** Headers and body of a webhook as they came, side by side. */
+export function Content({ headers, bodyKey, readBody }: ContentProps) {
+  const body = useQuery({
+    queryKey: ["webhook-body", bodyKey],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async () => textOfBytes(await readBody()),
+  });
+  return (
+    <div className={parts.sides}>
+      <Panel title="Headers">
+        <Code text={headerLines(headers)} label="headers that came" />
+        <p className={parts.quiet}>Signatures and credentials are masked.</p>
+      </Panel>
+      <Panel title="Body">
+        <Answer query={body} what="body" isEmpty={({ text }) => text === ""} empty={<p>It had no body.</p>}>
+          {({ text, isText }) => (
+            <>
+              {!isText && <p>These bytes are no text; they are shown in base 64.</p>}
+              <Code text={text} label="body that came" />
+            </>
+          )}
+        </Answer>
+      </Panel>
+    </div>
+  );
+}
