@@ -7,7 +7,7 @@ interface Shown {
   readonly masked: boolean;
 }
 
-export interface Override extends Shown {
+interface Override extends Shown {
   readonly name: string;
   readonly revision: string;
   readonly reason: string | null;
@@ -61,7 +61,7 @@ export const propertiesQuery = queryOptions({
   queryFn: async () => (await askGraph<{ properties: readonly Property[] }>(listQuery)).properties,
 });
 
-/** How far each running instance has followed the configuration, by its id. */
+/** The state of the configuration, with the lag of each running instance. */
 export const configStatusQuery = queryOptions({
   queryKey: ["config-status"],
   refetchInterval: 10_000,

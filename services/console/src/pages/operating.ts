@@ -2,7 +2,6 @@ import type { DeadEvent, DeadLetter, ParkedKey } from "@signalbox/client";
 import { api, versioned } from "../session/api.ts";
 import { deploymentUrl } from "../session/place.ts";
 
-export type Service = DeadLetter["service"];
 /** A message that needs a decision: a dead letter, a dead event, or the first of a parked key. */
 export type Message = DeadLetter | DeadEvent | ParkedKey;
 

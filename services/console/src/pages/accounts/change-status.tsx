@@ -17,7 +17,7 @@ interface Wanted {
   readonly reason: string;
 }
 
-/** What each state means for the owner, said before it is set. */
+/** The meaning of each state for the owner, said before it is set. */
 const effects: Readonly<Record<Wanted["status"], string>> = {
   active: "The owner may do everything again: writes are taken, and held deliveries go out.",
   suspended:

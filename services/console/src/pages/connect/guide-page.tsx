@@ -37,7 +37,7 @@ export function GuidePage() {
   );
 }
 
-/** What was entered into the form before; a reload forgets it. */
+/** Entries of the form before; a reload forgets them. */
 interface Entered {
   readonly id: string;
   /** The secret to enter at the sender, where it was made here. */
@@ -141,7 +141,7 @@ function ToPaste({ source: { ingest_url }, entered, isLater }: ToPasteProps) {
   );
 }
 
-/** What to enter at the sender, with its traps. */
+/** Steps at the sender, with its traps. */
 function Over({ title, preset }: { readonly title: string; readonly preset: WebhookPresetInFull | null }) {
   if (preset === null)
     return (

@@ -11,7 +11,7 @@ import styles from "./connect.module.css";
 import { isChosenByOwner, newSecret } from "./new-secret.ts";
 
 const schemes = ["hmac", "standard-webhooks", "token", "ed25519", "jwt"] as const;
-/** Where the secret comes from: made here, known already, or shown by the sender once its webhook exists. */
+/** Origin of the secret: made here, known already, or shown by the sender once its webhook exists. */
 type From = "made" | "known" | "later";
 
 interface NewSourceInput {

@@ -17,7 +17,7 @@ interface ChangeFlagProps {
   readonly revision: string;
 }
 
-/** What a change was before, so that it can be taken back. */
+/** The definition before a change, so that it can be taken back. */
 interface Past {
   readonly definition: FlagDefinition;
   readonly reason: string;

@@ -45,7 +45,7 @@ const paths = {
 } as const;
 const countedMax = 100;
 
-/** What waits for a decision, by kind. */
+/** Messages that wait for a decision, by kind. */
 function Waiting({ refetchInterval }: ReadAgain) {
   const waiting = useQuery({
     queryKey: ["operations", "waiting"],

@@ -12,7 +12,7 @@ export interface WantedChange {
   readonly expiresAt: string | null;
 }
 
-/** What a change came to: the value, and how many instances run with it. */
+/** The result of a change: the value, and how many instances run with it. */
 export interface ChangeResult {
   readonly name: string;
   readonly value: unknown;
