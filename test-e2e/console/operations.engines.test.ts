@@ -200,10 +200,16 @@ test("two operators who set one property see both values, and nobody's change is
   const conflict = page.getByRole("alertdialog", { name: "It has changed meanwhile" });
   await conflict.getByRole("row", { name: /limits\.maxPageSize 60 70/ }).waitFor();
   await assertPresentable(page, "both values of a property");
-  await conflict.getByRole("button", { name: "Take the saved version" }).click();
-  await other.getByRole("button", { name: "Undo" }).click();
-  await other.getByText("Undone: Both at once.").first().waitFor();
+  await conflict.getByRole("button", { name: "Save mine over it" }).click();
+  await page.getByText(/instances run with it\.$/).waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("row", { name: /gateway.*70.*overrides.*no$/ }).waitFor();
   await other.close();
+
+  await page.getByLabel("Do", { exact: true }).selectOption("unset");
+  await page.getByRole("button", { name: "Try it first" }).click();
+  await page.getByRole("button", { name: "Remove the override" }).click();
+  await page.getByRole("row", { name: /gateway.*100.*defaults.*no$/ }).waitFor();
 });
 
 test("a flag is added after it was tried, switched off, and switched on again by undo", async () => {
@@ -233,6 +239,22 @@ test("a flag is added after it was tried, switched off, and switched on again by
   await page.getByRole("button", { name: "Set it" }).click();
   await page.getByText("off to everybody").waitFor();
   await assertPresentable(page, "a flag", "flag");
+
+  const other = await ada.context.newPage();
+  await other.goto(page.url());
+  await other.getByRole("button", { name: "Enable" }).click();
+  await other.getByLabel("Reason", { exact: true }).fill("It is mended.");
+  await other.getByRole("button", { name: "Try it first" }).click();
+  await other.getByRole("button", { name: "Set it" }).click();
+  await other.getByText("on to 10 %, off to the rest").waitFor();
+  await page.getByLabel("Reason", { exact: true }).fill("It breaks again.");
+  await page.getByRole("button", { name: "Try it first" }).click();
+  const conflict = page.getByRole("alertdialog", { name: "It has changed meanwhile" });
+  await conflict.getByRole("row", { name: 'state "disabled" "enabled"' }).waitFor();
+  await assertPresentable(page, "both versions of a flag");
+  await conflict.getByRole("button", { name: "Save mine over it" }).click();
+  await page.getByText("off to everybody").waitFor();
+  await other.close();
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByText("on to 10 %, off to the rest").waitFor();
   await page.goto(at("flags?state=enabled"));

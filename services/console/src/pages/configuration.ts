@@ -7,7 +7,7 @@ interface Shown {
   readonly masked: boolean;
 }
 
-interface Override extends Shown {
+export interface Override extends Shown {
   readonly name: string;
   readonly revision: string;
   readonly reason: string | null;

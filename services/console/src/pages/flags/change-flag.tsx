@@ -31,13 +31,14 @@ function useFlagForm({ flag, revision }: ChangeFlagProps) {
   const [seen, setSeen] = useState({ flag, revision });
   const [past, setPast] = useState<Past | null>(null);
   const isNew = seen.revision === "0";
-  const send = (isDryRun: boolean) => setFlag(parsed(text), { expectedRevision: seen.revision, reason, isDryRun });
-  const dryRun = useChange(() => send(true));
+  const send = ({ revision: expectedRevision }: ChangeFlagProps, isDryRun: boolean) =>
+    setFlag(parsed(text), { expectedRevision, reason, isDryRun });
+  const dryRun = useChange(() => send(seen, true));
   const change = useChange(
-    () => send(false),
-    ({ flag: saved }) => {
+    async (on: ChangeFlagProps) => ({ ...(await send(on, false)), before: on.flag }),
+    ({ flag: saved, before }) => {
       if (!saved) return;
-      if (!isNew) setPast({ definition: definitionOf(seen.flag), reason });
+      if (!isNew) setPast({ definition: definitionOf(before), reason });
       setSeen({ flag: saved, revision: saved.revision });
       setReason("");
       dryRun.reset();
@@ -79,7 +80,7 @@ type FlagForm = ReturnType<typeof useFlagForm>;
 export function ChangeFlag({ flag, revision }: ChangeFlagProps) {
   const navigate = useNavigate();
   const form = useFlagForm({ flag, revision });
-  const { text, edit, seen, setSeen, past, setPast, isNew, lookAgain, hasChanged } = form;
+  const { text, edit, seen, setSeen, past, setPast, isNew, change, lookAgain, hasChanged } = form;
   return (
     <Panel title={isNew ? "The flag" : "Change it"} actions={!isNew && <States text={text} edit={edit} />}>
       <Form form={form} />
@@ -101,7 +102,7 @@ export function ChangeFlag({ flag, revision }: ChangeFlagProps) {
         <Conflict
           what="flag"
           differences={differencesOf(membersOf(text), membersOf(textOf(flag)))}
-          onMine={lookAgain}
+          onMine={() => change.mutate({ flag, revision })}
           onTheirs={() => {
             lookAgain();
             edit(textOf(flag));
@@ -113,7 +114,7 @@ export function ChangeFlag({ flag, revision }: ChangeFlagProps) {
 }
 
 function Form({ form }: { readonly form: FlagForm }) {
-  const { text, edit, reason, setReason, isNew, dryRun, change, error, hasChanged } = form;
+  const { text, edit, reason, setReason, seen, isNew, dryRun, change, error, hasChanged } = form;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     change.reset();
@@ -161,7 +162,7 @@ function Form({ form }: { readonly form: FlagForm }) {
           Try it first
         </button>
         {dryRun.data && !hasChanged && (
-          <button type="button" className="main" disabled={change.isPending} onClick={() => change.mutate()}>
+          <button type="button" className="main" disabled={change.isPending} onClick={() => change.mutate(seen)}>
             {isNew ? "Add it" : "Set it"}
           </button>
         )}

@@ -6,7 +6,7 @@ import { useChange } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/lists.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { type Property, valueText } from "../configuration.ts";
+import { type Override, type Property, valueText } from "../configuration.ts";
 import { type ChangeResult, changeProperty, type WantedChange } from "./property-change.ts";
 import { boundsText, inputText, readValue } from "./property-value.ts";
 
@@ -22,43 +22,50 @@ interface Typed {
 /** Sets or unsets an override: tried first, then made, then undone if it was wrong. */
 export function ChangeProperty({ property }: { readonly property: Property }) {
   const [typed, setTyped] = useState<Typed>(() => startOf(property));
-  const [seen, setSeen] = useState(property.overrides);
+  /** The overrides as they were when the change was tried: one that comes between is a conflict. */
+  const [tried, setTried] = useState<Property["overrides"] | null>(null);
   const [undo, setUndo] = useState<WantedChange | null>(null);
   const overrideIn = (overrides: Property["overrides"]) => overrides.find(({ name }) => name === typed.name);
-  const dryRun = useChange(() => changeProperty(wantedOf(property, typed, overrideIn(seen)?.revision), true));
+  const now = overrideIn(property.overrides);
+  const seen = tried === null ? now : overrideIn(tried);
+  const dryRun = useChange(() => changeProperty(wantedOf(property, typed, now?.revision), true));
   const change = useChange(
-    () => changeProperty(wantedOf(property, typed, overrideIn(seen)?.revision), false),
-    ({ revision }) => {
-      setUndo(undoOf(typed, overrideIn(seen), revision));
+    async (on: Override | undefined) => ({
+      ...(await changeProperty(wantedOf(property, typed, on?.revision), false)),
+      before: on,
+    }),
+    ({ revision, before }) => {
+      setUndo(undoOf(typed, before, revision));
+      setTried(null);
       dryRun.reset();
     },
   );
   const set = (changed: Partial<Typed>) => {
     setTyped({ ...typed, ...changed });
     // Another question has another answer, about the overrides of now.
-    setSeen(property.overrides);
+    setTried(null);
     dryRun.reset();
     change.reset();
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
+    setTried(property.overrides);
     dryRun.mutate();
   };
   const error = change.error ?? dryRun.error;
   const hasChanged = error instanceof ApiError && error.status === 409;
-  const now = overrideIn(property.overrides);
   return (
     <Panel title="Change it">
       <form className={parts.page} onSubmit={submit}>
         <Fields property={property} typed={typed} set={set} />
         {error && !hasChanged && <Failure error={error} what="property" />}
-        <div role="status">{dryRun.data && <p>{previewText(property, typed, overrideIn(seen))}</p>}</div>
+        <div role="status">{dryRun.data && <p>{previewText(property, typed, seen)}</p>}</div>
         <div className={parts.row}>
           <button type="submit" disabled={dryRun.isPending}>
             Try it first
           </button>
           {dryRun.data && !hasChanged && (
-            <button type="button" className="main" disabled={change.isPending} onClick={() => change.mutate()}>
+            <button type="button" className="main" disabled={change.isPending} onClick={() => change.mutate(seen)}>
               {typed.isSet ? "Set it" : "Remove the override"}
             </button>
           )}
@@ -76,7 +83,7 @@ export function ChangeProperty({ property }: { readonly property: Property }) {
               theirs: now ? `${valueText(now)}, because: ${now.reason ?? "–"}` : "not overridden",
             },
           ]}
-          onMine={() => set({})}
+          onMine={() => change.mutate(now)}
           onTheirs={() => set({ text: inputText(now?.value ?? property.value), isSet: true })}
         />
       )}
@@ -99,12 +106,13 @@ function wantedOf(property: Property, { name, isSet, text, reason, hours }: Type
   return { change: { name, expectedRevision: revision, ...state }, reason: reason.trim(), expiresAt };
 }
 
-/** Builds the change that takes this one back. */
+/** Builds the change that takes this one back; null where the value before is not shown to this person. */
 function undoOf(
   { name, isSet, reason }: Typed,
-  before: Property["overrides"][number] | undefined,
+  before: Override | undefined,
   revision: string | null,
-) {
+): WantedChange | null {
+  if (before?.masked) return null;
   const state = before ? { value: before.value } : { unset: true };
   return {
     change: { name, expectedRevision: isSet ? (revision ?? "0") : "0", ...state },
@@ -113,11 +121,7 @@ function undoOf(
   };
 }
 
-function previewText(
-  property: Property,
-  { isSet, text }: Typed,
-  before: Property["overrides"][number] | undefined,
-): string {
+function previewText(property: Property, { isSet, text }: Typed, before: Override | undefined): string {
   const from = before ? valueText(before) : `${valueText(property)} (${property.source ?? "not reported"})`;
   const to = isSet ? text.trim() || "none" : "the value below the overrides";
   const when = property.reload === "live" ? "at once" : "from the next start of each instance on";
