@@ -13,8 +13,11 @@ export interface TestCertificates {
   readonly keyFile: string;
   /** Certificate of an authority that signed none of them. */
   readonly otherCaFile: string;
-  /** Issues another certificate of the authority, for a name. */
-  issue(name: string): Promise<{ readonly certFile: string; readonly keyFile: string }>;
+  /** Issues another certificate of the authority, for a name; valid since yesterday, for two more days by default. */
+  issue(
+    name: string,
+    options?: { readonly endsAt?: Date },
+  ): Promise<{ readonly certFile: string; readonly keyFile: string }>;
   remove(): Promise<void>;
 }
 
@@ -28,11 +31,14 @@ export async function createCertificates(): Promise<TestCertificates> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-certificates-"));
   const [ca, other] = await Promise.all([createAuthority(folder, "ca"), createAuthority(folder, "other-ca")]);
 
-  async function issue(name: string) {
+  async function issue(name: string, { endsAt }: { readonly endsAt?: Date } = {}) {
     const { privateKey, publicKey } = await newKeys();
     const files = { certFile: join(folder, `${name}.pem`), keyFile: join(folder, `${name}.key`) };
     const san = { name: "subjectAltName", altNames: [{ type: dnsName, value: name }] };
-    await writeFile(files.certFile, await certificate({ name, publicKey, issuer: ca.identity, extensions: [san] }));
+    await writeFile(
+      files.certFile,
+      await certificate({ name, publicKey, issuer: ca.identity, extensions: [san], endsAt }),
+    );
     await writeFile(files.keyFile, privateKey);
     return files;
   }
@@ -67,9 +73,10 @@ interface NewCertificate {
   readonly publicKey: string;
   readonly issuer: Identity;
   readonly extensions: object[];
+  readonly endsAt?: Date | undefined;
 }
 
-async function certificate({ name, publicKey, issuer, extensions }: NewCertificate): Promise<string> {
+async function certificate({ name, publicKey, issuer, extensions, endsAt }: NewCertificate): Promise<string> {
   // Loaded here because nearly every test imports this library, and few need a certificate.
   const { default: forge } = await import("node-forge");
   const made = forge.pki.createCertificate();
@@ -77,7 +84,7 @@ async function certificate({ name, publicKey, issuer, extensions }: NewCertifica
   // Positive, and its own for each certificate: clients refuse two of one issuer with one number.
   made.serialNumber = `01${crypto.randomUUID().replaceAll("-", "")}`;
   made.validity.notBefore = new Date(Date.now() - dayMs);
-  made.validity.notAfter = new Date(Date.now() + 2 * dayMs);
+  made.validity.notAfter = endsAt ?? new Date(Date.now() + 2 * dayMs);
   made.setSubject([{ name: "commonName", value: name }]);
   made.setIssuer([{ name: "commonName", value: issuer.name }]);
   made.setExtensions(extensions);

@@ -13,6 +13,7 @@ import { portal } from "./portal.ts";
 import { publishedEvents } from "./published-events.ts";
 import { scopes } from "./scopes.ts";
 import { secrets } from "./secrets.ts";
+import { senderCertificates } from "./sender-certificates.ts";
 import { ssrf } from "./ssrf.ts";
 import { why } from "./why.ts";
 
@@ -26,6 +27,7 @@ export const groups: readonly Group[] = [
   scopes,
   why,
   ingestTokens,
+  senderCertificates,
   ssrf,
   hostileServers,
   http,

@@ -19,6 +19,7 @@ import { givesNothing } from "./oauth-arrivals.ts";
 import { isNoToken } from "./oauth-grants.ts";
 import { stepUpAsked } from "./scopes.ts";
 import { finds } from "./secrets.ts";
+import { provesNothing } from "./sender-certificates.ts";
 import { isRepelled } from "./smuggling.ts";
 import { neverReached } from "./ssrf.ts";
 import { hasNoSteps } from "./why.ts";
@@ -44,6 +45,19 @@ const table: readonly Row<never>[] = [
       error(404, "not_found"),
       error(500, "server_error"),
       error(503, "unavailable"),
+    ],
+  }),
+  row("sender-certificates", provesNothing, {
+    good: [
+      { status: 401, received: 1, visits: 0, bytes: 1_024 },
+      { status: 503, received: 0, visits: 0, bytes: 65_536 },
+    ],
+    weak: [
+      { status: 202, received: 1, visits: 0, bytes: 0 },
+      { status: 500, received: 0, visits: 0, bytes: 0 },
+      { status: 401, received: 2, visits: 0, bytes: 0 },
+      { status: 401, received: 0, visits: 1, bytes: 0 },
+      { status: 503, received: 0, visits: 0, bytes: 64 * 1024 * 1024 },
     ],
   }),
   row("leases", givesNoMessage("not_found"), {

@@ -107,6 +107,7 @@ function propertiesOf(issuer: OidcIssuer, reachable: readonly { readonly port: n
     "webhook-delivery.attempt.timeout": "4000",
     "images.import.allow": allowed,
     "webhook-delivery.outbound.allow": allowed,
+    "webhook-ingest.outbound.allow": allowed,
   };
 }
 
