@@ -19,6 +19,7 @@ export const samples: Readonly<Record<string, () => Promise<Command>>> = {
   TypeScript: async () => [process.execPath, join(here, "consume.ts")],
   Python: () => pythonWith(here, "consume.py"),
   Java: () => javaWith(here, "Consume.java"),
+  Go: () => goIn(join(here, "go")),
 };
 
 /** Installs what `requirements.txt` beside a Python program lists, and returns its command. */
@@ -53,12 +54,25 @@ export async function javaWith(folder: string, file: string): Promise<Command> {
   return ["java", "-XX:+UseSerialGC", "-cp", join(jars, "*"), join(folder, file)];
 }
 
+/** Builds the Go program of a folder with the modules that its `go.sum` lists, and returns its command. */
+async function goIn(folder: string): Promise<Command> {
+  await findProgram({ name: "go", versionArgs: ["version"], install: "install Go from https://go.dev/dl" });
+  const parts = ["go.mod", "go.sum", "consume.go"].map((file) => join(folder, file));
+  const built = await fetchFor("go", parts, (into) =>
+    run("go", ["build", "-mod=readonly", "-o", join(into, "consume"), "."], { cwd: folder }),
+  );
+  return [join(built, "consume")];
+}
+
 /** Installs the packages of a list, in a folder named after the list: another list is another folder. */
-async function fetchFor(language: string, list: string, fill: (folder: string) => Promise<unknown>): Promise<string> {
-  const digest = createHash("sha256")
-    .update(await readFile(list))
-    .digest("hex");
-  const folder = join(enginesFolder, `consume-events-${language}-${digest.slice(0, 12)}`);
+async function fetchFor(
+  language: string,
+  lists: string | readonly string[],
+  fill: (folder: string) => Promise<unknown>,
+): Promise<string> {
+  const digest = createHash("sha256");
+  for (const list of [lists].flat()) digest.update(await readFile(list));
+  const folder = join(enginesFolder, `consume-events-${language}-${digest.digest("hex").slice(0, 12)}`);
   await fetchOnce(folder, fill);
   return folder;
 }

@@ -55,7 +55,7 @@ export function comparedSources(ingest: Harness, clock: ManualClock | null = nul
           await goOn();
           return null;
         },
-        { timeoutMs: 40_000, message: `a run by ${trigger} ends` },
+        { timeoutMs: 240_000, message: `a run by ${trigger} ends` },
       ),
   };
 }

@@ -46,6 +46,7 @@ test("a new source is shown with every field, found again, and published", async
       ingest_path: "",
       former_ingest_paths: [],
       addresses: [],
+      sender_key: null,
       settings: {},
       overlaps_end_at: [],
       secrets: [],
