@@ -80,6 +80,7 @@ export async function openWorld(
     ...(hasOwnIssuer ? openidProperties(mailbox) : { ...trusting(issuer), "mail.url": mailbox.url }),
     "images.import.allow": "127.0.0.1:*",
     "webhook-delivery.outbound.allow": "127.0.0.1:*",
+    "webhook-ingest.outbound.allow": "127.0.0.1:*",
   });
   const client = createClient(system.baseUrl);
   const tryTo: World["tryTo"] = (headers, path, request = {}) =>

@@ -69,6 +69,10 @@ const onlyInTrouble = [
   "signalbox_audit_refusals_left_out_total",
   "signalbox_webhook_rejections_dropped_total",
   "signalbox_worker_restarts_total",
+  // Present when a source has a read key of its sender.
+  "signalbox_webhook_reconciliations_total",
+  "signalbox_webhooks_missed_total",
+  "signalbox_webhook_sender_requests_total",
   // Present when a manifest or supergraph is watched.
   "signalbox_graphql_reload_failures_total",
   // Present when the server ends a subscription.

@@ -60,5 +60,6 @@ export const fieldReads = ({ account }: Pick<Things, "account">): Readonly<Recor
   "Account.webhookEventTypes": "{ viewer { webhookEventTypes(first: 100) { edges { node { name } } } } }",
   "Account.webhookReplays": "{ viewer { webhookReplays(first: 100) { edges { node { id } } } } }",
   "Account.webhookBookmarks": "{ viewer { webhookBookmarks(first: 100) { edges { node { id name } } } } }",
+  "Account.webhookOutages": "{ viewer { webhookOutages(first: 100) { edges { node { id } } } } }",
   "Account.webhookSources": "{ viewer { webhookSources(first: 100) { edges { node { id } } } } }",
 });

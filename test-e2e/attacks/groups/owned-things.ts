@@ -29,6 +29,8 @@ export interface Things {
   /** The name of a bookmark of the received webhook. */
   readonly bookmark: string;
   readonly replay: string;
+  /** A comparison of the source with its sender's list, which the sender refused. */
+  readonly reconciliation: string;
 }
 
 /** Creates an owner with one of each resource. */
@@ -59,7 +61,18 @@ export async function ownerOfEverything(scene: TrustingScene): Promise<Owner> {
   await make(`/api/v1/webhooks/sources/${source}/received/${received}/bookmark`, { name: bookmark });
   const replay = await make(`/api/v1/webhooks/sources/${source}/replays`, { from: "2026-01-01T00:00:00Z" });
   const rejection = await rejectedAt(scene, headers, source);
-  const deliveries = { source, endpoint, pullEndpoint, delivery, received, rejection, bookmark, replay };
+  const reconciliation = await reconciledAt(scene, headers, source);
+  const deliveries = {
+    source,
+    endpoint,
+    pullEndpoint,
+    delivery,
+    received,
+    rejection,
+    bookmark,
+    replay,
+    reconciliation,
+  };
   const owned = { key, identity, image, upload, deletion, ...deliveries };
   return { ...victim, things: { account: victim.id, ...owned } };
 }
@@ -77,6 +90,16 @@ async function rejectedAt({ world }: TrustingScene, headers: Headers, source: st
   await world.tryTo(forged, `/ingest/${source}`, { body: {} });
   const path = `/api/v1/webhooks/sources/${source}/rejections`;
   return eventually(async () => (await world.send(headers, path)).json.items[0]?.id ?? null);
+}
+
+async function reconciledAt({ world, receiver }: TrustingScene, headers: Headers, source: string): Promise<string> {
+  const path = `/api/v1/webhooks/sources/${source}`;
+  const place = { sender: "github", repository: "victim/shop", hook_id: 1, api_url: `${receiver.url}/gone` };
+  await world.send(headers, `${path}/sender-key`, { method: "PUT", body: { ...place, key: "the-key-of-the-victim" } });
+  const runs = async () => (await world.send(headers, `${path}/reconciliations`)).json.items;
+  return eventually(
+    async () => (await runs()).find(({ status }: { status: string }) => status === "failed")?.id ?? null,
+  );
 }
 
 async function deliveryOf({ world }: TrustingScene, headers: Headers): Promise<string> {
@@ -106,6 +129,7 @@ export function pathTo(template: string, things: Things): string | null {
     upload_id: things.upload,
     rejection_id: things.rejection,
     replay_id: things.replay,
+    reconciliation_id: things.reconciliation,
     ref: things.received,
   };
   const byPath = [

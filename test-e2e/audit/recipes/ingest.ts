@@ -84,6 +84,18 @@ const bookmarked = (make: (person: Person, path: string) => Attempt): Recipe =>
     return make(person, webhook);
   });
 
+/** A source whose sender does not know its key, so that a comparison ends at once. */
+const readableSource = (make: (person: Person, path: string, key: object) => Attempt): Recipe =>
+  fresh(async (person, { send, goneUrl }) => {
+    const body = { ...newSource, scheme: "stripe" };
+    const path = `${sources}/${(await send(person.headers, sources, { body })).json.id}`;
+    const key = { sender: "stripe", key: "rk_test_of_nobody", api_url: goneUrl };
+    await send(person.headers, `${path}/sender-key`, { method: "PUT", body: key });
+    const runs = async () => (await send(person.headers, `${path}/reconciliations`)).json.items;
+    await eventually(async () => (await runs())[0]?.status === "failed");
+    return make(person, path, key);
+  });
+
 /** Recipes of each audited write to sources and received webhooks. */
 export const ingestRecipes: Recipes = {
   "POST /api/v1/webhooks/sources": fresh((person) => rest(person, "POST", sources, newSource)),
@@ -117,6 +129,15 @@ export const ingestRecipes: Recipes = {
   "DELETE /api/v1/webhooks/bookmarks/{name}": bookmarked((person) =>
     rest(person, "DELETE", "/api/v1/webhooks/bookmarks/kept"),
   ),
+  "PUT /api/v1/webhooks/sources/{id}/sender-key": readableSource((person, path, key) =>
+    rest(person, "PUT", `${path}/sender-key`, key),
+  ),
+  "DELETE /api/v1/webhooks/sources/{id}/sender-key": readableSource((person, path) =>
+    rest(person, "DELETE", `${path}/sender-key`),
+  ),
+  "POST /api/v1/webhooks/sources/{id}/reconcile": readableSource((person, path) =>
+    rest(person, "POST", `${path}/reconcile`, { dry_run: true }),
+  ),
   "DELETE /api/v1/webhooks/sources/{id}": source((person, path) => rest(person, "DELETE", path)),
   "Mutation.createWebhookSource": fresh((person) =>
     graph(person, "createWebhookSource", "CreateWebhookSourceInput", newSource),
@@ -135,6 +156,18 @@ export const ingestRecipes: Recipes = {
   ),
   "Mutation.deletePreviousWebhookSourceAddresses": rotatedSource((person, path) =>
     mutation(person, `deletePreviousWebhookSourceAddresses(id: "${path.slice(sources.length + 1)}")`),
+  ),
+  "Mutation.setWebhookSenderKey": readableSource((person, path) =>
+    mutation(
+      person,
+      `setWebhookSenderKey(id: "${path.slice(sources.length + 1)}", input: { sender: "stripe", key: "rk_test_of_nobody", apiUrl: "https://stripe.invalid" })`,
+    ),
+  ),
+  "Mutation.deleteWebhookSenderKey": readableSource((person, path) =>
+    mutation(person, `deleteWebhookSenderKey(id: "${path.slice(sources.length + 1)}")`),
+  ),
+  "Mutation.reconcileWebhookSource": readableSource((person, path) =>
+    mutation(person, `reconcileWebhookSource(id: "${path.slice(sources.length + 1)}", input: { dryRun: true })`),
   ),
   "Mutation.deleteWebhookSource": sourceGraph((id) => `deleteWebhookSource(id: "${id}")`),
   "Mutation.bookmarkReceivedWebhook": bookmarked((person, path) =>
