@@ -21,6 +21,8 @@ CREATE TABLE "sources" (
     "address_ids" TEXT[],
     "secret_ids" TEXT[],
     "is_secret_short" BOOLEAN,
+    "sealed_sender_key" TEXT,
+    "sender_key" JSONB,
 
     CONSTRAINT "sources_pkey" PRIMARY KEY ("id")
 );
@@ -109,6 +111,7 @@ CREATE TABLE "received_deliveries" (
     "is_type_signed" BOOLEAN NOT NULL,
     "same_content_as" TEXT,
     "body_decoded" BOOLEAN NOT NULL DEFAULT false,
+    "origin" TEXT,
 
     CONSTRAINT "received_deliveries_pkey" PRIMARY KEY ("source_id", "received_at", "id")
 ) PARTITION BY RANGE ("received_at");
@@ -138,3 +141,87 @@ CREATE INDEX "bookmarks_account_id_created_at_id_idx" ON "bookmarks"("account_id
 CREATE INDEX "bookmarks_source_id_idx" ON "bookmarks"("source_id");
 ALTER TABLE "bookmarks" ADD CONSTRAINT "bookmarks_source_id_fkey"
   FOREIGN KEY ("source_id") REFERENCES "sources"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+CREATE TABLE "reconciliation_schedules" (
+    "source_id" TEXT NOT NULL,
+    "due_at" TIMESTAMPTZ(3) NOT NULL,
+    "trigger" TEXT NOT NULL,
+    "outage_id" TEXT,
+    "covered_to" TIMESTAMPTZ(3) NOT NULL,
+    "run_id" TEXT,
+    "lease_id" TEXT,
+    "lease_until" TIMESTAMPTZ(3),
+
+    CONSTRAINT "reconciliation_schedules_pkey" PRIMARY KEY ("source_id")
+);
+
+CREATE TABLE "reconciliations" (
+    "id" TEXT NOT NULL,
+    "source_id" TEXT NOT NULL,
+    "account_id" TEXT NOT NULL,
+    "trigger" TEXT NOT NULL,
+    "outage_id" TEXT,
+    "dry_run" BOOLEAN NOT NULL,
+    "status" TEXT NOT NULL,
+    "reason" TEXT,
+    "from_at" TIMESTAMPTZ(3) NOT NULL,
+    "to_at" TIMESTAMPTZ(3) NOT NULL,
+    "position" TEXT,
+    "is_listed" BOOLEAN NOT NULL,
+    "listed" INTEGER NOT NULL,
+    "missed" INTEGER NOT NULL,
+    "recovered" INTEGER NOT NULL,
+    "missed_from" TIMESTAMPTZ(3),
+    "missed_to" TIMESTAMPTZ(3),
+    "failures" INTEGER NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "finished_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "reconciliations_pkey" PRIMARY KEY ("id")
+);
+
+CREATE TABLE "missed_webhooks" (
+    "source_id" TEXT NOT NULL,
+    "digest" BYTEA NOT NULL,
+    "run_id" TEXT NOT NULL,
+    "reference" TEXT NOT NULL,
+    "sent_at" TIMESTAMPTZ(3) NOT NULL,
+    "state" TEXT NOT NULL,
+    "reason" TEXT,
+    "asks" INTEGER NOT NULL,
+    "asked_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "missed_webhooks_pkey" PRIMARY KEY ("source_id","digest")
+);
+
+CREATE TABLE "heartbeats" (
+    "id" TEXT NOT NULL,
+    "beat_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "heartbeats_pkey" PRIMARY KEY ("id")
+);
+
+CREATE TABLE "outages" (
+    "id" TEXT NOT NULL,
+    "from_at" TIMESTAMPTZ(3) NOT NULL,
+    "to_at" TIMESTAMPTZ(3) NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "outages_pkey" PRIMARY KEY ("id")
+);
+
+CREATE INDEX "reconciliation_schedules_due_at_idx" ON "reconciliation_schedules"("due_at");
+
+CREATE INDEX "reconciliations_source_id_created_at_id_idx" ON "reconciliations"("source_id", "created_at", "id");
+
+CREATE INDEX "reconciliations_outage_id_account_id_idx" ON "reconciliations"("outage_id", "account_id");
+
+CREATE INDEX "missed_webhooks_run_id_state_sent_at_idx" ON "missed_webhooks"("run_id", "state", "sent_at");
+
+CREATE INDEX "outages_created_at_id_idx" ON "outages"("created_at", "id");
+
+ALTER TABLE "reconciliation_schedules" ADD CONSTRAINT "reconciliation_schedules_source_id_fkey" FOREIGN KEY ("source_id") REFERENCES "sources"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+ALTER TABLE "reconciliations" ADD CONSTRAINT "reconciliations_source_id_fkey" FOREIGN KEY ("source_id") REFERENCES "sources"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+ALTER TABLE "missed_webhooks" ADD CONSTRAINT "missed_webhooks_source_id_fkey" FOREIGN KEY ("source_id") REFERENCES "sources"("id") ON DELETE CASCADE ON UPDATE CASCADE;
