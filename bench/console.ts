@@ -181,9 +181,14 @@ async function followTail(page: Page, send: Send, seconds: number) {
     await publish(send, (perSecond * everyMs) / 1_000);
     await sleep(Math.max(0, startedMs + (nth + 1) * everyMs - performance.now()));
   }
-  const longest =
-    "Math.max(0, ...tasks.filter(({ startTime }) => startTime >= sinceMs).map(({ duration }) => duration))";
-  const longestMs = await page.evaluate<number>(longest);
+  const long = await page.evaluate<number[]>(
+    "tasks.filter(({ startTime }) => startTime >= sinceMs).map(({ duration }) => duration)",
+  );
   const shown = await page.getByRole("table", { name: "Deliveries" }).getByRole("row").count();
-  return { longestMs: rounded(longestMs), grownMiB: rounded((await heapMiB()) - beforeMiB), rowsShown: shown };
+  return {
+    longestMs: rounded(Math.max(0, ...long)),
+    longTasks: long.length,
+    grownMiB: rounded((await heapMiB()) - beforeMiB),
+    rowsShown: shown,
+  };
 }
