@@ -32,7 +32,7 @@ test("the linter's recommended rules find nothing in the document of any service
 
 test("the document of the account service stays small", () => {
   const bytes = JSON.stringify(documents.get("account")).length;
-  assert.ok(bytes <= 250_000, `${bytes} bytes`);
+  assert.ok(bytes <= 265_000, `${bytes} bytes`);
 });
 
 test("every operation has an example of its request and of each answer, and the schemas accept them", () => {

@@ -134,7 +134,7 @@ const answering = (status: string, body: string, header = ""): HostileAnswer => 
   return () => [head, ...(body === "" ? [] : [body])];
 };
 
-/** What is at an address of the list and does not prove the sender. */
+/** Answers at an address of the list that do not prove the sender. */
 function badCertificates({ crown }: TrustingScene, { good, other, expired }: Keys): Record<string, HostileAnswer> {
   const padded = `${good.certificate}${"#".repeat(64 * 1_024)}`;
   return {

@@ -157,7 +157,7 @@ export const PortalTheme = z
     radius: z.int().min(0).max(16).optional().describe("The radius of corners in pixels. Default: 6."),
     scheme: z.enum(["auto", "light", "dark"]).default("auto").describe("`auto` follows the browser of the subscriber."),
   })
-  .meta({ id: "PortalTheme" })
+  .meta({ id: "PortalTheme", description: "Looks of the portal." })
   .register(examples, { example: { accent: "#0b57d0", radius: 8, scheme: "auto" } });
 
 export type PortalTheme = z.output<typeof PortalTheme>;

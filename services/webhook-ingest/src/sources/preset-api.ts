@@ -19,8 +19,7 @@ export interface PresetApi {
 }
 
 /** A preset under its name, with the places of a webhook's identity. */
-interface NamedPreset
-  extends Omit<Preset, "documentation" | "secretFrom" | "settings" | "ownerSettings" | "readKey"> {
+interface NamedPreset extends Omit<Preset, "documentation" | "secretFrom" | "settings" | "ownerSettings" | "readKey"> {
   readonly name: string;
   readonly documentationUrl: string;
   readonly settings: Preset["settings"];
