@@ -22,6 +22,7 @@ test("every published area is routed to the service that owns it", () => {
     "/api/v1/webhooks/sources/src_1": "webhook-ingest",
     "/api/v1/webhooks/presets/stripe": "webhook-ingest",
     "/api/v1/webhooks/bookmarks/first": "webhook-ingest",
+    "/api/v1/webhooks/outages": "webhook-ingest",
     "/api/v1/webhooks/endpoints": "webhook-delivery",
     "/openapi/images.json": "images",
     "/": "gateway",

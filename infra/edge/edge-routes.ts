@@ -55,6 +55,7 @@ export const edgeRoutes: readonly EdgeRoute[] = [
   { prefix: "/api/v1/webhooks/sources", service: "webhook-ingest" },
   { prefix: "/api/v1/webhooks/presets", service: "webhook-ingest" },
   { prefix: "/api/v1/webhooks/bookmarks", service: "webhook-ingest" },
+  { prefix: "/api/v1/webhooks/outages", service: "webhook-ingest" },
   { prefix: "/openapi/webhook-ingest.json", service: "webhook-ingest" },
   { prefix: "/api/v1/webhooks", service: "webhook-delivery" },
   { prefix: "/openapi/webhook-delivery.json", service: "webhook-delivery" },
