@@ -8,13 +8,17 @@ const tabsMax = 200;
 
 /** Reaches a control with Tab alone and presses it, or types into it in place of what is there. @throws Error when no Tab leads there */
 export async function pressByKeyboard(page: Page, target: Locator, text?: string): Promise<void> {
+  await reachByKeyboard(page, target);
+  if (text === undefined) return page.keyboard.press("Enter");
+  await page.keyboard.press("ControlOrMeta+a");
+  return page.keyboard.insertText(text);
+}
+
+/** Moves the focus to a control with Tab alone. @throws Error when no Tab leads there */
+export async function reachByKeyboard(page: Page, target: Locator): Promise<void> {
   await target.waitFor();
   for (let tabs = 0; tabs < tabsMax; tabs++) {
-    if (await target.evaluate((element) => element === element.ownerDocument.activeElement)) {
-      if (text === undefined) return page.keyboard.press("Enter");
-      await page.keyboard.press("ControlOrMeta+a");
-      return page.keyboard.insertText(text);
-    }
+    if (await target.evaluate((element) => element === element.ownerDocument.activeElement)) return;
     await page.keyboard.press("Tab");
   }
   throw new Error(`The keyboard does not reach ${target}.`);
@@ -29,7 +33,7 @@ export function watchPage(page: Page): readonly string[] {
     if (message.type() === "error") problems.push(message.text());
   });
   page.on("request", (request) => {
-    if (!request.url().startsWith(origin) && !request.url().startsWith("data:"))
+    if (![origin, `blob:${origin}`, "data:"].some((own) => request.url().startsWith(own)))
       problems.push(`asked ${request.url()}`);
   });
   return problems;

@@ -21,7 +21,7 @@ test("every address of the console is the page, which runs no script of its own 
   ] as const) {
     const answer = await fetch(gateway.url + path);
     const policy = answer.headers.get("content-security-policy") ?? "";
-    assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self';/);
+    assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:;/);
     assert.match(policy, /frame-ancestors 'none'.*require-trusted-types-for 'script'; trusted-types 'none'/);
     assert.doesNotMatch(policy, /unsafe|https?:/);
     assert.equal(answer.headers.get("cache-control"), "no-cache");

@@ -4,9 +4,9 @@ import type { LiveState } from "./live-feed.ts";
 import type { Live } from "./use-live.ts";
 
 const texts: Readonly<Record<LiveState, { readonly tone: Tone; readonly word: string; readonly title: string }>> = {
-  connecting: { tone: "wait", word: "connecting", title: "The page asks to be told of attempts." },
-  live: { tone: "good", word: "live", title: "Attempts are shown as they are made." },
-  behind: { tone: "wait", word: "catching up", title: "Attempts of before come now, in their order." },
+  connecting: { tone: "wait", word: "connecting", title: "The page asks to be told of changes." },
+  live: { tone: "good", word: "live", title: "Changes are shown as they are made." },
+  behind: { tone: "wait", word: "catching up", title: "Changes of before come now, in their order." },
   reconnecting: {
     tone: "wait",
     word: "reconnecting",

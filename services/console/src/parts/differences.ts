@@ -8,6 +8,15 @@ export interface Difference {
 /** Names the fields in which two versions differ, with both values. */
 export function differencesOf<Input extends object>(mine: Input, theirs: Input): Difference[] {
   return (Object.keys(mine) as (keyof Input & string)[])
-    .filter((name) => mine[name] !== theirs[name])
-    .map((name) => ({ name, mine: String(mine[name]), theirs: String(theirs[name]) }));
+    .map((name) => ({ name: wordsOf(name), mine: textOf(mine[name]), theirs: textOf(theirs[name]) }))
+    .filter(({ mine, theirs }) => mine !== theirs);
+}
+
+/** Writes the name of a field for people: "eventTypes" is "event types". */
+const wordsOf = (name: string): string =>
+  name.replaceAll(/([a-z])([A-Z])/g, (_, end: string, start: string) => `${end} ${start.toLowerCase()}`);
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

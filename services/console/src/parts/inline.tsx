@@ -90,8 +90,15 @@ export function Status({ tone, children }: { readonly tone: Tone; readonly child
 /** The longest text that a page lays out; the rest is one click away. */
 const shownMax = 20_000;
 
+interface CodeProps {
+  readonly text: string;
+  readonly label: string;
+  /** True where the page has a button of its own that copies it. */
+  readonly isPlain?: boolean;
+}
+
 /** A text as it was sent, such as a body; JSON is indented. */
-export function Code({ text, label }: { readonly text: string; readonly label: string }) {
+export function Code({ text, label, isPlain = false }: CodeProps) {
   const [isWhole, setWhole] = useState(false);
   const whole = indented(text);
   const shown = isWhole ? whole : whole.slice(0, shownMax);
@@ -106,9 +113,11 @@ export function Code({ text, label }: { readonly text: string; readonly label: s
         <pre>{shown}</pre>
       </section>
       <div className={styles.row}>
-        <Copy text={text} label={`Copy ${label}`} className="plain">
-          Copy
-        </Copy>
+        {!isPlain && (
+          <Copy text={text} label={`Copy ${label}`} className="plain">
+            Copy
+          </Copy>
+        )}
         {shown.length < whole.length && (
           <button type="button" className="plain" onClick={() => setWhole(true)}>
             Show all {whole.length.toLocaleString()} characters

@@ -22,11 +22,11 @@ const cleaned = (search: Search): Search =>
   Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined && value !== ""));
 
 /** The form of the filters. Enter or leaving a field applies it. */
-export function Filters({ children }: { readonly children: ReactNode }) {
+export function Filters({ label = "Filters", children }: { readonly label?: string; readonly children: ReactNode }) {
   const stay = (event: FormEvent) => event.preventDefault();
   return (
-    <search>
-      <form className={styles.filters} onSubmit={stay} aria-label="Filters">
+    <search aria-label={label}>
+      <form className={styles.filters} onSubmit={stay} aria-label={label}>
         {children}
       </form>
     </search>
@@ -58,14 +58,20 @@ export function TextFilter({ name, label, type = "text" }: FilterProps & { reado
   );
 }
 
+interface ChoiceProps extends FilterProps {
+  readonly choices: readonly string[];
+  /** The word for no choice. */
+  readonly any?: string;
+}
+
 /** A filter with the values that the API knows. */
-export function ChoiceFilter({ name, label, choices }: FilterProps & { readonly choices: readonly string[] }) {
+export function ChoiceFilter({ name, label, choices, any = "any" }: ChoiceProps) {
   const [search, change] = useFilters();
   return (
     <label className={styles.field}>
       <span>{label}</span>
       <select value={search[name] ?? ""} onChange={({ target }) => change({ [name]: target.value })}>
-        <option value="">any</option>
+        <option value="">{any}</option>
         {choices.map((choice) => (
           <option key={choice}>{choice}</option>
         ))}

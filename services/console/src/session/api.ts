@@ -4,18 +4,23 @@ import { deploymentUrl } from "./place.ts";
 import { askPerson, credentialHeaders, readSession, renewOnce } from "./session.ts";
 
 /** The API of this deployment, with the credential of the session. */
-export const api = createClient({ baseUrl: deploymentUrl.href.replace(/\/$/, ""), fetch: sendAsPerson });
+export const api = createClient({
+  baseUrl: deploymentUrl.href.replace(/\/$/, ""),
+  fetch: (request) => sendAsPerson(request),
+});
+
+type Transport = (request: Request) => Promise<Response>;
 
 /**
  * Sends a request with the credential. After a 401 the token is renewed, by the issuer's session or by the person, and
  * after a 403 that asks for a recent sign-in the person gives one; then the same request goes out again, so nothing that was
  * typed is lost.
  */
-export async function sendAsPerson(request: Request): Promise<Response> {
+export async function sendAsPerson(request: Request, transport: Transport = fetch): Promise<Response> {
   const send = async () => {
     const attempt = request.clone();
     for (const [name, value] of Object.entries(await credentialHeaders())) attempt.headers.set(name, value);
-    return fetch(attempt);
+    return transport(attempt);
   };
   const answer = await send();
   if (answer.status === 401) return (await renewOnce()) || (await askPerson("ended")) ? send() : answer;
@@ -48,10 +53,10 @@ export interface Versioned<Data> {
  * Returns the data of an answer and its version.
  * @throws ApiError when the request was refused
  */
-export async function versioned<Data>(answer: Promise<Answered<Data>>): Promise<Versioned<Data>> {
+export async function versioned<Data>(answer: Promise<Answered<Data>>): Promise<Versioned<NonNullable<Data>>> {
   const { data, error, response } = await answer;
   if (!response.ok) throw new ApiError(response, error);
-  return { data: data as Data, etag: response.headers.get("ETag") };
+  return { data: data as NonNullable<Data>, etag: response.headers.get("ETag") };
 }
 
 export const credentialQuery = queryOptions({

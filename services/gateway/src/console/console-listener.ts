@@ -14,13 +14,16 @@ const archive = new URL("../../assets/console.json.br", import.meta.url);
 /** The prefix of the portal: a second page of the same build, which other origins may frame. */
 const portalFolder = "portal";
 
-/** Everything comes from this deployment, no script or style is in the page, and no text becomes a script. */
+/**
+ * Everything comes from this deployment, no script or style is in the page, and no text becomes a script. Images may be
+ * `blob:`, since those of an account are read with a credential, which an address cannot carry.
+ */
 const policyFor = (ancestors: string): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    "img-src 'self' data:",
+    "img-src 'self' blob: data:",
     "connect-src 'self'",
     "form-action 'none'",
     `frame-ancestors ${ancestors}`,

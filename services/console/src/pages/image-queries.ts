@@ -1,0 +1,36 @@
+import { queryOptions } from "@tanstack/react-query";
+import type { Tone } from "../parts/inline.tsx";
+import { api, versioned } from "../session/api.ts";
+
+/** An image as several pages show it. */
+export type Image = Awaited<ReturnType<typeof readImage>>["data"];
+
+/** Tells of every change of the account's images: made, changed, rendered, given up, deleted. */
+export const imageChanges = "subscription { imageChanged { imageId } }";
+
+export const readImage = (id: string) =>
+  versioned(api.GET("/images/{image_id}", { params: { path: { image_id: id } } }));
+
+/** An image that is being processed is read again every three seconds, also where no subscription tells of it. */
+export const imageQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["image", id],
+    queryFn: () => readImage(id),
+    refetchInterval: ({ state }) => (state.data?.data.status === "processing" ? 3_000 : false),
+  });
+
+export const imageTones: Readonly<Record<Image["status"], Tone>> = {
+  processing: "wait",
+  ready: "good",
+  failed: "failed",
+};
+
+/** The name that people know an image by. */
+export const nameOf = ({ title, filename }: Pick<Image, "title" | "filename">): string => title ?? filename;
+
+/** Writes a number of bytes: "482 bytes", "38.2 kB", "1.5 MB". */
+export function bytesText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  if (bytes < 1_000_000) return `${Number((bytes / 1000).toFixed(1))} kB`;
+  return `${Number((bytes / 1_000_000).toFixed(1))} MB`;
+}

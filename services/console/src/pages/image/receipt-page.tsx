@@ -1,0 +1,48 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { Answer } from "../../parts/answer.tsx";
+import { Id, Status, Time } from "../../parts/inline.tsx";
+import { Curl } from "../../parts/lists.tsx";
+import { Page, Pairs, Panel } from "../../parts/page.tsx";
+import { api, versioned } from "../../session/api.ts";
+import { bytesText } from "../image-queries.ts";
+
+/** The receipt of a deletion: what was erased, and when. It is read again until the last byte is gone. */
+export function ReceiptPage() {
+  const { id } = useParams({ strict: false }) as { readonly id: string };
+  const receipt = useQuery({
+    queryKey: ["image-deletion", id],
+    refetchInterval: ({ state }) => (state.data?.status === "erasing" ? 1_000 : false),
+    queryFn: async () =>
+      (await versioned(api.GET("/images/deletions/{image_id}", { params: { path: { image_id: id } } }))).data,
+  });
+  return (
+    <Page title="Receipt of a deletion" actions={<Link to="/images">All images</Link>}>
+      <Answer query={receipt} what="receipt">
+        {({ status, sha256, deleted_at, erased_at, erased_bytes, erased_objects, kept }) => (
+          <Panel title={status === "erased" ? "The image is erased" : "The image is being erased"}>
+            <Pairs
+              items={[
+                [
+                  "Status",
+                  <span key="" role="status">
+                    <Status tone={status === "erased" ? "good" : "wait"}>{status}</Status>
+                  </span>,
+                ],
+                ["Image", <Id key="" value={id} />],
+                ["Deleted", <Time key="" at={deleted_at} />],
+                ["Erased", erased_at ? <Time key="" at={erased_at} /> : "within a minute, as a rule at once"],
+                ["Objects", erased_objects === null ? "not known yet" : `${erased_objects}`],
+                ["Bytes", erased_bytes === null ? "not known yet" : bytesText(erased_bytes)],
+                ["SHA-256 of the original", <Id key="" value={sha256} why={false} />],
+              ]}
+            />
+            {kept && <p>The original was kept, since another image of your account has the same one.</p>}
+            <p>Copies in caches of others go when their lifetime ends.</p>
+          </Panel>
+        )}
+      </Answer>
+      <Curl path={`images/deletions/${id}`} />
+    </Page>
+  );
+}

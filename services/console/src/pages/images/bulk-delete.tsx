@@ -1,0 +1,87 @@
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { Action } from "../../parts/dialog.tsx";
+import { Id, Status } from "../../parts/inline.tsx";
+import { Panel, Table } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { api, versioned } from "../../session/api.ts";
+import styles from "./images.module.css";
+
+/** Images that are deleted together at most, as the API allows. */
+export const chosenMax = 100;
+
+interface Outcome {
+  readonly id: string;
+  readonly outcome: "deleted" | "missing";
+}
+
+/** Deletes the chosen images together, and says of each what became of it. */
+export function BulkDelete({ chosen, clear }: { readonly chosen: ReadonlySet<string>; readonly clear: () => void }) {
+  const [outcomes, setOutcomes] = useState<readonly Outcome[]>([]);
+  const remove = async () => {
+    const params = { header: { "Idempotency-Key": crypto.randomUUID() } };
+    const { items } = (await versioned(api.POST("/images/delete", { params, body: { ids: [...chosen] } }))).data;
+    setOutcomes(items);
+  };
+  const images = chosen.size === 1 ? "image" : "images";
+  return (
+    <>
+      {chosen.size > 0 && (
+        <section className={styles.chosen} aria-label="Chosen images">
+          <strong role="status">
+            {chosen.size} {chosen.size === chosenMax ? `${images} chosen, which is the most` : `${images} chosen`}
+          </strong>
+          <Action
+            label={`Delete ${chosen.size} ${images}`}
+            what="images"
+            kind="danger"
+            confirm="The images and every form of them are gone at once, for everybody. This cannot be undone."
+            run={remove}
+            onDone={clear}
+          />
+          <button type="button" onClick={clear}>
+            Choose none
+          </button>
+        </section>
+      )}
+      {outcomes.length > 0 && (
+        <Panel
+          title="What became of them"
+          actions={
+            <button type="button" className="plain" onClick={() => setOutcomes([])}>
+              Close
+            </button>
+          }
+        >
+          <Table
+            label="Outcomes of the deletion"
+            rows={outcomes}
+            keyOf={({ id }) => id}
+            columns={[
+              { name: "Image", cell: ({ id }) => <Id value={id} /> },
+              {
+                name: "Outcome",
+                cell: ({ outcome }) => (
+                  <Status tone={outcome === "deleted" ? "good" : "off"}>
+                    {outcome === "deleted" ? "deleted" : "was gone before"}
+                  </Status>
+                ),
+              },
+              {
+                name: "Receipt",
+                cell: ({ id, outcome }) =>
+                  outcome === "deleted" ? (
+                    <Link to="/images/deletions/$id" params={{ id }}>
+                      receipt
+                    </Link>
+                  ) : (
+                    <span className={parts.quiet}>none</span>
+                  ),
+              },
+            ]}
+          />
+        </Panel>
+      )}
+    </>
+  );
+}

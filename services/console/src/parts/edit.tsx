@@ -1,0 +1,140 @@
+import { ApiError } from "@signalbox/client";
+import { type QueryKey, type UseMutationResult, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, type ReactNode, useState } from "react";
+import type { Versioned } from "../session/api.ts";
+import { Failure } from "./answer.tsx";
+import { Conflict } from "./conflict.tsx";
+import { useChange } from "./dialog.tsx";
+import { type Difference, differencesOf } from "./differences.ts";
+import parts from "./parts.module.css";
+
+interface EditOptions<Data, Input> {
+  readonly current: Versioned<Data>;
+  /** The query that has the current version. */
+  readonly queryKey: QueryKey;
+  readonly inputOf: (data: Data) => Input;
+  /** Reads the saved version, when somebody else has changed it. */
+  readonly read: () => Promise<Versioned<Data>>;
+  /** Sends the input; the version makes sure that nobody's change is overwritten unseen. Returns what is saved now. */
+  readonly save: (input: Input, before: Data, etag: string | null) => Promise<Versioned<Data>>;
+  readonly onDone?: () => void;
+  /** What both versions show of an input; secrets that were typed are left out. Default: all of it. */
+  readonly shown?: (input: Input) => object;
+}
+
+/** A form over something that others may change too. */
+export interface Edit<Input> {
+  readonly input: Input;
+  readonly set: (changed: Partial<Input>) => void;
+  readonly isChanged: boolean;
+  /** Forgets what was typed. */
+  readonly drop: () => void;
+  readonly submit: (event: FormEvent) => void;
+  readonly saving: UseMutationResult<unknown, Error, { readonly input: Input; readonly etag: string | null }>;
+  readonly conflict: ConflictOfEdit | null;
+}
+
+interface ConflictOfEdit {
+  readonly differences: readonly Difference[];
+  readonly onMine: () => void;
+  readonly onTheirs: () => void;
+}
+
+/**
+ * Edits something. Until a person types, the form shows what is saved; from then on it keeps what was typed, together with
+ * the version that it is based on.
+ */
+export function useEdit<Data, Input extends object>(options: EditOptions<Data, Input>): Edit<Input> {
+  const { current, queryKey, inputOf, read, save, onDone, shown = (input) => input } = options;
+  const queries = useQueryClient();
+  const [draft, setDraft] = useState<{ readonly input: Input; readonly base: Versioned<Data> } | null>(null);
+  const [theirs, setTheirs] = useState<Versioned<Data> | null>(null);
+  const { input, base } = draft ?? { input: inputOf(current.data), base: current };
+  const drop = () => {
+    setDraft(null);
+    setTheirs(null);
+    saving.reset();
+  };
+  const saving = useChange(
+    async (sent: { readonly input: Input; readonly etag: string | null }) => {
+      try {
+        return { input: sent.input, saved: await save(sent.input, base.data, sent.etag) };
+      } catch (error) {
+        if (error instanceof ApiError && [409, 412].includes(error.status)) {
+          const now = await read();
+          // A conflict of another kind, such as a limit, left the version as it was.
+          if (now.etag !== sent.etag) setTheirs(now);
+        }
+        throw error;
+      }
+    },
+    ({ input: sent, saved }) => {
+      queries.setQueryData(queryKey, saved);
+      // What was typed while the answer was on its way is kept.
+      setDraft((typed) => (typed === null || typed.input === sent ? null : { input: typed.input, base: saved }));
+      setTheirs(null);
+      onDone?.();
+    },
+  );
+  return {
+    input,
+    set: (changed) => setDraft({ input: { ...input, ...changed }, base }),
+    isChanged: draft !== null && differencesOf(input, inputOf(base.data)).length > 0,
+    drop,
+    submit: (event) => {
+      event.preventDefault();
+      saving.mutate({ input, etag: base.etag });
+    },
+    saving,
+    conflict: theirs && {
+      differences: differencesOf(shown(input), shown(inputOf(theirs.data))),
+      onMine: () => {
+        setDraft({ input, base: theirs });
+        setTheirs(null);
+        saving.mutate({ input, etag: theirs.etag });
+      },
+      onTheirs: () => {
+        setDraft({ input: inputOf(theirs.data), base: theirs });
+        setTheirs(null);
+        saving.reset();
+      },
+    },
+  };
+}
+
+interface EditFormProps<Input> {
+  readonly edit: Edit<Input>;
+  readonly label: string;
+  /** The thing that is edited, for a refusal. */
+  readonly what: string;
+  readonly onCancel?: () => void;
+  readonly children: ReactNode;
+}
+
+/** The form of an edit: its fields, its refusal, and both versions when somebody else saved meanwhile. */
+export function EditForm<Input extends object>({ edit, label, what, onCancel, children }: EditFormProps<Input>) {
+  const { saving, conflict, isChanged } = edit;
+  return (
+    <form className={parts.panel} onSubmit={edit.submit} aria-label={label}>
+      {children}
+      {saving.error && !conflict && <Failure error={saving.error} what={what} />}
+      <div className={parts.row}>
+        <button type="submit" className="main" disabled={saving.isPending}>
+          Save
+        </button>
+        {onCancel && (
+          <button type="button" onClick={onCancel}>
+            Cancel
+          </button>
+        )}
+        {!onCancel && isChanged && (
+          <button type="button" onClick={edit.drop}>
+            Undo changes
+          </button>
+        )}
+        <span role="status">{!onCancel && (isChanged ? "Not saved yet." : saving.isSuccess && "Saved.")}</span>
+      </div>
+      {conflict && <Conflict what={what} {...conflict} />}
+    </form>
+  );
+}
