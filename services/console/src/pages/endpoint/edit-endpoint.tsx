@@ -6,7 +6,7 @@ import parts from "../../parts/parts.module.css";
 import { api, type Versioned, versioned } from "../../session/api.ts";
 import { type Endpoint, readEndpoint } from "../webhooks.ts";
 import { EndpointFields } from "./endpoint-fields.tsx";
-import { bodyOf, type EndpointInput, inputOf } from "./endpoint-input.ts";
+import { bodyOf, type EndpointInput, inputOf, shownInput } from "./endpoint-input.ts";
 
 interface EditProps {
   readonly current: Versioned<Endpoint>;
@@ -28,7 +28,7 @@ export function EditEndpoint({ current, onDone }: EditProps) {
   };
   return (
     <form className={parts.panel} onSubmit={submit} aria-label="Edit the endpoint">
-      <EndpointFields input={input} change={setInput} />
+      <EndpointFields input={input} change={setInput} present={current.data} />
       {error && <Failure error={error} what="endpoint" />}
       <div className={parts.row}>
         <button type="submit" className="main" disabled={isPending}>
@@ -41,7 +41,7 @@ export function EditEndpoint({ current, onDone }: EditProps) {
       {theirs && (
         <Conflict
           what="endpoint"
-          differences={differencesOf(input, inputOf(theirs))}
+          differences={differencesOf(shownInput(input), shownInput(inputOf(theirs)))}
           onMine={() => saveOver(input)}
           onTheirs={() => {
             setInput(inputOf(theirs));
@@ -53,8 +53,9 @@ export function EditEndpoint({ current, onDone }: EditProps) {
   );
 }
 
-async function send(input: EndpointInput, { id, type }: Endpoint, etag: string | null) {
-  const body = { ...bodyOf(input), ...(type !== "pull" && { url: input.url.trim() }) };
+async function send(input: EndpointInput, before: Endpoint, etag: string | null) {
+  const { id, type } = before;
+  const body = { ...bodyOf(input, before), ...(type !== "pull" && { url: input.url.trim() }) };
   const header = etag === null ? {} : { "If-Match": etag };
   return versioned(api.PATCH("/api/v1/webhooks/endpoints/{id}", { params: { path: { id }, header }, body }));
 }

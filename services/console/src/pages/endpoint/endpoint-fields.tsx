@@ -1,15 +1,19 @@
 import { Field } from "../../parts/lists.tsx";
 import parts from "../../parts/parts.module.css";
 import { useChoosesEvents, useIsPortal, useMay } from "../../session/api.ts";
+import type { Endpoint } from "../webhooks.ts";
 import type { EndpointInput } from "./endpoint-input.ts";
+import { MoreEndpointFields } from "./more-endpoint-fields.tsx";
 
 interface FieldsProps {
   readonly input: EndpointInput;
   readonly change: (input: EndpointInput) => void;
+  /** The endpoint as it is, for one that is edited. */
+  readonly present?: Endpoint;
 }
 
 /** The fields of an endpoint, for a new one and for one that is edited. */
-export function EndpointFields({ input, change }: FieldsProps) {
+export function EndpointFields({ input, change, present }: FieldsProps) {
   const set = (changed: Partial<EndpointInput>) => change({ ...input, ...changed });
   const isPortal = useIsPortal();
   const choosesEvents = useChoosesEvents();
@@ -61,6 +65,12 @@ export function EndpointFields({ input, change }: FieldsProps) {
         <summary>Filter and settings</summary>
         <div className={parts.page}>
           <Settings input={input} change={change} />
+        </div>
+      </details>
+      <details>
+        <summary>Rate, headers, metadata and client certificate</summary>
+        <div className={parts.page}>
+          <MoreEndpointFields input={input} set={set} {...(present && { present })} />
         </div>
       </details>
     </>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bodyOf, emptyInput } from "./endpoint-input.ts";
+import { bodyOf, emptyInput, shownInput } from "./endpoint-input.ts";
 
 test("an empty field leaves a setting to the service, and lists are read with commas, spaces and lines", () => {
   const body = bodyOf({ ...emptyInput, eventTypes: "image.*\n order.paid, ", retrySchedule: "5, 300" });
@@ -12,4 +12,31 @@ test("an empty field leaves a setting to the service, and lists are read with co
 test("what cannot be sent is refused with the name of its field", () => {
   assert.throws(() => bodyOf({ ...emptyInput, filter: "{" }), /^Error: Filter: this is not JSON/);
   assert.throws(() => bodyOf({ ...emptyInput, timeoutSeconds: "soon" }), /^Error: Time limit: “soon” is no number/);
+});
+
+test("a rate needs its limit, a secret header without a value keeps it, and a text that is gone is removed by null", () => {
+  const headers = [
+    { name: " X-Team ", value: "blue", secret: false },
+    { name: "Authorization", value: "", secret: true },
+    { name: "", value: "", secret: false },
+  ];
+  const metadata = [{ name: "plan", value: "pro", secret: false }];
+  const input = { ...emptyInput, rateLimit: "10", rateSeconds: "60", headers, metadata };
+  const { settings } = bodyOf(input, { settings: { metadata: { plan: "free", owner: "ada" } } } as never);
+  assert.deepEqual(settings.rate, { limit: 10, per_seconds: 60 });
+  assert.deepEqual(settings.headers, [
+    { name: "X-Team", value: "blue", secret: false },
+    { name: "Authorization", value: null, secret: true },
+  ]);
+  assert.deepEqual(settings.metadata, { plan: "pro", owner: null });
+  assert.equal(bodyOf(emptyInput).settings.rate, null);
+});
+
+test("a certificate is sent when a pair was typed or it is taken away, and no typed secret is shown beside another version", () => {
+  assert.equal("client_certificate" in bodyOf(emptyInput).settings, false);
+  assert.equal(bodyOf({ ...emptyInput, isWithoutCertificate: true }).settings.client_certificate, null);
+  const pair = { ...emptyInput, certificate: "PEM", certificateKey: "KEY" };
+  assert.deepEqual(bodyOf(pair).settings.client_certificate, { certificate: "PEM", key: "KEY" });
+  const headers = [{ name: "Authorization", value: "hidden", secret: true }];
+  assert.doesNotMatch(JSON.stringify(shownInput({ ...pair, headers })), /KEY|hidden/);
 });

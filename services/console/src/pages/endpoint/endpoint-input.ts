@@ -11,6 +11,21 @@ export interface EndpointInput {
   readonly timeoutSeconds: string;
   readonly maxInFlight: string;
   readonly retrySchedule: string;
+  readonly rateLimit: string;
+  readonly rateSeconds: string;
+  readonly headers: readonly NamedText[];
+  readonly metadata: readonly NamedText[];
+  readonly certificate: string;
+  readonly certificateKey: string;
+  readonly isWithoutCertificate: boolean;
+}
+
+/** A header or a text of the owner. */
+export interface NamedText {
+  readonly name: string;
+  /** Empty for a secret header that keeps its value. */
+  readonly value: string;
+  readonly secret: boolean;
 }
 
 export const emptyInput: EndpointInput = {
@@ -23,6 +38,13 @@ export const emptyInput: EndpointInput = {
   timeoutSeconds: "",
   maxInFlight: "",
   retrySchedule: "",
+  rateLimit: "",
+  rateSeconds: "1",
+  headers: [],
+  metadata: [],
+  certificate: "",
+  certificateKey: "",
+  isWithoutCertificate: false,
 };
 
 /** Writes an endpoint into the fields of the form. */
@@ -37,16 +59,30 @@ export function inputOf({ url, description, event_types, settings }: Endpoint): 
     timeoutSeconds: textOf(settings.timeout_seconds),
     maxInFlight: textOf(settings.max_in_flight),
     retrySchedule: settings.retry_schedule_seconds?.join(", ") ?? "",
+    rateLimit: textOf(settings.rate?.limit ?? null),
+    rateSeconds: textOf(settings.rate?.per_seconds ?? 1),
+    headers: settings.headers.map(({ name, value, secret }) => ({ name, value: value ?? "", secret })),
+    metadata: Object.entries(settings.metadata).map(([name, value]) => ({ name, value, secret: false })),
+    certificate: "",
+    certificateKey: "",
+    isWithoutCertificate: false,
   };
 }
 
 const textOf = (value: number | null): string => (value === null ? "" : String(value));
 
+/** Shows an input beside another version of it, without the secrets that were typed. */
+export const shownInput = ({ certificateKey, headers, ...plain }: EndpointInput): object => ({
+  ...plain,
+  certificateKey: certificateKey && "typed anew",
+  headers: headers.map(({ name, value, secret }) => ({ name, value: secret && value ? "typed anew" : value, secret })),
+});
+
 /**
  * Reads the fields of the form. The API judges the values; only what cannot be sent is refused here.
  * @throws Error that names the field
  */
-export function bodyOf(input: EndpointInput) {
+export function bodyOf(input: EndpointInput, before: Pick<Endpoint, "settings"> | null = null) {
   return {
     description: input.description.trim() || null,
     event_types: wordsOf(input.eventTypes),
@@ -60,8 +96,32 @@ export function bodyOf(input: EndpointInput) {
         input.retrySchedule.trim() === ""
           ? null
           : wordsOf(input.retrySchedule).map((word) => numberOf(word, "Waits between tries") ?? 0),
+      rate: rateOf(input),
+      headers: named(input.headers).map(({ name, value, secret }) => ({ name, value: value || null, secret })),
+      metadata: metadataOf(input.metadata, before?.settings.metadata ?? {}),
+      ...certificateOf(input),
     },
   };
+}
+
+const named = (rows: readonly NamedText[]): NamedText[] =>
+  rows.map((row) => ({ ...row, name: row.name.trim() })).filter(({ name, value }) => name !== "" || value !== "");
+
+function rateOf({ rateLimit, rateSeconds }: EndpointInput) {
+  const limit = numberOf(rateLimit, "Deliveries at most");
+  return limit === null ? null : { limit, per_seconds: numberOf(rateSeconds, "In seconds") ?? 1 };
+}
+
+/** Texts that were there before and are not any more are removed by null. */
+function metadataOf(rows: readonly NamedText[], before: Readonly<Record<string, string>>) {
+  const removed = Object.keys(before).map((name) => [name, null] as const);
+  return Object.fromEntries([...removed, ...named(rows).map(({ name, value }) => [name, value] as const)]);
+}
+
+/** Without a new pair the endpoint keeps the one it has. */
+function certificateOf({ certificate, certificateKey: key, isWithoutCertificate }: EndpointInput) {
+  if (isWithoutCertificate) return { client_certificate: null };
+  return certificate.trim() === "" && key.trim() === "" ? {} : { client_certificate: { certificate, key } };
 }
 
 const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== "");

@@ -1,14 +1,11 @@
 import { useState } from "react";
-import { Failure } from "../../parts/answer.tsx";
-import { Action, Box, useChange } from "../../parts/dialog.tsx";
+import { Action } from "../../parts/dialog.tsx";
 import { Copy, Time } from "../../parts/inline.tsx";
-import { Field } from "../../parts/lists.tsx";
 import { Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
+import { Rotate } from "../../parts/rotate.tsx";
 import { api, useIsPortal, useMay, versioned } from "../../session/api.ts";
 import type { Endpoint } from "../webhooks.ts";
-
-const daySeconds = 86_400;
 
 /** The secrets of an endpoint with their ends. Showing one and making another need a recent sign-in. */
 export function Secrets({ endpoint: { id, secrets = [] } }: { readonly endpoint: Endpoint }) {
@@ -35,7 +32,13 @@ export function Secrets({ endpoint: { id, secrets = [] } }: { readonly endpoint:
                 Hide
               </button>
             )}
-            <Rotate id={id} onSecret={setShown} />
+            <Rotate
+              label="Rotate"
+              what="secret"
+              text="A new secret signs from now on. Until the overlap ends, deliveries carry the signatures of both, so your receiver can change in peace."
+              rotate={(seconds) => rotate(id, seconds)}
+              onDone={setShown}
+            />
             {hasPrevious && (
               <Action
                 label="End the previous secret"
@@ -70,50 +73,8 @@ export function Secrets({ endpoint: { id, secrets = [] } }: { readonly endpoint:
   );
 }
 
-function Rotate({ id, onSecret }: { readonly id: string; readonly onSecret: (secret: string) => void }) {
-  const [isOpen, setOpen] = useState(false);
-  const [overlap, setOverlap] = useState(String(daySeconds));
-  const rotation = useChange(
-    async () => {
-      const params = { path: { id }, header: { "Idempotency-Key": crypto.randomUUID() } };
-      const body = { overlap_seconds: Number(overlap) };
-      return (await versioned(api.POST("/api/v1/webhooks/endpoints/{id}/secret/rotate", { params, body }))).data.secret;
-    },
-    (secret) => {
-      onSecret(secret);
-      setOpen(false);
-    },
-  );
-  return (
-    <>
-      <button type="button" onClick={() => setOpen(true)}>
-        Rotate
-      </button>
-      <Box title="Rotate the secret" isOpen={isOpen} onClose={() => setOpen(false)}>
-        <p>
-          A new secret signs from now on. Until the overlap ends, deliveries carry the signatures of both, so your
-          receiver can change in peace.
-        </p>
-        <Field label="Overlap">
-          {(ids) => (
-            <select {...ids} value={overlap} onChange={({ target }) => setOverlap(target.value)}>
-              <option value="0">none: the old secret leaked</option>
-              <option value="3600">an hour</option>
-              <option value={daySeconds}>a day</option>
-              <option value={7 * daySeconds}>a week</option>
-            </select>
-          )}
-        </Field>
-        {rotation.error && <Failure error={rotation.error} what="secret" />}
-        <div className={parts.row}>
-          <button type="button" className="main" disabled={rotation.isPending} onClick={() => rotation.mutate()}>
-            Rotate
-          </button>
-          <button type="button" onClick={() => setOpen(false)}>
-            Cancel
-          </button>
-        </div>
-      </Box>
-    </>
-  );
-}
+const rotate = async (id: string, seconds: number | null) => {
+  const params = { path: { id }, header: { "Idempotency-Key": crypto.randomUUID() } };
+  const body = { overlap_seconds: seconds ?? 0 };
+  return (await versioned(api.POST("/api/v1/webhooks/endpoints/{id}/secret/rotate", { params, body }))).data.secret;
+};
