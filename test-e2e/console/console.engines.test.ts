@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { accessibilityProblems } from "@signalbox/testing";
+import { accessibilityProblems, createCertificates } from "@signalbox/testing";
 import { pressByKeyboard, settled, watchPage } from "./console-pages.ts";
 import { type ConsolePerson, makeKey, startConsolePerson } from "./console-person.ts";
 import { assertPresentable } from "./look-at-pages.ts";
@@ -152,17 +153,61 @@ test("what is gone, refused or out of reach is said in words, and what a key may
   assert.doesNotMatch(String(kept), /sbx_/);
 });
 
+test("an endpoint's rate, headers, metadata and client certificate are edited, and a hidden value stays without being shown", async (t) => {
+  const { page, receiver } = ada;
+  const { certFile, keyFile, remove } = await createCertificates();
+  t.after(remove);
+  const [certificate, key] = await Promise.all([readFile(certFile, "utf8"), readFile(keyFile, "utf8")]);
+  await page.goto(at("webhooks/endpoints"));
+  await page.getByRole("link", { name: "/hooks" }).click();
+  await page.getByRole("button", { name: "Edit" }).click();
+  await pressByKeyboard(page, page.getByText("Rate, headers, metadata and client certificate"));
+  await pressByKeyboard(page, page.getByLabel("Deliveries at most"), "50");
+  await pressByKeyboard(page, page.getByRole("button", { name: "Add a header" }));
+  await pressByKeyboard(page, page.getByLabel("Name of header 1"), "X-Team");
+  await pressByKeyboard(page, page.getByLabel("Value of header 1"), "blue");
+  await pressByKeyboard(page, page.getByRole("button", { name: "Add a header" }));
+  await pressByKeyboard(page, page.getByLabel("Name of header 2"), "Authorization");
+  await page.getByLabel("hidden").nth(1).check();
+  await page.getByLabel("Value of header 2").fill("Bearer of-the-receiver");
+  await pressByKeyboard(page, page.getByRole("button", { name: "Add a text" }));
+  await page.getByLabel("Name of text 1").fill("plan");
+  await page.getByLabel("Value of text 1").fill("pro");
+  await page.getByLabel("Certificate with its chain").fill("no certificate");
+  await page.getByLabel("Private key").fill(key);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The certificate cannot be read: it must be PEM.").first().waitFor();
+  assert.deepEqual(await accessibilityProblems(page), []);
+  await page.getByLabel("Certificate with its chain").fill(certificate);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("row", { name: /^rate .*50/ }).waitFor();
+
+  // Saved once more as it is shown: the hidden value is not typed again, and the text is taken off.
+  await page.getByRole("button", { name: "Edit" }).click();
+  await page.getByText("Rate, headers, metadata and client certificate").click();
+  await page.getByText("In use: CN=localhost").waitFor();
+  assert.equal(await page.getByLabel("Value of header 2").inputValue(), "");
+  assert.equal(await page.getByLabel("Private key").inputValue(), "");
+  await page.getByLabel("Take it away").check();
+  await page.getByRole("button", { name: "Remove text 1" }).click();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Send a test event" }).click();
+  await page.getByText("delivered", { exact: true }).waitFor();
+  const { headers } = receiver.requests.at(-1) ?? {};
+  assert.deepEqual([headers?.["x-team"], headers?.authorization], ["blue", "Bearer of-the-receiver"]);
+});
+
 /** Pages by their addresses; those with a name are pictured in the documents. */
 const shown: ReadonlyArray<readonly [path: string, picture?: string]> = [
   ["", "home"],
   ["webhooks/endpoints", "endpoints"],
   ["webhooks/endpoints/new"],
   ["webhooks/deliveries", "deliveries"],
-  ["webhooks/replays"],
-  ["webhooks/event-types?name=image.created"],
-  ["webhooks/events?publish=yes"],
+  ["webhooks/replays", "replays"],
+  ["webhooks/event-types?name=image.created", "event-types"],
+  ["webhooks/events?publish=yes", "events"],
 ];
-test("every page is accessible in light and dark, at 360 and 1280 pixels, and none is wider than its screen", async () => {
+test("every page is accessible in light and dark, at 320, 360 and 1280 pixels, and none is wider than its screen", async () => {
   const { page } = ada;
   const hrefOf = async (list: string, name: string) => {
     await page.goto(at(list));
@@ -171,10 +216,20 @@ test("every page is accessible in light and dark, at 360 and 1280 pixels, and no
   };
   const endpoint = await hrefOf("webhooks/endpoints", "/hooks");
   const delivery = await hrefOf("webhooks/deliveries", "test.ping");
-  for (const [path, picture] of [...shown, [endpoint] as const, [delivery] as const]) {
+  for (const [path, picture] of [...shown, [endpoint, "endpoint"] as const, [delivery, "delivery"] as const]) {
     await page.goto(at(path));
     await settled(page);
     await assertPresentable(page, path, picture);
+  }
+});
+
+test("with reduced motion nothing moves by itself, and without it the pages still do not", async () => {
+  const { page } = ada;
+  for (const reducedMotion of ["reduce", "no-preference"] as const) {
+    await page.emulateMedia({ reducedMotion });
+    await page.goto(at("webhooks/endpoints"));
+    await page.getByRole("table", { name: "Endpoints" }).waitFor();
+    assert.equal(await page.evaluate("document.getAnimations().length"), 0, reducedMotion);
   }
 });
 

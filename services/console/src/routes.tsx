@@ -1,4 +1,6 @@
 import { createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { accountRoutes } from "./account-routes.tsx";
+import { imageRoutes } from "./image-routes.tsx";
 import { operatorRoutes } from "./operator-routes.tsx";
 import { none, page, rootRoute, time } from "./page-route.tsx";
 import { knows, plainAddresses } from "./routing.ts";
@@ -54,6 +56,8 @@ const routeTree = rootRoute.addChildren([
     knows("type", "publish", ...time),
   ),
   ...sourceRoutes,
+  ...imageRoutes,
+  ...accountRoutes,
   ...operatorRoutes,
   page(
     "/why",

@@ -22,6 +22,8 @@ const places: readonly Place[] = [
   { to: "/webhooks/sources", name: "Sources", scope: "webhooks:read" },
   { to: "/webhooks/received", name: "Received", scope: "webhooks:read" },
   { to: "/webhooks/rejections", name: "Rejected", scope: "webhooks:read" },
+  { to: "/images", name: "Images", scope: "images:read" },
+  { to: "/account", name: "Account", scope: "account:read" },
   { to: "/operations", name: "Operations", scope: "operations:read" },
   { to: "/accounts", name: "Accounts", scope: "account:admin" },
   { to: "/properties", name: "Properties", scope: "config:read" },

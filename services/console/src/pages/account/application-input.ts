@@ -1,0 +1,48 @@
+import type { OauthApplication } from "@signalbox/client";
+import type { Scope } from "../../session/api.ts";
+
+/** The form of an application, as it is typed. */
+export interface ApplicationInput {
+  readonly name: string;
+  readonly redirectUris: string;
+  readonly signOutUris: string;
+  readonly scopes: Scope[];
+  readonly logo: string;
+  readonly isAsking: boolean;
+}
+
+export const emptyApplication: ApplicationInput = {
+  name: "",
+  redirectUris: "",
+  signOutUris: "",
+  scopes: [],
+  logo: "",
+  isAsking: false,
+};
+
+/** Writes an application into the fields of the form. */
+export function inputOf(application: OauthApplication): ApplicationInput {
+  const { name, redirect_uris, post_logout_redirect_uris, scopes, logo_url, consent } = application;
+  return {
+    name,
+    redirectUris: redirect_uris.join("\n"),
+    signOutUris: post_logout_redirect_uris.join("\n"),
+    scopes: [...scopes],
+    logo: logo_url ?? "",
+    isAsking: consent === "ask",
+  };
+}
+
+/** Reads the fields of the form. The API judges the values. */
+export function bodyOf({ name, redirectUris, signOutUris, scopes, logo, isAsking }: ApplicationInput) {
+  return {
+    name: name.trim(),
+    redirect_uris: linesOf(redirectUris),
+    post_logout_redirect_uris: linesOf(signOutUris),
+    scopes: [...scopes],
+    logo_url: logo.trim() || null,
+    consent: isAsking ? ("ask" as const) : ("none" as const),
+  };
+}
+
+const linesOf = (text: string): string[] => text.split(/\s+/).filter((line) => line !== "");

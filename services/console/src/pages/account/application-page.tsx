@@ -1,0 +1,147 @@
+import type { OauthApplication } from "@signalbox/client";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { Answer } from "../../parts/answer.tsx";
+import { Action } from "../../parts/dialog.tsx";
+import { EditForm, useEdit } from "../../parts/edit.tsx";
+import { Id, Time } from "../../parts/inline.tsx";
+import { Curl } from "../../parts/lists.tsx";
+import { Pairs, Panel, Table } from "../../parts/page.tsx";
+import { Rotate } from "../../parts/rotate.tsx";
+import { ShownOnce } from "../../parts/secret.tsx";
+import { api, type Versioned, versioned } from "../../session/api.ts";
+import { AccountFrame } from "./account-frame.tsx";
+import { ApplicationFields } from "./application-fields.tsx";
+import { bodyOf, inputOf } from "./application-input.ts";
+
+const readApplication = (id: string) =>
+  versioned(api.GET("/api/v1/oauth/applications/{application_id}", { params: { path: { application_id: id } } }));
+
+const keyOf = (id: string) => ["application", id] as const;
+
+/** One application that people sign in to: its fields and its secrets. */
+export function ApplicationPage() {
+  const { id } = useParams({ strict: false }) as { readonly id: string };
+  const navigate = useNavigate();
+  const application = useQuery({ queryKey: keyOf(id), queryFn: () => readApplication(id) });
+  return (
+    <AccountFrame
+      title={application.data?.data.name ?? "Application"}
+      actions={
+        <>
+          <Link to="/account/applications">All applications</Link>
+          {application.data && (
+            <Action
+              label="Delete"
+              what="application"
+              kind="danger"
+              confirm="Nobody can sign in to it any more, and its tokens end everywhere within two seconds. This cannot be undone."
+              run={() => api.oauthApplications.delete(id)}
+              onDone={() => void navigate({ to: "/account/applications" })}
+            />
+          )}
+        </>
+      }
+    >
+      <Answer query={application} what="application">
+        {(current) => (
+          <>
+            <Facts application={current.data} />
+            {current.data.type === "server" && <Secrets application={current.data} />}
+            <EditApplication key={id} current={current} />
+          </>
+        )}
+      </Answer>
+      <Curl path={`api/v1/oauth/applications/${id}`} />
+    </AccountFrame>
+  );
+}
+
+function Facts({ application }: { readonly application: OauthApplication }) {
+  const { id, type, party, created_at, updated_at } = application;
+  return (
+    <Panel title="Application">
+      <Pairs
+        items={[
+          ["Id, its client_id", <Id key="" value={id} />],
+          ["Runs", type],
+          ["Made by", party === "first" ? "us" : "others"],
+          ["Made", <Time key="" at={created_at} />],
+          ["Changed", <Time key="" at={updated_at} />],
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function Secrets({ application: { id, name, secrets } }: { readonly application: OauthApplication }) {
+  const [shown, setShown] = useState<string | null>(null);
+  const rotate = async (seconds: number | null) =>
+    (await api.oauthApplications.rotateSecret(id, { overlap_seconds: seconds ?? 0 })).client_secret;
+  return (
+    <Panel
+      title="Secrets"
+      actions={
+        <>
+          <Rotate
+            label="Rotate"
+            what="secret"
+            text="The server gets another secret. The old one works beside it until the overlap ends."
+            rotate={rotate}
+            onDone={setShown}
+          />
+          {secrets.some(({ ends_at }) => ends_at !== null) && (
+            <Action
+              label="End the old secrets"
+              what="secret"
+              kind="danger"
+              confirm="A server that still has an old secret gets no tokens any more."
+              run={() => api.oauthApplications.deletePreviousSecrets(id)}
+            />
+          )}
+        </>
+      }
+    >
+      {shown !== null && (
+        <ShownOnce
+          title={`The secret of ${name}`}
+          text="The server sends it to the token endpoint with its id."
+          secret={shown}
+          onClose={() => setShown(null)}
+        />
+      )}
+      <Table
+        label="Secrets"
+        rows={secrets}
+        keyOf={(secret) => secret.id}
+        columns={[
+          { name: "Secret", cell: (secret) => <code>{secret.id}</code> },
+          { name: "Made", cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: "Ends", cell: ({ ends_at }) => (ends_at ? <Time at={ends_at} /> : "in use, without an end") },
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function EditApplication({ current }: { readonly current: Versioned<OauthApplication> }) {
+  const { id } = current.data;
+  const edit = useEdit({
+    current,
+    queryKey: keyOf(id),
+    inputOf,
+    read: () => readApplication(id),
+    save: (input, _before, etag) => {
+      const header = etag === null ? {} : { "If-Match": etag };
+      const params = { path: { application_id: id }, header };
+      return versioned(api.PATCH("/api/v1/oauth/applications/{application_id}", { params, body: bodyOf(input) }));
+    },
+  });
+  return (
+    <EditForm edit={edit} label="Edit the application" what="application">
+      <h2>Fields</h2>
+      <ApplicationFields input={edit.input} set={edit.set} />
+    </EditForm>
+  );
+}

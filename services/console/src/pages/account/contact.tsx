@@ -1,0 +1,141 @@
+import { type FormEvent, useState } from "react";
+import { Failure } from "../../parts/answer.tsx";
+import { Action, useChange } from "../../parts/dialog.tsx";
+import { Status } from "../../parts/inline.tsx";
+import { Field } from "../../parts/lists.tsx";
+import { Panel } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { api, versioned } from "../../session/api.ts";
+import type { Account } from "./profile-page.tsx";
+
+interface ContactProps {
+  readonly account: Account;
+  readonly mayWrite: boolean;
+}
+
+/** The contact address, by which the person signs in and gets mails; a new one waits for the code that is mailed to it. */
+export function Contact({ account, mayWrite }: ContactProps) {
+  const { contact_address: address, pending_contact_address: pending } = account;
+  return (
+    <Panel
+      title="Contact address"
+      actions={
+        mayWrite &&
+        address && (
+          <Action
+            label="Remove the address"
+            what="address"
+            kind="danger"
+            confirm="No mails come any more, and no code by which you could sign in. The last way in to the account cannot be removed."
+            run={() => change(null)}
+          />
+        )
+      }
+    >
+      <p>
+        {address ? (
+          <>
+            {address}{" "}
+            <Status tone={account.contact_address_verified ? "good" : "wait"}>
+              {account.contact_address_verified ? "verified" : "not verified"}
+            </Status>
+          </>
+        ) : (
+          "There is none: you get no mails, and cannot sign in with a code."
+        )}
+      </p>
+      {pending && <Pending address={pending} mayWrite={mayWrite} />}
+      {mayWrite && <NewAddress />}
+    </Panel>
+  );
+}
+
+const change = (address: string | null) => versioned(api.PATCH("/api/account", { body: { contact_address: address } }));
+
+function Pending({ address, mayWrite }: { readonly address: string; readonly mayWrite: boolean }) {
+  const [code, setCode] = useState("");
+  const confirmation = useChange(
+    () => versioned(api.POST("/api/account/contact-change/confirm", { body: { code: code.trim() } })),
+    () => setCode(""),
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    confirmation.mutate();
+  };
+  return (
+    <form className={parts.notice} onSubmit={submit} aria-label="Confirm the new address">
+      <p role="status">
+        <strong>{address}</strong> waits for the code that was mailed to it. Until then the address above is in use.
+      </p>
+      {mayWrite && (
+        <>
+          <Field label="Code from the mail">
+            {(ids) => (
+              <input
+                {...ids}
+                required
+                inputMode="numeric"
+                autoComplete="one-time-code"
+                value={code}
+                onChange={({ target }) => setCode(target.value)}
+              />
+            )}
+          </Field>
+          {confirmation.error && <Failure error={confirmation.error} what="code" />}
+          <div className={parts.row}>
+            <button type="submit" className="main" disabled={confirmation.isPending}>
+              Confirm
+            </button>
+            <Action
+              label="Send another code"
+              what="code"
+              run={() => versioned(api.POST("/api/account/contact-change/resend"))}
+            />
+            <Action
+              label="Keep the old address"
+              what="address"
+              run={() => versioned(api.DELETE("/api/account/contact-change"))}
+            />
+          </div>
+        </>
+      )}
+    </form>
+  );
+}
+
+function NewAddress() {
+  const [address, setAddress] = useState("");
+  const request = useChange(
+    () => change(address.trim()),
+    () => setAddress(""),
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    request.mutate();
+  };
+  return (
+    <form className={parts.page} onSubmit={submit} aria-label="Change the address">
+      <Field
+        label="Another address"
+        hint="A code is mailed to it. The address in use gets a mail too, with a way to object."
+      >
+        {(ids) => (
+          <input
+            {...ids}
+            type="email"
+            required
+            autoComplete="email"
+            value={address}
+            onChange={({ target }) => setAddress(target.value)}
+          />
+        )}
+      </Field>
+      {request.error && <Failure error={request.error} what="address" />}
+      <div>
+        <button type="submit" disabled={request.isPending}>
+          Mail a code
+        </button>
+      </div>
+    </form>
+  );
+}

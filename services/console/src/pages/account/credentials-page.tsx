@@ -1,0 +1,179 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Answer } from "../../parts/answer.tsx";
+import { Action } from "../../parts/dialog.tsx";
+import { Id, Status, Time, type Tone } from "../../parts/inline.tsx";
+import { Curl, Pager, useFilters } from "../../parts/lists.tsx";
+import { Table } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { Rotate } from "../../parts/rotate.tsx";
+import { Rename, ShownOnce } from "../../parts/secret.tsx";
+import { useMay } from "../../session/api.ts";
+import { AccountFrame } from "./account-frame.tsx";
+import { type Credential, type CredentialKind, clientKind, type Issued, keyKind } from "./credential-kinds.ts";
+import { NewCredential } from "./new-credential.tsx";
+import { Revoke } from "./revoke.tsx";
+import { Scopes } from "./scope-choice.tsx";
+
+export const KeysPage = () => <CredentialsPage key="keys" kind={keyKind} />;
+export const ClientsPage = () => <CredentialsPage key="clients" kind={clientKind} />;
+
+const tones: Readonly<Record<Credential["status"], Tone>> = { active: "good", expired: "off", revoked: "off" };
+
+/** The credentials of one kind: listed, made, renamed, rotated, revoked. */
+function CredentialsPage({ kind }: { readonly kind: CredentialKind }) {
+  const [{ cursor, new: isNew }, change] = useFilters();
+  const maySecure = useMay("account:security");
+  const [issued, setIssued] = useState<Issued | null>(null);
+  const query = { limit: 20, ...(cursor && { cursor }) };
+  const credentials = useQuery({
+    queryKey: ["credentials", kind.path, query],
+    placeholderData: keepPreviousData,
+    queryFn: async () => await kind.list(query),
+  });
+  const close = () => change({ new: undefined });
+  return (
+    <AccountFrame
+      title={kind.title}
+      actions={
+        maySecure &&
+        !isNew && (
+          <button type="button" className="main" onClick={() => change({ new: "yes" })}>
+            New {kind.noun}
+          </button>
+        )
+      }
+    >
+      <p>{kind.text}</p>
+      {issued && (
+        <ShownOnce
+          title={`The secret of ${issued.name}`}
+          text={kind.secretText}
+          secret={issued.secret}
+          onClose={() => setIssued(null)}
+        />
+      )}
+      {maySecure && isNew && (
+        <NewCredential
+          kind={kind}
+          onCancel={close}
+          onDone={(made) => {
+            setIssued(made);
+            close();
+          }}
+        />
+      )}
+      <Answer
+        query={credentials}
+        what={kind.title}
+        isEmpty={({ items }) => items.length === 0}
+        empty={<p>There is no {kind.noun} yet.</p>}
+      >
+        {({ items, next_cursor: next }) => (
+          <>
+            <Table
+              label={kind.title}
+              rows={items}
+              keyOf={({ id }) => id}
+              columns={[
+                { name: "Name", cell: (one) => <Name credential={one} /> },
+                { name: "Status", cell: ({ status }) => <Status tone={tones[status]}>{status}</Status> },
+                { name: "May", cell: ({ scopes }) => <Scopes scopes={scopes} /> },
+                { name: "Times", cell: (one) => <Times credential={one} /> },
+                ...(maySecure
+                  ? [
+                      {
+                        name: "Change",
+                        cell: (one: Credential) => <Actions kind={kind} credential={one} onIssued={setIssued} />,
+                      },
+                    ]
+                  : []),
+              ]}
+            />
+            <Pager next={next ?? undefined} />
+          </>
+        )}
+      </Answer>
+      <Curl path={kind.path} />
+    </AccountFrame>
+  );
+}
+
+function Name({ credential }: { readonly credential: Credential }) {
+  return (
+    <>
+      {credential.name}
+      {"hint" in credential && (
+        <div className={parts.quiet}>
+          <code>{credential.hint}…</code>
+        </div>
+      )}
+      <Id value={credential.id} />
+    </>
+  );
+}
+
+function Times({ credential }: { readonly credential: Credential }) {
+  const { created_at, created_by, last_used_at, expires_at, revoked_at } = credential;
+  const older = "secrets" in credential ? credential.secrets.filter(({ ends_at }) => ends_at !== null) : [];
+  return (
+    <>
+      <div>
+        made <Time at={created_at} />
+        {created_by && ` by ${makers[created_by] ?? created_by}`}
+      </div>
+      <div>
+        used <Time at={last_used_at} />
+      </div>
+      {(revoked_at ?? expires_at) !== null && (
+        <div>
+          {revoked_at ? "revoked" : "ends"} <Time at={revoked_at ?? expires_at} />
+        </div>
+      )}
+      {older.map(({ id, ends_at }) => (
+        <div key={id}>
+          old secret: ends <Time at={ends_at} />
+        </div>
+      ))}
+    </>
+  );
+}
+
+const makers: Readonly<Record<string, string>> = { person: "a person", "first-key": "the installation" };
+
+interface ActionsProps {
+  readonly kind: CredentialKind;
+  readonly credential: Credential;
+  readonly onIssued: (issued: Issued) => void;
+}
+
+function Actions({ kind, credential, onIssued }: ActionsProps) {
+  const { id, name, status } = credential;
+  if (status !== "active") return null;
+  const isReplaced = "replaced_by" in credential && credential.replaced_by !== null;
+  const hasPrevious = "secrets" in credential && credential.secrets.some(({ ends_at }) => ends_at !== null);
+  return (
+    <div className={parts.row}>
+      <Rename what={kind.noun} name={name} rename={(next) => kind.rename(id, next)} />
+      {!isReplaced && (
+        <Rotate
+          label="Rotate"
+          what={kind.noun}
+          text={kind.rotateText}
+          rotate={(seconds) => kind.rotate(id, seconds ?? 0)}
+          onDone={onIssued}
+        />
+      )}
+      {kind.endPrevious && hasPrevious && (
+        <Action
+          label="End the old secret"
+          what="secret"
+          kind="danger"
+          confirm="A program that still has the old secret gets no tokens any more."
+          run={() => kind.endPrevious?.(id) ?? Promise.resolve()}
+        />
+      )}
+      <Revoke kind={kind} id={id} name={name} />
+    </div>
+  );
+}

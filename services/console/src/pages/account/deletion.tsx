@@ -1,0 +1,168 @@
+import { useQuery } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { Answer, Failure } from "../../parts/answer.tsx";
+import { Box, useChange } from "../../parts/dialog.tsx";
+import { Field } from "../../parts/lists.tsx";
+import { Pairs, Panel } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { api, useCredential, versioned } from "../../session/api.ts";
+import { forgetSession } from "../../session/session.ts";
+
+/** The two ends of an account: disabled, which an administrator undoes on request, and deleted. */
+export function Deletion() {
+  return (
+    <>
+      <Panel title="Disable the account" actions={<Disable />}>
+        <p>
+          Nothing is lost, and nothing works: no key, no client, no delivery. You can still sign in, read the account
+          and ask to have it back. Only an administrator of this deployment makes it active again.
+        </p>
+      </Panel>
+      <Panel title="Delete the account" actions={<Delete />}>
+        <p>
+          Every credential stops working at once, yours included. An administrator can undo it for a time; then the
+          personal data, keys, images, endpoints and sources are erased for good.
+        </p>
+        <Preview />
+      </Panel>
+    </>
+  );
+}
+
+/** Counts of a list up to which a number is exact. */
+const countedMax = 100;
+
+interface Counted {
+  readonly items: readonly unknown[];
+  readonly has_more: boolean;
+}
+
+const countText = ({ items, has_more }: Counted): string => (has_more ? `more than ${countedMax}` : `${items.length}`);
+
+/** Reads a page of each list that goes with the account, as far as the scopes allow. */
+async function readPreview(scopes: readonly string[]) {
+  const limit = { limit: countedMax };
+  const lists: ReadonlyArray<readonly [scope: string, name: string, read: () => PromiseLike<Counted>]> = [
+    ["account:read", "API keys", () => api.apiKeys.list(limit)],
+    ["account:read", "Service clients", () => api.serviceClients.list(limit)],
+    ["account:read", "Passkeys", () => api.passkeys.list(limit)],
+    ["images:read", "Images", () => api.images.list(limit)],
+    ["webhooks:read", "Endpoints", () => api.webhookEndpoints.list(limit)],
+    ["webhooks:read", "Sources", () => api.webhookSources.list(limit)],
+  ];
+  const shown = lists.filter(([scope]) => scopes.includes(scope));
+  return Promise.all(shown.map(async ([, name, read]) => [name, countText(await read())] as const));
+}
+
+function Preview() {
+  const { data: credential } = useCredential();
+  const scopes = credential?.scopes ?? [];
+  const preview = useQuery({ queryKey: ["deletion-preview", scopes], queryFn: () => readPreview(scopes) });
+  return (
+    <Answer query={preview} what="preview">
+      {(counts) => (
+        <>
+          <h3>It would take along</h3>
+          <Pairs items={counts} />
+        </>
+      )}
+    </Answer>
+  );
+}
+
+function Disable() {
+  const [isOpen, setOpen] = useState(false);
+  const [reason, setReason] = useState("");
+  const disabling = useChange(
+    () => versioned(api.POST("/api/account/status", { body: { status: "disabled", reason: reason.trim() || null } })),
+    () => setOpen(false),
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    disabling.mutate();
+  };
+  return (
+    <>
+      <button type="button" className="danger" onClick={() => setOpen(true)}>
+        Disable …
+      </button>
+      <Box title="Disable the account" role="alertdialog" isOpen={isOpen} onClose={() => setOpen(false)}>
+        <form onSubmit={submit} className={parts.page}>
+          <p>
+            Deliveries stop, and every key and client is refused until an administrator makes the account active again.
+          </p>
+          <Field label="Reason" hint="Shown with the account, in refusals and in the audit. It may be empty.">
+            {(ids) => (
+              <textarea
+                {...ids}
+                rows={3}
+                maxLength={500}
+                value={reason}
+                onChange={({ target }) => setReason(target.value)}
+              />
+            )}
+          </Field>
+          {disabling.error && <Failure error={disabling.error} what="account" />}
+          <div className={parts.row}>
+            <button type="submit" className="danger" disabled={disabling.isPending}>
+              Disable the account
+            </button>
+            <button type="button" onClick={() => setOpen(false)}>
+              Cancel
+            </button>
+          </div>
+        </form>
+      </Box>
+    </>
+  );
+}
+
+function Delete() {
+  const [isOpen, setOpen] = useState(false);
+  const [typed, setTyped] = useState("");
+  const account = useQuery({
+    queryKey: ["account", "own"],
+    queryFn: () => versioned(api.GET("/api/account")),
+  });
+  const name = account.data?.data.display_name;
+  const deletion = useChange(
+    () => versioned(api.DELETE("/api/account")),
+    () => forgetSession("The account is deleted. An administrator can undo that for a time."),
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (typed.trim() === name) deletion.mutate();
+  };
+  return (
+    <>
+      <button type="button" className="danger" disabled={name === undefined} onClick={() => setOpen(true)}>
+        Delete …
+      </button>
+      <Box title="Delete the account" role="alertdialog" isOpen={isOpen} onClose={() => setOpen(false)}>
+        <form onSubmit={submit} className={parts.page}>
+          <p>You are signed out, and nothing of this account works from then on. Export its data first.</p>
+          <Field label={`Type ${name} to go on`}>
+            {(ids) => (
+              <input
+                {...ids}
+                required
+                autoComplete="off"
+                value={typed}
+                onChange={({ target }) => setTyped(target.value)}
+              />
+            )}
+          </Field>
+          {deletion.error && <Failure error={deletion.error} what="account" />}
+          <div className={parts.row}>
+            <button type="submit" className="danger" disabled={typed.trim() !== name || deletion.isPending}>
+              Delete the account
+            </button>
+            <button type="button" onClick={() => setOpen(false)}>
+              Cancel
+            </button>
+          </div>
+        </form>
+      </Box>
+    </>
+  );
+}

@@ -1,0 +1,79 @@
+import { useRef, useState } from "react";
+import { Failure } from "../../parts/answer.tsx";
+import { useChange } from "../../parts/dialog.tsx";
+import { Panel } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { saveFile } from "../../parts/save-file.ts";
+import { api, versioned } from "../../session/api.ts";
+import { bytesText } from "../image-queries.ts";
+
+/** Downloads everything that the account has. The document is written while it is read, so its size is known at the end. */
+export function Export() {
+  const [bytes, setBytes] = useState(0);
+  const stop = useRef<AbortController>(null);
+  const download = useChange(async () => {
+    const controller = new AbortController();
+    stop.current = controller;
+    setBytes(0);
+    const { signal } = controller;
+    const answer = api.GET("/api/account/export", { parseAs: "stream", signal });
+    const stream = (await versioned(answer)).data as unknown as ReadableStream<Uint8Array<ArrayBuffer>>;
+    const pieces = await readAll(stream, setBytes);
+    const blob = new Blob(pieces, { type: "application/json" });
+    await checkComplete(blob);
+    saveFile(blob, "signalbox-account.json");
+    return blob.size;
+  });
+  const isStopped = stop.current?.signal.aborted ?? false;
+  return (
+    <Panel
+      title="Export"
+      actions={
+        download.isPending ? (
+          <button type="button" onClick={() => stop.current?.abort()}>
+            Cancel
+          </button>
+        ) : (
+          <button type="button" className="main" onClick={() => download.mutate()}>
+            Download all data
+          </button>
+        )
+      }
+    >
+      <p>
+        One JSON document with the account, its logins, keys, passkeys, sign-ins and audit, and the records of its
+        images, endpoints and sources. Secrets and the bytes of images are not in it. It needs a recent sign-in.
+      </p>
+      {download.isPending && <progress aria-label="Export" />}
+      <p role="status" className={parts.quiet}>
+        {download.isPending && `${bytesText(bytes)} so far …`}
+        {download.data !== undefined && `Downloaded, ${bytesText(download.data)}, and complete.`}
+        {download.error && isStopped && "Cancelled; nothing was saved."}
+      </p>
+      {download.error && !isStopped && <Failure error={download.error} what="export" />}
+    </Panel>
+  );
+}
+
+async function readAll(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+  onBytes: (bytes: number) => void,
+): Promise<Uint8Array<ArrayBuffer>[]> {
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  const reader = stream.getReader();
+  let bytes = 0;
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    pieces.push(read.value);
+    bytes += read.value.length;
+    onBytes(bytes);
+  }
+  return pieces;
+}
+
+const endBytes = 64;
+
+/** @throws Error when the document broke off: its last member says that it is whole */
+async function checkComplete(blob: Blob): Promise<void> {
+  const end = await blob.slice(-endBytes).text();
+  if (!/"complete":\s*true\s*}\s*$/.test(end)) throw new Error("The document broke off before its end.");
+}

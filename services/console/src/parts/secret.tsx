@@ -1,0 +1,90 @@
+import { type FormEvent, useState } from "react";
+import { Failure } from "./answer.tsx";
+import { Box, useChange } from "./dialog.tsx";
+import { Copy } from "./inline.tsx";
+import { Field } from "./lists.tsx";
+import { Panel } from "./page.tsx";
+import styles from "./parts.module.css";
+
+interface OnceProps {
+  readonly title: string;
+  /** Says what it is for and where it belongs. */
+  readonly text: string;
+  readonly secret: string;
+  readonly onClose: () => void;
+}
+
+/** A secret that is shown once: here, until the person has put it away. */
+export function ShownOnce({ title, text, secret, onClose }: OnceProps) {
+  return (
+    <Panel title={title}>
+      <p>{text} It is shown this once.</p>
+      <p role="status">
+        <code>{secret}</code>
+      </p>
+      <div className={styles.row}>
+        <Copy text={secret}>Copy it</Copy>
+        <button type="button" onClick={onClose}>
+          I have put it away
+        </button>
+      </div>
+    </Panel>
+  );
+}
+
+interface RenameProps {
+  /** The thing that gets another name, such as "passkey". */
+  readonly what: string;
+  readonly name: string;
+  readonly rename: (name: string) => Promise<unknown>;
+}
+
+/** A button with the dialog that gives something another name. */
+export function Rename({ what, name, rename }: RenameProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [typed, setTyped] = useState(name);
+  const change = useChange(
+    () => rename(typed.trim()),
+    () => setOpen(false),
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    change.mutate();
+  };
+  const open = () => {
+    setTyped(name);
+    change.reset();
+    setOpen(true);
+  };
+  return (
+    <>
+      <button type="button" onClick={open} aria-label={`Rename ${name}`}>
+        Rename
+      </button>
+      <Box title={`Rename the ${what}`} isOpen={isOpen} onClose={() => setOpen(false)}>
+        <form onSubmit={submit} className={styles.page}>
+          <Field label="Name">
+            {(ids) => (
+              <input
+                {...ids}
+                required
+                maxLength={100}
+                value={typed}
+                onChange={({ target }) => setTyped(target.value)}
+              />
+            )}
+          </Field>
+          {change.error && <Failure error={change.error} what={what} />}
+          <div className={styles.row}>
+            <button type="submit" className="main" disabled={change.isPending}>
+              Rename
+            </button>
+            <button type="button" onClick={() => setOpen(false)}>
+              Cancel
+            </button>
+          </div>
+        </form>
+      </Box>
+    </>
+  );
+}
