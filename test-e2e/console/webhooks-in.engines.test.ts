@@ -265,7 +265,7 @@ test("a source is paused, resumed, edited by two people, and its secret and addr
   await page.getByLabel("Types").fill("push");
   await page.getByRole("button", { name: "Save" }).click();
   const conflict = page.getByRole("alertdialog", { name: "It has changed meanwhile" });
-  await conflict.getByRole("row", { name: "eventTypes push empty" }).waitFor();
+  await conflict.getByRole("row", { name: "event types push empty" }).waitFor();
   await assertPresentable(page, "both versions of a source");
   await conflict.getByRole("button", { name: "Take the saved version" }).click();
   assert.equal(await page.getByLabel("Name").inputValue(), `theirs ${markup}`);
