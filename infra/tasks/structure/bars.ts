@@ -14,7 +14,7 @@ export interface Bar {
 const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>> = {
   account: [142, 17_300],
   config: [37, 3_820],
-  console: [158, 14_500],
+  console: [160, 14_500],
   gateway: [63, 6_480],
   images: [56, 6_050],
   "webhook-delivery": [91, 12_560],
