@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { api, versioned } from "../session/api.ts";
 import styles from "./content.module.css";
 
-/** What browsers send for an image of a page, so that format and bytes are those that its readers get. */
+/** The header that browsers send for an image of a page, so that format and bytes are those that its readers get. */
 const accept = "image/avif,image/webp,image/*,*/*;q=0.8";
 
 export type ContentParameters = Readonly<Record<string, string>>;

@@ -18,7 +18,7 @@ interface EditOptions<Data, Input> {
   /** Sends the input; the version makes sure that nobody's change is overwritten unseen. Returns what is saved now. */
   readonly save: (input: Input, before: Data, etag: string | null) => Promise<Versioned<Data>>;
   readonly onDone?: () => void;
-  /** What both versions show of an input; secrets that were typed are left out. Default: all of it. */
+  /** Leaves out of an input what both versions must not show, such as a typed secret. Default: nothing. */
   readonly shown?: (input: Input) => object;
 }
 

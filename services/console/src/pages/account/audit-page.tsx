@@ -11,7 +11,7 @@ const readAudit = async (query: object) => (await versioned(api.GET("/api/accoun
 
 type Entry = Awaited<ReturnType<typeof readAudit>>["items"][number];
 
-/** Who changed what and when, and what was refused. */
+/** The changes of the account with their times and authors, and what was refused. */
 export function AuditPage() {
   const [search] = useFilters();
   const query = { ...search, limit: 50 };

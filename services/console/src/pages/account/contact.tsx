@@ -6,7 +6,7 @@ import { Field } from "../../parts/lists.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, versioned } from "../../session/api.ts";
-import type { Account } from "./profile-page.tsx";
+import type { Account } from "./account.ts";
 
 interface ContactProps {
   readonly account: Account;

@@ -1,7 +1,7 @@
 import type { ApiKey, ServiceClient } from "@signalbox/client";
 import { api, type Scope } from "../../session/api.ts";
 
-/** What both kinds of credentials have in a list. */
+/** A credential of either kind in a list. */
 export type Credential = ApiKey | ServiceClient;
 
 /** A credential that was made or rotated, with its secret, which is shown once. */
@@ -10,7 +10,7 @@ export interface Issued {
   readonly secret: string;
 }
 
-export interface NewCredential {
+interface NewCredential {
   readonly name: string;
   readonly scopes: Scope[];
   readonly expires_at: string | null;

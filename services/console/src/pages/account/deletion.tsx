@@ -7,6 +7,7 @@ import { Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, useCredential, versioned } from "../../session/api.ts";
 import { forgetSession } from "../../session/session.ts";
+import { accountQuery } from "./account.ts";
 
 /** The two ends of an account: disabled, which an administrator undoes on request, and deleted. */
 export function Deletion() {
@@ -120,10 +121,7 @@ function Disable() {
 function Delete() {
   const [isOpen, setOpen] = useState(false);
   const [typed, setTyped] = useState("");
-  const account = useQuery({
-    queryKey: ["account", "own"],
-    queryFn: () => versioned(api.GET("/api/account")),
-  });
+  const account = useQuery(accountQuery);
   const name = account.data?.data.display_name;
   const deletion = useChange(
     () => versioned(api.DELETE("/api/account")),

@@ -8,16 +8,14 @@ import { Curl, Field } from "../../parts/lists.tsx";
 import { Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, useMay, type Versioned, versioned } from "../../session/api.ts";
+import { type Account, accountQuery, readAccount } from "./account.ts";
 import { AccountFrame } from "./account-frame.tsx";
 import { Contact } from "./contact.tsx";
 
-export type Account = Awaited<ReturnType<typeof readAccount>>["data"];
 type Settings = Awaited<ReturnType<typeof readSettings>>["data"];
 
-const readAccount = () => versioned(api.GET("/api/account"));
 const readSettings = () => versioned(api.GET("/api/account/settings"));
 
-const accountQuery = queryOptions({ queryKey: ["account", "own"], queryFn: readAccount });
 const settingsQuery = queryOptions({ queryKey: ["account", "settings"], queryFn: readSettings });
 
 const tones: Readonly<Record<Account["status"], Tone>> = {

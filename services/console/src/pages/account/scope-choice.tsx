@@ -1,7 +1,7 @@
 import parts from "../../parts/parts.module.css";
 import type { Scope } from "../../session/api.ts";
 
-/** What each scope allows, for people. */
+/** Each scope with what it allows, for people. */
 const texts: Readonly<Record<Scope, string>> = {
   "account:read": "read the account, its keys and its audit",
   "account:write": "change the profile and the contact address",

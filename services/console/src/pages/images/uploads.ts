@@ -3,7 +3,7 @@ import { onSessionChange, readSession } from "../../session/session.ts";
 import type { Image } from "../image-queries.ts";
 import { byXmlHttpRequest } from "./xml-http-request.ts";
 
-export type UploadState =
+type UploadState =
   | { readonly kind: "waiting" }
   | { readonly kind: "sending"; readonly sentBytes: number; readonly totalBytes: number }
   | { readonly kind: "done"; readonly image: Image }
