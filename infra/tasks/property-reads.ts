@@ -11,6 +11,8 @@ export interface DeclaredProperties {
 /** Properties with an effect although no code reads them by name, with their reason. */
 const exceptions: Readonly<Record<string, string>> = {
   "management.endpoint.env.keys-to-sanitize": "libs/config reads it through the constant `sanitizeProperty`.",
+  "console.links.dashboards": "The console reads it through the graph.",
+  "console.links.trace": "The console reads it through the graph.",
   "features.reports": "Only announced: clients adapt to it.",
 };
 

@@ -42,6 +42,22 @@ export const properties = defineProperties({
     reload: "live",
     effect: "True serves the console, the pages for people, at `/console/`.",
   },
+  "console.links.dashboards": {
+    type: "string",
+    default: null,
+    pattern: "https?://.+",
+    secrecy: "internal",
+    reload: "live",
+    effect: "Address of the dashboards of this deployment, which the console links on its pages for operators.",
+  },
+  "console.links.trace": {
+    type: "string",
+    default: null,
+    pattern: "https?://.*\\{trace_id\\}.*",
+    secrecy: "internal",
+    reload: "live",
+    effect: "Address that shows a trace, with `{trace_id}` in its place; the console links messages to their traces.",
+  },
   "console.portal.origins": {
     type: "list",
     default: [],

@@ -1,4 +1,4 @@
-import { queryOptions } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
 import { api, versioned } from "../session/api.ts";
 import { askGraph } from "../session/graph.ts";
 
@@ -60,6 +60,12 @@ export const propertiesQuery = queryOptions({
   queryKey: ["properties"],
   queryFn: async () => (await askGraph<{ properties: readonly Property[] }>(listQuery)).properties,
 });
+
+/** Reads the address of a link that the deployment names; null without one, and for a person who sees no properties. */
+export function useLinkOf(kind: "dashboards" | "trace"): string | null {
+  const value = useQuery(propertiesQuery).data?.find(({ name }) => name === `console.links.${kind}`)?.value;
+  return typeof value === "string" ? value : null;
+}
 
 /** The state of the configuration, with the lag of each running instance. */
 export const configStatusQuery = queryOptions({

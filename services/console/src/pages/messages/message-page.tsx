@@ -7,8 +7,10 @@ import { Curl } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, useMay, versioned } from "../../session/api.ts";
+import { useLinkOf } from "../configuration.ts";
 import { headerLines } from "../header-lines.ts";
 import { deadEvents, deadLetters, type MessageKind, runbookUrl } from "../operating.ts";
+import { traceUrl } from "../trace-url.ts";
 import { Decide } from "./decide.tsx";
 
 const readLetter = async (id: string) =>
@@ -37,6 +39,7 @@ function MessageWithBody({ kind, read }: WithBodyProps) {
     refetchOnWindowFocus: false,
     queryFn: () => read(id),
   });
+  const trace = traceUrl(useLinkOf("trace"), message.data?.headers ?? {});
   const list = kind === deadLetters ? "/operations/dead-letters" : "/operations/dead-events";
   return (
     <Page
@@ -49,6 +52,7 @@ function MessageWithBody({ kind, read }: WithBodyProps) {
               <Decide kind={kind} action="giveUp" message={message.data} onDone={setEffect} />
             </>
           )}
+          {trace !== null && <a href={trace}>Trace</a>}
           <a href={runbookUrl(kind.runbook)}>Runbook</a>
           <Link to={list}>All {kind.title.toLowerCase()}</Link>
         </>

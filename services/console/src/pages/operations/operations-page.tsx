@@ -8,6 +8,7 @@ import parts from "../../parts/parts.module.css";
 import { type ReadAgain, useReadAgain } from "../../parts/read-again.tsx";
 import { durationText } from "../../parts/time-text.ts";
 import { api, versioned } from "../../session/api.ts";
+import { useLinkOf } from "../configuration.ts";
 import { deadEvents, deadLetters, parkedKeys, readMessages, runbookUrl } from "../operating.ts";
 import { Unavailable } from "../unavailable.tsx";
 import { Groups, Outboxes } from "./groups.tsx";
@@ -16,12 +17,14 @@ import { Instances, Workers } from "./instances.tsx";
 /** The whole product as it runs: what waits for a person, what is behind, and what runs. */
 export function OperationsPage() {
   const { refetchInterval, control } = useReadAgain(10_000);
+  const dashboards = useLinkOf("dashboards");
   return (
     <Page
       title="Operations"
       actions={
         <>
           {control}
+          {dashboards !== null && <a href={dashboards}>Dashboards</a>}
           <a href={runbookUrl("")}>Runbooks</a>
         </>
       }
