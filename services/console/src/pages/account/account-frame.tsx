@@ -36,7 +36,7 @@ export function AccountFrame({ title, actions, children }: FrameProps) {
         {sections
           .filter(({ scope }) => credential?.scopes.includes(scope))
           .map(({ to, name }) => (
-            <Link key={to} to={to} activeOptions={{ exact: true }}>
+            <Link key={to} to={to} activeOptions={{ exact: true, includeSearch: false }}>
               {name}
             </Link>
           ))}
