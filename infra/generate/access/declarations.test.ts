@@ -53,7 +53,7 @@ test("operations in both have the same name: mutations are its changes, fields o
 
 test("operations only in the API follow the graph's grammar: reads are nouns, changes start with a verb", () => {
   const verb =
-    /^(ack|append|bookmark|cancel|complete|confirm|create|delete|disable|drop|enable|end|evaluate|extend|follow|import|link|listen|nack|pause|publish|put|receive|remove|rename|replace|replay|reprocess|request|resend|resume|retry|reveal|revoke|rotate|run|set|signOut|skip|start|step|test|unlink|update|upload|verify)(?=[A-Z])/;
+    /^(ack|append|bookmark|cancel|complete|confirm|create|delete|disable|drop|enable|end|evaluate|extend|follow|import|link|listen|nack|pause|publish|put|receive|reconcile|remove|rename|replace|replay|reprocess|request|resend|resume|retry|reveal|revoke|rotate|run|set|signOut|skip|start|step|test|unlink|update|upload|verify)(?=[A-Z])/;
   const misnamed = operations.filter(
     ({ method, id = "", route }) => verb.test(id) !== (method !== "get" || route === "get /graphql"),
   );
