@@ -39,9 +39,12 @@ export function renderMarkdown(markdown: string, resolveLink: ResolveLink): Rend
       },
       paragraph({ tokens }: Tokens.Paragraph): string {
         const html = this.parser.parseInline(tokens);
+        if (html === "") return "";
         note(html);
         return `<p>${html}</p>\n`;
       },
+      // Pictures of the console are for those who read the repository: a deployment has the console itself.
+      image: () => "",
       code({ text, lang }: Tokens.Code): string {
         // Examples in JSON repeat the same names: they would fill the search and find nothing more.
         if (lang !== "json") note(escaped(text));
