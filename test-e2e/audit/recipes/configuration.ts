@@ -3,6 +3,8 @@ import type { World } from "../world.ts";
 import { graph, type Recipes } from "./attempt.ts";
 
 const property = "limits.maxPageSize";
+/** More than any page that is read beside it. */
+const pageSize = 200;
 async function revisionOf({ send, administrator }: World, wanted = property): Promise<string> {
   const query = "{ properties { name override { revision } } }";
   const { properties } = (await send(administrator, "/graphql", { body: { query } })).json.data;
@@ -40,7 +42,7 @@ const newFlag = () => ({
 /** Recipes of each audited write to the configuration. */
 export const configurationRecipes: Recipes = {
   "Mutation.setProperty": async (world) => {
-    const input = { name: property, value: 77, expectedRevision: await revisionOf(world) };
+    const input = { name: property, value: pageSize, expectedRevision: await revisionOf(world) };
     return graph({ headers: world.administrator }, "setProperty", "SetPropertyInput", input);
   },
   "Mutation.unsetProperty": async (world) => {
