@@ -67,7 +67,8 @@ export function stateRefusal(account: StateOfAccount, access: AccessKind): AppEr
 }
 
 /**
- * Throws `forbidden` with the detail `step_up_required` unless the caller signed in within the last 15 minutes, credential is an API key or a portal session with `account:security`.
+ * Throws `forbidden` with the detail `step_up_required` unless the caller signed in within the last 15 minutes, or the
+ * credential is an API key or a portal session with `account:security`.
  */
 export function requireStepUp(principal: Principal, clock: Clock): void {
   if (hasNoPerson.includes(principal.credential.kind) && principal.scopes.has("account:security")) return;

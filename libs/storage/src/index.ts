@@ -44,7 +44,7 @@ export { createSealer, SealError, type SealedPlace, type Sealer } from "./sealed
 export { createFigureCounter } from "./statistics/figure-counter.ts";
 export { labelsKey, otherLabel, type StoredFigures } from "./statistics/figures.ts";
 export { type FreshEntry, freshBatch } from "./statistics/fresh-figures.ts";
-export { type Bins, noBins, quantilesOf } from "./statistics/histogram.ts";
+export { type Bins, noBinCounts, noBins, quantilesOf, quantilesOfCounts } from "./statistics/histogram.ts";
 export { keepStatistics, storageMigrations } from "./statistics/keep-statistics.ts";
 export {
   createStatistics,

@@ -87,18 +87,16 @@ async function statisticsOf(
   const range = bucketRangeOf(query, clock.nowMs());
   const { fromMs, toMs, bucketMs } = range;
   const [periods, now] = await Promise.all([store.read(id ?? accountId, range), current?.(accountId, id)]);
-  const { totals, items } = summarize(periods, {
+  const summary = summarize(periods, {
     bucketMs,
     isGrouped: kind.dimensions.map((name) => query.group_by.has(name)),
     filters: kind.dimensions.map((name) => (query as Readonly<Record<string, unknown>>)[name] as string | undefined),
   });
-  const view = kind.views[edge];
   return {
     from: new Date(fromMs),
     to: new Date(toMs),
     bucket: query.bucket,
-    totals: totals.map(({ labels, sum }) => view(labels, sum)),
-    items: items.map(({ startMs, labels, sum }) => view(labels, sum, { start: new Date(startMs).toISOString() })),
+    ...kind.views[edge](summary),
     ...now,
   };
 }

@@ -2,10 +2,10 @@ import { examples, timestamp } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import { camelCase } from "@signalbox/core";
 import { timeParameter } from "@signalbox/http";
-import { quantilesOf, type StoredFigures } from "@signalbox/storage";
+import { noBinCounts, quantilesOf, quantilesOfCounts, type StoredFigures } from "@signalbox/storage";
 import { z } from "zod";
 import { bucketDefault, bucketNames, rangeFault } from "./statistics-range.ts";
-import type { Sum } from "./summarize.ts";
+import type { Summary } from "./summarize.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -41,25 +41,35 @@ export function defineStatistics(spec: StatisticsSpec) {
   };
 }
 
-/**
- * Creates a view whose names are written once, and which adds to an item in place: an answer has thousands of items.
- */
+/** Creates a view whose names are written once: an answer has thousands of items. */
 function viewOf({ dimensions, counters, times }: StatisticsSpec, written: (name: string) => string) {
   const labelNames = Object.keys(dimensions).map(written);
   const counterNames = Object.keys(counters).map(written);
   const timeNames = times === undefined ? [] : Object.keys(shares).map(written);
-  return (
+  const fill = (
+    view: Record<string, unknown>,
     labels: StoredFigures[0],
-    { counts, histograms }: Sum,
-    view: Record<string, unknown> = {},
-  ): Record<string, unknown> => {
-    const fill = (names: readonly string[], values: readonly unknown[], absent: unknown): void => {
-      for (let place = 0; place < names.length; place++) view[names[place] as string] = values[place] ?? absent;
-    };
-    fill(labelNames, labels, null);
-    fill(counterNames, counts, 0);
-    if (timeNames.length > 0) fill(timeNames, quantilesOf(histograms, shareValues), null);
+    counts: readonly number[],
+    quantiles: readonly (number | null)[],
+  ) => {
+    for (let at = 0; at < labelNames.length; at++) view[labelNames[at] as string] = labels[at] ?? null;
+    for (let at = 0; at < counterNames.length; at++) view[counterNames[at] as string] = counts[at] ?? 0;
+    for (let at = 0; at < timeNames.length; at++) view[timeNames[at] as string] = quantiles[at] ?? null;
     return view;
+  };
+  const isTimed = timeNames.length > 0;
+  return ({ totals, items }: Summary) => {
+    // The times of a group are summed up while those of its buckets are: each histogram is read once.
+    const sums = new Map(totals.map(({ labels }) => [labels, noBinCounts()]));
+    const shownItems = items.map(({ startMs, labels, sum: { counts, histograms } }) => {
+      const quantiles = isTimed ? quantilesOf(histograms, shareValues, sums.get(labels)) : [];
+      return fill({ start: new Date(startMs).toISOString() }, labels, counts, quantiles);
+    });
+    const shownTotals = totals.map(({ labels, counts }) => {
+      const quantiles = isTimed ? quantilesOfCounts(sums.get(labels) ?? noBinCounts(), shareValues) : [];
+      return fill({}, labels, counts, quantiles);
+    });
+    return { totals: shownTotals, items: shownItems };
   };
 }
 

@@ -9,7 +9,7 @@ interface Wanted {
 }
 
 /** Counts, and the histograms that add up to that of their times. */
-export interface Sum {
+interface Sum {
   readonly counts: number[];
   readonly histograms: Bins[];
 }
@@ -17,7 +17,8 @@ export interface Sum {
 interface Group {
   /** Null for the dimensions that the figures are not grouped by. */
   readonly labels: StoredFigures[0];
-  readonly total: Sum;
+  /** The counts of the whole range. */
+  readonly counts: number[];
   readonly byStart: Map<number, Sum>;
 }
 
@@ -25,14 +26,20 @@ interface Group {
 const groupsMax = 50;
 const itemsMax = 5_000;
 
-/** Sums up figures by group, the largest first, and by bucket and group, in the order of time. */
-export function summarize(periods: Iterable<PeriodFigures>, wanted: Wanted) {
+/** Figures by group, the largest first, and by bucket and group, in the order of time; the items of a group share its labels. */
+export interface Summary {
+  readonly totals: readonly Pick<Group, "labels" | "counts">[];
+  readonly items: readonly { readonly startMs: number; readonly labels: Group["labels"]; readonly sum: Sum }[];
+}
+
+/** Sums up figures. */
+export function summarize(periods: Iterable<PeriodFigures>, wanted: Wanted): Summary {
   const groups = largestOf(groupsOf(periods, wanted), wanted);
   const items = groups.flatMap(({ labels, byStart }) =>
     [...byStart].map(([startMs, sum]) => ({ startMs, labels, sum })),
   );
   return {
-    totals: groups.map(({ labels, total }) => ({ labels, sum: total })),
+    totals: groups,
     // The sort is stable: within a bucket the largest group stays first.
     items: items.toSorted((one, other) => one.startMs - other.startMs),
   };
@@ -62,23 +69,21 @@ function groupsOf(periods: Iterable<PeriodFigures>, { bucketMs, isGrouped, filte
   return [...groups.values()];
 }
 
-const emptyGroup = (labels: Group["labels"]): Group => ({ labels, total: emptySum(), byStart: new Map() });
-const emptySum = (): Sum => ({ counts: [], histograms: [] });
+const emptyGroup = (labels: Group["labels"]): Group => ({ labels, counts: [], byStart: new Map() });
 
-function addToGroup({ total, byStart }: Group, startMs: number, counts: readonly number[], bins: Bins) {
-  let bucket = byStart.get(startMs);
+function addToGroup(group: Group, startMs: number, counts: readonly number[], bins: Bins) {
+  let bucket = group.byStart.get(startMs);
   if (bucket === undefined) {
-    bucket = emptySum();
-    byStart.set(startMs, bucket);
+    bucket = { counts: [], histograms: [] };
+    group.byStart.set(startMs, bucket);
   }
-  addToSum(bucket, counts, bins);
-  addToSum(total, counts, bins);
+  addCounts(bucket.counts, counts);
+  addCounts(group.counts, counts);
+  bucket.histograms.push(bins);
 }
 
-function addToSum(sum: Sum, counts: readonly number[], bins: Bins): void {
-  for (let place = 0; place < counts.length; place++)
-    sum.counts[place] = (sum.counts[place] ?? 0) + (counts[place] as number);
-  sum.histograms.push(bins);
+function addCounts(sum: number[], counts: readonly number[]): void {
+  for (let place = 0; place < counts.length; place++) sum[place] = (sum[place] ?? 0) + (counts[place] as number);
 }
 
 function fits(label: string | null, filter: string | undefined): boolean {
@@ -107,4 +112,4 @@ function largestOf(groups: readonly Group[], { isGrouped }: Wanted): Group[] {
   return [...sorted.slice(0, max), rest];
 }
 
-const sizeOf = ({ total: { counts } }: Group): number => counts.reduce((sum, count) => sum + count, 0);
+const sizeOf = ({ counts }: Group): number => counts.reduce((sum, count) => sum + count, 0);

@@ -10,7 +10,17 @@ import {
   type StoredFigures,
   tableStored,
 } from "./figures.ts";
-import { addToBin, type Bins, binOf, binsOf, type Histogram, quantilesOf, singleBin } from "./histogram.ts";
+import {
+  addToBin,
+  type Bins,
+  binOf,
+  binsOf,
+  type Histogram,
+  noBinCounts,
+  quantilesOf,
+  quantilesOfCounts,
+  singleBin,
+} from "./histogram.ts";
 
 const shares = [0.01, 0.5, 0.95, 0.99, 1];
 const dayMs = 86_400_000;
@@ -46,6 +56,17 @@ describe("the quantiles of a histogram", () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it("are the same of a sum that others are added to", () => {
+    fc.assert(
+      fc.property(durations, durations, (some, others) => {
+        const sum = noBinCounts();
+        for (const values of [some, others]) quantilesOf(histogramsOf(values), shares, sum);
+        assert.deepEqual(quantilesOfCounts(sum, shares), quantilesOf(histogramsOf([...some, ...others]), shares));
+      }),
+    );
+    assert.deepEqual(quantilesOfCounts(noBinCounts(), [0.5]), [null]);
   });
 
   it("are exact for the few milliseconds of a near receiver", () => {
