@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { headerLines, headersOfLines } from "./header-lines.ts";
+import { headerLines, headersOfLines, traceUrl } from "./header-lines.ts";
 
 test("headers are written and read one on each line, with colons in their values", () => {
   assert.equal(headerLines({ host: "a.example:80", via: ["1", "2"] }), "host: a.example:80\nvia: 1\nvia: 2");
@@ -9,4 +9,15 @@ test("headers are written and read one on each line, with colons in their values
 
 test("a line without a colon is refused with its number", () => {
   assert.throws(() => headersOfLines("a: 1\nPOST /hooks"), /^Error: Headers: line 2 has no colon/);
+});
+
+const template = "https://traces.example/{trace_id}/spans";
+const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+test("a message links its trace where the deployment says how, and has one", () => {
+  const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
+  assert.equal(traceUrl(template, headers), `https://traces.example/${traceId}/spans`);
+  assert.equal(traceUrl(null, headers), null);
+  for (const broken of [{}, { traceparent: "" }, { traceparent: `00-${traceId.slice(1)}"-x` }])
+    assert.equal(traceUrl(template, broken as Record<string, string>), null);
 });

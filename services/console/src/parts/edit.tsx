@@ -1,9 +1,8 @@
-import { ApiError } from "@signalbox/client";
 import { type QueryKey, type UseMutationResult, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
 import type { Versioned } from "../session/api.ts";
 import { Failure } from "./answer.tsx";
-import { Conflict } from "./conflict.tsx";
+import { Conflict, saveVersion } from "./conflict.tsx";
 import { useChange } from "./dialog.tsx";
 import { type Difference, differencesOf } from "./differences.ts";
 import parts from "./parts.module.css";
@@ -22,6 +21,11 @@ interface EditOptions<Data, Input> {
   readonly shown?: (input: Input) => object;
 }
 
+interface Sent<Data, Input> {
+  readonly input: Input;
+  readonly on: Versioned<Data>;
+}
+
 /** A form over something that others may change too. */
 export interface Edit<Input> {
   readonly input: Input;
@@ -30,7 +34,7 @@ export interface Edit<Input> {
   /** Forgets what was typed. */
   readonly drop: () => void;
   readonly submit: (event: FormEvent) => void;
-  readonly saving: UseMutationResult<unknown, Error, { readonly input: Input; readonly etag: string | null }>;
+  readonly saving: Pick<UseMutationResult, "error" | "isPending" | "isSuccess">;
   readonly conflict: ConflictOfEdit | null;
 }
 
@@ -56,18 +60,10 @@ export function useEdit<Data, Input extends object>(options: EditOptions<Data, I
     saving.reset();
   };
   const saving = useChange(
-    async (sent: { readonly input: Input; readonly etag: string | null }) => {
-      try {
-        return { input: sent.input, saved: await save(sent.input, base.data, sent.etag) };
-      } catch (error) {
-        if (error instanceof ApiError && [409, 412].includes(error.status)) {
-          const now = await read();
-          // A conflict of another kind, such as a limit, left the version as it was.
-          if (now.etag !== sent.etag) setTheirs(now);
-        }
-        throw error;
-      }
-    },
+    async (sent: Sent<Data, Input>) => ({
+      input: sent.input,
+      saved: await saveVersion({ read, save }, sent, setTheirs),
+    }),
     ({ input: sent, saved }) => {
       queries.setQueryData(queryKey, saved);
       // What was typed while the answer was on its way is kept.
@@ -83,7 +79,7 @@ export function useEdit<Data, Input extends object>(options: EditOptions<Data, I
     drop,
     submit: (event) => {
       event.preventDefault();
-      saving.mutate({ input, etag: base.etag });
+      saving.mutate({ input, on: base });
     },
     saving,
     conflict: theirs && {
@@ -91,7 +87,7 @@ export function useEdit<Data, Input extends object>(options: EditOptions<Data, I
       onMine: () => {
         setDraft({ input, base: theirs });
         setTheirs(null);
-        saving.mutate({ input, etag: theirs.etag });
+        saving.mutate({ input, on: theirs });
       },
       onTheirs: () => {
         setDraft({ input: inputOf(theirs.data), base: theirs });

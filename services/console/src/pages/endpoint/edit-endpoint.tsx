@@ -1,8 +1,4 @@
-import { type FormEvent, useState } from "react";
-import { Failure } from "../../parts/answer.tsx";
-import { Conflict, useVersionedSave } from "../../parts/conflict.tsx";
-import { differencesOf } from "../../parts/differences.ts";
-import parts from "../../parts/parts.module.css";
+import { EditForm, useEdit } from "../../parts/edit.tsx";
 import { api, type Versioned, versioned } from "../../session/api.ts";
 import { type Endpoint, readEndpoint } from "../webhooks.ts";
 import { EndpointFields } from "./endpoint-fields.tsx";
@@ -15,41 +11,20 @@ interface EditProps {
 
 /** Edits an endpoint. When somebody else changed it meanwhile, both versions are shown and the person decides. */
 export function EditEndpoint({ current, onDone }: EditProps) {
-  const [input, setInput] = useState(() => inputOf(current.data));
   const { id } = current.data;
-  const { theirs, error, isPending, save, saveOver, takeTheirs } = useVersionedSave(current, {
+  const edit = useEdit({
+    current,
+    queryKey: ["endpoint", id],
+    inputOf,
     read: () => readEndpoint(id),
     save: send,
     onDone,
+    shown: shownInput,
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save(input);
-  };
   return (
-    <form className={parts.panel} onSubmit={submit} aria-label="Edit the endpoint">
-      <EndpointFields input={input} change={setInput} present={current.data} />
-      {error && <Failure error={error} what="endpoint" />}
-      <div className={parts.row}>
-        <button type="submit" className="main" disabled={isPending}>
-          Save
-        </button>
-        <button type="button" onClick={onDone}>
-          Cancel
-        </button>
-      </div>
-      {theirs && (
-        <Conflict
-          what="endpoint"
-          differences={differencesOf(shownInput(input), shownInput(inputOf(theirs)))}
-          onMine={() => saveOver(input)}
-          onTheirs={() => {
-            setInput(inputOf(theirs));
-            takeTheirs();
-          }}
-        />
-      )}
-    </form>
+    <EditForm edit={edit} label="Edit the endpoint" what="endpoint" onCancel={onDone}>
+      <EndpointFields input={edit.input} change={edit.set} present={current.data} />
+    </EditForm>
   );
 }
 

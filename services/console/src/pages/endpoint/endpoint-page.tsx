@@ -4,9 +4,10 @@ import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
 import { Bars, hoursOfDay } from "../../parts/bars.tsx";
 import { Action } from "../../parts/dialog.tsx";
+import { EffectiveSettings } from "../../parts/effective-settings.tsx";
 import { Id, Status, Time } from "../../parts/inline.tsx";
 import { Curl } from "../../parts/lists.tsx";
-import { Page, Pairs, Panel, Table } from "../../parts/page.tsx";
+import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { durationText, shareText } from "../../parts/time-text.ts";
 import { api, useIsPortal, useMay, type Versioned, versioned } from "../../session/api.ts";
@@ -37,7 +38,7 @@ export function EndpointPage() {
             )}
             {mayWrite && <TestEvent id={id} />}
             <Secrets endpoint={current.data} />
-            <Settings endpoint={current.data} />
+            <EffectiveSettings settings={current.data.effective_settings} origins={origins} />
             {current.data.type !== "pull" && <VerifyCode />}
           </>
         )}
@@ -147,21 +148,3 @@ function State({ current: { data: endpoint } }: { readonly current: Versioned<En
 }
 
 const origins = { endpoint: "its own", property: "of the service", default: "default" } as const;
-
-function Settings({ endpoint: { effective_settings } }: { readonly endpoint: Endpoint }) {
-  const rows = Object.entries(effective_settings).map(([name, { value, from }]) => ({ name, value, from }));
-  return (
-    <Panel title="Settings as they hold">
-      <Table
-        label="Settings"
-        rows={rows}
-        keyOf={({ name }) => name}
-        columns={[
-          { name: "Setting", cell: ({ name }) => name.replaceAll("_", " ") },
-          { name: "Value", cell: ({ value }) => <code>{value === null ? "none" : JSON.stringify(value)}</code> },
-          { name: "From", cell: ({ from }) => origins[from] },
-        ]}
-      />
-    </Panel>
-  );
-}

@@ -8,9 +8,8 @@ import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, useMay, versioned } from "../../session/api.ts";
 import { useLinkOf } from "../configuration.ts";
-import { headerLines } from "../header-lines.ts";
+import { headerLines, traceUrl } from "../header-lines.ts";
 import { deadEvents, deadLetters, type MessageKind, runbookUrl } from "../operating.ts";
-import { traceUrl } from "../trace-url.ts";
 import { Decide } from "./decide.tsx";
 
 const readLetter = async (id: string) =>

@@ -1,7 +1,4 @@
-import { type FormEvent, useState } from "react";
-import { Failure } from "../../parts/answer.tsx";
-import { Conflict, useVersionedSave } from "../../parts/conflict.tsx";
-import { differencesOf } from "../../parts/differences.ts";
+import { EditForm, useEdit } from "../../parts/edit.tsx";
 import { Field } from "../../parts/lists.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, type Versioned, versioned } from "../../session/api.ts";
@@ -15,41 +12,12 @@ interface EditProps {
 
 /** Edits a source. When somebody else changed it meanwhile, both versions are shown and the person decides. */
 export function EditSource({ current, onDone }: EditProps) {
-  const [input, setInput] = useState(() => inputOf(current.data));
   const { id } = current.data;
-  const { theirs, error, isPending, save, saveOver, takeTheirs } = useVersionedSave(current, {
-    read: () => readSource(id),
-    save: send,
-    onDone,
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save(input);
-  };
+  const edit = useEdit({ current, queryKey: ["source", id], inputOf, read: () => readSource(id), save: send, onDone });
   return (
-    <form className={parts.panel} onSubmit={submit} aria-label="Edit the source">
-      <SourceFields input={input} change={setInput} />
-      {error && <Failure error={error} what="source" />}
-      <div className={parts.row}>
-        <button type="submit" className="main" disabled={isPending}>
-          Save
-        </button>
-        <button type="button" onClick={onDone}>
-          Cancel
-        </button>
-      </div>
-      {theirs && (
-        <Conflict
-          what="source"
-          differences={differencesOf(input, inputOf(theirs))}
-          onMine={() => saveOver(input)}
-          onTheirs={() => {
-            setInput(inputOf(theirs));
-            takeTheirs();
-          }}
-        />
-      )}
-    </form>
+    <EditForm edit={edit} label="Edit the source" what="source" onCancel={onDone}>
+      <SourceFields input={edit.input} change={edit.set} />
+    </EditForm>
   );
 }
 

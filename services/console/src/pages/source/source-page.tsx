@@ -4,9 +4,10 @@ import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
 import { fullDay, StackedBars } from "../../parts/bars.tsx";
 import { Action } from "../../parts/dialog.tsx";
+import { EffectiveSettings } from "../../parts/effective-settings.tsx";
 import { Copy, Id, Status, Time } from "../../parts/inline.tsx";
 import { Curl } from "../../parts/lists.tsx";
-import { Page, Pairs, Panel, Table } from "../../parts/page.tsx";
+import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, useMay, type Versioned, versioned } from "../../session/api.ts";
 import { noWebhooks, type Source, sourceDayQuery, sourceQuery, sourceTones, webhookSeries } from "../sources.ts";
@@ -42,7 +43,7 @@ export function SourcePage() {
             )}
             <SourceSecrets source={current.data} />
             <Addresses source={current.data} />
-            <Settings source={current.data} />
+            <EffectiveSettings settings={current.data.effective_settings} origins={origins} />
           </>
         )}
       </Answer>
@@ -165,24 +166,3 @@ function State({ source }: { readonly source: Source }) {
 }
 
 const origins = { source: "its own", property: "of the service", default: "default of the scheme" } as const;
-
-function Settings({ source: { effective_settings } }: { readonly source: Source }) {
-  const rows = Object.entries(effective_settings).map(([name, { value, from }]) => ({ name, value, from }));
-  return (
-    <Panel title="Settings as they hold">
-      <Table
-        label="Settings"
-        rows={rows}
-        keyOf={({ name }) => name}
-        columns={[
-          { name: "Setting", cell: ({ name }) => name.replaceAll("_", " ") },
-          {
-            name: "Value",
-            cell: ({ value }) => <code>{value === null || value === undefined ? "none" : JSON.stringify(value)}</code>,
-          },
-          { name: "From", cell: ({ from }) => origins[from] },
-        ]}
-      />
-    </Panel>
-  );
-}
