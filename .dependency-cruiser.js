@@ -39,7 +39,7 @@ const homes = {
   nodemailer: "services/account/src/mail",
   "oidc-provider": "services/account/src/oauth",
   "@simplewebauthn/server": "services/account/src/passkeys",
-  "(react|react-dom|react-aria-components|@tanstack/[^/]+)": "services/console",
+  "(react|react-dom|@tanstack/[^/]+)": "services/console",
 };
 
 /** Tests, and what only tests import: fixtures, a service's harness, and the suite that every adapter of a port runs. */

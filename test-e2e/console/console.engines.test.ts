@@ -104,6 +104,33 @@ test("a secret is revealed after a recent sign-in, and the person is asked for o
   await page.getByRole("button", { name: "End the previous secret" }).waitFor();
 });
 
+test("by keyboard a dialog keeps the focus off the page behind it, Escape closes it, and the focus is where it was", async () => {
+  const { page } = ada;
+  const rotate = page.getByRole("button", { name: "Rotate" });
+  const dialog = page.getByRole("dialog", { name: "Rotate" });
+  await pressByKeyboard(page, rotate);
+  // The title is said first; no press that follows too early rotates anything.
+  assert.equal(await dialog.evaluate((one) => one === one.ownerDocument.activeElement), true);
+  for (let tabs = 0; tabs < 8; tabs++) {
+    await page.keyboard.press("Tab");
+    const isOnPage = await page.evaluate("document.activeElement.closest('header, main') !== null");
+    assert.equal(isOnPage, false, `after ${tabs + 1} times Tab`);
+  }
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  assert.equal(await rotate.evaluate((one) => one === one.ownerDocument.activeElement), true);
+});
+
+test("the code that verifies is that which the documents have tested", async () => {
+  const { page } = ada;
+  const code = (language: string) => page.getByRole("region", { name: `code in ${language}` });
+  await code("Node").getByText("timingSafeEqual(given, wanted)").waitFor();
+  await page.getByRole("button", { name: "Python" }).click();
+  await code("Python").getByText("hmac.compare_digest").waitFor();
+  await page.getByRole("button", { name: "Go", exact: true }).click();
+  await code("Go").getByText("hmac.Equal(given, digest.Sum(nil))").waitFor();
+});
+
 test("two people who edit one endpoint see both versions, and nobody's change is lost unseen", async () => {
   const { page, context } = ada;
   const other = await context.newPage();

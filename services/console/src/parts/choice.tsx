@@ -1,15 +1,15 @@
 import styles from "./parts.module.css";
 
-interface ChoiceProps {
+interface ChoiceProps<Name extends string> {
   readonly label: string;
-  readonly choices: readonly string[];
+  readonly choices: readonly Name[];
   /** Null when none of them is what is shown. */
-  readonly chosen: string | null;
-  readonly choose: (choice: string) => void;
+  readonly chosen: Name | null;
+  readonly choose: (choice: Name) => void;
 }
 
 /** A few ways to see the same, as buttons of which one is pressed. */
-export function Choice({ label, choices, chosen, choose }: ChoiceProps) {
+export function Choice<Name extends string>({ label, choices, chosen, choose }: ChoiceProps<Name>) {
   return (
     <fieldset className={styles.row} aria-label={label}>
       {choices.map((choice) => (

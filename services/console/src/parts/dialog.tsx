@@ -1,7 +1,7 @@
 import { ApiError } from "@signalbox/client";
 import { type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
-import { Dialog, Heading, Modal, ModalOverlay } from "react-aria-components";
+import { type ReactNode, useId, useLayoutEffect, useRef, useState } from "react";
+import { createPortal } from "react-dom";
 import { Failure } from "./answer.tsx";
 import styles from "./parts.module.css";
 
@@ -14,18 +14,39 @@ interface BoxProps {
 }
 
 /** A dialog: the focus stays in it, Escape closes it, and then the focus is where it was. */
-export function Box({ title, isOpen, onClose, role = "dialog", children }: BoxProps) {
+export function Box({ isOpen, ...props }: BoxProps) {
+  // Below the body: in its place it would inherit the look of a table's cell, and be a form in a form.
+  return isOpen && createPortal(<OpenBox {...props} />, document.body);
+}
+
+function OpenBox({ title, onClose, role = "dialog", children }: Omit<BoxProps, "isOpen">) {
+  const box = useRef<HTMLDialogElement>(null);
+  const close = useRef(onClose);
+  close.current = onClose;
+  const titleId = useId();
+  useLayoutEffect(() => {
+    const dialog = box.current;
+    const listening = new AbortController();
+    const leave = (event: Event) => {
+      event.preventDefault();
+      close.current();
+    };
+    // A browser may close without asking, such as at a second Escape.
+    for (const name of ["cancel", "close"]) dialog?.addEventListener(name, leave, { signal: listening.signal });
+    dialog?.showModal();
+    // Not on the first button, which may delete: a screen reader says the title, and Tab goes on from there.
+    dialog?.focus();
+    return () => {
+      listening.abort();
+      // Gives the focus back, which taking the element away would not.
+      dialog?.close();
+    };
+  }, []);
   return (
-    <ModalOverlay isOpen={isOpen} onOpenChange={(open) => !open && onClose()} className={styles.overlay as string}>
-      <Modal className={styles.dialog as string}>
-        <Dialog role={role}>
-          <Heading slot="title" level={2}>
-            {title}
-          </Heading>
-          {children}
-        </Dialog>
-      </Modal>
-    </ModalOverlay>
+    <dialog ref={box} role={role} aria-labelledby={titleId} tabIndex={-1} className={styles.dialog}>
+      <h2 id={titleId}>{title}</h2>
+      {children}
+    </dialog>
   );
 }
 

@@ -1,31 +1,25 @@
 import { useState } from "react";
-import page from "../../../../../docs/how-to/verify-deliveries.md?raw";
+import code from "../../../../../docs/how-to/verify-deliveries.md?code";
 import { Choice } from "../../parts/choice.tsx";
 import { Code } from "../../parts/inline.tsx";
 import { Panel } from "../../parts/page.tsx";
 
-/** The samples of the how-to page, which its test runs; one copy for both. */
-const samples = [
-  { name: "Node", fence: "ts" },
-  { name: "Python", fence: "python" },
-  { name: "Go", fence: "go" },
-].map(({ name, fence }) => {
-  const [, code = ""] = new RegExp(`\`\`\`${fence}\\n([\\s\\S]*?)\`\`\``).exec(page) ?? [];
-  return { name, code };
-});
+/** Languages, as the code blocks of the how-to page call them. */
+const languages = { Node: "ts", Python: "python", Go: "go" } as const;
+type Language = keyof typeof languages;
+const names = Object.keys(languages) as Language[];
 
 /** Code that verifies a delivery. The secret is a variable of the environment, so a copy of it leaks nothing. */
 export function VerifyCode() {
-  const [language, setLanguage] = useState("Node");
-  const { code = "" } = samples.find(({ name }) => name === language) ?? {};
+  const [language, setLanguage] = useState<Language>("Node");
   return (
     <Panel title="Verify deliveries">
       <p>
         Give it the secret of this endpoint, <code>whsec_••••••••</code>, from the environment of your receiver, the
         headers in lower case, and the body as bytes before anything parses it.
       </p>
-      <Choice label="Language" choices={samples.map(({ name }) => name)} chosen={language} choose={setLanguage} />
-      <Code text={code} label={`code in ${language}`} />
+      <Choice label="Language" choices={names} chosen={language} choose={setLanguage} />
+      <Code text={code[languages[language]] ?? ""} label={`code in ${language}`} />
     </Panel>
   );
 }
