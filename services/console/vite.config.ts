@@ -8,7 +8,7 @@ const target = "http://127.0.0.1:3000";
 /** The section of a how-to page whose code the console shows. Its test runs it, so there is one copy for both. */
 const shownSection = "\n## Without a library\n";
 
-/** Hands over the code of that section by language, with `import code from "./page.md?code"`. */
+/** Hands over the code of that section by language, with `import { code } from "./page.md?code"`. */
 const codeOfPages: Plugin = {
   name: "code-of-pages",
   enforce: "pre",
@@ -19,7 +19,7 @@ const codeOfPages: Plugin = {
     const [, below = ""] = (await readFile(path, "utf8")).split(shownSection);
     const [section = ""] = below.split("\n## ");
     const blocks = [...section.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language, code]) => [language, code]);
-    return `export default ${JSON.stringify(Object.fromEntries(blocks))}`;
+    return `export const code = ${JSON.stringify(Object.fromEntries(blocks))}`;
   },
 };
 

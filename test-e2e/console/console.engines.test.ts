@@ -55,6 +55,30 @@ test("the first delivery completes the checklist by itself, and home shows the d
   assert.equal(await page.getByText("To your first delivery").count(), 0);
 });
 
+test("the side bar has its places in groups with headings, of which that of the page is open, by keyboard and on a phone", async () => {
+  const { page } = ada;
+  const bar = page.getByRole("navigation", { name: "Pages of the console" });
+  const [endpoints, received] = ["Endpoints", "Received"].map((name) => bar.getByRole("link", { name }));
+  assert.ok(endpoints && received);
+  for (const width of [1280, 360]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto(at("webhooks/deliveries"));
+    await endpoints.waitFor();
+    assert.deepEqual(await bar.getByRole("heading", { level: 2 }).allTextContents(), [
+      "Webhooks out",
+      "Webhooks in",
+      "Operations",
+    ]);
+    assert.equal(await received.count(), 0, "a closed group has no link for a screen reader or for Tab");
+    await pressByKeyboard(page, bar.locator("summary", { hasText: "Webhooks in" }));
+    await pressByKeyboard(page, received);
+    await page.getByRole("heading", { name: "Received", level: 1 }).waitFor();
+    assert.equal(await endpoints.count(), 0);
+    assert.deepEqual(await accessibilityProblems(page), [], `at ${width}`);
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+});
+
 test("the filters of a list are in its address, and its curl asks for the same", async () => {
   const { page } = ada;
   await page.goto(at("webhooks/deliveries"));

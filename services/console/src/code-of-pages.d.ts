@@ -1,5 +1,4 @@
 /** The code of a how-to page by language, which `vite.config.ts` takes out of it. */
 declare module "*.md?code" {
-  const code: Readonly<Record<string, string>>;
-  export default code;
+  export const code: Readonly<Record<string, string>>;
 }

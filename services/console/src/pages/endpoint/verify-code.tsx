@@ -1,5 +1,5 @@
 import { useState } from "react";
-import code from "../../../../../docs/how-to/verify-deliveries.md?code";
+import { code } from "../../../../../docs/how-to/verify-deliveries.md?code";
 import { Choice } from "../../parts/choice.tsx";
 import { Code } from "../../parts/inline.tsx";
 import { Panel } from "../../parts/page.tsx";
