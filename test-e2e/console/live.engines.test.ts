@@ -142,15 +142,43 @@ test("a tab that nobody sees keeps no connection, and has missed nothing when it
   await Promise.all([page.close(), other.close()]);
 });
 
-test("home and the events follow too, and a deployment without subscriptions says that it is read again and again", async () => {
-  for (const path of ["", "webhooks/events"]) {
+/** Publishes events that no endpoint wants: no attempt says anything of them. */
+const publishUnwanted = (...types: string[]) =>
+  call("/api/v1/webhooks/events", types.map((type) => ({ type, data: {} })) as object);
+
+for (const [name, path] of [
+  ["home", ""],
+  ["events", "webhooks/events"],
+] as const) {
+  test(`${name === "home" ? "home" : "the page of events"} shows each event as it is published, can be paused, and goes on without a gap`, async () => {
     const page = await ada.context.newPage();
     await page.goto(`${base}/console/${path}`);
     await stateOf(page, "live").waitFor();
-    await publish(`live.seen_${path === "" ? "home" : "events"}`);
-    await page.getByText(`live.seen_${path === "" ? "home" : "events"}`).waitFor({ timeout: 8_000 });
-    await page.close();
-  }
+    await settled(page);
+    await publishUnwanted(`${name}.told`);
+    await page.getByText(`${name}.told`).first().waitFor({ timeout: 8_000 });
+    await pressByKeyboard(page, page.getByRole("button", { name: "Pause updates" }));
+    await stateOf(page, "paused").waitFor();
+    const beside = await ada.context.newPage();
+    await beside.goto(`${base}/console/webhooks/events`);
+    await stateOf(beside, "live").waitFor();
+    await publishUnwanted(`${name}.paused_1`, `${name}.paused_2`);
+    for (const at of [1, 2]) await beside.getByText(`${name}.paused_${at}`).first().waitFor({ timeout: 8_000 });
+    assert.equal(await page.getByText(`${name}.paused_1`).count(), 0);
+    await pressByKeyboard(page, page.getByRole("button", { name: "Go on" }));
+    for (const at of [1, 2]) await page.getByText(`${name}.paused_${at}`).first().waitFor({ timeout: 8_000 });
+    proxy.cut();
+    await stateOf(page, "reconnecting").waitFor();
+    await publishUnwanted(`${name}.cut`);
+    proxy.mend();
+    await page.getByText(`${name}.cut`).first().waitFor();
+    await stateOf(page, "live").waitFor();
+    assert.deepEqual(await accessibilityProblems(page), []);
+    await Promise.all([page.close(), beside.close()]);
+  });
+}
+
+test("a deployment without subscriptions says that it is read again and again", async () => {
   const page = await ada.context.newPage();
   const error = { code: "forbidden", message: "Not offered.", request_id: "r", doc_url: "/" };
   await page.route("**/graphql", (route) => route.fulfill({ status: 403, json: { error } }));

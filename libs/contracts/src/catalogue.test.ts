@@ -196,6 +196,7 @@ const payloads = {
     durationMs: duration_ms,
     changed: [],
   }),
+  eventPublished: ({ id, type, count }: Data) => ({ eventId: id, eventType: type, count, changed: [] }),
   configChanged: ({ property, revision }: Data) => ({ revision, changed: [property] }),
 };
 

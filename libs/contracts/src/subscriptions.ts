@@ -159,6 +159,16 @@ const deliveryAttempted = declare(
   }),
 );
 
+const eventPublished = declare(
+  {
+    field: "eventPublished",
+    description: "Events of the caller's account were published: its own, or those of the service.",
+    events: ["webhook_event.published"],
+    access: subscribe("webhooks:read"),
+  },
+  ({ id, type, count }) => ({ eventId: id, eventType: type, count, changed: [] }),
+);
+
 const audiences: Readonly<Record<string, SubscriptionAudience>> = Object.fromEntries(
   Object.entries(publishedProperties).map(([name, { audience }]) => [name, audience]),
 );
@@ -180,5 +190,6 @@ export const subscriptions = {
   webhookReceived,
   webhookRejected,
   deliveryAttempted,
+  eventPublished,
   configChanged,
 } as const;

@@ -53,10 +53,14 @@ const declarations = [
     // Past rejections are read from the list of rejections.
     retentionMs: hours(1),
   },
-  facts("signalbox.webhook-delivery.v1", "webhook-delivery", "Endpoints, the fate of deliveries, and custom events."),
+  facts("signalbox.webhook-delivery.v1", "webhook-delivery", "Endpoints, and the fate of deliveries."),
   {
-    ...facts("signalbox.webhook-attempt.v1", "webhook-delivery", "Attempts of deliveries, for live observers."),
-    // Past attempts are read from the list of attempts.
+    ...facts(
+      "signalbox.webhook-attempt.v1",
+      "webhook-delivery",
+      "Attempts of deliveries, and published events by their number, for live observers.",
+    ),
+    // Past attempts and events are read from their lists.
     retentionMs: hours(1),
   },
 ] as const satisfies readonly TopicDeclaration[];

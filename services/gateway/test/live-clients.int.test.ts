@@ -144,3 +144,30 @@ for (const { field, event, argument, idOf, member, name } of [
     await Promise.all(clients.map(async (client) => client.dispose()));
   });
 }
+
+test("eventPublished says to its account alone which event is the newest, and how many came", async () => {
+  const [ada, eve] = [testPerson(), testPerson()];
+  const clients = [liveClient(gateway, ada), liveClient(gateway, eve)] as const;
+  const whole = "subscription { eventPublished { event { type } eventId eventType count changed } }";
+  const [hers, others] = [listen(clients[0], whole), listen(clients[1], whole)];
+  const { example } = eventOf("webhook_event.published");
+  const publish = async ({ accountId }: TestPerson, id: string) => {
+    const data = { ...example, id };
+    const drafts = [draft("webhook_event.published", { subject: accountId, accountId, data })];
+    await publishEvents({ ...gateway.context, eventLog: gateway.eventLog, service: "webhook-delivery" }, drafts);
+  };
+  await eventually(async () => {
+    await Promise.all([publish(ada, "evt_hers"), publish(eve, "evt_others")]);
+    return hers.results.length > 0 && others.results.length > 0;
+  });
+  assert.deepEqual(hers.results[0].data.eventPublished, {
+    event: { type: "webhook_event.published" },
+    eventId: "evt_hers",
+    eventType: example.type,
+    count: example.count,
+    changed: [],
+  });
+  const idsOf = ({ results }: Heard) => [...new Set(results.map(({ data }) => data.eventPublished.eventId))];
+  assert.deepEqual([idsOf(hers), idsOf(others)], [["evt_hers"], ["evt_others"]]);
+  await Promise.all(clients.map(async (client) => client.dispose()));
+});

@@ -30,6 +30,7 @@ import { createEventTypeStore } from "./event-types/event-type-store.ts";
 import { createEventTypes } from "./event-types/event-types.ts";
 import { SchemaThreads } from "./event-types/schema-threads.ts";
 import { createTypeNames, notingNames } from "./event-types/type-names.ts";
+import { announcing, createAnnouncements } from "./events/announcements.ts";
 import { createEventStore, publishedRetention } from "./events/event-store.ts";
 import { createPublicationCounts } from "./events/publication-counts.ts";
 import { createPublishEvents, publishedEvents } from "./events/publish-events.ts";
@@ -72,7 +73,8 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const { endpointStatus } = owned;
   const engine = openEngine(context, opened, { endpointStore, endpointStatus, outbound, mayWrite, wakeUp });
   const { deliveryQueue, testEndpoint, attemptStatistics, timeoutMs } = engine;
-  const fanOut = notingNames(engine.fanOut, typeNames);
+  const announcements = createAnnouncements({ pool, outbox });
+  const fanOut = announcing(notingNames(engine.fanOut, typeNames), announcements);
   const removals = createRemovals({ pool, endpointStore, attemptStatistics, outbox, clock });
   const { table, batchHandler } = createFanOutConsumer({ fanOut, removals });
   consume("fan-out", table, batchHandler);
@@ -85,8 +87,8 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const operators = createOperators({ pool, endpointStore, endpointStatus, administratorsAmong });
   const { publishEvents, eventTypes, publicationCounts } = createPublishing(context, opened, { stores, fanOut });
   const pull = createPull(context, opened, { stores, endpoints: owned.endpoints, engine: engine.pull });
-  const workers = { engine, pull, deliveryDays, removals, replays, operators, publicationCounts, accessStates, wake };
-  startWorkers(runner, workers);
+  const events = { publicationCounts, announcements };
+  startWorkers(runner, { engine, pull, deliveryDays, removals, replays, operators, events, accessStates, wake });
   keepStatistics({ runner, pool, clock }, attemptStatistics);
   observeQueue(context.metrics, pool);
 

@@ -5,6 +5,7 @@ import { type Pool, sql } from "@signalbox/storage";
 import type { Metrics } from "@signalbox/telemetry";
 import type { DeliveryDays } from "./delivery-days.ts";
 import type { Removals } from "./endpoints/removals.ts";
+import type { Announcements } from "./events/announcements.ts";
 import type { PublicationCounts } from "./events/publication-counts.ts";
 import type { Operators } from "./operators/operators.ts";
 import type { Consumers } from "./pull/consumers.ts";
@@ -30,7 +31,10 @@ interface WorkerDependencies {
   readonly removals: Pick<Removals, "removeStep">;
   readonly replays: Pick<Replays, "step">;
   readonly operators: Operators;
-  readonly publicationCounts: PublicationCounts;
+  readonly events: {
+    readonly publicationCounts: PublicationCounts;
+    readonly announcements: Pick<Announcements, "step">;
+  };
   readonly accessStates: AccessStates;
   /** Wakes the worker, because deliveries may be due. */
   readonly wake: () => void;
@@ -42,10 +46,13 @@ const takeOverEveryMs = seconds(1.5);
 /** Interval between saves of the counts for the audit, which a killed instance loses since the last one. */
 const saveCountsEveryMs = seconds(5);
 
+/** Interval between messages to live observers about published events. */
+const announceEveryMs = seconds(0.5);
+
 /** Starts the workers of this service. */
 export function startWorkers(runner: Runner, dependencies: WorkerDependencies): void {
   const { engine, pull, deliveryDays, removals, replays, operators } = dependencies;
-  const { publicationCounts, accessStates, wake } = dependencies;
+  const { events, accessStates, wake } = dependencies;
   const { claims, orderHolds } = engine;
   runner.worker("deliveries", (signal, beat) => claims.run(signal, beat));
   runner.every("orphaned leases", takeOverEveryMs, () => claims.takeOver());
@@ -58,9 +65,11 @@ export function startWorkers(runner: Runner, dependencies: WorkerDependencies): 
   runner.every("replays", seconds(1), () => replays.step());
   runner.every("day tables", hours(1), () => deliveryDays.keep());
   runner.every("removals", seconds(1), () => removals.removeStep());
-  runner.defer("publication counts", () => publicationCounts.save());
-  runner.every("publication counts", saveCountsEveryMs, () => publicationCounts.save());
-  runner.every("published hours", minutes(1), () => publicationCounts.report());
+  runner.defer("announced events", () => events.announcements.step());
+  runner.every("announced events", announceEveryMs, () => events.announcements.step());
+  runner.defer("publication counts", () => events.publicationCounts.save());
+  runner.every("publication counts", saveCountsEveryMs, () => events.publicationCounts.save());
+  runner.every("published hours", minutes(1), () => events.publicationCounts.report());
   runner.worker("operators", (signal, beat) => operators.run(signal, beat));
   // A role that was taken away is a change of access too.
   runner.defer("operator listener", accessStates.onChange(operators.wake));

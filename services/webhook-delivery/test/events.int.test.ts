@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createReceiver, eventually, readEvents, testEventLog, testPerson } from "@signalbox/testing";
+import { createAnnouncements } from "../src/events/announcements.ts";
 import { startDelivery } from "./harness.ts";
 import { delivery, receiver, shareOneService, who } from "./one-service.ts";
 
@@ -183,3 +184,62 @@ for (const [published, statuses] of Object.entries(expected)) {
     assert.deepEqual([seen[0]?.endpoint_id, seen[0]?.number, seen[0]?.outcome], [id, 1, "retry"]);
   });
 }
+
+test("an account's published events, its own and those of the service, are announced with the newest and their number", async () => {
+  const eventLog = await testEventLog(delivery.context.configuration.get("events.url"), delivery.context);
+  const { eventsOf } = await readEvents(eventLog, delivery.context, ["signalbox.webhook-attempt.v1"]);
+  const announced = async (count: number) =>
+    (await eventsOf(who.accountId, count, "webhook_event.published")).map(({ data }) => data as Announced);
+  await publish([order, { ...order, id: "order-2" }]);
+  const [own] = await announced(1);
+  assert.deepEqual([own?.id, own?.type, own?.count], ["order-2", "order.created", 2]);
+  await publish(order);
+  await delivery.createImage(who.accountId);
+  assert.deepEqual(
+    (await announced(2)).map(({ type, count }) => [type, count]),
+    [
+      ["order.created", 2],
+      ["image.created", 1],
+    ],
+    "a repetition is no event",
+  );
+});
+
+interface Announced {
+  readonly id: string;
+  readonly type: string;
+  readonly count: number;
+}
+
+test("a burst is one announcement, a step has a hundred of them at most, and none is lost while the database is away", async () => {
+  const sent: Announced[] = [];
+  const outbox = {
+    isAway: false,
+    async append(_tx: unknown, drafts: readonly { readonly data: unknown }[]) {
+      if (outbox.isAway) throw new Error("away");
+      sent.push(...drafts.map(({ data }) => data as Announced));
+      return [];
+    },
+  };
+  const announcements = createAnnouncements({ pool: delivery.pool, outbox });
+  const eventAt = (second: number, accountId = who.accountId) => ({
+    accountId,
+    id: `evt_${second}`,
+    type: "order.created",
+    createdAt: new Date(second * 1000),
+  });
+  announcements.note([eventAt(7), eventAt(9), eventAt(8)]);
+  outbox.isAway = true;
+  await assert.rejects(announcements.step());
+  outbox.isAway = false;
+  announcements.note([eventAt(6)]);
+  await announcements.step();
+  assert.deepEqual(sent.splice(0), [
+    { id: "evt_9", type: "order.created", created_at: "1970-01-01T00:00:09.000Z", count: 4 },
+  ]);
+  announcements.note(Array.from({ length: 101 }, (_, at) => eventAt(at, `acc_${at}`)));
+  await announcements.step();
+  assert.equal(sent.splice(0).length, 100);
+  await announcements.step();
+  assert.equal(sent.length, 1);
+});

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineEvent } from "../define-event.ts";
-import { changed, identifier, jsonValue, timestamp } from "../resources/fields.ts";
+import { changed, identifier, timestamp } from "../resources/fields.ts";
 import { WebhookDeliveryResource, webhookDeliveryExample } from "../resources/webhook-endpoint.ts";
 
 const shared = {
@@ -78,23 +78,24 @@ export const webhookDeliveryAttemptedEvent = defineEvent({
 });
 
 export const webhookEventPublishedEvent = defineEvent({
-  ...shared,
+  version: 1,
   name: "webhook_event.published",
-  subject: "id of the custom event",
+  topic: "signalbox.webhook-attempt.v1",
+  subject: "account id",
   audience: "internal",
   description:
-    "A custom event was accepted at `POST /api/v1/webhooks/events`. Its deliveries were written with it, so the fan-out ignores this.",
+    "Events of an account were published, its own or the service's, since the last such message. An instance sends two a second for an account at most, and none for what it published in its last half second before it was killed.",
   data: z.object({
-    id: identifier("The custom event"),
-    type: z.string(),
-    data: jsonValue,
+    id: identifier("The newest of these events"),
+    type: z.string().describe("Of that event."),
     created_at: timestamp,
+    count: z.int().describe("Number of these events."),
   }),
   example: {
     id: "evt_01kdzq7c9p4q6r8s0t2v3w5x7y",
     type: "order.created",
-    data: { order: 17 },
     created_at: "2026-01-01T09:00:00.000Z",
+    count: 3,
   },
 });
 

@@ -1,7 +1,7 @@
 import { Status, type Tone } from "../parts/inline.tsx";
 import parts from "../parts/parts.module.css";
 import type { LiveState } from "./live-feed.ts";
-import type { Live } from "./use-live.ts";
+import type { Live } from "./read-every.ts";
 
 const texts: Readonly<Record<LiveState, { readonly tone: Tone; readonly word: string; readonly title: string }>> = {
   connecting: { tone: "wait", word: "connecting", title: "The page asks to be told of changes." },

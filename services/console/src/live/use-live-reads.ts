@@ -4,7 +4,7 @@ import { useEffect, useState, useSyncExternalStore } from "react";
 import { api } from "../session/api.ts";
 import { renewOnce } from "../session/session.ts";
 import type { LiveState } from "./live-feed.ts";
-import type { Live } from "./use-live.ts";
+import type { Live } from "./read-every.ts";
 
 /** Changes that come together are read together. */
 const readAfterMs = 250;
@@ -12,15 +12,15 @@ const retryMs = 2_000;
 
 /**
  * Follows a subscription while the page is seen. After a message, and after each connection, the queries whose keys begin
- * with one of these names are read again, so that nothing is missed while a connection is made.
+ * with one of these names are read again, so that nothing is missed while a connection is made, or during a pause.
  */
-export function useLiveReads(subscription: string, names: string): Live {
+export function useLiveReads(subscription: string, names: string, isWanted = true): Live {
   const queries = useQueryClient();
   const [state, setState] = useState<LiveState>("connecting");
   const [isPaused, setPaused] = useState(false);
   // A browser has six connections for all tabs, and a hidden one keeps none.
   const isVisible = useSyncExternalStore(onVisibilityChange, () => document.visibilityState === "visible");
-  const isOn = isVisible && !isPaused;
+  const isOn = isVisible && isWanted && !isPaused;
   useEffect(() => {
     if (!isOn) return;
     const stop = new AbortController();

@@ -3,6 +3,9 @@ import type { Bucket } from "../parts/bars.tsx";
 import type { Tone } from "../parts/inline.tsx";
 import { api, versioned } from "../session/api.ts";
 
+/** Says that events were published, of whatever type; the list of events has them. */
+export const publishedEvents = "subscription { eventPublished { eventId } }";
+
 /** Answers of the API about webhooks that several pages show. */
 export type Endpoint = Awaited<ReturnType<typeof readEndpoint>>["data"];
 export type Delivery = Awaited<ReturnType<typeof readDelivery>>;

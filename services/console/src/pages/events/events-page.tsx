@@ -1,12 +1,14 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { LiveStatus } from "../../live/live-status.tsx";
-import { readEvery, useLive } from "../../live/use-live.ts";
+import { readUntold } from "../../live/read-every.ts";
+import { useLiveReads } from "../../live/use-live-reads.ts";
 import { Answer } from "../../parts/answer.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
 import { Curl, Filters, Pager, TextFilter, TimeFilter, useFilters } from "../../parts/lists.tsx";
 import { Page, Table } from "../../parts/page.tsx";
 import { api, useMay, versioned } from "../../session/api.ts";
+import { publishedEvents } from "../webhooks.ts";
 import { PublishEvent } from "./publish-event.tsx";
 
 const path = "api/v1/webhooks/events";
@@ -17,11 +19,11 @@ export function EventsPage() {
   const { publish, ...query } = search;
   const mayPublish = useMay("events:publish");
   const isNow = search.cursor === undefined;
-  const live = useLive({ isOn: isNow });
+  const live = useLiveReads(publishedEvents, "events", isNow);
   const events = useQuery({
     queryKey: ["events", query],
     placeholderData: keepPreviousData,
-    refetchInterval: readEvery(live, isNow),
+    refetchInterval: readUntold(live, isNow),
     queryFn: async () =>
       (await versioned(api.GET(`/${path}`, { params: { query: { ...query, limit: 25 } as object } }))).data,
   });

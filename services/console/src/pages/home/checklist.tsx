@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { Live } from "../../live/read-every.ts";
 import { Status } from "../../parts/inline.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { api, versioned } from "../../session/api.ts";
@@ -29,11 +30,11 @@ async function readProgress(): Promise<Progress> {
 const isComplete = ({ endpointId, hasDelivery }: Progress) => endpointId !== null && hasDelivery;
 
 /** The steps to a first delivery. Each is ticked when its fact is there, and the list goes away with the last. */
-export function Checklist() {
+export function Checklist({ live }: { readonly live: Live }) {
   const { data } = useQuery({
     queryKey: ["progress"],
     queryFn: readProgress,
-    refetchInterval: ({ state }) => (state.data && isComplete(state.data) ? false : 3_000),
+    refetchInterval: ({ state }) => (live.state === "paused" || (state.data && isComplete(state.data)) ? false : 3_000),
   });
   if (!data || isComplete(data)) return null;
   const { endpointId, hasEvent } = data;

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { LiveStatus } from "../../live/live-status.tsx";
-import { type Live, readEvery, useLive } from "../../live/use-live.ts";
+import { type Live, readEvery, readUntold } from "../../live/read-every.ts";
+import { useLiveReads } from "../../live/use-live-reads.ts";
 import { Answer } from "../../parts/answer.tsx";
 import { Bars, hoursOfDay } from "../../parts/bars.tsx";
 import { Id, Status, Time } from "../../parts/inline.tsx";
@@ -9,20 +10,20 @@ import { Page, Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { durationText, shareText } from "../../parts/time-text.ts";
 import { api, useMay, versioned } from "../../session/api.ts";
-import { dayQuery, endpointTones } from "../webhooks.ts";
+import { dayQuery, endpointTones, publishedEvents } from "../webhooks.ts";
 import { Checklist } from "./checklist.tsx";
 
 /** The first page: the last day at a glance, or the way to a first delivery. */
 export function HomePage() {
   const mayRead = useMay("webhooks:read");
-  const live = useLive({ isOn: mayRead });
+  const live = useLiveReads(publishedEvents, "events progress", mayRead);
   return (
     <Page title="Home" actions={mayRead && <LiveStatus live={live} />}>
       {mayRead ? (
         <>
-          <Checklist />
-          <LastDay />
-          <FailingEndpoints />
+          <Checklist live={live} />
+          <LastDay live={live} />
+          <FailingEndpoints live={live} />
           <NewestEvents live={live} />
         </>
       ) : (
@@ -32,8 +33,12 @@ export function HomePage() {
   );
 }
 
-function LastDay() {
-  const day = useQuery(dayQuery(null));
+interface LiveProps {
+  readonly live: Live;
+}
+
+function LastDay({ live }: LiveProps) {
+  const day = useQuery({ ...dayQuery(null), refetchInterval: readEvery(live) });
   return (
     <Panel title="Deliveries of 24 hours" actions={<Link to="/webhooks/deliveries">All deliveries</Link>}>
       <Answer
@@ -61,10 +66,10 @@ function LastDay() {
   );
 }
 
-function FailingEndpoints() {
+function FailingEndpoints({ live }: LiveProps) {
   const failing = useQuery({
     queryKey: ["endpoints", "failing"],
-    refetchInterval: 30_000,
+    refetchInterval: readEvery(live),
     queryFn: async () =>
       (await versioned(api.GET("/api/v1/webhooks/endpoints", { params: { query: { failing: "true", limit: 10 } } })))
         .data.items,
@@ -115,10 +120,10 @@ function FailingEndpoints() {
   );
 }
 
-function NewestEvents({ live }: { readonly live: Live }) {
+function NewestEvents({ live }: LiveProps) {
   const events = useQuery({
     queryKey: ["events", "newest"],
-    refetchInterval: readEvery(live),
+    refetchInterval: readUntold(live),
     queryFn: async () =>
       (await versioned(api.GET("/api/v1/webhooks/events", { params: { query: { limit: 8 } } }))).data.items,
   });

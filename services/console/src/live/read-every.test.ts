@@ -1,0 +1,20 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { LiveState } from "./live-feed.ts";
+import { readEvery, readUntold } from "./read-every.ts";
+
+const after = (read: typeof readEvery, state: LiveState, isOn = true) => read({ state, toggle: () => {} }, isOn);
+
+test("a paused page stays as it is, and so does one that shows the past", () => {
+  for (const read of [readEvery, readUntold]) {
+    assert.equal(after(read, "paused"), false);
+    assert.equal(after(read, "live", false), false);
+  }
+});
+
+test("what messages say is read again and again only where there are none", () => {
+  assert.equal(after(readUntold, "off"), 10_000);
+  for (const state of ["connecting", "live", "behind", "reconnecting"] as const)
+    assert.equal(after(readUntold, state), 60_000, state);
+  assert.equal(after(readEvery, "live"), 10_000);
+});

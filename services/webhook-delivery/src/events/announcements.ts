@@ -1,0 +1,75 @@
+import { draft } from "@signalbox/contracts";
+import type { Outbox } from "@signalbox/events";
+import { inTransaction, type Pool } from "@signalbox/storage";
+import type { FanOut } from "../deliveries/fan-out.ts";
+import type { OutgoingEvent } from "../deliveries/outgoing-event.ts";
+
+type NotedEvent = Pick<OutgoingEvent, "accountId" | "id" | "type" | "createdAt">;
+
+/** The events of an account that are not announced yet. */
+interface Waiting {
+  readonly newest: NotedEvent;
+  readonly count: number;
+}
+
+/** Messages of one step. Two steps a second bound what live observers cost, however many accounts publish. */
+const messagesMax = 100;
+/** Accounts that wait for a step. Those beyond it are not announced: their pages read the list every few seconds too. */
+const accountsMax = 10_000;
+
+export type Announcements = ReturnType<typeof createAnnouncements>;
+
+/**
+ * Announces published events to live observers. A publication costs no statement: it is counted in memory once it is
+ * committed, and an instance that is killed loses what it has not announced yet.
+ */
+export function createAnnouncements({
+  pool,
+  outbox,
+}: {
+  readonly pool: Pool;
+  readonly outbox: Pick<Outbox, "append">;
+}) {
+  const waiting = new Map<string, Waiting>();
+
+  function add(newest: NotedEvent, count: number): void {
+    const { accountId } = newest;
+    const before = waiting.get(accountId);
+    if (!before && waiting.size >= accountsMax) return;
+    const isOlder = before !== undefined && before.newest.createdAt > newest.createdAt;
+    waiting.set(accountId, { newest: isOlder ? before.newest : newest, count: count + (before?.count ?? 0) });
+  }
+
+  return {
+    /** Notes events that are committed. */
+    note(events: readonly NotedEvent[]): void {
+      for (const event of events) add(event, 1);
+    },
+
+    /** Announces the events of those who have waited longest. */
+    async step(): Promise<void> {
+      const batch = [...waiting.values()].slice(0, messagesMax);
+      if (batch.length === 0) return;
+      for (const { newest } of batch) waiting.delete(newest.accountId);
+      try {
+        await inTransaction(pool, (tx) => outbox.append(tx, batch.map(announcementOf)));
+      } catch (error) {
+        for (const { newest, count } of batch) add(newest, count);
+        throw error;
+      }
+    },
+  };
+}
+
+function announcementOf({ newest: { accountId, id, type, createdAt }, count }: Waiting) {
+  const data = { id, type, created_at: createdAt.toISOString(), count };
+  return draft("webhook_event.published", { subject: accountId, accountId, data });
+}
+
+/** Notes all events that pass the fan-out, for live observers. */
+export const announcing = (fanOut: FanOut, announcements: Pick<Announcements, "note">): FanOut => ({
+  async deliver(tx, events, kept) {
+    await fanOut.deliver(tx, events, kept);
+    tx.afterCommit(() => announcements.note(events));
+  },
+});
