@@ -23,10 +23,25 @@ const codeOfPages: Plugin = {
   },
 };
 
+/** What both pages have in their heads. */
+const heads: Plugin = {
+  name: "heads",
+  transformIndexHtml: () => [
+    { tag: "meta", attrs: { charset: "utf-8" }, injectTo: "head-prepend" },
+    {
+      tag: "meta",
+      attrs: { name: "viewport", content: "width=device-width, initial-scale=1" },
+      injectTo: "head-prepend",
+    },
+    { tag: "meta", attrs: { name: "robots", content: "noindex" }, injectTo: "head-prepend" },
+    { tag: "link", attrs: { rel: "icon", href: "data:," }, injectTo: "head-prepend" },
+  ],
+};
+
 export default defineConfig(({ command }) => ({
   // Built files name each other relatively, since a deployment may be below a path.
   base: command === "serve" ? "/console/" : "./",
-  plugins: [codeOfPages, react()],
+  plugins: [codeOfPages, heads, react()],
   build: {
     target: "es2022",
     // The portal is a second page: smaller, and framed by other origins.

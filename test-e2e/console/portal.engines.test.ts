@@ -182,7 +182,7 @@ test("by mouse, on a narrow screen: only the own endpoint, its cause, a replay t
     .waitFor();
 
   ada.receiver.answer({ status: 200 });
-  await page.getByRole("link", { name: "Send again" }).click();
+  await page.getByRole("link", { name: "Replays" }).click();
   await page.getByLabel("Endpoint").selectOption({ index: 1 });
   assert.equal(await page.getByLabel("Endpoint").locator("option").count(), 2, "another endpoint is not offered");
   await page.getByRole("button", { name: "Count first" }).click();
@@ -209,6 +209,80 @@ test("by mouse, on a narrow screen: only the own endpoint, its cause, a replay t
   assert.doesNotMatch(String(kept), /sbx_/);
   assert.deepEqual(problems, []);
   await page.context().close();
+});
+
+test("the replays of the own endpoint are listed with their progress, and cancelled where the link may write", async () => {
+  await publishFailing("no such order");
+  ada.receiver.answer({ status: 200 });
+  const replayOf = (endpoint: string) => ({
+    endpoint_id: endpoint,
+    from: new Date(Date.now() - 3_600_000).toISOString(),
+  });
+  for (const endpoint of [mine, beside]) await call("POST", "/api/v1/webhooks/replays", replayOf(endpoint));
+  await eventually(async () => {
+    const { items } = await call("GET", "/api/v1/webhooks/replays");
+    return items.every(({ status }: { status: string }) => status === "done");
+  });
+  // At one delivery a second it is still running when the page comes.
+  const many = Array.from({ length: 60 }, () => ({ type: "order.paid", data: {} }));
+  await call("POST", "/api/v1/webhooks/events", many);
+  await eventually(async () => {
+    const { items } = await call("GET", `/api/v1/webhooks/deliveries?endpoint_id=${mine}&status=succeeded&limit=100`);
+    return items.length >= many.length;
+  });
+  const slow = await call("POST", "/api/v1/webhooks/replays", { ...replayOf(mine), rate: 1 });
+  const reader = await openLink((await linkFor({ access: "read" })).url, 360);
+  await reader.page.getByRole("link", { name: "Replays" }).click();
+  const row = (page: Page) => page.getByRole("row", { name: slow.id });
+  await row(reader.page).getByRole("progressbar").waitFor();
+  assert.equal(await reader.page.getByText(beside).count(), 0, "nothing of another endpoint");
+  for (const name of ["Cancel", "Count first"])
+    assert.equal(await reader.page.getByRole("button", { name }).count(), 0, name);
+  assert.deepEqual(await accessibilityProblems(reader.page), []);
+  const { page, problems } = await openLink((await linkFor({ access: "write" })).url);
+  await page.getByRole("link", { name: "Replays" }).click();
+  await row(page).getByRole("button", { name: "Cancel the replay" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Cancel the replay" }).click();
+  await row(page).getByText("cancelled").waitFor();
+  assert.deepEqual([...problems, ...reader.problems], []);
+  await Promise.all([page.context().close(), reader.page.context().close()]);
+});
+
+test("a frame that is loaded again, or whose link ends, gets a new link from the page around it and loses nothing", async () => {
+  const context = await ada.browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
+  const page = await context.newPage();
+  await page.goto(sample.url);
+  const portal = page.frameLocator("iframe");
+  await portal.getByRole("link", { name: /mine/ }).click();
+  await portal.getByRole("button", { name: "Edit" }).waitFor();
+  await page.frames()[1]?.evaluate("location.reload()");
+  await portal.getByRole("button", { name: "Edit" }).click();
+  await portal.getByLabel("Description").fill("typed before the end");
+  const { items } = await call("GET", "/api/v1/webhooks/portal-sessions");
+  for (const { id } of items) await call("DELETE", `/api/v1/webhooks/portal-sessions/${id}`);
+  await portal.getByRole("button", { name: "Save" }).click();
+  await portal.getByText("typed before the end").waitFor();
+  await portal.getByRole("button", { name: "Edit" }).waitFor();
+  assert.equal(await portal.getByText("This link has ended").count(), 0);
+  await context.close();
+});
+
+test("a link from a window that does not frame the portal is not heard", async () => {
+  const { url } = await linkFor({});
+  const context = await ada.browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`http://127.0.0.1:${ports.foreign}/?url=about:blank`);
+  const opened = context.waitForEvent("page");
+  await page.evaluate(`globalThis.other = open(${JSON.stringify(`${ada.baseUrl}/console/portal/`)}, "_blank")`);
+  const portal = await opened;
+  await portal.getByRole("heading", { name: "Open this page by its link" }).waitFor();
+  await portal.evaluate("addEventListener('message', () => { globalThis.heard = (globalThis.heard ?? 0) + 1 })");
+  const link = JSON.stringify({ type: "signalbox.link", url });
+  await page.evaluate(`other.postMessage(${link}, "*")`);
+  await portal.evaluate(`postMessage(${link}, "*")`);
+  await eventually(async () => (await portal.evaluate("globalThis.heard")) === 2);
+  assert.equal(await portal.getByRole("heading", { name: "Open this page by its link" }).count(), 1);
+  await context.close();
 });
 
 test("with `manage` the subscriber sees the secret, and another endpoint's address shows nothing of it", async () => {
@@ -292,9 +366,10 @@ test("every page of the portal is accessible in light and dark, at 360 and 1280 
     await page.getByRole("link", { name: /mine/ }).click();
     await page.getByRole("heading", { name: "Secrets" }).waitFor();
     await judge("endpoint");
-    await page.getByRole("link", { name: "Send again" }).click();
+    await page.getByRole("link", { name: "Replays" }).click();
     await page.getByRole("button", { name: "Count first" }).waitFor();
-    await judge("send again");
+    await judge("replays");
+    if (width === 1280) await takePictures(page, "portal-replays", scheme);
     await page.getByRole("link", { name: "Deliveries", exact: true }).click();
     await page.getByRole("link", { name: "order.paid" }).first().waitFor();
     await judge("deliveries");

@@ -63,6 +63,12 @@ export type ReplayStep<Row> =
   | { readonly replay: Row; readonly count: number; readonly isLast: boolean }
   | { readonly waitMs: number };
 
+interface ListedReplays {
+  readonly parentIds?: readonly string[];
+  /** Ids of the things that replays are of, such as endpoints; null for all. */
+  readonly of?: readonly string[] | null;
+}
+
 interface Start {
   readonly totalMax: number;
   /** Counts and starts nothing. */
@@ -90,9 +96,14 @@ export function createReplayEngine<Row extends ReplayRow>(
   return {
     find: (id: string, accountId: string, parentId = accountId) => rowOf(pool, find, [id, accountId, parentId]),
     lock: (tx: Tx, id: string, accountId: string, parentId = accountId) => rowOf(tx, lock, [id, accountId, parentId]),
-    /** Lists the same range of each parent's replays, newest first. */
-    list: async (range: ListRange, accountId: string, parentIds: readonly string[] = [accountId]): Promise<Row[]> =>
-      (await pool.query<Row>(list, [parentIds, accountId, ...rangeValues(range)])).rows,
+    /** Lists the same range of each parent's replays, newest first; with `of` only those of these things. */
+    async list(
+      range: ListRange,
+      accountId: string,
+      { parentIds = [accountId], of = null }: ListedReplays = {},
+    ): Promise<Row[]> {
+      return (await pool.query<Row>(list, [parentIds, accountId, ...rangeValues(range), of])).rows;
+    },
 
     /** Starts the replay, whose first step is due at once. The caller has locked what it replays. */
     async start(tx: Tx, parentId: string, replay: Row, { totalMax: max, dryRun, entry }: Start) {
@@ -131,7 +142,8 @@ export function createReplayEngine<Row extends ReplayRow>(
 function statementsOf<Row extends ReplayRow>(kind: ReplayKind<Row>, columns: string) {
   const select = `select ${columns} from ${kind.table}`;
   const own = `${select} where id = $1 and account_id = $2 and ${kind.listedBy} = $3`;
-  const listed = `${select} where ${kind.listedBy} = parent.id and account_id = $2 and ${newestFirst(3)}`;
+  const isOf = `($6::text[] is null or ${kind.parent} = any($6))`;
+  const listed = `${select} where ${kind.listedBy} = parent.id and account_id = $2 and ${isOf} and ${newestFirst(3)}`;
   const running = `from ${kind.table} where status = 'running'`;
   return {
     find: sql("replay.find", own),

@@ -54,6 +54,7 @@ const lists: Readonly<
   webhookEndpoints: { path: endpointsPath, member: "id", by: ["", "?text=127.0.0.1", "?status=enabled"] },
   webhookDeliveries: { path: `${base}/deliveries`, member: "endpoint_id", by: ["", "?endpoint_id=", "?event_id="] },
   webhookAttempts: { path: `${base}/attempts`, member: "endpoint_id", by: ["", "?endpoint_id=", "?delivery_id="] },
+  webhookReplays: { path: `${base}/replays`, member: "endpoint_id", by: [""] },
 };
 
 async function makeThings(by: TestPerson, type: string): Promise<Things> {

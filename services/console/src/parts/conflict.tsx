@@ -1,67 +1,7 @@
-import { ApiError } from "@signalbox/client";
-import { useState } from "react";
-import type { Versioned } from "../session/api.ts";
-import { Box, useChange } from "./dialog.tsx";
+import { Box } from "./dialog.tsx";
 import type { Difference } from "./differences.ts";
 import { Table } from "./page.tsx";
 import styles from "./parts.module.css";
-
-interface Saving<Data, Input, Saved> {
-  readonly read: () => Promise<Versioned<Data>>;
-  /** Sends the input; the version makes sure that nobody's change is overwritten unseen. */
-  readonly save: (input: Input, before: Data, etag: string | null) => Promise<Saved>;
-}
-
-interface SaveRules<Data, Input> extends Saving<Data, Input, unknown> {
-  readonly onDone: () => void;
-}
-
-/** Saves an input over the version that it is based on; one that somebody else saved meanwhile is handed over first. */
-export async function saveVersion<Data, Input, Saved>(
-  { read, save }: Saving<Data, Input, Saved>,
-  { input, on }: { readonly input: Input; readonly on: Versioned<Data> },
-  onTheirs: (theirs: Versioned<Data>) => void,
-): Promise<Saved> {
-  try {
-    return await save(input, on.data, on.etag);
-  } catch (error) {
-    if (error instanceof ApiError && [409, 412].includes(error.status)) {
-      const saved = await read();
-      // A conflict of another kind, such as a limit, left the version as it was.
-      if (saved.etag !== on.etag) onTheirs(saved);
-    }
-    throw error;
-  }
-}
-
-/** A save that keeps both versions when somebody else saved meanwhile, so that the person decides. */
-export function useVersionedSave<Data, Input>(current: Versioned<Data>, rules: SaveRules<Data, Input>) {
-  const [base, setBase] = useState(current);
-  const [theirs, setTheirs] = useState<Versioned<Data> | null>(null);
-  const change = useChange(
-    (sent: { readonly input: Input; readonly on: Versioned<Data> }) => saveVersion(rules, sent, setTheirs),
-    rules.onDone,
-  );
-  const settleOn = (version: Versioned<Data>) => {
-    setBase(version);
-    setTheirs(null);
-    change.reset();
-  };
-  return {
-    theirs: theirs?.data ?? null,
-    error: theirs ? null : change.error,
-    isPending: change.isPending,
-    save: (input: Input) => change.mutate({ input, on: base }),
-    saveOver(input: Input) {
-      if (!theirs) return;
-      settleOn(theirs);
-      change.mutate({ input, on: theirs });
-    },
-    takeTheirs() {
-      if (theirs) settleOn(theirs);
-    },
-  };
-}
 
 interface ConflictProps {
   /** The thing that both saved, as in "this endpoint". */

@@ -59,10 +59,12 @@ interface ActionProps {
   readonly confirm?: string;
   readonly kind?: "main" | "danger" | "plain";
   readonly onDone?: () => void;
+  /** The word for leaving it as it is, where "Cancel" would say the opposite. */
+  readonly dismiss?: string;
 }
 
 /** A button that changes something: confirmed where it should be, disabled while it runs, its refusal beside it. */
-export function Action({ label, what, run, confirm, kind, onDone }: ActionProps) {
+export function Action({ label, what, run, confirm, kind, onDone, dismiss = "Cancel" }: ActionProps) {
   const [isAsking, setAsking] = useState(false);
   const change = useChange(run, () => {
     setAsking(false);
@@ -84,7 +86,7 @@ export function Action({ label, what, run, confirm, kind, onDone }: ActionProps)
             {label}
           </button>
           <button type="button" onClick={() => setAsking(false)}>
-            Cancel
+            {dismiss}
           </button>
         </div>
       </Box>

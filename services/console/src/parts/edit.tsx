@@ -1,8 +1,9 @@
+import { ApiError } from "@signalbox/client";
 import { type QueryKey, type UseMutationResult, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
 import type { Versioned } from "../session/api.ts";
 import { Failure } from "./answer.tsx";
-import { Conflict, saveVersion } from "./conflict.tsx";
+import { Conflict } from "./conflict.tsx";
 import { useChange } from "./dialog.tsx";
 import { type Difference, differencesOf } from "./differences.ts";
 import parts from "./parts.module.css";
@@ -12,6 +13,8 @@ interface EditOptions<Data, Input> {
   /** The query that has the current version. */
   readonly queryKey: QueryKey;
   readonly inputOf: (data: Data) => Input;
+  /** Input with which the form begins instead of what is saved, such as the next state of something. */
+  readonly initial?: Partial<Input>;
   /** Reads the saved version, when somebody else has changed it. */
   readonly read: () => Promise<Versioned<Data>>;
   /** Sends the input; the version makes sure that nobody's change is overwritten unseen. Returns what is saved now. */
@@ -19,6 +22,12 @@ interface EditOptions<Data, Input> {
   readonly onDone?: () => void;
   /** Leaves out of an input what both versions must not show, such as a typed secret. Default: nothing. */
   readonly shown?: (input: Input) => object;
+}
+
+/** What was typed, with the version that it is based on. */
+interface Draft<Data, Input> {
+  readonly input: Input;
+  readonly base: Versioned<Data>;
 }
 
 interface Sent<Data, Input> {
@@ -49,9 +58,11 @@ interface ConflictOfEdit {
  * the version that it is based on.
  */
 export function useEdit<Data, Input extends object>(options: EditOptions<Data, Input>): Edit<Input> {
-  const { current, queryKey, inputOf, read, save, onDone, shown = (input) => input } = options;
+  const { current, queryKey, inputOf, initial, read, save, onDone, shown = (input) => input } = options;
   const queries = useQueryClient();
-  const [draft, setDraft] = useState<{ readonly input: Input; readonly base: Versioned<Data> } | null>(null);
+  const [draft, setDraft] = useState<Draft<Data, Input> | null>(
+    initial ? { input: { ...inputOf(current.data), ...initial }, base: current } : null,
+  );
   const [theirs, setTheirs] = useState<Versioned<Data> | null>(null);
   const { input, base } = draft ?? { input: inputOf(current.data), base: current };
   const drop = () => {
@@ -96,6 +107,30 @@ export function useEdit<Data, Input extends object>(options: EditOptions<Data, I
       },
     },
   };
+}
+
+interface Saving<Data, Input, Saved> {
+  readonly read: () => Promise<Versioned<Data>>;
+  /** Sends the input; the version makes sure that nobody's change is overwritten unseen. */
+  readonly save: (input: Input, before: Data, etag: string | null) => Promise<Saved>;
+}
+
+/** Saves an input over the version that it is based on; one that somebody else saved meanwhile is handed over first. */
+async function saveVersion<Data, Input, Saved>(
+  { read, save }: Saving<Data, Input, Saved>,
+  { input, on }: { readonly input: Input; readonly on: Versioned<Data> },
+  onTheirs: (theirs: Versioned<Data>) => void,
+): Promise<Saved> {
+  try {
+    return await save(input, on.data, on.etag);
+  } catch (error) {
+    if (error instanceof ApiError && [409, 412].includes(error.status)) {
+      const saved = await read();
+      // A conflict of another kind, such as a limit, left the version as it was.
+      if (saved.etag !== on.etag) onTheirs(saved);
+    }
+    throw error;
+  }
 }
 
 interface EditFormProps<Input> {

@@ -63,7 +63,7 @@ export function Pairs({ items }: { readonly items: ReadonlyArray<readonly [name:
   );
 }
 
-interface Column<Row> {
+export interface Column<Row> {
   readonly name: string;
   readonly cell: (row: Row) => ReactNode;
 }

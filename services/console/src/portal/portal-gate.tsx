@@ -16,8 +16,8 @@ export function PortalGate({ children }: { readonly children: ReactNode }) {
 const texts: Readonly<Record<Closed, { readonly title: string; readonly text: string; readonly advice: string }>> = {
   missing: {
     title: "Open this page by its link",
-    text: "The address has no session. A link carries it once; when the page is loaded again, it is gone.",
-    advice: "Go back to where you found the link and open it again.",
+    text: "The address has no session. The page keeps its link in memory alone, so that nobody who comes after you finds it; loading the page again loses it.",
+    advice: "Go back to where you found the link and open it again. What you had saved is there.",
   },
   ended: {
     title: "This link has ended",

@@ -22,7 +22,7 @@ const page = <Path extends string, Known extends Search>(
 
 const none = knows();
 
-/** The pages of the portal: those of the console about endpoints and deliveries, at the same addresses below its own. */
+/** The pages of the portal: those of the console about endpoints, deliveries and replays, at the same addresses below its own. */
 const routeTree = rootRoute.addChildren([
   createRoute({
     getParentRoute: () => rootRoute,
@@ -53,8 +53,8 @@ const routeTree = rootRoute.addChildren([
   ),
   page(
     "/webhooks/replays",
-    lazyRouteComponent(() => import("./portal-replay-page.tsx"), "PortalReplayPage"),
-    knows("endpoint_id", "replay"),
+    lazyRouteComponent(() => import("../pages/replays/replays-page.tsx"), "ReplaysPage"),
+    knows("endpoint_id", "cursor"),
   ),
 ]);
 

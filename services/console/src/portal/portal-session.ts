@@ -2,6 +2,7 @@ import { ApiError } from "@signalbox/client";
 import type { QueryClient } from "@tanstack/react-query";
 import { credentialQuery, type PortalSession, portalQuery } from "../session/api.ts";
 import { forgetSession, signInWithPortal } from "../session/session.ts";
+import { askEmbedder } from "./embedder.ts";
 import { applyTheme } from "./theme.ts";
 
 /** The reason why a link opens nothing. */
@@ -29,20 +30,44 @@ function become(next: PortalState): void {
 
 /**
  * Opens the session of the link. Its secret is the fragment of the address, which no request carries; it is taken out
- * of the address at once and stays in the memory of this page.
+ * of the address at once and stays in the memory of this page. Without one, as after a reload, the page around is asked.
  */
 export async function openPortal(queries: QueryClient): Promise<void> {
-  const secret = location.hash.slice(1);
-  if (secret === "") return become({ kind: "closed", why: "missing" });
+  const given = location.hash.slice(1);
   history.replaceState(history.state, "", location.pathname + location.search);
-  signInWithPortal(secret);
+  const closed = given === "" ? "missing" : await open(queries, given);
+  if (closed === null) return;
+  const fresh = closed === "away" ? null : await askEmbedder();
+  const why = fresh === null ? closed : await open(queries, fresh);
+  if (why === null) return;
+  forgetSession();
+  become({ kind: "closed", why });
+}
+
+/** Opens the session of a secret; returns why that did not work, or null. */
+async function open(queries: QueryClient, secret: string): Promise<Closed | null> {
+  // The first request asks for no other link: that would wait for itself.
+  signInWithPortal(secret, async () => false);
   try {
-    const [session] = await Promise.all([queries.fetchQuery(portalQuery), queries.fetchQuery(credentialQuery)]);
+    const session = await queries.fetchQuery({ ...portalQuery, staleTime: 0 });
+    await queries.fetchQuery({ ...credentialQuery, staleTime: 0 });
+    signInWithPortal(secret, () => renewOnce(queries));
     applyTheme(session.theme);
     become({ kind: "open", session });
+    return null;
   } catch (error) {
-    forgetSession();
-    const isRefused = error instanceof ApiError && [401, 403].includes(error.status);
-    become({ kind: "closed", why: isRefused ? "ended" : "away" });
+    return error instanceof ApiError && [401, 403].includes(error.status) ? "ended" : "away";
   }
+}
+
+let renewal: Promise<boolean> | null = null;
+
+/** Goes on with a new link of the page around; concurrent callers share one. What is shown and typed stays. */
+function renewOnce(queries: QueryClient): Promise<boolean> {
+  renewal ??= askEmbedder()
+    .then(async (secret) => secret !== null && (await open(queries, secret)) === null)
+    .finally(() => {
+      renewal = null;
+    });
+  return renewal;
 }

@@ -1,8 +1,7 @@
 import { Link, Outlet } from "@tanstack/react-router";
 import { useEffect, useSyncExternalStore } from "react";
 import { Time } from "../parts/inline.tsx";
-import { useMay } from "../session/api.ts";
-import { endPortal, onSessionChange, readSession } from "../session/session.ts";
+import { endPortal, onSessionChange, readSession, renewOnce } from "../session/session.ts";
 import shell from "../shell/shell.module.css";
 import styles from "./portal.module.css";
 import { onPortalChange, readPortal } from "./portal-session.ts";
@@ -11,12 +10,11 @@ import { onPortalChange, readPortal } from "./portal-session.ts";
 export function PortalShell() {
   const portal = useSyncExternalStore(onPortalChange, readPortal);
   const session = useSyncExternalStore(onSessionChange, readSession);
-  const mayWrite = useMay("webhooks:write");
   const endsAt = portal.kind === "open" ? portal.session.expires_at : null;
   const hasEnded = session.kind === "signed-in" && session.asks !== null;
   useEffect(() => {
     if (endsAt === null) return;
-    const timer = setTimeout(endPortal, Math.max(0, Date.parse(endsAt) - Date.now()));
+    const timer = setTimeout(() => void renewOrEnd(), Math.max(0, Date.parse(endsAt) - Date.now()));
     return () => clearTimeout(timer);
   }, [endsAt]);
   return (
@@ -33,11 +31,9 @@ export function PortalShell() {
             <li>
               <Link to="/webhooks/deliveries">Deliveries</Link>
             </li>
-            {mayWrite && (
-              <li>
-                <Link to="/webhooks/replays">Send again</Link>
-              </li>
-            )}
+            <li>
+              <Link to="/webhooks/replays">Replays</Link>
+            </li>
           </ul>
         </nav>
         {!hasEnded && (
@@ -59,4 +55,8 @@ export function PortalShell() {
       </main>
     </div>
   );
+}
+
+async function renewOrEnd(): Promise<void> {
+  if (!(await renewOnce())) endPortal();
 }

@@ -18,7 +18,7 @@ export type SessionState =
 type Credential =
   | ({ readonly kind: "token" } & Tokens)
   | { readonly kind: "key"; readonly apiKey: string }
-  | { readonly kind: "portal"; readonly secret: string };
+  | { readonly kind: "portal"; readonly secret: string; readonly renew: () => Promise<boolean> };
 
 /** A request that waits for the person: the sign-in has ended, or a change needs a recent one. */
 export interface Ask {
@@ -95,9 +95,9 @@ export function signInWithKey(apiKey: string): void {
   become({ kind: "signed-in", credential: { kind: "key", apiKey }, asks: null });
 }
 
-/** Works with the secret of a link into the portal. */
-export function signInWithPortal(secret: string): void {
-  become({ kind: "signed-in", credential: { kind: "portal", secret }, asks: null });
+/** Works with the secret of a link into the portal; `renew` gets another one in its place, or returns false. */
+export function signInWithPortal(secret: string, renew: () => Promise<boolean>): void {
+  become({ kind: "signed-in", credential: { kind: "portal", secret, renew }, asks: null });
 }
 
 /** Notes that the link has ended; the page stays as it is. */
@@ -123,8 +123,12 @@ export async function credentialHeaders(): Promise<Readonly<Record<string, strin
   return credential.kind === "token" ? { Authorization: `Bearer ${credential.accessToken}` } : {};
 }
 
-/** Renews the token by the issuer's session; concurrent callers share one renewal. Returns false when the issuer would ask. */
+/**
+ * Renews the token by the issuer's session, or the link of a portal; concurrent callers share one renewal. Returns false when
+ * the issuer would ask, or there is no other link.
+ */
 export function renewOnce(): Promise<boolean> {
+  if (state.kind === "signed-in" && state.credential.kind === "portal") return state.credential.renew();
   renewal ??= renew().finally(() => {
     renewal = null;
   });

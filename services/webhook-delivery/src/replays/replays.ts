@@ -6,7 +6,7 @@ import { accepted, ok } from "@signalbox/http";
 import { audited, type Edges, edgesOf, type Load, list, operation, record } from "@signalbox/service";
 import type { Pool, RetentionRule, Tx } from "@signalbox/storage";
 import { type Endpoint, requireScopeOf } from "../endpoints/endpoint.ts";
-import { seen } from "../endpoints/endpoint-id.ts";
+import { endpointsSeen, seen } from "../endpoints/endpoint-id.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import {
   CountedResource,
@@ -105,7 +105,7 @@ interface ReplayApi {
 const base = "/api/v1/webhooks/replays";
 const one = `${base}/:id` as const;
 const showReplay = (replay: Replay) => ok(viewReplay(replay));
-const read = { scopes: ["webhooks:read"] } as const;
+const read = { scopes: ["webhooks:read"], portal: true } as const;
 const write = { scopes: ["webhooks:write"], portal: true } as const;
 const missing = "There is no such replay.";
 
@@ -134,13 +134,13 @@ function declareReads({ replays, pageLimits }: ReplayApi) {
       description: "A replay sends deliveries of an endpoint again.",
       auth: read,
       limits: pageLimits,
-      read: (range, { caller }) => replays.list(range, caller.accountId),
+      read: (range, { caller }) => replays.list(range, caller.accountId, { of: endpointsSeen(caller) }),
       rest: { get: base, item: ReplayResource, view: viewReplay },
     }),
     webhookReplay: record({
       summary: "Read a replay and its progress",
       description: "State, selection and number of items so far.",
-      auth: { ...read, portal: true },
+      auth: read,
       find: ({ caller, params }) => replays.find(caller, params.id),
       missing,
       rest: { get: one, resource: ReplayResource, answer: showReplay },

@@ -114,7 +114,7 @@ function declareReads({ sourceStore, replays, pageLimits }: ReplayApi) {
       auth: read,
       limits: pageLimits,
       of: belowSource(sourceStore),
-      read: (range, sourceIds, { caller }) => replays.list(range, caller.accountId, sourceIds),
+      read: (range, sourceIds, { caller }) => replays.list(range, caller.accountId, { parentIds: sourceIds }),
       parentId: ({ sourceId }) => sourceId,
       rest: { get: base, item: ReplayResource, view: viewReplay },
       graph: { field: "replays" },

@@ -1,7 +1,6 @@
 import type { IssuedOauthApplication } from "@signalbox/client";
-import { type FormEvent, useState } from "react";
-import { Failure } from "../../parts/answer.tsx";
-import { useChange } from "../../parts/dialog.tsx";
+import { useState } from "react";
+import { CreateForm } from "../../parts/create-form.tsx";
 import { Field } from "../../parts/lists.tsx";
 import parts from "../../parts/parts.module.css";
 import { api } from "../../session/api.ts";
@@ -27,22 +26,22 @@ export function NewApplication({ onDone, onCancel }: NewProps) {
   const [input, setInput] = useState(emptyApplication);
   const [type, setType] = useState<Type>("browser");
   const [isOfOthers, setOfOthers] = useState(false);
-  // The same key for the same form: a second press after a lost answer makes no second application.
-  const [idempotencyKey] = useState(() => crypto.randomUUID());
-  const creation = useChange(() => {
+  const create = (idempotencyKey: string) => {
     const { consent, ...body } = bodyOf(input);
     // Without a choice it is asked where it is due.
     const asked = input.isAsking ? { consent } : {};
     const party = isOfOthers ? ("third" as const) : ("first" as const);
     return api.oauthApplications.create({ ...body, ...asked, type, party }, { idempotencyKey });
-  }, onDone);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    creation.mutate();
   };
   return (
-    <form className={parts.panel} onSubmit={submit} aria-label="New application">
-      <h2>New application</h2>
+    <CreateForm
+      title="New application"
+      what="application"
+      action="Make the application"
+      create={create}
+      onDone={onDone}
+      onCancel={onCancel}
+    >
       <Field label="It runs">
         {(ids) => (
           <select {...ids} value={type} onChange={({ target }) => setType(target.value as Type)}>
@@ -59,15 +58,6 @@ export function NewApplication({ onDone, onCancel }: NewProps) {
         It was made by somebody else
       </label>
       <ApplicationFields input={input} set={(changed) => setInput({ ...input, ...changed })} />
-      {creation.error && <Failure error={creation.error} what="application" />}
-      <div className={parts.row}>
-        <button type="submit" className="main" disabled={creation.isPending}>
-          Make the application
-        </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
-      </div>
-    </form>
+    </CreateForm>
   );
 }

@@ -1,8 +1,6 @@
-import { type FormEvent, useState } from "react";
-import { Failure } from "../../parts/answer.tsx";
-import { useChange } from "../../parts/dialog.tsx";
+import { useState } from "react";
+import { CreateForm } from "../../parts/create-form.tsx";
 import { Field } from "../../parts/lists.tsx";
-import parts from "../../parts/parts.module.css";
 import { type Scope, useCredential } from "../../session/api.ts";
 import type { CredentialKind, Issued } from "./credential-kinds.ts";
 import { ScopeChoice } from "./scope-choice.tsx";
@@ -19,19 +17,19 @@ export function NewCredential({ kind, onDone, onCancel }: NewProps) {
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<Scope[]>([]);
   const [days, setDays] = useState("");
-  // The same key for the same form: a second press after a lost answer makes no second credential.
-  const [key] = useState(() => crypto.randomUUID());
-  const creation = useChange(() => {
+  const create = (idempotencyKey: string) => {
     if (scopes.length === 0) throw new Error(`Scopes: choose what the ${kind.noun} may do.`);
-    return kind.create({ name: name.trim(), scopes, expires_at: endIn(days) }, key);
-  }, onDone);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    creation.mutate();
+    return kind.create({ name: name.trim(), scopes, expires_at: endIn(days) }, idempotencyKey);
   };
   return (
-    <form className={parts.panel} onSubmit={submit} aria-label={`New ${kind.noun}`}>
-      <h2>New {kind.noun}</h2>
+    <CreateForm
+      title={`New ${kind.noun}`}
+      what={kind.noun}
+      action={`Make the ${kind.noun}`}
+      create={create}
+      onDone={onDone}
+      onCancel={onCancel}
+    >
       <Field label="Name" hint="Says which program has it.">
         {(ids) => (
           <input {...ids} required maxLength={100} value={name} onChange={({ target }) => setName(target.value)} />
@@ -49,16 +47,7 @@ export function NewCredential({ kind, onDone, onCancel }: NewProps) {
           </select>
         )}
       </Field>
-      {creation.error && <Failure error={creation.error} what={kind.noun} />}
-      <div className={parts.row}>
-        <button type="submit" className="main" disabled={creation.isPending}>
-          Make the {kind.noun}
-        </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
-      </div>
-    </form>
+    </CreateForm>
   );
 }
 

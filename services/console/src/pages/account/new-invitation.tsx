@@ -1,7 +1,6 @@
 import type { InvitationWithLink } from "@signalbox/client";
-import { type FormEvent, useState } from "react";
-import { Failure } from "../../parts/answer.tsx";
-import { useChange } from "../../parts/dialog.tsx";
+import { useState } from "react";
+import { CreateForm } from "../../parts/create-form.tsx";
 import { Field } from "../../parts/lists.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, type Scope, useCredential } from "../../session/api.ts";
@@ -29,24 +28,25 @@ export function NewInvitation({ onDone, onCancel }: NewProps) {
   const [isBounded, setBounded] = useState(false);
   const [scopes, setScopes] = useState<Scope[]>([]);
   const [days, setDays] = useState("7");
-  // The same key for the same form: a second press after a lost answer invites nobody twice.
-  const [idempotencyKey] = useState(() => crypto.randomUUID());
-  const invitation = useChange(() => {
-    const body = {
-      address: address.trim() || null,
-      role,
-      scopes_max: isBounded ? scopes : null,
-      expires_at: new Date(Date.now() + Number(days) * 86_400_000).toISOString(),
-    };
-    return api.invitations.create(body, { idempotencyKey });
-  }, onDone);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    invitation.mutate();
-  };
+  const create = (idempotencyKey: string) =>
+    api.invitations.create(
+      {
+        address: address.trim() || null,
+        role,
+        scopes_max: isBounded ? scopes : null,
+        expires_at: new Date(Date.now() + Number(days) * 86_400_000).toISOString(),
+      },
+      { idempotencyKey },
+    );
   return (
-    <form className={parts.panel} onSubmit={submit} aria-label="Invite a person">
-      <h2>Invite a person</h2>
+    <CreateForm
+      title="Invite a person"
+      what="invitation"
+      action="Invite"
+      create={create}
+      onDone={onDone}
+      onCancel={onCancel}
+    >
       <Field label="E-mail address" hint="Empty: you get a link to pass on yourself, shown once.">
         {(ids) => (
           <input
@@ -85,15 +85,6 @@ export function NewInvitation({ onDone, onCancel }: NewProps) {
         Less than the role brings
       </label>
       {isBounded && <ScopeChoice legend="At most" offered={own?.scopes ?? []} chosen={scopes} choose={setScopes} />}
-      {invitation.error && <Failure error={invitation.error} what="invitation" />}
-      <div className={parts.row}>
-        <button type="submit" className="main" disabled={invitation.isPending}>
-          Invite
-        </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
-      </div>
-    </form>
+    </CreateForm>
   );
 }

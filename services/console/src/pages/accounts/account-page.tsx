@@ -7,7 +7,7 @@ import { Curl } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel, Table } from "../../parts/page.tsx";
 import { api, versioned } from "../../session/api.ts";
 import { accountTones } from "./accounts-page.tsx";
-import { ChangeStatus } from "./change-status.tsx";
+import { administeredKey, ChangeStatus } from "./change-status.tsx";
 
 const readAccount = (id: string) =>
   versioned(api.GET("/api/accounts/{account_id}", { params: { path: { account_id: id } } }));
@@ -16,7 +16,7 @@ const readAccount = (id: string) =>
 export function AdministeredAccountPage() {
   const { id } = useParams({ from: "/accounts/$id" });
   const account = useQuery({
-    queryKey: ["administered-account", id],
+    queryKey: administeredKey(id),
     refetchOnWindowFocus: false,
     queryFn: () => readAccount(id),
   });

@@ -1,9 +1,9 @@
 import type { AdministeredAccount } from "@signalbox/client";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { Failure } from "../../parts/answer.tsx";
-import { Conflict, useVersionedSave } from "../../parts/conflict.tsx";
+import { Conflict } from "../../parts/conflict.tsx";
 import { useChange } from "../../parts/dialog.tsx";
-import { differencesOf } from "../../parts/differences.ts";
+import { useEdit } from "../../parts/edit.tsx";
 import { Field } from "../../parts/lists.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
@@ -15,6 +15,8 @@ type State = Account["status"];
 interface Wanted {
   readonly status: Exclude<State, "pending">;
   readonly reason: string;
+  /** Shown beside, where somebody else has changed them meanwhile. */
+  readonly roles: string;
 }
 
 /** The meaning of each state for the owner, said before it is set. */
@@ -27,6 +29,8 @@ const effects: Readonly<Record<Wanted["status"], string>> = {
   deleted:
     "Nobody can use the account. Its keys and sign-ins end, and its data is erased when the time to undo it is over. Needs a recent sign-in.",
 };
+
+export const administeredKey = (id: string) => ["administered-account", id];
 
 interface ChangeStatusProps {
   readonly current: Versioned<Account>;
@@ -69,7 +73,7 @@ export function ChangeStatus({ current, read }: ChangeStatusProps) {
   );
 }
 
-async function send({ status, reason }: Wanted, { id }: Account, etag: string | null) {
+async function send({ status, reason }: Pick<Wanted, "status" | "reason">, { id }: Account, etag: string | null) {
   const header = { "Idempotency-Key": crypto.randomUUID(), ...(etag !== null && { "If-Match": etag }) };
   const params = { path: { account_id: id }, header };
   const body = { status, reason: reason.trim() };
@@ -83,18 +87,21 @@ interface PreviewProps extends ChangeStatusProps {
 }
 
 function Preview({ to, current, read, onDone, onCancel }: PreviewProps) {
-  const [reason, setReason] = useState("");
-  const { display_name, status } = current.data;
-  const wanted = { status: to, reason };
-  const { theirs, error, isPending, save, saveOver, takeTheirs } = useVersionedSave(current, {
+  const { id, display_name, status } = current.data;
+  const { input, set, submit, saving, conflict } = useEdit({
+    current,
+    queryKey: administeredKey(id),
+    // The state of an account that waits for its owner is none that can be set, and differs from each that can.
+    inputOf: ({ status, status_reason, roles }: Account): Wanted => ({
+      status: status as Wanted["status"],
+      reason: status_reason ?? "",
+      roles: roles.join(", "),
+    }),
+    initial: { status: to, reason: "" },
     read,
     save: send,
     onDone,
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save(wanted);
-  };
   return (
     <form className={parts.page} onSubmit={submit} aria-label={`Make it ${to}`}>
       <p>
@@ -105,28 +112,31 @@ function Preview({ to, current, read, onDone, onCancel }: PreviewProps) {
       </p>
       <Field label="Reason" hint="The owner reads it: in the account, in refusals and in the audit.">
         {(ids) => (
-          <input {...ids} required maxLength={500} value={reason} onChange={({ target }) => setReason(target.value)} />
+          <input
+            {...ids}
+            required
+            maxLength={500}
+            value={input.reason}
+            onChange={({ target }) => set({ reason: target.value })}
+          />
         )}
       </Field>
-      {error && <Failure error={error} what="account" />}
+      {saving.error && !conflict && <Failure error={saving.error} what="account" />}
       <div className={parts.row}>
-        <button type="submit" className={to === "active" ? "main" : "danger"} disabled={isPending}>
+        <button type="submit" className={to === "active" ? "main" : "danger"} disabled={saving.isPending}>
           Change it to {to}
         </button>
         <button type="button" onClick={onCancel}>
           Cancel
         </button>
       </div>
-      {theirs && (
+      {conflict && (
         <Conflict
           what="account"
-          differences={differencesOf(
-            { status: to, reason: reason.trim(), roles: current.data.roles.join(", ") },
-            { status: theirs.status, reason: theirs.status_reason ?? "", roles: theirs.roles.join(", ") },
-          )}
-          onMine={() => saveOver(wanted)}
+          differences={conflict.differences}
+          onMine={conflict.onMine}
           onTheirs={() => {
-            takeTheirs();
+            conflict.onTheirs();
             onCancel();
           }}
         />

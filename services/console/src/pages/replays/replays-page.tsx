@@ -15,7 +15,7 @@ const readReplays = async (cursor: string | undefined) =>
   (await versioned(api.GET(`/${path}`, { params: { query: { limit: 20, ...(cursor !== undefined && { cursor }) } } })))
     .data;
 
-export type Replay = Awaited<ReturnType<typeof readReplays>>["items"][number];
+type Replay = Awaited<ReturnType<typeof readReplays>>["items"][number];
 
 /** Replays: what was sent again, how far each is, and a new one. */
 export function ReplaysPage() {
@@ -52,7 +52,7 @@ export function ReplaysPage() {
 
 const tones: Readonly<Record<Replay["status"], Tone>> = { running: "wait", done: "good", cancelled: "off" };
 
-export function Replays({ items, mayWrite }: { readonly items: readonly Replay[]; readonly mayWrite: boolean }) {
+function Replays({ items, mayWrite }: { readonly items: readonly Replay[]; readonly mayWrite: boolean }) {
   return (
     <Table
       label="Replays"
@@ -104,7 +104,8 @@ function Progress({ replay: { replayed, total } }: { readonly replay: Replay }) 
 function Cancel({ id }: { readonly id: string }) {
   return (
     <Action
-      label="Cancel"
+      label="Cancel the replay"
+      dismiss="Let it go on"
       what="replay"
       kind="danger"
       confirm="What was sent again already stays sent. The rest is left as it is."

@@ -1,9 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { Failure } from "../../parts/answer.tsx";
-import { useChange } from "../../parts/dialog.tsx";
+import { useState } from "react";
+import { CountFirst, useCountedReplay } from "../../parts/count-first.tsx";
 import { Field, useFilters } from "../../parts/lists.tsx";
-import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, versioned } from "../../session/api.ts";
 
@@ -18,8 +16,8 @@ interface Asked {
 
 const dayHours = 24;
 
-/** Starts a replay. It is counted first, so that nobody sends a million deliveries by mistake. */
-export function StartReplay({ onStarted }: { readonly onStarted?: (replay: { readonly id: string }) => void }) {
+/** Starts a replay, which is counted first. */
+export function StartReplay() {
   const [{ endpoint_id: preset = "" }] = useFilters();
   const [asked, setAsked] = useState<Asked>({
     endpointId: preset,
@@ -27,49 +25,15 @@ export function StartReplay({ onStarted }: { readonly onStarted?: (replay: { rea
     hours: String(dayHours),
     types: "",
   });
-  const dryRun = useChange(() => send(asked, true));
-  const replay = useChange(
-    () => send(asked, false),
-    (started) => {
-      dryRun.reset();
-      if ("id" in started) onStarted?.(started);
-    },
-  );
-  // Another question has another count.
+  const replay = useCountedReplay((isDryRun) => send(asked, isDryRun));
   const set = (changed: Partial<Asked>) => {
     setAsked({ ...asked, ...changed });
-    dryRun.reset();
     replay.reset();
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    dryRun.mutate();
-  };
-  const count = dryRun.data !== undefined && "count" in dryRun.data ? dryRun.data.count : null;
-  const error = dryRun.error ?? replay.error;
   return (
-    <Panel title="Send again">
-      <form onSubmit={submit} className={parts.page}>
-        <Choices asked={asked} set={set} />
-        <div className={parts.row}>
-          <button type="submit" disabled={dryRun.isPending}>
-            Count first
-          </button>
-          {count !== null && (
-            <button
-              type="button"
-              className="main"
-              disabled={count === 0 || replay.isPending}
-              onClick={() => replay.mutate()}
-            >
-              Send {count.toLocaleString()} again
-            </button>
-          )}
-          <span role="status">{count === 0 && "Nothing matches; there is nothing to send again."}</span>
-        </div>
-        {error && <Failure error={error} what="replay" />}
-      </form>
-    </Panel>
+    <CountFirst title="Send again" verb="Send" replay={replay}>
+      <Choices asked={asked} set={set} />
+    </CountFirst>
   );
 }
 

@@ -1,8 +1,9 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
-import { Answer, Failure } from "../../parts/answer.tsx";
-import { Action, useChange } from "../../parts/dialog.tsx";
+import { useState } from "react";
+import { Answer } from "../../parts/answer.tsx";
+import { CountFirst, useCountedReplay } from "../../parts/count-first.tsx";
+import { Action } from "../../parts/dialog.tsx";
 import { Copy, Status, Time, type Tone } from "../../parts/inline.tsx";
 import { Curl, Field, Pager, useFilters } from "../../parts/lists.tsx";
 import { Page, Panel, Table } from "../../parts/page.tsx";
@@ -95,7 +96,8 @@ function Replays({ items, mayWrite }: { readonly items: readonly Replay[]; reado
               <Time at={created_at} />
               {mayWrite && status === "running" && (
                 <Action
-                  label="Cancel"
+                  label="Cancel the replay"
+                  dismiss="Let it go on"
                   what="replay"
                   kind="danger"
                   confirm="What was published again stays published. The rest is left as it is."
@@ -131,69 +133,42 @@ interface Asked {
   readonly types: string;
 }
 
-/** Starts a replay. It is counted first, so that nobody publishes a million events by mistake. */
+/** Starts a replay, which is counted first. */
 function StartReplay({ id }: { readonly id: string }) {
   const [asked, setAsked] = useState<Asked>({ hours: "24", types: "" });
-  const dryRun = useChange(() => send(id, asked, true));
-  const replay = useChange(() => send(id, asked, false), dryRun.reset);
+  const replay = useCountedReplay((isDryRun) => send(id, asked, isDryRun));
   const set = (changed: Partial<Asked>) => {
     setAsked({ ...asked, ...changed });
-    dryRun.reset();
     replay.reset();
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    dryRun.mutate();
-  };
-  const count = dryRun.data !== undefined && "count" in dryRun.data ? dryRun.data.count : null;
-  const error = dryRun.error ?? replay.error;
   return (
-    <Panel title="Publish again">
-      <form onSubmit={submit} className={parts.page}>
-        <p>Your endpoints get these webhooks as new events, each with the id of the one that it repeats.</p>
-        <div className={parts.filters}>
-          <Field label="Of the last hours">
-            {(ids) => (
-              <input
-                {...ids}
-                type="number"
-                min={1}
-                required
-                value={asked.hours}
-                onChange={({ target }) => set({ hours: target.value })}
-              />
-            )}
-          </Field>
-          <Field label="Types">
-            {(ids) => (
-              <input
-                {...ids}
-                placeholder="all"
-                value={asked.types}
-                onChange={({ target }) => set({ types: target.value })}
-              />
-            )}
-          </Field>
-        </div>
-        <div className={parts.row}>
-          <button type="submit" disabled={dryRun.isPending}>
-            Count first
-          </button>
-          {count !== null && (
-            <button
-              type="button"
-              className="main"
-              disabled={count === 0 || replay.isPending}
-              onClick={() => replay.mutate()}
-            >
-              Publish {count.toLocaleString()} again
-            </button>
+    <CountFirst title="Publish again" verb="Publish" replay={replay}>
+      <p>Your endpoints get these webhooks as new events, each with the id of the one that it repeats.</p>
+      <div className={parts.filters}>
+        <Field label="Of the last hours">
+          {(ids) => (
+            <input
+              {...ids}
+              type="number"
+              min={1}
+              required
+              value={asked.hours}
+              onChange={({ target }) => set({ hours: target.value })}
+            />
           )}
-          <span role="status">{count === 0 && "Nothing matches; there is nothing to publish again."}</span>
-        </div>
-        {error && <Failure error={error} what="replay" />}
-      </form>
-    </Panel>
+        </Field>
+        <Field label="Types">
+          {(ids) => (
+            <input
+              {...ids}
+              placeholder="all"
+              value={asked.types}
+              onChange={({ target }) => set({ types: target.value })}
+            />
+          )}
+        </Field>
+      </div>
+    </CountFirst>
   );
 }
 
