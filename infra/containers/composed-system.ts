@@ -60,7 +60,7 @@ export async function composedSystem(file: string, port: number, options: Option
 
 /** The profiles of both files; a profile that a file lacks is empty. */
 const allProfiles = "--profile observe --profile mail";
-const madeSecrets = "node infra/docker/make-secrets.mjs";
+const madeSecrets = 'docker run --rm --user "$(id -u):$(id -g)" --volume "$PWD:/house" signalbox make-secrets /house';
 
 /**
  * Builds the script for the part of Docker's command line that our pages use. It never prompts, because there is no

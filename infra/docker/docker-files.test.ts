@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { promisify } from "node:util";
 import { asksForMore, licencePage, softwareBill } from "./licence-page.ts";
@@ -61,13 +61,32 @@ test("a name that only starts like another one, or is commented out, is missing"
   assert.match(await read(), /^REDIS_PASSWORD=.*\n(?:.*\n)*?S3_SECRET_KEY=/m);
 });
 
+test("a job of the image writes them into the folder that it is given", async () => {
+  const image = join(import.meta.dirname, "../..");
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` };
+  await run("infra/docker/run-service.sh", ["make-secrets", folder], { cwd: image, env });
+  assert.match(await read(), /^POSTGRES_PASSWORD=[0-9a-f]{48}\n/);
+});
+
 test("redirected to the file, as on pages of an older version, it creates the same file", async () => {
   await run("sh", ["-c", `"${process.execPath}" "${script}" > .env`], { cwd: folder });
   assert.match(await read(), /^POSTGRES_PASSWORD=[0-9a-f]{48}\n/);
 });
 
-const plain = { name: "express", version: "5.3.0", licence: "MIT", text: "Permission is hereby granted" };
-const special = { name: "@apollo/gateway", version: "2.14.4", licence: "Elastic-2.0", text: null };
+const plain = {
+  name: "express",
+  version: "5.3.0",
+  licence: "MIT",
+  integrity: "sha512-/wA=",
+  text: "Permission is hereby granted",
+};
+const special = {
+  name: "@apollo/gateway",
+  version: "2.14.4",
+  licence: "Elastic-2.0",
+  integrity: "sha512-AP8=",
+  text: null,
+};
 
 test("a licence with further conditions comes first, and every text is included", () => {
   const page = licencePage([plain, special]);
@@ -87,6 +106,10 @@ test("of a choice one plain licence is enough, and of a combination all have to 
 });
 
 test("the bill of materials names each package as the tools look it up", () => {
-  const { components } = JSON.parse(softwareBill([special]));
-  assert.deepEqual(components[0].purl, "pkg:npm/%40apollo/gateway@2.14.4");
+  const { metadata, components } = JSON.parse(softwareBill([special, plain], { version: "1.2.3", node: "24.1.0" }));
+  assert.deepEqual([metadata.component.name, metadata.component.version], ["signalbox", "1.2.3"]);
+  const [runtime, gateway] = components;
+  assert.equal(runtime.purl, "pkg:generic/node@24.1.0");
+  assert.equal(gateway.purl, "pkg:npm/%40apollo/gateway@2.14.4");
+  assert.deepEqual(gateway.hashes, [{ alg: "SHA-512", content: "00ff" }], "the sum that the lock file holds");
 });

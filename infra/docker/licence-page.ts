@@ -4,6 +4,8 @@ export interface ImagePackage {
   readonly version: string;
   /** The SPDX identifier, such as `MIT`. */
   readonly licence: string;
+  /** The sum of its archive as the lock file has it: `sha512-` and base64. */
+  readonly integrity: string;
   /** The text of the licence, where the package contains it. */
   readonly text: string | null;
 }
@@ -18,16 +20,33 @@ export function asksForMore(licence: string): boolean {
   return !choices.some((choice) => choice.split(/ and /i).every((one) => plain.test(one)));
 }
 
+/** The product that a bill belongs to, and the runtime that runs it. */
+export interface BilledProduct {
+  readonly version: string;
+  readonly node: string;
+}
+
 /** Writes the contents of the image in CycloneDX 1.6, for vulnerability scanners. */
-export function softwareBill(packages: readonly ImagePackage[]): string {
-  const components = packages.map(({ name, version, licence }) => ({
+export function softwareBill(packages: readonly ImagePackage[], { version, node }: BilledProduct): string {
+  const libraries = packages.map(({ name, version: ofPackage, licence, integrity }) => ({
     type: "library",
     name,
-    version,
-    purl: `pkg:npm/${name.replace("@", "%40")}@${version}`,
+    version: ofPackage,
+    purl: `pkg:npm/${name.replace("@", "%40")}@${ofPackage}`,
     licenses: [{ expression: licence }],
+    hashes: [{ alg: "SHA-512", content: Buffer.from(integrity.replace(/^sha512-/, ""), "base64").toString("hex") }],
   }));
-  return `${JSON.stringify({ bomFormat: "CycloneDX", specVersion: "1.6", version: 1, components }, null, 1)}\n`;
+  const runtime = { type: "platform", name: "node", version: node, purl: `pkg:generic/node@${node}` };
+  const bill = {
+    bomFormat: "CycloneDX",
+    specVersion: "1.6",
+    version: 1,
+    metadata: {
+      component: { type: "application", name: "signalbox", version, licenses: [{ expression: "Apache-2.0" }] },
+    },
+    components: [runtime, ...libraries],
+  };
+  return `${JSON.stringify(bill, null, 1)}\n`;
 }
 
 /** Writes the page of licences: first those with further conditions, then all of them with their texts. */

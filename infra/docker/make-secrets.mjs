@@ -1,12 +1,15 @@
 /**
- * Writes into `.env` of this folder the secrets that docker-compose.yml needs, and the mail settings. Existing ones
- * stay unchanged, so that after an upgrade it adds those of the new version:
- *   node infra/docker/make-secrets.mjs
+ * Writes into `.env` of a folder, or of this one, the secrets that docker-compose.yml needs, and the mail settings. Existing
+ * ones stay unchanged, so that after an upgrade it adds those of the new version. A job of the image, which needs no Node outside:
+ *   docker run --rm --user "$(id -u):$(id -g)" --volume "$PWD:/house" signalbox make-secrets /house
  */
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
 
-const file = ".env";
+const [folder = "."] = process.argv.slice(2);
+const file = join(folder, ".env");
 const text = () => randomBytes(24).toString("hex");
 
 /** The callers of internal listeners, each with a token of its own. */

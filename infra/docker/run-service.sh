@@ -8,13 +8,14 @@ case "$name" in
   all) script="infra/embedded/start.ts" ;;
   first-key | first-link) script="services/account/src/$name-cli.ts" ;;
   signalbox) script="libs/command/src/signalbox-cli.ts" ;;
+  make-secrets) script="infra/docker/make-secrets.mjs" ;;
   migrate) script="infra/docker/migrate.ts" ;;
   backup) script="infra/backup/backup.ts" ;;
   topics | groups | dead-letters | dead-events) script="infra/kafka/$name.ts" ;;
   *) script="services/$name/src/main.ts" ;;
 esac
 if [ -z "$name" ] || [ ! -f "$script" ]; then
-  jobs="signalbox|first-key|first-link|migrate|backup|topics|groups|dead-letters|dead-events"
+  jobs="signalbox|first-key|first-link|make-secrets|migrate|backup|topics|groups|dead-letters|dead-events"
   echo "usage: docker run signalbox <$(ls services | tr '\n' '|')all|$jobs> [arguments]" >&2
   exit 2
 fi

@@ -58,10 +58,14 @@ for (const path of packageFiles) {
   await cp(join(root, path), join(target, path), { verbatimSymlinks: true });
 }
 
+const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
+const lock = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as {
+  packages: Readonly<Record<string, { readonly integrity?: string }>>;
+};
 const packages = [...(await readPackages(packageFiles)), ...(await keptPackages())].sort((a, b) =>
   a.name.localeCompare(b.name),
 );
-await writeFile(join(target, "sbom.cdx.json"), softwareBill(packages));
+await writeFile(join(target, "sbom.cdx.json"), softwareBill(packages, { version, node: process.versions.node }));
 await writeFile(join(target, "LICENSES.md"), licencePage(packages));
 process.stdout.write(`${packageFiles.length} files of ${packages.length} packages\n`);
 
@@ -93,9 +97,9 @@ async function keptPackages(): Promise<ImagePackage[]> {
   const assets = join(root, "services/gateway/assets");
   const kept = JSON.parse(await readFile(join(assets, "packages.json"), "utf8")) as Omit<ImagePackage, "text">[];
   return Promise.all(
-    kept.map(async ({ name, version, licence }) => {
+    kept.map(async ({ name, version, licence, integrity }) => {
       const text = brotliDecompressSync(await readFile(join(assets, name, "LICENSE.br"))).toString();
-      return { name, version, licence, text };
+      return { name, version, licence, integrity, text };
     }),
   );
 }
@@ -116,5 +120,7 @@ async function readPackage(folder: string): Promise<ImagePackage | null> {
   const names = await readdir(join(root, folder));
   const file = names.find((one) => /^(licen[cs]e|copying)(\.(md|txt))?$/i.test(one));
   const text = file ? await readFile(join(root, folder, file), "utf8") : null;
-  return { name, version, licence, text };
+  const integrity = lock.packages[folder]?.integrity;
+  if (!integrity) throw new Error(`package-lock.json has no sum of ${folder}`);
+  return { name, version, licence, integrity, text };
 }

@@ -1,35 +1,67 @@
-import { policyOfJob } from "./network-policies.ts";
-import { containerSecurity, image, labelsOf, podSecurity, scratch } from "./pod.ts";
+import { labelsOf, type PodSettings, podTemplate, serviceAccount } from "./pod.ts";
 import type { EngineRole } from "./workloads.ts";
 
+export interface JobWorkload {
+  readonly name: string;
+  /** Engines that it connects to. */
+  readonly engines: readonly EngineRole[];
+}
+
 /** The jobs that migrate the engines to the version of the image; its services wait for that. */
-const jobs: readonly { readonly name: string; readonly engine: EngineRole }[] = [
-  { name: "migrate", engine: "postgres" },
-  { name: "topics", engine: "kafka" },
+export const jobs: readonly JobWorkload[] = [
+  { name: "migrate", engines: ["postgres"] },
+  { name: "topics", engines: ["kafka"] },
 ];
 
-/** The time at which backups are taken, and the size of the disk that they are on. */
-const backups = { schedule: "0 * * * *", storage: "100Gi", folder: "/backups" };
+/** The job of the component `backup`. */
+export const backupJob: JobWorkload = { name: "backup", engines: ["postgres", "kafka", "blobs"] };
 
-/** Builds what takes a backup every hour, in the component `backup`: its disk, its job and what it may reach. */
-export function backupManifests(): object[] {
-  const name = "backup";
+/** The settings of one job; the chart has expressions over its values. */
+export interface JobSettings {
+  readonly secret: string;
+  readonly resources: unknown;
+}
+
+/** The times at which backups are taken, and the disk that they are on. */
+export interface BackupSettings extends JobSettings {
+  readonly schedule: string;
+  readonly storage: string;
+  /** More members of the claim. */
+  readonly claim?: object;
+}
+
+const resources = { requests: { cpu: "100m", memory: "192Mi" }, limits: { memory: "384Mi" } };
+export const jobSettings = (name: string): JobSettings => ({ secret: name, resources });
+export const backupSettings: BackupSettings = {
+  ...jobSettings(backupJob.name),
+  schedule: "0 * * * *",
+  storage: "100Gi",
+};
+
+const folder = "/backups";
+
+/** Builds what takes a backup every hour: its account, its disk and its job. */
+export function backupManifests(settings: BackupSettings, pods: PodSettings): object[] {
+  const { name } = backupJob;
   const labels = labelsOf(name);
-  const { container, ...pod } = podOf(name);
   return [
-    { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, labels }, automountServiceAccountToken: false },
+    serviceAccount(name),
     {
       apiVersion: "v1",
       kind: "PersistentVolumeClaim",
       metadata: { name: "backups", labels },
-      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: backups.storage } } },
+      spec: {
+        accessModes: ["ReadWriteOnce"],
+        ...settings.claim,
+        resources: { requests: { storage: settings.storage } },
+      },
     },
     {
       apiVersion: "batch/v1",
       kind: "CronJob",
       metadata: { name, labels },
       spec: {
-        schedule: backups.schedule,
+        schedule: settings.schedule,
         timeZone: "Etc/UTC",
         // Two would check each other's scratch databases away.
         concurrencyPolicy: "Forbid",
@@ -38,26 +70,24 @@ export function backupManifests(): object[] {
           spec: {
             backoffLimit: 2,
             ttlSecondsAfterFinished: 86_400,
-            template: {
-              metadata: { labels },
-              spec: {
-                ...pod,
-                restartPolicy: "Never",
-                containers: [
-                  {
-                    ...container,
-                    args: [name, "run", backups.folder],
-                    volumeMounts: [...container.volumeMounts, { name: "backups", mountPath: backups.folder }],
-                  },
-                ],
-                volumes: [...scratch.volumes, { name: "backups", persistentVolumeClaim: { claimName: "backups" } }],
-              },
-            },
+            template: podTemplate({
+              name,
+              settings: pods,
+              spec: { restartPolicy: "Never" },
+              args: [name, "run", folder],
+              container: containerOf(settings),
+              volumes: [
+                {
+                  name: "backups",
+                  mountPath: folder,
+                  source: { persistentVolumeClaim: { claimName: "backups" } },
+                },
+              ],
+            }),
           },
         },
       },
     },
-    policyOfJob(name, ["postgres", "kafka", "blobs"]),
   ];
 }
 
@@ -67,51 +97,31 @@ export const backupComponent = {
   resources: ["backup.yaml"],
 };
 
-/** Builds what the pods of all jobs share, and their container. */
-function podOf(name: string) {
-  return {
-    serviceAccountName: name,
-    automountServiceAccountToken: false,
-    enableServiceLinks: false,
-    securityContext: podSecurity,
-    container: {
-      name,
-      image,
-      env: scratch.env,
-      envFrom: [{ secretRef: { name } }],
-      resources: { requests: { cpu: "100m", memory: "192Mi" }, limits: { memory: "384Mi" } },
-      securityContext: containerSecurity,
-      volumeMounts: scratch.mounts,
+/** Builds a job and its account. The chart adds its revision to the name, since a job that is there cannot be changed. */
+export function jobManifests(name: string, settings: JobSettings, pods: PodSettings, suffix = ""): object[] {
+  return [
+    serviceAccount(name),
+    {
+      apiVersion: "batch/v1",
+      kind: "Job",
+      metadata: { name: `${name}${suffix}`, labels: labelsOf(name) },
+      spec: {
+        backoffLimit: 20,
+        // Removed automatically, so that the next version can create its job under the same name.
+        ttlSecondsAfterFinished: 300,
+        template: podTemplate({
+          name,
+          settings: pods,
+          spec: { restartPolicy: "OnFailure" },
+          args: [name],
+          container: containerOf(settings),
+        }),
+      },
     },
-  };
+  ];
 }
 
-export function jobManifests(): object[] {
-  return jobs.flatMap(({ name, engine }) => {
-    const labels = labelsOf(name);
-    const { container, ...pod } = podOf(name);
-    return [
-      { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, labels }, automountServiceAccountToken: false },
-      {
-        apiVersion: "batch/v1",
-        kind: "Job",
-        metadata: { name, labels },
-        spec: {
-          backoffLimit: 20,
-          // Removed automatically, so that the next version can create its job under the same name.
-          ttlSecondsAfterFinished: 300,
-          template: {
-            metadata: { labels },
-            spec: {
-              ...pod,
-              restartPolicy: "OnFailure",
-              containers: [{ ...container, args: [name] }],
-              volumes: scratch.volumes,
-            },
-          },
-        },
-      },
-      policyOfJob(name, [engine]),
-    ];
-  });
-}
+const containerOf = ({ secret, resources }: JobSettings): object => ({
+  envFrom: [{ secretRef: { name: secret } }],
+  resources,
+});

@@ -1,22 +1,38 @@
 import { stringify } from "yaml";
 import { labelsOf } from "./pod.ts";
-import { busyCpu, scaling } from "./service-manifests.ts";
+import { busyCpu, type ServiceSettings, scaling } from "./service-manifests.ts";
 import { type Scaling, type Workload, workloads } from "./workloads.ts";
 
-/** The user of Kafka that KEDA asks as: it may look, and do nothing (`events.watchers`). */
-const kedaPrincipal = "signalbox-keda";
-/** The listener of the component `strimzi`, as KEDA reaches it from its own namespace. */
-const kafkaBootstrap = "signalbox-kafka-bootstrap.signalbox.svc:9093";
-/** Prometheus of the operator; an overlay names another one. */
-const prometheus = "http://prometheus-operated.monitoring.svc:9090";
-
-const scaled = workloads.filter((workload) => workload.scaledBy !== undefined);
-const meta = (name: string) => ({ name, labels: labelsOf(name) });
-
-/** Builds what KEDA scales by: its objects, and how it signs in to Kafka. */
-export function kedaManifests(): object[] {
-  return [...kafkaSignIn(), ...scaled.map(scaledObjectOf)];
+/** The servers that KEDA asks, and how it signs in; the chart has expressions over its values. */
+export interface KedaSettings {
+  readonly prometheus: string;
+  readonly kafka: {
+    readonly bootstrapServers: string;
+    readonly sasl: string;
+    readonly tls: string;
+    /** The user may look, and do nothing (`events.watchers`). */
+    readonly username: string;
+    readonly passwordSecret: string;
+    readonly caSecret: string;
+  };
 }
+
+/** The Prometheus of its operator and the listener of the component `strimzi`; an overlay names others. */
+export const baseKeda: KedaSettings = {
+  prometheus: "http://prometheus-operated.monitoring.svc:9090",
+  kafka: {
+    bootstrapServers: "signalbox-kafka-bootstrap.signalbox.svc:9093",
+    sasl: "scram_sha512",
+    tls: "enable",
+    username: "signalbox-keda",
+    passwordSecret: "signalbox-keda",
+    caSecret: "signalbox-cluster-ca-cert",
+  },
+};
+
+/** The workloads that KEDA scales, where it is installed. */
+export const scaledWorkloads = workloads.filter((workload) => workload.scaledBy !== undefined);
+const meta = (name: string) => ({ name, labels: labelsOf(name) });
 
 /** Builds the component, which takes the place of the base's scaling by processor time alone. */
 export function kedaComponent(): object {
@@ -32,19 +48,15 @@ export function kedaComponent(): object {
     apiVersion: "kustomize.config.k8s.io/v1alpha1",
     kind: "Component",
     resources: ["scaled-objects.yaml"],
-    patches: scaled.map(removal),
+    patches: scaledWorkloads.map(removal),
   };
 }
 
-/** The password and the authority are in secrets that the operators of Strimzi keep. */
-function kafkaSignIn(): object[] {
+/** Builds the sign-in of KEDA. The password and the authority are in secrets that the operators of Strimzi keep. */
+export function kafkaSignIn({ kafka }: KedaSettings): object[] {
+  const { sasl, tls, username, passwordSecret, caSecret } = kafka;
   return [
-    {
-      apiVersion: "v1",
-      kind: "ConfigMap",
-      metadata: meta("keda-kafka"),
-      data: { sasl: "scram_sha512", tls: "enable", username: kedaPrincipal },
-    },
+    { apiVersion: "v1", kind: "ConfigMap", metadata: meta("keda-kafka"), data: { sasl, tls, username } },
     {
       apiVersion: "keda.sh/v1alpha1",
       kind: "TriggerAuthentication",
@@ -52,37 +64,42 @@ function kafkaSignIn(): object[] {
       spec: {
         configMapTargetRef: ["sasl", "tls", "username"].map((key) => ({ parameter: key, name: "keda-kafka", key })),
         secretTargetRef: [
-          { parameter: "password", name: kedaPrincipal, key: "password" },
-          { parameter: "ca", name: "signalbox-cluster-ca-cert", key: "ca.crt" },
+          { parameter: "password", name: passwordSecret, key: "password" },
+          { parameter: "ca", name: caSecret, key: "ca.crt" },
         ],
       },
     },
   ];
 }
 
-function scaledObjectOf({ service, replicas, scaledBy = [] }: Workload): object {
+/** What cannot be measured may be bad: half of the most pods run, and never fewer than before. */
+export const fallbackReplicas = (max: number): number => Math.ceil(max / 2);
+
+/** Builds the scaling of a service by its measures and its processor time. */
+export function scaledObjectOf(
+  { service, replicas }: ServiceSettings,
+  measures: readonly Scaling[],
+  keda: KedaSettings,
+  fallback: unknown,
+): object {
+  const processorTime = { type: "cpu", metricType: "AverageValue", metadata: { value: busyCpu } };
   return {
     apiVersion: "keda.sh/v1alpha1",
     kind: "ScaledObject",
     metadata: meta(service),
     spec: {
       scaleTargetRef: { name: service },
-      // A group without commits would never be scaled up from zero.
-      minReplicaCount: Math.max(1, replicas.min),
+      // Never zero: a group without commits would not be scaled up from there.
+      minReplicaCount: replicas.min,
       maxReplicaCount: replicas.max,
-      // What cannot be measured may be bad: half of the pods, and never fewer than run.
-      fallback: {
-        failureThreshold: 3,
-        replicas: Math.ceil(replicas.max / 2),
-        behavior: "currentReplicasIfHigher",
-      },
+      fallback: { failureThreshold: 3, replicas: fallback, behavior: "currentReplicasIfHigher" },
       advanced: { horizontalPodAutoscalerConfig: { behavior: scaling } },
-      triggers: [...scaledBy.map(triggerOf), { type: "cpu", metricType: "AverageValue", metadata: { value: busyCpu } }],
+      triggers: [...measures.map((one) => triggerOf(one, keda)), processorTime],
     },
   };
 }
 
-function triggerOf(one: Scaling): object {
+function triggerOf(one: Scaling, { prometheus, kafka }: KedaSettings): object {
   if ("query" in one)
     return {
       type: "prometheus",
@@ -94,7 +111,7 @@ function triggerOf(one: Scaling): object {
     type: "kafka",
     authenticationRef: { name: "keda-kafka" },
     metadata: {
-      bootstrapServers: kafkaBootstrap,
+      bootstrapServers: kafka.bootstrapServers,
       consumerGroup: one.group,
       topic: one.topic,
       lagThreshold: String(one.lag),

@@ -45,14 +45,30 @@ describe("the manifests of Kubernetes", () => {
     });
   }
 
-  test("every service has its pods, address, account, scaling and network policy; those of two replicas a budget", () => {
+  test("every service has its pods, address, account, scaling, disruption budget and network policy", () => {
     const services = serviceNames.toSorted();
-    for (const kind of ["Deployment", "Service"]) assert.deepEqual(named(of("production", kind)), services, kind);
+    for (const kind of ["Deployment", "Service", "PodDisruptionBudget"])
+      assert.deepEqual(named(of("production", kind)), services, kind);
     assert.deepEqual(named(of("production", "HorizontalPodAutoscaler", "ScaledObject")), services);
     for (const kind of ["ServiceAccount", "NetworkPolicy"])
       for (const service of services) assert.ok(named(of("production", kind)).includes(service), `${kind} ${service}`);
-    const several = of("production", "Deployment").filter(({ spec }) => spec.replicas > 1);
-    assert.deepEqual(named(of("production", "PodDisruptionBudget")), named(several));
+  });
+
+  test("one pod of a service at a time is evicted or rolled, and its pods are spread over nodes and zones", () => {
+    for (const { metadata, spec } of of("production", "Deployment")) {
+      const selector = { matchLabels: { "app.kubernetes.io/name": metadata.name } };
+      assert.deepEqual(spec.selector, selector);
+      assert.deepEqual(spec.strategy.rollingUpdate, { maxUnavailable: 0, maxSurge: 1 });
+      const { metadata: given, spec: pod } = spec.template;
+      assert.equal(given.labels["app.kubernetes.io/name"], metadata.name);
+      const keys = pod.topologySpreadConstraints.map((one: Manifest) => one.topologyKey);
+      assert.deepEqual(keys, ["kubernetes.io/hostname", "topology.kubernetes.io/zone"]);
+      for (const { maxSkew, labelSelector } of pod.topologySpreadConstraints)
+        assert.deepEqual({ maxSkew, labelSelector }, { maxSkew: 1, labelSelector: selector });
+      const budget = of("production", "PodDisruptionBudget").find((one) => one.metadata.name === metadata.name);
+      assert.deepEqual(budget.spec, { maxUnavailable: 1, selector });
+      assert.ok(!("replicas" in spec), "its autoscaler alone says how many there are");
+    }
   });
 
   test("every pod has the least privileges: no root, read-only, no rights, no token, bounded", () => {

@@ -1,18 +1,34 @@
-import { containerSecurity, image, labelsOf, podSecurity, scratch } from "./pod.ts";
+import { labelsOf, type PodSettings, podTemplate, serviceAccount } from "./pod.ts";
 import type { Workload } from "./workloads.ts";
 
 const ports = { http: 8080, management: 8081, internal: 8090 } as const;
 /** Longer than the grace period and the deadline of a stop together: 5 s and 25 s. */
 const stopSeconds = 45;
 
-/** Builds the manifests of a service: its account, its pods, its address, and its disruption budget. */
-export function serviceManifests(workload: Workload): object[] {
-  const { service, replicas } = workload;
+/** The settings of one service: those of its workload, or the chart's expressions over its values. */
+export interface ServiceSettings {
+  readonly service: string;
+  /** The name of its secret. */
+  readonly secret: string;
+  readonly resources: unknown;
+  readonly replicas: { readonly min: unknown; readonly max: unknown };
+}
+
+export const serviceSettings = ({ service, replicas, memory, memoryRequest }: Workload): ServiceSettings => ({
+  service,
+  secret: service,
+  replicas,
+  resources: { requests: { cpu: "100m", memory: memoryRequest }, limits: { memory } },
+});
+
+/** Builds the manifests of a service without its scaling: its account, its pods, its address, and its disruption budget. */
+export function serviceManifests(settings: ServiceSettings, pods: PodSettings): object[] {
+  const { service } = settings;
   const labels = labelsOf(service);
   const meta = { name: service, labels };
   return [
-    { apiVersion: "v1", kind: "ServiceAccount", metadata: meta, automountServiceAccountToken: false },
-    deploymentOf(workload),
+    serviceAccount(service),
+    deploymentOf(settings, pods),
     {
       apiVersion: "v1",
       kind: "Service",
@@ -22,58 +38,38 @@ export function serviceManifests(workload: Workload): object[] {
         ports: Object.entries(ports).map(([name, port]) => ({ name, port, targetPort: name })),
       },
     },
-    ...(replicas.min > 1
-      ? [
-          {
-            apiVersion: "policy/v1",
-            kind: "PodDisruptionBudget",
-            metadata: meta,
-            spec: { maxUnavailable: 1, selector: { matchLabels: { "app.kubernetes.io/name": service } } },
-          },
-        ]
-      : []),
-    autoscalerOf(workload),
+    {
+      apiVersion: "policy/v1",
+      kind: "PodDisruptionBudget",
+      metadata: meta,
+      spec: { maxUnavailable: 1, selector: { matchLabels: { "app.kubernetes.io/name": service } } },
+    },
   ];
 }
 
-function deploymentOf({ service, memory, memoryRequest, replicas }: Workload): object {
-  const labels = labelsOf(service);
+/** It names no number of replicas: that of its autoscaler would be taken back with each change of a manifest. */
+function deploymentOf({ service, secret, resources }: ServiceSettings, pods: PodSettings): object {
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
-    metadata: { name: service, labels },
+    metadata: { name: service, labels: labelsOf(service) },
     spec: {
-      replicas: replicas.min,
       selector: { matchLabels: { "app.kubernetes.io/name": service } },
       strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
-      template: {
-        metadata: { labels },
-        spec: {
-          serviceAccountName: service,
-          automountServiceAccountToken: false,
-          enableServiceLinks: false,
-          terminationGracePeriodSeconds: stopSeconds,
-          securityContext: podSecurity,
-          topologySpreadConstraints: spread(service),
-          containers: [
-            {
-              name: service,
-              image,
-              args: [service],
-              ports: Object.entries(ports).map(([name, containerPort]) => ({ name, containerPort })),
-              env: scratch.env,
-              envFrom: [{ configMapRef: { name: "signalbox" } }, { secretRef: { name: service } }],
-              resources: { requests: { cpu: "100m", memory: memoryRequest }, limits: { memory } },
-              startupProbe: probe("startup", { periodSeconds: 2, failureThreshold: 150 }),
-              readinessProbe: probe("ready", { periodSeconds: 5, failureThreshold: 2 }),
-              livenessProbe: probe("live", { periodSeconds: 10, failureThreshold: 3 }),
-              securityContext: containerSecurity,
-              volumeMounts: scratch.mounts,
-            },
-          ],
-          volumes: scratch.volumes,
+      template: podTemplate({
+        name: service,
+        settings: pods,
+        spec: { terminationGracePeriodSeconds: stopSeconds, topologySpreadConstraints: spread(service) },
+        args: [service],
+        container: {
+          ports: Object.entries(ports).map(([name, containerPort]) => ({ name, containerPort })),
+          envFrom: [{ configMapRef: { name: "signalbox" } }, { secretRef: { name: secret } }],
+          resources,
+          startupProbe: probe("startup", { periodSeconds: 2, failureThreshold: 150 }),
+          readinessProbe: probe("ready", { periodSeconds: 5, failureThreshold: 2 }),
+          livenessProbe: probe("live", { periodSeconds: 10, failureThreshold: 3 }),
         },
-      },
+      }),
     },
   };
 }
@@ -100,7 +96,7 @@ export const busyCpu = "700m";
 /** Scales up fast and down slowly: each change of the number of members pauses a group for a moment. */
 export const scaling = { scaleDown: { stabilizationWindowSeconds: 300 } };
 
-function autoscalerOf({ service, replicas }: Workload): object {
+export function autoscalerOf({ service, replicas }: ServiceSettings): object {
   return {
     apiVersion: "autoscaling/v2",
     kind: "HorizontalPodAutoscaler",

@@ -10,8 +10,8 @@ export interface Workload {
   readonly engines: readonly EngineRole[];
   /** Services whose internal listener it calls. */
   readonly calls: readonly ServiceName[];
-  /** True for connections out of the cluster: webhooks, imports, mails. Never to an internal address. */
-  readonly goesOutside: boolean;
+  /** The reason to connect out of the cluster, null for none. Never to an internal address. */
+  readonly outside: string | null;
   /** True for routes behind the edge; the worker has none. */
   readonly isPublic: boolean;
   readonly replicas: { readonly min: number; readonly max: number };
@@ -24,16 +24,18 @@ export type Scaling =
   | { readonly group: string; readonly topic: string; readonly lag: number }
   | { readonly query: string; readonly per: number };
 
-export type EngineRole = "postgres" | "kafka" | "redis" | "blobs";
+/** An engine; the collector takes the traces of every service. */
+export type EngineRole = "postgres" | "kafka" | "redis" | "blobs" | "collector";
 
 export const enginePorts: Readonly<Record<EngineRole, readonly number[]>> = {
   postgres: [5432],
   kafka: [9092, 9093],
   redis: [6379],
   blobs: [7070, 443],
+  collector: [4318],
 };
 
-const usual = { memory: "384Mi", memoryRequest: "192Mi", goesOutside: false, isPublic: true } as const;
+const usual = { memory: "384Mi", memoryRequest: "192Mi", outside: null, isPublic: true } as const;
 const pixels = { memory: "1536Mi", memoryRequest: "384Mi" } as const;
 const own = ["postgres", "kafka", "redis"] as const;
 
@@ -42,7 +44,7 @@ export const workloads: readonly Workload[] = [
     ...usual,
     service: "account",
     engines: own,
-    goesOutside: true,
+    outside: "mails, and keys of identity providers",
     replicas: { min: 2, max: 6 },
     calls: ["images", "webhook-ingest", "webhook-delivery"],
   },
@@ -50,7 +52,7 @@ export const workloads: readonly Workload[] = [
     ...usual,
     ...pixels,
     service: "images",
-    goesOutside: true,
+    outside: "imports by URL",
     replicas: { min: 2, max: 6 },
     engines: [...own, "blobs"],
     calls: ["account"],
@@ -71,7 +73,7 @@ export const workloads: readonly Workload[] = [
     service: "webhook-ingest",
     engines: own,
     calls: ["account"],
-    goesOutside: true,
+    outside: "keys of senders, and their lists of missed webhooks",
     replicas: { min: 2, max: 6 },
   },
   {
@@ -79,7 +81,7 @@ export const workloads: readonly Workload[] = [
     service: "webhook-delivery",
     engines: own,
     calls: ["account"],
-    goesOutside: true,
+    outside: "deliveries",
     replicas: { min: 2, max: 6 },
     scaledBy: [
       { query: 'max(signalbox_webhook_due_age_seconds{job="signalbox"})', per: 15 },

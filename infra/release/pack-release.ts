@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { brunoCollection } from "../generate/generators/bruno-collection.ts";
 import { writeOutput } from "../generate/output.ts";
@@ -18,10 +19,11 @@ const deploymentFiles = [
   "infra/edge",
   "infra/observe",
 ];
+const chartFolder = "k8s/chart";
 
 /**
  * Packs what a version consists of besides its image into a folder: the client with the command, the types and schemas of
- * all events, the collection for Bruno, the files of a deployment, and `SHA256SUMS` over them. Answers with their paths.
+ * all events, the collection for Bruno, the files of a deployment, the chart, and `SHA256SUMS` over them. Answers with their paths.
  */
 export async function packRelease(destination: string, version: string): Promise<string[]> {
   const folder = resolve(destination);
@@ -36,9 +38,23 @@ export async function packRelease(destination: string, version: string): Promise
     execFileSync("tar", ["--create", "--gzip", "--file", archive, "--directory", root, ...files]);
     packed.push(archive);
   }
+  packed.push(await packChart(folder, version));
   const sums = await Promise.all(packed.map(async (path) => `${sha256(await readFile(path))}  ${basename(path)}\n`));
   await writeFile(join(folder, "SHA256SUMS"), sums.join(""));
   return [...packed, join(folder, "SHA256SUMS")];
+}
+
+/** Packs the chart as Helm does: below the name of the chart. */
+async function packChart(folder: string, version: string): Promise<string> {
+  const scratch = await mkdtemp(join(tmpdir(), "signalbox-chart-"));
+  try {
+    await cp(join(root, chartFolder), join(scratch, "signalbox"), { recursive: true });
+    const archive = join(folder, `signalbox-chart-${version}.tgz`);
+    execFileSync("tar", ["--create", "--gzip", "--file", archive, "--directory", scratch, "signalbox"]);
+    return archive;
+  } finally {
+    await rm(scratch, { recursive: true });
+  }
 }
 
 const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");

@@ -8,6 +8,7 @@ import { type TestContext, test } from "node:test";
 import { serviceDoors } from "../generate/access/service-doors.ts";
 import { packageProperties } from "../generate/package-properties.ts";
 import { root } from "../generate/repository.ts";
+import { fetchHelm, runHelm } from "../kubernetes/tools/helm.ts";
 import { contractChanges } from "./contract-changes.ts";
 import { packRelease } from "./pack-release.ts";
 import { gitIn, lastRelease, makeRelease, prepareRelease } from "./release.ts";
@@ -41,6 +42,9 @@ async function scratch(t: TestContext) {
   await commit("Begin", {
     "package.json": '{ "version": "1.0.0" }',
     "package-lock.json": '{ "version": "1.0.0", "packages": { "": { "version": "1.0.0" } } }',
+    "k8s/chart/Chart.yaml": "name: signalbox\nversion: 1.0.0\nappVersion: 1.0.0\nkubeVersion: '>=1.30.0-0'\n",
+    "k8s/overlays/production/kustomization.yaml":
+      "images:\n  - { name: signalbox, newName: registry.example/signalbox, newTag: 1.0.0 }\n",
     "docs/reference/access.md": access("/images"),
     "libs/contracts/accepted/image.json": '{ "image.created.v1": {} }',
     "docs/reference/graphql-schema.graphql": "type Query { viewer: String images: String }",
@@ -127,6 +131,10 @@ test("what is new for those who use it makes a minor version, and stands above t
     const file = JSON.parse(await readFile(join(folder, name), "utf8"));
     assert.deepEqual([file.version, file.packages?.[""].version ?? "1.1.0"], ["1.1.0", "1.1.0"]);
   }
+  const chart = await readFile(join(folder, "k8s/chart/Chart.yaml"), "utf8");
+  assert.equal(chart, "name: signalbox\nversion: 1.1.0\nappVersion: 1.1.0\nkubeVersion: '>=1.30.0-0'\n");
+  const overlay = await readFile(join(folder, "k8s/overlays/production/kustomization.yaml"), "utf8");
+  assert.match(overlay, /newTag: 1\.1\.0 \}/);
 });
 
 const breaks: Readonly<Record<string, Readonly<Record<string, string | null>>>> = {
@@ -187,7 +195,9 @@ test("a release is packed with what a deployment, a caller and a receiver need, 
   t.after(() => rm(folder, { recursive: true }));
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
   const names = (await packRelease(folder, version)).map((path) => basename(path));
-  const kinds = ["client", "event-types", "bruno", "deployment"].map((kind) => `signalbox-${kind}-${version}.tgz`);
+  const kinds = ["client", "event-types", "bruno", "deployment", "chart"].map(
+    (kind) => `signalbox-${kind}-${version}.tgz`,
+  );
   assert.deepEqual(names, [...kinds, "SHA256SUMS"]);
   for (const line of (await readFile(join(folder, "SHA256SUMS"), "utf8")).trim().split("\n")) {
     const [sum, name = ""] = line.split("  ");
@@ -202,4 +212,7 @@ test("a release is packed with what a deployment, a caller and a receiver need, 
   const listed = execFileSync("tar", ["--list", "--file", join(folder, kinds[3] ?? "")], { encoding: "utf8" });
   for (const path of ["docker-compose.yml", "k8s/base/account.yaml", "infra/docker/make-secrets.mjs"])
     assert.ok(listed.split("\n").includes(path), path);
+  await fetchHelm();
+  const chart = await runHelm("show", "chart", join(folder, kinds[4] ?? ""));
+  assert.match(chart, new RegExp(`^version: ${version.replaceAll(".", "\\.")}$`, "m"), "Helm reads the packed chart");
 });

@@ -61,6 +61,12 @@ export function lastRelease(folder: string): { readonly version: string; readonl
   return newest && { version: newest.version, revision: newest.commit };
 }
 
+/** The files that name the version beside the packages, and the lines that do. */
+const versioned: Readonly<Record<string, RegExp>> = {
+  "k8s/chart/Chart.yaml": /(?<=^(?:version|appVersion): ).*$/gm,
+  "k8s/overlays/production/kustomization.yaml": /(?<=newName: registry\.example\/signalbox, newTag: )[^ ]+/g,
+};
+
 /** Writes version and changelog, commits them and tags the commit. Nothing leaves the machine. */
 export async function makeRelease(folder: string, { version, section }: Release): Promise<void> {
   const git = gitIn(folder);
@@ -74,7 +80,11 @@ export async function makeRelease(folder: string, { version, section }: Release)
   const changelog = join(folder, "CHANGELOG.md");
   const before = await readFile(changelog, "utf8").catch(() => null);
   await writeFile(changelog, withSection(before, section));
-  git("add", "package.json", "package-lock.json", "CHANGELOG.md");
+  for (const [path, places] of Object.entries(versioned)) {
+    const text = await readFile(join(folder, path), "utf8");
+    await writeFile(join(folder, path), text.replace(places, version));
+  }
+  git("add", "package.json", "package-lock.json", "CHANGELOG.md", ...Object.keys(versioned));
   git("commit", "--quiet", "--message", `Release ${version}`);
   git("tag", "--annotate", `v${version}`, "--message", `Signalbox ${version}`);
 }

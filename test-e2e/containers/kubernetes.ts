@@ -5,6 +5,7 @@ import { environment } from "@signalbox/config";
 import { type PlayedSystem, type Probe, playedSystem } from "@signalbox/infra/containers/played-system.ts";
 import { eventually } from "@signalbox/testing";
 import { createCaller } from "./caller.ts";
+import { runbookCommands } from "./page-lines.ts";
 
 /** Time for which the pods are left idle. */
 const idleMs = Number(environment().IDLE_MINUTES ?? 2) * 60_000;
@@ -77,6 +78,14 @@ test("a photograph passes through every pod", async () => {
   const query = "{ viewer { images { edges { node { id status } } } } serverSettings { server { name } } }";
   const { viewer } = (await caller.query(query)) as { viewer: unknown };
   assert.deepEqual(viewer, { images: { edges: [{ node: { id, status: "ready" } }] } });
+});
+
+test("the commands of the runbooks answer in a pod", async () => {
+  const key = (await system.exec("account", ["infra/docker/run-service.sh", "first-key"])).trim();
+  for (const command of await runbookCommands("Kubernetes")) {
+    const [, ...inPod] = command.replace("$KEY", key).split(" -- ");
+    await system.exec("gateway", inPod.join(" ").split(" "));
+  }
 });
 
 test("every pod stays alive and ready while nothing happens", async (t) => {

@@ -13,7 +13,7 @@ import { serviceNames } from "@signalbox/core";
 import { type ComposedSystem, composedSystem } from "@signalbox/infra/containers/composed-system.ts";
 import { eventually, freePort } from "@signalbox/testing";
 import { createCaller } from "./caller.ts";
-import { once } from "./page-lines.ts";
+import { linesWith, once } from "./page-lines.ts";
 
 const up =
   "docker compose -f docker-compose.yml -f compose.tls.yml --profile observe --profile mail up --build --detach";
@@ -46,7 +46,8 @@ before(async () => {
     },
   });
   await system.remove();
-  await system.shell("node infra/docker/make-secrets.mjs");
+  const [, makeSecrets = ""] = await linesWith("docker compose up --detach");
+  await system.shell(makeSecrets);
   await system.shell(up);
 });
 after(async () => {

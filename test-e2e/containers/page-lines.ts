@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
+import { deployments } from "@signalbox/infra/generate/generators/runbook-commands.ts";
 import { commandsOf } from "../tour/read-page.ts";
 
 /** Returns the command block of the deployment page that contains this line. */
@@ -9,6 +10,14 @@ export async function linesWith(command: string): Promise<readonly string[]> {
   const block = commandsOf("deploy.md", page).find(({ script }) => script.split("\n").includes(command));
   if (!block) throw new Error(`the page about deploying has no line ${command}`);
   return block.script.split("\n");
+}
+
+/** Lists the commands of operators on the page of runbooks as they stand there for one kind of deployment. */
+export async function runbookCommands(where: keyof typeof deployments): Promise<readonly string[]> {
+  const page = await readFile(join(repositoryFolder, "docs/runbooks.md"), "utf8");
+  const lines = page.split("\n").filter((line) => line.startsWith(`${where.padEnd(10)}  ${deployments[where]}`));
+  if (lines.length === 0) throw new Error(`the page of runbooks has no command for ${where}`);
+  return [...new Set(lines.map((line) => line.slice(where.length).trim()))];
 }
 
 /** Memoizes a read: it runs at the first call, and later calls get its result. */

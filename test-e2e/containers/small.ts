@@ -5,15 +5,16 @@ import { type ComposedSystem, composedSystem } from "@signalbox/infra/containers
 import { memoryOf } from "@signalbox/infra/containers/measure.ts";
 import { eventually, freePort } from "@signalbox/testing";
 import { createCaller } from "./caller.ts";
-import { linesWith, once } from "./page-lines.ts";
+import { linesWith, once, runbookCommands } from "./page-lines.ts";
 
-const up = "docker compose -f compose.small.yml up --build --detach";
+const up = "docker compose -f compose.small.yml up --detach";
 const timeout = { timeoutMs: 300_000 };
 let system: ComposedSystem;
 let showKey = "";
 
 before(async () => {
-  const [makeSecrets = "", ...rest] = await linesWith(up);
+  // The first line builds the image, which is there.
+  const [, makeSecrets = "", ...rest] = await linesWith(up);
   showKey = rest.at(-1) ?? "";
   system = await composedSystem("compose.small.yml", await freePort());
   await system.remove();
@@ -51,6 +52,11 @@ test("the container runs unprivileged and writes only to its volume", async () =
   await administrator();
   assert.match(await system.exec("signalbox", ["id", "-u"]), /^1000\n$/);
   await assert.rejects(system.exec("signalbox", ["touch", "/app/file"]), /Read-only file system/);
+});
+
+test("the commands of the runbooks answer as they stand", async () => {
+  await administrator();
+  for (const command of await runbookCommands("small")) await system.shell(command);
 });
 
 test("its timer takes a backup, and restores it for a check", async () => {

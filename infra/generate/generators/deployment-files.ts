@@ -17,10 +17,15 @@ export const observeFiles: Generator = {
   },
 };
 
-/** Manifests of the services, jobs and routes. */
+/** Manifests of the services, jobs and routes, the chart of the same, and the page of who may reach whom. */
 export const kubernetesManifests: Generator = {
   name: "Kubernetes manifests",
   kind: "committed",
-  folders: async () => [],
-  generate: async () => (await import("../../kubernetes/kubernetes-files.ts")).kubernetesFiles(),
+  folders: async () => ["k8s/chart/templates"],
+  generate: async () => {
+    const { kubernetesFiles } = await import("../../kubernetes/kubernetes-files.ts");
+    const { chartFiles } = await import("../../kubernetes/chart/chart-files.ts");
+    const { networkPage } = await import("../../kubernetes/network-page.ts");
+    return new Map([...kubernetesFiles(), ...(await chartFiles()), ["docs/reference/network.md", networkPage()]]);
+  },
 };

@@ -20,17 +20,22 @@ const bytesMax = 64 * 1024 * 1024;
 /** Installs kustomize, kubeconform and the schemas of Kubernetes, without a cluster. */
 export async function fetchKubernetesTools(): Promise<void> {
   await fetchOnce(folder, async (target) => {
-    await findProgram({ name: "go", versionArgs: ["version"], install: "apt-get install -y golang-go" }).catch(
-      (error: unknown) => {
-        if (error instanceof EngineAbsentError)
-          throw new EngineAbsentError(`kustomize is built with Go: ${error.message}`);
-        throw error;
-      },
-    );
+    await findGo();
     for (const module of [kustomize, kubeconform])
       await run("go", ["install", module], { env: { ...environment(), GOBIN: target } });
     await writeSchemas(target);
   });
+}
+
+/** Finds Go, which the tools are built with. @throws EngineAbsentError with the command that installs it */
+export async function findGo(): Promise<void> {
+  await findProgram({ name: "go", versionArgs: ["version"], install: "apt-get install -y golang-go" }).catch(
+    (error: unknown) => {
+      if (error instanceof EngineAbsentError)
+        throw new EngineAbsentError(`the tools of Kubernetes are built with Go: ${error.message}`);
+      throw error;
+    },
+  );
 }
 
 /** Builds the manifests of an overlay, as they would be applied. */
