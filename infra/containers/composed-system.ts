@@ -75,7 +75,9 @@ for word in "$@"; do
   words+=("$word")
   case "$word" in exec | run) words+=(-T) ;; esac
 done
-exec ${podmanComposeFile} -p ${project} "\${words[@]}"
+# Of two deployments in one folder each has containers and volumes of its own.
+case " $* " in *" compose.small.yml "*) project=compose-small ;; *) project=${project} ;; esac
+exec ${podmanComposeFile} -p $project "\${words[@]}"
 `;
 
 /** Programs that are in no package of Debian. */

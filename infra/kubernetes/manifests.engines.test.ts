@@ -1,17 +1,21 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
+import { promisify } from "node:util";
 import { ConfigurationError, loadConfiguration } from "@signalbox/config";
 import { topicAccess } from "@signalbox/contracts";
 import { serviceNames } from "@signalbox/core";
 import { metricCatalogue } from "@signalbox/telemetry";
-import { parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments, stringify } from "yaml";
 import { repositoryFolder } from "../engines/engine-folders.ts";
 import { packageProperties } from "../generate/package-properties.ts";
 import { metricsIn } from "../observe/alerts/alerts.ts";
 import { buildOverlay, fetchKubernetesTools, schemaProblems } from "./tools/kubernetes-tools.ts";
+
+const run = promisify(execFile);
 
 // biome-ignore lint/suspicious/noExplicitAny: manifests are looked at by path; their shape is what the schemas check.
 type Manifest = any;
@@ -90,6 +94,16 @@ describe("the manifests of Kubernetes", () => {
     }
   });
 
+  test("by the line of the page the job of backups becomes one that restores", async () => {
+    const page = await readFile(join(repositoryFolder, "docs/how-to/back-up-and-restore.md"), "utf8");
+    const [, edit = ""] = /\| sed '([^']+)'/.exec(page) ?? [];
+    const [job] = of("production", "CronJob");
+    const { stdout } = await run("sh", ["-c", `printf '%s' "$1" | sed '${edit}'`, "sh", stringify(job)]);
+    const [container] = parse(stdout).spec.jobTemplate.spec.template.spec.containers;
+    assert.deepEqual(container.args, ["backup", "restore", "/backups/NAME"]);
+    assert.equal(container.volumeMounts.at(-1).mountPath, "/backups");
+  });
+
   test("a pod has probes for start, readiness and liveness, and enough time to stop", () => {
     const common = of("production", "ConfigMap").find(({ metadata }) => metadata.name === "signalbox").data;
     const graceMs = Number(common.SIGNALBOX_SHUTDOWN_GRACE);
@@ -161,6 +175,15 @@ describe("the manifests of Kubernetes", () => {
     const mechanism = signIn.sasl.replaceAll("_", "-").replace("sha512", "sha-512");
     const users = named(strimzi.filter(({ kind }) => kind === "KafkaUser"));
     assert.ok(users.includes(signIn.username), signIn.username);
+    // The operators of Strimzi keep both under these names, in the namespace of all of it.
+    const [{ spec: signInBy }] = of("production", "TriggerAuthentication");
+    assert.deepEqual(signInBy.secretTargetRef, [
+      { parameter: "password", name: signIn.username, key: "password" },
+      { parameter: "ca", name: `${kafka.metadata.name}-cluster-ca-cert`, key: "ca.crt" },
+    ]);
+    const [{ networkPolicyPeers }] = kafka.spec.kafka.listeners;
+    const kedaMayCall = { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "keda" } } };
+    assert.deepEqual(networkPolicyPeers[1], kedaMayCall, "the listener is open for KEDA");
     const scaled = of("production", "ScaledObject");
     for (const { metadata, spec } of scaled) {
       assert.ok(spec.fallback.replicas >= spec.minReplicaCount, metadata.name);

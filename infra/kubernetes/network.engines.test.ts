@@ -61,7 +61,7 @@ function surroundings(): object[] {
 /** Names a way between one of our pods and another one: `account > engine-redis TCP 6379`. */
 function wayText({ from, to, protocols, ports }: Way): string {
   const nameOf = (peer: string) =>
-    peer.includes("/") && !/^[0-9:]/.test(peer) ? peer.replace(/^.*\//, "").replace(/-1$/, "") : "addresses";
+    peer.includes("/") && !/^[0-9:]/.test(peer) ? peer.replace(/^.*\//, "").replace(/(-1)+$/, "") : "addresses";
   return `${nameOf(from)} > ${nameOf(to)} ${protocols} ${ports.replace("ports ", "")}`;
 }
 const concernsUs = ({ from, to }: Way) => [from, to].some((peer) => peer.startsWith("signalbox/"));

@@ -70,6 +70,8 @@ async function isReady(service: string): Promise<true> {
 }
 
 test("a service finds the code of the image compiled, and may read it", async () => {
+  // Until its engines are there a container begins anew, and ends what runs in it.
+  await everyServiceReady();
   const loads = "node --eval 'import(process.argv[1]).then(() => process.exit())' /app/services/account/src/service.ts";
   const counts = `NODE_DEBUG_NATIVE=COMPILE_CACHE ${loads} 2>&1 | grep -c " was accepted,"`;
   assert.ok(Number(await system.exec("account", ["sh", "-c", counts])) > 200);

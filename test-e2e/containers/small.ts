@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { MiB } from "@signalbox/core";
 import { type ComposedSystem, composedSystem } from "@signalbox/infra/containers/composed-system.ts";
 import { memoryOf } from "@signalbox/infra/containers/measure.ts";
+import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { eventually, freePort } from "@signalbox/testing";
+import { commandsOf } from "../tour/read-page.ts";
 import { createCaller } from "./caller.ts";
 import { linesWith, once, runbookCommands } from "./page-lines.ts";
 
@@ -75,4 +79,20 @@ test("after `down` and `up` the data and the key are still there", async () => {
   const images = () => caller.api("/images");
   await eventually(async () => (await images()).status === 200, timeout);
   assert.equal(((await images()).json.items as unknown[]).length, 1);
+});
+
+test("after the loss of its volumes the newest backup and the keys bring it back, by the lines of the page", async (t) => {
+  const { caller, id } = await photographed();
+  const page = await readFile(join(repositoryFolder, "docs/how-to/back-up-and-restore.md"), "utf8");
+  const scripts = commandsOf("back-up-and-restore.md", page).map(({ script }) => script);
+  // The name that a folder of the test gives to its volumes.
+  const follow = (script = "") => system.shell(`set -e; ${script.replaceAll("signalbox-small_", "compose-small_")}`);
+  const [keep, restore] = scripts.filter((script) => script.includes("compose.small.yml"));
+  await system.shell("docker compose -f compose.small.yml run --rm backup backup run /backups");
+  await follow(keep);
+  const lostMs = performance.now();
+  await follow(restore);
+  await eventually(async () => (await caller.api("/images")).status === 200, timeout);
+  t.diagnostic(`from the loss to the first answer: ${((performance.now() - lostMs) / 1000).toFixed(1)} s`);
+  assert.equal((await caller.api(`/images/${id}`)).json.status, "ready");
 });

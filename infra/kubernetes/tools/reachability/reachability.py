@@ -1,13 +1,16 @@
 """Prints every connection that the policies of a file of manifests allow: [from, to, protocols, ports], one a line."""
 
+import contextlib
 import json
 import sys
 
 from nca.NetworkConfig.ResourcesHandler import ResourcesHandler
 
-config = ResourcesHandler().get_network_config(None, None, None, sys.argv[1:])
-everyone = config.peer_container.get_all_peers_group()
-connections = config.allowed_connections().all_allowed_conns
+# The analyzer tells what it does on standard output.
+with contextlib.redirect_stdout(sys.stderr):
+    config = ResourcesHandler().get_network_config(None, None, None, sys.argv[1:])
+    everyone = config.peer_container.get_all_peers_group()
+    connections = config.allowed_connections().all_allowed_conns
 for one in connections:
     cube = connections.get_connectivity_cube(one)
     side = lambda name: cube[name] if cube.is_active_dim(name) else everyone
