@@ -10,8 +10,8 @@ import { shareModules } from "../tour/clone.ts";
 const run = promisify(execFile);
 
 /** Resolves a tag or a short name to its commit. */
-export async function commitOf(name: string): Promise<string> {
-  const { stdout } = await run("git", ["rev-parse", "--short", `${name}^{commit}`], { cwd: repositoryFolder });
+export async function commitOf(name: string, folder = repositoryFolder): Promise<string> {
+  const { stdout } = await run("git", ["rev-parse", "--short", `${name}^{commit}`], { cwd: folder });
   return stdout.trim();
 }
 
@@ -19,6 +19,15 @@ export async function commitOf(name: string): Promise<string> {
 export async function versionAt(commit: string): Promise<string> {
   const { stdout } = await run("git", ["show", `${commit}:package.json`], { cwd: repositoryFolder });
   return JSON.parse(stdout).version;
+}
+
+/** Finds the commit at which the version of `package.json` began; null where a clone lacks that part of the history. */
+export async function firstOfVersion(folder = repositoryFolder): Promise<string | null> {
+  const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+  const search = ["log", "--reverse", "--format=%h", `-S"version": "${version}"`, "--", "package.json"];
+  const { stdout } = await run("git", search, { cwd: folder });
+  const [first = ""] = stdout.split("\n");
+  return first === "" || first === (await commitOf("HEAD", folder)) ? null : first;
 }
 
 /** Says why nothing rolls from this version to ours; null where something does. */
