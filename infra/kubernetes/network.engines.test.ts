@@ -9,7 +9,7 @@ import { chartFolder } from "./chart/chart-files.ts";
 import { networkEdges } from "./network-page.ts";
 import { fetchHelm, kubeVersion, runHelm } from "./tools/helm.ts";
 import { buildOverlay, fetchKubernetesTools } from "./tools/kubernetes-tools.ts";
-import { fetchPodSecurity, podRefusals } from "./tools/pod-security.ts";
+import { podRefusals } from "./tools/pod-security.ts";
 import { fetchReachability, reachability, type Way } from "./tools/reachability.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: manifests are looked at by path; their shape is what the schemas check.
@@ -79,7 +79,6 @@ describe("pods and the ways between them", () => {
   before(async () => {
     await Promise.all([fetchKubernetesTools(), fetchReachability()]);
     await fetchHelm();
-    await fetchPodSecurity();
     for (const [name, render] of Object.entries(renderings)) {
       const manifests: Manifest[] = parseAllDocuments(await render())
         .map((one) => one.toJS())

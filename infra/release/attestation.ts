@@ -1,12 +1,4 @@
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  sign,
-  verify,
-} from "node:crypto";
+import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, sign, verify } from "node:crypto";
 import { z } from "zod";
 
 /**
@@ -59,14 +51,14 @@ const Envelope = z.object({
   payload: z.base64(),
   signatures: z.array(z.object({ keyid: z.string(), sig: z.base64() })).min(1),
 });
-export type Envelope = z.infer<typeof Envelope>;
+type Envelope = z.infer<typeof Envelope>;
 const Statement = z.object({
   _type: z.literal(statementType),
   subject: z.array(z.object({ name: z.string(), digest: z.object({ sha256: z.string() }) })).min(1),
   predicateType: z.string(),
   predicate: z.looseObject({}),
 });
-export type Statement = z.infer<typeof Statement>;
+type Statement = z.infer<typeof Statement>;
 
 /** Signs a statement about artifacts. */
 export function attest(
@@ -83,7 +75,8 @@ export function attest(
   };
   const payload = Buffer.from(JSON.stringify(statement));
   const sig = sign("sha256", preAuthenticationEncoding(payload), key).toString("base64");
-  return { payloadType, payload: payload.toString("base64"), signatures: [{ keyid: keyIdOf(key), sig }] };
+  // The name of a key is a hint that each tool computes in its own way; one that differs would be taken for another key.
+  return { payloadType, payload: payload.toString("base64"), signatures: [{ keyid: "", sig }] };
 }
 
 /**
@@ -113,13 +106,11 @@ function preAuthenticationEncoding(payload: Buffer): Buffer {
   return Buffer.concat([Buffer.from(head), payload]);
 }
 
-/** Names a key by the hash of its public half. */
-export function keyIdOf(key: KeyObject): string {
-  const publicKey = key.type === "private" ? createPublicKey(key.export({ type: "pkcs8", format: "pem" })) : key;
-  return createHash("sha256")
-    .update(publicKey.export({ type: "spki", format: "der" }))
+/** Names a public key by its hash. */
+const keyIdOf = (key: KeyObject): string =>
+  createHash("sha256")
+    .update(key.export({ type: "spki", format: "der" }))
     .digest("hex");
-}
 
 /** Makes a signing key: the private half encrypted with a passphrase, the public half to hand out. */
 export function newSigningKey(passphrase: string): { readonly privatePem: string; readonly publicPem: string } {

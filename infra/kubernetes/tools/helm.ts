@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { environment } from "@signalbox/config";
 import { enginesFolder } from "../../engines/engine-folders.ts";
 import { fetchOnce } from "../../engines/fetch-once.ts";
-import { findGo } from "./kubernetes-tools.ts";
+import { findGo } from "../../engines/go-program.ts";
 
 const run = promisify(execFile);
 

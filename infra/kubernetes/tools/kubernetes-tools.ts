@@ -2,10 +2,9 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { environment } from "@signalbox/config";
-import { EngineAbsentError } from "../../engines/engine.ts";
 import { enginesFolder, repositoryFolder } from "../../engines/engine-folders.ts";
 import { fetchOnce } from "../../engines/fetch-once.ts";
-import { findProgram } from "../../engines/find-program.ts";
+import { findGo } from "../../engines/go-program.ts";
 import { writeSchemas } from "./kubernetes-schemas.ts";
 
 const run = promisify(execFile);
@@ -25,17 +24,6 @@ export async function fetchKubernetesTools(): Promise<void> {
       await run("go", ["install", module], { env: { ...environment(), GOBIN: target } });
     await writeSchemas(target);
   });
-}
-
-/** Finds Go, which the tools are built with. @throws EngineAbsentError with the command that installs it */
-export async function findGo(): Promise<void> {
-  await findProgram({ name: "go", versionArgs: ["version"], install: "apt-get install -y golang-go" }).catch(
-    (error: unknown) => {
-      if (error instanceof EngineAbsentError)
-        throw new EngineAbsentError(`the tools of Kubernetes are built with Go: ${error.message}`);
-      throw error;
-    },
-  );
 }
 
 /** Builds the manifests of an overlay, as they would be applied. */

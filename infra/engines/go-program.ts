@@ -1,0 +1,53 @@
+import { execFile } from "node:child_process";
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { environment } from "@signalbox/config";
+import { EngineAbsentError } from "./engine.ts";
+import { enginesFolder } from "./engine-folders.ts";
+import { fetchOnce } from "./fetch-once.ts";
+import { findProgram } from "./find-program.ts";
+
+const run = promisify(execFile);
+
+/** Finds Go, which tools are built with. @throws EngineAbsentError with the command that installs it */
+export async function findGo(): Promise<void> {
+  await findProgram({ name: "go", versionArgs: ["version"], install: "apt-get install -y golang-go" }).catch(
+    (error: unknown) => {
+      if (error instanceof EngineAbsentError)
+        throw new EngineAbsentError(`some tools of tests are built with Go: ${error.message}`);
+      throw error;
+    },
+  );
+}
+
+/** A program of ours in Go, of one file, around one library. */
+interface GoProgram {
+  /** Names it, with the version of its library: another one is built anew. */
+  readonly name: string;
+  readonly source: string;
+  /** The library with its version. */
+  readonly module: string;
+}
+
+/** Builds a program once for a clone, and returns its path. */
+export async function fetchGoProgram({ name, source, module }: GoProgram): Promise<string> {
+  const folder = join(enginesFolder, name);
+  await fetchOnce(folder, async (target) => {
+    await findGo();
+    const go = (...args: readonly string[]) => run("go", args, { cwd: target, env: environment() });
+    await cp(source, join(target, "main.go"));
+    await go("mod", "init", "program");
+    await go("get", module);
+    await go("mod", "tidy");
+    await go("build", "-o", "program", ".");
+  });
+  return join(folder, "program");
+}
+
+/** Runs a program with a text on standard input, and returns its output. @throws Error with its last lines */
+export async function runWithInput(program: string, args: readonly string[], input: string): Promise<string> {
+  const running = run(program, args, { encoding: "utf8" });
+  running.child.stdin?.end(input);
+  return (await running).stdout;
+}
