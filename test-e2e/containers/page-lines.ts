@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
-import { deployments } from "@signalbox/infra/generate/generators/runbook-commands.ts";
 import { commandsOf } from "../tour/read-page.ts";
 
 /** Returns the command block of the deployment page that contains this line. */
@@ -13,9 +12,9 @@ export async function linesWith(command: string): Promise<readonly string[]> {
 }
 
 /** Lists the commands of operators on the page of runbooks as they stand there for one kind of deployment. */
-export async function runbookCommands(where: keyof typeof deployments): Promise<readonly string[]> {
+export async function runbookCommands(where: "Kubernetes" | "compose" | "small"): Promise<readonly string[]> {
   const page = await readFile(join(repositoryFolder, "docs/runbooks.md"), "utf8");
-  const lines = page.split("\n").filter((line) => line.startsWith(`${where.padEnd(10)}  ${deployments[where]}`));
+  const lines = page.split("\n").filter((line) => line.startsWith(`${where} `) && line.includes(" signalbox-ops "));
   if (lines.length === 0) throw new Error(`the page of runbooks has no command for ${where}`);
   return [...new Set(lines.map((line) => line.slice(where.length).trim()))];
 }

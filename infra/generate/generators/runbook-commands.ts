@@ -7,7 +7,7 @@ const path = "docs/runbooks.md";
 const marked = /<!-- operator: (?<tasks>[^\n]+) -->\n[\s\S]*?<!-- end -->/g;
 
 /** The command before a task, by deployment. */
-export const deployments = {
+const deployments = {
   Kubernetes: "kubectl exec deployment/gateway -- env OPERATIONS_KEY=$KEY signalbox-ops",
   compose: "docker compose exec --env OPERATIONS_KEY=$KEY gateway signalbox-ops",
   small: "docker compose -f compose.small.yml exec signalbox signalbox-ops",

@@ -22,7 +22,10 @@ export async function chartFiles(): Promise<ReadonlyMap<string, string>> {
       ["values.schema.json", `${JSON.stringify(schema, null, 2)}\n`],
       ["README.md", readme(schema)],
       ["templates/NOTES.txt", notes],
-      ...[...chartTemplates()].map(([name, text]) => [`templates/${name}`, `${generated("{{- /* ", " */}}")}${text}`]),
+      ...[...(await chartTemplates())].map(([name, text]) => [
+        `templates/${name}`,
+        `${generated("{{- /* ", " */}}")}${text}`,
+      ]),
     ].map(([path, text]) => [`${chartFolder}/${path}`, text] as [string, string]),
   );
 }

@@ -1,15 +1,19 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { root } from "../../generate/repository.ts";
 import { externalSecretOf, type VaultSettings } from "../external-secrets.ts";
 import { backupJob, backupManifests, type JobSettings, jobManifests, jobs } from "../job-manifests.ts";
 import { type KedaSettings, kafkaSignIn, scaledObjectOf, scaledWorkloads } from "../keda-manifests.ts";
 import { commonPolicies, type Peers, policyOf, policyOfJob } from "../network-policies.ts";
-import { labelsOf, type PodSettings } from "../pod.ts";
+import type { PodSettings } from "../pod.ts";
 import { httpRoutes, ingress, type RouteSettings } from "../routes.ts";
 import { autoscalerOf, type ServiceSettings, serviceManifests } from "../service-manifests.ts";
 import { type EngineRole, enginePorts, workloads } from "../workloads.ts";
 import { forEachService, templateOf, when } from "./template-yaml.ts";
 
 /** Builds the templates of the chart, by their names, from the builders of the base with expressions in place of values. */
-export function chartTemplates(): ReadonlyMap<string, string> {
+export async function chartTemplates(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ["_helpers.tpl", helpers],
     ["configuration.yaml", configuration],
@@ -20,7 +24,7 @@ export function chartTemplates(): ReadonlyMap<string, string> {
     ["gateway-api.yaml", when("$.Values.gatewayApi.enabled", templateOf(httpRoutes(routes)))],
     ["external-secrets.yaml", when("$.Values.externalSecrets.enabled", externalSecrets())],
     ["keda.yaml", when("$.Values.keda.enabled", keda())],
-    ["service-monitor.yaml", when("$.Values.serviceMonitor.enabled", templateOf([serviceMonitor]))],
+    ["service-monitor.yaml", when("$.Values.serviceMonitor.enabled", templateOf(await serviceMonitors()))],
     ["backup.yaml", when("$.Values.backup.enabled", templateOf(backupManifests(backup, pods)))],
   ]);
 }
@@ -185,21 +189,10 @@ function keda(): string {
   return templateOf([...kafkaSignIn(settings), ...scaledObjects]);
 }
 
-const serviceMonitor = {
-  apiVersion: "monitoring.coreos.com/v1",
-  kind: "ServiceMonitor",
-  metadata: { name: "signalbox" },
-  spec: {
-    selector: { matchLabels: { "app.kubernetes.io/part-of": labelsOf("signalbox")["app.kubernetes.io/part-of"] } },
-    // The alerts know the services under this name.
-    jobLabel: "app.kubernetes.io/part-of",
-    endpoints: [
-      {
-        port: "management",
-        path: "/management/metrics",
-        interval: value("serviceMonitor.interval"),
-        honorLabels: true,
-      },
-    ],
-  },
-};
+/** The objects of the operator of Prometheus, which are written by hand for the component. */
+async function serviceMonitors(): Promise<object[]> {
+  const folder = join(root, "k8s/components/service-monitor");
+  const { resources } = parse(await readFile(join(folder, "kustomization.yaml"), "utf8"));
+  const files = await Promise.all(resources.map((name: string) => readFile(join(folder, name), "utf8")));
+  return files.map((text) => parse(text));
+}

@@ -119,7 +119,7 @@ const keda = section(
 );
 
 const serviceMonitor = section(
-  { enabled: enabled("Scrapes every service."), interval: z.string().default("15s") },
+  { enabled: enabled("Scrapes every service.") },
   "The operator of Prometheus. Its rules are in infra/observe/prometheus/rules.yml.",
 );
 
