@@ -72,7 +72,7 @@ export function kafkaSignIn({ kafka }: KedaSettings): object[] {
   ];
 }
 
-/** What cannot be measured may be bad: half of the most pods run, and never fewer than before. */
+/** The pods that run while nothing can be measured, which may be bad: half of the most, and never fewer than before. */
 export const fallbackReplicas = (max: number): number => Math.ceil(max / 2);
 
 /** Builds the scaling of a service by its measures and its processor time. */
