@@ -12,7 +12,7 @@ import { backupProperties } from "./backup-properties.ts";
 import type { Manifest } from "./manifest.ts";
 import { withEngines } from "./open-engines.ts";
 import { restoreBackup } from "./restore-backup.ts";
-import { checkBackup, keysOf, runBackup } from "./scheduled-backup.ts";
+import { checkBackup, keysOf, pauseAfter, runBackup } from "./scheduled-backup.ts";
 import { takeBackup } from "./take-backup.ts";
 
 const usage = `usage: npm run backup -- take <folder>      all databases, events and blobs at one moment, while everything runs
@@ -54,8 +54,14 @@ const commands: Record<string, () => Promise<void>> = {
   async schedule() {
     for (;;) {
       const startMs = systemClock.steadyMs();
-      await runOnce().catch((error: Error) => void process.stderr.write(`${error.message}\n`));
-      await sleep(Math.max(0, settings.get("backup.interval") - (systemClock.steadyMs() - startMs)));
+      const isTaken = await runOnce().then(
+        () => true,
+        (error: Error) => {
+          process.stderr.write(`${error.message}\n`);
+          return false;
+        },
+      );
+      await sleep(pauseAfter(isTaken, settings.get("backup.interval"), systemClock.steadyMs() - startMs));
     }
   },
 };

@@ -1,7 +1,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Configuration } from "@signalbox/config";
-import { systemClock } from "@signalbox/core";
+import { minutes, systemClock } from "@signalbox/core";
 import { dayMs } from "@signalbox/storage";
 import { BackupDamaged, BackupFolder, type BackupKeys } from "./backup-folder.ts";
 import type { backupProperties } from "./backup-properties.ts";
@@ -25,6 +25,12 @@ export const keysOf = (settings: BackupSettings): BackupKeys => ({
   recipients: settings.get("backup.recipients"),
   identities: settings.get("backup.identities"),
 });
+
+/** The pause before the next backup: what is left of the interval, and after a failed one a minute at most. */
+export function pauseAfter(isTaken: boolean, intervalMs: number, tookMs: number): number {
+  const whole = Math.max(0, intervalMs - tookMs);
+  return isTaken ? whole : Math.min(whole, minutes(1));
+}
 
 interface Outcome {
   readonly folder: BackupFolder;
