@@ -74,7 +74,7 @@ async function entries(): Promise<string[]> {
   const services = (await readdir(join(root, "services")))
     .map((name) => `services/${name}/src/main.ts`)
     .filter((path) => existsSync(join(root, path)));
-  const jobs = ["topics", "groups", "dead-letters", "dead-events"].map((name) => `infra/kafka/${name}.ts`);
+  const jobs = ["topics", "groups", "dead-letters", "dead-events", "parked"].map((name) => `infra/kafka/${name}.ts`);
   const children = [
     "libs/imaging/src/child/image-process.ts",
     "libs/federation/src/planning/plan-worker.ts",

@@ -19,15 +19,22 @@ interface Detail extends Message {
   readonly body: unknown;
 }
 
+/** A message in the queue of a parked key. */
+interface Queued extends Pick<Message, "id" | "since" | "event_type" | "event_id"> {
+  readonly attempts: number;
+}
+
 interface Given {
   readonly client: OperationsClient;
-  readonly collection: "dead-letters" | "dead-events";
+  readonly collection: "dead-letters" | "dead-events" | "parked";
   readonly operands: readonly string[];
   readonly reason: string | undefined;
   readonly isDryRun: boolean;
 }
 
-const commands: Readonly<Record<string, (given: Given) => Promise<void>>> = {
+type Commands = Readonly<Record<string, (given: Given) => Promise<void>>>;
+
+const reads: Commands = {
   async list({ client, collection, operands: [service] }) {
     for await (const message of messagesOf(client, collection, service)) print(lineOf(message));
   },
@@ -37,8 +44,12 @@ const commands: Readonly<Record<string, (given: Given) => Promise<void>>> = {
       print(`${lineOf(message)}\ntopic ${message.topic}, key ${message.key}`);
       for (const [name, value] of Object.entries(headers)) print(`${name}: ${value}`);
       print(JSON.stringify(body));
+      if (collection === "parked") await printQueue(client, id);
     }
   },
+};
+
+const deadActions: Commands = {
   async replay(given) {
     for (const id of given.operands) await act(given, "replay", await find(given, id));
   },
@@ -55,6 +66,31 @@ const commands: Readonly<Record<string, (given: Given) => Promise<void>>> = {
   },
 };
 
+const parkedActions: Commands = {
+  async retry(given) {
+    for (const id of given.operands) await act(given, "retry", await find(given, id));
+  },
+  async skip(given) {
+    for (const id of given.operands) await act(given, "skip", await find(given, id));
+  },
+};
+
+const commandsOf = (collection: Given["collection"]): Commands => ({
+  ...reads,
+  ...(collection === "parked" ? parkedActions : deadActions),
+});
+
+/** Verbs that give something up. */
+const needsReason = new Set(["drop", "skip"]);
+
+async function printQueue(client: OperationsClient, id: string): Promise<void> {
+  print("queue, in the order in which it is handled:");
+  for await (const message of client.list<Queued>(`parked/${encodeURIComponent(id)}/messages`)) {
+    const { since, event_type, event_id, attempts } = message;
+    print([since, event_type ?? "unreadable", event_id ?? "-", `tries ${attempts}`].join("  "));
+  }
+}
+
 function messagesOf(client: OperationsClient, collection: string, service: string | undefined) {
   const parameters = service === undefined ? "" : `?service=${encodeURIComponent(service)}`;
   return client.list<Message>(`${collection}${parameters}`);
@@ -63,9 +99,9 @@ function messagesOf(client: OperationsClient, collection: string, service: strin
 const find = ({ client, collection }: Given, id: string): Promise<Message> =>
   client.get<Message>(`${collection}/${encodeURIComponent(id)}`);
 
-async function act(given: Given, verb: "replay" | "drop", { id, version }: Message): Promise<void> {
+async function act(given: Given, verb: "replay" | "drop" | "retry" | "skip", { id, version }: Message): Promise<void> {
   const { client, collection, isDryRun, reason } = given;
-  const body = { dry_run: isDryRun, ...(verb === "drop" && { reason }) };
+  const body = { dry_run: isDryRun, ...(needsReason.has(verb) && { reason }) };
   const path = `${collection}/${encodeURIComponent(id)}/${verb}`;
   const { effect } = await client.post<{ readonly effect: string }>(path, body, version);
   print(`${id}: ${effect}`);
@@ -87,9 +123,10 @@ export async function runMessageCommand(
     strict: false,
   });
   const [command = "", ...operands] = positionals;
+  const commands = commandsOf(collection);
   const chosen = Object.hasOwn(commands, command) ? commands[command] : undefined;
   const reason = typeof values.reason === "string" ? values.reason : undefined;
-  const lacksReason = command === "drop" && reason === undefined;
+  const lacksReason = needsReason.has(command) && reason === undefined;
   const isWhole = chosen !== undefined && !lacksReason && (command === "list" || operands.length > 0);
   const given = { collection, operands, reason, isDryRun: values["dry-run"] === true };
   await runCommand(usage, isWhole ? async () => chosen({ ...given, client: await openOperationsClient() }) : null);

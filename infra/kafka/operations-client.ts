@@ -22,7 +22,8 @@ export interface OperationsClient {
 interface Page<T> {
   readonly items: readonly T[];
   readonly next_cursor?: string;
-  readonly unavailable: readonly { readonly service: string; readonly message: string }[];
+  /** Absent for a list that one service has alone. */
+  readonly unavailable?: readonly { readonly service: string; readonly message: string }[];
 }
 
 /** Opens the client of `OPERATIONS_URL` with `OPERATIONS_KEY`; by default that of `npm start` in this folder. */
@@ -54,7 +55,11 @@ export async function openOperationsClient(): Promise<OperationsClient> {
       let cursor: string | undefined;
       do {
         const parameters = `${path.includes("?") ? "&" : "?"}cursor=${encodeURIComponent(cursor ?? "")}`;
-        const { items, next_cursor, unavailable }: Page<T> = await get(cursor === undefined ? path : path + parameters);
+        const {
+          items,
+          next_cursor,
+          unavailable = [],
+        }: Page<T> = await get(cursor === undefined ? path : path + parameters);
         for (const { service, message } of unavailable) {
           if (!told.has(service)) process.stderr.write(`${service}: ${message}\n`);
           told.add(service);

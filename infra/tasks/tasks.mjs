@@ -189,6 +189,14 @@ export const tasks = [
     example: "npm run dead-events -- list account",
   },
   {
+    name: "parked",
+    summary: "lists keys that wait behind a failed message, shows it, and tries or skips it",
+    installs: "run",
+    arguments: "list [service] | show <id> | retry <id> … | skip <id> … --reason <why>",
+    options: propertyOptions,
+    example: "npm run parked -- list webhook-delivery",
+  },
+  {
     name: "backup",
     summary: "takes, verifies and restores a backup of all databases, events and blobs",
     installs: "run",

@@ -6,7 +6,7 @@ import { openStuckMessages, type StuckMessages } from "../operations/stuck-messa
 import { databasesIn } from "../systems/embedded-system.ts";
 import { pressByKeyboard, watchPage } from "./console-pages.ts";
 import { type ConsolePerson, create, makeKey, type Page, startConsolePerson } from "./console-person.ts";
-import { assertPresentable } from "./look-at-pages.ts";
+import { assertPresentable, examineStates } from "./look-at-pages.ts";
 
 /** One administrator works through all tests, in their order: what one makes, the next looks at. */
 let ada: ConsolePerson;
@@ -113,6 +113,48 @@ test("a parked key that changes under the hand shows both versions, and is skipp
   await page.getByRole("button", { name: "What would happen?" }).click();
   await page.getByRole("button", { name: "Skip it" }).click();
   await page.getByText("No key is parked.").waitFor();
+});
+
+for (const [way, press] of Object.entries(ways)) {
+  test(`${way} an engineer sees from the link of an alert what blocks a key and what waits, and tries it now`, async () => {
+    const { page } = ada;
+    const problems = watchPage(page);
+    const { id, eventIds } = await stuck.parkTwo();
+    await page.goto(linkOfAlert("MessagesParked", "images"));
+    await press(page, page.getByRole("link", { name: "account.deleted.v1" }).first());
+    await page.getByText("Error: not yet").waitFor();
+    await page.getByRole("region", { name: "content of the message" }).getByText("deleted_at").waitFor();
+    const queue = page.getByRole("table", { name: "Queue" });
+    await queue.getByRole("row", { name: new RegExp(`blocks the key .*${eventIds[0]}.* 1 `) }).waitFor();
+    await queue.getByRole("row", { name: new RegExp(`waits .*${eventIds[1]}.* 0 `) }).waitFor();
+    if (way === "by mouse") await assertPresentable(page, "a parked key", "parked-key");
+
+    await press(page, page.getByRole("button", { name: "Try now" }));
+    await press(page, page.getByRole("button", { name: "What would happen?" }));
+    await page.getByText(/^What would happen: The message would be made due now/).waitFor();
+    await press(page, page.getByRole("button", { name: "Try it now" }));
+    await page.getByText("The message was made due now: images.facts tries it within a second.").waitFor();
+    await page.goto(at(`operations/parked/${encodeURIComponent(id)}`));
+    await page.getByText("There is no such parked key any more").waitFor();
+    assert.deepEqual(
+      problems.filter((problem) => !problem.includes("404")),
+      [],
+    );
+  });
+}
+
+test("a parked key says when it loads, is refused, gone or out of reach", async () => {
+  const { page } = ada;
+  const { id } = await stuck.parkTwo();
+  const path = `operations/parked/${encodeURIComponent(id)}`;
+  await examineStates(page, { url: at(path), path: `/api/v1/${path}` });
+  await page.goto(at(path));
+  await page.getByRole("button", { name: "Skip" }).click();
+  await page.getByLabel("Reason").fill("Its account is gone.");
+  await page.getByRole("button", { name: "What would happen?" }).click();
+  await page.getByText(/moved to the dead letters; 1 behind it go on\.$/).waitFor();
+  await page.getByRole("button", { name: "Skip it" }).click();
+  await page.getByText("The message was moved to the dead letters; 1 behind it go on.").waitFor();
 });
 
 test("an event that the log refused is seen with its content and put back", async () => {

@@ -186,6 +186,41 @@ test("a list of dead events is read in pages, and one is published again under i
   assert.deepEqual(await idsIn("dead-events"), [third]);
 });
 
+test("a parked key is read with the masked message that blocks it, and its queue in pages", async () => {
+  const { id, key, eventIds } = await stuck.parkTwo();
+  const path = `parked/${encodeURIComponent(id)}`;
+  const { body, etag } = await get(path);
+  assert.deepEqual([body.id, body.event_id, body.messages, body.attempts], [id, eventIds[0], 2, 1]);
+  assert.deepEqual([body.body.id.startsWith("acc_"), body.headers["x-unknown"]], [true, "******"]);
+  assert.ok(body.bytes > 0 && body.partition === 0, JSON.stringify(body));
+  assert.equal(etag, `"${body.version}"`);
+
+  const first = (await get(`${path}/messages?limit=1`)).body;
+  const second = (await get(`${path}/messages?limit=1&cursor=${first.next_cursor}`)).body;
+  const [blocking, behind] = [...first.items, ...second.items];
+  assert.deepEqual([blocking.event_id, behind.event_id], eventIds);
+  assert.deepEqual([blocking.event_type, blocking.attempts, behind.attempts], ["account.deleted.v1", 1, 0]);
+  assert.deepEqual([first.has_more, second.has_more], [true, false]);
+  const rubbish = Buffer.from(JSON.stringify(["2026-01-01T00:00:00.000Z", "no.place"])).toString("base64url");
+  for (const cursor of ["rubbish", rubbish]) {
+    const { status, body: refused } = await get(`${path}/messages?cursor=${cursor}`);
+    assert.deepEqual([status, refused.error.details[0].field], [400, "cursor"]);
+  }
+
+  for (const missing of ["images.facts:none", "images.gone:x", `images.facts:${key}x`]) {
+    assert.equal((await get(`parked/${missing}`)).status, 404, missing);
+    assert.equal((await get(`parked/${missing}/messages`)).status, 404, missing);
+  }
+  await eventually(async () => {
+    const { items } = (await call("GET", "/api/account/audit/?limit=50")).body;
+    return items.some(
+      (one: { subject: string; action: string }) => one.subject === id && one.action.endsWith("_key.read"),
+    );
+  });
+  assert.equal((await act(`${path}/retry`, {}, body.version)).status, 200);
+  await eventually(async () => (await get(path)).status === 404);
+});
+
 test("a parked key is tried now on request", async () => {
   const { id, eventIds } = await stuck.parkTwo();
   const [key] = (await get("parked")).body.items;
@@ -223,6 +258,17 @@ test("the commands work by the API alone", async () => {
     (await run("dead-letters.ts", "replay", "images.facts:none:0:0")).stderr,
     /There is no such dead letter/,
   );
+  const { id: parked, eventIds } = await stuck.parkTwo();
+  assert.ok(
+    (await run("parked.ts", "list", "images")).stdout.includes(`${parked}  account.deleted.v1  ${eventIds[0]}`),
+  );
+  const shown = (await run("parked.ts", "show", parked)).stdout;
+  assert.match(shown, new RegExp(`"changed":\\[\\]}\n.*\n.*${eventIds[0]}  tries 1\n.*${eventIds[1]}  tries 0\n$`));
+  assert.equal((await run("parked.ts", "skip", parked)).code, 2, "a skip needs a reason");
+  const skipped = await run("parked.ts", "skip", parked, "--reason", "Nobody misses it.", "--dry-run");
+  assert.match(skipped.stdout, /: The message would be moved to the dead letters; 1 behind it go on\.\n$/);
+  assert.deepEqual((await run("parked.ts", "retry", parked)).code, 0);
+  await eventually(async () => (await Promise.all(eventIds.map(isHandled))).every(Boolean));
   // The replayed letter is a message behind until its consumer has had it again.
   const settled = /^images\.facts {2}lag 0 messages, .* members 1 {2}parked 0$/m;
   await eventually(async () => settled.test((await run("groups.ts", "list")).stdout));

@@ -29,7 +29,7 @@ type Message = ReturnType<typeof accountDeleted>;
 const park = sql(
   "",
   `insert into signalbox.parked (consumer, key, topic, partition, "offset", timestamp_ms, headers, payload, attempt, next_at, reason)
-   values ('images.facts', $1, 'signalbox.account.v1', 0, $2, 0, $3, $4, 1, $5::timestamptz, 'Error: not yet')`,
+   values ('images.facts', $1, 'signalbox.account.v1', 0, $2, 0, $3, $4, $5, $6::timestamptz, 'Error: not yet')`,
 );
 const refuse = sql(
   "",
@@ -62,8 +62,8 @@ export async function openStuckMessages({
       const messages = [accountDeleted(), accountDeleted()];
       const key = randomId("acc");
       for (const [at, { headers, value }] of messages.entries()) {
-        const due = at === 0 ? new Date(Date.now() + 3_600_000).toISOString() : "infinity";
-        await images.query(park, [key, ++offset, JSON.stringify(headers), value, due]);
+        const [tries, due] = at === 0 ? [1, new Date(Date.now() + 3_600_000).toISOString()] : [0, "infinity"];
+        await images.query(park, [key, ++offset, JSON.stringify(headers), value, tries, due]);
       }
       return { id: `images.facts:${key}`, key, eventIds: messages.map(({ headers }) => headers.ce_id) };
     },

@@ -104,7 +104,9 @@ export {
   OperationWithReasonInput,
   OutboxResource,
   operationOutcome,
+  ParkedKeyDetail,
   ParkedKeyResource,
+  ParkedMessageResource,
   UnavailableService,
   WorkerResource,
 } from "./resources/operations.ts";

@@ -3,8 +3,10 @@ export { createConsumer } from "./consumer/create-consumer.ts";
 export {
   findParkedKey,
   listParkedKeys,
+  listParkedMessages,
   lockParkedKey,
   type ParkedKey,
+  type QueuedMessage,
   retryParkedKey,
   skipParkedMessage,
 } from "./consumer/parked-keys.ts";

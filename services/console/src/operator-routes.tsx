@@ -35,6 +35,11 @@ export const operatorRoutes = [
     knows("service", "cursor"),
   ),
   page(
+    "/operations/parked/$id",
+    lazyRouteComponent(() => import("./pages/messages/message-page.tsx"), "ParkedKeyPage"),
+    knows("cursor"),
+  ),
+  page(
     "/accounts",
     lazyRouteComponent(() => import("./pages/accounts/accounts-page.tsx"), "AccountsPage"),
     knows("search", "status", "recovery_requested", "cursor"),

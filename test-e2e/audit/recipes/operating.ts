@@ -59,6 +59,7 @@ export const operatingRecipes: Recipes = {
   [`GET ${base}/dead-events/{id}`]: about("dead-events", refused, read("dead-events")),
   [`POST ${base}/dead-events/{id}/replay`]: about("dead-events", refused, act("dead-events", "replay", {})),
   [`POST ${base}/dead-events/{id}/drop`]: about("dead-events", refused, act("dead-events", "drop", withReason)),
+  [`GET ${base}/parked/{id}`]: about("parked", parked, read("parked")),
   [`POST ${base}/parked/{id}/retry`]: about("parked", parked, act("parked", "retry", {})),
   [`POST ${base}/parked/{id}/skip`]: about("parked", parked, act("parked", "skip", withReason)),
 };

@@ -181,6 +181,7 @@ export const auditActions = {
   "dead_event.read": byOperator("dead_event", "The masked body of an event was read that the log had refused."),
   "dead_event.replay": byOperator("dead_event", "An event that the log had refused was put back into its outbox."),
   "dead_event.drop": byOperator("dead_event", "An event that the log had refused was removed for good."),
+  "parked_key.read": byOperator("parked_key", "The masked body of the first message of a parked key was read."),
   "parked_key.retry": byOperator("parked_key", "The first message of a parked key was made due at once."),
   "parked_key.skip": byOperator("parked_key", "The first message of a parked key was moved to the dead letters."),
   "audit.limit": ofAccount(

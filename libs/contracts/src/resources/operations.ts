@@ -137,6 +137,12 @@ const messageShape = {
   version,
 };
 
+const messagePlace = {
+  partition: count("The partition of the message on its topic."),
+  offset: z.string().describe("The offset of the message in its partition."),
+};
+const bytes = count("Size of the body.");
+
 const messageExample = {
   service: "images" as const,
   since: "2026-01-01T09:00:00.000Z",
@@ -165,18 +171,26 @@ export const DeadLetterResource = z
     ...messageShape,
     consumer,
     attempts: count("Tries before the consumer gave up."),
-    partition: count("The partition of the message on its topic."),
-    offset: z.string().describe("The offset of the message in its partition."),
-    bytes: count("Size of the body."),
+    ...messagePlace,
+    bytes,
   })
   .meta({ id: "DeadLetter", description: "A message that a consumer gave up." })
   .register(examples, { example: deadLetterExample });
 
 /** An event that the log refused for good. */
 export const DeadEventResource = z
-  .object({ ...messageShape, bytes: count("Size of the body.") })
+  .object({ ...messageShape, bytes })
   .meta({ id: "DeadEvent", description: "An event that the log refused for good." })
   .register(examples, { example: deadEventExample });
+
+const parkedKeyExample = {
+  ...messageExample,
+  id: "images.facts:acc_5Yb0cPq7TnV2sKxW9mRdLh",
+  consumer: "images.facts",
+  attempts: 2,
+  messages: 5,
+  next_at: "2026-01-01T09:01:10.000Z",
+};
 
 /** A key whose first message failed, with the messages behind it. */
 export const ParkedKeyResource = z
@@ -188,14 +202,33 @@ export const ParkedKeyResource = z
     next_at: timestamp.describe("When the first message is tried next."),
   })
   .meta({ id: "ParkedKey", description: "A key whose first message failed, with the messages behind it." })
+  .register(examples, { example: parkedKeyExample });
+
+/** A message that waits in the queue of a parked key; the first one blocks the others. */
+export const ParkedMessageResource = z
+  .object({
+    id: z.string().describe("Its place in the queues of the service: a later message has a higher number."),
+    since: timestamp.describe("When it came into the queue."),
+    event_id: messageShape.event_id,
+    event_type: eventType,
+    topic: messageShape.topic,
+    partition: messagePlace.partition,
+    offset: messagePlace.offset,
+    attempts: count("Tries so far; those behind the first have none."),
+    bytes,
+  })
+  .meta({ id: "ParkedMessage", description: "A message that waits in the queue of a parked key." })
   .register(examples, {
     example: {
-      ...messageExample,
-      id: "images.facts:acc_5Yb0cPq7TnV2sKxW9mRdLh",
-      consumer: "images.facts",
-      attempts: 2,
-      messages: 5,
-      next_at: "2026-01-01T09:01:10.000Z",
+      id: "1042",
+      since: messageExample.since,
+      event_id: messageExample.event_id,
+      event_type: messageExample.event_type,
+      topic: messageExample.topic,
+      partition: 3,
+      offset: "1042",
+      attempts: 0,
+      bytes: 412,
     },
   });
 
@@ -218,6 +251,12 @@ export const DeadEventDetail = z
   .object({ ...DeadEventResource.shape, ...decodedShape })
   .meta({ id: "DeadEventWithBody" })
   .register(examples, { example: { ...deadEventExample, ...decodedExample } });
+export const ParkedKeyDetail = z
+  .object({ ...ParkedKeyResource.shape, ...messagePlace, bytes, ...decodedShape })
+  .meta({ id: "ParkedKeyWithBody" })
+  .register(examples, {
+    example: { ...parkedKeyExample, partition: 3, offset: "1041", bytes: 412, ...decodedExample },
+  });
 
 /** A backup, where the deployment names their folder. */
 export const BackupResource = z

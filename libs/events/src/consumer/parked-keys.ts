@@ -41,6 +41,11 @@ const findStatement = sql(
   "parked.find-key",
   `select ${columns} from signalbox.parked where consumer = $1 and key = $2 and ${isHead} order by seq limit 1`,
 );
+const queueStatement = sql(
+  "parked.list-queue",
+  `select seq, parked_at, topic, partition, "offset", headers, attempt, coalesce(octet_length(payload), 0) as bytes
+   from signalbox.parked where consumer = $1 and key = $2 and seq > $3 order by seq limit $4`,
+);
 const lockStatement = sql("parked.lock-key", "select from signalbox.parked where seq = $1 for update skip locked");
 const retryStatement = sql(
   "parked.retry-key",
@@ -60,6 +65,33 @@ export async function listParkedKeys(
 export async function findParkedKey(db: Queryable, consumer: string, key: string): Promise<ParkedKey | null> {
   const row = (await db.query<HeadRow>(findStatement, [consumer, key])).rows[0];
   return row ? toParkedKey(row) : null;
+}
+
+/** A message in the queue of a key, with the size of its body in place of the body. */
+export interface QueuedMessage {
+  readonly seq: bigint;
+  readonly parkedAt: Date;
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: bigint;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly attempt: number;
+  readonly bytes: number;
+}
+
+interface QueuedRow extends Omit<QueuedMessage, "parkedAt" | "headers"> {
+  readonly parked_at: Date;
+  readonly headers: string;
+}
+
+/** Lists messages of a parked key in the order in which they are handled, from the first one or after a place. */
+export async function listParkedMessages(
+  db: Queryable,
+  { consumer, key }: Pick<ParkedKey, "consumer" | "key">,
+  { after, limit }: { readonly after: bigint | null; readonly limit: number },
+): Promise<QueuedMessage[]> {
+  const { rows } = await db.query<QueuedRow>(queueStatement, [consumer, key, after ?? 0n, limit]);
+  return rows.map(({ parked_at: parkedAt, headers, ...row }) => ({ ...row, parkedAt, headers: JSON.parse(headers) }));
 }
 
 /** Locks the first message of the key; returns false while it is being tried. */

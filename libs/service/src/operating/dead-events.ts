@@ -2,7 +2,7 @@ import { DeadEventDetail, DeadEventResource, type ServiceName } from "@signalbox
 import { type DeadEvent, dropDeadEvent, findDeadEvent, listDeadEvents, replayDeadEvent } from "@signalbox/events";
 import type { Routes } from "@signalbox/http";
 import type { z } from "zod";
-import { namesOf } from "./message-view.ts";
+import { maskedMessage, namesOf } from "./message-view.ts";
 import { type OperatingParts, type RecordRead, startOf, versionOf } from "./operating.ts";
 import {
   addBodyRead,
@@ -37,6 +37,7 @@ export function addDeadEvents(routes: Routes, parts: OperatingParts, recordRead:
     detail: DeadEventDetail,
     audit: "dead_event.read",
     recordRead,
+    content: ({ headers, value }) => maskedMessage(headers, value),
   });
 }
 

@@ -12,7 +12,7 @@ import {
 import { type Routes, rangeOf } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import type { z } from "zod";
-import { namesOf } from "./message-view.ts";
+import { maskedMessage, namesOf } from "./message-view.ts";
 import { type OperatingParts, type RecordRead, startOf, versionOf } from "./operating.ts";
 import {
   addBodyRead,
@@ -54,6 +54,7 @@ export function addDeadLetters(routes: Routes, parts: OperatingParts, recordRead
     detail: DeadLetterDetail,
     audit: "dead_letter.read",
     recordRead,
+    content: ({ headers, value }) => maskedMessage(headers, value),
   });
 }
 

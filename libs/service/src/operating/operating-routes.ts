@@ -29,7 +29,7 @@ export function operatingRoutes(parts: OperatingParts): Routes {
   addOutbox(routes, parts);
   addDeadLetters(routes, parts, recordRead);
   addDeadEvents(routes, parts, recordRead);
-  addParkedKeys(routes, parts);
+  addParkedKeys(routes, parts, recordRead);
   return routes;
 }
 

@@ -1,26 +1,50 @@
-import { deadLetterTopic, ParkedKeyResource, type ServiceName } from "@signalbox/contracts";
+import {
+  deadLetterTopic,
+  ParkedKeyDetail,
+  ParkedKeyResource,
+  ParkedMessageResource,
+  type ServiceName,
+} from "@signalbox/contracts";
 import {
   deadLetterRecord,
   findParkedKey,
   listParkedKeys,
+  listParkedMessages,
   lockParkedKey,
   type ParkedKey,
+  type QueuedMessage,
   retryParkedKey,
   skipParkedMessage,
 } from "@signalbox/events";
-import type { Routes } from "@signalbox/http";
+import { invalidCursor, ok, type Routes } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
-import type { z } from "zod";
-import { namesOf } from "./message-view.ts";
-import { type OperatingParts, startOf, versionOf } from "./operating.ts";
-import { addStuckMessages, changedMeanwhile, type OperatingAction } from "./stuck-messages.ts";
+import { z } from "zod";
+import { maskedMessage, namesOf } from "./message-view.ts";
+import {
+  noSuch,
+  type OperatingParts,
+  OperatingRange,
+  operatingAuth,
+  operatingBase,
+  operatorOf,
+  type RecordRead,
+  startOf,
+  versionOf,
+} from "./operating.ts";
+import {
+  addBodyRead,
+  addStuckMessages,
+  changedMeanwhile,
+  type OperatingAction,
+  type StuckMessages,
+} from "./stuck-messages.ts";
 
 /** The parked keys of a service, for operators. Their ids are `<consumer>:<key>`. */
-export function addParkedKeys(routes: Routes, parts: OperatingParts): void {
+export function addParkedKeys(routes: Routes, parts: OperatingParts, recordRead: RecordRead): void {
   const { pool, service, groups } = parts;
   const consumers = () => groups.filter(({ parks }) => parks).map(({ group }) => group);
   const view = (key: ParkedKey) => viewParkedKey(service, key);
-  addStuckMessages(routes, parts, {
+  const kind: StuckMessages<ParkedKey, typeof ParkedKeyResource> = {
     collection: "parked",
     what: "parked key",
     summary: "Parked keys of this service",
@@ -32,7 +56,64 @@ export function addParkedKeys(routes: Routes, parts: OperatingParts): void {
     },
     view,
     actions: [retry, skip(parts)],
+  };
+  addStuckMessages(routes, parts, kind);
+  addBodyRead(routes, kind, {
+    summary: "A parked key with the masked body of its first message",
+    detail: ParkedKeyDetail,
+    audit: "parked_key.read",
+    recordRead,
+    content({ head: { record } }) {
+      const { partition, offset, headers, value } = record;
+      const place = { partition, offset: String(offset), bytes: value?.length ?? 0 };
+      return { ...place, ...maskedMessage(headers, value) };
+    },
   });
+  addQueue(routes, parts, kind);
+}
+
+/** Adds the list of what waits in the queue of one key, without bodies. */
+function addQueue(
+  routes: Routes,
+  { pool }: OperatingParts,
+  { collection, what, find }: Pick<StuckMessages<ParkedKey, typeof ParkedKeyResource>, "collection" | "what" | "find">,
+): void {
+  routes.get(`${operatingBase}${collection}/:id/messages`, {
+    ...operatingAuth,
+    summary: "The messages in the queue of a parked key",
+    query: OperatingRange,
+    responses: { 200: z.object({ items: z.array(ParkedMessageResource) }), 404: "error" },
+    async handle(input) {
+      operatorOf(input, "operations:read");
+      const key = await find(input.params.id as string);
+      if (key === null) throw noSuch(what);
+      const { after, limit } = startOf(input.query);
+      const range = { after: after === null ? null : placeOf(after.id), limit };
+      return ok({ items: (await listParkedMessages(pool, key, range)).map(viewQueued) });
+    },
+  });
+}
+
+/** @throws AppError `invalid_request` for what is no place in a queue */
+function placeOf(id: string): bigint {
+  if (/^\d{1,18}$/.test(id)) return BigInt(id);
+  throw invalidCursor();
+}
+
+function viewQueued(message: QueuedMessage): z.output<typeof ParkedMessageResource> {
+  const { seq, parkedAt, topic, partition, offset, headers, attempt, bytes } = message;
+  const { event_id, event_type } = namesOf(headers, "");
+  return {
+    id: String(seq),
+    since: parkedAt.toISOString(),
+    event_id,
+    event_type,
+    topic,
+    partition,
+    offset: String(offset),
+    attempts: attempt,
+    bytes,
+  };
 }
 
 const retry: OperatingAction<ParkedKey> = {

@@ -10,7 +10,7 @@ import { ifMatch, ok, type Routes } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import { audited } from "../audit/audit-entry.ts";
-import { maskedMessage } from "./message-view.ts";
+import type { maskedMessage } from "./message-view.ts";
 import {
   noSuch,
   type OperatingParts,
@@ -58,13 +58,8 @@ export function addStuckMessages<Message, Resource extends MessageResource>(
   for (const action of actions) addAction(routes, parts, kind, action);
 }
 
-interface WithBody {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly value: Buffer | null;
-}
-
 /** Adds the route that shows one message with its masked body, a read that the audit keeps. */
-export function addBodyRead<Message extends WithBody, Resource extends MessageResource>(
+export function addBodyRead<Message, Resource extends MessageResource>(
   routes: Routes,
   { collection, what, find, view }: StuckMessages<Message, Resource>,
   body: {
@@ -72,9 +67,11 @@ export function addBodyRead<Message extends WithBody, Resource extends MessageRe
     readonly detail: z.ZodType;
     readonly audit: ThingAction & AuditAction;
     readonly recordRead: RecordRead;
+    /** Shows the masked content of a message. */
+    readonly content: (message: Message) => ReturnType<typeof maskedMessage>;
   },
 ): void {
-  const { summary, detail, audit, recordRead } = body;
+  const { summary, detail, audit, recordRead, content } = body;
   routes.get(`${operatingBase}${collection}/:id`, {
     ...operatingAuth,
     summary,
@@ -86,7 +83,7 @@ export function addBodyRead<Message extends WithBody, Resource extends MessageRe
       if (message === null) throw noSuch(what);
       const shown = view(message);
       await recordRead(caller, { action: audit, subject: shown.id });
-      return ok({ ...shown, ...maskedMessage(message.headers, message.value) });
+      return ok({ ...shown, ...content(message) });
     },
   });
 }

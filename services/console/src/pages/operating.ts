@@ -22,6 +22,8 @@ export interface MessageKind {
 interface Act {
   readonly verb: "replay" | "drop" | "retry" | "skip";
   readonly label: string;
+  /** The label of the button that does it, once its effect was shown. */
+  readonly confirm: string;
   readonly about: string;
 }
 
@@ -35,10 +37,16 @@ export const deadLetters: MessageKind = {
   again: {
     verb: "replay",
     label: "Replay",
+    confirm: "Replay it",
     about:
       "Only the consumer that gave it up gets it again, once, behind later messages of its key. Mend the reason first.",
   },
-  giveUp: { verb: "drop", label: "Drop", about: "It is removed for good. Its effect never happens." },
+  giveUp: {
+    verb: "drop",
+    label: "Drop",
+    confirm: "Drop it",
+    about: "It is removed for good. Its effect never happens.",
+  },
 };
 
 export const deadEvents: MessageKind = {
@@ -51,9 +59,15 @@ export const deadEvents: MessageKind = {
   again: {
     verb: "replay",
     label: "Replay",
+    confirm: "Replay it",
     about: "It goes back into its outbox with its id, behind later events of its key. Mend the reason first.",
   },
-  giveUp: { verb: "drop", label: "Drop", about: "It is removed for good. No consumer ever gets it." },
+  giveUp: {
+    verb: "drop",
+    label: "Drop",
+    confirm: "Drop it",
+    about: "It is removed for good. No consumer ever gets it.",
+  },
 };
 
 export const parkedKeys: MessageKind = {
@@ -66,11 +80,13 @@ export const parkedKeys: MessageKind = {
   again: {
     verb: "retry",
     label: "Try now",
+    confirm: "Try it now",
     about: "The first message is tried at once. It counts as one of its tries.",
   },
   giveUp: {
     verb: "skip",
     label: "Skip",
+    confirm: "Skip it",
     about: "The first message becomes a dead letter, from where it can be replayed. Those behind it go on.",
   },
 };

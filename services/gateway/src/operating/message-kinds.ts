@@ -4,6 +4,7 @@ import {
   DeadEventResource,
   DeadLetterDetail,
   DeadLetterResource,
+  ParkedKeyDetail,
   ParkedKeyResource,
 } from "@signalbox/contracts";
 import type { z } from "zod";
@@ -16,8 +17,8 @@ export interface MessageKind {
   readonly plural: string;
   readonly exampleId: string;
   readonly summary: string;
-  /** The resource with the decoded body, where it can be read. */
-  readonly detail?: { readonly schema: z.ZodType<{ readonly version: string }>; readonly audit: AuditAction };
+  /** The resource with the decoded body. */
+  readonly detail: { readonly schema: z.ZodType<{ readonly version: string }>; readonly audit: AuditAction };
   readonly actions: readonly {
     readonly verb: string;
     readonly audit: AuditAction;
@@ -85,6 +86,7 @@ const parkedKeys: MessageKind = {
   plural: "parkedKeys",
   exampleId: "images.facts:acc_5Yb0cPq7TnV2sKxW9mRdLh",
   summary: "List the keys whose messages wait behind a failed one, longest first",
+  detail: { schema: ParkedKeyDetail, audit: "parked_key.read" },
   actions: [
     {
       verb: "retry",

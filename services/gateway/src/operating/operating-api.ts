@@ -6,13 +6,14 @@ import {
   OperationWithReasonInput,
   OutboxResource,
   operationOutcome,
+  ParkedMessageResource,
   serviceNames,
   UnavailableService,
   WorkerResource,
 } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
 import type { PageLimits } from "@signalbox/graphql";
-import { createRoutes, cursorMark, ok, pageParameters, type Routes } from "@signalbox/http";
+import { createRoutes, cursorMark, listPage, ok, pageOf, pageParameters, type Routes } from "@signalbox/http";
 import { operatingBase } from "@signalbox/service";
 import { z } from "zod";
 import type { AskServices } from "./ask-services.ts";
@@ -95,6 +96,35 @@ function addMessages(routes: Routes, ask: AskServices, pageLimits: PageLimits): 
     addMessageList(routes, ask, kind, pageLimits);
     addMessageActions(routes, ask, kind);
   }
+  addQueue(routes, ask, pageLimits);
+}
+
+/** Adds the list of what waits in the queue of one parked key. */
+function addQueue(routes: Routes, ask: AskServices, pageLimits: PageLimits): void {
+  routes.get(`${base}/parked/:id/messages`, {
+    operationId: "parkedMessages",
+    summary: "List the messages of a parked key in the order in which they are handled",
+    description: "The first one failed, and the others wait behind it. Bodies are not shown.",
+    auth: read,
+    exampleIds: { id: "images.facts:acc_5Yb0cPq7TnV2sKxW9mRdLh" },
+    query: z.object(pageParameters(pageLimits)),
+    responses: { 200: pageOf(ParkedMessageResource), 404: "error" },
+    cache: "no-store",
+    handle({ caller, signal, params: { id }, query: { limit, cursor } }) {
+      const answer = z.object({ items: z.array(ParkedMessageResource) });
+      const mark = cursorMark("parked messages", { id });
+      return listPage(
+        { limit, cursor, mark },
+        async ({ after, limit: rows }) => {
+          const position = after && ([after.at.toISOString(), after.id, mark] as const);
+          const path = `${operatingBase}parked/${encodeURIComponent(id)}/messages?${rangeText(rows, undefined, position)}`;
+          return answer.parse(await ask.get(ownerOfId(id), path, { caller, signal })).items;
+        },
+        (message) => message,
+        ({ since, id: place }) => ({ at: new Date(since), id: place }),
+      );
+    },
+  });
 }
 
 /** The last message of a page, with the mark of its list. */
@@ -187,22 +217,20 @@ function addMessageActions(routes: Routes, ask: AskServices, kind: MessageKind):
   const { collection, item, noun, detail, actions, exampleId } = kind;
   const exampleIds = { id: exampleId };
   const one = `${base}/${collection}/:id` as const;
-  if (detail) {
-    routes.get(one, {
-      operationId: `${noun[0]?.toLowerCase()}${noun.slice(1)}`,
-      summary: `Read one with its decoded body`,
-      description: "Texts that people or partners wrote are masked. The read is an entry in your audit.",
-      auth: read,
-      audit: detail.audit,
-      exampleIds,
-      responses: { 200: detail.schema, 404: "error" },
-      async handle({ caller, signal, params }) {
-        const path = `${operatingBase}${collection}/${encodeURIComponent(params.id)}`;
-        const found = detail.schema.parse(await ask.get(ownerOfId(params.id), path, { caller, signal }));
-        return ok(found, { etag: `"${found.version}"` });
-      },
-    });
-  }
+  routes.get(one, {
+    operationId: `${noun[0]?.toLowerCase()}${noun.slice(1)}`,
+    summary: `Read one with its decoded body`,
+    description: "Texts that people or partners wrote are masked. The read is an entry in your audit.",
+    auth: read,
+    audit: detail.audit,
+    exampleIds,
+    responses: { 200: detail.schema, 404: "error" },
+    async handle({ caller, signal, params }) {
+      const path = `${operatingBase}${collection}/${encodeURIComponent(params.id)}`;
+      const found = detail.schema.parse(await ask.get(ownerOfId(params.id), path, { caller, signal }));
+      return ok(found, { etag: `"${found.version}"` });
+    },
+  });
   const outcome = operationOutcome(item, `${noun}Outcome`);
   for (const { verb, audit, summary, description, needsReason } of actions) {
     routes.post(`${one}/${verb}`, {

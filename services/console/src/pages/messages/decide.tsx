@@ -32,7 +32,7 @@ export function Decide(props: DecideProps) {
 }
 
 function Dialog({ kind, action, message, onDone, onClose }: DecideProps & { readonly onClose: () => void }) {
-  const { verb, label, about } = kind[action];
+  const { verb, label, confirm, about } = kind[action];
   const needsReason = action === "giveUp";
   const [seen, setSeen] = useState(message);
   const [reason, setReason] = useState("");
@@ -102,7 +102,7 @@ function Dialog({ kind, action, message, onDone, onClose }: DecideProps & { read
               disabled={decision.isPending}
               onClick={() => decision.mutate()}
             >
-              {label} it
+              {confirm}
             </button>
           )}
           <button type="button" onClick={onClose}>

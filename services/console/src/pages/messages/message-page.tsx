@@ -9,8 +9,9 @@ import parts from "../../parts/parts.module.css";
 import { api, useMay, versioned } from "../../session/api.ts";
 import { useLinkOf } from "../configuration.ts";
 import { headerLines, traceUrl } from "../header-lines.ts";
-import { deadEvents, deadLetters, type MessageKind, runbookUrl } from "../operating.ts";
+import { deadEvents, deadLetters, type Message, type MessageKind, parkedKeys, runbookUrl } from "../operating.ts";
 import { Decide } from "./decide.tsx";
+import { Queue } from "./queue.tsx";
 
 const readLetter = async (id: string) =>
   (await versioned(api.GET("/api/v1/operations/dead-letters/{id}", { params: { path: { id } } }))).data;
@@ -18,10 +19,14 @@ const readLetter = async (id: string) =>
 const readEvent = async (id: string) =>
   (await versioned(api.GET("/api/v1/operations/dead-events/{id}", { params: { path: { id } } }))).data;
 
-type Detail = Awaited<ReturnType<typeof readLetter>> | Awaited<ReturnType<typeof readEvent>>;
+const readParked = async (id: string) =>
+  (await versioned(api.GET("/api/v1/operations/parked/{id}", { params: { path: { id } } }))).data;
+
+type Detail = Awaited<ReturnType<typeof readLetter | typeof readEvent | typeof readParked>>;
 
 export const DeadLetterPage = () => <MessageWithBody kind={deadLetters} read={readLetter} />;
 export const DeadEventPage = () => <MessageWithBody kind={deadEvents} read={readEvent} />;
+export const ParkedKeyPage = () => <MessageWithBody kind={parkedKeys} read={readParked} />;
 
 interface WithBodyProps {
   readonly kind: MessageKind;
@@ -39,21 +44,20 @@ function MessageWithBody({ kind, read }: WithBodyProps) {
     queryFn: () => read(id),
   });
   const trace = traceUrl(useLinkOf("trace"), message.data?.headers ?? {});
-  const list = kind === deadLetters ? "/operations/dead-letters" : "/operations/dead-events";
   return (
     <Page
-      title={kind.what === "dead letter" ? "Dead letter" : "Dead event"}
+      title={`${kind.what[0]?.toUpperCase()}${kind.what.slice(1)}`}
       actions={
         <>
           {mayWrite && message.data && effect === null && (
             <>
-              <Decide kind={kind} action="again" message={message.data} onDone={setEffect} />
-              <Decide kind={kind} action="giveUp" message={message.data} onDone={setEffect} />
+              <Decide kind={kind} action="again" message={withoutContent(message.data)} onDone={setEffect} />
+              <Decide kind={kind} action="giveUp" message={withoutContent(message.data)} onDone={setEffect} />
             </>
           )}
           {trace !== null && <a href={trace}>Trace</a>}
           <a href={runbookUrl(kind.runbook)}>Runbook</a>
-          <Link to={list}>All {kind.title.toLowerCase()}</Link>
+          <Link to={`/operations/${kind.collection}`}>All {kind.title.toLowerCase()}</Link>
         </>
       }
     >
@@ -77,12 +81,27 @@ function MessageWithBody({ kind, read }: WithBodyProps) {
                 </p>
               </Panel>
             </div>
+            {"next_at" in found && <Queue id={id} />}
           </>
         )}
       </Answer>
       <Curl path={`api/v1/operations/${kind.collection}/${encodeURIComponent(id)}`} />
     </Page>
   );
+}
+
+/** Both versions of a message that changed meanwhile show its facts; its content would fill the page. */
+const withoutContent = ({ headers, body, ...message }: Detail): Message => message;
+
+const triesText = (tries: number): string => (tries === 1 ? "1 try" : `${tries} tries`);
+
+/** The API counts up to 10,000 messages of a key. */
+const countedMax = 10_000;
+
+function behindText(count: number): string {
+  if (count === 0) return "no message";
+  if (count >= countedMax - 1) return "10,000 messages or more";
+  return count === 1 ? "1 message" : `${count.toLocaleString()} messages`;
 }
 
 function Facts({ message }: { readonly message: Detail }) {
@@ -99,8 +118,14 @@ function Facts({ message }: { readonly message: Detail }) {
           ["Reason", reason],
           ["Since", <Time key="" at={since} />],
           ...("consumer" in message
-            ? [["Consumer", `${message.consumer}, after ${message.attempts} tries`] as const]
+            ? [["Consumer", `${message.consumer}, after ${triesText(message.attempts)}`] as const]
             : [["Service", service] as const]),
+          ...("next_at" in message
+            ? [
+                ["Next try", <Time key="" at={message.next_at} />] as const,
+                ["Waits behind it", behindText(message.messages - 1)] as const,
+              ]
+            : []),
           ["Event", event_id ? <Id key="" value={event_id} /> : "none"],
           ["Key", copied(key)],
           [

@@ -125,16 +125,9 @@ function Name({
   const name = event_type ?? "without a readable type";
   return (
     <>
-      {kind === parkedKeys ? (
-        name
-      ) : (
-        <Link
-          to={kind === deadLetters ? "/operations/dead-letters/$id" : "/operations/dead-events/$id"}
-          params={{ id }}
-        >
-          {name}
-        </Link>
-      )}
+      <Link to={`/operations/${kind.collection}/$id`} params={{ id }}>
+        {name}
+      </Link>
       <div className={parts.row}>
         <span className={parts.quiet}>key</span>
         <Copy text={key} label={`Copy ${key}`} className={parts.id}>

@@ -1,0 +1,66 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Answer } from "../../parts/answer.tsx";
+import { Id, Status, Time } from "../../parts/inline.tsx";
+import { Curl, Pager, useFilters } from "../../parts/lists.tsx";
+import { Panel, Table } from "../../parts/page.tsx";
+import { useReadAgain } from "../../parts/read-again.tsx";
+import { api, versioned } from "../../session/api.ts";
+
+const pageSize = 25;
+
+/** The messages of a parked key in the order in which they are handled: the first failed, and the others wait behind it. */
+export function Queue({ id }: { readonly id: string }) {
+  const [{ cursor }] = useFilters();
+  const { refetchInterval, control } = useReadAgain(10_000);
+  const queue = useQuery({
+    queryKey: ["parked queue", id, cursor],
+    placeholderData: keepPreviousData,
+    refetchInterval,
+    queryFn: async () => {
+      const query = { limit: pageSize, ...(cursor !== undefined && { cursor }) };
+      return (await versioned(api.GET("/api/v1/operations/parked/{id}/messages", { params: { path: { id }, query } })))
+        .data;
+    },
+  });
+  return (
+    <Panel title="Queue" actions={control}>
+      <Answer query={queue} what="queue">
+        {({ items, next_cursor: next }) => (
+          <>
+            <Table
+              label="Queue"
+              rows={items.map((message, at) => ({ ...message, isFirst: at === 0 && cursor === undefined }))}
+              keyOf={(message) => message.id}
+              columns={[
+                {
+                  name: "State",
+                  cell: ({ isFirst }) => (
+                    <Status tone={isFirst ? "failed" : "wait"}>{isFirst ? "blocks the key" : "waits"}</Status>
+                  ),
+                },
+                {
+                  name: "Event",
+                  cell: ({ event_type, event_id }) => (
+                    <>
+                      {event_type ?? "without a readable type"}
+                      {event_id && <Id value={event_id} />}
+                    </>
+                  ),
+                },
+                { name: "Tries", cell: ({ attempts }) => attempts },
+                { name: "Since", cell: ({ since }) => <Time at={since} /> },
+                {
+                  name: "Place",
+                  cell: ({ topic, partition, offset }) => `${topic}, partition ${partition}, offset ${offset}`,
+                },
+                { name: "Size", cell: ({ bytes }) => `${bytes.toLocaleString()} bytes` },
+              ]}
+            />
+            <Pager next={next} />
+          </>
+        )}
+      </Answer>
+      <Curl path={`api/v1/operations/parked/${encodeURIComponent(id)}/messages`} query={{ cursor }} />
+    </Panel>
+  );
+}
