@@ -134,6 +134,8 @@ for (const [way, press] of Object.entries(ways)) {
     await page.getByText(/^What would happen: The message would be made due now/).waitFor();
     await press(page, page.getByRole("button", { name: "Try it now" }));
     await page.getByText("The message was made due now: images.facts tries it within a second.").waitFor();
+    await page.goto(at("operations/parked"));
+    await page.getByText("No key is parked.").waitFor();
     await page.goto(at(`operations/parked/${encodeURIComponent(id)}`));
     await page.getByText("There is no such parked key any more").waitFor();
     assert.deepEqual(

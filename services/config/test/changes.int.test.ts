@@ -23,7 +23,7 @@ const documents = {
   approveChange: `mutation($input: ApproveChangeInput!) { approveChange(input: $input) {
     proposal { state decidedBy revision } results { name value applied } errors { field message } } }`,
   withdrawChange: `mutation($input: WithdrawChangeInput!) { withdrawChange(input: $input) {
-    proposal { state } errors { field message } } }`,
+    proposal { state decidedBy decisionReason } errors { field message } } }`,
 };
 const send = async (name: keyof typeof documents, input: object, who = ada, on = config) => {
   const { data, errors } = await on.graphql(who, documents[name], { input });
@@ -293,6 +293,36 @@ test("the history of a property shows old and new value, actor, credential and r
     ["first"],
   );
   assert.deepEqual(rest.edges[0].node.before, { set: false, value: null, masked: false });
+});
+
+test("a proposal and its approval are tried without an effect, and a rejection tells the author why", async () => {
+  const own = await startConfig({ "config.approval": "guarded" });
+  try {
+    const asked = { changes: await changes([["webhook-ingest.tolerance", 60_000]], own), reason: "replays" };
+    const wrong = { changes: await changes([["webhook-ingest.tolerance", 1]], own), reason: "replays" };
+    const tried = await send("proposeChange", { ...asked, dryRun: true }, ada, own);
+    assert.deepEqual([tried.proposal, tried.errors], [null, []]);
+    const refused = await send("proposeChange", { ...wrong, dryRun: true }, ada, own);
+    assert.equal(refused.errors[0].field, "changes[0].value");
+    const listed = async () => (await own.graphql(ada, "{ changeProposals { id state } }")).data.changeProposals;
+    assert.deepEqual(await listed(), []);
+
+    const { proposal } = await send("proposeChange", asked, ada, own);
+    const { id } = proposal;
+    assert.equal((await send("approveChange", { id, dryRun: true }, ada, own)).refusal, "FORBIDDEN");
+    const judged = await send("approveChange", { id, dryRun: true }, grace, own);
+    assert.deepEqual([judged.proposal.state, judged.results, judged.errors], ["open", [], []]);
+    assert.equal((await valuesNow(own))["webhook-ingest.tolerance"], undefined);
+
+    const reason = "Partners repeat for longer.";
+    const secret = await send("withdrawChange", { id, reason: "Bearer abcdefghijklmnop" }, grace, own);
+    assert.equal(secret.errors[0].field, "reason");
+    const rejected = (await send("withdrawChange", { id, reason }, grace, own)).proposal;
+    assert.deepEqual(rejected, { state: "withdrawn", decidedBy: grace.accountId, decisionReason: reason });
+    assert.equal((await send("approveChange", { id, dryRun: true }, grace, own)).refusal, "CONFLICT");
+  } finally {
+    await own.close();
+  }
 });
 
 test("a guarded property needs a second operator, who is never the author", async () => {

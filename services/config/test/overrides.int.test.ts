@@ -51,12 +51,26 @@ test("when an account is purged its reasons are erased, here and on the log, and
   const { revision } = (await set("server.color", "#112233", "0", "Ada wants it")).data.setProperty.override;
   await unset("server.color", revision);
   await set("server.name", "Quay", "0", "Ada hesitates");
+  const changes = [{ name: "defaults.pageSize", value: 20, expectedRevision: "0" }];
+  const proposed = await config.graphql(
+    operator,
+    "mutation($input: ProposeChangeInput!) { proposeChange(input: $input) { proposal { id } } }",
+    { input: { changes, reason: "Ada proposes" } },
+  );
+  const { id } = proposed.data.proposeChange.proposal;
+  await config.graphql(
+    operator,
+    "mutation($input: WithdrawChangeInput!) { withdrawChange(input: $input) { proposal { state } } }",
+    { input: { id, reason: "Ada thinks better of it" } },
+  );
   await config.purge(operator.accountId);
   const [, , , again] = await config.changesOf("server.name", 4);
   assert.deepEqual([again?.data.reason, again?.data.value, again?.data.set], [null, "Quay", true]);
   const { data } = await config.graphql(operator, "{ properties { name override { value reason revision } } }");
   const { override } = data.properties.find(({ name }: { name: string }) => name === "server.name");
   assert.deepEqual(override, { value: "Quay", reason: null, revision: String(again?.data.revision) });
+  const listed = await config.graphql(operator, "{ changeProposals { id reason decisionReason } }");
+  assert.deepEqual(listed.data.changeProposals, [{ id, reason: null, decisionReason: null }]);
   const pool = openPool({ ...config.context, url: config.databaseUrl, max: 1, applicationName: "config-tests" });
   const reasons = sql("test.reasons", "select 1 from property_revisions where actor = $1 and reason is not null");
   assert.equal((await pool.query(reasons, [operator.accountId])).rowCount, 0);

@@ -60,6 +60,16 @@ export const operatorRoutes = [
     none,
   ),
   page(
+    "/proposals",
+    lazyRouteComponent(() => import("./pages/proposals/proposals-page.tsx"), "ProposalsPage"),
+    knows("text", "state"),
+  ),
+  page(
+    "/proposals/$id",
+    lazyRouteComponent(() => import("./pages/proposals/proposal-page.tsx"), "ProposalPage"),
+    none,
+  ),
+  page(
     "/flags",
     lazyRouteComponent(() => import("./pages/flags/flags-page.tsx"), "FlagsPage"),
     knows("text", "state"),

@@ -1,15 +1,16 @@
 import { FlagDefinition } from "@signalbox/contracts";
-import { field, mutation, type Resolvers } from "@signalbox/graphql";
+import { connectionField, field, mutation, type PageLimits, type Resolvers } from "@signalbox/graphql";
 import { z } from "zod";
 import type { ChangeResults } from "../overrides/change-results.ts";
 import { dryRun, operators, requiredReason, revisionOf, waitForMs } from "../overrides/property-fields.ts";
-import type { Flag, FlagStore } from "./flag-store.ts";
+import type { Flag, FlagChange, FlagStore } from "./flag-store.ts";
 import type { FlagOperations } from "./flags.ts";
 
 export interface FlagFields {
   readonly flagOperations: FlagOperations;
   readonly flagStore: FlagStore;
   readonly results: ChangeResults;
+  readonly pageLimits: PageLimits;
 }
 
 /** GraphQL omits absent members or sends them as null; both mean absent. */
@@ -47,7 +48,7 @@ function withoutNulls(rule: unknown): unknown {
 }
 
 /** The GraphQL fields of flags. Rules name accounts, so only operators read them. */
-export function flagFields({ flagOperations, flagStore, results }: FlagFields): Resolvers {
+export function flagFields({ flagOperations, flagStore, results, pageLimits }: FlagFields): Resolvers {
   const unchanged = { flag: null, revision: null, instances: 0, applied: 0 };
   const changed = { ...operators, payload: (made: object | null) => made ?? unchanged } as const;
   const answerOf = async (flag: object | null, revision: bigint | null, waitMs: number) => ({
@@ -58,6 +59,15 @@ export function flagFields({ flagOperations, flagStore, results }: FlagFields): 
   return {
     Query: {
       flags: field({ scopes: ["config:admin"] }, async () => (await flagStore.list()).map(viewFlag)),
+      flagHistory: connectionField(
+        { scopes: ["config:admin"] },
+        {
+          limits: pageLimits,
+          read: (range, _parent, _context, { key }: { readonly key: string }) => flagStore.history(key, range),
+          position: ({ changedAt: at, revision }) => ({ at, id: String(revision) }),
+          node: viewPastFlag,
+        },
+      ),
     },
     Mutation: {
       setFlag: mutation(
@@ -78,6 +88,13 @@ export function flagFields({ flagOperations, flagStore, results }: FlagFields): 
       ),
     },
   };
+}
+
+/** Shows the flag as a change left it; null where it was archived. */
+function viewPastFlag(change: FlagChange) {
+  const { definition, actor, credential, reason, requestId, changedAt } = change;
+  const flag = definition === null ? null : viewFlag({ ...change, definition });
+  return { revision: String(change.revision), flag, actor, credential, reason, requestId, changedAt };
 }
 
 const viewFlag = ({ definition, revision, reason, actor, changedAt }: Flag) => ({

@@ -1,5 +1,5 @@
 import type { FlagDefinition } from "@signalbox/contracts";
-import { type Pool, sql, type Tx, table } from "@signalbox/storage";
+import { type ListRange, type Pool, sql, type Tx, table } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
 
 /** An active flag. */
@@ -34,6 +34,11 @@ const listNewestOf = sql(
   "flags.list-newest-of",
   `select ${revisions.columns} from ${newest} where actor = $1 and reason is not null order by revision`,
 );
+const listHistory = sql(
+  "flags.list-history",
+  `select ${revisions.columns} from flag_revisions
+   where key = $1 and ($2::bigint is null or revision < $2) order by revision desc limit $3`,
+);
 const listSince = sql(
   "flags.list-since",
   `select ${revisions.columns} from flag_revisions where revision > $1 order by revision limit $2`,
@@ -59,6 +64,9 @@ export function createFlagStore(pool: Pool) {
       if (change.definition !== null) await flags.insert(tx, change);
       await revisions.insert(tx, change);
     },
+    /** Lists the changes of a flag, newest first; an archived one has a history too. */
+    history: async (key: string, { after, limit }: ListRange): Promise<FlagChange[]> =>
+      (await pool.query<FlagChange>(listHistory, [key, after === null ? null : BigInt(after.id), limit])).rows,
     /** Lists the changes after a revision, oldest first. */
     listSince: async (revision: bigint, limit: number): Promise<FlagChange[]> =>
       (await pool.query<FlagChange>(listSince, [revision, limit])).rows,

@@ -95,6 +95,10 @@ const eraseReasons = [
     "overrides.erase-proposals",
     "update change_proposals set reason = null where author = $1 and reason is not null",
   ),
+  sql(
+    "overrides.erase-decisions",
+    "update change_proposals set decision_reason = null where decided_by = $1 and decision_reason is not null",
+  ),
 ];
 
 /** The overrides in PostgreSQL. Writes use the transaction that also carries their event. */

@@ -40,7 +40,7 @@ export const revisionOf = (member: string) =>
     .string()
     .regex(/^\d{1,18}$/, `${member} must be a revision in digits.`)
     .transform(BigInt);
-const sentence = z
+export const sentence = z
   .string()
   .max(reasonLengthMax, `reason must be plain text of at most ${reasonLengthMax} characters.`)
   .refine((text) => maskText(text) === text, "reason must not contain credentials.");
@@ -72,7 +72,7 @@ const severalChanges = {
   reason: requiredReason,
   expires_at: z.iso.datetime({ offset: true }).nullish().transform(noneAs(null)),
 };
-export const ProposeChange = z.strictObject(severalChanges);
+export const ProposeChange = z.strictObject({ ...severalChanges, dry_run: dryRun });
 const SetProperties = z.strictObject({ ...severalChanges, dry_run: dryRun, wait_for_ms: waitForMs });
 const Rollback = z.strictObject({
   to_revision: revisionOf("toRevision"),
@@ -184,7 +184,11 @@ export async function answerOf(
 }
 
 /** Builds the change set of an input for the operations. */
-export function changeSetOf({ changes, reason, expires_at }: z.output<typeof ProposeChange>): ChangeSet {
+export function changeSetOf({
+  changes,
+  reason,
+  expires_at,
+}: Pick<z.output<typeof ProposeChange>, "changes" | "reason" | "expires_at">): ChangeSet {
   return {
     changes: changes.map((each) => ({ ...each, set: each.unset !== true, value: each.value ?? null })),
     reason,

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { ChangeResults } from "./change-results.ts";
 import type { ChangeApproval } from "./plan-changes.ts";
 import type { PropertyCatalogue } from "./property-catalogue.ts";
-import { answerOf, changeSetOf, operators, ProposeChange, waitForMs } from "./property-fields.ts";
+import { answerOf, changeSetOf, dryRun, operators, ProposeChange, sentence, waitForMs } from "./property-fields.ts";
 import type { Proposal, Proposals } from "./proposals.ts";
 
 export interface ProposalFields {
@@ -14,8 +14,9 @@ export interface ProposalFields {
   readonly catalogue: PropertyCatalogue;
 }
 
-const ApproveChange = z.strictObject({ id: z.string().max(100), wait_for_ms: waitForMs });
-const WithdrawChange = z.strictObject({ id: z.string().max(100) });
+const id = z.string().max(100);
+const ApproveChange = z.strictObject({ id, wait_for_ms: waitForMs, dry_run: dryRun });
+const WithdrawChange = z.strictObject({ id, reason: sentence.nullable().default(null) });
 
 /** The proposals of changes, and the decisions about them. */
 export function proposalFields({ proposals, approval, results, catalogue }: ProposalFields): Resolvers {
@@ -30,9 +31,10 @@ export function proposalFields({ proposals, approval, results, catalogue }: Prop
       proposeChange: mutation({ ...shown, audit: "property.propose", input: ProposeChange }, (input, context) => {
         const wanted = changeSetOf(input);
         const refused = approval.expiryRefusals(wanted);
-        return context.inTransaction(async (tx) =>
-          viewProposal(await proposals.propose(tx, context.caller, wanted, refused), catalogue),
-        );
+        return context.inTransaction(async (tx) => {
+          await proposals.check(tx, wanted, refused);
+          return input.dry_run ? null : viewProposal(await proposals.propose(tx, context.caller, wanted), catalogue);
+        });
       }),
       approveChange: mutation(
         {
@@ -41,19 +43,21 @@ export function proposalFields({ proposals, approval, results, catalogue }: Prop
           input: ApproveChange,
           payload: (decided: object | null) => decided ?? { proposal: null, results: [] },
         },
-        async ({ id, wait_for_ms: waitMs }, context) => {
-          const { proposal, made } = await decide(proposals, context, id, (tx, open) =>
-            proposals.approve(tx, context.caller, open),
-          );
+        async ({ id, wait_for_ms: waitMs, dry_run: isDryRun }, context) => {
+          const { proposal, made } = await decide(proposals, context, id, async (tx, open) => {
+            if (!isDryRun) return proposals.approve(tx, context.caller, open);
+            await proposals.checkApproval(tx, context.caller, open);
+            return { proposal: open, made: [] };
+          });
           const { results: changeResults } = await answerOf(results, made, made, waitMs);
           return { proposal: viewProposal(proposal, catalogue), results: changeResults };
         },
       ),
       withdrawChange: mutation(
         { ...shown, audit: "property.withdraw", input: WithdrawChange },
-        async ({ id }, context) => {
+        async ({ id, reason }, context) => {
           const withdrawn = await decide(proposals, context, id, (tx, open) =>
-            proposals.withdraw(tx, context.caller, open),
+            proposals.withdraw(tx, context.caller, open, reason),
           );
           return viewProposal(withdrawn, catalogue);
         },

@@ -20,6 +20,8 @@ export interface Proposal {
   readonly state: "open" | "approved" | "withdrawn";
   readonly decidedBy: string | null;
   readonly decidedAt: Date | null;
+  /** The reason of a withdrawal, which tells an author why another operator rejected the changes. */
+  readonly decisionReason: string | null;
   /** The revision created by its approval. */
   readonly revision: bigint | null;
 }
@@ -41,7 +43,7 @@ const listProposals = sql(
   "proposals.list",
   `select ${proposals.columns} from change_proposals order by created_at desc, id desc limit $1`,
 );
-const decide = proposals.update("state", "decidedBy", "decidedAt", "revision");
+const decide = proposals.update("state", "decidedBy", "decidedAt", "decisionReason", "revision");
 
 /** Largest number of open proposals: beyond it some must be decided first. */
 const openMax = 100;
@@ -70,17 +72,26 @@ export function createProposals({ pool, overrides, outbox, clock }: Dependencies
     /** Lists the newest proposals, including decided ones. */
     list: async (): Promise<Proposal[]> => (await pool.query<Proposal>(listProposals, [listedMax])).rows,
 
-    /** Stores changes for another operator's approval. @throws AppError like a direct change */
-    async propose(tx: Tx, caller: Caller, wanted: ChangeSet, refused: readonly ErrorDetail[] = []): Promise<Proposal> {
+    /** Validates changes without storing them. @throws AppError like a direct change, `conflict` at the bound of open ones */
+    async check(tx: Tx, wanted: ChangeSet, refused: readonly ErrorDetail[] = []): Promise<void> {
       await overrides.check(tx, wanted, refused);
-      const open = (await tx.query<{ count: number }>(countOpen)).rows[0]?.count ?? 0;
-      if (open >= openMax) throw new AppError("conflict", `There are ${openMax} open proposals. Decide some first.`);
+      await assertRoom(tx);
+    },
+
+    /** Stores changes for another operator's approval. They must have passed `check`. */
+    async propose(tx: Tx, caller: Caller, wanted: ChangeSet): Promise<Proposal> {
       const changes = wanted.changes.map((change) => ({
         ...change,
         expectedRevision: String(change.expectedRevision),
       }));
       const { reason, expiresAt } = wanted;
-      const undecided = { state: "open", decidedBy: null, decidedAt: null, revision: null } as const;
+      const undecided = {
+        state: "open",
+        decidedBy: null,
+        decidedAt: null,
+        decisionReason: null,
+        revision: null,
+      } as const;
       const author = caller.accountId;
       const made = { id: newId("chg"), changes, reason, author, createdAt: clock.now(), expiresAt, ...undecided };
       await proposals.insert(tx, made);
@@ -90,23 +101,24 @@ export function createProposals({ pool, overrides, outbox, clock }: Dependencies
 
     /** Makes another operator's changes, unless one of the properties changed meanwhile. */
     async approve(tx: Tx, caller: Caller, proposal: Proposal): Promise<{ proposal: Proposal; made: Change[] }> {
-      assertOpen(proposal);
-      if (proposal.author === caller.accountId) {
-        throw new AppError("forbidden", "The author of a proposal cannot approve it; another operator must.");
-      }
-      const { reason, expiresAt } = proposal;
-      const changes = proposal.changes.map((each) => ({ ...each, expectedRevision: BigInt(each.expectedRevision) }));
-      const made = await overrides.change(tx, caller, { changes, reason, expiresAt, fieldOf: () => "id" });
+      assertMayApprove(caller, proposal);
+      const made = await overrides.change(tx, caller, changesOf(proposal));
       const revision = made[0]?.revision ?? null;
       await record(tx, caller, "property.approve", proposal);
       return { made, proposal: await close(tx, caller, { ...proposal, state: "approved", revision }, clock.now()) };
     },
 
-    /** Withdraws a proposal. */
-    async withdraw(tx: Tx, caller: Caller, proposal: Proposal): Promise<Proposal> {
+    /** Validates an approval without giving it. @throws AppError as `approve` */
+    async checkApproval(tx: Tx, caller: Caller, proposal: Proposal): Promise<void> {
+      assertMayApprove(caller, proposal);
+      await overrides.check(tx, changesOf(proposal), []);
+    },
+
+    /** Withdraws a proposal, or rejects that of another operator. */
+    async withdraw(tx: Tx, caller: Caller, proposal: Proposal, reason: string | null): Promise<Proposal> {
       assertOpen(proposal);
-      await record(tx, caller, "property.withdraw", { ...proposal, reason: null });
-      return close(tx, caller, { ...proposal, state: "withdrawn" }, clock.now());
+      await record(tx, caller, "property.withdraw", { ...proposal, reason });
+      return close(tx, caller, { ...proposal, state: "withdrawn", decisionReason: reason }, clock.now());
     },
 
     /** Finds a proposal and locks it. */
@@ -120,6 +132,23 @@ async function close(tx: Tx, caller: Caller, proposal: Proposal, now: Date): Pro
   const decided = { ...proposal, decidedBy: caller.accountId, decidedAt: now };
   await decide(tx, decided);
   return decided;
+}
+
+/** Builds the change set of a stored proposal; its faults name the proposal. */
+function changesOf({ changes, reason, expiresAt }: Proposal): ChangeSet {
+  const wanted = changes.map((each) => ({ ...each, expectedRevision: BigInt(each.expectedRevision) }));
+  return { changes: wanted, reason, expiresAt, fieldOf: () => "id" };
+}
+
+function assertMayApprove({ accountId }: Caller, proposal: Proposal): void {
+  assertOpen(proposal);
+  if (proposal.author !== accountId) return;
+  throw new AppError("forbidden", "The author of a proposal cannot approve it; another operator must.");
+}
+
+async function assertRoom(tx: Tx): Promise<void> {
+  const open = (await tx.query<{ count: number }>(countOpen)).rows[0]?.count ?? 0;
+  if (open >= openMax) throw new AppError("conflict", `There are ${openMax} open proposals. Decide some first.`);
 }
 
 function assertOpen({ state }: Proposal): void {

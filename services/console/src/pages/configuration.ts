@@ -61,6 +61,12 @@ export const propertiesQuery = queryOptions({
   queryFn: async () => (await askGraph<{ properties: readonly Property[] }>(listQuery)).properties,
 });
 
+/** Returns true when a change of the property needs a second operator, by the property `config.approval`. */
+export function useNeedsApproval({ guarded }: Pick<Property, "guarded">): boolean {
+  const approval = useQuery(propertiesQuery).data?.find(({ name }) => name === "config.approval")?.value;
+  return approval === "all" || (approval === "guarded" && guarded);
+}
+
 /** Reads the address of a link that the deployment names; null without one, and for a person who sees no properties. */
 export function useLinkOf(kind: "dashboards" | "trace"): string | null {
   const value = useQuery(propertiesQuery).data?.find(({ name }) => name === `console.links.${kind}`)?.value;

@@ -3,7 +3,7 @@ import { sendAsPerson } from "./api.ts";
 import { deploymentUrl } from "./place.ts";
 import { askPerson } from "./session.ts";
 
-interface Detail {
+export interface Detail {
   readonly field: string | null;
   readonly code: string;
   readonly message: string;

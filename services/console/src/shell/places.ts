@@ -54,6 +54,7 @@ export const placeGroups: readonly PlaceGroup[] = [
       { to: "/operations", name: "Overview", scope: "operations:read" },
       { to: "/accounts", name: "Accounts", scope: "account:admin" },
       { to: "/properties", name: "Properties", scope: "config:read" },
+      { to: "/proposals", name: "Proposals", scope: "config:admin" },
       { to: "/flags", name: "Flags", scope: "config:admin" },
     ],
   },

@@ -1,4 +1,5 @@
 import { ApiError } from "@signalbox/client";
+import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { Failure } from "../../parts/answer.tsx";
 import { Conflict } from "../../parts/conflict.tsx";
@@ -7,7 +8,8 @@ import { Field } from "../../parts/lists.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { type Override, type Property, valueText } from "../configuration.ts";
-import { type ChangeResult, changeProperty, type WantedChange } from "./property-change.ts";
+import { ChangeResults } from "./change-results.tsx";
+import { changeProperty, proposeChange, type WantedChange } from "./property-change.ts";
 import { boundsText, inputText, readValue } from "./property-value.ts";
 
 interface Typed {
@@ -19,8 +21,15 @@ interface Typed {
   readonly hours: string;
 }
 
-/** Sets or unsets an override: tried first, then made, then undone if it was wrong. */
-export function ChangeProperty({ property }: { readonly property: Property }) {
+interface ChangeProps {
+  readonly property: Property;
+  /** True when another operator has to approve the change. */
+  readonly isProposed: boolean;
+}
+
+/** Sets or unsets an override, or proposes that: tried first, then made, then undone if it was wrong. */
+export function ChangeProperty({ property, isProposed }: ChangeProps) {
+  const send = isProposed ? proposeChange : changeProperty;
   const [typed, setTyped] = useState<Typed>(() => startOf(property));
   /** The overrides as they were when the change was tried: one that comes between is a conflict. */
   const [tried, setTried] = useState<Property["overrides"] | null>(null);
@@ -28,14 +37,14 @@ export function ChangeProperty({ property }: { readonly property: Property }) {
   const overrideIn = (overrides: Property["overrides"]) => overrides.find(({ name }) => name === typed.name);
   const now = overrideIn(property.overrides);
   const seen = tried === null ? now : overrideIn(tried);
-  const dryRun = useChange(() => changeProperty(wantedOf(property, typed, now?.revision), true));
+  const dryRun = useChange(() => send(wantedOf(property, typed, now?.revision), true));
   const change = useChange(
     async (on: Override | undefined) => ({
-      ...(await changeProperty(wantedOf(property, typed, on?.revision), false)),
+      ...(await send(wantedOf(property, typed, on?.revision), false)),
       before: on,
     }),
     ({ revision, before }) => {
-      setUndo(undoOf(typed, before, revision));
+      setUndo(isProposed ? null : undoOf(typed, before, revision));
       setTried(null);
       dryRun.reset();
     },
@@ -55,23 +64,35 @@ export function ChangeProperty({ property }: { readonly property: Property }) {
   const error = change.error ?? dryRun.error;
   const hasChanged = error instanceof ApiError && error.status === 409;
   return (
-    <Panel title="Change it">
+    <Panel title={isProposed ? "Propose a change" : "Change it"}>
+      {isProposed && (
+        <p>A change of it needs a second operator. You propose it with a reason, and another one decides.</p>
+      )}
       <form className={parts.page} onSubmit={submit}>
         <Fields property={property} typed={typed} set={set} />
         {error && !hasChanged && <Failure error={error} what="property" />}
-        <div role="status">{dryRun.data && <p>{previewText(property, typed, seen)}</p>}</div>
+        <div role="status">{dryRun.data && <p>{previewText(property, typed, { before: seen, isProposed })}</p>}</div>
         <div className={parts.row}>
           <button type="submit" disabled={dryRun.isPending}>
             Try it first
           </button>
           {dryRun.data && !hasChanged && (
             <button type="button" className="main" disabled={change.isPending} onClick={() => change.mutate(seen)}>
-              {typed.isSet ? "Set it" : "Remove the override"}
+              {isProposed ? "Propose it" : typed.isSet ? "Set it" : "Remove the override"}
             </button>
           )}
         </div>
       </form>
-      {change.data && <Done results={change.data.results} />}
+      {change.data && <ChangeResults results={change.data.results} />}
+      {change.data?.proposal && (
+        <p role="status">
+          It is proposed.{" "}
+          <Link to="/proposals/$id" params={{ id: change.data.proposal }}>
+            See the proposal
+          </Link>
+          , or send its address to another operator.
+        </p>
+      )}
       {undo && <Undo wanted={undo} onDone={() => setUndo(null)} />}
       {hasChanged && (
         <Conflict
@@ -121,27 +142,17 @@ function undoOf(
   };
 }
 
-function previewText(property: Property, { isSet, text }: Typed, before: Override | undefined): string {
+interface PreviewOf {
+  readonly before: Override | undefined;
+  readonly isProposed: boolean;
+}
+
+function previewText(property: Property, { isSet, text }: Typed, { before, isProposed }: PreviewOf): string {
   const from = before ? valueText(before) : `${valueText(property)} (${property.source ?? "not reported"})`;
   const to = isSet ? text.trim() || "none" : "the value below the overrides";
   const when = property.reload === "live" ? "at once" : "from the next start of each instance on";
-  return `It is allowed. The value would go from ${from} to ${to}, and hold ${when}.`;
-}
-
-function Done({ results }: { readonly results: readonly ChangeResult[] }) {
-  return (
-    <div role="status">
-      {results.map(({ name, value, masked, applied, instances, appliesAt, shadowedBy }) => (
-        <p key={name}>
-          {name} is <code>{valueText({ value, masked })}</code>
-          {appliesAt === "LIVE"
-            ? `: ${applied} of ${instances} instances run with it.`
-            : ` from the next start of its ${instances} instances on.`}
-          {shadowedBy && ` But ${shadowedBy} stands above it: take it away there.`}
-        </p>
-      ))}
-    </div>
-  );
+  const condition = isProposed ? " Once it is approved, the" : " The";
+  return `It is allowed.${condition} value would go from ${from} to ${to}, and hold ${when}.`;
 }
 
 function Undo({ wanted, onDone }: { readonly wanted: WantedChange; readonly onDone: () => void }) {

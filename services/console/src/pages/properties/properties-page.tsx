@@ -5,6 +5,7 @@ import { Status, Time } from "../../parts/inline.tsx";
 import { ChoiceFilter, Filters, TextFilter, useFilters } from "../../parts/lists.tsx";
 import { Page, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
+import { useMay } from "../../session/api.ts";
 import { configStatusQuery, type Property, propertiesQuery, valueText } from "../configuration.ts";
 
 const services = ["account", "images", "image-worker", "config", "webhook-ingest", "webhook-delivery", "gateway"];
@@ -13,8 +14,9 @@ const services = ["account", "images", "image-worker", "config", "webhook-ingest
 export function PropertiesPage() {
   const [search] = useFilters();
   const properties = useQuery(propertiesQuery);
+  const isOperator = useMay("config:admin");
   return (
-    <Page title="Properties">
+    <Page title="Properties" actions={isOperator && <Link to="/proposals">Proposals</Link>}>
       <ConfigState />
       <Filters>
         <TextFilter name="text" label="Name or effect" />

@@ -1,4 +1,4 @@
-import { askGraph, payloadOf } from "../../session/graph.ts";
+import { askGraph, type Detail, payloadOf } from "../../session/graph.ts";
 
 /** A change of one override, with the revision of the override that was seen. */
 export interface WantedChange {
@@ -29,11 +29,15 @@ const setMutation = `mutation($input: SetPropertiesInput!) { setProperties(input
   errors { field code message }
 } }`;
 
-interface Payload {
+/** A change that was made or proposed; neither after a trial. */
+export interface Made {
   readonly revision: string | null;
   readonly results: readonly ChangeResult[];
-  readonly errors: readonly { readonly field: string | null; readonly code: string; readonly message: string }[];
+  /** The id of the proposal, which another operator decides. */
+  readonly proposal: string | null;
 }
+
+type Payload = Omit<Made, "proposal"> & { readonly errors: readonly Detail[] };
 
 /** Instances apply a change within this time when nothing is wrong. */
 const waitForMs = 5_000;
@@ -42,7 +46,28 @@ const waitForMs = 5_000;
  * Changes an override, or only asks whether that is allowed.
  * @throws ApiError 409 when somebody else has changed it since it was seen
  */
-export async function changeProperty({ change, reason, expiresAt }: WantedChange, isDryRun: boolean): Promise<Payload> {
+export async function changeProperty({ change, reason, expiresAt }: WantedChange, isDryRun: boolean): Promise<Made> {
   const input = { changes: [change], reason, expiresAt, dryRun: isDryRun, ...(!isDryRun && { waitForMs }) };
-  return payloadOf((await askGraph<{ setProperties: Payload }>(setMutation, { input })).setProperties);
+  const { setProperties } = await askGraph<{ setProperties: Payload }>(setMutation, { input });
+  const { revision, results } = payloadOf(setProperties);
+  return { revision, results, proposal: null };
+}
+
+const proposeMutation = `mutation($input: ProposeChangeInput!) { proposeChange(input: $input) {
+  proposal { id } errors { field code message }
+} }`;
+
+interface Proposed {
+  readonly proposal: { readonly id: string } | null;
+  readonly errors: readonly Detail[];
+}
+
+/**
+ * Proposes the change of an override to another operator, or only asks whether that is allowed.
+ * @throws ApiError 409 when somebody else has changed it since it was seen
+ */
+export async function proposeChange({ change, reason, expiresAt }: WantedChange, isDryRun: boolean): Promise<Made> {
+  const input = { changes: [change], reason, expiresAt, dryRun: isDryRun };
+  const { proposeChange: answer } = await askGraph<{ proposeChange: Proposed }>(proposeMutation, { input });
+  return { revision: null, results: [], proposal: payloadOf(answer).proposal?.id ?? null };
 }

@@ -6,7 +6,8 @@ import { Page, Pairs, Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { durationText } from "../../parts/time-text.ts";
 import { useMay } from "../../session/api.ts";
-import { configStatusQuery, type Property, propertiesQuery, valueText } from "../configuration.ts";
+import { configStatusQuery, type Property, propertiesQuery, useNeedsApproval, valueText } from "../configuration.ts";
+import { proposalsQuery } from "../proposals/proposal.ts";
 import { ChangeProperty } from "./change-property.tsx";
 import { PropertyHistory } from "./property-history.tsx";
 import { boundsText } from "./property-value.ts";
@@ -31,7 +32,8 @@ export function PropertyPage() {
           property && (
             <>
               <Facts property={property} />
-              {isOperator && property.overridable && <ChangeProperty property={property} />}
+              {isOperator && <OpenProposals property={property} />}
+              {isOperator && property.overridable && <Change property={property} />}
               <Instances property={property} />
               {isOperator && <PropertyHistory property={property} />}
             </>
@@ -39,6 +41,33 @@ export function PropertyPage() {
         }
       </Answer>
     </Page>
+  );
+}
+
+const Change = ({ property }: { readonly property: Property }) => (
+  <ChangeProperty property={property} isProposed={useNeedsApproval(property)} />
+);
+
+/** Leads to the open proposals that would change the property. */
+function OpenProposals({ property: { name, services } }: { readonly property: Property }) {
+  const names = [name, ...services.map((service) => `${service}.${name}`)];
+  const { data = [] } = useQuery({
+    ...proposalsQuery,
+    select: (items) =>
+      items.filter(({ state, changes }) => state === "open" && changes.some((change) => names.includes(change.name))),
+  });
+  if (data.length === 0) return null;
+  return (
+    <div className={parts.notice}>
+      {data.map(({ id, reason }) => (
+        <p key={id}>
+          <Link to="/proposals/$id" params={{ id }}>
+            A change of it is proposed
+          </Link>
+          : {reason ?? "without a reason"}
+        </p>
+      ))}
+    </div>
   );
 }
 
@@ -58,7 +87,7 @@ function Facts({ property }: { readonly property: Property }) {
         ]}
       />
       {!overridable && <p>It is set where the process starts, and takes no override.</p>}
-      {guarded && <p>A change of it may need a second operator.</p>}
+      {guarded && <p>It is guarded: config.approval says if two operators have to change it.</p>}
       {overrides.length > 0 && (
         <Table
           label="Overrides"

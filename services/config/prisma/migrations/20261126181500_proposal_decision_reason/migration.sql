@@ -1,0 +1,2 @@
+-- signalbox: expand
+ALTER TABLE "change_proposals" ADD COLUMN     "decision_reason" TEXT;

@@ -1,0 +1,79 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Answer } from "../../parts/answer.tsx";
+import { Status, Time } from "../../parts/inline.tsx";
+import { ChoiceFilter, Curl, Filters, TextFilter, useFilters } from "../../parts/lists.tsx";
+import { Page, Table } from "../../parts/page.tsx";
+import { Actor } from "../properties/property-history.tsx";
+import { listQuery, outcomeOf, outcomes, outcomeTones, type Proposal, proposalsQuery } from "./proposal.ts";
+
+/** The changes of properties that one operator proposes and another one decides. */
+export function ProposalsPage() {
+  const [search] = useFilters();
+  const proposals = useQuery(proposalsQuery);
+  return (
+    <Page title="Proposals" actions={<Link to="/properties">Properties</Link>}>
+      <p>
+        Changes that need a second operator. They are proposed on the page of the property; another operator than their
+        author approves or rejects them.
+      </p>
+      <Filters>
+        <TextFilter name="text" label="Property or reason" />
+        <ChoiceFilter name="state" label="State" choices={outcomes} />
+      </Filters>
+      <Answer
+        query={proposals}
+        what="proposals"
+        isEmpty={(items) => !items.some((proposal) => fits(proposal, search))}
+        empty={
+          <p>
+            {Object.keys(search).length > 0
+              ? "No proposal matches these filters."
+              : "Nobody has proposed a change. The property config.approval says which changes need a second operator."}
+          </p>
+        }
+      >
+        {(items) => <List items={items.filter((proposal) => fits(proposal, search))} />}
+      </Answer>
+      <Curl method="POST" path="graphql" body={{ query: listQuery }} />
+    </Page>
+  );
+}
+
+function List({ items }: { readonly items: readonly Proposal[] }) {
+  return (
+    <Table
+      label="Proposals"
+      rows={items}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          name: "Proposal",
+          cell: ({ id, changes }) => (
+            <Link to="/proposals/$id" params={{ id }}>
+              {titleOf(changes)}
+            </Link>
+          ),
+        },
+        {
+          name: "State",
+          cell: (proposal) => <Status tone={outcomeTones[outcomeOf(proposal)]}>{outcomeOf(proposal)}</Status>,
+        },
+        { name: "Reason", cell: ({ reason }) => reason ?? "–" },
+        { name: "By", cell: ({ author }) => <Actor id={author} /> },
+        { name: "Proposed", cell: ({ createdAt }) => <Time at={createdAt} /> },
+        { name: "Decided", cell: ({ decidedAt }) => (decidedAt ? <Time at={decidedAt} /> : "–") },
+      ]}
+    />
+  );
+}
+
+/** Names the first property, and says how many others there are. */
+const titleOf = ([first, ...others]: Proposal["changes"]): string =>
+  `${first?.name ?? "no change"}${others.length > 0 ? ` and ${others.length} more` : ""}`;
+
+const fits = (proposal: Proposal, { text = "", state }: Readonly<Record<string, string | undefined>>): boolean => {
+  if (state && outcomeOf(proposal) !== state) return false;
+  const names = proposal.changes.map(({ name }) => name).join(" ");
+  return `${names} ${proposal.reason ?? ""}`.toLowerCase().includes(text.toLowerCase());
+};

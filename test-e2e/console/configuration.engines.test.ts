@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { pressByKeyboard, watchPage } from "./console-pages.ts";
+import { type ConsolePerson, create, type Page, startConsolePerson } from "./console-person.ts";
+import { assertPresentable, examineStates } from "./look-at-pages.ts";
+
+/** Two operators of a deployment in which changes of guarded properties need both. */
+let ada: ConsolePerson;
+let grace: Page;
+let graceKey: string;
+before(async () => {
+  ada = await startConsolePerson({ "config.approval": "guarded" });
+  const scopes = ["account:read", "account:security", "account:admin", "config:read", "config:admin"];
+  const key = { name: "second operator", scopes };
+  const created = await create<{ api_key: { key: string } }>(ada, "accounts", {
+    display_name: "Grace",
+    role: "admin",
+    key,
+  });
+  graceKey = created.api_key.key;
+  grace = await (await ada.browser.newContext()).newPage();
+});
+after(() => ada.close());
+
+const at = (path: string) => `${ada.baseUrl}/console/${path}`;
+
+/** Opens a page as Grace, whose key a page keeps in its memory alone. */
+async function openAsGrace(url: string): Promise<void> {
+  await grace.goto(url);
+  await grace.getByLabel("Or an API key").fill(graceKey);
+  await grace.getByRole("button", { name: "Use the key" }).click();
+  await grace.getByRole("heading", { level: 1 }).waitFor();
+}
+
+/** Proposes another value of the guarded property, and returns the address of the proposal. */
+async function propose(page: Page, value: string, press = click): Promise<string> {
+  await page.goto(at("properties/webhook-ingest.tolerance"));
+  await page.getByText("You propose it with a reason, and another one decides.").waitFor();
+  await press(page, page.getByRole("textbox", { name: "Value" }), value);
+  await press(page, page.getByLabel("Reason"), "Recorded webhooks were replayed.");
+  await press(page, page.getByLabel("For hours"), "48");
+  await press(page, page.getByRole("button", { name: "Try it first" }));
+  await page
+    .getByText(/^It is allowed\. Once it is approved, the value would go from .* to \d+, and hold at once\.$/)
+    .waitFor();
+  await press(page, page.getByRole("button", { name: "Propose it" }));
+  await press(page, page.getByRole("link", { name: "See the proposal" }));
+  await page.waitForURL(/proposals\/chg_/);
+  return page.url();
+}
+
+const click = async (_page: Page, target: ReturnType<Page["locator"]>, text?: string) =>
+  text === undefined ? target.click() : target.fill(text);
+
+for (const [way, press] of Object.entries({ "by keyboard alone": pressByKeyboard, "by mouse": click })) {
+  test(`${way} one operator proposes a change of a guarded property, and another one approves it`, async () => {
+    const { page } = ada;
+    const problems = watchPage(page);
+    const value = way === "by mouse" ? "60000" : "90000";
+    await page.goto(at("properties/webhook-ingest.tolerance"));
+    await press(page, page.getByRole("textbox", { name: "Value" }), "1");
+    await press(page, page.getByLabel("Reason"), "Too small.");
+    await press(page, page.getByRole("button", { name: "Try it first" }));
+    await page
+      .getByText(/webhook-ingest\.tolerance must be .*1000/)
+      .first()
+      .waitFor();
+    if (way === "by mouse") await assertPresentable(page, "a refused proposal");
+    const proposal = await propose(page, value, press);
+    await page.getByText("It is yours: another operator decides about it.").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Approve" }).count(), 0, "the author cannot approve");
+
+    await openAsGrace(proposal);
+    const change = grace.getByRole("row", {
+      name: new RegExp(`webhook-ingest.tolerance .*${value} unchanged`),
+    });
+    await change.waitFor();
+    if (way === "by mouse") await assertPresentable(grace, "a proposal", "proposal");
+    await press(grace, grace.getByRole("button", { name: "Approve" }));
+    await press(grace, grace.getByRole("button", { name: "Try it first" }));
+    await grace.getByText("It is allowed: nobody has changed these properties since").waitFor();
+    if (way === "by mouse") await assertPresentable(grace, "an approval that is tried first");
+    await press(grace, grace.getByRole("button", { name: "Approve them" }));
+    await grace
+      .getByText(new RegExp(`^webhook-ingest.tolerance is ${value}: (\\d+) of \\1 instances run with it\\.$`))
+      .waitFor();
+    await grace.getByText("approved", { exact: true }).waitFor();
+
+    await page.goto(at("properties/webhook-ingest.tolerance"));
+    await page.getByRole("table", { name: "Overrides" }).getByText(value, { exact: true }).waitFor();
+    assert.deepEqual(problems, []);
+  });
+}
+
+test("a proposal is rejected with a reason that its author reads, and another one is withdrawn", async () => {
+  const { page } = ada;
+  const first = await propose(page, "120000");
+  await page.goto(at("properties/webhook-ingest.tolerance"));
+  await page.getByRole("link", { name: "A change of it is proposed" }).click();
+  await page.waitForURL(first);
+  await openAsGrace(at("proposals?state=open"));
+  await grace.getByRole("link", { name: "webhook-ingest.tolerance" }).click();
+  await grace.getByRole("button", { name: "Reject" }).click();
+  await grace.getByLabel("Reason").fill("Sixty seconds are enough.");
+  await assertPresentable(grace, "a rejection");
+  await grace.getByRole("button", { name: "Reject it" }).click();
+  await grace.getByText("rejected", { exact: true }).waitFor();
+  await page.reload();
+  await page.getByText("Sixty seconds are enough.").waitFor();
+  await assertPresentable(page, "a rejected proposal");
+
+  await propose(page, "130000");
+  await page.getByRole("button", { name: "Withdraw" }).click();
+  await page.getByRole("button", { name: "Withdraw it" }).click();
+  await page.getByText("withdrawn", { exact: true }).waitFor();
+});
+
+test("a property that was changed since keeps a proposal from its approval, and says so before", async () => {
+  const { page } = ada;
+  const stale = await propose(page, "140000");
+  const newer = await propose(page, "150000");
+  for (const [proposal, text] of [
+    [newer, /instances run with it\.$/],
+    [stale, "It has changed meanwhile"],
+  ] as const) {
+    await openAsGrace(proposal);
+    await grace.getByRole("button", { name: "Approve" }).click();
+    await grace.getByRole("button", { name: "Try it first" }).click();
+    if (proposal === newer) await grace.getByRole("button", { name: "Approve them" }).click();
+    await grace.getByText(text).waitFor();
+  }
+  await assertPresentable(grace, "an approval that is refused");
+  await grace.getByRole("button", { name: "Cancel" }).click();
+  await grace.getByText("It cannot be approved any more. Propose it anew.").waitFor();
+  await openAsGrace(at("proposals"));
+  await grace.getByRole("table", { name: "Proposals" }).getByText("rejected").waitFor();
+  await assertPresentable(grace, "proposals", "proposals");
+});
+
+test("the pages of proposals say when they load, are empty, refused or out of reach, and what is gone", async () => {
+  const { page } = ada;
+  const empty = { data: { changeProposals: [] } };
+  await examineStates(page, {
+    url: at("proposals"),
+    path: "/graphql",
+    empty: ["Nobody has proposed a change.", empty],
+  });
+  await page.goto(at("proposals?text=none"));
+  await page.getByText("No proposal matches these filters.").waitFor();
+  await page.goto(at("proposals/chg_none"));
+  await page.getByText("There is no such proposal").waitFor();
+  await assertPresentable(page, "a proposal that is gone");
+});
