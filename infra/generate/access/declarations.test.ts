@@ -21,7 +21,7 @@ const onlyInGraph = [
   "node",
   ...["properties", "setProperty", "unsetProperty", "setProperties", "rollback", "propertyHistory"],
   ...["changeProposals", "proposeChange", "approveChange", "withdrawChange"],
-  ...["flags", "setFlag", "archiveFlag"],
+  ...["flags", "flagHistory", "setFlag", "archiveFlag"],
 ];
 
 const operations = (await serviceDoors()).flatMap(({ routes }) =>

@@ -43,6 +43,39 @@ const all = async (who = operator) => (await config.graphql(who, `{ flags { ${me
 const find = async (key: string) => (await all()).find((flag: { key: string }) => flag.key === key);
 const status = async () => (await config.send(operator, "/api/v1/status/config")).body;
 
+const history = `query($key: String!, $first: Int, $after: String) { flagHistory(key: $key, first: $first, after: $after) {
+  pageInfo { hasNextPage endCursor } edges { node { revision actor credential reason flag { state revision salt } } } } }`;
+async function historyOf(key: string, range: object = {}, who = operator) {
+  const { data, errors } = await config.graphql(who, history, { key, ...range });
+  const { pageInfo, edges = [] } = data?.flagHistory ?? {};
+  return { pageInfo, refusal: errors?.[0]?.extensions.code, changes: edges.map(({ node }: { node: object }) => node) };
+}
+
+test("the history of a flag has each former version with its author and reason, page by page, also once it is archived", async () => {
+  const { flag: first } = await set({ key: "past", reason: "added" });
+  const { flag: second } = await set({
+    key: "past",
+    state: "disabled",
+    reason: "it breaks",
+    expectedRevision: first.revision,
+  });
+  await send("archiveFlag", { key: "past", expectedRevision: second.revision, reason: "unused" });
+  const { changes, pageInfo } = await historyOf("past", { first: 2 });
+  const by = { actor: operator.accountId, credential: operator.principal.credential.id };
+  const [archived, disabled] = changes;
+  assert.deepEqual([archived.flag, archived.reason], [null, "unused"]);
+  const { revision, salt } = second;
+  assert.deepEqual(disabled, { revision, ...by, reason: "it breaks", flag: { state: "disabled", revision, salt } });
+  assert.equal(pageInfo.hasNextPage, true);
+  const rest = await historyOf("past", { first: 2, after: pageInfo.endCursor });
+  assert.deepEqual([rest.changes.length, rest.changes[0].reason, rest.changes[0].flag.state], [1, "added", "enabled"]);
+  assert.deepEqual((await historyOf("none")).changes, []);
+  const forged = Buffer.from(JSON.stringify(["2026-01-01T00:00:00.000Z", "no.revision"])).toString("base64url");
+  assert.equal((await historyOf("past", { after: forged })).refusal, "VALIDATION_FAILED");
+  const reader = testPerson({ scopes: ["config:read"] });
+  assert.equal((await historyOf("past", {}, reader)).refusal, "FORBIDDEN");
+});
+
 test("a flag is stored as written, has its event, and shares its revisions with the properties", async () => {
   const rules = [
     {

@@ -53,7 +53,8 @@ const everything = `{
   serverSettings { server { name supportUrl logoUrl color } features deployment { environment release } }
   properties { name value source instances { value source pending { value } } override { value reason } overrides { name value } }
   propertyHistory(name: "server.name", first: 50) { edges { node { before { value } after { value } reason } } }
-  changeProposals { reason changes { name value } }
+  changeProposals { reason decisionReason changes { name value } }
+  flagHistory(key: "marked", first: 50) { edges { node { reason flag { description owner variants { name value } } } } }
   flags { key description owner reason variants { name value } rules { name } } }`;
 
 /** Collects every output of the service, by its channel. */

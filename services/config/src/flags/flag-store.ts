@@ -1,6 +1,7 @@
 import type { FlagDefinition } from "@signalbox/contracts";
 import { type ListRange, type Pool, sql, type Tx, table } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
+import { revisionAt } from "../overrides/override-store.ts";
 
 /** An active flag. */
 export interface Flag {
@@ -47,9 +48,15 @@ const findFirstSince = sql(
   "flags.find-first-since",
   "select min(revision) as revision from flag_revisions where changed_at >= $1",
 );
-const eraseReasons = ["flags", "flag_revisions"].map((name) =>
-  sql(`flags.erase-reasons ${name}`, `update ${name} set reason = null where actor = $1 and reason is not null`),
-);
+const eraseReasons = [
+  sql("flags.erase-reasons", "update flags set reason = null where actor = $1 and reason is not null"),
+  // The id of a token belongs to its owner too.
+  sql(
+    "flags.erase-revisions",
+    `update flag_revisions set reason = null, credential = null
+     where actor = $1 and (reason is not null or credential is not null)`,
+  ),
+];
 
 /**
  * The flags in PostgreSQL. Writes use the transaction that also carries their event, under the lock of all revisions.
@@ -66,7 +73,7 @@ export function createFlagStore(pool: Pool) {
     },
     /** Lists the changes of a flag, newest first; an archived one has a history too. */
     history: async (key: string, { after, limit }: ListRange): Promise<FlagChange[]> =>
-      (await pool.query<FlagChange>(listHistory, [key, after === null ? null : BigInt(after.id), limit])).rows,
+      (await pool.query<FlagChange>(listHistory, [key, revisionAt(after), limit])).rows,
     /** Lists the changes after a revision, oldest first. */
     listSince: async (revision: bigint, limit: number): Promise<FlagChange[]> =>
       (await pool.query<FlagChange>(listSince, [revision, limit])).rows,
