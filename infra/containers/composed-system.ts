@@ -95,7 +95,8 @@ async function forPodman(name: string): Promise<string> {
     delete container.depends_on;
     delete container.build;
     if (withoutStandIn.includes(service)) delete file.services[service];
-    else if (container.networks) container.networks = ["inside"];
+    // One with an address of its own keeps it: the edge knows its exporter by it.
+    else if (Array.isArray(container.networks)) container.networks = ["inside"];
   }
   if (file.networks) file.networks.inside.internal = false;
   for (const key of Object.keys(file)) if (key.startsWith("x-")) delete file[key];

@@ -27,7 +27,8 @@ export const imageVariables = {
   MAILBOX_IMAGE: "localhost/signalbox-mailbox",
   PROMETHEUS_IMAGE: "localhost/signalbox-prometheus",
   ALERTMANAGER_IMAGE: "localhost/signalbox-alertmanager",
-  EDGE_EXPORTER_IMAGE: "localhost/signalbox-edge-exporter",
+  PROBE_IMAGE: "localhost/signalbox-probe",
+  NODE_EXPORTER_IMAGE: "localhost/signalbox-node-exporter",
   POSTGRES_EXPORTER_IMAGE: "localhost/signalbox-postgres-exporter",
   REDIS_EXPORTER_IMAGE: "localhost/signalbox-redis-exporter",
 } as const;

@@ -11,11 +11,12 @@ case "$name" in
   make-secrets) script="infra/docker/make-secrets.mjs" ;;
   migrate) script="infra/docker/migrate.ts" ;;
   backup) script="infra/backup/backup.ts" ;;
+  edge-exporter) script="infra/edge/exporter/main.ts" ;;
   topics | groups | dead-letters | dead-events | parked) script="infra/kafka/$name.ts" ;;
   *) script="services/$name/src/main.ts" ;;
 esac
 if [ -z "$name" ] || [ ! -f "$script" ]; then
-  jobs="signalbox|first-key|first-link|make-secrets|migrate|backup|topics|groups|dead-letters|dead-events|parked"
+  jobs="signalbox|first-key|first-link|make-secrets|migrate|backup|edge-exporter|topics|groups|dead-letters|dead-events|parked"
   echo "usage: docker run signalbox <$(ls services | tr '\n' '|')all|$jobs> [arguments]" >&2
   exit 2
 fi

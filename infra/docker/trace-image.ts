@@ -86,6 +86,7 @@ async function entries(): Promise<string[]> {
     "libs/command/src/signalbox-cli.ts",
     "infra/docker/migrate.ts",
     "infra/backup/backup.ts",
+    "infra/edge/exporter/main.ts",
     "infra/embedded/start.ts",
   ];
   const hooks = ["node_modules/@opentelemetry/instrumentation/hook.mjs"];

@@ -63,8 +63,10 @@ export const edgeRoutes: readonly EdgeRoute[] = [
 
 const longestFirst = [...edgeRoutes].sort((a, b) => b.prefix.length - a.prefix.length);
 
-/** Finds the service of `path` (no query string), or null when nothing is published there. */
-export function serviceOf(path: string): ServiceName | null {
-  const route = longestFirst.find(({ prefix, exact }) => path === prefix || (!exact && path.startsWith(`${prefix}/`)));
-  return route?.service ?? null;
+/** Finds the route of `path` (no query string), or null when nothing is published there. */
+export function routeOf(path: string): Pick<EdgeRoute, "prefix" | "service"> | null {
+  return longestFirst.find(({ prefix, exact }) => path === prefix || (!exact && path.startsWith(`${prefix}/`))) ?? null;
 }
+
+/** Finds the service of `path` (no query string), or null when nothing is published there. */
+export const serviceOf = (path: string): ServiceName | null => routeOf(path)?.service ?? null;

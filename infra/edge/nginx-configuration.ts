@@ -19,6 +19,8 @@ export interface NginxOptions {
   readonly resolver?: string;
   /** File for the access log, a line of JSON for each request. */
   readonly accessLog: string;
+  /** `address:port` of the exporter that counts requests. An address, because nginx would resolve a name only once. */
+  readonly exporter?: string;
   /** Value of `listen`: `127.0.0.1:8080` or `8080`. */
   readonly listen: string;
   /** Address for scraping connections and requests. Without it the status is not published. */
@@ -33,6 +35,12 @@ export interface NginxOptions {
   /** A writable folder for nginx: its pid and temporary files. */
   readonly workDirectory: string;
 }
+
+/** Not one for each core of the machine: the container has a limit of memory, and its connections are a known number. */
+const workers = 4;
+const workerConnections = 4096;
+/** A request in progress has two: one of its client and one to a service. */
+export const edgeConnectionsMax = workers * workerConnections;
 
 /** Larger than the largest upload (20 MiB) with its form; the services enforce the published limits themselves. */
 const bodyBytesMax = 24 * MiB;
@@ -71,18 +79,18 @@ const proxying = `    # Errors of a service pass through unchanged; only nginx's
 
 /** Builds the whole nginx.conf of the edge. Every answer of nginx itself has the error form of CONTRACT §2. */
 export function nginxConfiguration(options: NginxOptions): string {
-  const { upstreams, workDirectory, accessLog, resolver } = options;
+  const { upstreams, workDirectory, accessLog, exporter, resolver } = options;
   return `# Generated from infra/edge/edge-routes.ts; change that table instead.
-worker_processes auto;
+worker_processes ${workers};
 daemon off;
 pid ${workDirectory}/nginx.pid;
 error_log stderr warn;
-events { worker_connections 4096; }
+events { worker_connections ${workerConnections}; }
 http {
   # Without the query, which contains signatures and search terms. A status of the edge itself has no upstream_status.
   map $request_uri $edge_path { "~^(?<path_alone>[^?]*)" $path_alone; }
   log_format edge escape=json '{${accessMembers}}';
-  access_log ${accessLog} edge;
+  access_log ${accessLog} edge;${exporter === undefined ? "" : countedLog(exporter)}
   server_tokens off;
   default_type application/octet-stream;
 ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `  ${name}_temp_path ${workDirectory}/${name};`).join("\n")}
@@ -146,6 +154,11 @@ const accessFields = {
   upstream_status: "$upstream_status",
   upstream_seconds: "$upstream_response_time",
 };
+/** One datagram a request: nginx never waits for the exporter, and an absent one costs lines in the error log only. */
+const countedLog = (exporter: string): string => `
+  log_format counted escape=json '{"path":"$edge_path","status":"$status","upstream_seconds":"$upstream_response_time"}';
+  access_log syslog:server=${exporter},tag=edge,nohostname counted;`;
+
 const accessMembers = Object.entries(accessFields)
   .map(([name, value]) => `"${name}":"${value}"`)
   .join(",");

@@ -8,7 +8,7 @@ export interface WantedProgram {
   readonly oldest?: string;
   /** The tests that need it. */
   readonly usedFor: string;
-  /** The package that brings it, by system; null where a system brings it by itself. */
+  /** The package that brings it, by system; null where a system brings it by itself, or has none. */
   readonly packages: Readonly<Record<PackageSystem, string | null>>;
   /** Said when the package of an older system is too old. */
   readonly tooOld?: string;
@@ -106,6 +106,13 @@ export const wantedPrograms: readonly WantedProgram[] = [
     versionArgs: ["--version"],
     usedFor: "alert routes",
     packages: { debian: "prometheus-alertmanager", fedora: "alertmanager", macos: "alertmanager" },
+  },
+  {
+    names: ["prometheus-blackbox-exporter", "blackbox_exporter"],
+    versionArgs: ["--version"],
+    usedFor: "probes of the edge",
+    packages: { debian: "prometheus-blackbox-exporter", fedora: null, macos: "blackbox_exporter" },
+    tooOld: "Fedora has no package: go install github.com/prometheus/blackbox_exporter@v0.27.0",
   },
   {
     names: ["psql"],

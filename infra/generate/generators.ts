@@ -17,6 +17,9 @@ import { propertyTables } from "./generators/property-tables.ts";
 import { runbookCommands } from "./generators/runbook-commands.ts";
 import { senderPage } from "./generators/sender-page.ts";
 
+/** Of the container `edge-exporter` in docker-compose.yml, which has it alone. */
+const edgeExporterAddress = "172.30.88.250:5514";
+
 /** The edge of docker-compose.yml, from the table of edge routes. */
 const nginxConfigurationFile: Generator = {
   name: "nginx configuration",
@@ -33,6 +36,7 @@ const nginxConfigurationFile: Generator = {
       listenFiles: "/etc/signalbox/listen/*.conf",
       workDirectory: "/run/edge",
       accessLog: "/dev/stdout",
+      exporter: edgeExporterAddress,
       // Docker's own DNS server, which resolves the replicas of a service.
       resolver: "127.0.0.11",
     });

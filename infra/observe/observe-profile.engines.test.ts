@@ -20,7 +20,7 @@ interface Container {
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  readonly networks?: readonly string[];
+  readonly networks?: readonly string[] | Readonly<Record<string, unknown>>;
   readonly mem_limit: string;
 }
 
@@ -62,8 +62,12 @@ describe("the profile `observe` of docker-compose.yml", () => {
       assert.ok(isOwn || expressions.includes(`job="${job}"`), `no alert looks at ${job}`);
     }
     const probe = jobs.find(({ job_name }: { job_name: string }) => job_name === "probe");
-    const asked = probe.static_configs[0].targets.map((target: string) => serviceOf(new URL(target).pathname));
-    assert.deepEqual(asked.toSorted(), serviceNames.filter((name) => name !== "image-worker").toSorted());
+    const inCluster = await read("k8s/components/service-monitor/probe.yaml");
+    assert.equal(inCluster.spec.jobName, "probe");
+    for (const targets of [probe.static_configs[0].targets, inCluster.spec.targets.staticConfig.static]) {
+      const asked = targets.map((target: string) => serviceOf(new URL(target).pathname));
+      assert.deepEqual(asked.toSorted(), serviceNames.filter((name) => name !== "image-worker").toSorted());
+    }
   });
 
   test("every alert has a receiver: pages and the watchdog apart from tickets", async () => {
@@ -104,10 +108,18 @@ describe("the profile `observe` of docker-compose.yml", () => {
     }
   });
 
+  test("nginx sends its lines to the address of the exporter, which runs with the edge", async () => {
+    const [, address = "", port] =
+      /access_log syslog:server=([\d.]+):(\d+),/.exec(await readFile(at("infra/nginx/nginx.conf"), "utf8")) ?? [];
+    const exporter = service("edge-exporter");
+    assert.deepEqual(exporter.networks, { inside: { ipv4_address: address } });
+    assert.deepEqual([port, exporter.profiles], ["5514", undefined]);
+  });
+
   test("`docker compose up` alone starts none of it", () => {
     const observers = Object.keys(services).filter((name) => service(name).profiles?.includes("observe"));
     const wanted = ["alertmanager", "collector", "grafana", "probe", "prometheus"];
-    const exporters = ["edge", "kafka", "node", "postgres", "redis"].map((engine) => `${engine}-exporter`);
+    const exporters = ["kafka", "node", "postgres", "redis"].map((engine) => `${engine}-exporter`);
     assert.deepEqual(observers.toSorted(), [...wanted, ...exporters].toSorted());
   });
 });

@@ -36,6 +36,8 @@ before(async () => {
     adds: ["compose.tls.yml"],
     variables: {
       EDGE_CERTIFICATES: certificates,
+      // It signed itself.
+      EDGE_AUTHORITY: join(certificates, "tls.crt"),
       EDGE_TLS_ADDRESS: "127.0.0.1",
       EDGE_TLS_PORT: String(tls),
       BASE_URL: baseUrl,
@@ -161,18 +163,26 @@ test("Prometheus scrapes every service and the exporters, and reads every rule",
     const { activeTargets } = await read("targets");
     const up = activeTargets.filter(({ health }: { health: string }) => health === "up");
     const jobs = up.map(({ labels }: { labels: { job: string } }) => labels.job).toSorted();
-    const wanted = ["alertmanager", "edge", "postgres", "prometheus", "redis", ...serviceNames.map(() => "signalbox")];
+    const wanted = [
+      ...["alertmanager", "edge", "node", "postgres", "prometheus", "redis"],
+      ...serviceNames.map(() => "signalbox"),
+      // Every area behind the edge.
+      ...serviceNames.filter((name) => name !== "image-worker").map(() => "probe"),
+    ];
     assert.deepEqual(
       jobs.filter((job: string) => !jobsWithoutStandIn.includes(job)),
-      wanted,
+      wanted.toSorted(),
     );
   }, timeout);
   const metricsOf = async (query: string) =>
     (await read(`query?query=${encodeURIComponent(query)}`)).result.map(({ value }: { value: [number, string] }) =>
       Number(value[1]),
     );
-  for (const engine of ["pg_up", "redis_up", "nginx_up"])
+  for (const engine of ["pg_up", "redis_up", "edge_up", "edge_certificate_trusted"])
     await eventually(async () => assert.deepEqual(await metricsOf(engine), [1], engine), timeout);
+  // The probes' own requests are among them.
+  const counted = 'sum(edge_requests_total{job="edge",service="images"})';
+  await eventually(async () => assert.ok(((await metricsOf(counted))[0] ?? 0) > 0), timeout);
   await eventually(async () => {
     const { groups } = await read("rules");
     const rules = groups.flatMap(({ rules }: { rules: object[] }) => rules) as { name: string; health: string }[];

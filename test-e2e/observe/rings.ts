@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { environment } from "@signalbox/config";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
+import type { Alert } from "@signalbox/infra/observe/alerts/alert.ts";
 import { alerts } from "@signalbox/infra/observe/alerts/alerts.ts";
 import { slos } from "@signalbox/infra/observe/alerts/slos.ts";
 import { eventually } from "@signalbox/testing";
@@ -24,8 +25,13 @@ interface Rang<T> {
  * Runs the work and checks that the alert's expression becomes true by it, and false after it. The required duration is
  * omitted.
  */
-export async function rings<T>(prometheus: RunningPrometheus, name: string, work: () => Promise<T>): Promise<Rang<T>> {
-  const expression = expressionOf(name);
+export async function rings<T>(
+  prometheus: RunningPrometheus,
+  name: string,
+  work: () => Promise<T>,
+  severity?: Alert["severity"],
+): Promise<Rang<T>> {
+  const expression = expressionOf(name, severity);
   let samples: readonly Sample[] = [];
   const holds = async () => {
     const found = await prometheus.query(expression);
@@ -52,13 +58,13 @@ async function watch(look: () => Promise<unknown>, ended: AbortSignal): Promise<
 }
 
 /** Uses a short window: a test does not wait for minutes of a month's budget. */
-function expressionOf(name: string): string {
+function expressionOf(name: string, severity?: Alert["severity"]): string {
   const slo = slos.find(({ alert }) => alert === name);
   if (slo) {
     const over = (text: string) => text.replaceAll("$window", window);
     return `(${over(slo.bad)}) / ((${over(slo.all)}) > 0) > ${14.4 * (1 - slo.objective)}`;
   }
-  const alert = alerts.find((one) => one.name === name);
+  const alert = alerts.find((one) => one.name === name && (severity ?? one.severity) === one.severity);
   if (!alert) throw new Error(`there is no alert ${name}`);
   return alert.expr.replaceAll(/\[\d+[mh]\]/g, `[${window}]`);
 }

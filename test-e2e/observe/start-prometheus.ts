@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { engineNamed, enginesFolder, freePort, startOwnEngine } from "@signalbox/infra/engines/index.ts";
 import { alerts } from "@signalbox/infra/observe/alerts/alerts.ts";
 import { rulesFile } from "@signalbox/infra/observe/alerts/rules-file.ts";
+import type { Board } from "@signalbox/infra/observe/dashboards/board.ts";
 import { boards } from "@signalbox/infra/observe/dashboards/dashboards.ts";
 import { metricCatalogue } from "@signalbox/telemetry";
 import { eventually } from "@signalbox/testing";
@@ -23,7 +24,10 @@ export interface RunningPrometheus {
   close(): Promise<void>;
 }
 
-export async function startPrometheus(managementUrls: ReadonlyMap<string, string>): Promise<RunningPrometheus> {
+export async function startPrometheus(
+  managementUrls: ReadonlyMap<string, string>,
+  jobs: readonly object[] = [],
+): Promise<RunningPrometheus> {
   const parent = join(enginesFolder, "own");
   await mkdir(parent, { recursive: true });
   const folder = await mkdtemp(join(parent, "prometheus-"));
@@ -34,6 +38,7 @@ export async function startPrometheus(managementUrls: ReadonlyMap<string, string
     rule_files: ["rules.yml"],
     scrape_configs: [
       { job_name: "signalbox", metrics_path: "/management/metrics", static_configs: [{ targets }], honor_labels: true },
+      ...jobs,
     ],
   };
   await writeFile(join(folder, "prometheus.yml"), JSON.stringify(configuration));
@@ -107,7 +112,18 @@ export async function assertQueries(
   prometheus: RunningPrometheus,
   { baseUrl }: Pick<System, "baseUrl">,
 ): Promise<void> {
-  const queries = boards.flatMap(({ title, rows }) =>
+  const own = boards.filter(({ ofExporters }) => !ofExporters);
+  await findData(prometheus, own, async () => void (await (await fetch(`${baseUrl}/api/v2/settings/`)).arrayBuffer()));
+  for (const { expr } of alerts) await prometheus.query(expr);
+}
+
+/** Checks that every query of the dashboards finds data; `use` is called before each attempt. */
+export async function findData(
+  prometheus: RunningPrometheus,
+  some: readonly Board[],
+  use: () => Promise<void>,
+): Promise<void> {
+  const queries = some.flatMap(({ title, rows }) =>
     rows.flatMap(({ panels }) =>
       panels.flatMap((panel) => panel.queries.map(({ expr }) => ({ name: `${title}, ${panel.title}`, expr }))),
     ),
@@ -115,12 +131,11 @@ export async function assertQueries(
   for (const { name, expr } of queries) {
     const asked = expr.replaceAll("$__rate_interval", "1m").replaceAll("$service", ".*");
     const findsData = async () => {
-      await (await fetch(`${baseUrl}/api/v2/settings/`)).arrayBuffer();
+      await use();
       return (await prometheus.query(asked)).length > 0;
     };
     await eventually(findsData, { timeoutMs: 60_000, message: `${name}: ${asked} finds data` });
   }
-  for (const { expr } of alerts) await prometheus.query(expr);
 }
 
 /** Returns promtool's findings; empty when all is well. */

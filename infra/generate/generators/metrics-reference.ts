@@ -1,4 +1,4 @@
-import { type MetricDeclaration, metricCatalogue } from "@signalbox/telemetry";
+import { type MetricDeclaration, metricCatalogue, nginxMetrics } from "@signalbox/telemetry";
 import type { Generator } from "../generator.ts";
 
 /** The page of metrics, each with its type, unit, labels and buckets, and its alerts. */
@@ -8,10 +8,11 @@ export const metricsReference: Generator = {
   folders: async () => [],
   generate: async () => {
     const { alertsUsing } = await import("../../observe/alerts/alerts.ts");
-    const rows = Object.entries<MetricDeclaration>(metricCatalogue)
-      .toSorted(([a], [b]) => a.localeCompare(b))
-      .map(([name, metric]) => rowOf(name, metric, alertsUsing(name)));
-    return new Map([["docs/reference/metrics.md", page(rows)]]);
+    const rowsOf = (catalogue: Readonly<Record<string, MetricDeclaration>>) =>
+      Object.entries(catalogue)
+        .toSorted(([a], [b]) => a.localeCompare(b))
+        .map(([name, metric]) => rowOf(name, metric, alertsUsing(name)));
+    return new Map([["docs/reference/metrics.md", page(rowsOf(metricCatalogue), rowsOf(nginxMetrics))]]);
   },
 };
 
@@ -25,7 +26,10 @@ function unitOf(name: string): string {
   return ["seconds", "bytes"].find((unit) => name.includes(`_${unit}`)) ?? "count";
 }
 
-function page(rows: readonly string[]): string {
+const columns = `| metric | type | unit | labels | buckets | meaning | alerts |
+|---|---|---|---|---|---|---|`;
+
+function page(rows: readonly string[], edgeRows: readonly string[]): string {
   return `# Metrics
 
 Generated from \`libs/telemetry/src/catalogue\`: an unlisted metric cannot be created. Every process serves its metrics at
@@ -34,8 +38,17 @@ Generated from \`libs/telemetry/src/catalogue\`: an unlisted metric cannot be cr
 later ones are counted under \`other\`. Histograms carry the trace of a request as their exemplar where it is exported. Node's
 own \`process_*\` and \`nodejs_*\` (heap, garbage collection, delay of the event loop, file handles) are served beside them.
 
-| metric | type | unit | labels | buckets | meaning | alerts |
-|---|---|---|---|---|---|---|
+${columns}
 ${rows.join("\n")}
+
+## The edge
+
+nginx counts nothing by route or status, so it sends a line for each request to the exporter beside it (\`infra/edge/exporter\`), which serves these
+at \`/metrics\`, port 9113. A \`route\` is a prefix of the published paths, and \`none\` where nothing is published: no label holds text of a caller.
+Lines that arrive while the exporter is away are not counted; nginx never waits for it. In a cluster the ingress controller has metrics of its own, and
+the alerts look at those of ingress-nginx too.
+
+${columns}
+${edgeRows.join("\n")}
 `;
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { serviceNames } from "@signalbox/core";
-import { metricCatalogue } from "@signalbox/telemetry";
+import { metricCatalogue, nginxMetrics } from "@signalbox/telemetry";
 import { parse, stringify } from "yaml";
 import { repositoryFolder } from "../../engines/engine-folders.ts";
 import { boundOf, descriptionOf } from "../dashboards/board.ts";
@@ -14,6 +14,7 @@ import { boards } from "../dashboards/dashboards.ts";
 import { ofSignalbox } from "./alert.ts";
 import { alerts, expressionsOf, metricsIn } from "./alerts.ts";
 import { boardOf, rulesFile, rulesFileOf } from "./rules-file.ts";
+import { thresholdAlerts } from "./threshold-alerts.ts";
 
 const run = promisify(execFile);
 
@@ -49,6 +50,7 @@ const grows = (series: string, byMinute: number): Series => ({ [series]: `0+${by
 const day = 24 * 60;
 const events = "signalbox_outbox_delay_seconds";
 const arrivals = "signalbox_webhook_arrival_seconds";
+const droppedConnections = 'edge_connections_dropped_total{job="edge",instance="edge"}';
 const route = 'service="account",route="/api/account/",method="GET",status="200"';
 
 const cases: readonly Case[] = [
@@ -111,15 +113,74 @@ const cases: readonly Case[] = [
     stays: ourServices(serviceNames),
   },
   threshold("EdgeUnreachable", 'probe_success{job="probe",instance="http://edge:8080/graphql"}', 0, 1),
-  { alert: "EdgeFull", at: "1h", fires: edgeConnections(100, 90), stays: edgeConnections(100, 100) },
+  edgeErrors("502", 3),
+  edgeErrors("504", 3),
+  edgeErrors("503", 3),
+  {
+    // What a house has whose edge is an ingress controller.
+    alert: "EdgeErrors",
+    at: "1h",
+    fires: ingressRequests(20, 10),
+    stays: ingressRequests(20, 0),
+  },
+  {
+    alert: "EdgeErrors",
+    at: "1h",
+    // Most requests fail, and they are very few.
+    stays: edgeRequests("images", { 200: 0, 502: 1 }),
+    fires: edgeRequests("images", { 200: 0, 502: 4 }),
+  },
+  {
+    alert: "EdgeErrors",
+    at: "1h",
+    // A paused source is somebody's choice.
+    stays: edgeRequests("webhook-ingest", { 202: 20, 503: 20 }),
+    fires: edgeRequests("webhook-ingest", { 202: 20, 502: 20 }),
+  },
+  {
+    alert: "EdgeFull",
+    severity: "page",
+    at: "1h",
+    fires: grows(droppedConnections, 1),
+    stays: stays(droppedConnections, 7),
+  },
+  {
+    alert: "EdgeFull",
+    severity: "page",
+    at: "1h",
+    fires: ingressConnections(100, 90),
+    stays: ingressConnections(100, 100),
+  },
+  {
+    alert: "EdgeFull",
+    severity: "ticket",
+    at: "1h",
+    fires: usedConnections(500, 6_000),
+    stays: usedConnections(500, 50),
+  },
+  { alert: "EdgeUnmeasured", at: "1h", fires: measured(0, 1), stays: measured(24, 1) },
+  { alert: "EdgeUnmeasured", at: "1h", fires: measured(24, 0), stays: measured(24, 1) },
+  { alert: "EdgeUnmeasured", at: "1h", fires: {}, stays: measured(24, 1) },
+  threshold("CertificateWrong", 'edge_certificate_trusted{job="edge",instance="edge"}', 0, 1),
+  {
+    alert: "CertificateEnds",
+    severity: "ticket",
+    at: "2h",
+    fires: stays('edge_certificate_end_timestamp_seconds{job="edge",instance="edge"}', 10 * 86_400),
+    stays: stays('edge_certificate_end_timestamp_seconds{job="edge",instance="edge"}', 60 * 86_400),
+  },
   certificate("ticket", 10),
   certificate("page", 1),
   {
     alert: "ExporterDown",
     at: "1h",
     fires: stays('up{job="kafka",instance="a"}', 0),
-    stays: { ...stays('up{job="kafka",instance="a"}', 1), ...stays('up{job="signalbox",instance="b"}', 0) },
+    stays: { ...stays('up{job="kafka",instance="a"}', 1), ...stays('up{job="of-another-house",instance="b"}', 0) },
   },
+  threshold("EngineDown", 'pg_up{job="postgres",instance="a"}', 0, 1),
+  threshold("EngineDown", 'redis_up{job="redis",instance="a"}', 0, 1),
+  threshold("EngineDown", 'kafka_brokers{job="kafka",instance="a"}', 0, 3),
+  { alert: "DiskFull", at: "1h", fires: disk(4), stays: disk(40) },
   {
     alert: "DatabaseConnections",
     at: "1h",
@@ -230,10 +291,63 @@ function ourServices(services: readonly string[]): Series {
   return Object.assign({}, ...services.map((service) => stays(`signalbox_build_info{service="${service}"}`, 1)));
 }
 
-function edgeConnections(accepted: number, handled: number): Series {
+/** Requests of a minute, by status. */
+function edgeRequests(service: string, statuses: Readonly<Record<number, number>>): Series {
+  return Object.assign(
+    {},
+    ...Object.entries(statuses).map(([status, byMinute]) =>
+      grows(`edge_requests_total{job="edge",service="${service}",route="/r",status="${status}"}`, byMinute),
+    ),
+  );
+}
+
+/** Fails so many requests of twenty in a minute; below one of twenty it stays silent. */
+function edgeErrors(status: string, byMinute: number): Case {
   return {
-    ...grows('nginx_connections_accepted{job="edge",instance="edge"}', accepted),
-    ...grows('nginx_connections_handled{job="edge",instance="edge"}', handled),
+    alert: "EdgeErrors",
+    severity: "page",
+    at: "1h",
+    fires: edgeRequests("images", { 200: 20 - byMinute, [status]: byMinute }),
+    stays: edgeRequests("images", { 200: 2_000, [status]: byMinute }),
+  };
+}
+
+function ingressRequests(good: number, bad: number): Series {
+  const series = (status: string) =>
+    `nginx_ingress_controller_requests{job="ingress-nginx-controller-metrics",ingress="signalbox",service="images",status="${status}"}`;
+  return { ...grows(series("200"), good), ...grows(series("502"), bad) };
+}
+
+function ingressConnections(accepted: number, handled: number): Series {
+  const series = (state: string) =>
+    `nginx_ingress_controller_nginx_process_connections_total{job="ingress-nginx-controller-metrics",state="${state}"}`;
+  return { ...grows(series("accepted"), accepted), ...grows(series("handled"), handled) };
+}
+
+/** Beside many that only wait. */
+function usedConnections(reading: number, writing: number): Series {
+  return {
+    ...stays('edge_connections{job="edge",instance="edge",state="waiting"}', 15_000),
+    ...stays('edge_connections{job="edge",instance="edge",state="reading"}', reading),
+    ...stays('edge_connections{job="edge",instance="edge",state="writing"}', writing),
+    ...stays('edge_connections_max{job="edge",instance="edge"}', 16_384),
+  };
+}
+
+function measured(linesByMinute: number, up: number): Series {
+  return {
+    ...grows('edge_log_lines_total{job="edge",instance="edge",outcome="read"}', linesByMinute),
+    ...stays('edge_log_lines_total{job="edge",instance="edge",outcome="unreadable"}', 0),
+    ...stays('edge_up{job="edge",instance="edge"}', up),
+    ...stays('probe_success{job="probe",instance="http://edge:8080/images"}', 1),
+  };
+}
+
+function disk(availableShare: number): Series {
+  const labels = '{job="node",fstype="ext4",mountpoint="/",instance="a"}';
+  return {
+    ...stays(`node_filesystem_avail_bytes${labels}`, availableShare),
+    ...stays(`node_filesystem_size_bytes${labels}`, 100),
   };
 }
 
@@ -306,6 +420,23 @@ const quietDay: Series = {
   ...within(arrivals, 'service="webhook-delivery"', "60", 1 / 60, 1 / 60, day),
   ...within(events, 'service="images",topic="signalbox.image.v1"', "5", 1 / 60, 1 / 60, day),
   ...Object.fromEntries(serviceNames.map((service) => [`signalbox_build_info{service="${service}"}`, `1x${day}`])),
+  // One of the requests of the night ends at the edge; the probes ask all the time.
+  'edge_requests_total{job="edge",service="account",route="/api/account",status="200"}': `0+1x${day}`,
+  'edge_requests_total{job="edge",service="images",route="/images",status="502"}': `0x700 1x${day - 700}`,
+  'edge_log_lines_total{job="edge",outcome="read"}': `0+25x${day}`,
+  'edge_log_lines_total{job="edge",outcome="unreadable"}': `0x${day}`,
+  'edge_up{job="edge"}': `1x${day}`,
+  'edge_connections{job="edge",state="waiting"}': `3x${day}`,
+  'edge_connections{job="edge",state="reading"}': `0x${day}`,
+  'edge_connections{job="edge",state="writing"}': `1x${day}`,
+  'edge_connections_max{job="edge"}': `16384x${day}`,
+  'edge_connections_dropped_total{job="edge"}': `0x${day}`,
+  'edge_certificate_trusted{job="edge"}': `1x${day}`,
+  'edge_certificate_end_timestamp_seconds{job="edge"}': `${60 * 86_400}x${day}`,
+  'probe_success{job="probe",instance="http://edge:8080/images"}': `1x${day}`,
+  // The only attempt of an hour fails, and so does the only fetch.
+  'signalbox_webhook_attempts_total{service="webhook-delivery",answer="5xx"}': `0x700 1x${day - 700}`,
+  'signalbox_graphql_fetch_seconds_count{service="gateway",subgraph="images",outcome="unavailable"}': `0x700 1x${day - 700}`,
 };
 
 test("no alert fires in a quiet day and night with one failed request", async () => {
@@ -353,10 +484,32 @@ test("every alert fires in its cases, and stays silent in the others", async () 
 
 test("alerts use existing metrics", () => {
   const foreign = /^(up$|nodejs_|process_|probe_|nginx_|pg_|redis_|kafka_|node_|kubelet_)/;
+  const ours = { ...metricCatalogue, ...nginxMetrics };
   for (const { name } of alerts) {
     for (const metric of expressionsOf(name).flatMap(metricsIn))
-      assert.ok(metric in metricCatalogue || foreign.test(metric), `${name} looks at ${metric}`);
+      assert.ok(metric in ours || foreign.test(metric), `${name} looks at ${metric}`);
   }
+});
+
+test("every rule names the job of what it looks at, and what is a share has a least number", () => {
+  const { groups } = parse(rulesFile());
+  const rules: { alert?: string; record?: string; expr: string }[] = groups.flatMap(
+    ({ rules: some }: { rules: [] }) => some,
+  );
+  for (const { alert, record, expr } of rules) {
+    const selectors = expr.match(
+      /\b(?:signalbox|http_server|nodejs|edge|probe|nginx|pg|redis|kafka|node|kubelet)_\w+(?:\{[^}]*\})?|\bup\{[^}]*\}/g,
+    );
+    // Shares are recorded of what has its job, and an ingress controller has the name that a house gave it.
+    for (const selector of (selectors ?? []).filter((one) => !/^signalbox:|ingress="signalbox"/.test(one)))
+      assert.match(selector, /job=/, `${alert ?? record}: ${selector}`);
+  }
+  const shares = thresholdAlerts.filter(({ expr }) => /rate\([^/]*\)\s*\/\s*sum/.test(expr));
+  assert.deepEqual(
+    shares.map(({ name }) => name),
+    ["ReceiversFail", "SubgraphFails"],
+  );
+  for (const { name, expr } of shares) assert.match(expr, />= \d+$/, name);
 });
 
 test("every alert links its runbook and a dashboard that shows what it looks at, at the addresses of the deployment", async () => {
@@ -395,15 +548,30 @@ test("every panel says what it shows, and a panel with an alert has its bound as
   });
 });
 
-test("every alert has a section with its meaning, diagnosis, repair and end", async () => {
+test("every alert has a section: meaning, first look with commands of each deployment, repair, limits, whom to wake, end", async () => {
   const [, ...sections] = (await readFile(join(repositoryFolder, "docs/runbooks.md"), "utf8")).split(/^(?=## )/m);
   const names = [...new Set(alerts.map(({ name }) => name))];
-  const parts = ["What it means", "Where to look", "How to mend it", "When it is over"];
+  const look = ["What it means", "Where to look", "How to mend it"];
+  const parts = [...look, "What not to do", "Whom to wake", "When it is over"];
   const headingsOf = (text: string) => [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading);
   assert.deepEqual(
     sections.map(headingsOf),
     names.toSorted().map((name) => [name, ...parts]),
   );
+  const severities = Object.groupBy(alerts, ({ name }) => name);
+  for (const section of sections) {
+    const name = /^## (\w+)/.exec(section)?.[1] ?? "";
+    for (const part of parts) {
+      const text = section.split(`### ${part}\n`)[1]?.split(/^### /m)[0]?.trim() ?? "";
+      assert.ok(text.length > 15, `${name}: ${part}`);
+    }
+    for (const where of ["Kubernetes  kubectl ", "compose     docker compose ", "small       docker compose -f "])
+      assert.ok(section.includes(`\n${where}`), `${name} has no command that begins with ${where}`);
+    // Nobody is woken for a ticket alone.
+    const isPage = severities[name]?.some(({ severity }) => severity !== "ticket");
+    const whom = section.split("### Whom to wake\n")[1] ?? "";
+    assert.equal(/^(The person on call|The page wakes the person on call)/.test(whom), isPage, `${name}: ${whom}`);
+  }
   for (const metric of sections.join("").match(/\b(signalbox|http_server)_[a-z_]+\b/g) ?? [])
     assert.ok(metric.replace(/_(bucket|count|sum)$/, "") in metricCatalogue, `a runbook names ${metric}`);
 });

@@ -1,4 +1,5 @@
 import { type Alert, ofSignalbox } from "./alert.ts";
+import { edgeAlerts } from "./edge-alerts.ts";
 import { engineAlerts } from "./engine-alerts.ts";
 import { alertsOf, slos } from "./slos.ts";
 import { thresholdAlerts } from "./threshold-alerts.ts";
@@ -7,6 +8,7 @@ import { thresholdAlerts } from "./threshold-alerts.ts";
 export const alerts: readonly Alert[] = [
   ...slos.flatMap(alertsOf),
   ...thresholdAlerts.map((alert) => ({ ...alert, expr: ofSignalbox(alert.expr) })),
+  ...edgeAlerts,
   ...engineAlerts,
 ];
 
@@ -18,7 +20,10 @@ export function expressionsOf(name: string): string[] {
 
 /** Lists the metrics of an expression, without the suffixes of a histogram. */
 export function metricsIn(expression: string): string[] {
-  const names = expression.replaceAll(/"[^"]*"/g, "").match(/\b(signalbox|http_server|nodejs|process|up)\w*\b/g) ?? [];
+  const names =
+    expression
+      .replaceAll(/"[^"]*"/g, "")
+      .match(/\b(signalbox|http_server|nodejs|process|edge_|probe_|pg_|redis_|kafka_|node_|up)\w*\b/g) ?? [];
   return [...new Set(names.map((name) => name.replace(/_(bucket|count|sum)$/, "")))];
 }
 

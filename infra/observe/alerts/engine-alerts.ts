@@ -1,40 +1,23 @@
 import type { Alert } from "./alert.ts";
 
-/** The days before its end at which a certificate is a ticket, and those at which it wakes someone. */
-const certificateDays = { ticket: 14, page: 2 } as const;
-const lifeOfCertificate = 'min by (instance) (probe_ssl_earliest_cert_expiry{job="probe"} - time())';
+/** Exporters whose figures alerts look at. Another Prometheus may have jobs that are none of ours. */
+const exporters = ["edge", "probe", "postgres", "redis", "kafka", "node"];
 
-/** Alerts about the edge as callers see it, and about the engines, by the metrics of their exporters. */
+/** Alerts about the engines and the disks, by the metrics of their exporters. */
 export const engineAlerts: readonly Alert[] = [
-  {
-    name: "EdgeUnreachable",
-    severity: "page",
-    expr: 'probe_success{job="probe"} == 0',
-    for: "2m",
-    summary: "{{ $labels.instance }} is not answered at the edge, or with an error of the edge itself.",
-  },
-  {
-    name: "EdgeFull",
-    severity: "page",
-    // nginx accepts a connection and drops it only where `worker_connections` are used up.
-    expr: 'increase(nginx_connections_accepted{job="edge"}[5m]) - increase(nginx_connections_handled{job="edge"}[5m]) > 0',
-    summary: "The edge dropped {{ $value | humanize }} connections in five minutes: all that it may have are open.",
-  },
-  ...(["ticket", "page"] as const).map(
-    (severity): Alert => ({
-      name: "CertificateEnds",
-      severity,
-      expr: `${lifeOfCertificate} < ${certificateDays[severity]} * 86400`,
-      for: "5m",
-      summary: "The certificate of {{ $labels.instance }} ends in {{ $value | humanizeDuration }}.",
-    }),
-  ),
   {
     name: "ExporterDown",
     severity: "ticket",
-    expr: 'up{job!="signalbox"} == 0',
+    expr: `up{job=~"${exporters.join("|")}"} == 0`,
     for: "10m",
     summary: "{{ $labels.job }} does not answer a scrape: alerts that look at it are blind.",
+  },
+  {
+    name: "EngineDown",
+    severity: "page",
+    expr: 'pg_up{job="postgres"} == 0 or redis_up{job="redis"} == 0 or kafka_brokers{job="kafka"} == 0',
+    for: "1m",
+    summary: "The exporter of {{ $labels.job }} does not reach its engine.",
   },
   {
     name: "DatabaseConnections",
@@ -84,10 +67,21 @@ export const engineAlerts: readonly Alert[] = [
     severity: "page",
     expr: [
       'predict_linear(node_filesystem_avail_bytes{job="node",fstype!~"tmpfs|overlay|ramfs"}[1h], 4 * 3600) < 0',
-      'predict_linear(kubelet_volume_stats_available_bytes{namespace="signalbox"}[1h], 4 * 3600) < 0',
+      'predict_linear(kubelet_volume_stats_available_bytes{job="kubelet",namespace="signalbox"}[1h], 4 * 3600) < 0',
     ].join("\n  or "),
     for: "15m",
     summary:
       "{{ $labels.mountpoint }}{{ $labels.persistentvolumeclaim }} of {{ $labels.instance }} is full within four hours.",
+  },
+  {
+    name: "DiskFull",
+    severity: "page",
+    expr: [
+      'node_filesystem_avail_bytes{job="node",fstype!~"tmpfs|overlay|ramfs|squashfs"} / node_filesystem_size_bytes{job="node"} < 0.05',
+      'kubelet_volume_stats_available_bytes{job="kubelet",namespace="signalbox"} / kubelet_volume_stats_capacity_bytes{job="kubelet"} < 0.05',
+    ].join("\n  or "),
+    for: "2m",
+    summary:
+      "{{ $value | humanizePercentage }} of {{ $labels.mountpoint }}{{ $labels.persistentvolumeclaim }} of {{ $labels.instance }} is left.",
   },
 ];

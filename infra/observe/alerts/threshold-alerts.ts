@@ -164,7 +164,8 @@ export const thresholdAlerts: readonly Alert[] = [
   {
     name: "ReceiversFail",
     severity: "ticket",
-    expr: `sum(rate(signalbox_webhook_attempts_total{answer!="2xx"}[30m])) / sum(rate(signalbox_webhook_attempts_total[30m])) > 0.5`,
+    expr: `sum(rate(signalbox_webhook_attempts_total{answer!="2xx"}[30m])) / sum(rate(signalbox_webhook_attempts_total[30m])) > 0.5
+  and sum(increase(signalbox_webhook_attempts_total[30m])) >= 20`,
     for: "30m",
     summary: "{{ $value | humanizePercentage }} of all delivery attempts fail.",
   },
@@ -198,7 +199,8 @@ export const thresholdAlerts: readonly Alert[] = [
     name: "SubgraphFails",
     severity: "page",
     expr: `sum by (subgraph) (rate(signalbox_graphql_fetch_seconds_count{outcome=~"unavailable|fault"}[5m]))
-  / sum by (subgraph) (rate(signalbox_graphql_fetch_seconds_count[5m])) > 0.05`,
+  / sum by (subgraph) (rate(signalbox_graphql_fetch_seconds_count[5m])) > 0.05
+  and sum by (subgraph) (increase(signalbox_graphql_fetch_seconds_count{outcome=~"unavailable|fault"}[5m])) >= 5`,
     for: "5m",
     summary: "{{ $value | humanizePercentage }} of the fetches from {{ $labels.subgraph }} fail.",
   },

@@ -10,7 +10,7 @@ import {
 } from "@grafana/grafana-foundation-sdk/dashboard";
 import { DataqueryBuilder } from "@grafana/grafana-foundation-sdk/prometheus";
 import { PanelBuilder } from "@grafana/grafana-foundation-sdk/timeseries";
-import { metricCatalogue } from "@signalbox/telemetry";
+import { type MetricDeclaration, metricCatalogue, nginxMetrics } from "@signalbox/telemetry";
 import { alerts, alertsUsing, metricsIn } from "../alerts/alerts.ts";
 
 interface Query {
@@ -40,6 +40,8 @@ export interface Board {
   readonly uid: string;
   readonly title: string;
   readonly rows: readonly Row[];
+  /** True when its figures come from exporters, which a system without the profile `observe` has not. */
+  readonly ofExporters?: true;
 }
 
 /** Builds the rate of a counter, over a window that fits the zoom of the panel. */
@@ -107,14 +109,14 @@ const metricsOf = ({ queries }: Panel): string[] => [...new Set(queries.flatMap(
 /** Describes a panel by what the catalogue says of its metrics, and the runbooks of the alerts that look at them. */
 export function descriptionOf(panel: Panel): string {
   const metrics = metricsOf(panel);
-  const helps = metrics.filter(isOurs).map((metric) => `\`${metric}\`: ${metricCatalogue[metric].help}`);
+  const helps = metrics.flatMap((metric) => (metric in ours ? [`\`${metric}\`: ${ours[metric]?.help}`] : []));
   const names = [...new Set(metrics.flatMap(alertsUsing))];
   const runbooks = names.map((name) => `[${name}](\${signalbox}/docs/runbooks#${name.toLowerCase()})`);
   const own = panel.description === undefined ? [] : [panel.description];
   return [...own, ...helps, ...(runbooks.length > 0 ? [`Runbooks: ${runbooks.join(", ")}`] : [])].join("\n\n");
 }
 
-const isOurs = (metric: string): metric is keyof typeof metricCatalogue & string => metric in metricCatalogue;
+const ours: Readonly<Record<string, MetricDeclaration>> = { ...metricCatalogue, ...nginxMetrics };
 
 /** Reads the bound of the panel's alert from the end of its expression, such as `> 26 * 3600`; null without an alert. */
 export function boundOf({ alert }: Panel): number | null {

@@ -1,4 +1,6 @@
 import { type Board, histogramQuantile, perSecond, type Row } from "./board.ts";
+import { edgeRows } from "./edge-rows.ts";
+import { engineRows } from "./engine-rows.ts";
 import { databaseRow, nodeRow } from "./process-rows.ts";
 
 const s = 'service=~"$service"';
@@ -280,4 +282,6 @@ export const boards: readonly Board[] = [
   { uid: "signalbox-events", title: "Signalbox: outbox and event log", rows: eventRows },
   { uid: "signalbox-webhooks", title: "Signalbox: webhooks", rows: webhookRows },
   { uid: "signalbox-images", title: "Signalbox: images", rows: [imageRow] },
+  { uid: "signalbox-edge", title: "Signalbox: the edge", rows: edgeRows, ofExporters: true },
+  { uid: "signalbox-engines", title: "Signalbox: engines and disks", rows: engineRows, ofExporters: true },
 ];

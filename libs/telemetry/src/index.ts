@@ -1,5 +1,6 @@
 export type { MetricDeclaration } from "./catalogue/declare-metric.ts";
 export { metricCatalogue } from "./catalogue/metric-catalogue.ts";
+export { nginxMetrics } from "./catalogue/nginx-metrics.ts";
 export {
   createLogger,
   type Logger,
