@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { systemClock } from "@signalbox/core";
 import { eventsMigrations } from "@signalbox/events";
 import { migrate, openPool } from "@signalbox/storage";
@@ -37,3 +38,13 @@ export function percentile(samples: readonly number[], share: number): number {
 }
 
 export const rounded = (value: number): number => Math.round(value * 10) / 10;
+
+/** Reads the resident or the proportional set size of these processes (proc(5), smaps_rollup). */
+export async function memoryOf(size: "Rss" | "Pss", pids: readonly number[]): Promise<number> {
+  let kib = 0;
+  for (const pid of pids) {
+    const text = await readFile(`/proc/${pid}/smaps_rollup`, "utf8").catch(() => "");
+    kib += Number(new RegExp(`^${size}: +(\\d+)`, "m").exec(text)?.[1] ?? 0);
+  }
+  return rounded(kib / 1024);
+}

@@ -55,6 +55,11 @@ export const benches: Readonly<Record<string, Bench>> = {
       "Batches of 64 attempts with and without their figures on PostgreSQL with fsync, and reads of the statistics of 30 days and a million deliveries.",
     load: () => import("./statistics.ts"),
   },
+  small: {
+    description:
+      "Memory of the small deployment and of what watches it, at some tens of requests a second, against 1 GiB.",
+    load: () => import("./small.ts"),
+  },
   start: {
     description: "`npm start` until every service serves, in an empty folder and then on its data.",
     load: () => import("./start.ts"),

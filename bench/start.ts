@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { systemClock } from "@signalbox/core";
 import { processTree } from "@signalbox/infra/engines/processes.ts";
 import { startProcess, type TestProcess } from "@signalbox/testing";
-import { rounded } from "./bench-parts.ts";
+import { memoryOf } from "./bench-parts.ts";
 import { most } from "./history.ts";
 
 const warmStarts = 5;
@@ -82,14 +82,4 @@ async function stopped(process: TestProcess): Promise<void> {
 async function postmasterOf(folder: string): Promise<number> {
   const text = await readFile(join(folder, "postgres", "data", "postmaster.pid"), "utf8");
   return Number(text.split("\n")[0]);
-}
-
-/** Reads the resident or the proportional set size of these processes (proc(5), smaps_rollup). */
-async function memoryOf(size: "Rss" | "Pss", pids: readonly number[]): Promise<number> {
-  let kib = 0;
-  for (const pid of pids) {
-    const text = await readFile(`/proc/${pid}/smaps_rollup`, "utf8").catch(() => "");
-    kib += Number(new RegExp(`^${size}: +(\\d+)`, "m").exec(text)?.[1] ?? 0);
-  }
-  return rounded(kib / 1024);
 }

@@ -17,6 +17,8 @@ const ownFolder = join(enginesFolder, "own");
 
 /** An engine that one test has for itself, to pause, kill and start again as it likes. */
 export interface OwnEngine extends Omit<RunningEngine, "pid" | "identity"> {
+  /** Lists its processes, of its present run. */
+  processes(): Promise<number[]>;
   /** Ends every process of the engine at once, as `kill -9` does. */
   kill(): Promise<void>;
   /** Halts every process of the engine (SIGSTOP): connections stay open and nothing answers. */
@@ -52,6 +54,7 @@ export async function startOwnEngine(engine: Engine, place: Omit<EnginePlace, "f
     details,
     folder,
     kill,
+    processes: () => processTree(running.pid),
     pause: async () => haltProcesses(await processTree(running.pid)),
     resume: () => signalAll("SIGCONT"),
     restart: async () => {

@@ -9,7 +9,9 @@ import { serviceNames } from "@signalbox/core";
 import { parse } from "yaml";
 import { serviceOf } from "../edge/edge-routes.ts";
 import { repositoryFolder } from "../engines/engine-folders.ts";
+import type { Alert } from "./alerts/alert.ts";
 import { alerts } from "./alerts/alerts.ts";
+import { isForSmall } from "./alerts/rules-file.ts";
 
 const run = promisify(execFile);
 const at = (path: string): string => join(repositoryFolder, path);
@@ -24,55 +26,137 @@ interface Container {
   readonly mem_limit: string;
 }
 
-describe("the profile `observe` of docker-compose.yml", () => {
-  let services: Readonly<Record<string, Container>> = {};
-  before(async () => {
-    ({ services } = await read("docker-compose.yml"));
-  });
-  const service = (name: string): Container => services[name] ?? assert.fail(`there is no service ${name}`);
-  const mounts = (name: string) =>
-    (service(name).volumes ?? []).map((text) => {
-      const [source = "", target = ""] = text.split(":");
-      return { source, target };
+interface Deployment {
+  readonly file: string;
+  /** Folder of the configuration and rules of its Prometheus. */
+  readonly folder: string;
+  readonly scraped: readonly string[];
+  /** Beside Prometheus, Alertmanager, Grafana and the probe. */
+  readonly exporters: readonly string[];
+  readonly alerts: readonly Alert[];
+}
+
+const deployments: readonly Deployment[] = [
+  {
+    file: "docker-compose.yml",
+    folder: "infra/observe/prometheus",
+    scraped: serviceNames,
+    exporters: ["collector", "kafka-exporter", "node-exporter", "postgres-exporter", "redis-exporter"],
+    alerts,
+  },
+  {
+    file: "compose.small.yml",
+    folder: "infra/observe/small",
+    scraped: ["signalbox"],
+    exporters: ["node-exporter", "postgres-exporter"],
+    alerts: alerts.filter(isForSmall),
+  },
+];
+
+interface Job {
+  readonly job_name: string;
+  readonly static_configs: { readonly targets: readonly string[] }[];
+}
+
+const targetsOf = ({ static_configs }: Pick<Job, "static_configs">) => static_configs.flatMap(({ targets }) => targets);
+const areas = serviceNames.filter((name) => name !== "image-worker").toSorted();
+const areasOf = (urls: readonly string[]) => urls.map((url) => serviceOf(new URL(url).pathname)).toSorted();
+
+for (const { file, folder, scraped, exporters, alerts: own } of deployments) {
+  describe(`the profile \`observe\` of ${file}`, () => {
+    let services: Readonly<Record<string, Container>> = {};
+    let jobs: readonly Job[] = [];
+    before(async () => {
+      ({ services } = await read(file));
+      ({ scrape_configs: jobs } = await read(join(folder, "prometheus.yml")));
+    });
+    const job = (name: string) => jobs.find(({ job_name }) => job_name === name) ?? assert.fail(`no job ${name}`);
+
+    test("Prometheus accepts its configuration and rules, and its container has them", async () => {
+      await run("promtool", ["check", "config", at(join(folder, "prometheus.yml"))]);
+      const mounted = mountsOf(services.prometheus).find(({ target }) => target === "/etc/prometheus");
+      assert.equal(mounted?.source, `./${folder}`);
     });
 
-  test("Prometheus accepts its configuration and rules, and Alertmanager its own", async () => {
-    await run("promtool", ["check", "config", at("infra/observe/prometheus/prometheus.yml")]);
-    await run("amtool", ["check-config", at("infra/observe/alertmanager/alertmanager.yml")]);
-  });
+    test("every service is scraped, and nothing that does not exist", async () => {
+      const { alerting } = await read(join(folder, "prometheus.yml"));
+      assert.deepEqual(targetsOf(job("signalbox")).toSorted(), scraped.map((name) => `${name}:8081`).toSorted());
+      for (const target of [...jobs, ...alerting.alertmanagers].flatMap(targetsOf)) {
+        const [name = ""] = target.replace("http://", "").split(":");
+        assert.ok(name === "localhost" || services[name], `${target} is a service`);
+      }
+    });
 
-  test("every service is scraped, and nothing that does not exist", async () => {
-    const { scrape_configs: jobs, alerting } = await read("infra/observe/prometheus/prometheus.yml");
-    const targetsOf = (one: { static_configs: { targets: string[] }[] }) =>
-      one.static_configs.flatMap(({ targets }) => targets);
-    const ours = jobs.find(({ job_name }: { job_name: string }) => job_name === "signalbox");
-    assert.deepEqual(targetsOf(ours).toSorted(), serviceNames.map((name) => `${name}:8081`).toSorted());
-    for (const target of [...jobs, ...alerting.alertmanagers].flatMap(targetsOf)) {
-      const [name = ""] = target.replace("http://", "").split(":");
-      assert.ok(name === "localhost" || services[name], `${target} is a service`);
-    }
-  });
+    test("every job is looked at by an alert, and the probe asks for every area behind the edge", () => {
+      const expressions = own.map(({ expr }) => expr).join("\n");
+      for (const { job_name } of jobs) {
+        // The watch's own parts: whether they answer.
+        const isOwn = ["collector", "alertmanager", "prometheus"].includes(job_name);
+        assert.ok(isOwn || expressions.includes(`job="${job_name}"`), `no alert looks at ${job_name}`);
+      }
+      assert.deepEqual(areasOf(targetsOf(job("probe"))), areas);
+    });
 
-  test("every job is looked at by an alert, and the probe asks for every area behind the edge", async () => {
-    const { scrape_configs: jobs } = await read("infra/observe/prometheus/prometheus.yml");
-    const expressions = alerts.map(({ expr }) => expr).join("\n");
-    for (const { job_name: job } of jobs) {
-      // The watch's own parts: whether they answer.
-      const isOwn = ["collector", "alertmanager", "prometheus"].includes(job);
-      assert.ok(isOwn || expressions.includes(`job="${job}"`), `no alert looks at ${job}`);
-    }
-    const probe = jobs.find(({ job_name }: { job_name: string }) => job_name === "probe");
-    const inCluster = await read("k8s/components/service-monitor/probe.yaml");
-    assert.equal(inCluster.spec.jobName, "probe");
-    for (const targets of [probe.static_configs[0].targets, inCluster.spec.targets.staticConfig.static]) {
-      const asked = targets.map((target: string) => serviceOf(new URL(target).pathname));
-      assert.deepEqual(asked.toSorted(), serviceNames.filter((name) => name !== "image-worker").toSorted());
-    }
+    test("every rule is there that looks at something which is scraped, and no other", async () => {
+      const { groups } = await read(join(folder, "rules.yml"));
+      const rules: { alert?: string }[] = groups.flatMap(({ rules: some }: { rules: [] }) => some);
+      const names = rules.flatMap(({ alert }) => alert ?? []);
+      assert.deepEqual(
+        names,
+        own.map(({ name }) => name),
+      );
+      const known = jobs.map(({ job_name }) => job_name);
+      for (const { name, expr } of own) {
+        const asked = [...expr.matchAll(/job="([^"]*)"/g)].map(([, one = ""]) => one);
+        assert.ok(asked.length === 0 || asked.some((one) => known.includes(one)), `${name} asks for ${asked}`);
+      }
+    });
+
+    test("Grafana finds Prometheus and our dashboards", async () => {
+      const { datasources } = await read("infra/observe/grafana/provisioning/datasources/prometheus.yml");
+      assert.ok(services[new URL(datasources[0].url).hostname]);
+      const { providers } = await read("infra/observe/grafana/provisioning/dashboards/signalbox.yml");
+      const boards = mountsOf(services.grafana).find(({ target }) => target === providers[0].options.path);
+      assert.equal(boards?.source, "./infra/observe/grafana/dashboards");
+      const home = services.grafana?.environment?.GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH ?? "";
+      assert.ok(existsSync(home.replace(providers[0].options.path, at(boards.source))), home);
+    });
+
+    test("the mounted files exist, and no container is reachable from outside of this machine", () => {
+      for (const [name, container] of Object.entries(services)) {
+        for (const { source } of mountsOf(container))
+          if (source.startsWith("./")) assert.ok(existsSync(at(source)), source);
+        for (const port of container.ports ?? []) assert.match(port, /^127\.0\.0\.1:/, name);
+      }
+    });
+
+    test("`docker compose up` alone starts none of it", () => {
+      const observers = Object.keys(services).filter((name) => services[name]?.profiles?.includes("observe"));
+      const wanted = ["alertmanager", "grafana", "probe", "prometheus", ...exporters];
+      assert.deepEqual(observers.toSorted(), wanted.toSorted());
+      for (const name of wanted) assert.match(services[name]?.mem_limit ?? "", /^\d+[mg]$/, name);
+    });
+  });
+}
+
+function mountsOf(container: Container | undefined): { source: string; target: string }[] {
+  return (container?.volumes ?? []).map((text) => {
+    const [source = "", target = ""] = text.split(":");
+    return { source, target };
+  });
+}
+
+describe("what every deployment shares", () => {
+  test("in a cluster the probe asks for every area behind the edge, under the name that the alerts know", async () => {
+    const { spec } = await read("k8s/components/service-monitor/probe.yaml");
+    assert.equal(spec.jobName, "probe");
+    assert.deepEqual(areasOf(spec.targets.staticConfig.static), areas);
   });
 
   test("every alert has a receiver: pages and the watchdog apart from tickets", async () => {
     const { route, receivers } = await read("infra/observe/alertmanager/alertmanager.yml");
     const config = at("infra/observe/alertmanager/alertmanager.yml");
+    await run("amtool", ["check-config", config]);
     const receiverOf = async (...labels: string[]) =>
       (await run("amtool", ["config", "routes", "test", `--config.file=${config}`, ...labels])).stdout.trim();
     assert.equal(await receiverOf("alertname=OutboxStuck", "severity=page"), "pager");
@@ -82,44 +166,19 @@ describe("the profile `observe` of docker-compose.yml", () => {
   });
 
   test("the collector's pipelines consist of its own parts, and it refuses data before its container would be killed", async () => {
+    const { services } = await read("docker-compose.yml");
     const { service: running, ...parts } = await read("infra/observe/collector/collector.yml");
     for (const pipeline of Object.values<Record<string, string[]>>(running.pipelines))
       for (const [kind, names] of Object.entries(pipeline))
         for (const name of names) assert.ok(parts[kind][name], `${kind} has ${name}`);
-    assert.ok(parts.processors.memory_limiter.limit_mib < Number.parseInt(service("collector").mem_limit, 10));
-  });
-
-  test("Grafana finds Prometheus and our dashboards", async () => {
-    const { datasources } = await read("infra/observe/grafana/provisioning/datasources/prometheus.yml");
-    assert.ok(services[new URL(datasources[0].url).hostname]);
-    const { providers } = await read("infra/observe/grafana/provisioning/dashboards/signalbox.yml");
-    const folder = mounts("grafana").find(({ target }) => target === providers[0].options.path);
-    assert.equal(folder?.source, "./infra/observe/grafana/dashboards");
-    const home = service("grafana").environment?.GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH ?? "";
-    assert.ok(existsSync(home.replace(providers[0].options.path, at(folder.source))), home);
-  });
-
-  test("the mounted files exist, and no container is reachable from outside of this machine", () => {
-    for (const name of Object.keys(services)) {
-      for (const { source } of mounts(name)) {
-        if (source.startsWith("./")) assert.ok(existsSync(at(source)), source);
-      }
-      for (const port of service(name).ports ?? []) assert.match(port, /^127\.0\.0\.1:/, name);
-    }
+    assert.ok(parts.processors.memory_limiter.limit_mib < Number.parseInt(services.collector.mem_limit, 10));
   });
 
   test("nginx sends its lines to the address of the exporter, which runs with the edge", async () => {
     const [, address = "", port] =
       /access_log syslog:server=([\d.]+):(\d+),/.exec(await readFile(at("infra/nginx/nginx.conf"), "utf8")) ?? [];
-    const exporter = service("edge-exporter");
-    assert.deepEqual(exporter.networks, { inside: { ipv4_address: address } });
-    assert.deepEqual([port, exporter.profiles], ["5514", undefined]);
-  });
-
-  test("`docker compose up` alone starts none of it", () => {
-    const observers = Object.keys(services).filter((name) => service(name).profiles?.includes("observe"));
-    const wanted = ["alertmanager", "collector", "grafana", "probe", "prometheus"];
-    const exporters = ["kafka", "node", "postgres", "redis"].map((engine) => `${engine}-exporter`);
-    assert.deepEqual(observers.toSorted(), [...wanted, ...exporters].toSorted());
+    const { services } = await read("docker-compose.yml");
+    assert.deepEqual(services["edge-exporter"].networks, { inside: { ipv4_address: address } });
+    assert.deepEqual([port, services["edge-exporter"].profiles], ["5514", undefined]);
   });
 });

@@ -8,6 +8,7 @@ import { eventually, freePort } from "@signalbox/testing";
 export interface RunningProbe {
   /** Scrapes the probes of the targets, under the name that the alerts know. */
   readonly job: object;
+  readonly pid: number;
   close(): Promise<void>;
 }
 
@@ -23,6 +24,7 @@ export async function startProbe(targets: readonly string[]): Promise<RunningPro
   const isReady = async () => (await fetch(`http://127.0.0.1:${port}/-/healthy`).catch(() => null))?.ok ?? false;
   await eventually(isReady, { message: `${command} answers` });
   return {
+    pid: child.pid as number,
     job: {
       job_name: "probe",
       metrics_path: "/probe",

@@ -21,6 +21,7 @@ export interface Sample {
 export interface RunningPrometheus {
   /** @throws Error with Prometheus' own message for a refused expression */
   query(expression: string): Promise<readonly Sample[]>;
+  processes(): Promise<number[]>;
   close(): Promise<void>;
 }
 
@@ -55,6 +56,7 @@ export async function startPrometheus(
       if (status !== "success") throw new Error(`${expression}: ${error}`);
       return data.result;
     },
+    processes: () => engine.processes(),
     close: async () => {
       await engine.close();
       await rm(folder, { recursive: true, force: true });

@@ -7,6 +7,18 @@ import { recordingsOf, type Slo, slos } from "./slos.ts";
 /** Builds the rules file of Prometheus. */
 export const rulesFile = (): string => rulesOf(slos, alerts);
 
+/** What is scraped of the small deployment: it has no nginx, Redis or Kafka. */
+const smallJobs = ["signalbox", "probe", "node", "postgres"];
+
+/** Builds the rules file of the small deployment: the alerts that look at something which is there. */
+export const smallRulesFile = (): string => rulesOf(slos, alerts.filter(isForSmall));
+
+/** One that looks at recorded shares, or at nothing, names no job. */
+export function isForSmall({ expr }: Alert): boolean {
+  const jobs = [...expr.matchAll(/job=~?"([^"]*)"/g)].flatMap(([, names = ""]) => names.split("|"));
+  return jobs.length === 0 || jobs.some((job) => smallJobs.includes(job));
+}
+
 /** Builds the rules file of one alert, with its recorded series. */
 export function rulesFileOf(name: string): string {
   return rulesOf(
