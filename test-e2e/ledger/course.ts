@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createOidcIssuer } from "@signalbox/testing";
 import type { Fault } from "./faults/fault.ts";
-import { chooseFaults, faults } from "./faults/faults.ts";
+import { chooseFaults, namedFaults } from "./faults/faults.ts";
 import { type Broken, judge } from "./invariants/invariants.ts";
 import { createRandom, type Random } from "./random.ts";
 import { figuresOf, type RoundFigures, unfinished } from "./report/figures.ts";
@@ -109,7 +109,7 @@ async function judgedRound(
 function chosenFaults({ mode, rounds, seed, short, only }: CourseOptions): readonly Fault[] {
   const random = createRandom(`faults of ${seed}`);
   if (only === undefined) return chooseFaults(mode, rounds, random, { short });
-  const named = faults.filter(({ name, modes }) => name.includes(only) && modes.includes(mode));
+  const named = namedFaults.filter(({ name, modes }) => name.includes(only) && modes.includes(mode));
   if (named.length === 0) throw new Error(`no fault of the mode ${mode} is called ${only}`);
   return Array.from({ length: rounds }, (_, index) => named[index % named.length] as Fault);
 }
@@ -127,9 +127,10 @@ function lastResidueOf({ evidence }: RoundResult): string {
   return JSON.stringify(left.at(-1)?.value);
 }
 
-function describeRound({ fault, acknowledged, records, violations, recoveryMs, settleMs }: RoundFigures): string {
+function describeRound(figures: RoundFigures): string {
+  const { fault, acknowledged, records, violations, recoveryMs, settleMs } = figures;
   const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(1)} s`;
-  const flow = `events flow after ${seconds(recoveryMs)}, settled after ${seconds(settleMs)}`;
+  const flow = `${figures.heldUp ?? 0} held up, all runs after ${seconds(figures.undoMs ?? 0)}, events flow after ${seconds(recoveryMs)}, settled after ${seconds(settleMs)}`;
   return `${fault}: ${acknowledged} acknowledged, ${records} records, ${flow}, ${violations} violations`;
 }
 

@@ -3,14 +3,16 @@
  * the same seed plays the same faults. A failed round keeps its history and logs, and the next one starts on a new
  * system. Each round is added to docs/reference/reliability-rounds.jsonl, or to the file of `--results`, and at the end
  * the page of the figures is rewritten. `--fault <part of a name>` plays that fault alone and `--short` omits the long
- * ones: such rounds are a selection and are added only with `--results`. `--keep` keeps
+ * ones: such rounds are a selection and are added only with `--results`. The faults of machines are played only so, and
+ * are added to docs/reference/reliability-machine-rounds.jsonl. `--keep` keeps
  * history and logs of correct rounds too.
  */
 import { parseArgs } from "node:util";
 import { type CourseOptions, describeBroken, runCourse } from "./course.ts";
+import { machineFaults } from "./faults/machine-faults.ts";
 import type { RoundFigures } from "./report/figures.ts";
 import { writeReliability } from "./report/reliability-page.ts";
-import { appendResult, provenance, roundsFile } from "./report/results.ts";
+import { appendResult, machineRoundsFile, provenance, roundsFile } from "./report/results.ts";
 import type { Mode } from "./systems/ledger-system.ts";
 
 const { values } = parseArgs({
@@ -29,7 +31,8 @@ if (!modes.includes(values.mode)) throw new Error(`--mode is one of: ${modes.joi
 const print = (line: string) => void process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
 const [mode, seed, rounds] = [values.mode as Mode, Number(values.seed), Number(values.rounds)];
 const isEveryFault = values.fault === undefined && !values.short;
-const results = values.results ?? (isEveryFault ? roundsFile : null);
+const isOfMachines = machineFaults.some(({ name }) => values.fault !== undefined && name.includes(values.fault));
+const results = values.results ?? (isEveryFault ? roundsFile : isOfMachines ? machineRoundsFile : null);
 const common = await provenance(mode, seed);
 const options: CourseOptions = {
   mode,
@@ -62,5 +65,5 @@ while (played.length < rounds && !isOver) {
 }
 const violations = played.reduce((sum, round) => sum + round.violations, 0);
 print(`${played.length} rounds, ${violations} violations`);
-if (results === roundsFile) await writeReliability();
+if (results === roundsFile || results === machineRoundsFile) await writeReliability();
 process.exitCode = violations > 0 ? 1 : 0;

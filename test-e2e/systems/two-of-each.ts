@@ -33,6 +33,8 @@ interface TwoOfEachOptions {
   readonly eventsUrl: string;
   /** Properties of every process, besides addresses and secrets. */
   readonly shared: Properties;
+  /** More variables of every process. */
+  readonly variables?: Properties;
   /** Addresses of the engines for an instance of one side. */
   readonly engines: (service: Service, side: Side) => Properties;
   /** Folder of the code that starts first; this repository when absent. */
@@ -52,7 +54,7 @@ export interface TwoOfEach {
  * cluster.
  */
 export async function startTwoOfEach(options: TwoOfEachOptions): Promise<TwoOfEach> {
-  const { keep, eventsUrl, shared, engines, folder = repositoryFolder } = options;
+  const { keep, eventsUrl, shared, variables = {}, engines, folder = repositoryFolder } = options;
   const { portOf, edge, internalUrls } = await openWays(keep);
   const given = {
     ...shared,
@@ -68,13 +70,16 @@ export async function startTwoOfEach(options: TwoOfEachOptions): Promise<TwoOfEa
       service,
       script: join(code, "services", service, "src/main.ts"),
       args: [],
-      environment: environmentOf({
-        ...given,
-        ...engines(service, side),
-        "http.port": String(portOf(service, side, "http")),
-        "internal.port": String(portOf(service, side, "internal")),
-        "management.server.port": String(portOf(service, side, "management")),
-      }),
+      environment: {
+        ...variables,
+        ...environmentOf({
+          ...given,
+          ...engines(service, side),
+          "http.port": String(portOf(service, side, "http")),
+          "internal.port": String(portOf(service, side, "internal")),
+          "management.server.port": String(portOf(service, side, "management")),
+        }),
+      },
       url: `http://127.0.0.1:${portOf(service, side, "http")}`,
       managementUrl: `http://127.0.0.1:${portOf(service, side, "management")}`,
     });

@@ -1,7 +1,6 @@
-import { rm, statfs, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { Engine, KafkaCluster } from "../systems/ledger-system.ts";
 import type { Fault, StartedFault } from "./fault.ts";
+import { fillDisk } from "./machine-faults.ts";
 
 const clusterOf = (kafka: KafkaCluster | null): KafkaCluster => {
   if (kafka === null) throw new Error("this system has no Kafka");
@@ -109,10 +108,6 @@ export const fullDisk: Fault = {
   lastsMs: 2_000,
   async begin({ blobDisk }) {
     if (blobDisk === null) return { undo: async () => {} };
-    const filler = join(blobDisk, "filler");
-    const { bavail, bsize } = await statfs(blobDisk);
-    // The last byte may not be available to this account: then the disk is full enough.
-    await writeFile(filler, Buffer.alloc(bavail * bsize)).catch(() => {});
-    return { undo: () => rm(filler, { force: true }) };
+    return { undo: await fillDisk(blobDisk) };
   },
 };

@@ -32,6 +32,7 @@ import {
   rollingRestart,
   wrongClock,
 } from "./killed-processes.ts";
+import { machineFaults } from "./machine-faults.ts";
 
 /** All faults of the ledger. */
 export const faults: readonly Fault[] = [
@@ -61,6 +62,9 @@ export const faults: readonly Fault[] = [
   killedWhileDraining,
   rollingRestart,
 ];
+
+/** Those that are chosen by their name, too. */
+export const namedFaults: readonly Fault[] = [...faults, ...machineFaults];
 
 /** Chooses the faults of the rounds: each suitable one equally often, in an order of the seed. */
 export function chooseFaults(mode: Mode, rounds: number, random: Random, { short }: { short: boolean }): Fault[] {

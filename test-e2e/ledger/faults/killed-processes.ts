@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Instance } from "../systems/instance.ts";
 import type { LedgerSystem } from "../systems/ledger-system.ts";
-import { both, type Fault } from "./fault.ts";
+import { both, type Fault, type StartedFault } from "./fault.ts";
 
 const killAll = (instances: readonly Instance[]) => Promise.all(instances.map((one) => one.kill()));
 const startAll = async (instances: readonly Instance[]) =>
@@ -129,7 +129,7 @@ async function halt(one: Instance) {
 }
 
 /** Loaded before the program: its clock is wrong, its timers are not. */
-const shiftedClock = (milliseconds: number) =>
+export const shiftedClock = (milliseconds: number) =>
   `data:text/javascript,${encodeURIComponent(`
     const Real = Date;
     const now = () => Real.now() + ${milliseconds};
@@ -144,15 +144,20 @@ export const wrongClock: Fault = {
   modes: both,
   lastsMs: 3_000,
   isLong: true,
-  async begin({ instances }, random) {
-    const one = random.pick(instances);
-    await one.kill();
-    await one.start({ NODE_OPTIONS: `--import=${shiftedClock(random.pick([-120_000, 120_000]))}` });
-    return {
-      undo: async () => {
-        await one.kill();
-        await one.start();
-      },
-    };
-  },
+  begin: ({ instances }, random) =>
+    restartedWith(random.pick(instances), {
+      NODE_OPTIONS: `--import=${shiftedClock(random.pick([-120_000, 120_000]))}`,
+    }),
 };
+
+/** Starts the instance again with variables of its own, and without them at the end. */
+export async function restartedWith(one: Instance, variables: Readonly<Record<string, string>>): Promise<StartedFault> {
+  await one.kill();
+  await one.start(variables);
+  return {
+    undo: async () => {
+      await one.kill();
+      await one.start();
+    },
+  };
+}

@@ -21,6 +21,9 @@ export interface RoundFigures {
   readonly undoMs?: number;
   /** From the last write until nothing was pending. */
   readonly settleMs: number;
+  /** Writes that began while the fault lasted, and those of them that were refused or answered only after it. */
+  readonly writesInFault?: number;
+  readonly heldUp?: number;
 }
 
 /** Topics that repeat themselves on purpose, so that compaction cannot lose the newest. */
@@ -33,11 +36,15 @@ export function figuresOf(
   { evidence, recoveryMs, undoMs, settleMs }: RoundResult,
   violations: number,
 ): RoundFigures {
+  const [span] = evidence.faults;
+  const writes = evidence.operations.filter(({ op }) => !reads.has(op));
+  const inFault = writes.filter(({ invokedAt }) => span && invokedAt >= span.from && invokedAt < span.undoneFrom);
+  const heldUp = inFault.filter(({ outcome, endedAt }) => outcome !== "ok" || endedAt > (span?.undoneFrom ?? 0));
   const facts = evidence.log.filter(({ topic }) => !stateTopics.has(topic));
   return {
     fault: fault.name,
     ofLog: fault.ofLog ?? false,
-    acknowledged: evidence.operations.filter(({ op, outcome }) => outcome === "ok" && !reads.has(op)).length,
+    acknowledged: writes.filter(({ outcome }) => outcome === "ok").length,
     records: facts.length,
     repeatedOnLog: facts.length - new Set(facts.map(copyOf)).size,
     receipts: evidence.received.length,
@@ -46,6 +53,8 @@ export function figuresOf(
     recoveryMs,
     undoMs,
     settleMs,
+    writesInFault: inFault.length,
+    heldUp: heldUp.length,
   };
 }
 

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fillIn } from "./reliability-page.ts";
+import { alerts } from "@signalbox/infra/observe/alerts/alerts.ts";
+import { machineFaults } from "../faults/machine-faults.ts";
+import { fillIn, fillInMachines } from "./reliability-page.ts";
 import type { PlayedRound } from "./results.ts";
 
 const marks = (mode: string, text: string) => `<!-- ${mode}:start -->\n${text}\n<!-- ${mode}:end -->`;
@@ -46,4 +48,41 @@ test("rounds of long ago make room for newer ones", () => {
   const told = fillIn(page(""), [old, ...Array.from({ length: 300 }, () => round({}))]);
   assert.doesNotMatch(told, /00000000/);
   assert.match(told, /\| \*\*all\*\* \| 300 \| 3000 \| 0 \|/);
+});
+
+test("a fault of a machine has a row for each mode it was played in, and is named while it was not", () => {
+  const begin = () => Promise.resolve({ undo: async () => {} });
+  const fault = {
+    name: "disk full",
+    modes: ["embedded" as const],
+    lastsMs: 0,
+    users: "503",
+    alerts: ["DiskFull"],
+    begin,
+  };
+  const place = "<!-- machines:start -->old<!-- machines:end -->";
+  const rounds = [1_000, 9_000].map((undoMs) => round({ fault: "disk full", undoMs, writesInFault: 10, heldUp: 5 }));
+  const told = fillInMachines(place, [fault, { ...fault, name: "node lost" }], rounds);
+  assert.match(told, /2 rounds of seed 7, commit aaaaaaaa:/);
+  const links = "\\[DiskFull\\]\\(\\.\\.\\/runbooks\\.md#diskfull\\)";
+  assert.match(
+    told,
+    new RegExp(
+      `\\| disk full \\| embedded \\| 2 \\| 503 \\| 50\\.00 % \\| ${links} \\| 0 \\| 0\\.00 % \\| 1\\.0 s \\| 9\\.0 s \\| 9\\.0 s \\|`,
+    ),
+  );
+  assert.match(told, /\| node lost \| not played yet \| – \| 503 \|/);
+  assert.doesNotMatch(told, /old<!--/);
+});
+
+test("a fault of a machine says what users see, and which alerts there are tell of it", () => {
+  const names = alerts.map(({ name }) => name);
+  for (const { name, users, alerts: own = [] } of machineFaults) {
+    assert.ok(users && own.length > 0, name);
+    assert.deepEqual(
+      own.filter((alert) => !names.includes(alert)),
+      [],
+      name,
+    );
+  }
 });

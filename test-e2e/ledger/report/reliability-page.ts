@@ -1,13 +1,16 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import type { Fault } from "../faults/fault.ts";
+import { machineFaults } from "../faults/machine-faults.ts";
 import { groupBy } from "../invariants/look-up.ts";
 import type { Mode } from "../systems/ledger-system.ts";
 import type { RoundFigures } from "./figures.ts";
-import { type PlayedRound, readResults, roundsFile } from "./results.ts";
+import { machineRoundsFile, type PlayedRound, readResults, roundsFile } from "./results.ts";
 
 const page = fileURLToPath(new URL("../../../docs/reference/reliability.md", import.meta.url));
 /** Number of rounds per mode on the page, the newest: results of old code leave it by themselves. */
 const roundsMax = 300;
+const machineRoundsMax = 20;
 const modes: readonly Mode[] = ["embedded", "engines"];
 
 /** Rewrites the tables of the reference page. */
@@ -17,7 +20,63 @@ export async function writeReliability(): Promise<void> {
 
 /** Returns the page with the tables of the recorded rounds. */
 export async function reliabilityPage(): Promise<string> {
-  return fillIn(await readFile(page, "utf8"), await readResults(roundsFile));
+  const filled = fillIn(await readFile(page, "utf8"), await readResults(roundsFile));
+  return fillInMachines(filled, machineFaults, await readResults(machineRoundsFile));
+}
+
+/** Inserts the table of the faults of machines: what users see, what tells of it, and the rounds that were played. */
+export function fillInMachines(text: string, faults: readonly Fault[], rounds: readonly PlayedRound[]): string {
+  const rows = faults.flatMap((fault) => {
+    const ofFault = rounds.filter((round) => round.fault === fault.name);
+    const played = modes.filter((mode) => ofFault.some((round) => round.mode === mode));
+    return (played.length > 0 ? played : [null]).map((mode) =>
+      machineRowOf(fault, mode, ofFault.filter((round) => round.mode === mode).slice(-machineRoundsMax)),
+    );
+  });
+  const commits = [...new Set(rounds.map(({ commit }) => commit))].join(", ");
+  const seeds = [...new Set(rounds.map(({ seed }) => seed))].join(", ");
+  const table = [
+    `\`npm run ledger -- --mode M --fault NAME --rounds N\`, ${rounds.length} rounds of seed ${seeds || "–"}, commit ${commits || "–"}:`,
+    "",
+    "| fault | mode | rounds | users see | writes held up | alerts | lost, invented or twice | repeated at the receiver | well again: p50 | p95 | max |",
+    "|---|---|---|---|---|---|---|---|---|---|---|",
+    ...rows,
+  ].join("\n");
+  const [before, rest] = text.split("<!-- machines:start -->");
+  const after = rest?.split("<!-- machines:end -->")[1];
+  if (before === undefined || after === undefined) throw new Error("the page has no place for the faults of machines");
+  return `${before}<!-- machines:start -->\n${table}\n<!-- machines:end -->${after}`;
+}
+
+function machineRowOf(
+  { name, users = "", alerts = [] }: Fault,
+  mode: Mode | null,
+  rounds: readonly PlayedRound[],
+): string {
+  const sum = (of: (round: PlayedRound) => number | undefined) =>
+    rounds.reduce((total, one) => total + (of(one) ?? 0), 0);
+  const links = alerts.map((alert) => `[${alert}](../runbooks.md#${alert.toLowerCase()})`).join(", ");
+  const figures =
+    rounds.length === 0
+      ? ["–", users, "–", links, "–", "–"]
+      : [
+          rounds.length,
+          users,
+          share(
+            sum(({ heldUp }) => heldUp),
+            sum(({ writesInFault }) => writesInFault),
+          ),
+          links,
+          sum(({ violations }) => violations),
+          share(
+            sum(({ repeatedAtReceiver }) => repeatedAtReceiver),
+            sum(({ receipts }) => receipts),
+          ),
+        ];
+  // Well again: everything runs, and a change that was made after the fault has arrived.
+  const well = rounds.map(({ recoveryMs, undoMs = 0 }) => Math.max(recoveryMs, undoMs));
+  const times = [0.5, 0.95, 1].map((part) => quantile(well, part));
+  return `| ${[name, mode ?? "not played yet", ...figures, ...times].join(" | ")} |`;
 }
 
 /** Inserts the table of each mode between its marks. */
@@ -67,7 +126,6 @@ function runsOf(mode: Mode, rounds: readonly PlayedRound[]): string {
 
 function rowOf(name: string, rounds: readonly RoundFigures[]): string {
   const sum = (of: (round: RoundFigures) => number) => rounds.reduce((total, round) => total + of(round), 0);
-  const share = (part: number, whole: number) => `${((100 * part) / Math.max(1, whole)).toFixed(2)} %`;
   const undone = rounds.flatMap(({ undoMs }) => undoMs ?? []);
   const recovered = rounds.map(({ recoveryMs }) => recoveryMs);
   const cells = [
@@ -90,6 +148,8 @@ function rowOf(name: string, rounds: readonly RoundFigures[]): string {
   ];
   return `| ${cells.join(" | ")} |`;
 }
+
+const share = (part: number, whole: number): string => `${((100 * part) / Math.max(1, whole)).toFixed(2)} %`;
 
 function quantile(times: readonly number[], part: number): string {
   if (times.length === 0) return "–";

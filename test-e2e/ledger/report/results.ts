@@ -11,6 +11,11 @@ const git = promisify(execFile);
 /** The rounds of docs/reference/reliability.md. */
 export const roundsFile = fileURLToPath(new URL("../../../docs/reference/reliability-rounds.jsonl", import.meta.url));
 
+/** The rounds of the faults of machines, each played by itself. */
+export const machineRoundsFile = fileURLToPath(
+  new URL("../../../docs/reference/reliability-machine-rounds.jsonl", import.meta.url),
+);
+
 /** The figures of one round, its seed and its machine. */
 export interface PlayedRound extends RoundFigures {
   readonly mode: Mode;

@@ -7,13 +7,17 @@ import { promisify } from "node:util";
 import { findPostgresUrl, freePort, startPostgres } from "@signalbox/infra/engines/index.ts";
 import { createPostgresLog } from "../witnesses/postgres-log.ts";
 import { createQuery, ledgerProperties } from "./database.ts";
+import { failingLookups } from "./failing-lookups.ts";
 import { Instance } from "./instance.ts";
 import type { LedgerSystem } from "./ledger-system.ts";
+import { mountDisk } from "./mount-disk.ts";
 
 const run = promisify(execFile);
 const script = fileURLToPath(new URL("../../../infra/embedded/start.ts", import.meta.url));
 const services = ["account", "images", "config", "webhook-ingest", "webhook-delivery"];
 const blobDiskBytes = 64 * 2 ** 20;
+/** Room for the databases and some segments of WAL. */
+const databaseDiskBytes = 1_024 * 2 ** 20;
 
 /**
  * Starts the system of `npm start`, with a durable PostgreSQL, on fixed ports: callers find it again after a restart.
@@ -27,7 +31,8 @@ export async function startEmbeddedLedger(issuer: string): Promise<LedgerSystem>
   const ports = await Promise.all([freePort(), freePort()]);
   const [url, managementUrl] = ports.map((port) => `http://127.0.0.1:${port}`) as [string, string];
   let folder = join(root, "data-0");
-  let blobDisk = await mountBlobs(folder);
+  let disks = await mountDisks(folder);
+  const dnsAwayFile = join(root, "dns-away");
   const everything = () =>
     new Instance({
       name: "everything",
@@ -40,7 +45,7 @@ export async function startEmbeddedLedger(issuer: string): Promise<LedgerSystem>
         "internal.port": "0",
         "management.server.port": String(ports[1]),
       }),
-      environment: {},
+      environment: { NODE_OPTIONS: `--import=${failingLookups(dnsAwayFile)}` },
       url,
       managementUrl,
     });
@@ -53,7 +58,7 @@ export async function startEmbeddedLedger(issuer: string): Promise<LedgerSystem>
   const leave = async () => {
     await instance.kill();
     await stopDatabase(folder);
-    if (blobDisk !== null) await run("umount", [blobDisk]);
+    for (const disk of Object.values(disks)) if (disk !== null) await run("umount", [disk]);
     await rm(folder, { recursive: true, force: true });
   };
   return {
@@ -78,13 +83,17 @@ export async function startEmbeddedLedger(issuer: string): Promise<LedgerSystem>
     objects: null,
     between: null,
     get blobDisk() {
-      return blobDisk;
+      return disks.blobs;
     },
+    get databaseDisk() {
+      return disks.database;
+    },
+    dnsAwayFile,
     stagingFolder: staging,
     async beginAgain(afterMs) {
       await leave();
       folder = join(root, `data-${crypto.randomUUID().slice(0, 8)}`);
-      blobDisk = await mountBlobs(folder);
+      disks = await mountDisks(folder);
       const first = everything();
       await new Promise((resolve) => setTimeout(resolve, afterMs));
       await first.kill();
@@ -104,13 +113,12 @@ const argumentsOf = (properties: Readonly<Record<string, string>>) =>
 
 const firstKey = async (folder: string) => (await readFile(join(folder, "first-key"), "utf8")).trim();
 
-/** Mounts a small file system for the bytes, which needs root; without it there is no disk to fill. */
-async function mountBlobs(folder: string): Promise<string | null> {
-  if (process.getuid?.() !== 0 || process.platform !== "linux") return null;
-  const disk = join(folder, "blobs");
-  await mkdir(disk, { recursive: true });
-  await run("mount", ["-t", "tmpfs", "-o", `size=${blobDiskBytes}`, "ledger", disk]);
-  return disk;
+/** Mounts small file systems for the bytes and the database. */
+async function mountDisks(folder: string) {
+  return {
+    blobs: await mountDisk(join(folder, "blobs"), blobDiskBytes),
+    database: await mountDisk(join(folder, "postgres"), databaseDiskBytes),
+  };
 }
 
 async function postmasterPid(folder: string): Promise<number> {

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTcpProxy, startEngine, type TcpProxy, testS3 } from "@signalbox/testing";
@@ -6,6 +8,7 @@ import { services } from "../../systems/engines-system.ts";
 import { called, type Keep, keepIn, type Side, startTwoOfEach } from "../../systems/two-of-each.ts";
 import { createKafkaLog } from "../witnesses/kafka-log.ts";
 import { createQuery, ledgerProperties } from "./database.ts";
+import { failingLookups } from "./failing-lookups.ts";
 import { startKafkaCluster } from "./kafka-cluster.ts";
 import type { Between, Engine, LedgerSystem } from "./ledger-system.ts";
 
@@ -18,10 +21,12 @@ export async function startEnginesLedger(issuer: string): Promise<LedgerSystem> 
   const staging = await mkdtemp(join(tmpdir(), "signalbox-ledger-"));
   opened.defer(() => rm(staging, { recursive: true, force: true }));
   const engines = await openEngines(keep);
+  const dnsAwayFile = join(staging, "dns-away");
   const { edge, instances, administratorKey } = await startTwoOfEach({
     keep,
     eventsUrl: engines.kafka.url,
     shared: ledgerProperties(issuer, staging),
+    variables: { NODE_OPTIONS: `--import=${failingLookups(dnsAwayFile)}` },
     engines: (service, side) => engines.reached(side, databaseOf(service)),
   });
   const closes = opened.move();
@@ -35,10 +40,12 @@ export async function startEnginesLedger(issuer: string): Promise<LedgerSystem> 
     log: createKafkaLog(engines.kafka.addresses),
     postgres: engines.postgres,
     kafka: engines.kafka,
-    redis: engines.redis,
+    redis: { ...engines.redis, command: (line) => sendToRedis(engines.redis.port, line) },
     objects: engines.objects,
     between: engines.between,
     blobDisk: null,
+    databaseDisk: null,
+    dnsAwayFile,
     stagingFolder: staging,
     beginAgain: null,
     close: () => closes.disposeAsync(),
@@ -77,6 +84,15 @@ async function openEngines(keep: Keep) {
   };
   const proxies = [databaseProxy, redisProxy, s3Proxies[1], ...kafka.proxies];
   return { postgres, redis, kafka, objects, databaseUrl, reached, between: betweenOf(proxies) };
+}
+
+/** Sends one command by hand, and waits for its answer. */
+async function sendToRedis(port: number, line: string): Promise<void> {
+  const socket = connect(port, "127.0.0.1");
+  socket.write(`${line}\r\n`);
+  const [answer] = await once(socket, "data");
+  socket.destroy();
+  if (!String(answer).startsWith("+OK")) throw new Error(`${line}: ${answer}`);
 }
 
 /** Faults on the second instances' connections, to all engines at once. */

@@ -1,10 +1,15 @@
+import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { engineNamed, freePort, newClusterId, startOwnEngine } from "@signalbox/infra/engines/index.ts";
+import { promisify } from "node:util";
+import { engineNamed, enginesFolder, freePort, newClusterId, startOwnEngine } from "@signalbox/infra/engines/index.ts";
 import { createTcpProxy, type TcpProxy } from "@signalbox/testing";
 import type { KafkaCluster } from "./ledger-system.ts";
+import { mountDisk } from "./mount-disk.ts";
 
 const nodes = [1, 2, 3];
+const brokerDiskBytes = 1_024 * 2 ** 20;
+const unmount = promisify(execFile);
 
 /** The ports of a broker: for callers, for callers behind its proxy, and for the other controllers. */
 interface Ports {
@@ -37,9 +42,13 @@ export async function startKafkaCluster(): Promise<LedgerKafka> {
   // Started together: none of them serves before two of them can elect a controller.
   const clusterId = newClusterId();
   const controllerPorts = ports.map(({ controller }) => controller);
+  const firstFolder = join(enginesFolder, "own", `kafka-${process.pid}-${crypto.randomUUID().slice(0, 8)}`);
+  const disk = await mountDisk(join(firstFolder, "data"), brokerDiskBytes);
+  if (disk !== null) opened.defer(async () => void (await unmount("umount", ["--lazy", disk])));
   const started = await Promise.all(
     ports.map((own, index) =>
       startOwnEngine(engineNamed("kafka"), {
+        ...(index === 0 && { folder: firstFolder }),
         port: own.direct,
         member: { id: index + 1, clusterId, controllerPorts, copies: ports.length },
         configure: withProxied(own, proxies[index]?.port as number),
@@ -55,6 +64,7 @@ export async function startKafkaCluster(): Promise<LedgerKafka> {
     addresses,
     proxies,
     brokers: started,
+    disk,
     controller: () => leaderAmong(started),
     close: () => closes.disposeAsync(),
   };

@@ -22,8 +22,16 @@ export interface Between {
   readonly instances: readonly string[];
 }
 
+export interface Broker extends Engine {
+  readonly folder: string;
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+}
+
 export interface KafkaCluster {
-  readonly brokers: readonly (Engine & { pause(): Promise<void>; resume(): Promise<void> })[];
+  readonly brokers: readonly Broker[];
+  /** The disk of the first broker, which is small enough to fill; null where nothing can be mounted. */
+  readonly disk: string | null;
   /** Returns the index of the present controller. */
   controller(): Promise<number>;
 }
@@ -41,11 +49,15 @@ export interface LedgerSystem {
   readonly log: LogReader;
   readonly postgres: Engine;
   readonly kafka: KafkaCluster | null;
-  readonly redis: Engine | null;
+  readonly redis: (Engine & { command(line: string): Promise<void> }) | null;
   readonly objects: Engine | null;
   readonly between: Between | null;
   /** The embedded system's blob folder, on a separate disk that is small enough to fill. */
   readonly blobDisk: string | null;
+  /** The embedded system's database, on a disk that is small enough to fill. */
+  readonly databaseDisk: string | null;
+  /** While this file is there no process resolves a name. */
+  readonly dnsAwayFile: string;
   /** The folder of uploads in progress. */
   readonly stagingFolder: string;
   /** Starts over on an empty folder, is killed `afterMs` into that first start, and then started again. */

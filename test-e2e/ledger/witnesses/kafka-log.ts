@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { zstdDecompress } from "node:zlib";
 import kafkajs, { type Admin, type EachMessagePayload } from "kafkajs";
 import type { LogRecord } from "../evidence.ts";
-import { isGroupOfService, type LogReader, recordOf, unreadTopics } from "./log-reader.ts";
+import { isGroupOfService, type LogReader, poisonHeader, poisonValue, recordOf, unreadTopics } from "./log-reader.ts";
 
 const { CompressionCodecs, CompressionTypes, Kafka, logLevel } = kafkajs;
 const unzip = promisify(zstdDecompress);
@@ -33,6 +33,16 @@ export function createKafkaLog(brokers: readonly string[]): LogReader {
       return records;
     },
     lag: () => withAdmin(kafka, lagOf),
+    async poison() {
+      const topics = (await withAdmin(kafka, (admin) => admin.listTopics())).filter(
+        (name) => name.startsWith("signalbox.") && !unreadTopics.has(name),
+      );
+      const producer = kafka.producer();
+      await producer.connect();
+      const message = { key: "poison", value: poisonValue, headers: { [poisonHeader]: "1" }, partition: 0 };
+      await producer.sendBatch({ topicMessages: topics.map((topic) => ({ topic, messages: [message] })) });
+      await producer.disconnect();
+    },
     reset: () => known.clear(),
   };
 }
@@ -101,7 +111,8 @@ async function readUpTo(kafka: InstanceType<typeof Kafka>, positions: readonly P
     const headers = Object.fromEntries(
       Object.entries(message.headers ?? {}).map(([name, value]) => [name, `${value}`]),
     );
-    records.push(recordOf({ topic, partition, offset, key: message.key, value: message.value, headers }));
+    if (!(poisonHeader in headers))
+      records.push(recordOf({ topic, partition, offset, key: message.key, value: message.value, headers }));
     if (open.every(({ next, end }) => next >= end)) done.resolve();
   };
   await consumer.connect();

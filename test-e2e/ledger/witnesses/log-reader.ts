@@ -7,6 +7,8 @@ export interface LogReader {
   read(): Promise<LogRecord[]>;
   /** Returns the number of records that the consumer groups have not handled. */
   lag(): Promise<number>;
+  /** Appends to one partition of every topic a message that nobody can read; reading leaves such messages out. */
+  poison(): Promise<void>;
   /** Restarts at the first record: the log is a new one. */
   reset(): void;
 }
@@ -17,6 +19,10 @@ export const unreadTopics: ReadonlySet<string> = new Set(["signalbox.config-appl
 /** The groups of the services, such as `images.facts`; other groups belong to temporary readers. */
 export const isGroupOfService = (name: string): boolean =>
   /^(account|config|gateway|images?|webhook)[\w-]*\.[\w-]+$/.test(name);
+
+/** The header of a message that the ledger itself put on the log. */
+export const poisonHeader = "ledger-poison";
+export const poisonValue: Buffer = Buffer.from([0xff, 0x7b, 0x00, 0x22]);
 
 interface RawRecord {
   readonly topic: string;

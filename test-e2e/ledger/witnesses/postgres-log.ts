@@ -1,5 +1,5 @@
 import type { Row } from "../systems/database.ts";
-import { isGroupOfService, type LogReader, recordOf, unreadTopics } from "./log-reader.ts";
+import { isGroupOfService, type LogReader, poisonHeader, poisonValue, recordOf, unreadTopics } from "./log-reader.ts";
 
 const pageSize = 5_000;
 
@@ -18,10 +18,10 @@ export function createPostgresLog(query: (statement: string, values: readonly un
           [JSON.stringify(next), [...unreadTopics]],
         );
         for (const { id, topic, partition, offset, key, value, headers } of rows) {
-          records.push(
-            recordOf({ topic, partition, offset: Number(offset), key, value, headers: JSON.parse(headers) }),
-          );
           next[id] = Number(offset) + 1;
+          const parsed = JSON.parse(headers);
+          if (poisonHeader in parsed) continue;
+          records.push(recordOf({ topic, partition, offset: Number(offset), key, value, headers: parsed }));
         }
         if (rows.length < pageSize) return records;
       }
@@ -34,6 +34,18 @@ export function createPostgresLog(query: (statement: string, values: readonly un
         [],
       );
       return rows.filter(({ name }) => isGroupOfService(name)).reduce((sum, { lag }) => sum + lag, 0);
+    },
+    async poison() {
+      const headers = JSON.stringify({ [poisonHeader]: "1" });
+      await query(
+        `with place as (
+           update signalbox.log_partition set next_offset = next_offset + 1
+           where id in (select min(id) from signalbox.log_partition where topic <> all ($1) group by topic)
+           returning id, next_offset - 1 as place)
+         insert into signalbox.log_record (partition_id, "offset", key, headers, value, timestamp_ms)
+         select id, place, 'poison'::bytea, $2, $3, (extract(epoch from now()) * 1000)::bigint from place`,
+        [[...unreadTopics], headers, poisonValue],
+      );
     },
     reset: () => {
       next = {};

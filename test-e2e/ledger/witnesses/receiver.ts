@@ -36,7 +36,8 @@ export async function createLedgerReceiver(random: Random, now: () => number): P
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   return {
-    urlOf: (endpoint) => `http://127.0.0.1:${port}/${endpoint}`,
+    // By name: a fault takes the look-ups away.
+    urlOf: (endpoint) => `http://localhost:${port}/${endpoint}`,
     receipts,
     note: (receipt) => void receipts.push(receipt),
     close: async () => {

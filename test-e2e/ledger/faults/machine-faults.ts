@@ -1,0 +1,182 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rm, statfs, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { Instance } from "../systems/instance.ts";
+import { both, type Fault } from "./fault.ts";
+import { restartedWith, shiftedClock } from "./killed-processes.ts";
+
+const run = promisify(execFile);
+
+/** Takes all that is left of a disk; the last blocks may not be available to this account. Returns the undoing. */
+export async function fillDisk(disk: string): Promise<() => Promise<void>> {
+  const filler = join(disk, "filler");
+  await writeFile(filler, "");
+  for (let share = 1; share > 0.9; share -= 0.005) {
+    const { bavail, bsize } = await statfs(disk);
+    await run("fallocate", ["--length", String(Math.max(1, Math.floor(bavail * bsize * share))), filler]).catch(
+      () => {},
+    );
+    if ((await statfs(disk)).bavail < 64) break;
+  }
+  return () => rm(filler, { force: true });
+}
+
+/** Starts again what ended meanwhile, and waits until everything is ready. */
+async function allReady(instances: readonly Instance[]): Promise<void> {
+  await Promise.all(instances.map((one) => (one.isRunning ? one.ready() : one.start())));
+}
+
+export const fullDatabaseDisk: Fault = {
+  name: "disk of PostgreSQL full for 6 s",
+  modes: ["embedded"],
+  lastsMs: 6_000,
+  isLong: true,
+  users: "503 with Retry-After for what writes; reads go on while the server runs",
+  alerts: ["DiskFull", "DiskFills", "EdgeAvailability"],
+  async begin({ databaseDisk, instances, postgres }) {
+    if (databaseDisk === null) return { undo: async () => {} };
+    const free = await fillDisk(databaseDisk);
+    return {
+      undo: async () => {
+        await free();
+        await postgres.restart();
+        await allReady(instances);
+      },
+    };
+  },
+};
+
+export const fullBrokerDisk: Fault = {
+  name: "disk of one of three brokers full for 6 s",
+  modes: ["engines"],
+  lastsMs: 6_000,
+  isLong: true,
+  ofLog: true,
+  users: "nothing: events wait for the other brokers",
+  alerts: ["DiskFull", "ReplicasOutOfSync"],
+  async begin({ kafka }) {
+    const broker = kafka?.brokers[0];
+    if (!broker || kafka.disk === null) return { undo: async () => {} };
+    const free = await fillDisk(kafka.disk);
+    return {
+      undo: async () => {
+        await free();
+        // A broker ends at its first write that fails, or goes on when none failed.
+        await broker.kill();
+        await broker.restart();
+      },
+    };
+  },
+};
+
+/** A broker comes back with an empty disk in its place: it copies everything from the others. */
+export const lostNode: Fault = {
+  name: "one of three brokers lost with its disk",
+  modes: ["engines"],
+  lastsMs: 4_000,
+  isLong: true,
+  ofLog: true,
+  users: "nothing: two copies of each event are left",
+  alerts: ["ReplicasOutOfSync"],
+  async begin({ kafka }) {
+    const broker = kafka?.brokers.at(-1);
+    if (!broker) return { undo: async () => {} };
+    await broker.kill();
+    const data = join(broker.folder, "data");
+    for (const name of await readdir(data)) await rm(join(data, name), { recursive: true, force: true });
+    return { undo: () => broker.restart() };
+  },
+};
+
+const clockOff = (words: string, milliseconds: number): Fault => ({
+  name: `clock of one instance an hour ${words}`,
+  modes: both,
+  lastsMs: 3_000,
+  isLong: true,
+  users: "400 and 401 from that instance, whose bounds of time refuse what others accept",
+  alerts: ["SourcesRefuse", "IngestAvailability"],
+  begin: ({ instances }, random) =>
+    restartedWith(random.pick(instances), { NODE_OPTIONS: `--import=${shiftedClock(milliseconds)}` }),
+});
+export const clockFast: Fault = clockOff("fast", 3_600_000);
+export const clockSlow: Fault = clockOff("slow", -3_600_000);
+
+/** A heap that is too small for the service: it ends, and whoever started it starts it again. */
+export const memoryLimit: Fault = {
+  name: "memory limit hit by one service, again and again",
+  modes: both,
+  lastsMs: 0,
+  isLong: true,
+  users: "502 or no answer where no other instance serves",
+  alerts: ["ServiceDown", "EdgeErrors"],
+  async begin({ instances }, random) {
+    const one = random.pick(instances);
+    await one.kill();
+    for (let time = 0; time < 3; time++) {
+      await one.launch({ NODE_OPTIONS: `--max-old-space-size=${random.between(24, 64)}` });
+      // It ends by itself, or with the limit of the next try.
+      for (let waited = 0; one.isRunning && waited < 4_000; waited += 50) await sleep(50);
+      await one.kill();
+    }
+    return { undo: () => one.start() };
+  },
+};
+
+/** A message on every topic that no consumer can read. */
+export const poisonedTopics: Fault = {
+  name: "a poisoned message on each topic",
+  modes: both,
+  lastsMs: 1_000,
+  users: "nothing: the message is put aside, and what comes after it is handled",
+  alerts: ["DeadLetters", "MessagesParked"],
+  async begin({ log }) {
+    await log.poison();
+    return { undo: async () => {} };
+  },
+};
+
+/** As after a failover to a copy: every write is answered by an error. */
+export const readOnlyRedis: Fault = {
+  name: "Redis read-only for 5 s",
+  modes: ["engines"],
+  lastsMs: 5_000,
+  users: "nothing: limits count for each instance",
+  alerts: ["CacheAway"],
+  async begin({ redis }) {
+    if (redis === null) return { undo: async () => {} };
+    await redis.command("REPLICAOF 127.0.0.1 1");
+    return { undo: () => redis.command("REPLICAOF NO ONE") };
+  },
+};
+
+/** The names of receivers are not resolved: every look-up fails while a file is there. */
+export const dnsAway: Fault = {
+  name: "DNS away for 6 s",
+  modes: both,
+  lastsMs: 6_000,
+  isLong: true,
+  users: "nothing: deliveries are repeated by their schedule",
+  alerts: ["ReceiversFail"],
+  async begin({ dnsAwayFile }) {
+    await mkdir(join(dnsAwayFile, ".."), { recursive: true });
+    await writeFile(dnsAwayFile, "");
+    if (!existsSync(dnsAwayFile)) throw new Error("the look-ups do not fail");
+    return { undo: () => rm(dnsAwayFile) };
+  },
+};
+
+/** The faults of machines, in the order of what hurts most. */
+export const machineFaults: readonly Fault[] = [
+  fullDatabaseDisk,
+  poisonedTopics,
+  fullBrokerDisk,
+  lostNode,
+  clockFast,
+  clockSlow,
+  memoryLimit,
+  readOnlyRedis,
+  dnsAway,
+];
