@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createOidcIssuer } from "@signalbox/testing";
 import type { Fault } from "./faults/fault.ts";
 import { chooseFaults, namedFaults } from "./faults/faults.ts";
+import { machineFaults } from "./faults/machine-faults.ts";
 import { type Broken, judge } from "./invariants/invariants.ts";
 import { createRandom, type Random } from "./random.ts";
 import { figuresOf, type RoundFigures, unfinished } from "./report/figures.ts";
@@ -24,6 +25,8 @@ export interface CourseOptions {
   readonly after?: number;
   /** Only faults whose name contains this text. */
   readonly only?: string | undefined;
+  /** True for the faults of machines, one after another. */
+  readonly machines?: boolean;
   /** True to keep history and logs of correct rounds as well. */
   readonly keepAll?: boolean;
   readonly print: (line: string) => void;
@@ -106,10 +109,11 @@ async function judgedRound(
   }
 }
 
-function chosenFaults({ mode, rounds, seed, short, only }: CourseOptions): readonly Fault[] {
+function chosenFaults({ mode, rounds, seed, short, only, machines = false }: CourseOptions): readonly Fault[] {
   const random = createRandom(`faults of ${seed}`);
-  if (only === undefined) return chooseFaults(mode, rounds, random, { short });
-  const named = namedFaults.filter(({ name, modes }) => name.includes(only) && modes.includes(mode));
+  if (only === undefined && !machines) return chooseFaults(mode, rounds, random, { short });
+  const among = machines ? machineFaults : namedFaults;
+  const named = among.filter(({ name, modes }) => name.includes(only ?? "") && modes.includes(mode));
   if (named.length === 0) throw new Error(`no fault of the mode ${mode} is called ${only}`);
   return Array.from({ length: rounds }, (_, index) => named[index % named.length] as Fault);
 }

@@ -3,8 +3,8 @@
  * the same seed plays the same faults. A failed round keeps its history and logs, and the next one starts on a new
  * system. Each round is added to docs/reference/reliability-rounds.jsonl, or to the file of `--results`, and at the end
  * the page of the figures is rewritten. `--fault <part of a name>` plays that fault alone and `--short` omits the long
- * ones: such rounds are a selection and are added only with `--results`. The faults of machines are played only so, and
- * are added to docs/reference/reliability-machine-rounds.jsonl. `--keep` keeps
+ * ones: such rounds are a selection and are added only with `--results`. The faults of machines are played only so, or all in
+ * turn with `--machines`, and are added to docs/reference/reliability-machine-rounds.jsonl. `--keep` keeps
  * history and logs of correct rounds too.
  */
 import { parseArgs } from "node:util";
@@ -22,6 +22,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(Math.floor(Math.random() * 1e6)) },
     fault: { type: "string" },
     short: { type: "boolean", default: false },
+    machines: { type: "boolean", default: false },
     keep: { type: "boolean", default: false },
     results: { type: "string" },
   },
@@ -30,8 +31,9 @@ const modes: readonly string[] = ["embedded", "engines"] satisfies Mode[];
 if (!modes.includes(values.mode)) throw new Error(`--mode is one of: ${modes.join(", ")}`);
 const print = (line: string) => void process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
 const [mode, seed, rounds] = [values.mode as Mode, Number(values.seed), Number(values.rounds)];
-const isEveryFault = values.fault === undefined && !values.short;
-const isOfMachines = machineFaults.some(({ name }) => values.fault !== undefined && name.includes(values.fault));
+const isEveryFault = values.fault === undefined && !values.short && !values.machines;
+const isOfMachines =
+  values.machines || machineFaults.some(({ name }) => values.fault !== undefined && name.includes(values.fault));
 const results = values.results ?? (isEveryFault ? roundsFile : isOfMachines ? machineRoundsFile : null);
 const common = await provenance(mode, seed);
 const options: CourseOptions = {
@@ -40,6 +42,7 @@ const options: CourseOptions = {
   rounds,
   short: values.short,
   only: values.fault,
+  machines: values.machines,
   keepAll: values.keep,
   print,
   record: async (round) => void (results !== null && (await appendResult(results, { ...common, ...round }))),

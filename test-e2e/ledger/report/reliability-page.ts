@@ -36,7 +36,7 @@ export function fillInMachines(text: string, faults: readonly Fault[], rounds: r
   const commits = [...new Set(rounds.map(({ commit }) => commit))].join(", ");
   const seeds = [...new Set(rounds.map(({ seed }) => seed))].join(", ");
   const table = [
-    `\`npm run ledger -- --mode M --fault NAME --rounds N\`, ${rounds.length} rounds of seed ${seeds || "–"}, commit ${commits || "–"}:`,
+    `\`npm run ledger -- --mode M --machines --rounds N\`, ${rounds.length} rounds of seed ${seeds || "–"}, commit ${commits || "–"}:`,
     "",
     "| fault | mode | rounds | users see | writes held up | alerts | lost, invented or twice | repeated at the receiver | well again: p50 | p95 | max |",
     "|---|---|---|---|---|---|---|---|---|---|---|",
