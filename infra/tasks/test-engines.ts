@@ -2,12 +2,18 @@
  * `npm run test:engines`: the tests on real engines, in browsers and in other languages. Says what the machine lacks before
  * anything runs. `-- libs/events` runs a part of them; `--slowest` and options of node's runner as for `npm test`.
  */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describeMissing, examine, tableOf } from "../engines/doctor.ts";
 import { fetchEngines } from "../engines/engines.ts";
 import { sharedEngines } from "../engines/index.ts";
+import { root } from "../generate/repository.ts";
 import { sourceFiles } from "./source-files.ts";
 import { runNode, runTests, withEngines } from "./tests/run-tests.ts";
 import { parseTestArguments, selectTests } from "./tests/tiers.ts";
+
+/** A test that needs every core says so at the top of its file, with the reason. */
+const wholeMachine = /^\/\/ Whole machine: /m;
 
 const { words, slowest, runnerOptions } = parseTestArguments(process.argv.slice(2));
 const files = selectTests(sourceFiles("*.test.ts"), words, ["engines"]);
@@ -28,13 +34,16 @@ async function main(): Promise<number> {
   const startedMs = performance.now();
   await fetchEngines(console.log);
   const composePasses = words.length > 0 || (await runNode(["infra/tasks/check-compose.ts"])) === 0;
-  // Whole systems have the machine for themselves: they hold promises about waiting, and each has fourteen processes.
-  const isSystem = (file: string) => file.startsWith("test-e2e/");
+  // A system of fourteen processes has the machine for itself: its clients wait for answers, and would give up.
+  const isAlone = async (file: string) => wholeMachine.test(await readFile(join(root, file), "utf8"));
   const run = async () => {
-    const parts = files.filter((file) => !isSystem(file));
-    const systems = files.filter(isSystem);
-    const partsPass = parts.length === 0 || (await runTests(parts, { runnerOptions, slowest, atOnce: 2 }));
-    return (systems.length === 0 || (await runTests(systems, { runnerOptions, slowest, atOnce: 1 }))) && partsPass;
+    const alone = await Array.fromAsync(files, async (file) => ({ file, isAlone: await isAlone(file) }));
+    let passed = true;
+    for (const atOnce of [2, 1]) {
+      const part = alone.filter((one) => one.isAlone === (atOnce === 1)).map(({ file }) => file);
+      if (part.length > 0) passed = (await runTests(part, { runnerOptions, slowest, atOnce })) && passed;
+    }
+    return passed;
   };
   const testsPass = await withEngines(
     sharedEngines.map(({ name }) => name),

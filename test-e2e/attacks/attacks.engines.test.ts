@@ -1,3 +1,4 @@
+// Whole machine: it floods a system of fourteen processes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { groups } from "./groups/groups.ts";

@@ -1,3 +1,4 @@
+// Whole machine: a system of fourteen processes, and a second one from its backup.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";

@@ -1,3 +1,4 @@
+// Whole machine: writers, kills and a system of fourteen processes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { environment } from "@signalbox/config";
