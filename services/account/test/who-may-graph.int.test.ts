@@ -14,8 +14,11 @@ import {
 } from "./who-may.ts";
 
 let whoMay: WhoMay;
+/** Somebody whom nobody changes. */
+let targetReader: Promise<Person>;
 before(async () => {
   whoMay = await startWhoMay();
+  targetReader = whoMay.personIn("active");
 });
 after(() => whoMay.account.close());
 
@@ -279,7 +282,8 @@ for (const [field, { scope, inState, text, admitted = "OK" }] of Object.entries(
   test(`the GraphQL field ${field} is for ${scope ?? "everybody known"}, in the states that leave room for it`, async () => {
     const codeFor = async (headers: Record<string, string> | null, ids: Ids) =>
       (await whoMay.account.query(headers, text(ids))).errors?.[0].extensions.code ?? "OK";
-    const active = await whoMay.personIn("active");
+    const isChange = field.startsWith("Mutation.");
+    const active = await whoMay.readerIn("active");
     const own = (person: Person, target: string) => ({
       ...person,
       accountId: /^(Query|Mutation)/.test(field) ? target : person.accountId,
@@ -287,11 +291,11 @@ for (const [field, { scope, inState, text, admitted = "OK" }] of Object.entries(
     assert.equal(await codeFor(null, own(active, active.accountId)), "UNAUTHENTICATED");
     const others = scopes.filter((name) => name !== scope).join(" ");
     if (scope !== null) assert.equal(await codeFor(active.as(others), own(active, active.accountId)), "FORBIDDEN");
-    const isChange = field.startsWith("Mutation.");
-    const readTarget = isChange ? null : await whoMay.personIn("active");
     for (const [at, state] of accountStates.entries()) {
-      const target = readTarget ?? (await whoMay.personIn("active"));
-      const person = await whoMay.personIn(state);
+      const isDone = isChange && inState[at] === 200;
+      const [target, person] = isDone
+        ? [await whoMay.personIn("active"), await whoMay.personIn(state)]
+        : [await targetReader, await whoMay.readerIn(state)];
       // An administrator's field on an entity needs to read the account first.
       const held = scope === "account:admin" ? `account:read ${scope}` : (scope ?? "images:read");
       const expected = inState[at] === 200 ? admitted : "FORBIDDEN";

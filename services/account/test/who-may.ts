@@ -38,15 +38,28 @@ export const none = "none";
 export interface WhoMay {
   readonly account: Harness;
   readonly administrator: Record<string, string>;
-  /** A person whose account is in `state`, with an API key and a service client from before. */
+  /** A new person whose account is in `state`, with an API key and a service client from before. */
   personIn(state: AccountState): Promise<Person>;
+  /** The person in `state` who only reads and is refused, so that one is enough for all tests of a file. */
+  readerIn(state: AccountState): Promise<Person>;
 }
 
 export async function startWhoMay(): Promise<WhoMay> {
-  const account = await startAccount({ "account.require-verified-contact": true });
+  const account = await startAccount({
+    "account.require-verified-contact": true,
+    // The readers make the requests of a whole table.
+    "http.rate-limit.account.requests": 100_000,
+  });
   const administrator = { "x-api-key": await account.firstKey() };
   const inside = openInside(account);
-  return { account, administrator, personIn };
+  const readers = new Map<AccountState, Promise<Person>>();
+  return { account, administrator, personIn, readerIn };
+
+  function readerIn(state: AccountState): Promise<Person> {
+    const reader = readers.get(state) ?? personIn(state);
+    readers.set(state, reader);
+    return reader;
+  }
 
   async function personIn(state: AccountState): Promise<Person> {
     const claims = { sub: crypto.randomUUID(), roles: ["admin"] };
