@@ -37,7 +37,7 @@ async function main(): Promise<number> {
   // A system of fourteen processes has the machine for itself: its clients wait for answers, and would give up.
   const isAlone = async (file: string) => wholeMachine.test(await readFile(join(root, file), "utf8"));
   const run = async () => {
-    const alone = await Array.fromAsync(files, async (file) => ({ file, isAlone: await isAlone(file) }));
+    const alone = await Promise.all(files.map(async (file) => ({ file, isAlone: await isAlone(file) })));
     let passed = true;
     for (const atOnce of [2, 1]) {
       const part = alone.filter((one) => one.isAlone === (atOnce === 1)).map(({ file }) => file);

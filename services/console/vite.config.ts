@@ -23,7 +23,7 @@ const codeOfPages: Plugin = {
   },
 };
 
-/** What both pages have in their heads. */
+/** The head that both pages have. */
 const heads: Plugin = {
   name: "heads",
   transformIndexHtml: () => [

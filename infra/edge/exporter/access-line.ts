@@ -1,6 +1,6 @@
 import { routeOf } from "../edge-routes.ts";
 
-/** What is counted of one request. */
+/** The counted parts of one request. */
 export interface AccessLine {
   /** The published prefix of its path; `none` where nothing is published. */
   readonly route: string;

@@ -104,7 +104,7 @@ const clockOff = (words: string, milliseconds: number): Fault => ({
 export const clockFast: Fault = clockOff("fast", 3_600_000);
 export const clockSlow: Fault = clockOff("slow", -3_600_000);
 
-/** A heap that is too small for the service: it ends, and whoever started it starts it again. */
+/** A heap that is too small for the service: it ends, and its supervisor starts it again. */
 export const memoryLimit: Fault = {
   name: "memory limit hit by one service, again and again",
   modes: both,

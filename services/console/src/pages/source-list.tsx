@@ -32,7 +32,7 @@ interface SourceListProps<Row> {
   readonly columns: readonly Column<Row>[];
 }
 
-/** What came to one source, newest first. */
+/** Lists what came to one source, newest first. */
 export function SourceList<Row extends { readonly id: string }>(props: SourceListProps<Row>) {
   const { id, name, label, read, filters, links, empty, columns } = props;
   const [{ source_id: _, ...search }] = useFilters();

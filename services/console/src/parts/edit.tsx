@@ -24,7 +24,7 @@ interface EditOptions<Data, Input> {
   readonly shown?: (input: Input) => object;
 }
 
-/** What was typed, with the version that it is based on. */
+/** The typed values, with the version that they are based on. */
 interface Draft<Data, Input> {
   readonly input: Input;
   readonly base: Versioned<Data>;

@@ -1,4 +1,4 @@
-/** What the portal says to the page around it when it has no link, or its link has ended. It holds nothing secret. */
+/** The messages of the portal to the page around it when it has no link, or its link has ended. It holds nothing secret. */
 const wanted = { type: "signalbox.link-wanted" } as const;
 /** Time in which a page that answers at all has a new link. */
 const answerMsMax = 5_000;

@@ -4,7 +4,7 @@ import { useCredential } from "../session/api.ts";
 import { groupsFor, isWithin, type Place } from "./places.ts";
 import styles from "./shell.module.css";
 
-/** Where one can go: groups with headings, of which that of the page is open. */
+/** Shows the places: groups with headings, of which that of the page is open. */
 export function Navigation() {
   const { data: credential } = useCredential();
   const pathname = useLocation({ select: (location) => location.pathname });
