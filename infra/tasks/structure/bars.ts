@@ -14,10 +14,10 @@ export interface Bar {
 const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>> = {
   account: [142, 17_300],
   config: [37, 3_820],
-  console: [160, 14_500],
-  gateway: [63, 6_480],
+  console: [173, 15_400],
+  gateway: [63, 6_520],
   images: [56, 6_050],
-  "webhook-delivery": [91, 12_560],
+  "webhook-delivery": [92, 12_640],
   "webhook-ingest": [69, 8_450],
 };
 
