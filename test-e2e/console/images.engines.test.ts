@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { accessibilityProblems, readFixture } from "@signalbox/testing";
 import { pressByKeyboard, reachByKeyboard, watchPage } from "./console-pages.ts";
 import { type ConsolePerson, type Page, startConsolePerson } from "./console-person.ts";
-import { examineStates, openPresentable } from "./look-at-pages.ts";
+import { assertPresentable, examineStates, openPresentable } from "./look-at-pages.ts";
 
 /** One person works through all tests, in their order: what one makes, the next looks at. */
 let ada: ConsolePerson;
@@ -124,6 +124,8 @@ test("a private image is shown to its account, and to others by a signed URL in 
   await typeAt(url);
   assert.equal((await fetch(url.replace("width=200", "width=300"))).status, 403);
   await page.getByText(/kB, image\/\w+, 200 × 200/).waitFor();
+  const part = page.getByRole("region", { name: "URL", exact: true });
+  await assertPresentable(page, "a signed URL", "signed-url", part);
 });
 
 test("a paste uploads, a transfer can be stopped, and one that broke off is sent again without a second image", async () => {
@@ -283,7 +285,8 @@ test("chosen images are deleted together with an outcome for each, and the recei
   assert.deepEqual(await accessibilityProblems(page), []);
   await outcomes.getByRole("link", { name: "receipt" }).click();
   await page.getByText("The original was kept, since another image of your account has the same one.").waitFor();
-  await openPresentable(page, { url: page.url(), shown: () => page.getByText("erased", { exact: true }).waitFor() });
+  const shown = () => page.getByText("erased", { exact: true }).waitFor();
+  await openPresentable(page, { url: page.url(), picture: "receipt", shown });
   await page.goto(at("images/img_none"));
   await page.getByText("There is no such image any more").waitFor();
   await other.close();

@@ -7,6 +7,8 @@ import sharp from "sharp";
 import { tooWide } from "./console-pages.ts";
 import type { Page } from "./console-person.ts";
 
+type Locator = ReturnType<Page["locator"]>;
+
 /** Widths and colours in which each page is looked at; 320 pixels are 1280 at a zoom of 400 %. The last is wide. */
 const looks = [
   [320, "light"],
@@ -18,9 +20,9 @@ const looks = [
 
 /**
  * Asserts that what a page shows now is accessible in light and dark, at 320, 360 and 1280 pixels, and not wider than
- * its screen, and leaves it wide. What has a name is pictured in the documents.
+ * its screen, and leaves it wide. What has a name is pictured in the documents, from the top or from a part of the page.
  */
-export async function assertPresentable(page: Page, place: string, picture?: string): Promise<void> {
+export async function assertPresentable(page: Page, place: string, picture?: string, from?: Locator): Promise<void> {
   // A pointer over a time shows it exactly, over what is below.
   await page.mouse.move(0, 0);
   for (const [width, colorScheme] of looks) {
@@ -30,17 +32,18 @@ export async function assertPresentable(page: Page, place: string, picture?: str
     assert.deepEqual(await accessibilityProblems(page), [], at);
     assert.deepEqual(await tooWide(page), [], at);
   }
-  if (picture !== undefined) await takePictures(page, picture);
+  if (picture === undefined) return;
+  await (from ? from.evaluate((part) => part.scrollIntoView()) : page.evaluate("scrollTo(0, 0)"));
+  await takePictures(page, picture);
 }
 
 const schemes = ["light", "dark"] as const;
 /** Pages with photographs, which have more colours than a palette. */
-const photographs = new Set(["images", "image"]);
+const photographs = new Set(["images", "image", "signed-url"]);
 
 /** Writes pictures into the documents, when that is asked for: each run would change them a little. */
 export async function takePictures(page: Page, name: string, ...only: (typeof schemes)[number][]): Promise<void> {
   if (environment().CONSOLE_PICTURES !== "1") return;
-  await page.evaluate("scrollTo(0, 0)");
   for (const colorScheme of only.length > 0 ? only : schemes) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     const type = photographs.has(name) ? "webp" : "png";

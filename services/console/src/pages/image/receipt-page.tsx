@@ -32,8 +32,10 @@ export function ReceiptPage() {
                 ["Image", <Id key="" value={id} />],
                 ["Deleted", <Time key="" at={deleted_at} />],
                 ["Erased", erased_at ? <Time key="" at={erased_at} /> : "within a minute, as a rule at once"],
-                ["Objects", erased_objects === null ? "not known yet" : `${erased_objects}`],
-                ["Bytes", erased_bytes === null ? "not known yet" : bytesText(erased_bytes)],
+                [
+                  "Freed",
+                  erased_bytes === null ? "not known yet" : `${bytesText(erased_bytes)} in ${erased_objects} objects`,
+                ],
                 ["SHA-256 of the original", <Id key="" value={sha256} why={false} />],
               ]}
             />
