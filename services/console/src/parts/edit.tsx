@@ -1,4 +1,3 @@
-import { ApiError } from "@signalbox/client";
 import { type QueryKey, type UseMutationResult, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
 import type { Versioned } from "../session/api.ts";
@@ -7,6 +6,7 @@ import { Conflict } from "./conflict.tsx";
 import { useChange } from "./dialog.tsx";
 import { type Difference, differencesOf } from "./differences.ts";
 import parts from "./parts.module.css";
+import { saveVersion } from "./save-version.ts";
 
 interface EditOptions<Data, Input> {
   readonly current: Versioned<Data>;
@@ -73,7 +73,7 @@ export function useEdit<Data, Input extends object>(options: EditOptions<Data, I
   const saving = useChange(
     async (sent: Sent<Data, Input>) => ({
       input: sent.input,
-      saved: await saveVersion({ read, save }, sent, setTheirs),
+      saved: await saveVersion({ read, save, inputOf }, sent, setTheirs),
     }),
     ({ input: sent, saved }) => {
       queries.setQueryData(queryKey, saved);
@@ -107,30 +107,6 @@ export function useEdit<Data, Input extends object>(options: EditOptions<Data, I
       },
     },
   };
-}
-
-interface Saving<Data, Input, Saved> {
-  readonly read: () => Promise<Versioned<Data>>;
-  /** Sends the input; the version makes sure that nobody's change is overwritten unseen. */
-  readonly save: (input: Input, before: Data, etag: string | null) => Promise<Saved>;
-}
-
-/** Saves an input over the version that it is based on; one that somebody else saved meanwhile is handed over first. */
-async function saveVersion<Data, Input, Saved>(
-  { read, save }: Saving<Data, Input, Saved>,
-  { input, on }: { readonly input: Input; readonly on: Versioned<Data> },
-  onTheirs: (theirs: Versioned<Data>) => void,
-): Promise<Saved> {
-  try {
-    return await save(input, on.data, on.etag);
-  } catch (error) {
-    if (error instanceof ApiError && [409, 412].includes(error.status)) {
-      const saved = await read();
-      // A conflict of another kind, such as a limit, left the version as it was.
-      if (saved.etag !== on.etag) onTheirs(saved);
-    }
-    throw error;
-  }
 }
 
 interface EditFormProps<Input> {

@@ -94,10 +94,10 @@ function Replays({ items, mayWrite }: { readonly items: readonly Replay[]; reado
 
 function Progress({ replay: { replayed, total } }: { readonly replay: Replay }) {
   return (
-    <>
-      <progress max={Math.max(1, total)} value={replayed} aria-label={`${replayed} of ${total}`} /> {replayed} of{" "}
-      {total}
-    </>
+    <span className={parts.status}>
+      <progress max={Math.max(1, total)} value={replayed} aria-label={`${replayed} of ${total}`} />
+      {`${replayed} of ${total}`}
+    </span>
   );
 }
 

@@ -121,8 +121,10 @@ function Replays({ items, mayWrite }: { readonly items: readonly Replay[]; reado
 function Progress({ replay: { published, total, missing } }: { readonly replay: Replay }) {
   return (
     <>
-      <progress max={Math.max(1, total)} value={published + missing} aria-label={`${published} of ${total}`} />{" "}
-      {published} of {total}
+      <span className={parts.status}>
+        <progress max={Math.max(1, total)} value={published + missing} aria-label={`${published} of ${total}`} />
+        {`${published} of ${total}`}
+      </span>
       {missing > 0 && `, ${missing} past the retention`}
     </>
   );
