@@ -256,24 +256,28 @@ test("two operators who set one property see both values, and nobody's change is
   await page.getByRole("row", { name: /gateway.*100.*defaults.*no$/ }).waitFor();
 });
 
-test("a flag is added after it was tried, switched off, and switched on again by undo", async () => {
+test("a flag is added by its form after it was tried, switched off, and switched on again by undo", async () => {
   const { page } = ada;
   await page.goto(at("flags"));
   await page.getByText("There is no flag yet.").waitFor();
   await assertPresentable(page, "no flags");
   await page.getByRole("link", { name: "Add a flag" }).click();
-  const definition = page.getByLabel("Definition");
-  const text = (await definition.inputValue())
-    .replace("my.flag", "checkout.new")
-    .replace('"owner": ""', '"owner": "payments"');
-  await definition.fill(text.replace('"on"', '"one"'));
+  await page.getByLabel("Key", { exact: true }).fill("checkout.new");
+  await page.getByLabel("Owner", { exact: true }).fill("payments");
+  await page.getByLabel("Name of variant 1").fill("one");
   await page.getByLabel("Reason", { exact: true }).fill("A tenth first.");
   await page.getByRole("button", { name: "Try it first" }).click();
   await page.getByText("This was refused").waitFor();
-  await definition.fill(text);
+  await page.getByLabel("Name of variant 1").fill("on");
+  await page.getByLabel("Share of rule 1 in %").fill("ten");
+  await page.getByRole("button", { name: "Try it first" }).click();
+  await page.getByText("Rule 1, share: “ten” is no number.").waitFor();
+  await page.getByLabel("Share of rule 1 in %").fill("10");
   await page.getByRole("button", { name: "Try it first" }).click();
   await page.getByText("It is allowed.").waitFor();
-  await assertPresentable(page, "a new flag");
+  await page.getByText("Only some accounts").click();
+  await page.getByText("Schedule and other flags").click();
+  await assertPresentable(page, "a new flag", "flag-new");
   await page.getByRole("button", { name: "Add it" }).click();
   await page.getByText("on to 10 %, off to the rest").waitFor();
 
@@ -286,7 +290,7 @@ test("a flag is added after it was tried, switched off, and switched on again by
 
   const other = await ada.context.newPage();
   await other.goto(page.url());
-  await other.getByRole("button", { name: "Enable" }).click();
+  await other.getByRole("combobox", { name: "State" }).selectOption("enabled");
   await other.getByLabel("Reason", { exact: true }).fill("It is mended.");
   await other.getByRole("button", { name: "Try it first" }).click();
   await other.getByRole("button", { name: "Set it" }).click();
@@ -304,11 +308,84 @@ test("a flag is added after it was tried, switched off, and switched on again by
   await page.goto(at("flags?state=enabled"));
   await page.getByRole("link", { name: "checkout.new" }).waitFor();
   await assertPresentable(page, "flags", "flags");
-  await page.getByRole("link", { name: "checkout.new" }).click();
-  await page.getByText("Archive it", { exact: true }).click();
-  await page.getByLabel("Reason to archive it").fill("Nothing evaluates it.");
-  await page.getByRole("button", { name: "Archive", exact: true }).click();
-  await page.getByText("There is no flag yet.").waitFor();
+});
+
+for (const [way, press] of Object.entries(ways)) {
+  test(`${way} an operator reads who changed a flag, and goes back to a former version after a preview`, async () => {
+    const { page } = ada;
+    await page.goto(at("flags/checkout.new"));
+    const broken = page
+      .getByRole("table", { name: "History" })
+      .getByRole("row", { name: /state: "enabled" → "disabled" It breaks\. acc_/ });
+    await press(page, broken.getByRole("button", { name: /^Go back to it: revision \d+$/ }));
+    assert.match(await page.getByLabel("Reason", { exact: true }).inputValue(), /^Back to revision \d+\.$/);
+    await press(page, page.getByRole("button", { name: "Try it first" }));
+    await page
+      .getByRole("table", { name: "What would change" })
+      .getByRole("row", { name: 'state "enabled" "disabled"' })
+      .waitFor();
+    if (way === "by mouse") await assertPresentable(page, "a former version that is tried first");
+    await press(page, page.getByRole("button", { name: "Set it" }));
+    await page.getByText("off to everybody").waitFor();
+    await page.getByRole("row", { name: /Back to revision .* holds now/ }).waitFor();
+    await press(page, page.getByRole("button", { name: "Undo" }));
+    await page.getByText("on to 10 %, off to the rest").waitFor();
+  });
+}
+
+test("a flag is typed as JSON too, and what cannot be shown as a form stays where it was typed", async () => {
+  const { page } = ada;
+  await examineStates(page, { url: at("flags/checkout.new"), path: "/graphql" });
+  await page.goto(at("flags/checkout.new"));
+  await page.getByRole("button", { name: "JSON" }).click();
+  const definition = page.getByLabel("Definition");
+  const text = await definition.inputValue();
+  for (const [wrong, reason] of [
+    ["{", "Definition: this is not JSON."],
+    ["{}", "Definition: this is no flag."],
+  ] as const) {
+    await definition.fill(wrong);
+    await page.getByRole("button", { name: "Form", exact: true }).click();
+    await page.getByText(reason).waitFor();
+    assert.equal(await definition.inputValue(), wrong);
+  }
+  await definition.fill(text.replace('"percentage": 10', '"percentage": 25'));
+  await assertPresentable(page, "a flag as JSON");
+  await page.getByRole("button", { name: "Form", exact: true }).click();
+  assert.equal(await page.getByLabel("Share of rule 1 in %").inputValue(), "25");
+  await page.getByRole("button", { name: "Add a rule" }).click();
+  await page.getByLabel("Share of rule 2 in %").fill("50");
+  await page.getByRole("button", { name: "Move up rule 2" }).click();
+  await page.getByLabel("Reason", { exact: true }).fill("A quarter.");
+  await page.getByRole("button", { name: "Try it first" }).click();
+  await page.getByRole("row", { name: /^rules .*"percentage":10.* .*"percentage":50.*"percentage":25/ }).waitFor();
+});
+
+test("an archived flag keeps its history, and is added again from it", async () => {
+  const { page } = ada;
+  const archive = async () => {
+    await page.getByText("Archive it", { exact: true }).click();
+    await page.getByLabel("Reason to archive it").fill("Nothing evaluates it.");
+    await page.getByRole("button", { name: "Archive", exact: true }).click();
+    await page.getByText("There is no flag yet.").waitFor();
+  };
+  await page.goto(at("flags/checkout.new"));
+  await archive();
+  await page.goto(at("flags/checkout.new"));
+  await page.getByText("There is no flag of this key now.").waitFor();
+  await page.getByRole("row", { name: /archived Nothing evaluates it\./ }).waitFor();
+  await assertPresentable(page, "the history of an archived flag", "flag-history");
+  await page
+    .getByRole("row", { name: /added A tenth first\./ })
+    .getByRole("button")
+    .last()
+    .click();
+  await page.getByLabel("Reason", { exact: true }).fill("It is needed again.");
+  await page.getByRole("button", { name: "Try it first" }).click();
+  await page.getByRole("button", { name: "Add it" }).click();
+  await page.getByText("on to 10 %, off to the rest").waitFor();
+  await page.getByRole("row", { name: /added again It is needed again\..* holds now/ }).waitFor();
+  await archive();
 });
 
 test("what is gone is said in words, and what a key may not see is not shown", async () => {
@@ -317,7 +394,7 @@ test("what is gone is said in words, and what a key may not see is not shown", a
     ["operations/dead-events/images:none", "There is no such dead event any more"],
     ["accounts/acc_none", "There is no such account any more"],
     ["properties/none.such", "There is no property of this name"],
-    ["flags/none", "There is no flag of this key."],
+    ["flags/none", "There is no flag of this key, and there was none."],
   ] as const) {
     await page.goto(at(path));
     await page.getByText(text).waitFor();

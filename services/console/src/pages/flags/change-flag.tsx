@@ -1,120 +1,73 @@
-import { ApiError } from "@signalbox/client";
 import { useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useRef } from "react";
 import { Failure } from "../../parts/answer.tsx";
+import { Choice } from "../../parts/choice.tsx";
 import { Conflict } from "../../parts/conflict.tsx";
 import { useChange } from "../../parts/dialog.tsx";
 import { differencesOf } from "../../parts/differences.ts";
 import { Field } from "../../parts/lists.tsx";
-import { Panel } from "../../parts/page.tsx";
+import { Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { ArchiveFlag } from "./archive-flag.tsx";
-import { definitionOf, type FlagDefinition, setFlag } from "./flag.ts";
+import { type FlagChange, type FlagDefinition, membersOf, setFlag } from "./flag.ts";
+import { FlagFields } from "./flag-fields.tsx";
+import { FlagHistory } from "./flag-history.tsx";
+import { type FlagForm, type Past, type SeenFlag, useFlagForm, type View, views } from "./use-flag-form.ts";
 
-interface ChangeFlagProps {
-  /** The flag as it is now; an example for a new one. */
-  readonly flag: FlagDefinition;
-  readonly revision: string;
+interface ChangeFlagProps extends SeenFlag {
+  /** True for an example, which has no history. */
+  readonly isExample?: boolean;
 }
 
-/** The definition before a change, so that it can be taken back. */
-interface Past {
-  readonly definition: FlagDefinition;
-  readonly reason: string;
-}
-
-/** The form of a flag: what is typed, the flag as it was seen, and the requests about it. */
-function useFlagForm({ flag, revision }: ChangeFlagProps) {
-  const navigate = useNavigate();
-  const [text, setText] = useState(() => textOf(flag));
-  const [reason, setReason] = useState("");
-  const [seen, setSeen] = useState({ flag, revision });
-  const [past, setPast] = useState<Past | null>(null);
-  const isNew = seen.revision === "0";
-  const send = ({ revision: expectedRevision }: ChangeFlagProps, isDryRun: boolean) =>
-    setFlag(parsed(text), { expectedRevision, reason, isDryRun });
-  const dryRun = useChange(() => send(seen, true));
-  const change = useChange(
-    async (on: ChangeFlagProps) => ({ ...(await send(on, false)), before: on.flag }),
-    ({ flag: saved, before }) => {
-      if (!saved) return;
-      if (!isNew) setPast({ definition: definitionOf(before), reason });
-      setSeen({ flag: saved, revision: saved.revision });
-      setReason("");
-      dryRun.reset();
-      if (isNew) void navigate({ to: "/flags/$key", params: { key: saved.key }, replace: true });
-    },
-  );
-  const edit = (next: string) => {
-    setText(next);
-    dryRun.reset();
-  };
-  const lookAgain = () => {
-    setSeen({ flag, revision });
-    dryRun.reset();
-    change.reset();
-  };
-  const error = change.error ?? dryRun.error;
-  const hasChanged = error instanceof ApiError && error.status === 409;
-  return {
-    text,
-    edit,
-    reason,
-    setReason,
-    seen,
-    setSeen,
-    past,
-    setPast,
-    isNew,
-    dryRun,
-    change,
-    lookAgain,
-    error,
-    hasChanged,
-  };
-}
-
-type FlagForm = ReturnType<typeof useFlagForm>;
-
-/** Sets a flag whole: tried first, then made, then undone if it was wrong. */
-export function ChangeFlag({ flag, revision }: ChangeFlagProps) {
-  const navigate = useNavigate();
+/** Sets a flag whole: typed as a form or as JSON, tried first, then made, then undone if it was wrong. With its history. */
+export function ChangeFlag({ flag, revision, isExample = false }: ChangeFlagProps) {
   const form = useFlagForm({ flag, revision });
-  const { text, edit, seen, setSeen, past, setPast, isNew, change, lookAgain, hasChanged } = form;
+  const { load, setReason, isNew, seen } = form;
+  const heading = useRef<HTMLDivElement>(null);
+  const goBack = ({ flag: former, revision: of }: FlagChange) => {
+    if (former === null) return;
+    load(former);
+    setReason(`Back to revision ${of}.`);
+    heading.current?.focus();
+  };
   return (
-    <Panel title={isNew ? "The flag" : "Change it"} actions={!isNew && <States text={text} edit={edit} />}>
-      <Form form={form} />
-      {past && (
-        <Undo
-          past={past}
-          revision={seen.revision}
-          onDone={() => {
-            setPast(null);
-            edit(textOf(past.definition));
-          }}
-          onSaved={(saved) => setSeen({ flag: saved, revision: saved.revision })}
-        />
-      )}
+    <>
+      <div ref={heading} tabIndex={-1}>
+        <Panel title={isNew ? "The flag" : "Change it"} actions={<Views form={form} />}>
+          <Form form={form} />
+          <Afterwards form={form} />
+          {form.hasChanged && <BothVersions form={form} saved={{ flag, revision }} />}
+        </Panel>
+      </div>
+      {!isExample && <FlagHistory flagKey={seen.flag.key} now={isNew ? null : seen.revision} onBack={goBack} />}
+    </>
+  );
+}
+
+/** Buttons that show the flag as a form or as JSON, and those that write another state into it. */
+function Views({ form }: { readonly form: FlagForm }) {
+  const { draft, show, edit, editText, isNew } = form;
+  const become = (state: FlagDefinition["state"]) => () =>
+    draft.view === "Form" ? edit({ state }) : editText(draft.text.replace(/("state":\s*)"[a-z]*"/, `$1"${state}"`));
+  return (
+    <>
+      <Choice label="Show as" choices={views} chosen={draft.view} choose={(view) => show(view as View)} />
       {!isNew && (
-        <ArchiveFlag flagKey={seen.flag.key} revision={seen.revision} onDone={() => void navigate({ to: "/flags" })} />
+        <>
+          <button type="button" onClick={become("enabled")}>
+            Enable
+          </button>
+          <button type="button" onClick={become("disabled")}>
+            Disable
+          </button>
+        </>
       )}
-      {hasChanged && (
-        <Conflict
-          what="flag"
-          differences={differencesOf(membersOf(text), membersOf(textOf(flag)))}
-          onMine={() => change.mutate({ flag, revision })}
-          onTheirs={() => {
-            lookAgain();
-            edit(textOf(flag));
-          }}
-        />
-      )}
-    </Panel>
+    </>
   );
 }
 
 function Form({ form }: { readonly form: FlagForm }) {
-  const { text, edit, reason, setReason, seen, isNew, dryRun, change, error, hasChanged } = form;
+  const { draft, edit, reason, setReason, seen, isNew, dryRun, change, error, hasChanged } = form;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     change.reset();
@@ -122,22 +75,8 @@ function Form({ form }: { readonly form: FlagForm }) {
   };
   return (
     <form className={parts.page} onSubmit={submit}>
-      <Field
-        label="Definition"
-        hint="JSON. The first rule whose conditions all match decides; percentage is of accounts."
-      >
-        {(ids) => (
-          <textarea
-            {...ids}
-            rows={18}
-            required
-            spellCheck={false}
-            value={text}
-            onChange={({ target }) => edit(target.value)}
-          />
-        )}
-      </Field>
-      <Field label="Reason" hint="It stands in the audit.">
+      {draft.view === "Form" ? <FlagFields input={draft.input} set={edit} isNew={isNew} /> : <Definition form={form} />}
+      <Field label="Reason" hint="It stands in the history and in the audit.">
         {(ids) => (
           <input
             {...ids}
@@ -150,7 +89,7 @@ function Form({ form }: { readonly form: FlagForm }) {
       </Field>
       {error && !hasChanged && <Failure error={error} what="flag" />}
       <div role="status">
-        {dryRun.data && <p>It is allowed. It would hold at once, in every service.</p>}
+        {dryRun.data && !hasChanged && <Preview before={seen.flag} after={dryRun.data} isNew={isNew} />}
         {change.data && (
           <p>
             It is set: {change.data.applied} of {change.data.instances} instances evaluate with it.
@@ -171,34 +110,91 @@ function Form({ form }: { readonly form: FlagForm }) {
   );
 }
 
-const textOf = (flag: FlagDefinition): string => {
-  const { salt, ...definition } = definitionOf(flag);
-  return JSON.stringify(salt === "" ? definition : { ...definition, salt }, null, 2);
-};
-
-/** @throws Error for what is no JSON */
-function parsed(text: string): FlagDefinition {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Error(`Definition: this is not JSON. ${(error as Error).message}`);
-  }
+function Definition({ form: { draft, editText } }: { readonly form: FlagForm }) {
+  return (
+    <Field label="Definition" hint="The first rule whose conditions all match decides; percentage is of accounts.">
+      {(ids) => (
+        <textarea
+          {...ids}
+          rows={18}
+          required
+          spellCheck={false}
+          value={draft.text}
+          onChange={({ target }) => editText(target.value)}
+        />
+      )}
+    </Field>
+  );
 }
 
-const membersOf = (text: string): Record<string, string> =>
-  Object.fromEntries(Object.entries(parsed(text)).map(([name, value]) => [name, JSON.stringify(value)]));
+interface PreviewProps {
+  readonly before: FlagDefinition;
+  readonly after: FlagDefinition;
+  readonly isNew: boolean;
+}
 
-/** Buttons that write another state into the definition. */
-function States({ text, edit }: { readonly text: string; readonly edit: (text: string) => void }) {
-  const become = (state: FlagDefinition["state"]) => () => edit(text.replace(/("state":\s*)"[a-z]*"/, `$1"${state}"`));
+/** Says that a change is allowed, and what would differ. */
+function Preview({ before, after, isNew }: PreviewProps) {
+  const differences = differencesOf(membersOf(after), membersOf(before));
   return (
     <>
-      <button type="button" onClick={become("enabled")}>
-        Enable
-      </button>
-      <button type="button" onClick={become("disabled")}>
-        Disable
-      </button>
+      <p>It is allowed. It would hold at once, in every service.</p>
+      {!isNew && differences.length === 0 && <p>Nothing differs from what holds now.</p>}
+      {!isNew && differences.length > 0 && (
+        <Table
+          label="What would change"
+          rows={differences}
+          keyOf={({ name }) => name}
+          columns={[
+            { name: "Field", cell: ({ name }) => name },
+            { name: "Now", cell: ({ theirs }) => <code>{theirs}</code> },
+            { name: "Then", cell: ({ mine }) => <code>{mine}</code> },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+interface BothProps {
+  readonly form: FlagForm;
+  /** The flag as it is now. */
+  readonly saved: SeenFlag;
+}
+
+function BothVersions({ form: { wanted, change, lookAgain, load }, saved }: BothProps) {
+  return (
+    <Conflict
+      what="flag"
+      differences={differencesOf(membersOf(wanted()), membersOf(saved.flag))}
+      onMine={() => change.mutate(saved)}
+      onTheirs={() => {
+        lookAgain();
+        load(saved.flag);
+      }}
+    />
+  );
+}
+
+/** What can be done with a flag that is there: take the last change back, and archive it. */
+function Afterwards({ form: { past, setPast, seen, setSeen, isNew, load } }: { readonly form: FlagForm }) {
+  const navigate = useNavigate();
+  return (
+    <>
+      {past && (
+        <Undo
+          past={past}
+          revision={seen.revision}
+          onDone={() => {
+            setPast(null);
+            load(past.definition);
+          }}
+          onSaved={(saved) => setSeen({ flag: saved, revision: saved.revision })}
+        />
+      )}
+      {!isNew && (
+        <ArchiveFlag flagKey={seen.flag.key} revision={seen.revision} onDone={() => void navigate({ to: "/flags" })} />
+      )}
     </>
   );
 }

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
+import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
 import { Copy, Status, Time } from "../../parts/inline.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
@@ -7,6 +8,7 @@ import parts from "../../parts/parts.module.css";
 import { Actor } from "../properties/property-history.tsx";
 import { ChangeFlag } from "./change-flag.tsx";
 import { type Flag, type FlagDefinition, flagsQuery } from "./flag.ts";
+import { FlagHistory } from "./flag-history.tsx";
 import { flagTones, givesText } from "./flags-page.tsx";
 
 /** A flag that everybody may start from. */
@@ -40,16 +42,13 @@ export function FlagPage() {
   return (
     <Page title={isNew ? "Add a flag" : key} actions={<Link to="/flags">All flags</Link>}>
       {isNew ? (
-        <ChangeFlag flag={example} revision="0" />
+        <ChangeFlag flag={example} revision="0" isExample />
       ) : (
-        <Answer
-          query={flags}
-          what="flag"
-          isEmpty={(flag) => flag === null}
-          empty={<p>There is no flag of this key. It may have been archived.</p>}
-        >
+        <Answer query={flags} what="flag">
           {(flag) =>
-            flag && (
+            flag === null ? (
+              <Archived flagKey={key} />
+            ) : (
               <>
                 <Facts flag={flag} />
                 <ChangeFlag flag={flag} revision={flag.revision} />
@@ -59,6 +58,18 @@ export function FlagPage() {
         </Answer>
       )}
     </Page>
+  );
+}
+
+/** A flag that is not there: its history, from which a former version can be added again. */
+function Archived({ flagKey: key }: { readonly flagKey: string }) {
+  const [former, setFormer] = useState<FlagDefinition | null>(null);
+  if (former) return <ChangeFlag flag={former} revision="0" />;
+  return (
+    <>
+      <p className={parts.notice}>There is no flag of this key now. Code that asks for it gets its own default.</p>
+      <FlagHistory flagKey={key} now={null} onBack={({ flag }) => setFormer(flag)} />
+    </>
   );
 }
 

@@ -42,10 +42,42 @@ export function definitionOf(flag: FlagDefinition): FlagDefinition {
   return { ...own, rules: rules.map(withoutNulls), schedule, prerequisites, salt };
 }
 
-type Rule = FlagDefinition["rules"][number];
+function withoutNulls<Part extends object>(part: Part): Part {
+  const given = Object.entries(part).filter(([, value]) => value !== null);
+  return Object.fromEntries(given.map(([name, value]) => [name, name === "age" ? withoutNulls(value) : value])) as Part;
+}
 
-const withoutNulls = (rule: Rule): Rule =>
-  Object.fromEntries(Object.entries(rule).filter(([, value]) => value !== null)) as Rule;
+/** One change of a flag. */
+export interface FlagChange {
+  readonly revision: string;
+  /** The flag as it was from then on; null where it was archived. */
+  readonly flag: Flag | null;
+  readonly actor: string;
+  readonly reason: string | null;
+  readonly changedAt: string;
+}
+
+export interface FlagChanges {
+  readonly edges: ReadonlyArray<{ readonly node: FlagChange }>;
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+}
+
+const historyQuery = `query($key: String!, $first: Int, $after: String) {
+  flagHistory(key: $key, first: $first, after: $after) { pageInfo { hasNextPage endCursor }
+    edges { node { revision actor reason changedAt flag { ${flagFields} } } } } }`;
+
+/** Reads a page of the changes of a flag, the newest first. */
+export async function readFlagHistory(key: string, first: number, after: string | null): Promise<FlagChanges> {
+  return (await askGraph<{ flagHistory: FlagChanges }>(historyQuery, { key, first, after })).flagHistory;
+}
+
+/** The members of a definition as JSON, to compare two of them. */
+export function membersOf(flag: FlagDefinition): Record<string, string> {
+  const { salt, ...members } = definitionOf(flag);
+  return Object.fromEntries(
+    Object.entries(salt === "" ? members : { ...members, salt }).map(([name, value]) => [name, JSON.stringify(value)]),
+  );
+}
 
 interface Wanted {
   readonly expectedRevision: string;
@@ -73,7 +105,10 @@ const waitForMs = 5_000;
  * @throws ApiError 409 when somebody else has changed it since it was seen
  */
 export async function setFlag(definition: FlagDefinition, { expectedRevision, reason, isDryRun = false }: Wanted) {
-  const input = { ...definition, expectedRevision, reason, dryRun: isDryRun, ...(!isDryRun && { waitForMs }) };
+  const { salt, ...members } = definition;
+  // Without a salt the flag keeps its own.
+  const flag = salt ? definition : members;
+  const input = { ...flag, expectedRevision, reason, dryRun: isDryRun, ...(!isDryRun && { waitForMs }) };
   return payloadOf((await askGraph<{ setFlag: Payload }>(setMutation, { input })).setFlag);
 }
 

@@ -1,0 +1,172 @@
+import type { FlagDefinition } from "./flag.ts";
+
+export const flagStates = ["enabled", "disabled", "preview", "deprecated"] as const;
+export const flagTypes = ["boolean", "string", "integer", "float", "object"] as const;
+
+export interface VariantInput {
+  /** Identifies the row while its name is typed. */
+  readonly row: string;
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface RuleInput {
+  readonly row: string;
+  readonly name: string;
+  readonly accounts: string;
+  readonly roles: string;
+  readonly locales: string;
+  readonly percentage: string;
+  readonly variant: string;
+  readonly ageFrom: string;
+  readonly ageTo: string;
+}
+
+export interface PrerequisiteInput {
+  readonly row: string;
+  readonly flag: string;
+  readonly variants: string;
+}
+
+/** A flag as it is typed: every part is a text. */
+export interface FlagInput {
+  readonly key: string;
+  readonly state: FlagDefinition["state"];
+  readonly type: string;
+  readonly owner: string;
+  readonly description: string;
+  readonly expires: string;
+  readonly default: string;
+  readonly off: string;
+  readonly variants: readonly VariantInput[];
+  readonly rules: readonly RuleInput[];
+  readonly from: string;
+  readonly until: string;
+  readonly prerequisites: readonly PrerequisiteInput[];
+  readonly salt: string;
+}
+
+const newRow = (): string => crypto.randomUUID();
+
+export const newVariant = (): VariantInput => ({ row: newRow(), name: "", value: "" });
+export const newPrerequisite = (): PrerequisiteInput => ({ row: newRow(), flag: "", variants: "" });
+export const newRule = (variant: string): RuleInput => ({
+  row: newRow(),
+  name: "",
+  accounts: "",
+  roles: "",
+  locales: "",
+  percentage: "",
+  variant,
+  ageFrom: "",
+  ageTo: "",
+});
+
+/** Writes a definition into the fields of the form. @throws TypeError for JSON that is no flag */
+export function inputOf(flag: FlagDefinition): FlagInput {
+  const { key, state, type, owner, description, expires, variants, rules = [], schedule, prerequisites = [] } = flag;
+  return {
+    key,
+    state,
+    type,
+    owner,
+    description: description ?? "",
+    expires: expires ?? "",
+    default: flag.default,
+    off: flag.off,
+    variants: variants.map(({ name, value }) => ({ row: newRow(), name, value: valueText(value) })),
+    rules: rules.map(ruleInputOf),
+    from: timeText(schedule?.from),
+    until: timeText(schedule?.until),
+    prerequisites: prerequisites.map((each) => ({ row: newRow(), flag: each.flag, variants: each.variants.join(" ") })),
+    salt: flag.salt ?? "",
+  };
+}
+
+const valueText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+function ruleInputOf(rule: FlagDefinition["rules"][number]): RuleInput {
+  const text = (value: unknown) => (value === undefined || value === null ? "" : [value].flat().join(" "));
+  const { from, to } = (rule.age ?? {}) as { readonly from?: unknown; readonly to?: unknown };
+  return {
+    row: newRow(),
+    name: text(rule.name),
+    accounts: text(rule.accounts),
+    roles: text(rule.roles),
+    locales: text(rule.locales),
+    percentage: text(rule.percentage),
+    variant: rule.variant,
+    ageFrom: text(from),
+    ageTo: text(to),
+  };
+}
+
+/** Writes a time into a field of the browser, in UTC. */
+const timeText = (at: unknown): string => (typeof at === "string" ? at.replace(/(:00)?(\.000)?Z$/, "") : "");
+
+/**
+ * Reads the definition that was typed.
+ * @throws Error that names the field and says what was expected
+ */
+export function readFlag(input: FlagInput): FlagDefinition {
+  const { key, state, type, owner, description, expires, variants, rules, from, until, prerequisites, salt } = input;
+  return {
+    key: key.trim(),
+    state,
+    type,
+    owner: owner.trim(),
+    description,
+    expires: expires || null,
+    default: input.default,
+    off: input.off,
+    variants: variants.map((variant) => ({ name: variant.name.trim(), value: readValue(variant, type) })),
+    rules: rules.map(readRule),
+    schedule: from || until ? { from: readTime(from), until: readTime(until) } : null,
+    prerequisites: prerequisites.map((each) => ({ flag: each.flag.trim(), variants: wordsIn(each.variants) })),
+    salt,
+  };
+}
+
+function readValue({ name, value }: VariantInput, type: string): unknown {
+  const text = value.trim();
+  if (type === "string") return value;
+  if (type === "boolean") {
+    if (text === "true" || text === "false") return text === "true";
+    throw new Error(`Variant ${name}: choose true or false.`);
+  }
+  if (type !== "object") return readNumber(`Variant ${name}`, text);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`Variant ${name}: this is not JSON. ${(error as Error).message}`);
+  }
+}
+
+function readRule(rule: RuleInput, at: number): FlagDefinition["rules"][number] {
+  const { name, variant, percentage, ageFrom, ageTo } = rule;
+  const of = `Rule ${at + 1}`;
+  const list = (member: "accounts" | "roles" | "locales") =>
+    rule[member].trim() === "" ? {} : { [member]: wordsIn(rule[member]) };
+  const days = (member: "from" | "to", text: string) =>
+    text.trim() === "" ? {} : { [member]: readNumber(`${of}, age`, text.trim()) };
+  const age = { ...days("from", ageFrom), ...days("to", ageTo) };
+  return {
+    ...(name.trim() !== "" && { name: name.trim() }),
+    ...list("accounts"),
+    ...list("roles"),
+    ...list("locales"),
+    ...(percentage.trim() !== "" && { percentage: readNumber(`${of}, share`, percentage.trim()) }),
+    variant,
+    ...(Object.keys(age).length > 0 && { age }),
+  };
+}
+
+function readNumber(field: string, text: string): number {
+  const number = Number(text);
+  if (text !== "" && Number.isFinite(number)) return number;
+  throw new Error(`${field}: “${text}” is no number.`);
+}
+
+const readTime = (text: string): string | null => (text === "" ? null : new Date(`${text}Z`).toISOString());
+
+const wordsIn = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== "");

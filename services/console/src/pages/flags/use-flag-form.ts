@@ -1,0 +1,116 @@
+import { ApiError } from "@signalbox/client";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useChange } from "../../parts/dialog.tsx";
+import { definitionOf, type FlagDefinition, setFlag } from "./flag.ts";
+import { type FlagInput, inputOf, readFlag } from "./flag-input.ts";
+
+/** A flag with the revision that was seen; "0" for one that is not there. */
+export interface SeenFlag {
+  readonly flag: FlagDefinition;
+  readonly revision: string;
+}
+
+/** The definition before a change, so that it can be taken back. */
+export interface Past {
+  readonly definition: FlagDefinition;
+  readonly reason: string;
+}
+
+export const views = ["Form", "JSON"] as const;
+export type View = (typeof views)[number];
+
+/** The typed flag in the view in which it is typed. */
+interface Draft {
+  readonly view: View;
+  readonly input: FlagInput;
+  readonly text: string;
+}
+
+/** The form of a flag: what is typed, the flag as it was seen, and the requests about it. */
+export function useFlagForm({ flag, revision }: SeenFlag) {
+  const navigate = useNavigate();
+  const [draft, setDraft] = useState<Draft>(() => ({ view: "Form", input: inputOf(flag), text: textOf(flag) }));
+  const [viewError, setViewError] = useState<Error | null>(null);
+  const [reason, setReason] = useState("");
+  const [seen, setSeen] = useState<SeenFlag>({ flag, revision });
+  const [past, setPast] = useState<Past | null>(null);
+  const isNew = seen.revision === "0";
+  const wanted = () => (draft.view === "JSON" ? parsed(draft.text) : readFlag(draft.input));
+  const dryRun = useChange(async () => {
+    const definition = wanted();
+    await setFlag(definition, { expectedRevision: seen.revision, reason, isDryRun: true });
+    return definition;
+  });
+  const change = useChange(
+    async (on: SeenFlag) => ({
+      ...(await setFlag(wanted(), { expectedRevision: on.revision, reason })),
+      before: on.flag,
+    }),
+    ({ flag: saved, before }) => {
+      if (!saved) return;
+      if (!isNew) setPast({ definition: definitionOf(before), reason });
+      setSeen({ flag: saved, revision: saved.revision });
+      setReason("");
+      dryRun.reset();
+      if (isNew) void navigate({ to: "/flags/$key", params: { key: saved.key }, replace: true });
+    },
+  );
+  const become = (next: Draft) => {
+    setDraft(next);
+    setViewError(null);
+    // Another question has another answer.
+    dryRun.reset();
+    change.reset();
+  };
+  const error = change.error ?? dryRun.error ?? viewError;
+  return {
+    draft,
+    edit: (changed: Partial<FlagInput>) => become({ ...draft, input: { ...draft.input, ...changed } }),
+    editText: (text: string) => become({ ...draft, text }),
+    load: (definition: FlagDefinition) => become({ ...draft, input: inputOf(definition), text: textOf(definition) }),
+    /** Shows what is typed in another view; what cannot be shown there stays where it is, with the reason. */
+    show(view: View) {
+      try {
+        const definition = wanted();
+        become({ view, input: inputOf(definition), text: textOf(definition) });
+      } catch (cause) {
+        setViewError(cause instanceof TypeError ? new Error("Definition: this is no flag.") : (cause as Error));
+      }
+    },
+    reason,
+    setReason,
+    seen,
+    setSeen,
+    past,
+    setPast,
+    isNew,
+    wanted,
+    dryRun,
+    change,
+    /** Goes on from the flag as it is now, which somebody else has set. */
+    lookAgain() {
+      setSeen({ flag, revision });
+      dryRun.reset();
+      change.reset();
+    },
+    error,
+    hasChanged: error instanceof ApiError && error.status === 409,
+  };
+}
+
+export type FlagForm = ReturnType<typeof useFlagForm>;
+
+function textOf(flag: FlagDefinition): string {
+  const { salt, ...definition } = definitionOf(flag);
+  return JSON.stringify(salt ? { ...definition, salt } : definition, null, 2);
+}
+
+/** @throws Error for what is no JSON */
+function parsed(text: string): FlagDefinition {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`Definition: this is not JSON. ${(error as Error).message}`);
+  }
+}
