@@ -176,7 +176,7 @@ function BothVersions({ form: { wanted, change, lookAgain, load }, saved }: Both
   );
 }
 
-/** What can be done with a flag that is there: take the last change back, and archive it. */
+/** The buttons below the form of a flag that is there: take the last change back, and archive it. */
 function Afterwards({ form: { past, setPast, seen, setSeen, isNew, load } }: { readonly form: FlagForm }) {
   const navigate = useNavigate();
   return (
