@@ -7,7 +7,7 @@ import { backupJob, backupManifests, type JobSettings, jobManifests, jobs } from
 import { type KedaSettings, kafkaSignIn, scaledObjectOf, scaledWorkloads } from "../keda-manifests.ts";
 import { commonPolicies, type Peers, policyOf, policyOfJob } from "../network-policies.ts";
 import type { PodSettings } from "../pod.ts";
-import { httpRoutes, ingress, type RouteSettings } from "../routes.ts";
+import { baseRoutes, httpRoutes, ingress, type RouteSettings } from "../routes.ts";
 import { autoscalerOf, type ServiceSettings, serviceManifests } from "../service-manifests.ts";
 import { type EngineRole, enginePorts, workloads } from "../workloads.ts";
 import { forEachService, templateOf, when } from "./template-yaml.ts";
@@ -24,7 +24,7 @@ export async function chartTemplates(): Promise<ReadonlyMap<string, string>> {
     ["gateway-api.yaml", when("$.Values.gatewayApi.enabled", templateOf(httpRoutes(routes)))],
     ["external-secrets.yaml", when("$.Values.externalSecrets.enabled", externalSecrets())],
     ["keda.yaml", when("$.Values.keda.enabled", keda())],
-    ["service-monitor.yaml", when("$.Values.serviceMonitor.enabled", templateOf(await serviceMonitors()))],
+    ["service-monitor.yaml", when("$.Values.serviceMonitor.enabled", await serviceMonitors())],
     ["backup.yaml", when("$.Values.backup.enabled", templateOf(backupManifests(backup, pods)))],
   ]);
 }
@@ -189,10 +189,14 @@ function keda(): string {
   return templateOf([...kafkaSignIn(settings), ...scaledObjects]);
 }
 
-/** The objects of the operator of Prometheus, which are written by hand for the component. */
-async function serviceMonitors(): Promise<object[]> {
+/** Builds the template of the component that is written by hand: what is scraped and, where the edge has a name, its probe. */
+async function serviceMonitors(): Promise<string> {
   const folder = join(root, "k8s/components/service-monitor");
   const { resources } = parse(await readFile(join(folder, "kustomization.yaml"), "utf8"));
-  const files = await Promise.all(resources.map((name: string) => readFile(join(folder, name), "utf8")));
-  return files.map((text) => parse(text));
+  const texts = await Promise.all(resources.map((name: string) => readFile(join(folder, name), "utf8")));
+  const manifests = texts.map((text) => parse(text.replaceAll(baseRoutes.host, routes.host)));
+  const probes = manifests.filter(({ kind }) => kind === "Probe");
+  for (const { spec } of probes) spec.prober.url = value("serviceMonitor.prober");
+  const others = manifests.filter(({ kind }) => kind !== "Probe");
+  return `${templateOf(others)}${when("$.Values.host", templateOf(probes))}`;
 }

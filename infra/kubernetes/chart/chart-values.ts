@@ -119,7 +119,14 @@ const keda = section(
 );
 
 const serviceMonitor = section(
-  { enabled: enabled("Scrapes every service.") },
+  {
+    enabled: enabled("Scrapes every service, and asks the edge where `host` is set."),
+    prober: z
+      .string()
+      .min(1)
+      .default("blackbox-exporter.monitoring.svc:9115")
+      .describe("A blackbox exporter with the module `edge` of infra/observe/blackbox/blackbox.yml."),
+  },
   "The operator of Prometheus. Its rules are in infra/observe/prometheus/rules.yml.",
 );
 
