@@ -71,9 +71,11 @@ set -eu
 [ "$1" = compose ] || exec podman "$@"
 shift
 words=()
+terminal=""
 for word in "$@"; do
   words+=("$word")
-  case "$word" in exec | run) words+=(-T) ;; esac
+  # The first one alone: a later "run" is an argument of what runs.
+  case "$terminal$word" in exec | run) words+=(-T) terminal=none ;; esac
 done
 # Of two deployments in one folder each has containers and volumes of its own.
 case " $* " in *" compose.small.yml "*) project=compose-small ;; *) project=${project} ;; esac

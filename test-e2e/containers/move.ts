@@ -16,12 +16,14 @@ let system: ComposedSystem;
 
 before(async () => {
   system = await composedSystem("docker-compose.yml", await freePort(), { adds: ["compose.small.yml"] });
-  await system.remove();
+  await removeBoth();
 });
-after(async () => {
+after(() => removeBoth());
+
+async function removeBoth(): Promise<void> {
   await system.remove();
   await system.shell("docker compose -f compose.small.yml down --volumes");
-});
+}
 
 test("by the lines of the page a small deployment moves to engines with its keys, images and history", async (t) => {
   const showKey = (await linesWith(upSmall)).at(-1) ?? "";
@@ -49,9 +51,7 @@ test("by the lines of the page a small deployment moves to engines with its keys
 
 /** Runs a block of the page. Podman has no order of starts, so an engine may not be there yet for a job. */
 async function followed(script: string): Promise<void> {
-  // The name that a folder of the test gives to its volumes.
-  const commands = script.replaceAll("signalbox-small_", "compose-small_");
-  const isOfJobs = /run --rm (roles|migrate|topics)$/m.test(commands);
-  for (const command of isOfJobs ? commands.split("\n") : [commands])
+  const isOfJobs = /run --rm (roles|migrate|topics)$/m.test(script);
+  for (const command of isOfJobs ? script.split("\n") : [script])
     await (isOfJobs ? eventually(() => system.shell(command), timeout) : system.shell(`set -e; ${command}`));
 }
