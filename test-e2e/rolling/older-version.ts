@@ -21,13 +21,18 @@ export async function versionAt(commit: string): Promise<string> {
   return JSON.parse(stdout).version;
 }
 
-/** Finds the commit at which the version of `package.json` began; null where a clone lacks that part of the history. */
-export async function firstOfVersion(folder = repositoryFolder): Promise<string | null> {
+/** Finds the oldest commit whose databases upgrade: no migration was changed since. Null where a clone lacks that history. */
+export async function oldestUpgradable(folder = repositoryFolder): Promise<string | null> {
   const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
-  const search = ["log", "--reverse", "--format=%h", `-S"version": "${version}"`, "--", "package.json"];
-  const { stdout } = await run("git", search, { cwd: folder });
-  const [first = ""] = stdout.split("\n");
-  return first === "" || first === (await commitOf("HEAD", folder)) ? null : first;
+  const oldest = async (...search: readonly string[]): Promise<string> => {
+    const { stdout } = await run("git", ["log", "--format=%h", ...search], { cwd: folder });
+    return stdout.split("\n")[0] ?? "";
+  };
+  const migrations = ["services/*/prisma/migrations/*.sql", "libs/*/migrations/*.sql"];
+  const found =
+    (await oldest("--max-count=1", "--diff-filter=MDR", "--", ...migrations)) ||
+    (await oldest("--reverse", `-S"version": "${version}"`, "--", "package.json"));
+  return found === "" || found === (await commitOf("HEAD", folder)) ? null : found;
 }
 
 /** Says why nothing rolls from this version to ours; null where something does. */

@@ -2,7 +2,7 @@
  * `npm run upgrade-drill -- [<tag or commit>]` rolls a system from an older version to this one under traffic, runs both
  * side by side for a minute, and rolls back to the older one on the databases that this one has migrated. It ends with 1
  * when a request failed, or a change has not exactly one event. Without a name the older version is the last release, and
- * before the first one the commit that began this version. It is 0.2.0 or later: earlier databases are not upgraded.
+ * before the first one the oldest commit since which no migration was changed. It is 0.2.0 or later: earlier databases are not upgraded.
  * `--rate` and `--seconds` set the rate and the duration.
  */
 import { mkdtemp, rm } from "node:fs/promises";
@@ -14,7 +14,7 @@ import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { lastRelease } from "@signalbox/infra/release/release.ts";
 import { eventually } from "@signalbox/testing";
 import type { LogRecord } from "../ledger/evidence.ts";
-import { checkOut, commitOf, firstOfVersion, versionAt, whyTooOld } from "./older-version.ts";
+import { checkOut, commitOf, oldestUpgradable, versionAt, whyTooOld } from "./older-version.ts";
 import { type RollingSystem, startRollingSystem } from "./rolling-system.ts";
 import { explained, inOrder, startTraffic, wrongEvents } from "./traffic.ts";
 
@@ -24,7 +24,7 @@ const { values, positionals } = parseArgs({
 });
 const print = (line: string) => void process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
 
-const name = positionals[0] ?? lastRelease(repositoryFolder)?.revision ?? (await firstOfVersion());
+const name = positionals[0] ?? lastRelease(repositoryFolder)?.revision ?? (await oldestUpgradable());
 if (name === null) {
   process.stderr.write(
     "Nothing is released yet, and the history is cut off. Name a commit: npm run upgrade-drill -- <commit>\n",
