@@ -17,10 +17,18 @@ export interface Sample {
   readonly value: readonly [number, string];
 }
 
+export interface FiringAlert {
+  readonly state: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
 /** A Prometheus that scrapes a system every three seconds, with the deployed rules. */
 export interface RunningPrometheus {
   /** @throws Error with Prometheus' own message for a refused expression */
   query(expression: string): Promise<readonly Sample[]>;
+  /** The alerts that fire. */
+  alerts(): Promise<readonly FiringAlert[]>;
   processes(): Promise<number[]>;
   close(): Promise<void>;
 }
@@ -28,6 +36,7 @@ export interface RunningPrometheus {
 export async function startPrometheus(
   managementUrls: ReadonlyMap<string, string>,
   jobs: readonly object[] = [],
+  { rules = rulesFile(), everySeconds = 3 }: { readonly rules?: string; readonly everySeconds?: number } = {},
 ): Promise<RunningPrometheus> {
   const parent = join(enginesFolder, "own");
   await mkdir(parent, { recursive: true });
@@ -35,7 +44,11 @@ export async function startPrometheus(
   const targets = [...managementUrls.values()].map((url) => new URL(url).host);
   const configuration = {
     // A scrape queries database and log, and on a busy machine takes longer than a second.
-    global: { scrape_interval: "3s", scrape_timeout: "3s", evaluation_interval: "1s" },
+    global: {
+      scrape_interval: `${everySeconds}s`,
+      scrape_timeout: `${everySeconds}s`,
+      evaluation_interval: "1s",
+    },
     rule_files: ["rules.yml"],
     scrape_configs: [
       { job_name: "signalbox", metrics_path: "/management/metrics", static_configs: [{ targets }], honor_labels: true },
@@ -43,7 +56,7 @@ export async function startPrometheus(
     ],
   };
   await writeFile(join(folder, "prometheus.yml"), JSON.stringify(configuration));
-  await writeFile(join(folder, "rules.yml"), rulesFile().replaceAll("interval: 30s", "interval: 1s"));
+  await writeFile(join(folder, "rules.yml"), rules.replaceAll("interval: 30s", "interval: 1s"));
   const engine = await startOwnEngine(engineNamed("prometheus"), { port: await freePort(), folder });
   return {
     async query(expression) {
@@ -55,6 +68,11 @@ export async function startPrometheus(
       };
       if (status !== "success") throw new Error(`${expression}: ${error}`);
       return data.result;
+    },
+    async alerts() {
+      const response = await fetch(`${engine.url}/api/v1/alerts`);
+      const { data } = (await response.json()) as { data: { alerts: FiringAlert[] } };
+      return data.alerts.filter(({ state }) => state === "firing");
     },
     processes: () => engine.processes(),
     close: async () => {

@@ -4,7 +4,7 @@ import type { Generator } from "../generator.ts";
 import { root } from "../repository.ts";
 
 const path = "docs/runbooks.md";
-const marked = /<!-- (?<kind>operator|logs): (?<names>[^\n]+) -->\n[\s\S]*?<!-- end -->/g;
+const marked = /<!-- (?<kind>operator|repair|logs|start|sql): (?<names>[^\n]+) -->\n[\s\S]*?<!-- end -->/g;
 
 /** Builds the lines of a task of operators, by deployment. */
 const operatorLines = (task: string): Readonly<Record<string, string>> => ({
@@ -36,6 +36,41 @@ function logLines(name: string): Readonly<Record<string, string>> {
   };
 }
 
+/** Builds the lines that start a service again, with the settings that it has by now. */
+const startLines = (name: string): Readonly<Record<string, string>> => ({
+  Kubernetes: others[name]
+    ? `kubectl delete pod ${others[name].cluster}`
+    : `kubectl rollout restart deployment/${name}`,
+  compose: `docker compose up --detach ${name}`,
+  small: `docker compose -f compose.small.yml up --detach ${others[name]?.small ?? "signalbox"}`,
+});
+
+/** What a runbook asks PostgreSQL, by a short name. */
+const statements: Readonly<Record<string, string>> = {
+  blockers:
+    "select pid, datname, state, now() - xact_start as open_for, left(query, 80) as query from pg_stat_activity where pid in (select unnest(pg_blocking_pids(pid)) from pg_stat_activity)",
+  "end blocker": "select pg_terminate_backend($PID)",
+};
+
+function sqlLines(name: string): Readonly<Record<string, string>> {
+  const command = `--command "${statements[name]}"`;
+  return {
+    Kubernetes: `kubectl exec $(kubectl get pods --selector signalbox.engine=postgres --output name | head -1) -- psql --username postgres ${command}`,
+    compose: `docker compose exec postgres psql --username signalbox ${command}`,
+    small: `docker compose -f compose.small.yml exec postgres psql --username signalbox ${command}`,
+  };
+}
+
+/** The lines of a name, by the kind of its mark. `repair` changes something, and so no test runs it by itself. */
+const kinds = {
+  operator: operatorLines,
+  repair: operatorLines,
+  logs: logLines,
+  start: startLines,
+  sql: sqlLines,
+} as const;
+type Kind = keyof typeof kinds;
+
 /** The commands on the page of runbooks, below each mark that names tasks or logs: for every deployment. */
 export const runbookCommands: Generator = {
   name: "commands of runbooks",
@@ -43,9 +78,7 @@ export const runbookCommands: Generator = {
   folders: async () => [],
   generate: async () => {
     const page = await readFile(join(root, path), "utf8");
-    return new Map([
-      [path, page.replaceAll(marked, (_, kind: "operator" | "logs", names: string) => blockOf(kind, names))],
-    ]);
+    return new Map([[path, page.replaceAll(marked, (_, kind: Kind, names: string) => blockOf(kind, names))]]);
   },
 };
 
@@ -58,8 +91,14 @@ export const tasksIn = (page: string): string[] => [
   ),
 ];
 
-function blockOf(kind: "operator" | "logs", names: string): string {
-  const linesOf = kind === "operator" ? operatorLines : logLines;
+/** Lists the lines of a page's section for a deployment, in order. */
+export function commandsIn(section: string, deployment: "Kubernetes" | "compose" | "small"): string[] {
+  const lines = section.matchAll(new RegExp(`^${deployment} +(.+)$`, "gm"));
+  return [...lines].map(([, command = ""]) => command);
+}
+
+function blockOf(kind: Kind, names: string): string {
+  const linesOf = kinds[kind];
   const lines = names
     .split("; ")
     .flatMap((name) => Object.entries(linesOf(name)).map(([where, command]) => `${where.padEnd(10)}  ${command}`));

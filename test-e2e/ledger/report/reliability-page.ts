@@ -5,7 +5,14 @@ import { machineFaults } from "../faults/machine-faults.ts";
 import { groupBy } from "../invariants/look-up.ts";
 import type { Mode } from "../systems/ledger-system.ts";
 import type { RoundFigures } from "./figures.ts";
-import { machineRoundsFile, type PlayedRound, readResults, roundsFile } from "./results.ts";
+import {
+  machineRoundsFile,
+  type PlayedIncident,
+  type PlayedRound,
+  readIncidents,
+  readResults,
+  roundsFile,
+} from "./results.ts";
 
 const page = fileURLToPath(new URL("../../../docs/reference/reliability.md", import.meta.url));
 /** Number of rounds per mode on the page, the newest: results of old code leave it by themselves. */
@@ -21,7 +28,28 @@ export async function writeReliability(): Promise<void> {
 /** Returns the page with the tables of the recorded rounds. */
 export async function reliabilityPage(): Promise<string> {
   const filled = fillIn(await readFile(page, "utf8"), await readResults(roundsFile));
-  return fillInMachines(filled, machineFaults, await readResults(machineRoundsFile));
+  const machines = fillInMachines(filled, machineFaults, await readResults(machineRoundsFile));
+  return fillInIncidents(machines, await readIncidents());
+}
+
+/** Inserts the table of the incidents: the newest time that each was played. */
+export function fillInIncidents(text: string, played: readonly PlayedIncident[]): string {
+  const newest = [...new Map(played.map((one) => [one.incident, one])).values()];
+  const minutes = (milliseconds: number) => `${(milliseconds / 60_000).toFixed(1)} min`;
+  const rows = newest.map(({ incident, alert, done, toAlertMs, toMendMs, toEndMs, day, commit }) => {
+    const link = `[${alert}](../runbooks.md#${alert.toLowerCase()})`;
+    const times = [toAlertMs, toMendMs, toEndMs].map(minutes);
+    return `| ${[incident, link, ...times, done, `${day}, ${commit}`].join(" | ")} |`;
+  });
+  const table = [
+    "| incident | alert | until the alert | until it was mended | until the alert ended | found and done | played |",
+    "|---|---|---|---|---|---|---|",
+    ...rows,
+  ].join("\n");
+  const [before, rest] = text.split("<!-- incidents:start -->");
+  const after = rest?.split("<!-- incidents:end -->")[1];
+  if (before === undefined || after === undefined) throw new Error("the page has no place for the incidents");
+  return `${before}<!-- incidents:start -->\n${table}\n<!-- incidents:end -->${after}`;
 }
 
 /** Inserts the table of the faults of machines: what users see, what tells of it, and the rounds that were played. */

@@ -32,6 +32,35 @@ export async function provenance(mode: Mode, seed: number): Promise<Omit<PlayedR
   return { mode, seed, day, commit: await commitNow(), cores: cpus().length };
 }
 
+/** The incidents of `npm run incidents`. */
+export const incidentsFile = fileURLToPath(new URL("../../../docs/reference/incidents.jsonl", import.meta.url));
+
+/** An incident that was planted, found by its alert and mended by its runbook. */
+export interface PlayedIncident {
+  readonly incident: string;
+  readonly alert: string;
+  /** What was found and done. */
+  readonly done: string;
+  readonly toAlertMs: number;
+  readonly toMendMs: number;
+  readonly toEndMs: number;
+  readonly day: string;
+  readonly commit: string;
+}
+
+export async function appendIncident(played: Omit<PlayedIncident, "day" | "commit">): Promise<void> {
+  const day = new Date().toISOString().slice(0, 10);
+  const line = JSON.stringify({ ...played, day, commit: await commitNow() }, (_, value) =>
+    typeof value === "number" ? Math.round(value) : value,
+  );
+  await appendFile(incidentsFile, `${line}\n`);
+}
+
+export async function readIncidents(): Promise<PlayedIncident[]> {
+  const lines = (await readFile(incidentsFile, "utf8")).split("\n").filter((line) => line !== "");
+  return lines.map((line) => JSON.parse(line));
+}
+
 /** The rounds file itself does not count as a change. */
 async function commitNow(): Promise<string> {
   const { stdout: commit } = await git("git", ["rev-parse", "--short=8", "HEAD"]);

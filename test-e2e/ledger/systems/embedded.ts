@@ -71,6 +71,7 @@ export async function startEmbeddedLedger(issuer: string): Promise<LedgerSystem>
       return [instance];
     },
     query,
+    databaseUrl,
     databases: new Map(services.map((name) => [name, `signalbox_${name.replaceAll("-", "_")}`])),
     log: createPostgresLog((statement, values) => query("signalbox_events", statement, values)),
     postgres: {
@@ -89,6 +90,9 @@ export async function startEmbeddedLedger(issuer: string): Promise<LedgerSystem>
       return disks.database;
     },
     dnsAwayFile,
+    get dataDirectory() {
+      return folder;
+    },
     stagingFolder: staging,
     async beginAgain(afterMs) {
       await leave();
@@ -117,7 +121,7 @@ const firstKey = async (folder: string) => (await readFile(join(folder, "first-k
 async function mountDisks(folder: string) {
   return {
     blobs: await mountDisk(join(folder, "blobs"), blobDiskBytes),
-    database: await mountDisk(join(folder, "postgres"), databaseDiskBytes),
+    database: await mountDisk(join(folder, "postgres"), databaseDiskBytes, "ext4"),
   };
 }
 

@@ -44,6 +44,8 @@ export interface LedgerSystem {
   readonly administratorKey: string;
   readonly instances: readonly Instance[];
   readonly query: Query;
+  /** The address of a database, for a session that stays. */
+  databaseUrl(name: string): string | Promise<string>;
   /** The databases, by service. */
   readonly databases: ReadonlyMap<string, string>;
   readonly log: LogReader;
@@ -58,6 +60,8 @@ export interface LedgerSystem {
   readonly databaseDisk: string | null;
   /** While this file is there no process resolves a name. */
   readonly dnsAwayFile: string;
+  /** Folder of the embedded system's data and first key. */
+  readonly dataDirectory: string;
   /** The folder of uploads in progress. */
   readonly stagingFolder: string;
   /** Starts over on an empty folder, is killed `afterMs` into that first start, and then started again. */

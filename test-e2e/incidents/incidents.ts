@@ -1,0 +1,104 @@
+import { eventually } from "@signalbox/testing";
+import pg from "pg";
+import { fillDisk } from "../ledger/faults/machine-faults.ts";
+import type { LedgerSystem } from "../ledger/systems/ledger-system.ts";
+import type { RunbookShell } from "./runbook-shell.ts";
+
+/** A running system with its runbooks at hand. */
+export interface Place {
+  readonly system: LedgerSystem;
+  readonly shell: RunbookShell;
+  /** What `.env` adds to the environment of the next start. */
+  readonly settings: Record<string, string>;
+}
+
+/** Something that went wrong, and the person who follows the runbook of its alert. */
+export interface Incident {
+  readonly name: string;
+  readonly alert: string;
+  plant(place: Place): Promise<void>;
+  /** Follows the commands of the runbook for the small deployment, given in their order; says what was done. */
+  mend(place: Place, commands: readonly string[]): Promise<string>;
+}
+
+const find = (commands: readonly string[], part: string): string => {
+  const command = commands.find((one) => one.includes(part));
+  if (command === undefined) throw new Error(`the runbook has no command with ${part}`);
+  return command;
+};
+
+const lag: Incident = {
+  name: "lag: a session that somebody left open holds what a consumer waits for",
+  alert: "ConsumerLag",
+  async plant({ system }) {
+    const client = new pg.Client({ connectionString: await system.databaseUrl("signalbox_webhook_delivery") });
+    client.on("error", () => {});
+    await client.connect();
+    await client.query("begin");
+    await client.query("lock table deliveries in access exclusive mode");
+  },
+  async mend({ shell }, commands) {
+    const groups = await shell.run(find(commands, "groups list"));
+    const blockers = await shell.run(find(commands, "pg_blocking_pids"));
+    const pid = /^ +(\d+) \|/m.exec(blockers)?.[1] ?? "";
+    if (pid === "") throw new Error(`no blocker is shown:\n${blockers}`);
+    await shell.run(find(commands, "pg_terminate_backend"), { PID: pid });
+    const behind = /^(\S+) {2}lag [1-9]/m.exec(groups)?.[1] ?? "a group";
+    return `\`groups list\` shows ${behind} behind, the statement of the runbook the session that blocks; it was ended`;
+  },
+};
+
+const poison: Incident = {
+  name: "poisoned message: one that no consumer can read, on each topic",
+  alert: "DeadLetters",
+  plant: ({ system }) => system.log.poison(),
+  async mend({ shell }, commands) {
+    const list = await shell.run(find(commands, "dead-letters list"));
+    const ids = [...list.matchAll(/^([\w-]+\.[\w-]+:\S+)/gm)].map(([, id = ""]) => id);
+    if (ids.length === 0) throw new Error(`no dead letter is listed:\n${list}`);
+    await shell.run(find(commands, "dead-letters show"), { ID: ids[0] as string });
+    for (const ID of ids) await shell.run(find(commands, "dead-letters drop"), { ID, WHY: "unreadable" });
+    return `\`dead-letters list\` shows ${ids.length} with their reason; one was read, all were dropped`;
+  },
+};
+
+let freeDisk: () => Promise<void> = async () => {};
+const fullDisk: Incident = {
+  name: "full disk: the volume of PostgreSQL",
+  alert: "DiskFull",
+  async plant({ system }) {
+    if (system.databaseDisk === null) throw new Error("a disk can be filled by root alone");
+    freeDisk = await fillDisk(system.databaseDisk);
+  },
+  async mend({ shell }, commands) {
+    const lines = await shell.run(find(commands, "logs --tail 100 postgres"));
+    await freeDisk();
+    const isNamed = /No space left on device/.test(lines)
+      ? "names the full disk"
+      : "does not name the disk, the alert does";
+    return `the log ${isNamed}; what filled it was removed, and PostgreSQL went on by itself`;
+  },
+};
+
+const badProperty: Incident = {
+  name: "bad property: a start that is refused",
+  alert: "ServiceDown",
+  async plant({ system, settings }) {
+    const [one] = system.instances;
+    await one?.kill();
+    settings.SIGNALBOX_LOG_LEVEL = "loud";
+    await one?.launch(settings);
+    await eventually(() => !one?.isRunning, { message: "the start is refused" });
+  },
+  async mend({ shell, settings }, commands) {
+    const names = { SERVICE: "signalbox" };
+    const lines = await shell.run(find(commands, "logs --tail 100"), names);
+    const sentence = /^.*log\.level.*$/m.exec(lines)?.[0];
+    if (sentence === undefined) throw new Error(`the log names no property:\n${lines.slice(-2_000)}`);
+    delete settings.SIGNALBOX_LOG_LEVEL;
+    await shell.run(find(commands, "up --detach"), names);
+    return "the last lines name the property; it was removed, and the service started again";
+  },
+};
+
+export const incidents: readonly Incident[] = [lag, poison, fullDisk, badProperty];
