@@ -13,6 +13,7 @@ export function hurriedRules(alert: string): string {
   return rulesFileOf(alert)
     .replaceAll("interval: 30s", "interval: 1s")
     .replaceAll(/\[(\d+)([mhd])\]/g, (_, count: string, unit: string) => `[${seconds(count, unit)}]`)
+    .replaceAll(/offset (\d+)([mhd])/g, (_, count: string, unit: string) => `offset ${seconds(count, unit)}`)
     .replaceAll(/for: (\d+)([mhd])/g, (_, count: string, unit: string) => `for: ${seconds(count, unit)}`)
     .replaceAll(/(_seconds\)? *)> (\d+)/g, (_, before: string, age: string) => `${before}> ${Number(age) / faster}`);
 }

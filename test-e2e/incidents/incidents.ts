@@ -27,15 +27,29 @@ const find = (commands: readonly string[], part: string): string => {
   return command;
 };
 
+/** Makes an event, so that there is something to be behind. */
+async function change({ baseUrl, administratorKey }: LedgerSystem): Promise<void> {
+  const answer = await fetch(`${baseUrl}/api/account/`, {
+    method: "PATCH",
+    headers: { "x-api-key": administratorKey, "content-type": "application/json" },
+    body: JSON.stringify({ display_name: crypto.randomUUID() }),
+    signal: AbortSignal.timeout(5_000),
+  });
+  await answer.arrayBuffer();
+}
+
 const lag: Incident = {
   name: "lag: a session that somebody left open holds what a consumer waits for",
   alert: "ConsumerLag",
   async plant({ system }) {
-    const client = new pg.Client({ connectionString: await system.databaseUrl("signalbox_webhook_delivery") });
+    const client = new pg.Client({ connectionString: await system.databaseUrl("signalbox_events") });
+    const isOver = new Promise<void>((resolve) => client.once("end", resolve));
     client.on("error", () => {});
     await client.connect();
     await client.query("begin");
-    await client.query("lock table deliveries in access exclusive mode");
+    await client.query("lock table signalbox.log_lease in exclusive mode");
+    const changing = setInterval(() => void change(system).catch(() => {}), 500);
+    void isOver.then(() => clearInterval(changing));
   },
   async mend({ shell }, commands) {
     const groups = await shell.run(find(commands, "groups list"));
@@ -54,7 +68,7 @@ const poison: Incident = {
   plant: ({ system }) => system.log.poison(),
   async mend({ shell }, commands) {
     const list = await shell.run(find(commands, "dead-letters list"));
-    const ids = [...list.matchAll(/^([\w-]+\.[\w-]+:\S+)/gm)].map(([, id = ""]) => id);
+    const ids = [...list.matchAll(/^\S+ {2}(\S+:\d+) /gm)].map(([, id = ""]) => id);
     if (ids.length === 0) throw new Error(`no dead letter is listed:\n${list}`);
     await shell.run(find(commands, "dead-letters show"), { ID: ids[0] as string });
     for (const ID of ids) await shell.run(find(commands, "dead-letters drop"), { ID, WHY: "unreadable" });

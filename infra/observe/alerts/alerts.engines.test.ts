@@ -219,6 +219,13 @@ const cases: readonly Case[] = [
   threshold("ConsumerLag", 'signalbox_consumer_lag_seconds{consumer="images.facts",topic="t"}', 400, 20),
   rising("MessagesLost", 'signalbox_consumer_expired_total{consumer="images.facts",topic="t"}', 1),
   threshold("MessagesParked", 'signalbox_parked_age_seconds{consumer="images.facts"}', 1_000, 60),
+  // The very first: its series begins with it.
+  {
+    alert: "DeadLetters",
+    at: "2h",
+    fires: { 'signalbox_dead_letters_total{consumer="images.facts"}': "_x90 1x150" },
+    stays: { 'signalbox_dead_letters_total{consumer="images.facts"}': "1x240" },
+  },
   rising("DeadLetters", 'signalbox_dead_letters_total{consumer="images.facts"}', 1),
   rising("Rebalances", 'signalbox_consumer_rebalances_total{consumer="images.facts"}', 3, 1),
   threshold("DatabaseBusy", 'signalbox_database_connections{service="images",pool="images",state="waiting"}', 30, 2),

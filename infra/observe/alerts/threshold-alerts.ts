@@ -4,6 +4,10 @@ import type { Alert } from "./alert.ts";
 /** The service of a consumer: `images.facts` is one of images. */
 const serviceOfConsumer = '{{ reReplaceAll "[.].*" "" $labels.consumer }}';
 
+/** True after the first of an hour: a series that begins with its first event does not increase by it. */
+const anyOf = (counter: string): string =>
+  `sum by (consumer) (increase(${counter}[1h])) > 0 or sum by (consumer) (${counter} unless ${counter} offset 1h) > 0`;
+
 /** Alerts about causes that need attention before callers notice. */
 export const thresholdAlerts: readonly Alert[] = [
   {
@@ -76,7 +80,7 @@ export const thresholdAlerts: readonly Alert[] = [
   {
     name: "MessagesLost",
     severity: "page",
-    expr: "sum by (consumer) (increase(signalbox_consumer_expired_total[1h])) > 0",
+    expr: anyOf("signalbox_consumer_expired_total"),
     summary: "{{ $labels.consumer }} has lost messages: they expired before it handled them.",
     console: "",
   },
@@ -91,7 +95,7 @@ export const thresholdAlerts: readonly Alert[] = [
   {
     name: "DeadLetters",
     severity: "ticket",
-    expr: "sum by (consumer) (increase(signalbox_dead_letters_total[1h])) > 0",
+    expr: anyOf("signalbox_dead_letters_total"),
     summary: "{{ $labels.consumer }} has given up messages.",
     console: `/dead-letters?service=${serviceOfConsumer}`,
   },
