@@ -17,7 +17,7 @@ import { type Incident, incidents, type Place } from "./incidents.ts";
 import { commandsOf, openRunbookShell } from "./runbook-shell.ts";
 import { startNodeExporter } from "./start-node-exporter.ts";
 
-const waits = { timeoutMs: 180_000 };
+const waits = { timeoutMs: 90_000 };
 const print = (line: string) => void process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
 
 await using opened = new AsyncDisposableStack();
