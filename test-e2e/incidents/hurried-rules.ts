@@ -15,5 +15,8 @@ export function hurriedRules(alert: string): string {
     .replaceAll(/\[(\d+)([mhd])\]/g, (_, count: string, unit: string) => `[${seconds(count, unit)}]`)
     .replaceAll(/offset (\d+)([mhd])/g, (_, count: string, unit: string) => `offset ${seconds(count, unit)}`)
     .replaceAll(/for: (\d+)([mhd])/g, (_, count: string, unit: string) => `for: ${seconds(count, unit)}`)
-    .replaceAll(/(_seconds(?:\{[^}]*\})?\)? *)> (\d+)/g, (_, before: string, age: string) => `${before}> ${Number(age) / faster}`);
+    .replaceAll(
+      /(_seconds(?:\{[^}]*\})?\)? *)> (\d+)/g,
+      (_, before: string, age: string) => `${before}> ${Number(age) / faster}`,
+    );
 }
