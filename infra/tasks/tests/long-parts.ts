@@ -28,6 +28,11 @@ export function longParts(): LongPart[] {
     { name: "attacks embedded", command: ["test-e2e/attacks/main.ts", "--mode", "embedded"] },
     { name: "ledger embedded", command: ["test-e2e/ledger/run.ts", "--mode", "embedded", "--rounds", "20"] },
     { name: "ledger engines", command: ["test-e2e/ledger/run.ts", "--mode", "engines", "--rounds", "5"] },
+    ...["embedded", "engines"].map((mode) => ({
+      name: `ledger machines ${mode}`,
+      command: ["test-e2e/ledger/run.ts", "--mode", mode, "--machines", "--rounds", "8"],
+    })),
+    { name: "incidents", command: ["test-e2e/incidents/run.ts"] },
     // The version beside itself: `npm run upgrade-drill -- <commit>` rolls from another one.
     { name: "upgrade drill", command: ["test-e2e/rolling/upgrade-drill.ts", "HEAD"] },
     ...containers,
