@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { alerts } from "@signalbox/infra/observe/alerts/alerts.ts";
 import { machineFaults } from "../faults/machine-faults.ts";
-import { fillIn, fillInMachines } from "./reliability-page.ts";
+import { fillIn, fillInIncidents, fillInMachines } from "./reliability-page.ts";
 import type { PlayedRound } from "./results.ts";
 
 const marks = (mode: string, text: string) => `<!-- ${mode}:start -->\n${text}\n<!-- ${mode}:end -->`;
@@ -85,4 +85,24 @@ test("a fault of a machine says what users see, and which alerts there are tell 
       name,
     );
   }
+});
+
+test("of an incident the newest drill is told", () => {
+  const drill = {
+    incident: "full disk",
+    alert: "DiskFull",
+    done: "freed",
+    toMendMs: 1_000,
+    toEndMs: 61_000,
+    day: "2026-01-01",
+  };
+  const told = fillInIncidents("<!-- incidents:start -->old<!-- incidents:end -->", [
+    { ...drill, toAlertMs: 9_000, commit: "aaaaaaaa" },
+    { ...drill, toAlertMs: 5_000, commit: "bbbbbbbb" },
+  ]);
+  assert.match(
+    told,
+    /\| full disk \| \[DiskFull\].* \| 0 min 5 s \| 0 min 1 s \| 1 min 1 s \| freed \| 2026-01-01, bbbbbbbb \|/,
+  );
+  assert.doesNotMatch(told, /aaaaaaaa|old<!--/);
 });

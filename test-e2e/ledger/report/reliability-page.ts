@@ -35,10 +35,11 @@ export async function reliabilityPage(): Promise<string> {
 /** Inserts the table of the incidents: the newest time that each was played. */
 export function fillInIncidents(text: string, played: readonly PlayedIncident[]): string {
   const newest = [...new Map(played.map((one) => [one.incident, one])).values()];
-  const minutes = (milliseconds: number) => `${(milliseconds / 60_000).toFixed(1)} min`;
+  const duration = (milliseconds: number) =>
+    `${Math.floor(milliseconds / 60_000)} min ${Math.round((milliseconds % 60_000) / 1_000)} s`;
   const rows = newest.map(({ incident, alert, done, toAlertMs, toMendMs, toEndMs, day, commit }) => {
     const link = `[${alert}](../runbooks.md#${alert.toLowerCase()})`;
-    const times = [toAlertMs, toMendMs, toEndMs].map(minutes);
+    const times = [toAlertMs, toMendMs, toEndMs].map(duration);
     return `| ${[incident, link, ...times, done, `${day}, ${commit}`].join(" | ")} |`;
   });
   const table = [
@@ -66,7 +67,7 @@ export function fillInMachines(text: string, faults: readonly Fault[], rounds: r
   const table = [
     `\`npm run ledger -- --mode M --machines --rounds N\`, ${rounds.length} rounds of seed ${seeds || "–"}, commit ${commits || "–"}:`,
     "",
-    "| fault | mode | rounds | users see | writes held up | alerts | lost, invented or twice | repeated at the receiver | well again: p50 | p95 | max |",
+    "| fault | mode | rounds | users see | writes held up | alerts | violations | repeated at the receiver | well again: p50 | p95 | max |",
     "|---|---|---|---|---|---|---|---|---|---|---|",
     ...rows,
   ].join("\n");
