@@ -8,7 +8,7 @@ import type { RunbookShell } from "./runbook-shell.ts";
 export interface Place {
   readonly system: LedgerSystem;
   readonly shell: RunbookShell;
-  /** What `.env` adds to the environment of the next start. */
+  /** Variables that `.env` adds to the environment of the next start. */
   readonly settings: Record<string, string>;
 }
 

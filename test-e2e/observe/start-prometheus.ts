@@ -17,7 +17,7 @@ export interface Sample {
   readonly value: readonly [number, string];
 }
 
-export interface FiringAlert {
+interface FiringAlert {
   readonly state: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;

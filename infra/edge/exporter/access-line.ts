@@ -1,6 +1,6 @@
 import { routeOf } from "../edge-routes.ts";
 
-/** The counted parts of one request. */
+/** One request, as it is counted. */
 export interface AccessLine {
   /** The published prefix of its path; `none` where nothing is published. */
   readonly route: string;

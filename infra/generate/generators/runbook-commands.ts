@@ -45,7 +45,7 @@ const startLines = (name: string): Readonly<Record<string, string>> => ({
   small: `docker compose -f compose.small.yml up --detach ${others[name]?.small ?? "signalbox"}`,
 });
 
-/** What a runbook asks PostgreSQL, by a short name. */
+/** Statements of runbooks for PostgreSQL, by a short name. */
 const statements: Readonly<Record<string, string>> = {
   blockers:
     "select pid, datname, state, now() - xact_start as open_for, left(query, 80) as query from pg_stat_activity where pid in (select unnest(pg_blocking_pids(pid)) from pg_stat_activity)",

@@ -7,7 +7,7 @@ import { recordingsOf, type Slo, slos } from "./slos.ts";
 /** Builds the rules file of Prometheus. */
 export const rulesFile = (): string => rulesOf(slos, alerts);
 
-/** The scraped jobs of the small deployment: it has no nginx, Redis or Kafka. */
+/** Jobs that are scraped of the small deployment: it has no nginx, Redis or Kafka. */
 const smallJobs = ["signalbox", "probe", "node", "postgres"];
 
 /** Builds the rules file of the small deployment: the alerts that look at something which is there. */

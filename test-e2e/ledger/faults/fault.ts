@@ -21,7 +21,7 @@ export interface Fault {
   readonly ofLog?: true;
   /** True when it starts the system anew, so it comes before the accounts of the round. */
   readonly comesFirst?: true;
-  /** The effect that callers see, in words. Given for the faults of machines, which are played each by itself. */
+  /** Its effect on callers, in words. Given for the faults of machines, which are played each by itself. */
   readonly users?: string;
   /** The alerts that tell of it in a deployment. */
   readonly alerts?: readonly string[];

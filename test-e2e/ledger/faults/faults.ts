@@ -35,7 +35,7 @@ import {
 import { machineFaults } from "./machine-faults.ts";
 
 /** All faults of the ledger. */
-export const faults: readonly Fault[] = [
+const faults: readonly Fault[] = [
   killedProcess,
   killedPair,
   killedAll,

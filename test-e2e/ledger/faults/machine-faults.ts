@@ -29,7 +29,7 @@ async function allReady(instances: readonly Instance[]): Promise<void> {
   await Promise.all(instances.map((one) => (one.isRunning ? one.ready() : one.start())));
 }
 
-export const fullDatabaseDisk: Fault = {
+const fullDatabaseDisk: Fault = {
   name: "disk of PostgreSQL full for 6 s",
   modes: ["embedded"],
   lastsMs: 6_000,
@@ -49,7 +49,7 @@ export const fullDatabaseDisk: Fault = {
   },
 };
 
-export const fullBrokerDisk: Fault = {
+const fullBrokerDisk: Fault = {
   name: "disk of one of three brokers full for 6 s",
   modes: ["engines"],
   lastsMs: 6_000,
@@ -73,7 +73,7 @@ export const fullBrokerDisk: Fault = {
 };
 
 /** A broker comes back with an empty disk in its place: it copies everything from the others. */
-export const lostNode: Fault = {
+const lostNode: Fault = {
   name: "one of three brokers lost with its disk",
   modes: ["engines"],
   lastsMs: 4_000,
@@ -101,11 +101,11 @@ const clockOff = (words: string, milliseconds: number): Fault => ({
   begin: ({ instances }, random) =>
     restartedWith(random.pick(instances), { NODE_OPTIONS: `--import=${shiftedClock(milliseconds)}` }),
 });
-export const clockFast: Fault = clockOff("fast", 3_600_000);
-export const clockSlow: Fault = clockOff("slow", -3_600_000);
+const clockFast: Fault = clockOff("fast", 3_600_000);
+const clockSlow: Fault = clockOff("slow", -3_600_000);
 
-/** A heap that is too small for the service: it ends, and its supervisor starts it again. */
-export const memoryLimit: Fault = {
+/** A heap that is too small for the service: it ends, and is started again and again. */
+const memoryLimit: Fault = {
   name: "memory limit hit by one service, again and again",
   modes: both,
   lastsMs: 0,
@@ -126,7 +126,7 @@ export const memoryLimit: Fault = {
 };
 
 /** A message on every topic that no consumer can read. */
-export const poisonedTopics: Fault = {
+const poisonedTopics: Fault = {
   name: "a poisoned message on each topic",
   modes: both,
   lastsMs: 1_000,
@@ -139,7 +139,7 @@ export const poisonedTopics: Fault = {
 };
 
 /** As after a failover to a copy: every write is answered by an error. */
-export const readOnlyRedis: Fault = {
+const readOnlyRedis: Fault = {
   name: "Redis read-only for 5 s",
   modes: ["engines"],
   lastsMs: 5_000,
@@ -153,7 +153,7 @@ export const readOnlyRedis: Fault = {
 };
 
 /** The names of receivers are not resolved: every look-up fails while a file is there. */
-export const dnsAway: Fault = {
+const dnsAway: Fault = {
   name: "DNS away for 6 s",
   modes: both,
   lastsMs: 6_000,

@@ -33,13 +33,13 @@ export async function provenance(mode: Mode, seed: number): Promise<Omit<PlayedR
 }
 
 /** The incidents of `npm run incidents`. */
-export const incidentsFile = fileURLToPath(new URL("../../../docs/reference/incidents.jsonl", import.meta.url));
+const incidentsFile = fileURLToPath(new URL("../../../docs/reference/incidents.jsonl", import.meta.url));
 
 /** An incident that was planted, found by its alert and mended by its runbook. */
 export interface PlayedIncident {
   readonly incident: string;
   readonly alert: string;
-  /** What was found and done. */
+  /** The finding and the repair. */
   readonly done: string;
   readonly toAlertMs: number;
   readonly toMendMs: number;

@@ -22,7 +22,7 @@ export interface Between {
   readonly instances: readonly string[];
 }
 
-export interface Broker extends Engine {
+interface Broker extends Engine {
   readonly folder: string;
   pause(): Promise<void>;
   resume(): Promise<void>;
