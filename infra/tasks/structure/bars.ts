@@ -14,7 +14,7 @@ export interface Bar {
 const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>> = {
   account: [142, 17_300],
   config: [37, 3_820],
-  console: [178, 16_100],
+  console: [179, 16_100],
   gateway: [63, 6_520],
   images: [56, 6_050],
   "webhook-delivery": [92, 12_640],
