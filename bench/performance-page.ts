@@ -23,7 +23,6 @@ export function performancePage(history: readonly RecordedFigure[]): string {
     "engines share one machine: compare a value with its baseline, as machines and days differ by half. `npm run bench` says what is measured.",
     "",
     `**${missed.length} of ${judged.length} wanted figures are missed.**`,
-    "",
     `Machines: ${machines.map((machine, index) => `${letter(index)} ${machine}`).join("; ")}.`,
     "",
     "| bench | figure | measured | baseline | wanted | result | measured on |",

@@ -265,6 +265,17 @@ export const tasks = [
     example: "npm run release -- minor --dry-run",
   },
   {
+    name: "attest",
+    summary: "signs what an image or a release is made of, and verifies it",
+    installs: "run",
+    arguments: "new-key <folder> | sign <subject> | verify <subject> <file> …",
+    options: [
+      ["--key <file>", "the key to sign or verify with"],
+      ["--to <folder>", "where attestations go; the current folder unless given"],
+    ],
+    example: "npm run attest -- new-key ../keys",
+  },
+  {
     name: "pack-client",
     summary: "packs the typed client and the signalbox command for npm",
     installs: "all",

@@ -1,5 +1,6 @@
 import type { Caller } from "@signalbox/auth";
 import { WhyPart, WhyStep, whyId } from "@signalbox/contracts";
+import { AppError } from "@signalbox/core";
 import { createRoutes, ok, type Routes, refused } from "@signalbox/http";
 import { aboutOf, cutSteps, unmarked, whyPathOf } from "@signalbox/service";
 import { z } from "zod";
@@ -10,18 +11,25 @@ const services = ["account", "images", "config", "webhook-ingest", "webhook-deli
 const roundsMax = 4;
 const idsMax = 12;
 const stepsMax = 500;
+/** Time after which a service that was away is asked again. */
+const retryAfterSeconds = 5;
 
 export type Why = ReturnType<typeof createWhy>;
 
 /** Creates the chain behind an id: every service says what it knows of it, under the rules of its own resources. */
 export function createWhy(ask: AskServices) {
-  /** Returns the steps, oldest first; none for an id that does not exist or belongs to another account. */
+  /**
+   * Returns the steps, oldest first; none for an id that does not exist or belongs to another account. What a service
+   * that is away knows is a hole in the chain. @throws AppError `unavailable` when there would be holes alone: whether the
+   * id exists, and whose it is, is open.
+   */
   return async function why(
     id: string,
     asking: { readonly caller: Caller; readonly signal: AbortSignal },
   ): Promise<WhyStep[]> {
     if (!whyId.test(id)) return [];
     const steps = new Map<string, WhyStep>();
+    const away = new Map<string, WhyStep>();
     const asked = new Set<string>();
     let ids = [id];
     for (let round = 0; round < roundsMax && ids.length > 0; round++) {
@@ -29,12 +37,13 @@ export function createWhy(ask: AskServices) {
       const rounds = await Promise.all(ids.map((one) => ask.getAll(services, whyPathOf(one), WhyPart, asking)));
       for (const { answers, unavailable } of rounds) {
         for (const step of answers.flatMap((part) => part.steps)) steps.set(JSON.stringify(step), step);
-        for (const { service, message } of unavailable) steps.set(`away ${service}`, awayStep(service, message));
+        for (const { service, message } of unavailable) away.set(service, awayStep(service, message));
       }
       const next = rounds.flatMap(({ answers }) => answers.flatMap((part) => part.next));
       ids = newIds(next, asked).slice(0, idsMax - asked.size);
     }
-    return cutSteps("gateway", [...steps.values()].toSorted(inTime), stepsMax);
+    if (steps.size === 0 && away.size > 0) throw unavailable([...away.keys()]);
+    return cutSteps("gateway", [...steps.values(), ...away.values()].toSorted(inTime), stepsMax);
   };
 }
 
@@ -46,6 +55,11 @@ function newIds(next: readonly string[], asked: ReadonlySet<string>): string[] {
   const fresh = new Map(next.map((id) => [questionOf(id), id] as const));
   return [...fresh].flatMap(([question, id]) => (asked.has(question) || !whyId.test(unmarked(id)) ? [] : [id]));
 }
+
+const unavailable = (services: readonly string[]) =>
+  new AppError("unavailable", `Nothing is known of this id at the moment: ${services.join(", ")} did not answer.`, {
+    retryAfterSeconds,
+  });
 
 const awayStep = (service: WhyStep["service"], reason: string): WhyStep => ({
   at: null,

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { AskServices } from "../operating/ask-services.ts";
+import { createWhy } from "./why.ts";
+
+const id = "whd_01kdzq7c9p4r6s8t0v2w5x7y1z";
+const asking = { caller: {}, signal: new AbortController().signal } as never;
+const step = {
+  at: null,
+  service: "images",
+  id,
+  what: "An image.",
+  verdict: "done",
+  reason: null,
+  by: null,
+  link: null,
+};
+const reason = "A service that this request needs does not answer.";
+
+/** Services that know these steps, while those named do not answer. */
+function whyOf(steps: readonly object[], away: readonly string[]) {
+  const getAll = async () => ({
+    answers: [{ steps, next: [] }],
+    unavailable: away.map((service) => ({ service, message: reason })),
+  });
+  return createWhy({ getAll } as unknown as AskServices)(id, asking);
+}
+
+test("what a service that is away knows is a hole beside what the others know", async () => {
+  const told = await whyOf([step], ["webhook-delivery"]);
+  const holes = told.filter(({ verdict }) => verdict === "hole");
+  assert.deepEqual(
+    holes.map(({ service, what }) => [service, what]),
+    [["webhook-delivery", "What webhook-delivery knows is missing here."]],
+  );
+  assert.equal(told.length, 2);
+});
+
+test("an id of which nobody who answers knows anything is unavailable while a service is away, and missing otherwise", async () => {
+  await assert.rejects(whyOf([], ["account", "webhook-delivery"]), {
+    code: "unavailable",
+    message: "Nothing is known of this id at the moment: account, webhook-delivery did not answer.",
+    retryAfterSeconds: 5,
+  });
+  assert.deepEqual(await whyOf([], []), []);
+});
