@@ -1,6 +1,6 @@
 import { ApiError } from "@signalbox/client";
 import { type UseMutationResult, useMutation, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useId, useLayoutEffect, useRef, useState } from "react";
+import { type FormEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import { Failure } from "./answer.tsx";
 import styles from "./parts.module.css";
@@ -47,6 +47,47 @@ function OpenBox({ title, onClose, role = "dialog", children }: Omit<BoxProps, "
       <h2 id={titleId}>{title}</h2>
       {children}
     </dialog>
+  );
+}
+
+interface FormBoxProps {
+  readonly title: string;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  /** The words of the button that does it. */
+  readonly submitLabel: string;
+  /** Gives something up, so that the button and the dialog warn. */
+  readonly isDanger?: boolean;
+  /** False until the person has typed what makes it possible. */
+  readonly isReady?: boolean;
+  /** The thing that changes, for a refusal. */
+  readonly what: string;
+  readonly change: { readonly mutate: () => void; readonly error: Error | null; readonly isPending: boolean };
+  readonly children: ReactNode;
+}
+
+/** A dialog with a form: its fields, the refusal, the button that does it, and one that leaves it. */
+export function FormBox(props: FormBoxProps) {
+  const { title, isOpen, onClose, submitLabel, isDanger = false, isReady = true, what, change, children } = props;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isReady) change.mutate();
+  };
+  return (
+    <Box title={title} role={isDanger ? "alertdialog" : "dialog"} isOpen={isOpen} onClose={onClose}>
+      <form className={styles.page} onSubmit={submit}>
+        {children}
+        {change.error && <Failure error={change.error} what={what} />}
+        <div className={styles.row}>
+          <button type="submit" className={isDanger ? "danger" : "main"} disabled={!isReady || change.isPending}>
+            {submitLabel}
+          </button>
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    </Box>
   );
 }
 

@@ -1,6 +1,5 @@
-import { type FormEvent, useState } from "react";
-import { Failure } from "./answer.tsx";
-import { Box, useChange } from "./dialog.tsx";
+import { useState } from "react";
+import { FormBox, useChange } from "./dialog.tsx";
 import { Copy } from "./inline.tsx";
 import { Field } from "./lists.tsx";
 import { Panel } from "./page.tsx";
@@ -47,10 +46,6 @@ export function Rename({ what, name, rename }: RenameProps) {
     () => rename(typed.trim()),
     () => setOpen(false),
   );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    change.mutate();
-  };
   const open = () => {
     setTyped(name);
     change.reset();
@@ -61,30 +56,20 @@ export function Rename({ what, name, rename }: RenameProps) {
       <button type="button" onClick={open} aria-label={`Rename ${name}`}>
         Rename
       </button>
-      <Box title={`Rename the ${what}`} isOpen={isOpen} onClose={() => setOpen(false)}>
-        <form onSubmit={submit} className={styles.page}>
-          <Field label="Name">
-            {(ids) => (
-              <input
-                {...ids}
-                required
-                maxLength={100}
-                value={typed}
-                onChange={({ target }) => setTyped(target.value)}
-              />
-            )}
-          </Field>
-          {change.error && <Failure error={change.error} what={what} />}
-          <div className={styles.row}>
-            <button type="submit" className="main" disabled={change.isPending}>
-              Rename
-            </button>
-            <button type="button" onClick={() => setOpen(false)}>
-              Cancel
-            </button>
-          </div>
-        </form>
-      </Box>
+      <FormBox
+        title={`Rename the ${what}`}
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        submitLabel="Rename"
+        what={what}
+        change={change}
+      >
+        <Field label="Name">
+          {(ids) => (
+            <input {...ids} required maxLength={100} value={typed} onChange={({ target }) => setTyped(target.value)} />
+          )}
+        </Field>
+      </FormBox>
     </>
   );
 }

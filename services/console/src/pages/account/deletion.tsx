@@ -1,10 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { Answer, Failure } from "../../parts/answer.tsx";
-import { Box, useChange } from "../../parts/dialog.tsx";
+import { useState } from "react";
+import { Answer } from "../../parts/answer.tsx";
+import { FormBox, useChange } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/lists.tsx";
 import { Pairs, Panel } from "../../parts/page.tsx";
-import parts from "../../parts/parts.module.css";
 import { api, useCredential, versioned } from "../../session/api.ts";
 import { forgetSession } from "../../session/session.ts";
 import { accountQuery } from "./account.ts";
@@ -78,42 +77,35 @@ function Disable() {
     () => versioned(api.POST("/api/account/status", { body: { status: "disabled", reason: reason.trim() || null } })),
     () => setOpen(false),
   );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    disabling.mutate();
-  };
   return (
     <>
       <button type="button" className="danger" onClick={() => setOpen(true)}>
         Disable …
       </button>
-      <Box title="Disable the account" role="alertdialog" isOpen={isOpen} onClose={() => setOpen(false)}>
-        <form onSubmit={submit} className={parts.page}>
-          <p>
-            Deliveries stop, and every key and client is refused until an administrator makes the account active again.
-          </p>
-          <Field label="Reason" hint="Shown with the account, in refusals and in the audit. It may be empty.">
-            {(ids) => (
-              <textarea
-                {...ids}
-                rows={3}
-                maxLength={500}
-                value={reason}
-                onChange={({ target }) => setReason(target.value)}
-              />
-            )}
-          </Field>
-          {disabling.error && <Failure error={disabling.error} what="account" />}
-          <div className={parts.row}>
-            <button type="submit" className="danger" disabled={disabling.isPending}>
-              Disable the account
-            </button>
-            <button type="button" onClick={() => setOpen(false)}>
-              Cancel
-            </button>
-          </div>
-        </form>
-      </Box>
+      <FormBox
+        title="Disable the account"
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        submitLabel="Disable the account"
+        isDanger
+        what="account"
+        change={disabling}
+      >
+        <p>
+          Deliveries stop, and every key and client is refused until an administrator makes the account active again.
+        </p>
+        <Field label="Reason" hint="Shown with the account, in refusals and in the audit. It may be empty.">
+          {(ids) => (
+            <textarea
+              {...ids}
+              rows={3}
+              maxLength={500}
+              value={reason}
+              onChange={({ target }) => setReason(target.value)}
+            />
+          )}
+        </Field>
+      </FormBox>
     </>
   );
 }
@@ -127,40 +119,34 @@ function Delete() {
     () => versioned(api.DELETE("/api/account")),
     () => forgetSession("The account is deleted. An administrator can undo that for a time."),
   );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (typed.trim() === name) deletion.mutate();
-  };
   return (
     <>
       <button type="button" className="danger" disabled={name === undefined} onClick={() => setOpen(true)}>
         Delete …
       </button>
-      <Box title="Delete the account" role="alertdialog" isOpen={isOpen} onClose={() => setOpen(false)}>
-        <form onSubmit={submit} className={parts.page}>
-          <p>You are signed out, and nothing of this account works from then on. Export its data first.</p>
-          <Field label={`Type ${name} to go on`}>
-            {(ids) => (
-              <input
-                {...ids}
-                required
-                autoComplete="off"
-                value={typed}
-                onChange={({ target }) => setTyped(target.value)}
-              />
-            )}
-          </Field>
-          {deletion.error && <Failure error={deletion.error} what="account" />}
-          <div className={parts.row}>
-            <button type="submit" className="danger" disabled={typed.trim() !== name || deletion.isPending}>
-              Delete the account
-            </button>
-            <button type="button" onClick={() => setOpen(false)}>
-              Cancel
-            </button>
-          </div>
-        </form>
-      </Box>
+      <FormBox
+        title="Delete the account"
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        submitLabel="Delete the account"
+        isDanger
+        isReady={typed.trim() === name}
+        what="account"
+        change={deletion}
+      >
+        <p>You are signed out, and nothing of this account works from then on. Export its data first.</p>
+        <Field label={`Type ${name} to go on`}>
+          {(ids) => (
+            <input
+              {...ids}
+              required
+              autoComplete="off"
+              value={typed}
+              onChange={({ target }) => setTyped(target.value)}
+            />
+          )}
+        </Field>
+      </FormBox>
     </>
   );
 }

@@ -1,6 +1,6 @@
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { Failure } from "../../parts/answer.tsx";
-import { Box, useChange } from "../../parts/dialog.tsx";
+import { Box, FormBox, useChange } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/lists.tsx";
 import parts from "../../parts/parts.module.css";
 import type { ChangeResult } from "../properties/property-change.ts";
@@ -86,40 +86,33 @@ export function CloseProposal({ id, kind }: CloseProps) {
     () => withdrawProposal(id, reason.trim()),
     () => setOpen(false),
   );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    closing.mutate();
-  };
   return (
     <>
       <button type="button" className="danger" onClick={() => setOpen(true)}>
         {label}
       </button>
-      <Box title={title} role="alertdialog" isOpen={isOpen} onClose={() => setOpen(false)}>
-        <form className={parts.page} onSubmit={submit}>
-          <p>Nothing changes. The proposal stays in the list with its outcome.</p>
-          <Field label="Reason" hint={hint}>
-            {(ids) => (
-              <input
-                {...ids}
-                required={isReasonRequired}
-                maxLength={1_000}
-                value={reason}
-                onChange={({ target }) => setReason(target.value)}
-              />
-            )}
-          </Field>
-          {closing.error && <Failure error={closing.error} what="proposal" />}
-          <div className={parts.row}>
-            <button type="submit" className="danger" disabled={closing.isPending}>
-              {label} it
-            </button>
-            <button type="button" onClick={() => setOpen(false)}>
-              Cancel
-            </button>
-          </div>
-        </form>
-      </Box>
+      <FormBox
+        title={title}
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        submitLabel={`${label} it`}
+        isDanger
+        what="proposal"
+        change={closing}
+      >
+        <p>Nothing changes. The proposal stays in the list with its outcome.</p>
+        <Field label="Reason" hint={hint}>
+          {(ids) => (
+            <input
+              {...ids}
+              required={isReasonRequired}
+              maxLength={1_000}
+              value={reason}
+              onChange={({ target }) => setReason(target.value)}
+            />
+          )}
+        </Field>
+      </FormBox>
     </>
   );
 }

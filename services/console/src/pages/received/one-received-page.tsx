@@ -1,13 +1,12 @@
 import type { ReceivedWebhookInFull } from "@signalbox/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
-import { Answer, Failure } from "../../parts/answer.tsx";
-import { Action, Box, useChange } from "../../parts/dialog.tsx";
+import { useState } from "react";
+import { Answer } from "../../parts/answer.tsx";
+import { Action, FormBox, useChange } from "../../parts/dialog.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
 import { Curl, Field } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
-import parts from "../../parts/parts.module.css";
 import { api, useMay, versioned } from "../../session/api.ts";
 import { bytesOf, Content } from "./content.tsx";
 
@@ -129,10 +128,6 @@ function Keep({ place }: { readonly place: Place }) {
     },
     () => setOpen(false),
   );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    keeping.mutate();
-  };
   return (
     <>
       <button type="button" onClick={() => setOpen(true)}>
@@ -145,31 +140,21 @@ function Keep({ place }: { readonly place: Place }) {
           </Link>
         )}
       </span>
-      <Box title="Keep under a name" isOpen={isOpen} onClose={() => setOpen(false)}>
-        <form className={parts.page} onSubmit={submit}>
-          <p>Its headers and bytes are copied and stay past the retention, as a fixture for your tests for example.</p>
-          <Field label="Name" hint="Letters, digits, dots, dashes and underscores.">
-            {(ids) => (
-              <input
-                {...ids}
-                required
-                spellCheck={false}
-                value={name}
-                onChange={({ target }) => setName(target.value)}
-              />
-            )}
-          </Field>
-          {keeping.error && <Failure error={keeping.error} what="bookmark" />}
-          <div className={parts.row}>
-            <button type="submit" className="main" disabled={keeping.isPending}>
-              Keep it
-            </button>
-            <button type="button" onClick={() => setOpen(false)}>
-              Cancel
-            </button>
-          </div>
-        </form>
-      </Box>
+      <FormBox
+        title="Keep under a name"
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        submitLabel="Keep it"
+        what="bookmark"
+        change={keeping}
+      >
+        <p>Its headers and bytes are copied and stay past the retention, as a fixture for your tests for example.</p>
+        <Field label="Name" hint="Letters, digits, dots, dashes and underscores.">
+          {(ids) => (
+            <input {...ids} required spellCheck={false} value={name} onChange={({ target }) => setName(target.value)} />
+          )}
+        </Field>
+      </FormBox>
     </>
   );
 }

@@ -1,10 +1,8 @@
-import { type FormEvent, useState } from "react";
-import { Failure } from "../../parts/answer.tsx";
-import { Action, Box, useChange } from "../../parts/dialog.tsx";
+import { useState } from "react";
+import { Action, FormBox, useChange } from "../../parts/dialog.tsx";
 import { Time } from "../../parts/inline.tsx";
 import { Field } from "../../parts/lists.tsx";
 import { Panel, Table } from "../../parts/page.tsx";
-import parts from "../../parts/parts.module.css";
 import { api, useMay, versioned } from "../../session/api.ts";
 import type { Source } from "../sources.ts";
 
@@ -62,54 +60,46 @@ function RotateSecret({ id }: { readonly id: string }) {
     const body = { secret: secret.trim(), overlap_seconds: Number(overlap) };
     return versioned(api.POST("/api/v1/webhooks/sources/{id}/secret/rotate", { params, body }));
   }, close);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    rotation.mutate();
-  };
   return (
     <>
       <button type="button" onClick={() => setOpen(true)}>
         Rotate
       </button>
-      <Box title="Enter the next secret" isOpen={isOpen} onClose={close}>
-        <form className={parts.page} onSubmit={submit}>
-          <p>
-            Enter the next secret of the sender here first, then change over there. Until the overlap ends both verify,
-            so that no webhook is lost.
-          </p>
-          <Field label="Next secret">
-            {(ids) => (
-              <input
-                {...ids}
-                type="password"
-                required
-                autoComplete="off"
-                value={secret}
-                onChange={({ target }) => setSecret(target.value)}
-              />
-            )}
-          </Field>
-          <Field label="The present one verifies for">
-            {(ids) => (
-              <select {...ids} value={overlap} onChange={({ target }) => setOverlap(target.value)}>
-                <option value="0">no time: it leaked, or was never right</option>
-                <option value="3600">an hour</option>
-                <option value={daySeconds}>a day</option>
-                <option value={7 * daySeconds}>a week</option>
-              </select>
-            )}
-          </Field>
-          {rotation.error && <Failure error={rotation.error} what="secret" />}
-          <div className={parts.row}>
-            <button type="submit" className="main" disabled={rotation.isPending}>
-              Save the secret
-            </button>
-            <button type="button" onClick={close}>
-              Cancel
-            </button>
-          </div>
-        </form>
-      </Box>
+      <FormBox
+        title="Enter the next secret"
+        isOpen={isOpen}
+        onClose={close}
+        submitLabel="Save the secret"
+        what="secret"
+        change={rotation}
+      >
+        <p>
+          Enter the next secret of the sender here first, then change over there. Until the overlap ends both verify, so
+          that no webhook is lost.
+        </p>
+        <Field label="Next secret">
+          {(ids) => (
+            <input
+              {...ids}
+              type="password"
+              required
+              autoComplete="off"
+              value={secret}
+              onChange={({ target }) => setSecret(target.value)}
+            />
+          )}
+        </Field>
+        <Field label="The present one verifies for">
+          {(ids) => (
+            <select {...ids} value={overlap} onChange={({ target }) => setOverlap(target.value)}>
+              <option value="0">no time: it leaked, or was never right</option>
+              <option value="3600">an hour</option>
+              <option value={daySeconds}>a day</option>
+              <option value={7 * daySeconds}>a week</option>
+            </select>
+          )}
+        </Field>
+      </FormBox>
     </>
   );
 }
