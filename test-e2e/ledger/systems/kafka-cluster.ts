@@ -44,7 +44,12 @@ export async function startKafkaCluster(): Promise<LedgerKafka> {
   const controllerPorts = ports.map(({ controller }) => controller);
   const firstFolder = join(enginesFolder, "own", `kafka-${process.pid}-${crypto.randomUUID().slice(0, 8)}`);
   const disk = await mountDisk(join(firstFolder, "data"), brokerDiskBytes);
-  if (disk !== null) opened.defer(async () => void (await unmount("umount", ["--lazy", disk])));
+  let isMounted = disk !== null;
+  const unmountDisk = async () => {
+    if (isMounted) await unmount("umount", ["--lazy", join(firstFolder, "data")]);
+    isMounted = false;
+  };
+  opened.defer(unmountDisk);
   const started = await Promise.all(
     ports.map((own, index) =>
       startOwnEngine(engineNamed("kafka"), {
@@ -56,6 +61,8 @@ export async function startKafkaCluster(): Promise<LedgerKafka> {
     ),
   );
   for (const broker of started) opened.defer(() => broker.close());
+  // Before the brokers close, who delete their folders; the first one unmounts what a failed start has left.
+  opened.defer(unmountDisk);
   const addresses = ports.map(({ direct }) => `127.0.0.1:${direct}`);
   const closes = opened.move();
   return {
