@@ -1,3 +1,4 @@
+// Whole machine: what workers send while they are late would be counted.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { measureCosts } from "./measure-costs.ts";

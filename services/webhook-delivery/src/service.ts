@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { Principal } from "@signalbox/auth";
 import { mayAccess, WebhookEndpointResource } from "@signalbox/contracts";
 import { hours, seconds } from "@signalbox/core";
+import { publishEvents as publishReports } from "@signalbox/events";
 import { exportRoutes } from "@signalbox/http";
 import { createNameLookup, createOutboundClient, type OutboundClient } from "@signalbox/net";
 import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
@@ -61,7 +62,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const sealer = createSealer(configuration.get("secrets.keys"));
   const rateLimits = () => [publishLimit(context)];
   const opened = await openService(context, { prismaDirectory, rateLimits, sealer, sealedColumns });
-  const { pool, outbox, accessStates, pageLimits, consume, serve } = opened;
+  const { pool, eventLog, outbox, accessStates, pageLimits, consume, serve } = opened;
   const wakeUp = createWakeUp(idleMsMax);
   const { wake } = wakeUp;
   const mayWrite = (accountId: string) => mayAccess(accessStates.stateOf(accountId)?.state ?? "active", "write");
@@ -73,7 +74,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const { endpointStatus } = owned;
   const engine = openEngine(context, opened, { endpointStore, endpointStatus, outbound, mayWrite, wakeUp });
   const { deliveryQueue, testEndpoint, attemptStatistics, timeoutMs } = engine;
-  const announcements = createAnnouncements({ pool, outbox });
+  const announcements = createAnnouncements((drafts) => publishReports({ ...context, eventLog }, drafts));
   const fanOut = announcing(notingNames(engine.fanOut, typeNames), announcements);
   const removals = createRemovals({ pool, endpointStore, attemptStatistics, outbox, clock });
   const { table, batchHandler } = createFanOutConsumer({ fanOut, removals });

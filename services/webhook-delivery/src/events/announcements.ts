@@ -1,6 +1,4 @@
-import { draft } from "@signalbox/contracts";
-import type { Outbox } from "@signalbox/events";
-import { inTransaction, type Pool } from "@signalbox/storage";
+import { draft, type EventDraft } from "@signalbox/contracts";
 import type { FanOut } from "../deliveries/fan-out.ts";
 import type { OutgoingEvent } from "../deliveries/outgoing-event.ts";
 
@@ -21,15 +19,9 @@ export type Announcements = ReturnType<typeof createAnnouncements>;
 
 /**
  * Announces published events to live observers. A publication costs no statement: it is counted in memory once it is
- * committed, and an instance that is killed loses what it has not announced yet.
+ * committed, and sent as a report, without an outbox. An instance that is killed loses what it has not announced yet.
  */
-export function createAnnouncements({
-  pool,
-  outbox,
-}: {
-  readonly pool: Pool;
-  readonly outbox: Pick<Outbox, "append">;
-}) {
+export function createAnnouncements(publish: (drafts: readonly EventDraft[]) => Promise<void>) {
   const waiting = new Map<string, Waiting>();
 
   function add(newest: NotedEvent, count: number): void {
@@ -52,7 +44,7 @@ export function createAnnouncements({
       if (batch.length === 0) return;
       for (const { newest } of batch) waiting.delete(newest.accountId);
       try {
-        await inTransaction(pool, (tx) => outbox.append(tx, batch.map(announcementOf)));
+        await publish(batch.map(announcementOf));
       } catch (error) {
         for (const { newest, count } of batch) add(newest, count);
         throw error;
