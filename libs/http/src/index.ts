@@ -18,6 +18,7 @@ export {
   cursorOf,
   invalidCursor,
   listPage,
+  numberAt,
   pageOf,
   pageParameters,
   positionByCreation,

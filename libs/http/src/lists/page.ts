@@ -142,6 +142,16 @@ export function positionOf(cursor: string | null | undefined, mark?: string): Ti
   return { at: new Date(at), id, ...(key !== undefined && { key }) };
 }
 
+/**
+ * Returns the number at a place of a list that is ordered by one, such as a revision; null for its beginning.
+ * @throws AppError `invalid_request` for the cursor of another list
+ */
+export function numberAt(place: Pick<TimePosition, "id"> | null): bigint | null {
+  if (place === null) return null;
+  if (!/^\d{1,18}$/.test(place.id)) throw invalidCursor();
+  return BigInt(place.id);
+}
+
 /** Creates the refusal of a cursor that does not fit. */
 export const invalidCursor = (): AppError =>
   refusedCursor("The cursor is not valid.", "Use next_cursor of an earlier page unchanged.");

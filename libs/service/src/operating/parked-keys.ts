@@ -16,7 +16,7 @@ import {
   retryParkedKey,
   skipParkedMessage,
 } from "@signalbox/events";
-import { invalidCursor, ok, type Routes } from "@signalbox/http";
+import { numberAt, ok, type Routes } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import { maskedMessage, namesOf } from "./message-view.ts";
@@ -88,16 +88,10 @@ function addQueue(
       const key = await find(input.params.id as string);
       if (key === null) throw noSuch(what);
       const { after, limit } = startOf(input.query);
-      const range = { after: after === null ? null : placeOf(after.id), limit };
-      return ok({ items: (await listParkedMessages(pool, key, range)).map(viewQueued) });
+      const messages = await listParkedMessages(pool, key, { after: numberAt(after), limit });
+      return ok({ items: messages.map(viewQueued) });
     },
   });
-}
-
-/** @throws AppError `invalid_request` for what is no place in a queue */
-function placeOf(id: string): bigint {
-  if (/^\d{1,18}$/.test(id)) return BigInt(id);
-  throw invalidCursor();
 }
 
 function viewQueued(message: QueuedMessage): z.output<typeof ParkedMessageResource> {

@@ -1,7 +1,7 @@
 import type { FlagDefinition } from "@signalbox/contracts";
+import { numberAt } from "@signalbox/http";
 import { type ListRange, type Pool, sql, type Tx, table } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
-import { revisionAt } from "../overrides/override-store.ts";
 
 /** An active flag. */
 export interface Flag {
@@ -73,7 +73,7 @@ export function createFlagStore(pool: Pool) {
     },
     /** Lists the changes of a flag, newest first; an archived one has a history too. */
     history: async (key: string, { after, limit }: ListRange): Promise<FlagChange[]> =>
-      (await pool.query<FlagChange>(listHistory, [key, revisionAt(after), limit])).rows,
+      (await pool.query<FlagChange>(listHistory, [key, numberAt(after), limit])).rows,
     /** Lists the changes after a revision, oldest first. */
     listSince: async (revision: bigint, limit: number): Promise<FlagChange[]> =>
       (await pool.query<FlagChange>(listSince, [revision, limit])).rows,

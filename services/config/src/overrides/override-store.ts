@@ -1,4 +1,4 @@
-import { invalidCursor } from "@signalbox/http";
+import { numberAt } from "@signalbox/http";
 import { type ListRange, type Pool, sql, type Tx, table } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
 
@@ -140,7 +140,7 @@ export function createOverrideStore(pool: Pool) {
       (await pool.query<{ revision: bigint | null }>(findFirstSince, [time])).rows[0]?.revision ?? null,
     /** Lists the changes of a property, newest first, each with the previous value. */
     async history(name: string, { after, limit }: ListRange): Promise<PastChange[]> {
-      return (await pool.query<PastChange>(listHistory, [name, revisionAt(after), limit])).rows;
+      return (await pool.query<PastChange>(listHistory, [name, numberAt(after), limit])).rows;
     },
     /**
      * Lists the newest change of each property, where it is older than this time, and blocks other changes until the
@@ -161,13 +161,6 @@ export function createOverrideStore(pool: Pool) {
       return rows.map((change) => ({ ...change, reason: null }));
     },
   };
-}
-
-/** Returns the revision at a place of a history; null for its beginning. @throws AppError for a cursor of another list */
-export function revisionAt(place: ListRange["after"]): bigint | null {
-  if (place === null) return null;
-  if (!/^\d{1,18}$/.test(place.id)) throw invalidCursor();
-  return BigInt(place.id);
 }
 
 type Counter = { readonly revision: bigint };

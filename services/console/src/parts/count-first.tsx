@@ -1,6 +1,7 @@
 import type { FormEvent, ReactNode } from "react";
 import { Failure } from "./answer.tsx";
 import { useChange } from "./dialog.tsx";
+import { Field } from "./lists.tsx";
 import { Panel } from "./page.tsx";
 import parts from "./parts.module.css";
 
@@ -68,5 +69,47 @@ export function CountFirst({ title, verb, replay, children }: CountFirstProps) {
         {error && <Failure error={error} what="replay" />}
       </form>
     </Panel>
+  );
+}
+
+/** The time back from now, and the types, that a replay is of; no types are all. */
+export interface ReplaySpan {
+  readonly hours: string;
+  readonly types: string;
+}
+
+interface SpanFieldsProps {
+  readonly typesLabel: string;
+  readonly span: ReplaySpan;
+  readonly set: (changed: Partial<ReplaySpan>) => void;
+}
+
+/** The fields of a span. */
+export function SpanFields({ typesLabel, span, set }: SpanFieldsProps) {
+  return (
+    <>
+      <Field label="Of the last hours">
+        {(ids) => (
+          <input
+            {...ids}
+            type="number"
+            min={1}
+            required
+            value={span.hours}
+            onChange={({ target }) => set({ hours: target.value })}
+          />
+        )}
+      </Field>
+      <Field label={typesLabel}>
+        {(ids) => (
+          <input
+            {...ids}
+            placeholder="all"
+            value={span.types}
+            onChange={({ target }) => set({ types: target.value })}
+          />
+        )}
+      </Field>
+    </>
   );
 }

@@ -1,17 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { CountFirst, useCountedReplay } from "../../parts/count-first.tsx";
+import { CountFirst, type ReplaySpan, SpanFields, useCountedReplay } from "../../parts/count-first.tsx";
 import { Field, useFilters } from "../../parts/lists.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, versioned } from "../../session/api.ts";
 
 const statuses = ["exhausted", "parked", "succeeded"] as const;
 
-interface Asked {
+interface Asked extends ReplaySpan {
   readonly endpointId: string;
   readonly status: (typeof statuses)[number] | "";
-  readonly hours: string;
-  readonly types: string;
 }
 
 const dayHours = 24;
@@ -82,28 +80,7 @@ function Choices({ asked, set }: ChoicesProps) {
           </select>
         )}
       </Field>
-      <Field label="Of the last hours">
-        {(ids) => (
-          <input
-            {...ids}
-            type="number"
-            min={1}
-            required
-            value={asked.hours}
-            onChange={({ target }) => set({ hours: target.value })}
-          />
-        )}
-      </Field>
-      <Field label="Event types">
-        {(ids) => (
-          <input
-            {...ids}
-            placeholder="all"
-            value={asked.types}
-            onChange={({ target }) => set({ types: target.value })}
-          />
-        )}
-      </Field>
+      <SpanFields typesLabel="Event types" span={asked} set={set} />
     </div>
   );
 }

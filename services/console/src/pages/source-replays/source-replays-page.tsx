@@ -2,10 +2,10 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
-import { CountFirst, useCountedReplay } from "../../parts/count-first.tsx";
+import { CountFirst, type ReplaySpan, SpanFields, useCountedReplay } from "../../parts/count-first.tsx";
 import { Action } from "../../parts/dialog.tsx";
 import { Copy, Status, Time, type Tone } from "../../parts/inline.tsx";
-import { Curl, Field, Pager, useFilters } from "../../parts/lists.tsx";
+import { Curl, Pager, useFilters } from "../../parts/lists.tsx";
 import { Page, Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, useMay, versioned } from "../../session/api.ts";
@@ -130,16 +130,11 @@ function Progress({ replay: { published, total, missing } }: { readonly replay: 
   );
 }
 
-interface Asked {
-  readonly hours: string;
-  readonly types: string;
-}
-
 /** Starts a replay, which is counted first. */
 function StartReplay({ id }: { readonly id: string }) {
-  const [asked, setAsked] = useState<Asked>({ hours: "24", types: "" });
+  const [asked, setAsked] = useState<ReplaySpan>({ hours: "24", types: "" });
   const replay = useCountedReplay((isDryRun) => send(id, asked, isDryRun));
-  const set = (changed: Partial<Asked>) => {
+  const set = (changed: Partial<ReplaySpan>) => {
     setAsked({ ...asked, ...changed });
     replay.reset();
   };
@@ -147,34 +142,13 @@ function StartReplay({ id }: { readonly id: string }) {
     <CountFirst title="Publish again" verb="Publish" replay={replay}>
       <p>Your endpoints get these webhooks as new events, each with the id of the one that it repeats.</p>
       <div className={parts.filters}>
-        <Field label="Of the last hours">
-          {(ids) => (
-            <input
-              {...ids}
-              type="number"
-              min={1}
-              required
-              value={asked.hours}
-              onChange={({ target }) => set({ hours: target.value })}
-            />
-          )}
-        </Field>
-        <Field label="Types">
-          {(ids) => (
-            <input
-              {...ids}
-              placeholder="all"
-              value={asked.types}
-              onChange={({ target }) => set({ types: target.value })}
-            />
-          )}
-        </Field>
+        <SpanFields typesLabel="Types" span={asked} set={set} />
       </div>
     </CountFirst>
   );
 }
 
-async function send(id: string, { hours, types }: Asked, isDryRun: boolean) {
+async function send(id: string, { hours, types }: ReplaySpan, isDryRun: boolean) {
   const words = types.split(/[\s,]+/).filter((word) => word !== "");
   const body = {
     from: new Date(Date.now() - Number(hours) * 3_600_000).toISOString(),
