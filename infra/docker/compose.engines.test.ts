@@ -1,10 +1,14 @@
-import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ConfigurationError, environment, loadConfiguration } from "@signalbox/config";
+import { before, test } from "node:test";
+import { promisify } from "node:util";
+import { environment, loadConfiguration } from "@signalbox/config";
 import { serviceNames } from "@signalbox/core";
+import { fetchOnce } from "../engines/fetch-once.ts";
+import { findGo } from "../engines/go-program.ts";
 import { enginesFolder } from "../engines/index.ts";
 import { packageProperties } from "../generate/package-properties.ts";
 import { root } from "../generate/repository.ts";
@@ -12,27 +16,55 @@ import { root } from "../generate/repository.ts";
 /** The parser that Docker Compose is built on, at a fixed version; installed with Go, without Docker. */
 const parser = { module: "github.com/compose-spec/compose-go/v2/cmd", version: "v2.16.2" };
 
+/** Variables that a deployment with TLS sets beside the made secrets (docs/how-to/deploy.md). */
+const ownVariables = [
+  ["EDGE_CERTIFICATES", "./certificates"],
+  ["BASE_URL", "https://signalbox.example"],
+] as const;
+
+const run = promisify(execFile);
+
 interface ComposeFile {
   readonly services: Readonly<Record<string, { readonly environment?: Readonly<Record<string, string>> }>>;
 }
 
-const secrets = await madeSecrets();
-const compose = await parse("docker-compose.yml");
-await parse("compose.small.yml");
-await parse("docker-compose.yml", "compose.tls.yml");
-const problems = await configurationProblems(compose);
-for (const problem of problems) console.error(problem);
-process.exitCode = problems.length === 0 ? 0 : 1;
+let secrets: ReadonlyMap<string, string>;
+before(async () => {
+  secrets = await madeSecrets();
+});
+
+for (const files of [["docker-compose.yml"], ["compose.small.yml"], ["docker-compose.yml", "compose.tls.yml"]])
+  test(`${files.join(" with ")} is valid, and make-secrets.mjs creates its variables`, async () => {
+    const { services } = await parse(...files);
+    assert.notDeepEqual(Object.keys(services), []);
+  });
+
+test("each service would start with the properties of its container", async () => {
+  const { services } = await parse("docker-compose.yml");
+  const packages = await packageProperties();
+  for (const service of serviceNames) {
+    const declared = packages.find(({ kind, name }) => kind === "service" && name === service);
+    const container = services[service];
+    assert.ok(declared !== undefined && container !== undefined, `${service}: not in docker-compose.yml`);
+    loadConfiguration({
+      service,
+      properties: declared.properties,
+      argv: [],
+      environment: container.environment ?? {},
+      directory: null,
+    });
+  }
+});
 
 /** Returns the generated variables of `.env`, and examples of a deployment's own. */
 async function madeSecrets(): Promise<ReadonlyMap<string, string>> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-secrets-"));
   try {
     const script = join(root, "infra/docker/make-secrets.mjs");
-    execFileSync(process.execPath, [script], { cwd: folder, stdio: "pipe" });
+    await run(process.execPath, [script], { cwd: folder });
     const lines = (await readFile(join(folder, ".env"), "utf8")).trim().split("\n");
     const values = lines.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)] as const);
-    return new Map([...values, ["EDGE_CERTIFICATES", "./certificates"]]);
+    return new Map([...values, ...ownVariables]);
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -61,50 +93,18 @@ async function parse(...names: readonly string[]): Promise<ComposeFile> {
     const files = names.map((name) => join(folder, name));
     for (const [index, name] of names.entries())
       await writeFile(files[index] ?? "", withSecrets(await readFile(join(root, name), "utf8"), name));
-    const json = execFileSync(installedParser(), ["-format", "json", "-no-path-resolution", ...files], {
-      encoding: "utf8",
-    });
-    return JSON.parse(json);
+    const { stdout } = await run(await installedParser(), ["-format", "json", "-no-path-resolution", ...files]);
+    return JSON.parse(stdout);
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
-function installedParser(): string {
+async function installedParser(): Promise<string> {
   const folder = join(enginesFolder, `compose-go-${parser.version}`);
-  const program = join(folder, "cmd");
-  if (existsSync(program)) return program;
-  try {
-    execFileSync("go", ["install", `${parser.module}@${parser.version}`], {
-      env: { ...environment(), GOBIN: folder },
-      stdio: "pipe",
-    });
-  } catch (error) {
-    throw new Error("The compose parser needs Go: install it (https://go.dev/dl) and try again.", { cause: error });
-  }
-  return program;
-}
-
-/** Lists the configuration problems that each service would report at its start. */
-async function configurationProblems({ services }: ComposeFile): Promise<string[]> {
-  const packages = await packageProperties();
-  return serviceNames.flatMap((service) => {
-    const declared = packages.find(({ kind, name }) => kind === "service" && name === service);
-    const container = services[service];
-    if (declared === undefined || container === undefined)
-      return [`${service}: not in docker-compose.yml, or without properties`];
-    try {
-      loadConfiguration({
-        service,
-        properties: declared.properties,
-        argv: [],
-        environment: container.environment ?? {},
-        directory: null,
-      });
-      return [];
-    } catch (error) {
-      if (!(error instanceof ConfigurationError)) throw error;
-      return [`${service}: ${error.message}`];
-    }
+  await fetchOnce(folder, async (target) => {
+    await findGo();
+    await run("go", ["install", `${parser.module}@${parser.version}`], { env: { ...environment(), GOBIN: target } });
   });
+  return join(folder, "cmd");
 }
