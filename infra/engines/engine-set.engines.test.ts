@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,6 +51,16 @@ test("stopping ends the engine and forgets it", async () => {
   await set.stop(quiet);
   assert.equal(await isRunning(running), false);
   assert.equal((await set.states())[0]?.state, "stopped");
+});
+
+test("data that lie outside of the set's folder, as those in memory, go with their engine", async () => {
+  const outside = await mkdtemp(join(tmpdir(), "signalbox-outside-"));
+  const elsewhere: Engine = { ...redis, start: async (place) => ({ ...(await redis.start(place)), folder: outside }) };
+  const own = createEngineSet({ folder: join(folder, "elsewhere"), engines: [elsewhere] });
+  await own.start(quiet);
+  assert.ok(existsSync(outside));
+  await own.stop(quiet);
+  assert.equal(existsSync(outside), false);
 });
 
 test("engines that are ready at the same moment are all remembered", async () => {

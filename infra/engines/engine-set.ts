@@ -1,5 +1,5 @@
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Endpoint, type Endpoints, readEndpoints, writeEndpoints } from "./endpoints.ts";
 import type { Engine, EngineName, RunningEngine } from "./engine.ts";
@@ -26,7 +26,7 @@ interface EngineSetOptions {
 /** A fetch on a slow line happens inside the lock. */
 const lockWaitMs = 15 * 60_000;
 /** A busy machine makes an engine late. Only one that stays silent is replaced: others may be working with it. */
-const silenceMsMax = 30_000;
+const silenceMsMax = 120_000;
 
 /** Engines that run together, outlive the process that started them, and are found again through a file. */
 export function createEngineSet({ folder, engines }: EngineSetOptions): EngineSet {
@@ -69,6 +69,9 @@ export function createEngineSet({ folder, engines }: EngineSetOptions): EngineSe
           const endpoint = endpoints[engine.name];
           if (!endpoint) continue;
           await stopEngine(engine, endpoint);
+          // Data in memory would hold it until the machine starts anew.
+          if (endpoint.folder && relative(folder, endpoint.folder).startsWith(".."))
+            await rm(endpoint.folder, { recursive: true, force: true });
           delete endpoints[engine.name];
           await writeEndpoints(endpoints, endpointsFile);
           report(`${engine.name} stopped`);

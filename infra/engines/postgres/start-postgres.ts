@@ -26,6 +26,8 @@ export interface PostgresOptions {
   readonly port?: number;
   /** `false` gives up safety against power loss for speed: for tests only. */
   readonly durable: boolean;
+  /** Holds the log instead of `folder`. */
+  readonly logFolder?: string;
 }
 
 export interface RunningPostgres extends ProcessHandle {
@@ -49,14 +51,15 @@ export interface RunningPostgres extends ProcessHandle {
  * server is detached: a Ctrl-C in the terminal does not reach it, so it is still there while the product drains.
  * Throws when the data are of another major version, and when a living process uses the folder.
  */
-export async function startPostgres({ folder, port, durable }: PostgresOptions): Promise<RunningPostgres> {
+export async function startPostgres({ folder, port, durable, logFolder }: PostgresOptions): Promise<RunningPostgres> {
   const place = await choosePlace(folder, await findPostgresPrograms(), durable);
   const locked = <T>(work: () => Promise<T>) => withFileLock(join(place.folder, "start.lock"), 60_000, work);
   return await locked(async () => {
     await takeOwnership(place.folder);
     const data = await prepareDataFolder(place, durable);
     const left = await findPostmaster(data);
-    let server = left ?? (await launch(place, data, port ?? (await unusedPort()), durable));
+    const start = (port: number) => launch(place, { data, port, durable, logFolder: logFolder ?? place.folder });
+    let server = left ?? (await start(port ?? (await unusedPort())));
     const password = await readPassword(place.folder);
     return {
       get pid() {
@@ -72,7 +75,7 @@ export async function startPostgres({ folder, port, durable }: PostgresOptions):
       async revive() {
         if (await isRunning(server)) return false;
         const { port } = server;
-        server = await locked(async () => (await findPostmaster(data)) ?? (await launch(place, data, port, durable)));
+        server = await locked(async () => (await findPostmaster(data)) ?? (await start(port)));
         return true;
       },
       async stop() {
@@ -120,16 +123,27 @@ const common = {
  * A killed server loses nothing by these; a machine without power does. `synchronous_commit` stays on: without it the
  * last commits are only in the server's own memory, and a test that kills the server would see acknowledged rows vanish.
  */
-const fast = { fsync: "off", full_page_writes: "off" };
+const fast = {
+  fsync: "off",
+  full_page_writes: "off",
+  // The data of tests may lie in memory. Their databases live for seconds: vacuuming each of a hundred costs more than it saves.
+  max_wal_size: "256MB",
+  autovacuum: "off",
+};
+
+interface Launch {
+  readonly data: string;
+  readonly port: number;
+  readonly durable: boolean;
+  readonly logFolder: string;
+}
 
 async function launch(
   { folder, programs, account }: Place,
-  data: string,
-  port: number,
-  durable: boolean,
+  { data, port, durable, logFolder }: Launch,
 ): Promise<Postmaster> {
-  const logFile = join(folder, "postgres.log");
-  if (existsSync(logFile)) await rename(logFile, join(folder, "postgres.previous.log"));
+  const logFile = join(logFolder, "postgres.log");
+  if (existsSync(logFile)) await rename(logFile, join(logFolder, "postgres.previous.log"));
   const socketFolder = await prepareSocketFolder(folder, account);
   const unix_socket_directories = socketFolder ?? "";
   const settings = Object.entries({ port, unix_socket_directories, ...common, ...(durable ? {} : fast) });

@@ -27,7 +27,8 @@ export async function testDatabase(template?: DatabaseTemplate): Promise<TestDat
   const name = `test_${randomBytes(8).toString("hex")}`;
   await execute(
     serverUrl,
-    `CREATE DATABASE ${name}${template ? ` TEMPLATE ${await prepared(serverUrl, template)}` : ""}`,
+    // Files are copied as such: through the log, as is the default, takes twice the processor time.
+    `CREATE DATABASE ${name}${template ? ` TEMPLATE ${await prepared(serverUrl, template)} STRATEGY file_copy` : ""}`,
   );
   return {
     url: databaseUrl(serverUrl, name),
