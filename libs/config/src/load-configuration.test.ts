@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import fc from "fast-check";
 import { ConfigurationError, defineProperties, loadConfiguration } from "./index.ts";
 
@@ -31,13 +31,16 @@ const properties = defineProperties({
   "release.name": { type: "string", default: null, secrecy: "public", reload: "restart", effect: "Release." },
 });
 
+const folder = mkdtempSync(join(tmpdir(), "signalbox-config-"));
+after(() => rmSync(folder, { recursive: true }));
+
 function load(given: {
   argv?: string[];
   environment?: Record<string, string>;
   files?: Record<string, string>;
   profile?: string;
 }) {
-  const directory = mkdtempSync(join(tmpdir(), "signalbox-config-"));
+  const directory = mkdtempSync(join(folder, "load-"));
   for (const [name, text] of Object.entries(given.files ?? {})) writeFileSync(join(directory, name), text);
   return loadConfiguration({
     service: "account",

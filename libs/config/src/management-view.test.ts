@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import fc from "fast-check";
 import { ConfigurationError, defineProperties, formatPropertyTable, loadConfiguration, mask } from "./index.ts";
 import { createSanitizer } from "./mask.ts";
@@ -19,8 +19,11 @@ const properties = defineProperties({
   "management.endpoint.env.keys-to-sanitize": { ...common, type: "list", default: ["pin"], secrecy: "internal" },
 });
 
+const folder = mkdtempSync(join(tmpdir(), "signalbox-config-"));
+after(() => rmSync(folder, { recursive: true }));
+
 function load(argv: string[], yaml = "") {
-  const directory = mkdtempSync(join(tmpdir(), "signalbox-config-"));
+  const directory = mkdtempSync(join(folder, "load-"));
   writeFileSync(join(directory, "signalbox.yaml"), yaml);
   const environment = { SIGNALBOX_HTTP_PORT: "9000", PATH: "/bin" };
   return loadConfiguration({ service: "account", properties, argv, environment, directory });

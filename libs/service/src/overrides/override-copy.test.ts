@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { eventOf } from "@signalbox/contracts";
 import { eventually } from "@signalbox/testing";
 import { createRevisionGathering } from "./gather-revisions.ts";
@@ -23,7 +23,9 @@ const overrides = {
 } as const;
 
 const key = () => `k1:${randomBytes(32).toString("base64")}`;
-const directory = () => mkdtemp(join(tmpdir(), "signalbox-copies-"));
+const folder = await mkdtemp(join(tmpdir(), "signalbox-copies-"));
+after(() => rm(folder, { recursive: true }));
+const directory = () => mkdtemp(join(folder, "copy-"));
 
 test("a copy is read back unchanged, and sensitive values are unreadable in the file", async () => {
   const place = { service: "images", directory: await directory(), keys: [key()] };
