@@ -1,5 +1,5 @@
 import type { Chain, ChainStep, Evidence, Invariant, Receipt } from "../evidence.ts";
-import { distinct, groupBy, records, succeeded } from "./look-up.ts";
+import { distinct, groupBy, possible, records, succeeded } from "./look-up.ts";
 
 export const whyIsTrue: Invariant = {
   name: "why-is-true",
@@ -157,16 +157,24 @@ const eventsOfImage = ({ log }: Evidence, image: string) =>
 const safelyShown = eventsShown - 2;
 
 function factsOfImage(image: string, evidence: Evidence, ofEvent: (eventId: string) => readonly Fact[]): Fact[] {
-  const isDeleted = succeeded(evidence, "delete-image").some(({ value }) => value.image === image);
-  const states = isDeleted ? [says("The image was deleted.", image)] : [says("The image was stored.", image)];
+  const state = stateOfImage(image, evidence);
   const created = says("image.create.", image);
   const creation = { ...created, isIn: (steps: readonly ChainStep[]) => created.isIn(steps) || isFull(steps) };
   const events = eventsOfImage(evidence, image).slice(-safelyShown);
   return [
-    ...states,
+    state,
     creation,
     ...events.flatMap(({ eventId }) => [says("arrived for delivery", eventId), ...ofEvent(eventId)]),
   ];
+}
+
+/** A deletion that was not answered may have happened. */
+function stateOfImage(image: string, evidence: Evidence): Fact {
+  const deletions = possible(evidence, "delete-image").filter(({ value }) => value.image === image);
+  const [stored, deleted] = [says("The image was stored.", image), says("The image was deleted.", image)];
+  if (deletions.length === 0) return stored;
+  if (deletions.some(({ outcome }) => outcome === "ok")) return deleted;
+  return { fact: `${stored.fact}, or its deletion`, isIn: (steps) => stored.isIn(steps) || deleted.isIn(steps) };
 }
 
 function factsOfKey(key: string, evidence: Evidence): Fact[] {

@@ -313,6 +313,25 @@ test("a good history, with a fault, a repeated page, a lost answer and a refusal
   assert.ok(goodEvidence.received.some(({ endpoint }) => endpoint === main));
 });
 
+test("the chain of an image whose deletion was not answered says that it is stored or that it was deleted", () => {
+  const unanswered: Planted = (good) => ({
+    ...good,
+    operations: good.operations.map((one) => (one.op === "delete-image" ? { ...one, outcome: "info" } : one)),
+  });
+  const says = (what: string) =>
+    withChain("img_3", (one) => ({
+      ...one,
+      steps: (one.steps ?? []).map((step) => (step.what === "The image was deleted." ? { ...step, what } : step)),
+    }));
+  const chainIsTrue = (what: string) =>
+    judge(says(what)(unanswered(goodEvidence))).every(({ invariant }) => invariant !== "why-is-true");
+  assert.deepEqual(["The image was deleted.", "The image was stored.", "The image was read."].map(chainIsTrue), [
+    true,
+    true,
+    false,
+  ]);
+});
+
 for (const [what, invariant, plant] of planted) {
   test(`planted: ${what}`, () => {
     const broken = judge(plant(goodEvidence)).map((one) => one.invariant);
