@@ -130,6 +130,29 @@ test("a revoked credential is refused although it is remembered", async () => {
   await assert.rejects(authenticate(credential), unauthorized);
 });
 
+test("a principal is remembered without a question, and no longer than it is admitted without one", async () => {
+  const { authenticate, remembered, world } = given();
+  assert.equal(remembered(credential), null, "never seen");
+  world.answer = () => principalOf({ state: "active", epoch: 1 }, new Date(world.clock.nowMs() + minutes(2)));
+  const principal = await authenticate(credential);
+  assert.deepEqual(remembered(credential), principal);
+  assert.equal(remembered({ ...credential, kind: "basic" }), null, "another kind of credential");
+  world.caughtUp = false;
+  assert.equal(remembered(credential), null, "the access states are not read");
+  world.caughtUp = true;
+  world.clock.advance(minutes(2));
+  assert.equal(remembered(credential), null, "expired");
+  world.clock.advance(-minutes(2));
+  world.changeAccount({ state: "suspended", epoch: 2 });
+  assert.equal(remembered(credential), null, "its account changed");
+  world.answer = () => principalOf({ state: "suspended", epoch: 2 });
+  await authenticate(credential);
+  assert.equal(remembered(credential)?.state, "suspended");
+  world.revoke("jti:corp:1");
+  assert.equal(remembered(credential), null, "revoked");
+  assert.equal(world.asked, 2);
+});
+
 test("a change during the look-up leads to one more, for all waiting requests", async () => {
   const { authenticate, world } = given();
   world.answer = () => {

@@ -10,6 +10,11 @@ import type { Principal, PrincipalCredential, PrincipalSource } from "./principa
 export interface Authenticator {
   /** Throws AppError `unauthorized` (401), `unavailable` (503, with Retry-After) and nothing else on purpose. */
   authenticate(credential: PresentedCredential): Promise<Principal>;
+  /**
+   * Returns the caller of a credential that is remembered and valid. Null leaves the decision to `authenticate`: about
+   * any other credential, and about a refusal.
+   */
+  remembered(credential: PresentedCredential): Principal | null;
 }
 
 interface Dependencies {
@@ -50,7 +55,10 @@ const awayRetryMs = seconds(5);
  */
 export function createAuthenticator(dependencies: Dependencies): Authenticator {
   const principals = new RememberedPrincipals(dependencies);
-  return { authenticate: (credential) => principals.authenticate(credential) };
+  return {
+    authenticate: (credential) => principals.authenticate(credential),
+    remembered: (credential) => principals.remembered(credential),
+  };
 }
 
 class RememberedPrincipals implements Authenticator {
@@ -82,6 +90,14 @@ class RememberedPrincipals implements Authenticator {
       return this.#admit(known.principal);
     }
     return this.#admit(await this.#ask(credential, digest));
+  }
+
+  remembered(credential: PresentedCredential): Principal | null {
+    if (!this.#accessStates.isCaughtUp()) return null;
+    const known = this.#known.get(digestCredential(credential));
+    const principal = known && !this.#isStale(known) ? this.#admitted(known.principal) : null;
+    if (principal) this.#outcomes.inc({ outcome: "remembered" });
+    return principal;
   }
 
   /** Asks one question per credential at a time, for all requests that wait for the answer. */
@@ -150,14 +166,23 @@ class RememberedPrincipals implements Authenticator {
     return this.#accessStates.stateOf(accountId)?.epoch ?? 0;
   }
 
-  /** Applies expiry, revocations and the account's newest state to a principal, from the source or from memory. */
   #admit(principal: Principal): Principal {
-    if (principal.expiresAt !== null && principal.expiresAt.getTime() <= this.#clock.nowMs()) throw refused();
+    const admitted = this.#admitted(principal);
+    if (admitted === null) throw refused();
+    return admitted;
+  }
+
+  /**
+   * Applies expiry, revocations and the account's newest state to a principal, from the source or from memory; null when
+   * it is no longer valid.
+   */
+  #admitted(principal: Principal): Principal | null {
+    if (principal.expiresAt !== null && principal.expiresAt.getTime() <= this.#clock.nowMs()) return null;
     const { id, tokenId } = principal.credential;
     const isRevoked = (name: string) => this.#accessStates.isRevoked(name);
-    if (isRevoked(id) || (tokenId !== undefined && isRevoked(tokenId))) throw refused();
+    if (isRevoked(id) || (tokenId !== undefined && isRevoked(tokenId))) return null;
     const newest = this.#accessStates.stateOf(principal.accountId);
-    if (newest !== null && isSignedOut(principal.credential, newest.notBeforeMs)) throw refused();
+    if (newest !== null && isSignedOut(principal.credential, newest.notBeforeMs)) return null;
     if (newest === null || newest.epoch <= principal.epoch) return principal;
     // The state topic has no reasons, and an earlier change does not explain a later state.
     const stateChange = newest.state === principal.state ? principal.stateChange : undefined;

@@ -41,6 +41,22 @@ test("a read that started before a change and ends after it is not cached", asyn
   assert.equal(await copies.find("one"), "new");
 });
 
+test("a value counts as the copy from its read until a change, also one during the read", async () => {
+  const slow = Promise.withResolvers<object>();
+  const [first, second] = [{}, {}];
+  const answers = [slow.promise, Promise.resolve(second)];
+  const copies = new Copies(() => answers.shift() as Promise<object>, limits);
+  const early = copies.find("one");
+  assert.equal(copies.holds("one", first), false, "not read yet");
+  copies.forgetAfter(atOnce, ["one"]);
+  slow.resolve(first);
+  assert.equal(copies.holds("one", await early), false);
+  assert.equal(copies.holds("one", await copies.find("one")), true);
+  assert.equal(copies.holds("one", first), false);
+  copies.forgetAfter(atOnce, ["one"]);
+  assert.equal(copies.holds("one", second), false);
+});
+
 test("neither a failure nor an absence is cached", async () => {
   const answers = [Promise.reject(new Error("away")), Promise.resolve(null), Promise.resolve("here")];
   const copies = new Copies(() => answers.shift() as Promise<string | null>, limits);

@@ -17,7 +17,7 @@ interface Committing {
 export class Copies<V> {
   readonly #read: (key: string) => Promise<V>;
   /** Caches reads, not values: a read that started before a change and ends after it is not put back. */
-  readonly #reads: LRUCache<string, Promise<V>>;
+  readonly #reads: LRUCache<string, { readonly value: Promise<V>; read?: V }>;
 
   constructor(read: (key: string) => Promise<V>, { max, ttlMs }: Limits) {
     this.#read = read;
@@ -26,15 +26,23 @@ export class Copies<V> {
 
   /** Returns the copy, or reads the value. Neither a failure nor null is kept. */
   find(key: string): Promise<V> {
-    const copy = this.#reads.get(key);
-    if (copy) return copy;
-    const read = this.#read(key);
-    this.#reads.set(key, read);
+    const known = this.#reads.get(key);
+    if (known) return known.value;
+    const copy: { readonly value: Promise<V>; read?: V } = { value: this.#read(key) };
+    this.#reads.set(key, copy);
     const forgetThis = () => {
-      if (this.#reads.peek(key) === read) this.#reads.delete(key);
+      if (this.#reads.peek(key) === copy) this.#reads.delete(key);
     };
-    read.then((value) => value ?? forgetThis(), forgetThis);
-    return read;
+    copy.value.then((value) => {
+      copy.read = value;
+      if (value === null || value === undefined) forgetThis();
+    }, forgetThis);
+    return copy.value;
+  }
+
+  /** Returns true while `find` would return this very value without reading it again. */
+  holds(key: string, value: V): boolean {
+    return this.#reads.get(key)?.read === value;
   }
 
   /** Removes the copies of what the transaction changes, after its commit. */

@@ -64,6 +64,7 @@ function testAuthenticator(principals: Readonly<Record<string, Principal>>): Aut
       if (principal) return principal;
       throw new AppError("unauthorized", "The credential is not valid.");
     },
+    remembered: ({ value }) => principals[value] ?? null,
   };
 }
 

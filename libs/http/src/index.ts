@@ -61,6 +61,8 @@ export { acceptedLanguages } from "./responses/negotiation.ts";
 export { createRoutes, type Routes } from "./routes/create-routes.ts";
 export {
   type BodyForms,
+  type KnownAnswer,
+  type KnownAnswers,
   pathParamNames,
   type RouteAuth,
   type RouteInput,

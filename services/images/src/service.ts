@@ -79,7 +79,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const { pool, consume, serve } = opened;
 
   const files = await openFiles(context);
-  const { objects, objectFiles, staging } = files;
+  const { staging } = files;
   const lostAfterMs = () => configuration.get("images.render.lost-after");
   const records = createRecords(context, opened, files, lostAfterMs);
   const { blobs, deletions, images, imageStore, renditionStore, variants, view, acceptedTypes, eraseWakeUp } = records;
@@ -94,19 +94,19 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const directUpload = await openDirectUploads(context, opened, files, records, originals);
 
   const { signingKeyStore, signingKeys, signedUrls } = createSigning(context, opened, sealer, imageStore);
+  const imageStatistics = createImageStatistics({ pool, clock });
   const content = openContent(context, opened, {
-    objects,
-    objectFiles,
+    files,
     imageStore,
     renditionStore,
     imagePool,
     imageLimits,
     signedUrls,
     termsOf,
+    statistics: imageStatistics,
   });
 
   const { directUploads } = directUpload;
-  const imageStatistics = createImageStatistics({ pool, clock });
   keepStatistics({ runner, pool, clock }, imageStatistics);
   consume("facts", imageConsumers({ images, directUploads, signingKeyStore, variants, imageStatistics }));
   startWorkers(runner, { blobs, deletions, directUpload, variants, imageStatistics, eraseWakeUp, lostAfterMs });
@@ -117,7 +117,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
       upload: { uploads, staging, view },
       directUpload,
       image: records,
-      content: { ...content, statistics: imageStatistics },
+      content,
       signing: { signedUrls, signingKeys },
       statistics: { imageStatistics, clock },
     }),

@@ -11,6 +11,7 @@ import type { Routes } from "../routes/create-routes.ts";
 import { compileRoutes } from "./compile-route.ts";
 import { createEdge, type ForbiddenRequest, type RefusedRequest } from "./edge.ts";
 import { expressApp } from "./express-app.ts";
+import { withKnownAnswers } from "./known-answers.ts";
 import { guarded, type Mounts, withMounts } from "./mounts.ts";
 
 export interface HttpAppOptions {
@@ -63,6 +64,7 @@ export function createHttpApp(options: HttpAppOptions): RequestListener {
     cors: createCors([...context.configuration.get("http.cors.origins"), ...(options.corsOrigins ?? [])]),
     strict: options.strict ?? context.configuration.get("http.strict-responses"),
   });
-  const app = expressApp(edge, compileRoutes(list));
+  const compiled = compileRoutes(list);
+  const app = withKnownAnswers(edge, compiled, expressApp(edge, compiled));
   return withMounts(app, guarded(edge, options.mounts ?? {}));
 }

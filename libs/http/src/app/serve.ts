@@ -17,12 +17,17 @@ export function serve(
   response: ServerResponse,
   params: unknown,
 ): Promise<void> {
-  const { tracer } = edge.context;
   const exchange = new Exchange(edge, route, request, response, params);
+  return inSpan(exchange, (span) => run(exchange, span));
+}
+
+/** Runs the work in the span of a request. */
+export function inSpan<T>({ edge, route, request }: Exchange, work: (span: Span) => T): T {
+  const { tracer } = edge.context;
   // With instrumentation on, the caller's trace has already been continued.
   const parent = tracer.traceparent() === undefined ? request.headers.traceparent : undefined;
   const options = { kind: "server" as const, attributes: route.attributes, parent: parent as string | undefined };
-  return tracer.span(route.label, options, (span) => run(exchange, span));
+  return tracer.span(route.label, options, work);
 }
 
 async function run(exchange: Exchange, span: Span): Promise<void> {
@@ -51,7 +56,7 @@ async function throughSteps(exchange: Exchange): Promise<HttpResponse> {
 }
 
 /** Reports a refusal of a known caller, whether it was thrown or returned. */
-function tellIfRefused(exchange: Exchange, answer: HttpResponse, { traceId }: Span): void {
+export function tellIfRefused(exchange: Exchange, answer: HttpResponse, { traceId }: Span): void {
   const { edge, principal, route } = exchange;
   if (answer.body.kind !== "error" || !principal) return;
   const { caller } = exchange;

@@ -229,6 +229,7 @@ test("while credentials cannot be checked it is 503, not 401", async (t) => {
     authenticate: async () => {
       throw new AppError("unavailable", "Credentials cannot be checked right now.", { retryAfterSeconds: 2 });
     },
+    remembered: () => null,
   };
   const { request } = await serveRoutes(t, routes(), { authenticator, rateLimits: limits() });
   const response = await request("/mine");

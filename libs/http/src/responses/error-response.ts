@@ -3,7 +3,7 @@ import { AppError, type ErrorCode, errorBody, graphqlErrorBody, isAppError } fro
 import { toAppError } from "@signalbox/storage";
 import { z } from "zod";
 import type { ErrorStyle } from "../routes/route-spec.ts";
-import { defaultMessages, type HttpResponse, type Refusal } from "./http-response.ts";
+import { defaultMessages, type HttpResponse, type Refusal, type WholeBody } from "./http-response.ts";
 
 /** The status of each code (CONTRACT §2). No other place maps codes to statuses. */
 export const statusOf: Readonly<Record<ErrorCode, number>> = {
@@ -33,7 +33,7 @@ export function refusedWith(refusal: Refusal): HttpResponse {
 }
 
 /** Converts anything thrown to a response. An unexpected error reveals nothing about our internals. */
-export function responseOfError(error: unknown): HttpResponse {
+export function responseOfError(error: unknown): HttpResponse & { readonly body: WholeBody } {
   const known = toAppError(error);
   const { code, message, field, details, retryAfterSeconds, outcome } = isAppError(known)
     ? known

@@ -24,13 +24,16 @@ type ResponseBody =
   | { readonly kind: "listener"; readonly listener: RequestListener; readonly contentType?: string }
   | { readonly kind: "error"; readonly error: Refusal };
 
+/** A body that is there as a whole. */
+export type WholeBody = Exclude<ResponseBody, { readonly kind: "stream" | "listener" }>;
+
 /** A response as a value. Handlers return it, the framework writes it. */
 export interface HttpResponse extends ResponseOptions {
   readonly status: number;
   readonly body: ResponseBody;
 }
 
-const empty: ResponseBody = { kind: "empty" };
+const empty = { kind: "empty" } as const;
 
 /** Answers 200 with JSON. */
 export function ok(value: unknown, options?: ResponseOptions): HttpResponse {
@@ -53,8 +56,8 @@ export function noContent(options?: ResponseOptions): HttpResponse {
 }
 
 /** Answers 304, decided by the handler before it built a body. Use with `isNotModified`. */
-export function notModified(etag: string, options?: ResponseOptions): HttpResponse {
-  return { ...options, etag, status: 304, body: empty };
+export function notModified(etag: string, options?: ResponseOptions) {
+  return { ...options, etag, status: 304, body: empty } as const;
 }
 
 /** Answers with bytes in memory. */

@@ -4,7 +4,7 @@ import { KiB, MiB, seconds } from "@signalbox/core";
 import type { Exchange } from "../app/exchange.ts";
 import { isNotModified } from "./conditional.ts";
 import { errorText } from "./error-response.ts";
-import type { HttpResponse } from "./http-response.ts";
+import type { HttpResponse, WholeBody } from "./http-response.ts";
 import { checkStatus, jsonText } from "./json-text.ts";
 import { responseHeaders } from "./response-headers.ts";
 
@@ -24,6 +24,23 @@ export async function send(exchange: Exchange, answer: HttpResponse): Promise<vo
   exchange.status = status;
   if (body.kind === "stream") return sendStream(exchange, response, headers);
   if (body.kind === "listener") return sendByListener(exchange, body, headers);
+  pushBodyHeaders(headers, response, payload);
+  return write(exchange, status, headers, payload);
+}
+
+/** Writes an answer to a request without a body in one piece, as it is. */
+export function sendAtOnce(exchange: Exchange, answer: HttpResponse & { readonly body: WholeBody }): void {
+  if (exchange.edge.strict) checkStatus(exchange.route, answer);
+  const { request, response } = exchange;
+  const payload = payloadOf(exchange, answer);
+  const headers = responseHeaders(exchange, answer);
+  pushBodyHeaders(headers, answer, payload);
+  exchange.status = answer.status;
+  response.writeHead(answer.status, headers);
+  response.end(request.method === "HEAD" || payload === null ? undefined : payload);
+}
+
+function pushBodyHeaders(headers: string[], { body, status }: HttpResponse, payload: string | Uint8Array | null): void {
   if (payload !== null) {
     headers.push("Content-Type", body.kind === "bytes" ? body.contentType : "application/json");
     headers.push(
@@ -31,7 +48,6 @@ export async function send(exchange: Exchange, answer: HttpResponse): Promise<vo
       String(typeof payload === "string" ? Buffer.byteLength(payload) : payload.byteLength),
     );
   } else if (status !== 204 && status !== 304) headers.push("Content-Length", "0");
-  return write(exchange, status, headers, payload);
 }
 
 function unmodified(exchange: Exchange, answer: HttpResponse): HttpResponse {

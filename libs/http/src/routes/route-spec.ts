@@ -5,7 +5,7 @@ import type { Tx } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import type { z } from "zod";
 import type { Idempotency } from "../idempotency/idempotency.ts";
-import type { HttpResponse } from "../responses/http-response.ts";
+import type { HttpResponse, WholeBody } from "../responses/http-response.ts";
 
 export type Method = "get" | "post" | "put" | "patch" | "delete" | "options";
 
@@ -178,6 +178,23 @@ export interface RouteCreate<Input, Result, Prepared> {
   readonly answer: (result: Result, input: Input) => HttpResponse;
 }
 
+/** Answers that a route gave a moment ago and may give again, found before the router. */
+export interface KnownAnswers {
+  /**
+   * Finds the answer to a GET or HEAD without a body and a range, of any path. Null leaves the request to the router.
+   * Called before anything is counted, so it must be quick and change nothing.
+   */
+  find(request: IncomingMessage): KnownAnswer | null;
+}
+
+/** An answer equal to that of `handle`. */
+export interface KnownAnswer {
+  /** Returns true when `handle` would show it to this caller, whose scopes and account's state admit it to the route. */
+  isFor(principal: Principal | null): boolean;
+  /** Returns the answer, once the request was counted. */
+  answer(): HttpResponse & { readonly body: WholeBody };
+}
+
 type InputOf<Path extends string, A, P, Q, B> = RouteInput<
   PrincipalOf<A>,
   P extends z.ZodType ? z.output<P> : PathParams<Path>,
@@ -242,6 +259,8 @@ export interface RouteSpec<
   readonly deprecated?: { readonly since: Date; readonly sunset: Date };
   /** Set by the framework alone, on the route for undeclared paths. */
   readonly unmatched?: true;
+  /** Answers of `handle` that are known without it, for a GET that costs less than its way through the stages. */
+  readonly known?: KnownAnswers;
   readonly handle?: (input: InputOf<Path, A, P, Q, B>) => HttpResponse | Promise<HttpResponse>;
   readonly write?: RouteWrite<InputOf<Path, A, P, Q, B>, Row, Result>;
   readonly create?: RouteCreate<InputOf<Path, A, P, Q, B>, Result, Prepared>;

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import {
   credentialFrom,
   type Principal,
@@ -7,7 +8,8 @@ import {
   stateRefusal,
 } from "@signalbox/auth";
 import { AppError, isAppError } from "@signalbox/core";
-import type { Exchange, Step } from "../app/exchange.ts";
+import type { Edge } from "../app/edge.ts";
+import type { CompiledRoute, Exchange, Step } from "../app/exchange.ts";
 import { type RateLimitGroup, remainderItem } from "../limits/rate-limits.ts";
 import { addressBucket } from "../request/client-address.ts";
 import { queryTextOf, refuseCredentials } from "../request/query.ts";
@@ -16,13 +18,12 @@ import { queryTextOf, refuseCredentials } from "../request/query.ts";
 export const authenticate: Step = async (exchange) => {
   refuseCredentialsInQuery(exchange);
   const principal = await identify(exchange);
+  exchange.principal = principal;
+  countRequest(exchange);
   if (principal === null) {
-    countAddress(exchange, "anonymous");
     if (exchange.route.auth.optional) return null;
     throw new AppError("unauthorized", "Credentials are required: a Bearer token or an API key.");
   }
-  exchange.principal = principal;
-  countCaller(exchange, principal);
   const { access, scopes, stepUp, portal } = exchange.route.auth;
   requirePortal(principal, portal);
   exchange.blocked = stateRefusal(principal, access);
@@ -31,6 +32,34 @@ export const authenticate: Step = async (exchange) => {
   if (stepUp) requireStepUp(principal, exchange.edge.context.clock);
   return null;
 };
+
+/** Counts a request against the allowance of its caller, or of its address. @throws AppError `rate_limited`. */
+export function countRequest(exchange: Exchange): void {
+  if (exchange.principal === null) countAddress(exchange, "anonymous");
+  else countCaller(exchange, exchange.principal);
+}
+
+/**
+ * Returns the caller when its credential is remembered and the route is open to it, null for an anonymous one.
+ * Undefined leaves the decision to `authenticate`.
+ */
+export function rememberedCaller(edge: Edge, { auth }: CompiledRoute, headers: IncomingHttpHeaders) {
+  if (auth.anonymous) return null;
+  const principal = rememberedPrincipal(edge, headers);
+  if (!principal) return auth.optional ? principal : undefined;
+  if (principal.portal !== undefined || auth.stepUp || stateRefusal(principal, auth.access) !== null) return undefined;
+  return auth.scopes.every((scope) => principal.scopes.has(scope)) ? principal : undefined;
+}
+
+function rememberedPrincipal({ authenticator }: Edge, headers: IncomingHttpHeaders): Principal | null | undefined {
+  try {
+    const credential = credentialFrom(headers);
+    return credential && (authenticator?.remembered(credential) ?? undefined);
+  } catch {
+    // `authenticate` says what is wrong with the credential.
+    return undefined;
+  }
+}
 
 /**
  * Returns true when the request may be a repetition: its first run may have changed the state that now blocks it, so

@@ -88,6 +88,9 @@ export function createImageStore({ pool, lostAfterMs }: Dependencies) {
     /** Finds an image of any account, at most a second old: callers check the access. */
     find: (imageId: string) => copies.find(imageId),
 
+    /** Returns true while `find` would return this very record. */
+    isCurrent: (image: Image) => copies.holds(image.id, image),
+
     ...readsOf(pool),
 
     /** Inserts a record, whose render job is sent now. */

@@ -2,13 +2,13 @@ import type { Principal } from "@signalbox/auth";
 import { namedBoxes } from "@signalbox/imaging";
 import type { Image } from "../images/image.ts";
 import type { ImageStore } from "../images/image-store.ts";
-import type { SignatureVerdict, SignedUrls } from "../signing/signed-urls.ts";
+import type { SignatureVerdict, SignedUrls, ValidSignature } from "../signing/signed-urls.ts";
 import type { Reach } from "./content-headers.ts";
 import type { ContentQuery } from "./content-query.ts";
 
 interface Dependencies {
   readonly imageStore: Pick<ImageStore, "find">;
-  readonly signedUrls: Pick<SignedUrls, "judge">;
+  readonly signedUrls: Pick<SignedUrls, "judge" | "secondsLeft">;
   readonly publicTransforms: () => PublicTransforms;
   readonly isDeleted: (accountId: string) => boolean;
 }
@@ -26,6 +26,8 @@ interface Asking {
 export interface Viewer {
   readonly reach: Reach;
   readonly isOnBudget: boolean;
+  /** The signature by which the image is seen, if any. */
+  readonly signature: ValidSignature | null;
 }
 
 type Access =
@@ -47,25 +49,40 @@ export function createContentAccess({ imageStore, signedUrls, publicTransforms, 
     if (verdict.outcome !== "valid") return verdict;
     const image = await imageStore.find(imageId);
     if (image?.accountId !== verdict.accountId || isDeleted(image.accountId)) return { outcome: "missing" };
-    return { outcome: "seen", image, viewer: { reach: verdict, isOnBudget: false } };
+    return { outcome: "seen", image, viewer: { reach: verdict, isOnBudget: false, signature: verdict } };
+  }
+
+  function judgeCaller(image: Image | null, { principal, query }: Pick<Asking, "principal" | "query">): Access {
+    const isOwner = image !== null && principal?.accountId === image.accountId;
+    // A public image of a deleted account reads as missing, like another account's private one.
+    if (image && (isOwner || (image.visibility === "public" && !isDeleted(image.accountId)))) {
+      if (!isOwner && !mayTransform(publicTransforms(), query)) return { outcome: "unnamed-form" };
+      return { outcome: "seen", image, viewer: { reach: image.visibility, isOnBudget: !isOwner, signature: null } };
+    }
+    // Without credentials a missing and a private image look the same.
+    const isHidden = principal === null && image?.visibility !== "public";
+    return { outcome: isHidden ? "unauthorized" : "missing" };
   }
 
   return {
     async judge(asking: Asking): Promise<Access> {
-      const { principal, query } = asking;
-      if (query.signature !== undefined) return judgeSigned(query.signature, asking);
-      const image = await imageStore.find(asking.imageId);
-      const isOwner = image !== null && principal?.accountId === image.accountId;
-      // A public image of a deleted account reads as missing, like another account's private one.
-      if (image && (isOwner || (image.visibility === "public" && !isDeleted(image.accountId)))) {
-        if (!isOwner && !mayTransform(publicTransforms(), query)) return { outcome: "unnamed-form" };
-        return { outcome: "seen", image, viewer: { reach: image.visibility, isOnBudget: !isOwner } };
-      }
-      // Without credentials a missing and a private image look the same.
-      const isHidden = principal === null && image?.visibility !== "public";
-      return { outcome: isHidden ? "unauthorized" : "missing" };
+      const { signature } = asking.query;
+      if (signature !== undefined) return judgeSigned(signature, asking);
+      return judgeCaller(await imageStore.find(asking.imageId), asking);
+    },
+
+    /** Returns true when `judge` would show this caller what it showed of a URL, as long as the record is current. */
+    stillShows({ image, query, signature }: SeenContent, principal: Principal | null): boolean {
+      if (signature === null) return judgeCaller(image, { principal, query }).outcome === "seen";
+      return !isDeleted(image.accountId) && signedUrls.secondsLeft(signature) > 0;
     },
   };
+}
+
+/** An image that was shown, with what decided about it besides the caller. */
+interface SeenContent extends Pick<Viewer, "signature"> {
+  readonly image: Image;
+  readonly query: ContentQuery;
 }
 
 /** The forms in which a public image is shown to callers without its owner's credentials or a signed URL. */

@@ -44,7 +44,8 @@ export function contentHeaders(shown: Shown): { readonly cache: string; readonly
   };
 }
 
-function cacheControl({ reach, isVersioned, cacheSeconds, later }: Shown): string {
+/** Builds the cache directives of content. */
+export function cacheControl({ reach, isVersioned, cacheSeconds, later }: Shown): string {
   // A stand-in for a better format must not be cached for long.
   const isForGood = isVersioned && !later;
   if (reach === "public" && isForGood) return `public, max-age=${immutableSeconds}, immutable`;

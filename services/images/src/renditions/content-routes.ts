@@ -12,16 +12,17 @@ import {
   refused,
   stream,
 } from "@signalbox/http";
-import { outputFormats, outputTraits, type Rendition, renditionTag } from "@signalbox/imaging";
+import { outputFormats, outputTraits, type Rendition } from "@signalbox/imaging";
 import type { ObjectStore } from "@signalbox/storage";
-import { keyOf, originalKey } from "../blobs/blob-keys.ts";
-import { type Image, versionOf } from "../images/image.ts";
+import { originalKey } from "../blobs/blob-keys.ts";
+import type { Image } from "../images/image.ts";
 import type { ImageStore } from "../images/image-store.ts";
 import type { ServedCounter } from "../statistics/served-counter.ts";
 import { sideMax } from "./choose-rendition.ts";
 import type { ContentAccess, Viewer } from "./content-access.ts";
-import { contentHeaders, contentRange, disposition, outOfRange, partOf } from "./content-headers.ts";
+import { contentRange, disposition, outOfRange, partOf } from "./content-headers.ts";
 import { ContentQuery } from "./content-query.ts";
+import type { KnownContent } from "./known-content.ts";
 import type { RenderBudget } from "./render-budget.ts";
 import type { TermsOf } from "./render-terms.ts";
 import type { Renderer } from "./renderer.ts";
@@ -34,7 +35,7 @@ export interface ContentRoutes {
   readonly renderer: Renderer;
   readonly renderBudget: RenderBudget;
   readonly termsOf: TermsOf;
-  readonly cacheSeconds: (visibility: Image["visibility"]) => number;
+  readonly knownContent: KnownContent;
   readonly originals: {
     readonly imageStore: Pick<ImageStore, "findOwn">;
     readonly objects: Pick<ObjectStore, "get">;
@@ -67,6 +68,7 @@ export function contentRoutes(dependencies: ContentRoutes): Routes {
     query: ContentQuery,
     ownNegotiation: true,
     responses: { 200: content, 206: content, 416: "error", 422: "error" },
+    known: dependencies.knownContent.answers,
     handle: (input) => showContent(dependencies, input),
   });
 
@@ -111,8 +113,8 @@ const forbidden = (message: string): HttpResponse => refused(403, "forbidden", {
 
 async function show(dependencies: ContentRoutes, input: Input, image: Image, viewer: Viewer): Promise<HttpResponse> {
   const { query, headers, request, log } = input;
-  const { reach, isOnBudget } = viewer;
-  const { renditions, renderer, renderBudget, termsOf, cacheSeconds, statistics } = dependencies;
+  const { isOnBudget } = viewer;
+  const { renditions, renderer, renderBudget, termsOf, knownContent, statistics } = dependencies;
   const choice = await renditions.choose(image, query, headers.accept);
   if (choice.outcome === "not-acceptable") {
     return refused(406, "not_acceptable", { message: `The image can be had as ${contentTypes.join(", ")}.` });
@@ -126,22 +128,10 @@ async function show(dependencies: ContentRoutes, input: Input, image: Image, vie
     );
   }
 
-  const etag = renditionTag(keyOf(image, rendition));
-  const about = {
-    etag,
-    ...contentHeaders({
-      image,
-      reach,
-      format: rendition.format,
-      isNegotiated: query.format === "auto",
-      later: later?.format ?? null,
-      isVersioned: query.v !== undefined && query.v === versionOf(image),
-      cacheSeconds: cacheSeconds(image.visibility),
-    }),
-  };
+  const about = knownContent.describe({ image, viewer, query, rendition, later }, request);
   const { format } = rendition;
-  if (isNotModified({ headers }, etag)) {
-    return statistics.counted(image.accountId, format, request.method, notModified(etag, about));
+  if (isNotModified({ headers }, about.etag)) {
+    return statistics.counted(image.accountId, format, request.method, notModified(about.etag, about));
   }
   const content = await renderer.obtain(image, rendition, termsOf(input), viewer);
   if (content.kind === "later") return showLater(dependencies, image, rendition, viewer);

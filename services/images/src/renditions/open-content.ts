@@ -2,11 +2,12 @@ import type { ImageLimits, ImagePool } from "@signalbox/imaging";
 import type { ServiceContext } from "@signalbox/runtime";
 import type { OpenedService } from "@signalbox/service";
 import type { ObjectFiles, ObjectStore } from "@signalbox/storage";
-import type { Image } from "../images/image.ts";
 import type { ImageStore } from "../images/image-store.ts";
 import type { Properties } from "../properties.ts";
 import type { SignedUrls } from "../signing/signed-urls.ts";
+import type { ServedCounter } from "../statistics/served-counter.ts";
 import { createContentAccess } from "./content-access.ts";
+import { createKnownContent } from "./known-content.ts";
 import { RenderBudget } from "./render-budget.ts";
 import type { TermsOf } from "./render-terms.ts";
 import { Renderer } from "./renderer.ts";
@@ -16,22 +17,23 @@ import { createRenditions } from "./renditions.ts";
 import { createStoredRenditions } from "./stored-renditions.ts";
 
 interface Dependencies {
-  readonly objects: ObjectStore;
-  readonly objectFiles: ObjectFiles;
+  readonly files: { readonly objects: ObjectStore; readonly objectFiles: ObjectFiles };
   readonly imageStore: ImageStore;
   readonly renditionStore: RenditionStore;
   readonly imagePool: ImagePool;
   readonly imageLimits: () => ImageLimits;
   readonly signedUrls: SignedUrls;
   readonly termsOf: TermsOf;
+  readonly statistics: Pick<ServedCounter, "counted">;
 }
 
 /** Builds the content of images: who sees it, in which rendition, and from where its bytes come. */
 export function openContent(
   { configuration, clock, log, tracer }: ServiceContext<Properties>,
   { pool, outbox, cache, accessStates }: OpenedService,
-  { objects, objectFiles, imageStore, renditionStore, imagePool, imageLimits, signedUrls, termsOf }: Dependencies,
+  { files, imageStore, renditionStore, imagePool, imageLimits, signedUrls, termsOf, statistics }: Dependencies,
 ) {
+  const { objects, objectFiles } = files;
   const contentAccess = createContentAccess({
     imageStore,
     signedUrls,
@@ -63,14 +65,22 @@ export function openContent(
   });
   const renderBudget = new RenderBudget({ clock, budgetMs: () => configuration.get("images.public.render-budget") });
   const renderer = new Renderer({ storedRenditions, renditionMaker, renderBudget, cache, clock, log });
-  const cacheSeconds = (visibility: Image["visibility"]) => configuration.get(`images.cache.${visibility}`);
+  const knownContent = createKnownContent({
+    imageStore,
+    contentAccess,
+    signedUrls,
+    storedRenditions,
+    statistics,
+    cacheSeconds: (visibility) => configuration.get(`images.cache.${visibility}`),
+  });
   return {
     contentAccess,
     renditions,
     renderer,
     renderBudget,
     termsOf,
-    cacheSeconds,
+    knownContent,
     originals: { imageStore, objects },
+    statistics,
   };
 }

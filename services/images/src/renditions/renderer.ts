@@ -48,7 +48,7 @@ export class Renderer {
     const key = keyOf(image, rendition);
     const wanted = { key, image, rendition };
     const remembered = storedRenditions.remembered(key);
-    if (remembered) return remembered;
+    if (remembered) return { kind: "bytes", bytes: remembered };
     if (!this.#underWay.has(key)) {
       const stored = await storedRenditions.find(key);
       if (stored) return stored;

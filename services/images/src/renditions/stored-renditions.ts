@@ -64,11 +64,8 @@ export function createStoredRenditions(dependencies: Dependencies) {
     /** Adds bytes to the memory, which may be too small for them. */
     remember: (key: string, bytes: Buffer): void => memory.add(key, bytes),
 
-    /** Finds a rendition in memory. */
-    remembered(key: string): RenditionContent | null {
-      const bytes = memory.get(key);
-      return bytes ? { kind: "bytes", bytes } : null;
-    },
+    /** Finds the bytes of a rendition in memory. */
+    remembered: (key: string): Buffer | null => memory.get(key) ?? null,
 
     /** Finds a rendition in the store, and records its use. */
     async find(key: string): Promise<RenditionContent | null> {

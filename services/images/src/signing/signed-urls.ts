@@ -6,6 +6,7 @@ import type { Pool } from "@signalbox/storage";
 import { versionOf } from "../images/image.ts";
 import type { ImageStore } from "../images/image-store.ts";
 import { expiryOf, isSignedBy, queryOf, readSignature, sign, signatureParameter } from "./signature.ts";
+import type { LiveKey } from "./signing-key-store.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
 interface Dependencies {
@@ -23,10 +24,19 @@ type Signed =
   | { readonly outcome: "switched-off" }
   | { readonly outcome: "missing" };
 
+/** A signature that is valid for its request, with a key of this account. */
+export interface ValidSignature {
+  readonly outcome: "valid";
+  readonly accountId: string;
+  readonly secondsLeft: number;
+  readonly key: LiveKey;
+  /** Seconds since 1970. */
+  readonly expiresAt: number;
+}
+
 /** The verdict on the signature of a request for content. */
 export type SignatureVerdict =
-  /** Valid for this request, with a key of this account. */
-  | { readonly outcome: "valid"; readonly accountId: string; readonly secondsLeft: number }
+  | ValidSignature
   | { readonly outcome: "switched-off" }
   | { readonly outcome: "expired" }
   | { readonly outcome: "invalid" };
@@ -37,6 +47,7 @@ export type SignedUrls = ReturnType<typeof createSignedUrls>;
 export function createSignedUrls(dependencies: Dependencies) {
   const { pool, outbox, signingKeys, imageStore, clock, baseUrl, maySign } = dependencies;
   const send = sendingThrough({ pool, outbox });
+  const secondsUntil = (expiresAt: number) => Math.floor(expiresAt - clock.nowMs() / 1000);
   return {
     /**
      * Signs the URL of an image with these parameters; one without a value is left out. It grants access, so there is
@@ -73,9 +84,14 @@ export function createSignedUrls(dependencies: Dependencies) {
       const parameters = new Map(new URLSearchParams(query));
       parameters.delete(signatureParameter);
       if (!isSignedBy(key, read, { imageId, parameters, expiresAt: read.expiresAt })) return { outcome: "invalid" };
-      const secondsLeft = Math.floor(read.expiresAt - clock.nowMs() / 1000);
+      const { expiresAt } = read;
+      const secondsLeft = secondsUntil(expiresAt);
       if (secondsLeft <= 0) return { outcome: "expired" };
-      return { outcome: "valid", accountId: key.accountId, secondsLeft };
+      return { outcome: "valid", accountId: key.accountId, secondsLeft, key, expiresAt };
     },
+
+    /** Returns the seconds that a valid signature has left; 0 when it has to be judged again. */
+    secondsLeft: ({ key, expiresAt }: ValidSignature): number =>
+      maySign() && signingKeys.isCurrent(key) ? Math.max(0, secondsUntil(expiresAt)) : 0,
   };
 }

@@ -54,6 +54,9 @@ export function createSigningKeys({ pool, signingKeyStore, outbox, clock }: Depe
       return key && isLive(key, clock.now()) ? key : null;
     },
 
+    /** Returns true while `find` would return this very key. */
+    isCurrent: (key: LiveKey): boolean => byId.holds(key.id, key) && isLive(key, clock.now()),
+
     /** Returns the signing key of an account and creates the first one on demand. */
     forSigning: (accountId: string): Promise<LiveKey> => signing.find(accountId),
 

@@ -56,7 +56,7 @@ export function createServedCounter({ clock, count }: Dependencies) {
     handOn,
 
     /** Counts an answer to a GET that has content of an account, or a 304 instead of it, and returns the answer. */
-    counted(accountId: string, form: ServedForm, method: string | undefined, answer: HttpResponse): HttpResponse {
+    counted<A extends HttpResponse>(accountId: string, form: ServedForm, method: string | undefined, answer: A): A {
       if (method !== "GET" || answer.status >= 400) return answer;
       const tally = tallyOf(accountId);
       const place = placeOf[form];
