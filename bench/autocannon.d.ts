@@ -16,6 +16,8 @@ declare module "autocannon" {
   interface Result {
     readonly errors: number;
     readonly non2xx: number;
+    readonly "4xx": number;
+    readonly "5xx": number;
     readonly requests: { readonly average: number; readonly total: number };
     readonly latency: { readonly p50: number; readonly p97_5: number; readonly p99: number };
   }

@@ -9,7 +9,7 @@ import { environment } from "@signalbox/config";
 import { topics } from "@signalbox/contracts";
 import { openEventLog } from "@signalbox/events";
 import { processTree } from "@signalbox/infra/engines/processes.ts";
-import { eventually, freePort, startAccountStandIn, testDatabase } from "@signalbox/testing";
+import { eventually, freePort, startAccountStandIn, type TestPerson, testDatabase } from "@signalbox/testing";
 import { benchParts } from "./bench-parts.ts";
 
 const script = fileURLToPath(new URL("../services/images/src/main.ts", import.meta.url));
@@ -32,6 +32,21 @@ export interface ImagesService {
 interface Transferred {
   readonly read: number;
   readonly written: number;
+}
+
+/** Uploads a file as an image and returns its id. */
+export async function uploadImage(
+  { url }: Pick<ImagesService, "url">,
+  who: TestPerson,
+  file: Buffer,
+  visibility = "private",
+): Promise<string> {
+  const form = new FormData();
+  form.append("visibility", visibility);
+  form.append("file", new Blob([new Uint8Array(file)]), "photo.jpg");
+  const answer = await fetch(`${url}/images`, { method: "POST", headers: who.headers, body: form });
+  if (answer.status !== 201) throw new Error(`an upload was answered ${answer.status}: ${await answer.text()}`);
+  return ((await answer.json()) as { id: string }).id;
 }
 
 export async function startImagesService(): Promise<ImagesService> {
@@ -60,6 +75,7 @@ export async function startImagesService(): Promise<ImagesService> {
     "http.rate-limit.credential.requests": "1000000",
     "http.rate-limit.credential.burst": "1000000",
     "http.rate-limit.account.requests": "1000000",
+    "images.public.requests": "1000000",
   });
   opened.defer(() => stop(service));
   const ready = `http://127.0.0.1:${ports.management}/management/health/ready`;
@@ -82,7 +98,7 @@ export async function startImagesService(): Promise<ImagesService> {
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 /** Reads user and system time (proc(5), stat) in hundredths of a second, its own and those of ended children. */
-async function cpuMsOf(pid: number): Promise<number> {
+export async function cpuMsOf(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   return 10 * sum([11, 12, 13, 14].map((at) => Number(fields[at] ?? 0)));

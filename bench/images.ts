@@ -6,18 +6,18 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { readFixture, type TestPerson, testPerson } from "@signalbox/testing";
-import autocannon from "autocannon";
 import sharp from "sharp";
 import { percentile, rounded } from "./bench-parts.ts";
 import { type BenchResult, least, most } from "./history.ts";
-import { type ImagesService, startImagesService } from "./images-service.ts";
+import { type ImagesService, startImagesService, uploadImage } from "./images-service.ts";
+import { storedRenditions } from "./stored-renditions.ts";
 
 const formats = ["jpeg", "webp", "png"] as const;
 type Format = (typeof formats)[number];
 
 /** Shares of what sharp alone does in the same round. */
 const wantedOfRaw: Readonly<Record<Format, { readonly rate: number; readonly cpu?: number; readonly p95?: number }>> = {
-  jpeg: { rate: 0.88, cpu: 1.1, p95: 1.25 },
+  jpeg: { rate: 0.92, cpu: 1.08, p95: 1.25 },
   webp: { rate: 0.95 },
   png: { rate: 0.95 },
 };
@@ -26,7 +26,6 @@ const uploadCount = 500;
 const uploadBytes = 3_000_000;
 const rendersOf: Readonly<Record<Format, number>> = { jpeg: 100, webp: 40, png: 20 };
 const rawScript = fileURLToPath(new URL("./raw-sharp.ts", import.meta.url));
-const bareScript = fileURLToPath(new URL("./bare-server.ts", import.meta.url));
 
 interface Speed {
   readonly perSecond: number;
@@ -44,8 +43,9 @@ export async function run() {
     const floods = [await flood(service, sources, 32), await flood(service, sources, 64)];
     const parts: BenchResult[] = [
       ...[...cold, ...floods],
+      ...(await galleries(service, sources)),
       await fairness(service, sources),
-      await stored(service, sources),
+      await storedRenditions(service, sources.photo),
       await uploads(service, sources),
     ];
     await sleep(3_000);
@@ -138,24 +138,23 @@ async function serviceSpeed(service: ImagesService, format: Format, file: Buffer
  * Builds the paths of uncached renditions: only the height differs, without an effect. Uses enough images to avoid
  * evictions.
  */
-async function coldPaths(service: ImagesService, who: TestPerson, file: Buffer, format: Format, count: number) {
+async function coldPaths(
+  service: ImagesService,
+  who: TestPerson,
+  file: Buffer,
+  format: Format,
+  count: number,
+  width = 720,
+) {
   const paths: string[] = [];
   while (paths.length < count) {
     // Extra bytes after the image: another original with the same pixels.
-    const id = await upload(service, who, Buffer.concat([file, Buffer.from(`${crypto.randomUUID()}`)]));
+    const id = await uploadImage(service, who, Buffer.concat([file, Buffer.from(`${crypto.randomUUID()}`)]));
     for (let height = 3000; height < 3050 && paths.length < count; height++) {
-      paths.push(`/images/${id}/content?width=720&height=${height}&format=${format}`);
+      paths.push(`/images/${id}/content?width=${width}&height=${height}&format=${format}`);
     }
   }
   return paths;
-}
-
-async function upload({ url }: ImagesService, who: TestPerson, file: Buffer): Promise<string> {
-  const form = new FormData();
-  form.append("file", new Blob([new Uint8Array(file)]), "photo.jpg");
-  const answer = await fetch(`${url}/images`, { method: "POST", headers: who.headers, body: form });
-  if (answer.status !== 201) throw new Error(`an upload was answered ${answer.status}: ${await answer.text()}`);
-  return ((await answer.json()) as { id: string }).id;
 }
 
 interface Answer {
@@ -194,13 +193,40 @@ async function flood(service: ImagesService, { photo }: Sources, inFlight: numbe
   };
 }
 
+/** Pages of new thumbnails: how many there are, and how many a browser requests at once, by HTTP/1.1 and by HTTP/2. */
+const pages = [
+  { count: 40, connections: 6 },
+  { count: 40, connections: 40 },
+  { count: 200, connections: 6 },
+] as const;
+
+/** Measures pages that one account opens, each with thumbnails that nobody has requested before. */
+async function galleries(service: ImagesService, { photo }: Sources) {
+  const results: BenchResult[] = [];
+  for (const { count, connections } of pages) {
+    const who = testPerson();
+    const paths = await coldPaths(service, who, photo, "jpeg", count, 320);
+    const startedMs = performance.now();
+    const answers = await load(service, who, paths, connections);
+    const wholeMs = Math.round(performance.now() - startedMs);
+    const shown = answers.filter(({ status }) => status === 200).map(({ ms }) => ms);
+    const refused = answers.length - shown.length;
+    const what = `${count} new thumbnails of one page, ${connections} in flight`;
+    results.push({
+      rows: [{ what, p95Ms: rounded(percentile(shown, 0.95)), served: shown.length, refused, wholeMs }],
+      figures: [most(`${what}, refused`, 0, refused, "", `the page is whole after ${wholeMs} ms`)],
+    });
+  }
+  return results;
+}
+
 /**
  * Measures fairness: one account requests 24 expensive renditions at the same time; another one requests thumbnails and
  * uploads.
  */
 async function fairness(service: ImagesService, { photo }: Sources) {
   const [a, b] = [testPerson(), testPerson()];
-  const [heavy, small] = [await upload(service, a, photo), await upload(service, b, photo)];
+  const [heavy, small] = [await uploadImage(service, a, photo), await uploadImage(service, b, photo)];
   const expensive = Array.from(
     { length: 24 },
     (_, index) => `/images/${heavy}/content?format=webp&quality=${50 + index}`,
@@ -210,7 +236,7 @@ async function fairness(service: ImagesService, { photo }: Sources) {
   const thumbnails = Array.from({ length: 40 }, (_, index) => `/images/${small}/content?width=${180 + index}`);
   const answers = await load(service, b, thumbnails, 1);
   const startedMs = performance.now();
-  await upload(service, b, photo);
+  await uploadImage(service, b, photo);
   const uploadMs = rounded(performance.now() - startedMs);
   const statuses = (await flooding).map(({ status }) => status);
   const times = answers.map(({ ms }) => ms);
@@ -232,35 +258,6 @@ async function fairness(service: ImagesService, { photo }: Sources) {
   };
 }
 
-/** Measures a stored rendition and a 304, beside a bare Express that answers 304. */
-async function stored(service: ImagesService, { photo }: Sources) {
-  const who = testPerson();
-  const url = `${service.url}/images/${await upload(service, who, photo)}/content?width=320`;
-  const first = await fetch(url, { headers: who.headers });
-  await first.arrayBuffer();
-  const unchanged = { "if-none-match": first.headers.get("etag") ?? "" };
-  const shown = await withCpu(service, () => cannon(url, who.headers));
-  const same = await withCpu(service, () => cannon(url, { ...who.headers, ...unchanged }));
-  const bare = fork(bareScript, ["/", JSON.stringify({ id: "an image" })]);
-  const [bareUrl] = (await once(bare, "message")) as [string];
-  const { headers } = await fetch(bareUrl);
-  const { requests: _requests, ...express } = await cannon(bareUrl, { "if-none-match": headers.get("etag") ?? "" });
-  bare.kill();
-  const ofBare = hundredth(same.perSecond / express.perSecond);
-  return {
-    rows: [
-      { what: "stored rendition", ...shown },
-      { what: "304", ...same, ofBare },
-      { what: "304 of bare Express", ...express },
-    ],
-    figures: [
-      least("stored rendition", 5_000, shown.perSecond, "/s"),
-      most("stored rendition, p99", 5, shown.p99Ms, "ms"),
-      least("304, share of bare Express", 0.4, ofBare, "", `bare Express ${express.perSecond}/s`),
-    ],
-  };
-}
-
 /**
  * Measures uploads. Each byte is read and written by a system call once: the child that judges a file maps it. Memory
  * is flat when the last uploads use as much of it as the first ones, whose children have started by then.
@@ -273,7 +270,7 @@ async function uploads(service: ImagesService, { photo }: Sources) {
   let left = uploadCount;
   const worker = async () => {
     while (left-- > 0) {
-      await upload(service, who, Buffer.concat([photo, padding, Buffer.from(crypto.randomUUID())]));
+      await uploadImage(service, who, Buffer.concat([photo, padding, Buffer.from(crypto.randomUUID())]));
       if (left % 10 === 0) residentMiB.push(await service.residentMiB());
     }
   };
@@ -294,18 +291,4 @@ async function uploads(service: ImagesService, { photo }: Sources) {
       most(`${what}, memory gained from the first hundred to the last`, 0, rounded(lastMiB - firstMiB), "MiB"),
     ],
   };
-}
-
-/** Adds the service's processor time per answer: the load shares the cores. */
-async function withCpu<Sent extends { readonly requests: number }>(service: ImagesService, send: () => Promise<Sent>) {
-  const beforeMs = await service.cpuMs();
-  const { requests, ...sent } = await send();
-  return { ...sent, cpuUs: Math.round((1000 * ((await service.cpuMs()) - beforeMs)) / requests) };
-}
-
-async function cannon(url: string, headers: Readonly<Record<string, string>>) {
-  const warming = await autocannon({ url, connections: 32, duration: 2, headers });
-  const { requests, latency } = await autocannon({ url, connections: 32, duration: 5, headers });
-  const perSecond = Math.round(requests.average);
-  return { perSecond, p50Ms: latency.p50, p99Ms: latency.p99, requests: warming.requests.total + requests.total };
 }

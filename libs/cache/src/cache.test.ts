@@ -57,6 +57,46 @@ test("a value counts as the copy from its read until a change, also one during t
   assert.equal(copies.holds("one", second), false);
 });
 
+test("a copy in use is read again before it expires, and stays the same value until something changes", async () => {
+  const [first, other] = [{ name: "one" }, { name: "other" }];
+  const answers: (object | null | Error)[] = [first, { name: "one" }, new Error("away"), other, null];
+  let reads = 0;
+  const read = async () => {
+    const answer = answers[reads++];
+    if (answer instanceof Error) throw answer;
+    return answer ?? null;
+  };
+  const copies = new Copies<object | null>(read, { ...limits, refreshMs: 0 });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  assert.equal(await copies.find("one"), first);
+  assert.equal(copies.holds("one", first), true);
+  await turn();
+  assert.equal(await copies.find("one"), first, "equal, so the same");
+  assert.equal(copies.holds("one", first), true);
+  await turn();
+  assert.equal(copies.holds("one", first), true, "the read failed");
+  assert.equal(reads, 3, "once for a copy");
+  copies.forgetAfter(atOnce, ["one"]);
+  assert.equal(await copies.find("one"), other);
+  assert.equal(copies.holds("one", other), true);
+  await turn();
+  assert.equal(copies.holds("one", other), false, "gone");
+});
+
+test("a change during the second read of a copy is not undone by it", async () => {
+  const late = Promise.withResolvers<object>();
+  const [first, changed] = [{ name: "one" }, { name: "changed" }];
+  const answers = [Promise.resolve(first), late.promise, Promise.resolve(changed)];
+  const copies = new Copies<object>(() => answers.shift() as Promise<object>, { ...limits, refreshMs: 0 });
+  await copies.find("one");
+  assert.equal(copies.holds("one", first), true);
+  copies.forgetAfter(atOnce, ["one"]);
+  const found = copies.find("one");
+  late.resolve({ name: "stale" });
+  assert.equal(await found, changed);
+  assert.equal(await copies.find("one"), changed);
+});
+
 test("neither a failure nor an absence is cached", async () => {
   const answers = [Promise.reject(new Error("away")), Promise.resolve(null), Promise.resolve("here")];
   const copies = new Copies(() => answers.shift() as Promise<string | null>, limits);

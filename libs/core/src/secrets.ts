@@ -35,7 +35,7 @@ const shapes: readonly (readonly [pattern: RegExp, replacement: string | ((...ma
 
 /** Skips the expressions for texts without any of the forms, which is nearly all of them. */
 const suspicious =
-  /----|:\/\/|eyJ|sbx_|whs|[rs]k[_-]|gh[a-z]_|github_pat_|glpat-|xox|npm_|AKIA|AIza|bearer|basic\s|passw|passphrase|secret|token|credential|key|signature/i;
+  /----|:\/\/|eyJ|sbx_|whs|[rs]k[_-]|gh[a-z]_|github_pat_|glpat-|xox|npm_|AKIA|AIza|bearer|basic\s|passw|passphrase|secret|token|credential|api[_-]?key|access[_-]?key|signature/i;
 
 /** Masks every secret with a recognisable form: user info in URLs, tokens, keys, PEM blocks, `password=…`. */
 export function maskText(text: string): string {
