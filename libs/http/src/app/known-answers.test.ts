@@ -9,7 +9,7 @@ const about = { etag: '"e"', cache: "public, max-age=60", headers: { Vary: "Acce
 const shown = () => bytes(Buffer.from("pixels"), "image/png", about);
 
 /** A route of which one path is known, unless it says otherwise. */
-function knowing({ isFor = () => true, answer = shown, mayBeAnonymous = true } = {}) {
+function knowing({ isSeen = true, answer = shown, mayBeAnonymous = true } = {}) {
   const routes = createRoutes();
   let handled = 0;
   routes.get("/pictures/:id", {
@@ -17,7 +17,7 @@ function knowing({ isFor = () => true, answer = shown, mayBeAnonymous = true } =
     auth: { scopes: ["images:read"], ...(mayBeAnonymous && { optional: true }) },
     responses: { 200: content },
     ownNegotiation: true,
-    known: { find: ({ url }) => (url === "/pictures/known" ? { isFor, answer } : null) },
+    known: { find: ({ url }) => (url === "/pictures/known" ? { isFor: () => isSeen, answer } : null) },
     handle: () => {
       handled++;
       return shown();
@@ -90,7 +90,7 @@ test("a part, another method and a caller that the route may refuse are left to 
 });
 
 test("a caller to whom the answer is not known to be open gets that of the route", async (t) => {
-  const { routes, handled } = knowing({ isFor: () => false });
+  const { routes, handled } = knowing({ isSeen: false });
   const { request } = await serveRoutes(t, routes);
   assert.equal((await request("/pictures/known")).status, 200);
   assert.equal(handled(), 1);
