@@ -7,6 +7,8 @@ const run = promisify(execFile);
 /** One line of the table: what a program is wanted for, and what the machine has. */
 export interface Finding {
   readonly program: WantedProgram;
+  /** Its name on this machine; null when it is absent. */
+  readonly command: string | null;
   /** The version found, or "yes" for a program without one; null when it is absent. */
   readonly found: string | null;
   readonly state: "ok" | "absent" | "too old";
@@ -16,8 +18,8 @@ export interface Finding {
 export async function examine(programs: readonly WantedProgram[] = wantedPrograms): Promise<Finding[]> {
   return await Promise.all(
     programs.map(async (program) => {
-      const found = await findVersion(program);
-      return { program, found, state: stateOf(program, found) };
+      const { command, found } = await find(program);
+      return { program, command, found, state: stateOf(program, found) };
     }),
   );
 }
@@ -68,11 +70,14 @@ export function tableOf(findings: readonly Finding[]): string {
     .join("\n");
 }
 
-async function findVersion({ names, versionArgs = ["--version"] }: WantedProgram): Promise<string | null> {
+async function find({
+  names,
+  versionArgs = ["--version"],
+}: WantedProgram): Promise<Pick<Finding, "command" | "found">> {
   for (const name of names) {
     try {
       const { stdout, stderr } = await run(name, [...versionArgs]);
-      return /\d+(\.\d+)*/.exec(stripVTControlCharacters(stdout + stderr))?.[0] ?? "yes";
+      return { command: name, found: /\d+(\.\d+)*/.exec(stripVTControlCharacters(stdout + stderr))?.[0] ?? "yes" };
     } catch (error) {
       // macOS has a `java` that only says where to get one: it fails, and counts as absent.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT" && typeof (error as { code: unknown }).code !== "number") {
@@ -80,7 +85,7 @@ async function findVersion({ names, versionArgs = ["--version"] }: WantedProgram
       }
     }
   }
-  return null;
+  return { command: null, found: null };
 }
 
 function stateOf({ oldest }: WantedProgram, found: string | null): Finding["state"] {

@@ -1,23 +1,17 @@
 import { eventually } from "@signalbox/testing";
 import pg from "pg";
-import { fillDisk } from "../ledger/faults/machine-faults.ts";
-import type { LedgerSystem } from "../ledger/systems/ledger-system.ts";
-import type { RunbookShell } from "./runbook-shell.ts";
-
-/** A running system with its runbooks at hand. */
-export interface Place {
-  readonly system: LedgerSystem;
-  readonly shell: RunbookShell;
-  /** Variables that `.env` adds to the environment of the next start. */
-  readonly settings: Record<string, string>;
-}
+import { fillDisk, loseBroker } from "../ledger/faults/machine-faults.ts";
+import type { LedgerSystem, Mode } from "../ledger/systems/ledger-system.ts";
+import type { Place } from "./places.ts";
 
 /** Something that went wrong, and the person who follows the runbook of its alert. */
 export interface Incident {
   readonly name: string;
   readonly alert: string;
+  /** Where it can happen: on the small deployment, or on engines with three brokers. */
+  readonly mode: Mode;
   plant(place: Place): Promise<void>;
-  /** Follows the commands of the runbook for the small deployment, given in their order; says what was done. */
+  /** Follows the commands of the runbook, given in their order; says what was done. */
   mend(place: Place, commands: readonly string[]): Promise<string>;
 }
 
@@ -36,11 +30,13 @@ async function change({ baseUrl, administratorKey }: LedgerSystem): Promise<void
     signal: AbortSignal.timeout(5_000),
   });
   await answer.arrayBuffer();
+  if (!answer.ok) throw new Error(`a change is answered by ${answer.status}`);
 }
 
 const lag: Incident = {
   name: "lag: a session that somebody left open holds what a consumer waits for",
   alert: "ConsumerLag",
+  mode: "embedded",
   async plant({ system }) {
     const client = new pg.Client({ connectionString: await system.databaseUrl("signalbox_events") });
     const isOver = new Promise<void>((resolve) => client.once("end", resolve));
@@ -67,6 +63,7 @@ const lag: Incident = {
 const poison: Incident = {
   name: "poisoned message: one that no consumer can read, on each topic",
   alert: "DeadLetters",
+  mode: "embedded",
   plant: ({ system }) => system.log.poison(),
   async mend({ shell }, commands) {
     const list = await shell.run(find(commands, "dead-letters list"));
@@ -82,6 +79,7 @@ let freeDisk: () => Promise<void> = async () => {};
 const fullDisk: Incident = {
   name: "full disk: the volume of PostgreSQL",
   alert: "DiskFull",
+  mode: "embedded",
   async plant({ system }) {
     if (system.databaseDisk === null) throw new Error("a disk can be filled by root alone");
     freeDisk = await fillDisk(system.databaseDisk);
@@ -99,6 +97,7 @@ const fullDisk: Incident = {
 const badProperty: Incident = {
   name: "bad property: a start that is refused",
   alert: "ServiceDown",
+  mode: "embedded",
   async plant({ system, settings }) {
     const [one] = system.instances;
     await one?.kill();
@@ -117,4 +116,24 @@ const badProperty: Incident = {
   },
 };
 
-export const incidents: readonly Incident[] = [lag, poison, fullDisk, badProperty];
+const lostBroker: Incident = {
+  name: "lost broker: one of three ended, and its disk is gone",
+  alert: "ReplicasOutOfSync",
+  mode: "engines",
+  async plant({ system }) {
+    if (system.kafka === null) throw new Error("there is no broker to lose");
+    await loseBroker(system.kafka);
+  },
+  async mend({ system, shell }, commands) {
+    await eventually(() => change(system), { message: "writes are taken by two brokers" });
+    const pods = await shell.run(find(commands, "get pods"));
+    const away = pods.split("\n").filter((line) => / 0\/1 /.test(line));
+    const [POD = ""] = away[0]?.split(" ") ?? [];
+    if (away.length !== 1) throw new Error(`not one broker is away:\n${pods}`);
+    await shell.run(find(commands, "logs --selector signalbox.engine=kafka"));
+    await shell.run(find(commands, "delete-pod-and-pvc"), { POD });
+    return `writes went on; \`kubectl get pods\` shows ${POD} pending, and it was given an empty disk, onto which it copied everything`;
+  },
+};
+
+export const incidents: readonly Incident[] = [lag, poison, fullDisk, badProperty, lostBroker];

@@ -1,85 +1,86 @@
 /**
- * `npm run incidents`: plants an incident on the small deployment, as local processes with a Prometheus, waits until its
- * alert fires, and mends it by the commands of the alert's runbook as they stand. Writes the minutes to
- * docs/reference/reliability.md. `-- <part of a name>` plays those alone. It fills a disk, so it needs root.
+ * `npm run incidents`: plants an incident on local processes with a Prometheus, waits until its alert fires, and mends it by
+ * the commands of the alert's runbook as they stand: those of the small deployment, or of Kubernetes where three brokers are
+ * needed. Writes the minutes to docs/reference/reliability.md. `-- <part of a name>` plays those alone. It fills a disk, so it
+ * needs root.
  */
-import { existsSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { describeMissing, examine, tableOf } from "@signalbox/infra/engines/doctor.ts";
+import { wantedPrograms } from "@signalbox/infra/engines/programs.ts";
 import { createOidcIssuer, eventually } from "@signalbox/testing";
 import { writeReliability } from "../ledger/report/reliability-page.ts";
 import { appendIncident } from "../ledger/report/results.ts";
-import { startEmbeddedLedger } from "../ledger/systems/embedded.ts";
+import type { LedgerSystem, Mode } from "../ledger/systems/ledger-system.ts";
 import { startPrometheus } from "../observe/start-prometheus.ts";
 import { hurriedRules } from "./hurried-rules.ts";
-import { type Incident, incidents, type Place } from "./incidents.ts";
-import { commandsOf, openRunbookShell } from "./runbook-shell.ts";
-import { startNodeExporter } from "./start-node-exporter.ts";
+import { type Incident, incidents } from "./incidents.ts";
+import { openPlace, type Place } from "./places.ts";
+import { commandsOf } from "./runbook-shell.ts";
+import { nodeExporter, type StartedExporter, startKafkaExporter, startNodeExporter } from "./start-exporters.ts";
 
-const waits = { timeoutMs: 90_000 };
+/** A broker with an empty disk starts, and copies everything, within this time. */
+const waits = { timeoutMs: 180_000 };
+const used: Readonly<Record<Mode, readonly string[]>> = {
+  embedded: ["prometheus", "psql"],
+  engines: ["prometheus", "java", "mvn", "go", "redis-server", "nginx"],
+};
 const print = (line: string) => void process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
 
-await using opened = new AsyncDisposableStack();
-const issuer = await createOidcIssuer();
-opened.defer(() => issuer.close());
-const system = await startEmbeddedLedger(issuer.issuer);
-opened.defer(() => system.close());
-const place = await openPlace();
 const words = process.argv.slice(2);
 const chosen = incidents.filter(({ name }) => words.every((word) => name.includes(word)));
-for (const incident of chosen) await play(incident);
-await writeReliability();
+process.exitCode = await main();
 
-async function openPlace(): Promise<Place> {
-  const folder = await mkdtemp(join(tmpdir(), "signalbox-incidents-"));
-  opened.defer(() => rm(folder, { recursive: true, force: true }));
-  const [one] = system.instances;
-  const databaseUrl = await system.databaseUrl("postgres");
-  const [logFile, upFile] = [join(folder, "log"), join(folder, "up")];
-  const { dataDirectory } = system;
-  const shell = await openRunbookShell({
-    folder,
-    baseUrl: system.baseUrl,
-    dataDirectory,
-    databaseUrl,
-    logFile,
-    upFile,
-  });
-  const settings: Record<string, string> = {};
-  const starting = setInterval(async () => {
-    await writeFile(logFile, one?.output ?? "");
-    if (!existsSync(upFile) || one?.isRunning) return;
-    clearInterval(starting);
-    await one?.start(settings);
-    await rm(upFile);
-  }, 200);
-  opened.defer(async () => clearInterval(starting));
-  return { system, shell, settings };
+async function main(): Promise<number> {
+  const names = new Set(chosen.flatMap(({ mode }) => used[mode]));
+  const findings = await examine([nodeExporter, ...wantedPrograms.filter((one) => names.has(one.names[0] ?? ""))]);
+  const missing = await describeMissing(findings);
+  if (missing !== "" || chosen.length === 0) {
+    const reason =
+      missing === "" ? `No incident is called ${words.join(" ")}.` : `Install what is missing:\n${missing}`;
+    process.stderr.write(`${tableOf(findings)}\n\nNothing was planted. ${reason}\n`);
+    return 1;
+  }
+  await using opened = new AsyncDisposableStack();
+  const issuer = await createOidcIssuer();
+  opened.defer(() => issuer.close());
+  for (const mode of ["embedded", "engines"] as const) {
+    const ofMode = chosen.filter((incident) => incident.mode === mode);
+    if (ofMode.length === 0) continue;
+    await using places = new AsyncDisposableStack();
+    const place = await openPlace(places, mode, issuer.issuer);
+    for (const incident of ofMode) await play(incident, place, findings[0]?.command ?? "");
+  }
+  await writeReliability();
+  return 0;
 }
 
-async function play({ name, alert, plant, mend }: Incident): Promise<void> {
+async function exportersOf({ kafka, databaseDisk }: LedgerSystem, disks: string): Promise<StartedExporter[]> {
+  if (kafka !== null) return [await startKafkaExporter(kafka.addresses)];
+  return databaseDisk === null ? [] : [await startNodeExporter(disks, databaseDisk)];
+}
+
+async function play({ name, alert, plant, mend, mode }: Incident, place: Place, disks: string): Promise<void> {
   await using own = new AsyncDisposableStack();
-  const disk = system.databaseDisk;
-  const node = disk === null ? null : await startNodeExporter(disk);
-  if (node !== null) own.defer(() => node.close());
-  const managementUrl = system.instances[0]?.program.managementUrl ?? "";
-  const prometheus = await startPrometheus(new Map([["signalbox", managementUrl]]), node ? [node.job] : [], {
-    rules: hurriedRules(alert),
-    everySeconds: 1,
-  });
+  const exporters = await exportersOf(place.system, disks);
+  for (const exporter of exporters) own.defer(() => exporter.close());
+  const { instances } = place.system;
+  const prometheus = await startPrometheus(
+    new Map(instances.map((one) => [one.name, one.program.managementUrl])),
+    exporters.map(({ job }) => job),
+    // Fourteen processes are scraped less often than one.
+    { rules: hurriedRules(alert), everySeconds: mode === "embedded" ? 1 : 3 },
+  );
   own.defer(() => prometheus.close());
   const firing = async () => (await prometheus.alerts()).find(({ labels }) => labels.alertname === alert) ?? null;
-  const isScraped = async () => (await prometheus.query('up{job="signalbox"} == 1')).length > 0;
+  const isScraped = async () => (await prometheus.query("up == 1")).length === instances.length + exporters.length;
   await eventually(isScraped, { ...waits, message: "the system is scraped" });
-  if ((await firing()) !== null) throw new Error(`${alert} fires before anything went wrong`);
+  await eventually(async () => (await firing()) === null, { ...waits, message: `${alert} is silent before` });
   print(`${name}: planted`);
   const plantedAt = performance.now();
   await plant(place);
   const { annotations } = await eventually(firing, { ...waits, message: `${alert} fires` });
   const firedAt = performance.now();
   print(`${alert}: ${annotations.summary} ${annotations.runbook_url}`);
-  const done = await mend(place, await commandsOf(alert));
+  const done = await mend(place, await commandsOf(alert, mode));
   const mendedAt = performance.now();
   print(done);
   await eventually(async () => (await firing()) === null, { ...waits, message: `${alert} ends` });

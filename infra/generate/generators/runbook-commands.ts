@@ -4,7 +4,7 @@ import type { Generator } from "../generator.ts";
 import { root } from "../repository.ts";
 
 const path = "docs/runbooks.md";
-const marked = /<!-- (?<kind>operator|repair|logs|start|sql): (?<names>[^\n]+) -->\n[\s\S]*?<!-- end -->/g;
+const marked = /<!-- (?<kind>operator|repair|logs|start|sql|kafka): (?<names>[^\n]+) -->\n[\s\S]*?<!-- end -->/g;
 
 /** Builds the lines of a task of operators, by deployment. */
 const operatorLines = (task: string): Readonly<Record<string, string>> => ({
@@ -61,6 +61,24 @@ function sqlLines(name: string): Readonly<Record<string, string>> {
   };
 }
 
+/**
+ * The brokers of Kafka, of which a cluster has several: one by one, because those that remain hold the copies. `POD` is the one
+ * that is away. Compose has one broker and the small deployment none, so there is nothing that could replace a lost disk.
+ */
+const brokers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  list: {
+    Kubernetes: "kubectl get pods --selector signalbox.engine=kafka",
+    compose: "docker compose ps --all kafka",
+    small: "docker compose -f compose.small.yml ps --all postgres",
+  },
+  "start again": {
+    Kubernetes: "kubectl delete pod $POD",
+    compose: "docker compose up --detach kafka",
+    small: "docker compose -f compose.small.yml up --detach postgres",
+  },
+  "replace disk": { Kubernetes: "kubectl annotate pod $POD strimzi.io/delete-pod-and-pvc=true" },
+};
+
 /** The lines of a name, by the kind of its mark. `repair` changes something, and so no test runs it by itself. */
 const kinds = {
   operator: operatorLines,
@@ -68,6 +86,7 @@ const kinds = {
   logs: logLines,
   start: startLines,
   sql: sqlLines,
+  kafka: (name: string) => brokers[name] ?? {},
 } as const;
 type Kind = keyof typeof kinds;
 

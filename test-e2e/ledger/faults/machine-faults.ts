@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Instance } from "../systems/instance.ts";
+import type { Broker, KafkaCluster } from "../systems/ledger-system.ts";
 import { both, type Fault } from "./fault.ts";
 import { restartedWith, shiftedClock } from "./killed-processes.ts";
 
@@ -72,6 +73,15 @@ const fullBrokerDisk: Fault = {
   },
 };
 
+/** Ends the last broker and empties its disk; returns it. */
+export async function loseBroker({ brokers }: KafkaCluster): Promise<Broker> {
+  const broker = brokers.at(-1) as Broker;
+  await broker.kill();
+  const data = join(broker.folder, "data");
+  for (const name of await readdir(data)) await rm(join(data, name), { recursive: true, force: true });
+  return broker;
+}
+
 /** A broker comes back with an empty disk in its place: it copies everything from the others. */
 const lostNode: Fault = {
   name: "one of three brokers lost with its disk",
@@ -82,11 +92,8 @@ const lostNode: Fault = {
   users: "nothing: two copies of each event are left",
   alerts: ["ReplicasOutOfSync"],
   async begin({ kafka }) {
-    const broker = kafka?.brokers.at(-1);
-    if (!broker) return { undo: async () => {} };
-    await broker.kill();
-    const data = join(broker.folder, "data");
-    for (const name of await readdir(data)) await rm(join(data, name), { recursive: true, force: true });
+    if (kafka === null) return { undo: async () => {} };
+    const broker = await loseBroker(kafka);
     return { undo: () => broker.restart() };
   },
 };

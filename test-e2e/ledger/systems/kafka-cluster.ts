@@ -22,7 +22,6 @@ export interface LedgerKafka extends KafkaCluster {
   readonly url: string;
   /** The same brokers through proxies, one for each. */
   readonly proxiedUrl: string;
-  readonly addresses: readonly string[];
   readonly proxies: readonly TcpProxy[];
   close(): Promise<void>;
 }

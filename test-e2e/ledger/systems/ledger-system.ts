@@ -22,13 +22,14 @@ export interface Between {
   readonly instances: readonly string[];
 }
 
-interface Broker extends Engine {
+export interface Broker extends Engine {
   readonly folder: string;
   pause(): Promise<void>;
   resume(): Promise<void>;
 }
 
 export interface KafkaCluster {
+  readonly addresses: readonly string[];
   readonly brokers: readonly Broker[];
   /** The disk of the first broker, which is small enough to fill; null where nothing can be mounted. */
   readonly disk: string | null;
