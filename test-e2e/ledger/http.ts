@@ -1,4 +1,5 @@
-import { Agent, request as send } from "node:http";
+import { Agent, request as plain } from "node:http";
+import { Agent as SecureAgent, request as secure } from "node:https";
 import { buffer } from "node:stream/consumers";
 
 export interface Reply {
@@ -23,9 +24,13 @@ export type Http = (path: string, call?: Call) => Promise<Reply | null>;
 
 /** Patience of a client. */
 const answerMs = 10_000;
-const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+const kept = { keepAlive: true, maxSockets: 64 };
+const senders = {
+  "http:": { send: plain, agent: new Agent(kept) },
+  "https:": { send: secure, agent: new SecureAgent(kept) },
+};
 
-/** Sends plain HTTP to a base URL with one key, by Node's own client. */
+/** Sends HTTP to a base URL with one key, by Node's own client. */
 export function createHttp(baseUrl: string, key: string | null = null): Http {
   return async (path, { method, headers = {}, body, timeoutMs = answerMs } = {}) => {
     const bytes = body === undefined || body instanceof Buffer ? body : Buffer.from(JSON.stringify(body));
@@ -50,6 +55,7 @@ async function exchange(
   timeoutMs: number,
 ): Promise<Reply> {
   const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+  const { send, agent } = senders[url.protocol as keyof typeof senders];
   const request = send(url, { agent, ...asked }, async (response) => {
     try {
       const bytes = await buffer(response);

@@ -10,7 +10,7 @@ import { type EdgeExporter, startEdgeExporter } from "@signalbox/infra/edge/expo
 import { nginxConfiguration } from "@signalbox/infra/edge/nginx-configuration.ts";
 import { boards } from "@signalbox/infra/observe/dashboards/dashboards.ts";
 import { createCertificates, eventually, freePort, type TestCertificates } from "@signalbox/testing";
-import { type StartedNginx, startNginx } from "../systems/start-nginx.ts";
+import { reloadNginx, type StartedNginx, startNginx } from "../systems/start-nginx.ts";
 import { rings } from "./rings.ts";
 import { startProbe } from "./start-probe.ts";
 import { findData, type RunningPrometheus, startPrometheus } from "./start-prometheus.ts";
@@ -93,7 +93,7 @@ const during = async (work: () => Promise<unknown>, untilMs = 15_000) => {
     await sleep(200);
   }
 };
-const reload = async () => process.kill(Number(await readFile(join(edge.folder, "nginx.pid"), "utf8")), "SIGHUP");
+const reload = () => reloadNginx(edge);
 
 test("every panel of the edge finds data, and no label holds text of a caller", async () => {
   const board = boards.find(({ uid }) => uid === "signalbox-edge") ?? assert.fail("no board");

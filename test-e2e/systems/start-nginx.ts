@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ServiceName } from "@signalbox/core";
 import { nginxConfiguration } from "@signalbox/infra/edge/nginx-configuration.ts";
@@ -34,13 +34,34 @@ export async function startNginx(
   };
 }
 
+/** A second listener of the edge, with TLS. */
+export interface SecureListener {
+  readonly port: number;
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
 /** Starts nginx as the edge of these services, with the deployed configuration. */
 export function startEdge(
   upstreams: Readonly<Partial<Record<ServiceName, string | readonly string[]>>>,
+  secure?: SecureListener,
 ): Promise<StartedNginx> {
   return startNginx(({ listen, folder }) =>
-    nginxConfiguration({ upstreams, listen, workDirectory: folder, accessLog: join(folder, "access.log") }),
+    nginxConfiguration({
+      upstreams,
+      listen: secure ? `${listen};\n    ${listenWith(secure)}` : listen,
+      workDirectory: folder,
+      accessLog: join(folder, "access.log"),
+    }),
   );
+}
+
+const listenWith = ({ port, certFile, keyFile }: SecureListener): string =>
+  `listen 127.0.0.1:${port} ssl; ssl_certificate ${certFile}; ssl_certificate_key ${keyFile}`;
+
+/** Has nginx read its configuration and certificates again. */
+export async function reloadNginx({ folder }: Pick<StartedNginx, "folder">): Promise<void> {
+  process.kill(Number(await readFile(join(folder, "nginx.pid"), "utf8")), "SIGHUP");
 }
 
 /** Returns one free port per name. */

@@ -5,7 +5,7 @@ import { startBalancer } from "../ledger/systems/balancer.ts";
 import { Instance } from "../ledger/systems/instance.ts";
 import { services } from "./engines-system.ts";
 import { environmentOf, runCommand } from "./service-process.ts";
-import { freePorts, startEdge } from "./start-nginx.ts";
+import { freePorts, type SecureListener, startEdge } from "./start-nginx.ts";
 
 type Service = (typeof services)[number];
 export type Side = (typeof sides)[number];
@@ -37,6 +37,8 @@ interface TwoOfEachOptions {
   readonly variables?: Properties;
   /** Addresses of the engines for an instance of one side. */
   readonly engines: (service: Service, side: Side) => Properties;
+  /** A listener of the edge with TLS, which callers then use; plain HTTP when absent. */
+  readonly secure?: SecureListener;
   /** Folder of the code that starts first; this repository when absent. */
   readonly folder?: string;
 }
@@ -54,8 +56,8 @@ export interface TwoOfEach {
  * cluster.
  */
 export async function startTwoOfEach(options: TwoOfEachOptions): Promise<TwoOfEach> {
-  const { keep, eventsUrl, shared, variables = {}, engines, folder = repositoryFolder } = options;
-  const { portOf, edge, internalUrls } = await openWays(keep);
+  const { keep, eventsUrl, shared, variables = {}, engines, folder = repositoryFolder, secure } = options;
+  const { portOf, edge, internalUrls } = await openWays(keep, secure);
   const given = {
     ...shared,
     ...internalUrls,
@@ -107,7 +109,7 @@ const everyInstance = <T>(make: (service: Service, side: Side) => T): T[] =>
   services.flatMap((service) => sides.map((side) => make(service, side)));
 
 /** Opens the ports of all instances, the edge, and a balancer for each internal listener. */
-async function openWays(keep: Keep) {
+async function openWays(keep: Keep, secure: SecureListener | undefined) {
   const names = everyInstance((service, side) => listeners.map((listener) => `${service}-${side} ${listener}`)).flat();
   const ports = await freePorts(names);
   const portOf = (service: Service, side: Side, listener: Listener) =>
@@ -116,7 +118,8 @@ async function openWays(keep: Keep) {
     service,
     sides.map((side) => `127.0.0.1:${portOf(service, side, "http")}`),
   ]);
-  const edge = keep(await startEdge(Object.fromEntries(upstreams)));
+  const plain = keep(await startEdge(Object.fromEntries(upstreams), secure));
+  const edge = { folder: plain.folder, url: secure ? `https://localhost:${secure.port}` : plain.url };
   const internalUrls: Record<string, string> = {};
   for (const service of called) {
     const balancer = keep(await startBalancer(sides.map((side) => portOf(service, side, "internal"))));

@@ -175,6 +175,19 @@ const dnsAway: Fault = {
   },
 };
 
+/** Nobody renewed the certificate of the edge. Connections that are open stay so; new ones are refused by callers. */
+const expiredCertificate: Fault = {
+  name: "certificate of the edge expired for 6 s",
+  modes: ["engines"],
+  lastsMs: 6_000,
+  users: "no connection: clients refuse the certificate; what was taken before is delivered",
+  alerts: ["CertificateEnds", "CertificateWrong", "EdgeUnreachable"],
+  async begin({ certificate }) {
+    await certificate?.expire();
+    return { undo: async () => void (await certificate?.renew()) };
+  },
+};
+
 /** The faults of machines, in the order of what hurts most. */
 export const machineFaults: readonly Fault[] = [
   fullDatabaseDisk,
@@ -186,4 +199,5 @@ export const machineFaults: readonly Fault[] = [
   memoryLimit,
   readOnlyRedis,
   dnsAway,
+  expiredCertificate,
 ];

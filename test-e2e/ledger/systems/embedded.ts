@@ -83,6 +83,7 @@ export async function startEmbeddedLedger(issuer: string): Promise<LedgerSystem>
     redis: null,
     objects: null,
     between: null,
+    certificate: null,
     get blobDisk() {
       return disks.blobs;
     },

@@ -8,6 +8,7 @@ import { services } from "../../systems/engines-system.ts";
 import { called, type Keep, keepIn, type Side, startTwoOfEach } from "../../systems/two-of-each.ts";
 import { createKafkaLog } from "../witnesses/kafka-log.ts";
 import { createQuery, ledgerProperties } from "./database.ts";
+import { openEdgeCertificate } from "./edge-certificate.ts";
 import { failingLookups } from "./failing-lookups.ts";
 import { startKafkaCluster } from "./kafka-cluster.ts";
 import type { Between, Engine, LedgerSystem } from "./ledger-system.ts";
@@ -22,8 +23,10 @@ export async function startEnginesLedger(issuer: string): Promise<LedgerSystem> 
   opened.defer(() => rm(staging, { recursive: true, force: true }));
   const engines = await openEngines(keep);
   const dnsAwayFile = join(staging, "dns-away");
+  const certificate = await openEdgeCertificate(keep);
   const { edge, instances, administratorKey } = await startTwoOfEach({
     keep,
+    secure: certificate.secure,
     eventsUrl: engines.kafka.url,
     shared: ledgerProperties(issuer, staging),
     variables: { NODE_OPTIONS: `--import=${failingLookups(dnsAwayFile)}` },
@@ -44,6 +47,7 @@ export async function startEnginesLedger(issuer: string): Promise<LedgerSystem> 
     redis: { ...engines.redis, command: (line) => sendToRedis(engines.redis.port, line) },
     objects: engines.objects,
     between: engines.between,
+    certificate: certificate.ofEdge(edge),
     blobDisk: null,
     databaseDisk: null,
     dnsAwayFile,

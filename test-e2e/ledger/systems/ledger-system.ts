@@ -1,5 +1,6 @@
 import type { LogReader } from "../witnesses/log-reader.ts";
 import type { Query } from "./database.ts";
+import type { EdgeCertificate } from "./edge-certificate.ts";
 import type { Instance } from "./instance.ts";
 
 export type Mode = "embedded" | "engines";
@@ -55,6 +56,8 @@ export interface LedgerSystem {
   readonly redis: (Engine & { command(line: string): Promise<void> }) | null;
   readonly objects: Engine | null;
   readonly between: Between | null;
+  /** What callers see of the edge; null where there is none. */
+  readonly certificate: EdgeCertificate | null;
   /** The embedded system's blob folder, on a separate disk that is small enough to fill. */
   readonly blobDisk: string | null;
   /** The embedded system's database, on a disk that is small enough to fill. */

@@ -80,3 +80,12 @@ it("a certificate of another name ends the start with a sentence", async () => {
   const refusal = { name: "MigrationError", message: /refuses us: .*altnames/ };
   await eventually(() => assert.rejects(start(verified(certificates.caFile)), refusal).then(() => true));
 });
+
+it("an expired certificate ends the start with a sentence, and a renewed one is used", async () => {
+  const url = verified(certificates.caFile);
+  await install(await certificates.issue("localhost", { endsAt: new Date(Date.now() - 60_000) }));
+  const refusal = { name: "MigrationError", message: /refuses us: .*expired/ };
+  await eventually(() => assert.rejects(start(url), refusal).then(() => true));
+  await install(await certificates.issue("localhost"));
+  await eventually(() => start(url).then(() => true));
+});
