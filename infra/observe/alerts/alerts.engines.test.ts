@@ -13,13 +13,11 @@ import { boundOf, descriptionOf } from "../dashboards/board.ts";
 import { boards } from "../dashboards/dashboards.ts";
 import { ofSignalbox } from "./alert.ts";
 import { alerts, expressionsOf, metricsIn } from "./alerts.ts";
+import { answered, arrivals, day, events, quietDay, requests, type Series, within } from "./quiet-day.fixture.ts";
 import { boardOf, rulesFile, rulesFileOf } from "./rules-file.ts";
 import { thresholdAlerts } from "./threshold-alerts.ts";
 
 const run = promisify(execFile);
-
-/** Series in the notation of promtool, one value a minute: `0+5x90` grows by 5, `7x90` stays. */
-type Series = Readonly<Record<string, string>>;
 
 interface Case {
   readonly alert: string;
@@ -29,27 +27,10 @@ interface Case {
   readonly stays: Series;
 }
 
-const requests = "http_server_request_duration_seconds";
-
-/** Builds the series of good and bad answers per minute of a route. */
-const answered = (route: string, good: number, bad: number, minutes: number): Series => ({
-  [`${requests}_count{service="account",route="${route}",method="GET",status="200"}`]: `0+${good}x${minutes}`,
-  [`${requests}_count{service="account",route="${route}",method="GET",status="500"}`]: `0+${bad}x${minutes}`,
-});
-
-/** Builds the series of observations per minute, and of those within the bound. */
-const within = (metric: string, labels: string, le: string, all: number, good: number, minutes: number): Series => ({
-  [`${metric}_count{${labels}}`]: `0+${all}x${minutes}`,
-  [`${metric}_bucket{${labels},le="${le}"}`]: `0+${good}x${minutes}`,
-});
-
 /** Builds the series of a constant gauge. */
 const stays = (series: string, value: number): Series => ({ [series]: `${value}x240` });
 const grows = (series: string, byMinute: number): Series => ({ [series]: `0+${byMinute}x240` });
 
-const day = 24 * 60;
-const events = "signalbox_outbox_delay_seconds";
-const arrivals = "signalbox_webhook_arrival_seconds";
 const droppedConnections = 'edge_connections_dropped_total{job="edge",instance="edge"}';
 const route = 'service="account",route="/api/account/",method="GET",status="200"';
 
@@ -419,32 +400,12 @@ function testOf({ alert, severity, at }: Case, series: Series, isFiring: boolean
 /** A series of ours has the job that it is scraped by. */
 const scraped = ofSignalbox;
 
-/** A day and its night: a request a minute, one of them answered 500; a webhook, an event and a delivery in each hour. */
-const quietDay: Series = {
-  ...answered("/api/account/", 1, 0, day),
-  [`${requests}_count{service="images",route="/images",method="GET",status="500"}`]: `0x700 1x${day - 700}`,
-  ...answered("/ingest/:source_id", 1 / 60, 0, day),
-  ...within(arrivals, 'service="webhook-delivery"', "60", 1 / 60, 1 / 60, day),
-  ...within(events, 'service="images",topic="signalbox.image.v1"', "5", 1 / 60, 1 / 60, day),
-  ...Object.fromEntries(serviceNames.map((service) => [`signalbox_build_info{service="${service}"}`, `1x${day}`])),
-  // One of the requests of the night ends at the edge; the probes ask all the time.
-  'edge_requests_total{job="edge",service="account",route="/api/account",status="200"}': `0+1x${day}`,
-  'edge_requests_total{job="edge",service="images",route="/images",status="502"}': `0x700 1x${day - 700}`,
-  'edge_log_lines_total{job="edge",outcome="read"}': `0+25x${day}`,
-  'edge_log_lines_total{job="edge",outcome="unreadable"}': `0x${day}`,
-  'edge_up{job="edge"}': `1x${day}`,
-  'edge_connections{job="edge",state="waiting"}': `3x${day}`,
-  'edge_connections{job="edge",state="reading"}': `0x${day}`,
-  'edge_connections{job="edge",state="writing"}': `1x${day}`,
-  'edge_connections_max{job="edge"}': `16384x${day}`,
-  'edge_connections_dropped_total{job="edge"}': `0x${day}`,
-  'edge_certificate_trusted{job="edge"}': `1x${day}`,
-  'edge_certificate_end_timestamp_seconds{job="edge"}': `${60 * 86_400}x${day}`,
-  'probe_success{job="probe",instance="http://edge:8080/images"}': `1x${day}`,
-  // The only attempt of an hour fails, and so does the only fetch.
-  'signalbox_webhook_attempts_total{service="webhook-delivery",answer="5xx"}': `0x700 1x${day - 700}`,
-  'signalbox_graphql_fetch_seconds_count{service="gateway",subgraph="images",outcome="unavailable"}': `0x700 1x${day - 700}`,
-};
+test("the quiet day has something to look at for every alert", () => {
+  const names = Object.keys(quietDay).map((series) => metricsIn(series)[0]);
+  for (const { name } of alerts.filter(({ name: one }) => one !== "Watchdog"))
+    for (const metric of expressionsOf(name).flatMap(metricsIn))
+      assert.ok(names.includes(metric), `${name}: ${metric}`);
+});
 
 test("no alert fires in a quiet day and night with one failed request", async () => {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-rules-"));
