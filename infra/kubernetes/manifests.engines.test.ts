@@ -12,7 +12,7 @@ import { metricCatalogue } from "@signalbox/telemetry";
 import { parse, parseAllDocuments, stringify } from "yaml";
 import { repositoryFolder } from "../engines/engine-folders.ts";
 import { packageProperties } from "../generate/package-properties.ts";
-import { metricsIn } from "../observe/alerts/alerts.ts";
+import { alerts, metricsIn } from "../observe/alerts/alerts.ts";
 import { buildOverlay, fetchKubernetesTools, schemaProblems } from "./tools/kubernetes-tools.ts";
 
 const run = promisify(execFile);
@@ -201,6 +201,21 @@ describe("the manifests of Kubernetes", () => {
     const byTheBase = named(of("production", "HorizontalPodAutoscaler"));
     for (const name of named(scaled)) assert.ok(!byTheBase.includes(name), `${name} is scaled by one of them`);
     assert.deepEqual(named(of("local", "HorizontalPodAutoscaler")), serviceNames.toSorted(), "without KEDA");
+  });
+
+  test("the alerts about Kafka find its exporter: Strimzi starts it, Prometheus may reach it, and names it as they do", async () => {
+    const strimzi = await documentsOf("strimzi/kafka.yaml");
+    const { metadata, spec } = strimzi.find(({ kind }) => kind === "Kafka");
+    assert.ok(spec.kafkaExporter, "Strimzi starts an exporter where it is wanted");
+    const pods = { matchLabels: { "strimzi.io/name": `${metadata.name}-kafka-exporter` } };
+    const [policy] = strimzi.filter((one) => one.kind === "NetworkPolicy" && one.metadata.name === "kafka-exporter");
+    assert.deepEqual(policy.spec.podSelector, pods);
+    const [monitor] = of("production", "PodMonitor");
+    assert.deepEqual(monitor.spec.selector, pods);
+    const [{ relabelings }] = monitor.spec.podMetricsEndpoints;
+    const asked = alerts.filter(({ name }) => ["ReplicasOutOfSync", "PartitionsOffline"].includes(name));
+    for (const { expr } of asked) assert.ok(expr.includes(`{job="${relabelings[0].replacement}"}`), expr);
+    assert.equal(asked.length, 2);
   });
 
   test("the connections of the largest number of replicas fit into the database", async () => {
