@@ -122,6 +122,20 @@ for (const { file, folder, scraped, exporters, alerts: own } of deployments) {
       assert.ok(existsSync(home.replace(providers[0].options.path, at(boards.source))), home);
     });
 
+    test("a distribution leads to traces, at the address of the house's store", async () => {
+      const { datasources } = await read("infra/observe/grafana/provisioning/datasources/prometheus.yml");
+      const [{ name, url }] = datasources[0].jsonData.exemplarTraceIdDestinations;
+      assert.equal(name, "trace_id", "the label that services give their exemplars");
+      const [, variable = ""] = /^\$([A-Z_]+)\$\$\{__value\.raw\}$/.exec(url) ?? [];
+      assert.match(services.grafana?.environment?.[variable] ?? "", /^\$\{TRACES_URL:-http.*\/\}$/);
+      const { panels } = await read("infra/observe/grafana/dashboards/signalbox-service.json");
+      const targets: { expr: string; exemplar?: boolean }[] = panels.flatMap(
+        (one: { targets?: [] }) => one.targets ?? [],
+      );
+      for (const { expr, exemplar } of targets) assert.equal(exemplar ?? false, expr.includes("_bucket"), expr);
+      assert.ok(targets.some(({ exemplar }) => exemplar));
+    });
+
     test("the mounted files exist, and no container is reachable from outside of this machine", () => {
       for (const [name, container] of Object.entries(services)) {
         for (const { source } of mountsOf(container))

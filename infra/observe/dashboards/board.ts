@@ -99,7 +99,9 @@ function panelOf(spec: Panel): PanelBuilder {
   }
   for (const [at, { expr, legend }] of queries.entries()) {
     const refId = String.fromCharCode("A".charCodeAt(0) + at);
-    panel.withTarget(new DataqueryBuilder().refId(refId).expr(expr).legendFormat(legend));
+    const query = new DataqueryBuilder().refId(refId).expr(expr).legendFormat(legend);
+    // A point of a distribution leads to the trace of one of its requests.
+    panel.withTarget(expr.includes("_bucket") ? query.exemplar(true) : query);
   }
   return panel;
 }
