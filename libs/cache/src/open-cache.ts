@@ -51,15 +51,16 @@ export async function openCache(options: CacheOptions): Promise<Cache> {
     up.set({}, 1);
     return measuredCache(createMemoryCache({ bytesMax: options.memoryBytesMax ?? 64 * MiB, clock }), metrics);
   }
+  const prefix = `signalbox:${metrics.service}`;
   const connection = await connectRedis({
     url,
     log,
     ca: options.caFile ? await readFile(options.caFile, "utf8") : undefined,
     commandTimeoutMs: options.commandTimeoutMs ?? 250,
+    probeKey: `${prefix}:probe`,
     onState: (state) => up.set({}, state === "up" ? 1 : 0),
   });
   runner.defer("cache", async () => connection.close());
   const local = createMemoryCache({ bytesMax: localBytesMax, clock });
-  const prefix = `signalbox:${metrics.service}`;
   return measuredCache(createRedisCache({ connection, prefix, sharedPrefix: "signalbox", local }), metrics);
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, it } from "node:test";
 import { eventually, type OwnEngine, startEngine, type TestContext, testContext } from "@signalbox/testing";
+import { Redis } from "ioredis";
 import type { Cache } from "./cache.ts";
 import { openCache } from "./open-cache.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
@@ -51,6 +52,24 @@ it("a Redis that hangs costs one timeout, not one for each call, and is used aga
   assert.ok(performance.now() - startedAt < commandTimeoutMs, "500 calls without an answer to wait for");
   await engine.resume();
   await eventually(() => cache.state === "up");
+});
+
+it("a Redis that takes no writes is away, because it could not forget an outdated value", async () => {
+  const admin = new Redis(engine.url);
+  await cache.set("key", "value", soon);
+  await cache.set("other", "value", soon);
+  await admin.call("REPLICAOF", "127.0.0.1", "1");
+  await cache.delete("key");
+  assert.equal(cache.state, "away");
+  assert.equal(await cache.get("other"), null);
+  await assertWorksWithout();
+  assert.equal(await cache.increment("counter", 2, soon), 2, "counts in this process");
+  const late = await openCache({ url: engine.url, ...context, commandTimeoutMs });
+  assert.equal(late.state, "away", "one that starts meanwhile sees it too");
+  await admin.call("REPLICAOF", "NO", "ONE");
+  admin.disconnect();
+  await eventually(() => cache.state === "up" && late.state === "up");
+  assert.equal(String(await cache.get("other")), "value");
 });
 
 it("a release during an outage of Redis does not throw", async () => {

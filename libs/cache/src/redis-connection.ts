@@ -17,10 +17,17 @@ export interface RedisConnectionOptions {
   /** The certificate authority of the server, in PEM. Default: the authorities built into Node. */
   readonly ca?: string | undefined;
   readonly commandTimeoutMs: number;
+  /** A key that is written to learn that Redis takes writes. */
+  readonly probeKey: string;
   readonly onState: (state: "up" | "away") => void;
 }
 
 const probePauseMs = 250;
+/**
+ * The refusals of a server that takes no writes: a copy after a failover, a full disk or memory, one that still loads. Its
+ * values may be outdated, since deletions are refused as well.
+ */
+const takesNoWrites = /(^|-)(READONLY|MISCONF|OOM|NOREPLICAS|LOADING|MASTERDOWN)\b/;
 const reconnectPauseMaxMs = 1_000;
 
 /** Connects, or detects an outage of Redis: the start succeeds either way. */
@@ -41,20 +48,22 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
 }
 
 /**
- * Redis as an optional dependency. A lost connection or a call without an answer makes it `away`: from then on calls
- * fail immediately instead of each waiting for its own timeout, while a probe polls in the background until Redis
- * answers again. Nothing is queued and nothing is sent twice: a late increment would count wrong.
+ * Redis as an optional dependency. A lost connection, a call without an answer or a refusal of all writes makes it `away`:
+ * from then on calls fail immediately instead of each waiting for its own timeout, while a probe polls in the background
+ * until Redis takes a write again. Nothing is queued and nothing is sent twice: a late increment would count wrong.
  */
 class ProbedConnection implements RedisConnection {
   readonly #redis: Redis;
   readonly #log: Logger;
+  readonly #probeKey: string;
   readonly #onState: (state: "up" | "away") => void;
   #state: "up" | "away" | "unknown" = "unknown";
   #closed = false;
   #probing: NodeJS.Timeout | undefined;
 
-  constructor(redis: Redis, { log, onState }: Pick<RedisConnectionOptions, "log" | "onState">) {
+  constructor(redis: Redis, { log, onState, probeKey }: RedisConnectionOptions) {
     this.#redis = redis;
+    this.#probeKey = probeKey;
     this.#log = log;
     this.#onState = onState;
     redis.on("error", (error) => this.#become("away", error.message)); // without a listener it would be printed
@@ -76,7 +85,8 @@ class ProbedConnection implements RedisConnection {
       return { value: await call(this.#redis) };
     } catch (error) {
       const { name, message } = error as Error;
-      if (name === "ReplyError") this.#log.warn({ reason: message }, "Redis refused a command");
+      if (name === "ReplyError" && !takesNoWrites.test(message))
+        this.#log.warn({ reason: message }, "Redis refused a command");
       else this.#become("away", message);
       return null;
     }
@@ -119,13 +129,14 @@ class ProbedConnection implements RedisConnection {
       this.#become("up", "");
       return;
     }
-    // An open and silent connection keeps every unanswered command: replace it with a new one.
+    // An open and silent connection keeps every unanswered command, and one to a former primary leads to a copy: replace
+    // it with a new one.
     if (this.#redis.status === "ready") this.#redis.disconnect(true);
     this.#probeLater();
   }
 
   #answers(): Promise<boolean> {
-    return this.#redis.ping().then(
+    return this.#redis.set(this.#probeKey, "", "PX", probePauseMs).then(
       () => true,
       () => false,
     );

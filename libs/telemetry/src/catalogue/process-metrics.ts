@@ -17,7 +17,7 @@ export const processMetrics = {
     ["pool"],
     [0.001, 0.005, 0.025, 0.1, 0.25, 1, 5],
   ),
-  signalbox_cache_up: gauge("One while the cache answers."),
+  signalbox_cache_up: gauge("One while the cache answers and takes writes."),
   signalbox_cache_calls_total: counter("Calls to the cache, by outcome.", ["call", "outcome"]),
   signalbox_blob_seconds: histogram(
     "Time until the object store answered a request.",
