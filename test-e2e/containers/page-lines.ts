@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
+import { commandsIn } from "@signalbox/infra/generate/generators/runbook-commands.ts";
 import { commandsOf } from "../tour/read-page.ts";
 
 /** Returns the command block of the deployment page that contains this line. */
@@ -11,12 +12,19 @@ export async function linesWith(command: string): Promise<readonly string[]> {
   return block.script.split("\n");
 }
 
-/** Lists the commands of operators on the page of runbooks as they stand there for one kind of deployment. */
-export async function runbookCommands(where: "Kubernetes" | "compose" | "small"): Promise<readonly string[]> {
+/**
+ * Lists the commands on the page of runbooks, as they stand there for one kind of deployment, that only look: the tasks of
+ * operators, or the lines of `kinds`. Those that name what an alert names, such as an ID, want the incident to be there.
+ */
+export async function runbookCommands(
+  where: "Kubernetes" | "compose" | "small",
+  kinds: readonly ("operator" | "logs" | "sql")[] = ["operator"],
+): Promise<readonly string[]> {
   const page = await readFile(join(repositoryFolder, "docs/runbooks.md"), "utf8");
-  const lines = page.split("\n").filter((line) => line.startsWith(`${where} `) && line.includes(" signalbox-ops "));
+  const blocks = page.match(new RegExp(`<!-- (${kinds.join("|")}): [\\s\\S]*?<!-- end -->`, "g")) ?? [];
+  const lines = commandsIn(blocks.join("\n"), where).filter((line) => !/\$(SERVICE|PID)\b/.test(line));
   if (lines.length === 0) throw new Error(`the page of runbooks has no command for ${where}`);
-  return [...new Set(lines.map((line) => line.slice(where.length).trim()))];
+  return [...new Set(lines)];
 }
 
 /** Memoizes a read: it runs at the first call, and later calls get its result. */

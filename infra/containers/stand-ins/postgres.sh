@@ -17,4 +17,4 @@ if [ ! -f "$data/PG_VERSION" ]; then
   [ "${POSTGRES_DB:-$POSTGRES_USER}" = postgres ] || as_postgres createdb --username="$POSTGRES_USER" --maintenance-db=postgres "${POSTGRES_DB:-$POSTGRES_USER}"
   as_postgres pg_ctl --pgdata="$data" --mode=fast --wait stop > /dev/null
 fi
-exec setpriv --reuid=postgres --regid=postgres --init-groups postgres -D "$data" -c "listen_addresses=*" -c unix_socket_directories=/tmp
+exec setpriv --reuid=postgres --regid=postgres --init-groups postgres -D "$data" -c "listen_addresses=*" -c unix_socket_directories=/tmp,/var/run/postgresql
