@@ -51,6 +51,7 @@ const program = (changes: Partial<WantedProgram>): WantedProgram => ({
 test("a program that is there and new enough is fine, the first of its names that is there counts", async () => {
   const [finding] = await examine([program({ names: ["no-such-program", "node"], oldest: "20" })]);
   assert.equal(finding?.state, "ok");
+  assert.equal(finding.command, "node");
   assert.match(String(finding?.found), /^\d+\.\d+/);
 });
 
