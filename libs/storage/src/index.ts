@@ -15,7 +15,7 @@ export {
   rangeValues,
   type TimePosition,
 } from "./database/list-range.ts";
-export { requireTransaction } from "./database/one-statement.ts";
+export { committingAtOnce, requireTransaction } from "./database/one-statement.ts";
 export { openPool, type Pool } from "./database/pool.ts";
 export { isGone, type Presence, showPresence, startPresence } from "./database/presence.ts";
 export { prismaAdapter } from "./database/prisma-adapter.ts";

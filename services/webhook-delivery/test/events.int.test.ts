@@ -95,6 +95,29 @@ test("a hundred events are published at once, even without subscribers, and list
   assert.equal((await delivery.send(who, "GET", `${path}/${id}`)).body.id, id, "by an id of ours, too");
 });
 
+test("single events that meet share a statement: a repeated id is no new event, a different one is refused", async () => {
+  await delivery.newEndpoint(who, { url: receiver.url, event_types: ["order.*"] });
+  await publish({ ...order, id: "single" });
+  const met = await Promise.all([
+    publish({ ...order, id: "single-2" }),
+    publish({ ...order, id: "single" }),
+    publish({ ...order, id: "single", data: { other: true } }),
+    publish({ ...order, id: undefined }),
+  ]);
+  assert.deepEqual(
+    met.map(({ status, body }) => [status, body.items?.[0]?.duplicate]),
+    [
+      [202, false],
+      [202, true],
+      [409, undefined],
+      [202, false],
+    ],
+  );
+  assert.equal((await publish({ ...order, id: "single-2" })).body.items[0].duplicate, true);
+  await eventually(() => receiver.requests.length >= 3);
+  assert.equal(receiver.requests.length, 3);
+});
+
 test("requests that meet are judged one by one: one that is refused costs the others nothing", async () => {
   await delivery.newEndpoint(who, { url: receiver.url, event_types: ["order.*"] });
   await publish({ ...order, id: "taken" });

@@ -127,7 +127,7 @@ async function run(operation: AnyOperation, context: OperationContext, graphCont
       signal: new AbortController().signal,
       inTransaction: (work) => inTransaction((tx) => succeeded(work(tx))),
       // The graph stores no answers.
-      inSharedTransaction: (effect) => effect(async () => {}),
+      inSharedTransaction: (effect) => effect(),
     }),
   );
 }

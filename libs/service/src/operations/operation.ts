@@ -48,9 +48,10 @@ export interface Flow {
   inTransaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
   /**
    * The same for an effect that shares its transaction with those of other requests: the effect calls `complete` with
-   * its result in that transaction, unless it is refused and has written nothing.
+   * its result in that transaction, unless it is refused and has written nothing. Without an `Idempotency-Key` there is
+   * no answer to store, and no `complete`.
    */
-  inSharedTransaction<Result>(effect: (complete: Complete<Result>) => Promise<Result>): Promise<Result>;
+  inSharedTransaction<Result>(effect: (complete?: Complete<Result>) => Promise<Result>): Promise<Result>;
 }
 
 /** Stores the answer to a result in the transaction of its effect. It may run again when the transaction does. */

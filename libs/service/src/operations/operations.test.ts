@@ -114,7 +114,7 @@ const edges = edgesOf(
         inSharedTransaction(async (complete) => {
           if (input.label === "full") return { outcome: "full" };
           const result = { outcome: "posted", posted: parcel("p_1", input.label) } as const;
-          await complete({} as Tx, result);
+          await complete?.({} as Tx, result);
           return result;
         }),
       refusals: { full: { code: "conflict", message: "It is full." } },

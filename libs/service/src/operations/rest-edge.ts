@@ -105,7 +105,7 @@ export async function runFlow<Result>(
           await complete(tx, done);
           return done;
         }),
-      inSharedTransaction: (effect) => effect(complete),
+      inSharedTransaction: (effect) => effect(exchange.idempotency.key === null ? undefined : complete),
     });
     if (written && written.result !== result) throw new Error("a flow must return the value of its transaction");
     return written?.answer ?? answer(result);

@@ -2,7 +2,7 @@ import type { Part } from "./combined-statement.ts";
 import { isSerializationFailure, outcomeUnknown, toAppError } from "./errors.ts";
 import type { Pool } from "./pool.ts";
 import { isAnswerLost } from "./settle-commit.ts";
-import { isOfRows, type Statement } from "./statement.ts";
+import { isOfRows, type Queryable, type Statement } from "./statement.ts";
 import { runHooks, type Tx } from "./transaction.ts";
 
 /** The work needs more than one statement: an early answer of the database, a lock, or another kind of write. */
@@ -46,6 +46,29 @@ export async function inOneStatement<T>(
  */
 export function requireTransaction(tx: Tx): void {
   if (tx.isOneStatement) throw new NeedsTransaction();
+}
+
+/** Number of times that a statement is sent when it loses against concurrent transactions. */
+const attemptsMax = 3;
+
+/**
+ * Returns a target for one statement that changes rows and commits by itself, in one round trip. Losing against a
+ * concurrent transaction repeats it.
+ * @throws AppError `unavailable` with the outcome `unknown` when the connection breaks before the answer
+ */
+export function committingAtOnce(pool: Queryable): Queryable {
+  return {
+    async query<Row>(statement: Statement, values?: readonly unknown[]) {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await pool.query<Row>(statement, values);
+        } catch (error) {
+          if (isAnswerLost(error)) throw outcomeUnknown(error);
+          if (attempt === attemptsMax || !isSerializationFailure(error)) throw error;
+        }
+      }
+    },
+  };
 }
 
 interface Gathered extends Part {

@@ -1,17 +1,26 @@
 import { setImmediate } from "node:timers/promises";
 import { catalogue } from "@signalbox/contracts";
 import { type Clock, minutes } from "@signalbox/core";
-import type { Tx } from "@signalbox/storage";
+import { committingAtOnce, type Pool, type Queryable, type Tx } from "@signalbox/storage";
 import { wants } from "../endpoints/endpoint.ts";
 import type { AccountEndpoints, EndpointDirectory, SigningEndpoint } from "../endpoints/endpoint-directory.ts";
 import { splitId } from "../endpoints/endpoint-id.ts";
 import { isCustomName } from "../events/custom-event.ts";
+import { type PublishedId, publishedKey } from "../events/event-store.ts";
 import { lockStreams } from "../pull/consumer-store.ts";
 import type { PullWaits } from "../pull/pull-waits.ts";
 import type { AttemptLoop } from "../queue/attempt-loop.ts";
 import type { DeliveryAccess } from "../queue/claim-loop.ts";
 import { lockOrder, orderPlaces } from "../queue/delivery-order.ts";
-import { insertDeliveries, leasedOf, type NewDelivery, operators } from "../queue/insert-deliveries.ts";
+import {
+  type EventsToKeep,
+  type Inserted,
+  insertDeliveries,
+  leasedOf,
+  type NewDelivery,
+  operators,
+  rowsMax,
+} from "../queue/insert-deliveries.ts";
 import { hostOf } from "../queue/lane.ts";
 import type { Lanes } from "../queue/lanes.ts";
 import type { Leases } from "../queue/leases.ts";
@@ -47,7 +56,6 @@ export type FanOut = ReturnType<typeof createFanOut>;
 
 /** Creates the fan-out: one delivery of each event for each endpoint that wants it. */
 export function createFanOut(parts: FanOutDependencies) {
-  const { directory, lanes, leases, attempts, clock, wake, pullWaits } = parts;
   return {
     /**
      * Stores the deliveries of the events, and after the commit makes the first attempts without a look into the queue.
@@ -55,37 +63,110 @@ export function createFanOut(parts: FanOutDependencies) {
      * in `kept` are stored even if no endpoint wants them.
      */
     async deliver(tx: Tx, events: readonly OutgoingEvent[], kept: readonly OutgoingEvent[] = []): Promise<void> {
-      const accountIds = [...new Set(events.map(({ accountId }) => accountId))];
-      if (accountIds.length === 0) return;
-      for (let attempt = 1; ; attempt++) {
-        const accounts = await directory.ofAccounts(accountIds);
-        const ofOperators = await directory.ofOperators();
-        const { instance, leaseMs } = leases;
-        const subscribers = await subscribersOf(clock, [...accounts, ofOperators], events);
-        const planned = await withOrder(tx, plan(parts, subscribers, events, instance !== null));
+      if (events.length === 0) return;
+      const stored = await whileStale(parts.directory, events, async (known) => {
+        const planned = await withOrder(tx, await planFor(parts, known, events));
         await lockStreams(tx, streamsOf(planned));
-        const arrived = planned.some(({ leased }) => leased) ? leases.expect() : () => {};
-        const terms = { leaseMs, instance };
-        const { stale, created, leasedUntil } = await insertDeliveries(tx, accounts, ofOperators, planned, terms, kept);
-        if (stale.length === 0) {
-          const isCreated = new Set(created);
-          return tx.afterCommit(() => {
-            const due = planned.filter(({ leased, order }) => !leased && !order?.waits);
-            const { push = [], pull = [] } = Object.groupBy(due, ({ endpoint }) => endpoint.type);
-            for (const { endpointId } of push) lanes.setBacklog(endpointId, true);
-            // A claim for endpoints without room would find nothing to do; they wake the loop when they have room again.
-            if (push.some(({ endpointId }) => lanes.roomOf(endpointId, false) > 0)) wake();
-            pullWaits.announce(pull.map(({ endpointId }) => endpointId));
-            startAttempts(attempts, planned, isCreated, leasedUntil);
-            arrived();
-          });
-        }
-        if (attempt === attemptsMax) throw new Error(`the endpoints of ${stale.length} accounts keep changing`);
-        directory.forget(stale);
-      }
+        return store(parts, tx, known, planned, { kept });
+      });
+      if (stored) tx.afterCommit(() => start(parts, stored));
+    },
+
+    /**
+     * Does the same in one statement that commits by itself, which also notes the ids of the events and leaves out those
+     * that are known already. Returns the stored events; null, with nothing stored, when the deliveries need more
+     * statements: locks for an order or a stream, or more rows than one statement takes.
+     */
+    async deliverAtOnce(
+      pool: Pool,
+      events: readonly OutgoingEvent[],
+      ids: readonly PublishedId[],
+    ): Promise<readonly OutgoingEvent[] | null> {
+      const stored = await whileStale(parts.directory, events, async (known) => {
+        const planned = await planFor(parts, known, events);
+        const isOneStatement = planned.length <= rowsMax && !planned.some(needsLock);
+        const db = committingAtOnce(pool);
+        return isOneStatement ? store(parts, db, known, planned, { kept: events, ids }) : null;
+      });
+      if (!stored) return null;
+      start(parts, stored);
+      const fresh = new Set(stored.inserted.fresh);
+      const repeated = new Set(ids.map(publishedKey).filter((key) => !fresh.has(key)));
+      return events.filter((event) => !repeated.has(publishedKey(event)));
     },
   };
 }
+
+interface KnownEndpoints {
+  readonly accounts: readonly AccountEndpoints[];
+  readonly ofOperators: AccountEndpoints;
+}
+
+/** Deliveries that are stored and may start. */
+interface Stored {
+  readonly inserted: Inserted;
+  readonly planned: readonly Planned[];
+  /** Says that the leases are in memory. */
+  readonly arrived: () => void;
+}
+
+/** Repeats `write` while the endpoints change between their read and the write. */
+async function whileStale(
+  directory: EndpointDirectory,
+  events: readonly OutgoingEvent[],
+  write: (known: KnownEndpoints) => Promise<Stored | null>,
+): Promise<Stored | null> {
+  const accountIds = [...new Set(events.map(({ accountId }) => accountId))];
+  for (let attempt = 1; ; attempt++) {
+    const accounts = await directory.ofAccounts(accountIds);
+    const stored = await write({ accounts, ofOperators: await directory.ofOperators() });
+    const stale = stored?.inserted.stale ?? [];
+    if (stale.length === 0) return stored;
+    if (attempt === attemptsMax) throw new Error(`the endpoints of ${stale.length} accounts keep changing`);
+    directory.forget(stale);
+  }
+}
+
+async function planFor(
+  parts: FanOutDependencies,
+  { accounts, ofOperators }: KnownEndpoints,
+  events: readonly OutgoingEvent[],
+): Promise<Planned[]> {
+  const subscribers = await subscribersOf(parts.clock, [...accounts, ofOperators], events);
+  return plan(parts, subscribers, events, parts.leases.instance !== null);
+}
+
+async function store(
+  { leases }: Pick<FanOutDependencies, "leases">,
+  db: Queryable,
+  { accounts, ofOperators }: KnownEndpoints,
+  planned: readonly Planned[],
+  toKeep: EventsToKeep,
+): Promise<Stored> {
+  const { instance, leaseMs } = leases;
+  const arrived = planned.some(({ leased }) => leased) ? leases.expect() : () => {};
+  const inserted = await insertDeliveries(db, accounts, ofOperators, planned, { leaseMs, instance }, toKeep);
+  return { inserted, planned, arrived };
+}
+
+/** Makes the first attempts of committed deliveries, and wakes what waits for the others. */
+function start(
+  { lanes, wake, pullWaits, attempts }: FanOutDependencies,
+  { inserted: { created, leasedUntil }, planned, arrived }: Stored,
+): void {
+  const due = planned.filter(({ leased, order }) => !leased && !order?.waits);
+  const { push = [], pull = [] } = Object.groupBy(due, ({ endpoint }) => endpoint.type);
+  for (const { endpointId } of push) lanes.setBacklog(endpointId, true);
+  // A claim for endpoints without room would find nothing to do; they wake the loop when they have room again.
+  if (push.some(({ endpointId }) => lanes.roomOf(endpointId, false) > 0)) wake();
+  pullWaits.announce(pull.map(({ endpointId }) => endpointId));
+  startAttempts(attempts, planned, new Set(created), leasedUntil);
+  arrived();
+}
+
+/** An order, and the streams of pull endpoints, are kept by locks. */
+const needsLock = ({ endpoint: { type, settings }, event: { subject } }: Planned): boolean =>
+  type === "pull" || (settings.ordered && subject !== null);
 
 /** Lists the pull endpoints among the targets. */
 const streamsOf = (planned: readonly Planned[]): string[] =>

@@ -35,11 +35,25 @@ const noteNames = sql(
    order by account_id, name on conflict do nothing`,
 );
 
+type NamedEvent = Pick<OutgoingEvent, "accountId" | "names">;
+
 export type TypeNames = ReturnType<typeof createTypeNames>;
 
 /** Stores the names that accounts and their partners give to events, so that a subscription to none of them is noticed. */
 export function createTypeNames(pool: Pool) {
   const noted = new LRUCache<string, true>({ max: notedMax });
+
+  function unnotedOf(events: readonly NamedEvent[]) {
+    const fresh = new Map<string, readonly [accountId: string, name: string]>();
+    for (const { accountId, names } of events) {
+      for (const name of names) {
+        const key = `${accountId} ${name}`;
+        if (!serviceNames.has(name) && !noted.has(key)) fresh.set(key, [accountId, name]);
+      }
+    }
+    return fresh;
+  }
+
   return {
     async of(accountId: string, from: Queryable = pool): Promise<KnownTypes> {
       const { rows } = await from.query<{ name: string; sent: boolean }>(ownNames, [accountId]);
@@ -47,15 +61,12 @@ export function createTypeNames(pool: Pool) {
       return { names, isComplete: rows.filter(({ sent }) => sent).length < sentMax };
     },
 
+    /** Returns true when this instance knows all names of the events to be recorded. */
+    areNoted: (events: readonly NamedEvent[]): boolean => unnotedOf(events).size === 0,
+
     /** Records the names of events in the transaction that delivers them. Known names cost no statement. */
-    async note(tx: Tx, events: readonly Pick<OutgoingEvent, "accountId" | "names">[]): Promise<void> {
-      const fresh = new Map<string, readonly [accountId: string, name: string]>();
-      for (const { accountId, names } of events) {
-        for (const name of names) {
-          const key = `${accountId} ${name}`;
-          if (!serviceNames.has(name) && !noted.has(key)) fresh.set(key, [accountId, name]);
-        }
-      }
+    async note(tx: Tx, events: readonly NamedEvent[]): Promise<void> {
+      const fresh = unnotedOf(events);
       if (fresh.size === 0) return;
       const pairs = [...fresh.values()];
       await tx.query(noteNames, [pairs.map(([accountId]) => accountId), pairs.map(([, name]) => name)]);
@@ -67,11 +78,14 @@ export function createTypeNames(pool: Pool) {
 }
 
 /** Records the names of all events that pass the fan-out. */
-export const notingNames = (fanOut: FanOut, typeNames: Pick<TypeNames, "note">): FanOut => ({
+export const notingNames = (fanOut: FanOut, typeNames: Pick<TypeNames, "note" | "areNoted">): FanOut => ({
   async deliver(tx, events, kept) {
     await typeNames.note(tx, events);
     await fanOut.deliver(tx, events, kept);
   },
+  // The transaction of a new name records it.
+  deliverAtOnce: async (pool, events, ids) =>
+    typeNames.areNoted(events) ? fanOut.deliverAtOnce(pool, events, ids) : null,
 });
 
 /** The known types that a subscribed name matches. */

@@ -64,4 +64,9 @@ export const announcing = (fanOut: FanOut, announcements: Pick<Announcements, "n
     await fanOut.deliver(tx, events, kept);
     tx.afterCommit(() => announcements.note(events));
   },
+  async deliverAtOnce(pool, events, ids) {
+    const stored = await fanOut.deliverAtOnce(pool, events, ids);
+    announcements.note(stored ?? []);
+    return stored;
+  },
 });

@@ -55,6 +55,8 @@ export interface PublishedId {
 export const publishedKey = ({ accountId, id }: Pick<PublishedId, "accountId" | "id">): string => `${accountId} ${id}`;
 
 const keyColumns = [({ accountId }: PublishedId) => accountId, ({ id }: PublishedId) => id];
+/** Columns of the statements that note ids. */
+export const noteColumns = [...keyColumns, ({ digest }: PublishedId) => digest, ({ at }: PublishedId) => at];
 
 const columns = `id, type, body, created_at as "createdAt"`;
 const list = sql(
@@ -141,8 +143,7 @@ export function createEventStore(pool: Pool) {
      */
     async notePublished(tx: Tx, ids: readonly PublishedId[]): Promise<Set<string>> {
       if (ids.length === 0) return new Set();
-      const values = columnsOf(ids, [...keyColumns, ({ digest }) => digest, ({ at }) => at]);
-      return new Set((await tx.query<PublishedId>(notePublished, values)).rows.map(publishedKey));
+      return new Set((await tx.query<PublishedId>(notePublished, columnsOf(ids, noteColumns))).rows.map(publishedKey));
     },
 
     /** Returns the digests of known ids, by key. */

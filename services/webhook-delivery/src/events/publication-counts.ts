@@ -2,7 +2,7 @@ import type { Caller } from "@signalbox/auth";
 import { type Clock, hours, minutes } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
-import { inTransaction, type Pool, sql, type Tx } from "@signalbox/storage";
+import { inTransaction, type Pool, sql } from "@signalbox/storage";
 
 interface Dependencies {
   readonly pool: Pool;
@@ -54,11 +54,11 @@ export function createPublicationCounts({ pool, outbox, clock }: Dependencies) {
   }
 
   return {
-    /** Counts the events of a publication when its transaction commits. */
-    count(tx: Tx, { accountId, credential }: Caller, events: number): void {
+    /** Counts the events of a publication that is committed. */
+    count({ accountId, credential }: Caller, events: number): void {
       if (events === 0) return;
       const hour = new Date(Math.floor(clock.nowMs() / hours(1)) * hours(1));
-      tx.afterCommit(() => add({ accountId, credential: credential.id, hour, events }));
+      add({ accountId, credential: credential.id, hour, events });
     },
 
     /** Saves the counts, and keeps them for the next time when that fails. */

@@ -49,7 +49,8 @@ interface Publication {
   readonly ids: readonly PublishedId[];
   /** For each event its mismatch with a schema that only warns, or null. */
   readonly warnings: readonly (Misfit | null)[];
-  readonly complete: Complete<PublishOutcome>;
+  /** Absent for a request without an `Idempotency-Key`. */
+  readonly complete: Complete<PublishOutcome> | undefined;
 }
 
 /** The policy that limits the events of an account, also by the name that the route gives it. */
@@ -68,7 +69,7 @@ export type PublishEvents = ReturnType<typeof createPublishEvents>;
 /** Creates the operation that publishes an account's own events. Requests that meet share a transaction. */
 export function createPublishEvents(dependencies: EventDependencies) {
   const { eventChecks, limiter, clock, tracer } = dependencies;
-  const group = new GroupCommit<Publication, PublishOutcome>({
+  const group = new GroupCommit<Publication, PublishOutcome | Promise<PublishOutcome>>({
     write: (batch) => publishTogether(dependencies, batch),
     clock,
     sizeMax: batchBytesMax,
@@ -97,7 +98,7 @@ export function createPublishEvents(dependencies: EventDependencies) {
   return async (
     caller: Caller,
     given: readonly CustomEvent[],
-    complete: Complete<PublishOutcome> = async () => {},
+    complete?: Complete<PublishOutcome>,
   ): Promise<PublishOutcome> => {
     const { accountId } = caller;
     countOthers(accountId, given.length - 1);
@@ -117,8 +118,34 @@ export function createPublishEvents(dependencies: EventDependencies) {
   };
 }
 
-/** Publishes what several requests bring in one transaction. A request that is refused leaves nothing in it. */
+/**
+ * Publishes what several requests bring with one commit. A single event without an answer to store is refused or stored
+ * by itself: where there are no others, one statement does, and a repeated id is looked up in a transaction.
+ */
 async function publishTogether(
+  dependencies: EventDependencies,
+  batch: readonly Publication[],
+): Promise<readonly (PublishOutcome | Promise<PublishOutcome>)[]> {
+  const { pool, fanOut, publicationCounts } = dependencies;
+  const ids = batch.flatMap((publication) => publication.ids);
+  const events = batch.flatMap((publication) => publication.events);
+  const isPlain = batch.every(({ events: { length }, complete }) => length === 1 && complete === undefined);
+  const stored = isPlain ? await fanOut.deliverAtOnce(pool, events, ids) : null;
+  if (stored === null) return publishInTransaction(dependencies, batch);
+  const fresh = new Set(stored);
+  const isNew = (publication: Publication) => publication.events.every((event) => fresh.has(event));
+  const { accepted = [], repeated = [] } = Object.groupBy(batch, (one) => (isNew(one) ? "accepted" : "repeated"));
+  for (const { caller } of accepted) publicationCounts.count(caller, 1);
+  const again = repeated.length === 0 ? null : publishInTransaction(dependencies, repeated);
+  return batch.map((publication) =>
+    isNew(publication) || again === null
+      ? { outcome: "published", published: publishedOf(publication, fresh) }
+      : again.then((outcomes) => outcomes[repeated.indexOf(publication)] as PublishOutcome),
+  );
+}
+
+/** Publishes what several requests bring in one transaction. A request that is refused leaves nothing in it. */
+async function publishInTransaction(
   { pool, eventStore, fanOut, publicationCounts }: EventDependencies,
   batch: readonly Publication[],
 ): Promise<PublishOutcome[]> {
@@ -147,8 +174,8 @@ async function publishTogether(
       else {
         const outcome = { outcome: "published", published: publishedOf(publication, isNew) } as const;
         outcomes.push(outcome);
-        publicationCounts.count(tx, publication.caller, isNew.size);
-        await publication.complete(tx, outcome);
+        tx.afterCommit(() => publicationCounts.count(publication.caller, isNew.size));
+        await publication.complete?.(tx, outcome);
       }
     }
     return outcomes;

@@ -1,4 +1,5 @@
-import { columnsOf, sql, type Tx } from "@signalbox/storage";
+import { columnsOf, type Queryable, sql } from "@signalbox/storage";
+import { noteColumns, type PublishedId } from "../events/event-store.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
 
 /** An event to store with its deliveries. */
@@ -54,9 +55,7 @@ export const fingerprintOf = (endpoints: string) => `coalesce(sum(hashtextextend
  * Writes nothing when the endpoints of an account differ from those in memory. The queue is in the order of the events,
  * and within a millisecond in that of the rows, so that waiting deliveries go out in their order.
  */
-const insert = sql(
-  "queue.insert",
-  `with stale as materialized (
+const insertText = (given: string, noted = "", fresh = "") => `with stale as materialized (
      select given.account_id from unnest($1::text[], $2::numeric[]) as given (account_id, fingerprint)
      cross join lateral (
        select ${fingerprintOf("p")} as fingerprint from endpoints p
@@ -66,12 +65,12 @@ const insert = sql(
      select '${operators}' from (
        select ${fingerprintOf("p")} as fingerprint from endpoints p where scope = 'all' and deleted_at is null) as now
      where now.fingerprint <> $24::numeric
-   ), given as materialized (
+   )${noted}, given as materialized (
      select * from unnest($3::text[], $4::timestamptz[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bool[],
        $10::int[], $20::text[], $21::float8[], $22::bool[]) with ordinality
        as given (id, created_at, endpoint_id, account_id, event_id, event_type, leased, delay_ms, order_key, sequence,
          waits, place)
-     where not exists (select from stale)
+     where not exists (select from stale)${given}
    ), created as (
      insert into deliveries (id, created_at, endpoint_id, account_id, event_id, event_type, status, attempts, order_key,
        sequence)
@@ -86,8 +85,8 @@ const insert = sql(
    ), stored as (
      insert into webhook_events (id, account_id, type, body, traceparent, created_at, deliveries, about_account_id, about_id)
      select * from unnest($11::text[], $12::text[], $13::text[], $14::bytea[], $15::text[], $16::timestamptz[], $17::int[],
-       $23::text[], $26::text[])
-     where not exists (select from stale) on conflict do nothing
+       $23::text[], $26::text[]) as given (event_id, account_id)
+     where not exists (select from stale)${given} on conflict do nothing
    ), queued as (
      insert into delivery_queue (endpoint_id, due_at, delivery_id, created_at, leased_by, order_key, sequence)
      select endpoint_id,
@@ -96,15 +95,38 @@ const insert = sql(
        id, created_at, case when leased then $19::int end, order_key, sequence
      from given join created using (id)
    )
-   select array(select account_id from stale) as stale, array(select id from created) as created,
-     date_trunc('milliseconds', statement_timestamp()) + $18::int * interval '1 ms' as "leasedUntil"`,
+   select array(select account_id from stale) as stale, array(select id from created) as created,${fresh}
+     date_trunc('milliseconds', statement_timestamp()) + $18::int * interval '1 ms' as "leasedUntil"`;
+
+const insert = sql("queue.insert", insertText(""));
+
+/**
+ * The same with the ids that publishers chose. An event whose id is known already is left out. In one order, so that two
+ * statements with the same ids do not wait for each other.
+ */
+const insertNoted = sql(
+  "queue.insert-noted",
+  insertText(
+    " and not exists (select from repeated as r where r.account_id = given.account_id and r.id = given.event_id)",
+    `, noted as (
+     insert into published_events (account_id, id, digest, created_at)
+     select * from unnest($27::text[], $28::text[], $29::bytea[], $30::timestamptz[]) as ids (account_id, id, digest, at)
+     where not exists (select from stale) order by account_id, id
+     on conflict do nothing returning account_id, id
+   ), repeated as materialized (
+     select * from unnest($27::text[], $28::text[]) as ids (account_id, id) except select account_id, id from noted
+   )`,
+    " array(select account_id || ' ' || id from noted) as fresh,",
+  ),
 );
 
-interface Inserted {
+export interface Inserted {
   /** Accounts whose endpoints have changed since the plan; then nothing is stored. */
   readonly stale: readonly string[];
   /** Ids of the deliveries that did not exist before. */
   readonly created: readonly string[];
+  /** Keys of the noted ids that were not known before; absent when none were to be noted. */
+  readonly fresh?: readonly string[];
   readonly leasedUntil: Date;
 }
 
@@ -118,46 +140,55 @@ interface OncePerWrite {
   readonly accounts: readonly Fingerprint[];
   readonly ofOperators: Pick<Fingerprint, "fingerprint"> | null;
   readonly counts: ReadonlyMap<NewEvent, number>;
+  readonly ids: readonly PublishedId[] | null;
 }
 
 /** Deliveries in one statement: ten thousand at once would hold the process for a tenth of a second. */
-const rowsMax = 250;
+export const rowsMax = 250;
+
+export interface EventsToKeep {
+  /** Events to store even if there is no delivery of them. */
+  readonly kept?: readonly NewEvent[];
+  /** Ids to note; the events that have a known one are left out. For as many deliveries as one statement takes. */
+  readonly ids?: readonly PublishedId[];
+}
 
 /**
  * Stores events with their deliveries. When the endpoints of an account have changed, it stores nothing and returns the
  * account as stale.
  */
 export async function insertDeliveries(
-  tx: Tx,
+  db: Queryable,
   accounts: readonly Fingerprint[],
   ofOperators: Pick<Fingerprint, "fingerprint"> | null,
   deliveries: readonly NewDelivery[],
   terms: Terms,
-  keptEvents: readonly NewEvent[] = [],
+  { kept = [], ids }: EventsToKeep = {},
 ): Promise<Inserted> {
-  const counts = new Map<NewEvent, number>(keptEvents.map((event) => [event, 1]));
+  const counts = new Map<NewEvent, number>(kept.map((event) => [event, 1]));
   for (const { event } of deliveries) counts.set(event, (counts.get(event) ?? 0) + 1);
-  const first = await insertPart(tx, deliveries.slice(0, rowsMax), 0, terms, { accounts, ofOperators, counts });
+  const once = { accounts, ofOperators, counts, ids: ids ?? null };
+  const first = await insertPart(db, deliveries.slice(0, rowsMax), 0, terms, once);
   if (first.stale.length > 0) return first;
   const created = [...first.created];
   for (let from = rowsMax; from < deliveries.length; from += rowsMax) {
-    const part = await insertPart(tx, deliveries.slice(from, from + rowsMax), from, terms, nothing);
+    const part = await insertPart(db, deliveries.slice(from, from + rowsMax), from, terms, nothing);
     for (const id of part.created) created.push(id);
   }
   return { ...first, created };
 }
 
-const nothing: OncePerWrite = { accounts: [], ofOperators: null, counts: new Map() };
+const nothing: OncePerWrite = { accounts: [], ofOperators: null, counts: new Map(), ids: null };
 
 async function insertPart(
-  tx: Tx,
+  db: Queryable,
   deliveries: readonly NewDelivery[],
   from: number,
   { leaseMs, instance }: Terms,
-  { accounts, ofOperators, counts }: OncePerWrite,
+  { accounts, ofOperators, counts, ids }: OncePerWrite,
 ): Promise<Inserted> {
   const events = [...counts.keys()];
-  const { rows } = await tx.query<Inserted>(insert, [
+  const { rows } = await db.query<Inserted>(ids ? insertNoted : insert, [
     accounts.map(({ accountId }) => accountId),
     accounts.map(({ fingerprint }) => fingerprint),
     ...columnsOf(deliveries, [
@@ -190,6 +221,7 @@ async function insertPart(
     ofOperators?.fingerprint ?? null,
     from,
     events.map(({ aboutId }) => aboutId ?? null),
+    ...(ids ? columnsOf(ids, noteColumns) : []),
   ]);
   return rows[0] as Inserted;
 }
