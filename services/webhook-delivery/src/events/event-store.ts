@@ -1,7 +1,8 @@
 import type { Caller } from "@signalbox/auth";
 import { timeOfPublicId } from "@signalbox/core";
 import {
-  columnsOf,
+  type BinaryColumn,
+  binaryColumnsOf,
   type ListRange,
   newestFirst,
   type Pool,
@@ -54,9 +55,16 @@ export interface PublishedId {
 /** Identifies an id among those of all accounts. */
 export const publishedKey = ({ accountId, id }: Pick<PublishedId, "accountId" | "id">): string => `${accountId} ${id}`;
 
-const keyColumns = [({ accountId }: PublishedId) => accountId, ({ id }: PublishedId) => id];
+const keyColumns: readonly BinaryColumn<PublishedId>[] = [
+  ["text", ({ accountId }) => accountId],
+  ["text", ({ id }) => id],
+];
 /** Columns of the statements that note ids. */
-export const noteColumns = [...keyColumns, ({ digest }: PublishedId) => digest, ({ at }: PublishedId) => at];
+export const noteColumns: readonly BinaryColumn<PublishedId>[] = [
+  ...keyColumns,
+  ["bytea", ({ digest }) => digest],
+  ["timestamptz", ({ at }) => at],
+];
 
 const columns = `id, type, body, created_at as "createdAt"`;
 const list = sql(
@@ -143,18 +151,20 @@ export function createEventStore(pool: Pool) {
      */
     async notePublished(tx: Tx, ids: readonly PublishedId[]): Promise<Set<string>> {
       if (ids.length === 0) return new Set();
-      return new Set((await tx.query<PublishedId>(notePublished, columnsOf(ids, noteColumns))).rows.map(publishedKey));
+      return new Set(
+        (await tx.query<PublishedId>(notePublished, binaryColumnsOf(ids, noteColumns))).rows.map(publishedKey),
+      );
     },
 
     /** Returns the digests of known ids, by key. */
     async digestsOf(tx: Tx, ids: readonly PublishedId[]): Promise<Map<string, Buffer>> {
       if (ids.length === 0) return new Map();
-      const { rows } = await tx.query<PublishedId>(knownPublished, columnsOf(ids, keyColumns));
+      const { rows } = await tx.query<PublishedId>(knownPublished, binaryColumnsOf(ids, keyColumns));
       return new Map(rows.map((row) => [publishedKey(row), row.digest]));
     },
 
     async forgetPublished(tx: Tx, ids: readonly PublishedId[]): Promise<void> {
-      if (ids.length > 0) await tx.query(forgetPublished, columnsOf(ids, keyColumns));
+      if (ids.length > 0) await tx.query(forgetPublished, binaryColumnsOf(ids, keyColumns));
     },
   };
 }

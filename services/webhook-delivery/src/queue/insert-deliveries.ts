@@ -1,4 +1,4 @@
-import { columnsOf, type Queryable, sql } from "@signalbox/storage";
+import { type BinaryColumn, binaryColumnsOf, type Queryable, sql } from "@signalbox/storage";
 import { noteColumns, type PublishedId } from "../events/event-store.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
 
@@ -180,6 +180,30 @@ export async function insertDeliveries(
 
 const nothing: OncePerWrite = { accounts: [], ofOperators: null, counts: new Map(), ids: null };
 
+const deliveryColumns: readonly BinaryColumn<NewDelivery>[] = [
+  ["text", ({ id }) => id],
+  ["timestamptz", ({ event }) => event.createdAt],
+  ["text", ({ endpointId }) => endpointId],
+  ["text", ({ event }) => event.accountId],
+  ["text", ({ event }) => event.id],
+  ["text", ({ event }) => event.type],
+  ["bool", ({ leased }) => leased],
+  ["int4", ({ delayMs }) => delayMs],
+];
+const eventColumns: readonly BinaryColumn<NewEvent>[] = [
+  ["text", ({ id }) => id],
+  ["text", ({ accountId }) => accountId],
+  ["text", ({ type }) => type],
+  ["bytea", ({ body }) => body],
+  ["text", ({ traceparent }) => traceparent],
+  ["timestamptz", ({ createdAt }) => createdAt],
+];
+const orderColumns: readonly BinaryColumn<NewDelivery>[] = [
+  ["text", ({ order }) => order?.key],
+  ["float8", ({ order }) => order?.sequence],
+  ["bool", ({ order }) => order?.waits ?? false],
+];
+
 async function insertPart(
   db: Queryable,
   deliveries: readonly NewDelivery[],
@@ -191,37 +215,16 @@ async function insertPart(
   const { rows } = await db.query<Inserted>(ids ? insertNoted : insert, [
     accounts.map(({ accountId }) => accountId),
     accounts.map(({ fingerprint }) => fingerprint),
-    ...columnsOf(deliveries, [
-      ({ id }) => id,
-      ({ event }) => event.createdAt,
-      ({ endpointId }) => endpointId,
-      ({ event }) => event.accountId,
-      ({ event }) => event.id,
-      ({ event }) => event.type,
-      ({ leased }) => leased,
-      ({ delayMs }) => delayMs,
-    ]),
-    ...columnsOf(events, [
-      ({ id }) => id,
-      ({ accountId }) => accountId,
-      ({ type }) => type,
-      ({ body }) => body,
-      ({ traceparent }) => traceparent,
-      ({ createdAt }) => createdAt,
-      (event) => counts.get(event),
-    ]),
+    ...binaryColumnsOf(deliveries, deliveryColumns),
+    ...binaryColumnsOf(events, [...eventColumns, ["int4", (event) => counts.get(event)]]),
     leaseMs,
     instance,
-    ...columnsOf(deliveries, [
-      ({ order }) => order?.key ?? null,
-      ({ order }) => order?.sequence ?? null,
-      ({ order }) => order?.waits ?? false,
-    ]),
-    events.map(({ aboutAccountId }) => aboutAccountId ?? null),
+    ...binaryColumnsOf(deliveries, orderColumns),
+    ...binaryColumnsOf(events, [["text", ({ aboutAccountId }) => aboutAccountId]]),
     ofOperators?.fingerprint ?? null,
     from,
-    events.map(({ aboutId }) => aboutId ?? null),
-    ...(ids ? columnsOf(ids, noteColumns) : []),
+    ...binaryColumnsOf(events, [["text", ({ aboutId }) => aboutId]]),
+    ...(ids ? binaryColumnsOf(ids, noteColumns) : []),
   ]);
   return rows[0] as Inserted;
 }

@@ -1,4 +1,4 @@
-import { columnsOf, freshBatch, type Queryable, sql } from "@signalbox/storage";
+import { type BinaryColumn, binaryColumnsOf, freshBatch, type Queryable, sql } from "@signalbox/storage";
 import type { Attempt } from "../deliveries/attempt.ts";
 import type { HealthLimits } from "../endpoints/endpoint-health.ts";
 import { entryOf } from "../statistics/attempt-statistics.ts";
@@ -101,32 +101,34 @@ const record = sql(
 
 export type RecordLimits = Pick<HealthLimits, "failedShare" | "failingAfterMs" | "disableAfterMs">;
 
+const resultColumns: readonly BinaryColumn<Result>[] = [
+  ["text", ({ delivery }) => delivery.id],
+  ["timestamptz", ({ delivery }) => delivery.createdAt],
+  ["text", ({ delivery }) => delivery.endpointId],
+  ["timestamptz", ({ delivery }) => delivery.leasedUntil],
+  ["text", ({ status }) => status],
+  ["int4", ({ delayMs }) => delayMs],
+  ["int4", ({ attempt }) => attempt.number],
+  ["int4", ({ attempt }) => attempt.status],
+  ["text", ({ attempt }) => attempt.error],
+  ["timestamptz", ({ attempt }) => attempt.startedAt],
+  ["text", ({ attempt }) => attempt.id],
+  ["text", ({ delivery }) => delivery.accountId],
+  ["int4", ({ attempt }) => attempt.durationMs],
+  ["text", ({ attempt }) => attempt.response],
+  ["int4", ({ used }) => used],
+  ["bool", ({ failed }) => failed],
+  ["text", ({ attempt }) => attempt.phase],
+  ["text", ({ attempt }) => attempt.decision],
+  ["text", ({ attempt }) => attempt.exchange && JSON.stringify(attempt.exchange)],
+];
+
 export async function recordResults(
   db: Queryable,
   results: readonly Result[],
   { failedShare, failingAfterMs, disableAfterMs }: RecordLimits,
 ): Promise<Recorded> {
-  const columns = columnsOf(results, [
-    ({ delivery }) => delivery.id,
-    ({ delivery }) => delivery.createdAt,
-    ({ delivery }) => delivery.endpointId,
-    ({ delivery }) => delivery.leasedUntil,
-    ({ status }) => status,
-    ({ delayMs }) => delayMs,
-    ({ attempt }) => attempt.number,
-    ({ attempt }) => attempt.status,
-    ({ attempt }) => attempt.error,
-    ({ attempt }) => attempt.startedAt,
-    ({ attempt }) => attempt.id,
-    ({ delivery }) => delivery.accountId,
-    ({ attempt }) => attempt.durationMs,
-    ({ attempt }) => attempt.response,
-    ({ used }) => used,
-    ({ failed }) => failed,
-    ({ attempt }) => attempt.phase,
-    ({ attempt }) => attempt.decision,
-    ({ attempt }) => attempt.exchange && JSON.stringify(attempt.exchange),
-  ]);
+  const columns = binaryColumnsOf(results, resultColumns);
   const times = results.map(({ delivery }) => delivery.createdAt.getTime());
   const days = [new Date(Math.min(...times)), new Date(Math.max(...times))];
   const types = results.map(({ attempt }) => attempt.eventType);

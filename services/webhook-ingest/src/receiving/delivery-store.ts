@@ -1,5 +1,5 @@
 import { outboxInsert, type PreparedEvent } from "@signalbox/events";
-import { columnsOf, freshBatch, type Pool, sql } from "@signalbox/storage";
+import { type BinaryColumn, binaryColumnsOf, freshBatch, type Pool, sql } from "@signalbox/storage";
 import { acceptedEntry } from "../statistics/source-statistics.ts";
 import type { Delivery } from "./delivery.ts";
 import type { DeliveryKeys } from "./delivery-keys.ts";
@@ -42,7 +42,7 @@ const insert = sql(
   `with given as (
      select * from unnest($1::text[], $2::text[], $3::int4[], $4::bytea[], $5::bytea[], $6::bytea[], $7::text[], $8::bool[],
          $9::text[], $10::bool[], $11::text[], $12::text[], $13::bool[], $14::text[], $15::bytea[], $16::bool[], $17::timestamptz[],
-         $18::uuid[], $19::text[], $20::text[], $21::text[], $22::bytea[], $23::int4[], $24::text[])
+         $18::text[], $19::text[], $20::text[], $21::text[], $22::bytea[], $23::int4[], $24::text[])
        with ordinality as given (id, source_id, revision, id_key, signed_key, content, delivery_id, is_id_signed, event_type,
          is_type_signed, content_type, same_content_as, forwarded, headers, body, body_decoded, received_at,
          event_id, topic, key, event_headers, payload, key_hash, origin, nth)
@@ -69,7 +69,7 @@ const insert = sql(
      select $25::text, case when (select count(*) from new) < cardinality($1::text[]) then array(select nth::int from new) end
      where exists (select from new)
    ), published as (
-     ${outboxInsert("select event_id, topic, key, event_headers as headers, payload, key_hash from new order by nth")}
+     ${outboxInsert("select event_id::uuid, topic, key, event_headers as headers, payload, key_hash from new order by nth")}
    )
    select given.id, case when live.id is null then 'stale' when fresh.received_id is not null then 'new'
        when exists (select from received_keys as k
@@ -102,7 +102,7 @@ export function createDeliveryStore(pool: Pool) {
       writes: readonly DeliveryWrite[],
     ): Promise<{ readonly outcomes: ReadonlyMap<string, InsertOutcome>; readonly shards: readonly number[] }> {
       const { rows } = await pool.query<{ id: string; outcome: InsertOutcome; shards: number[] | null }>(insert, [
-        ...columnsOf(writes, columnsOfGiven),
+        ...binaryColumnsOf(writes, columnsOfGiven),
         freshBatch(writes.map(({ delivery }) => acceptedEntry(delivery))),
       ]);
       return { outcomes: new Map(rows.map(({ id, outcome }) => [id, outcome])), shards: rows[0]?.shards ?? [] };
@@ -122,30 +122,30 @@ export function createDeliveryStore(pool: Pool) {
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 
 /** Columns of `given`. */
-const columnsOfGiven: readonly ((write: DeliveryWrite) => unknown)[] = [
-  ({ delivery }) => delivery.id,
-  ({ delivery }) => delivery.source.id,
-  ({ delivery }) => delivery.source.revision,
-  ({ keys }) => keys.id,
-  ({ keys }) => keys.signed,
-  ({ keys }) => keys.content,
-  ({ deliveryId }) => deliveryId,
+const columnsOfGiven: readonly BinaryColumn<DeliveryWrite>[] = [
+  ["text", ({ delivery }) => delivery.id],
+  ["text", ({ delivery }) => delivery.source.id],
+  ["int4", ({ delivery }) => delivery.source.revision],
+  ["bytea", ({ keys }) => keys.id],
+  ["bytea", ({ keys }) => keys.signed],
+  ["bytea", ({ keys }) => keys.content],
+  ["text", ({ deliveryId }) => deliveryId],
   // Digits of the content behind an id are signed by nobody.
-  ({ delivery: { deliveryId: own }, deliveryId }) => own.signed && own.value === deliveryId,
-  ({ delivery }) => delivery.eventType?.value ?? null,
-  ({ delivery }) => delivery.eventType?.signed ?? false,
-  ({ delivery }) => delivery.contentType,
-  ({ sameContentAs }) => sameContentAs,
-  ({ delivery }) => delivery.source.forward,
-  ({ delivery }) => JSON.stringify(delivery.headers),
-  ({ delivery }) => delivery.body,
-  ({ delivery }) => delivery.source.settings.signatureOver === "decoded",
-  ({ delivery }) => delivery.receivedAt,
-  ({ event }) => event.eventId,
-  ({ event }) => event.topic,
-  ({ event }) => event.key,
-  ({ event }) => event.headers,
-  ({ event }) => event.payload,
-  ({ event }) => event.keyHash,
-  ({ delivery }) => delivery.origin,
+  ["bool", ({ delivery: { deliveryId: own }, deliveryId }) => own.signed && own.value === deliveryId],
+  ["text", ({ delivery }) => delivery.eventType?.value ?? null],
+  ["bool", ({ delivery }) => delivery.eventType?.signed ?? false],
+  ["text", ({ delivery }) => delivery.contentType],
+  ["text", ({ sameContentAs }) => sameContentAs],
+  ["bool", ({ delivery }) => delivery.source.forward],
+  ["text", ({ delivery }) => JSON.stringify(delivery.headers)],
+  ["bytea", ({ delivery }) => delivery.body],
+  ["bool", ({ delivery }) => delivery.source.settings.signatureOver === "decoded"],
+  ["timestamptz", ({ delivery }) => delivery.receivedAt],
+  ["text", ({ event }) => event.eventId],
+  ["text", ({ event }) => event.topic],
+  ["text", ({ event }) => event.key],
+  ["text", ({ event }) => event.headers],
+  ["bytea", ({ event }) => event.payload],
+  ["int4", ({ event }) => event.keyHash],
+  ["text", ({ delivery }) => delivery.origin],
 ];
