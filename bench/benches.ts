@@ -69,6 +69,11 @@ export const benches: Readonly<Record<string, Bench>> = {
       "Publishing, ingest and queries in the first minute after a start of the embedded system on its data, against the minute after it.",
     load: () => import("./cold.ts"),
   },
+  growth: {
+    description:
+      "What an account waits for beside 100,000 endpoints, a million due deliveries and 10,000 publishing accounts, against what it waits for without them.",
+    load: () => import("./growth.ts"),
+  },
   costs: {
     description:
       "Round trips to PostgreSQL, WAL and statements of one call of each hot operation of the embedded system, with the consumers and workers behind it.",

@@ -48,7 +48,7 @@ export async function run(): Promise<BenchResult> {
   return {
     rows: times.map(({ name, coldMs, warmMs }) => ({ what: name, "first minute, p99": coldMs, "second, p99": warmMs })),
     figures: times.map(({ name, coldMs, warmMs }) =>
-      most(`${name}, p99 of the first minute, times warm`, 2, rounded(coldMs / warmMs), "", `warm ${warmMs} ms`),
+      most(`p99 of the first minute, times warm: ${name}`, 2, rounded(coldMs / warmMs), "", `warm ${warmMs} ms`),
     ),
   };
 }

@@ -38,7 +38,7 @@ export async function run(): Promise<BenchResult> {
     figures: [
       ...waits.map(({ name, quiet, beside }) =>
         most(
-          `${name.split(":")[0]}, p99 beside the load, times quiet`,
+          `p99 beside the load, times quiet: ${name.split(":")[0]}`,
           2,
           rounded(beside.p99Ms / quiet.p99Ms),
           "",

@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { benches } from "./benches.ts";
 import { historyFile, type RecordedFigure, readHistory } from "./history.ts";
+import { numeral } from "./numbers.ts";
 
 const page = fileURLToPath(new URL("../docs/reference/performance.md", import.meta.url));
 
@@ -50,7 +51,7 @@ type Row = readonly [RecordedFigure, ...RecordedFigure[]];
  */
 function percentilesTogether(figures: readonly RecordedFigure[]): Row[] {
   const rowKey = ({ bench, figure }: RecordedFigure) =>
-    `${bench} ${figure.replace(/, p\d+$/, ", p").replace(/^(\w+: ).*$/, "$1")}`;
+    `${bench} ${figure.replace(/, p\d+$/, ", p").replace(/^([^:]+: ).*$/, "$1")}`;
   return [...Map.groupBy(figures, rowKey).values()].map((row) => row as unknown as Row);
 }
 
@@ -74,7 +75,7 @@ function rowOf(row: Row, machine: string): string {
 
 /** The end of a figure's name that its row has not said yet. */
 const restOf = (figure: string): string =>
-  /^\w+: /.test(figure) ? figure.slice(figure.indexOf(": ") + 2) : figure.slice(figure.lastIndexOf(" ") + 1);
+  /^[^:]+: /.test(figure) ? figure.slice(figure.indexOf(": ") + 2) : figure.slice(figure.lastIndexOf(" ") + 1);
 
 function boundOf(wanted: RecordedFigure["wanted"]): string {
   if (wanted === null) return "–";
@@ -82,4 +83,3 @@ function boundOf(wanted: RecordedFigure["wanted"]): string {
 }
 
 const letter = (index: number): string => String.fromCharCode(65 + index);
-const numeral = (value: number): string => value.toLocaleString("en", { maximumFractionDigits: 2 });
