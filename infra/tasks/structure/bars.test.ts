@@ -84,3 +84,58 @@ test("a service that outgrows its ceiling breaks its bar; its tests do not count
   assert.ok((measure(files)?.max ?? 43) < 43);
   assert.equal(measure(files.map(({ path, text }) => ({ path: path.replace(".ts", ".test.ts"), text })))?.figure, 0);
 });
+
+test("a factory, a type of dependencies and an intersection of such types are counted by the names that they take", () => {
+  const nine = Array.from({ length: 9 }, (_, at) => `readonly part${at}: number;`).join(" ");
+  const files = {
+    "services/one/src/wide.ts": `interface Dependencies { ${nine} }\nexport function createWide(parts: Dependencies) { return parts; }\n`,
+    "services/one/src/fields.ts": `export interface Fields { ${nine.replaceAll("part", "field")} }\n`,
+    "services/one/src/joined.ts":
+      'import type { Fields } from "./fields.ts";\ntype Parts = Pick<Fields, "field1" | "field2"> & { readonly own: number };\n',
+    "services/one/src/taken.ts":
+      "export const createTaken = ({ a, b, c, d, e, f, g, h, i }: Context) => [a, b, c, d, e, f, g, h, i];\n",
+    "services/one/src/narrow.ts": "export const createNarrow = ({ a, b }: Context) => [a, b];\n",
+  };
+  assert.deepEqual(places("factories with more than 8 named dependencies", files), [
+    "services/one/src/wide.ts:1 Dependencies (9 dependencies)",
+    "services/one/src/fields.ts:1 Fields (9 dependencies)",
+    "services/one/src/taken.ts:1 createTaken (9 dependencies)",
+  ]);
+});
+
+test("imports of types close a circle too, and of two folders that import each other the rarer direction runs back up", () => {
+  const files = {
+    "services/config/src/edges.ts": 'import { rule } from "./flags/rule.ts";\nrule;\n',
+    "services/config/src/flags/rule.ts":
+      'import { store } from "../stores/store.ts";\nexport const rule = store;\nexport interface Rule {}\n',
+    "services/config/src/flags/other.ts": 'import { store } from "../stores/store.ts";\nexport const other = store;\n',
+    "services/config/src/stores/store.ts":
+      'import type { Rule } from "../flags/rule.ts";\nexport const store = (rule: Rule) => rule;\n',
+  };
+  assert.deepEqual(places("imports that close a circle", files), [
+    "services/config/src/stores/store.ts -> services/config/src/flags/rule.ts",
+  ]);
+  assert.deepEqual(places("imports that run back up in services/config", files), [
+    "services/config/src/stores/store.ts -> flags/rule.ts",
+  ]);
+});
+
+test("a walk follows imports from the route table, and what no import reaches stops the measurement", () => {
+  const names = ["credentialOperations", "createApiKeyStore", "apiKeyEvents", "viewApiKey"];
+  const files = {
+    "services/account/src/edges.ts": 'import { apiKeyApi } from "./keys/keys-api.ts";\napiKeyApi;\n',
+    "services/account/src/keys/keys-api.ts":
+      'import { between } from "./between.ts";\nexport const apiKeyApi = between;\n',
+    "services/account/src/keys/between.ts":
+      'import { createCredentials } from "./keys.ts";\nexport const between = createCredentials;\n',
+    "services/account/src/keys/keys.ts": `export const createCredentials = 1;\n${names.map((name) => `export const ${name} = 1;`).join("\n")}\n`,
+  };
+  const way = ["keys/keys-api.ts", "keys/between.ts", "keys/keys.ts"].map((path) => `services/account/src/${path}`);
+  assert.deepEqual(places("files from a route to its rule: rename a key", files), way);
+  assert.deepEqual(places("files of a whole story: rename a key", files), ["services/account/src/edges.ts", ...way]);
+  const cut = { ...files, "services/account/src/keys/between.ts": "export const between = 1;\n" };
+  assert.throws(
+    () => places("files of a whole story: rename a key", cut),
+    /No import leads from .* to createCredentials/,
+  );
+});

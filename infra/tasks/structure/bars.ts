@@ -1,5 +1,8 @@
+import { wideDependencies } from "./dependencies.ts";
 import { equalBlocks } from "./equal-blocks.ts";
 import { doorsOf, exportsOf, handWritten, type Module, type Repository } from "./modules.ts";
+import { circularImports, importsBackUp } from "./order.ts";
+import { measureWalks } from "./walks.ts";
 
 /** A figure of the structure that no linter measures, and how large it may be. */
 export interface Bar {
@@ -21,6 +24,30 @@ const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>
   "webhook-ingest": [69, 8_450],
 };
 
+/** Imports that may run back up among the folders of a service. They only go down too. */
+const backUp: Readonly<Record<string, number>> = {
+  account: 24,
+  config: 0,
+  console: 1,
+  gateway: 0,
+  images: 6,
+  "webhook-delivery": 33,
+  "webhook-ingest": 9,
+};
+
+/** Lines of what is not a service. */
+const linesElsewhere: Readonly<Record<string, number>> = {
+  "libs/events": 7_400,
+  "libs/storage": 5_700,
+  "libs/http": 5_000,
+  "libs/graphql": 1_250,
+  "libs/net": 2_100,
+  infra: 15_400,
+};
+
+/** Dependencies that a factory may name. */
+const dependenciesMax = 8;
+
 /** Measures what the repository holds itself to, beside what Biome, knip and dependency-cruiser hold. */
 export function measureBars(repository: Repository): Bar[] {
   const modules = handWritten(repository);
@@ -32,13 +59,25 @@ export function measureBars(repository: Repository): Bar[] {
       equalBlocks(services).map(({ lines, places }) => `${places.join(" = ")} (${lines} lines)`),
     ),
     noneOf("values of two libraries with one name", namesOfTwo(repository)),
+    noneOf(
+      `factories with more than ${dependenciesMax} named dependencies`,
+      wideDependencies(repository, dependenciesMax),
+    ),
+    noneOf("imports that close a circle", circularImports(repository)),
+    ...Object.entries(backUp).map(([service, max]) => {
+      const places = importsBackUp(repository, service);
+      return { name: `imports that run back up in services/${service}`, figure: places.length, max, places };
+    }),
+    ...measureWalks(repository),
+    ...Object.entries(linesElsewhere).map(([folder, max]) => {
+      const own = modules.filter((module) => module.folder === folder);
+      return { name: `lines of ${folder}`, max, ...linesOf(own) };
+    }),
     ...Object.entries(ceilings).flatMap(([service, [files, lines]]) => {
       const own = services.filter(({ path }) => path.startsWith(`services/${service}/src/`));
-      const largest = own.toSorted((a, b) => b.lines - a.lines).map(describe);
-      const sum = own.reduce((total, module) => total + module.lines, 0);
       return [
         { name: `files of services/${service}/src`, figure: own.length, max: files, places: [] },
-        { name: `lines of services/${service}/src`, figure: sum, max: lines, places: largest },
+        { name: `lines of services/${service}/src`, max: lines, ...linesOf(own) },
       ];
     }),
   ];
@@ -46,6 +85,11 @@ export function measureBars(repository: Repository): Bar[] {
 
 function noneOf(name: string, places: string[]): Bar {
   return { name, figure: places.length, max: 0, places };
+}
+
+function linesOf(modules: readonly Module[]): Pick<Bar, "figure" | "places"> {
+  const places = modules.toSorted((a, b) => b.lines - a.lines).map(describe);
+  return { figure: modules.reduce((total, { lines }) => total + lines, 0), places };
 }
 
 const describe = ({ path, lines }: Module): string => `${path} (${lines} lines)`;

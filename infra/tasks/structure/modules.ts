@@ -16,6 +16,8 @@ interface Import {
   /** The file it leads to; null outside the repository. */
   readonly target: string | null;
   readonly form: "import" | "re-export" | "dynamic";
+  /** The names that an import takes, as the importing file calls them. */
+  readonly names: readonly string[];
 }
 
 /** A `package.json` of the repository. */
@@ -114,7 +116,7 @@ function importsOf(ast: ts.SourceFile): Array<Omit<Import, "target"> & { specifi
   const found: Array<Omit<Import, "target"> & { specifier: string }> = [];
   const visit = (node: ts.Node): void => {
     const specifier = specifierOf(node);
-    if (specifier !== null) found.push({ specifier, form: formOf(node) });
+    if (specifier !== null) found.push({ specifier, form: formOf(node), names: namesOf(node) });
     ts.forEachChild(node, visit);
   };
   visit(ast);
@@ -136,6 +138,11 @@ function specifierOf(node: ts.Node): string | null {
 function formOf(node: ts.Node): Import["form"] {
   if (ts.isExportDeclaration(node)) return "re-export";
   return ts.isCallExpression(node) ? "dynamic" : "import";
+}
+
+function namesOf(node: ts.Node): string[] {
+  const bindings = ts.isImportDeclaration(node) ? node.importClause?.namedBindings : undefined;
+  return bindings && ts.isNamedImports(bindings) ? bindings.elements.map(({ name }) => name.text) : [];
 }
 
 function resolve(from: string, specifier: string, manifests: readonly Manifest[]): string | null {

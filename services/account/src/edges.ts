@@ -17,42 +17,53 @@ import { type SignInApi, signInApi } from "./sign-ins/sign-in-list.ts";
 import { type StatusApi, statusApi } from "./statuses/status-api.ts";
 import { type StepUpApi, stepUpApi } from "./step-up/step-up-api.ts";
 
-export type EdgeParts = AccountApi &
-  ApplicationApi &
-  StatusApi &
-  ContactApi &
-  ContactLinkRoutes &
-  StepUpApi &
-  SignInApi &
-  IdentityApi &
-  PasskeyApi &
-  ApiKeyApi &
-  ServiceClientApi &
-  CurrentCredentialApi &
-  PortalSessionApi &
-  AuditApi &
-  InvitationApi &
-  ExportRoutes &
-  AdministrationApi;
+/** The dependencies of the edges, by capability. */
+export interface EdgeParts {
+  readonly account: {
+    readonly accounts: AccountApi;
+    readonly status: StatusApi;
+    readonly contact: ContactApi;
+    readonly contactLinks: ContactLinkRoutes;
+    readonly stepUp: StepUpApi;
+    readonly export: ExportRoutes;
+  };
+  readonly people: {
+    readonly signIns: SignInApi;
+    readonly identities: IdentityApi;
+    readonly passkeys: PasskeyApi;
+    readonly invitations: InvitationApi;
+  };
+  readonly credentials: {
+    readonly apiKeys: ApiKeyApi;
+    readonly serviceClients: ServiceClientApi;
+    readonly current: CurrentCredentialApi;
+    readonly portalSessions: PortalSessionApi;
+  };
+  readonly administration: {
+    readonly applications: ApplicationApi;
+    readonly audit: AuditApi;
+    readonly accounts: AdministrationApi;
+  };
+}
 
 /** The routes of this service, and its fields of the graph. */
-export const serviceEdges = (parts: EdgeParts): Edges =>
+export const serviceEdges = ({ account, people, credentials, administration }: EdgeParts): Edges =>
   joinEdges([
-    accountApi(parts), // /api/account/, /api/account/settings/ and /api/settings/
-    statusApi(parts), // /api/account/status/, /api/account/recovery/ and DELETE /api/account/
-    contactApi(parts), // /api/account/contact-change/
-    { routes: contactLinkRoutes(parts) }, // /api/account/contact-links/{token}
-    stepUpApi(parts), // /api/account/step-up/
-    signInApi(parts), // /api/account/sign-ins/ and /api/accounts/{id}/sign-ins/
-    identityApi(parts), // /api/account/identities/
-    passkeyApi(parts), // /api/account/passkeys/
-    apiKeyApi(parts), // /api/account/api-keys/, /api/account/current-api-key/ and /api/accounts/{id}/api-keys/
-    serviceClientApi(parts), // /api/account/clients/ and /api/accounts/{id}/clients/
-    currentCredentialApi(parts), // /api/account/credential/
-    portalSessionApi(parts), // /api/v1/webhooks/portal-sessions
-    invitationApi(parts), // /api/v1/invitations/
-    applicationApi(parts), // /api/v1/oauth/applications
-    auditApi(parts), // /api/account/audit/, /api/accounts/audit/ and /api/accounts/{id}/audit/
-    { routes: exportRoutes(parts) }, // /api/account/export/
-    administrationApi(parts), // /api/accounts/
+    accountApi(account.accounts), // /api/account/, /api/account/settings/ and /api/settings/
+    statusApi(account.status), // /api/account/status/, /api/account/recovery/ and DELETE /api/account/
+    contactApi(account.contact), // /api/account/contact-change/
+    { routes: contactLinkRoutes(account.contactLinks) }, // /api/account/contact-links/{token}
+    stepUpApi(account.stepUp), // /api/account/step-up/
+    signInApi(people.signIns), // /api/account/sign-ins/ and /api/accounts/{id}/sign-ins/
+    identityApi(people.identities), // /api/account/identities/
+    passkeyApi(people.passkeys), // /api/account/passkeys/
+    apiKeyApi(credentials.apiKeys), // /api/account/api-keys/, /api/account/current-api-key/ and /api/accounts/{id}/api-keys/
+    serviceClientApi(credentials.serviceClients), // /api/account/clients/ and /api/accounts/{id}/clients/
+    currentCredentialApi(credentials.current), // /api/account/credential/
+    portalSessionApi(credentials.portalSessions), // /api/v1/webhooks/portal-sessions
+    invitationApi(people.invitations), // /api/v1/invitations/
+    applicationApi(administration.applications), // /api/v1/oauth/applications
+    auditApi(administration.audit), // /api/account/audit/, /api/accounts/audit/ and /api/accounts/{id}/audit/
+    { routes: exportRoutes(account.export) }, // /api/account/export/
+    administrationApi(administration.accounts), // /api/accounts/
   ]);

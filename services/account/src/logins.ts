@@ -11,10 +11,10 @@ import { createFirstLinks } from "./first-link/first-links.ts";
 import { createIdentities } from "./identities/identities.ts";
 import { createIdentityStore } from "./identities/identity.ts";
 import type { Registration } from "./invitations/registration.ts";
-import type { LimiterOf } from "./oauth/callers.ts";
-import { createIssuedTokens } from "./oauth/issued-tokens.ts";
+import type { LimiterOf } from "./pages/callers.ts";
+import { createIssuedTokens } from "./tokens/issued-tokens.ts";
 import { type BuiltInIssuer, openIssuer } from "./oauth/issuer.ts";
-import { createStateStore } from "./oauth/state-store.ts";
+import { createStateStore } from "./tokens/state-store.ts";
 import type { Pages } from "./pages/pages.ts";
 import { createCeremonies } from "./passkeys/ceremonies.ts";
 import { createPasskeyRecords } from "./passkeys/passkey.ts";
@@ -167,12 +167,14 @@ export function openLogins(context: Configured, dependencies: LoginDependencies)
   });
   const principals = createPrincipals(context, {
     tokens,
-    accountStore,
-    apiKeyStore: credentials.apiKeyStore,
-    portalSessionStore: credentials.portalSessionStore,
+    stores: {
+      accountStore,
+      apiKeyStore: credentials.apiKeyStore,
+      portalSessionStore: credentials.portalSessionStore,
+      stepUpStore: proofs.stepUpStore,
+    },
     provisioning,
     registration,
-    stepUpStore: proofs.stepUpStore,
     auditRefusals,
     access,
     rolesAreOurs: issuer !== null,

@@ -14,12 +14,12 @@ import {
   type Pool,
   prismaAdapter,
 } from "@signalbox/storage";
-import { createAccounts } from "./accounts/accounts.ts";
+import { type Accounts, createAccounts } from "./accounts/accounts.ts";
 import { createAccountCreation } from "./administration/account-creation.ts";
 import { createAccountReference } from "./administration/account-reference.ts";
 import { createAccountRoles } from "./administration/account-roles.ts";
 import { createAccountSearchStore } from "./administration/account-search-store.ts";
-import { createLastAdministrator } from "./administration/last-administrator.ts";
+import { createLastAdministrator } from "./statuses/last-administrator.ts";
 import { createAdministratorReads } from "./audit/administrator-reads.ts";
 import { auditDays } from "./audit/audit-entry.ts";
 import { createAuditStore } from "./audit/audit-store.ts";
@@ -41,10 +41,10 @@ import { createInvitationListener } from "./invitations/invitation-pages.ts";
 import { openInvitations } from "./invitations/open-invitations.ts";
 import { openLogins, openProofs, openSignIns } from "./logins.ts";
 import { sealedMails } from "./mail/mail-queue.ts";
-import type { LimiterOf } from "./oauth/callers.ts";
+import type { LimiterOf } from "./pages/callers.ts";
 import { metadataPrefix, mountPath } from "./oauth/issuer-settings.ts";
 import { createProtectedResource, resourceMetadataPrefix } from "./oauth/protected-resource.ts";
-import { sealedState } from "./oauth/state-store.ts";
+import { sealedState } from "./tokens/state-store.ts";
 import { createPages } from "./pages/pages.ts";
 import { principalRoutes } from "./principals/principal-routes.ts";
 import type { Configured, Properties } from "./properties.ts";
@@ -224,48 +224,78 @@ interface EdgeDependencies {
   readonly pageLimits: PageLimits;
 }
 
-/** The parts of the edges under the names that their declarations call. */
+/** Hands the operations and stores of each capability to its edges. */
 export function edgePartsOf(
-  { configuration, clock }: Configured,
+  context: Configured,
   { capabilities, accountExport, pageLimits }: EdgeDependencies,
 ): EdgeParts {
-  const { base, proofs, credentials, pages, invitations, signIns, logins, contacts, administration } = capabilities;
+  const { configuration, clock } = context;
+  const { base, proofs, pages, invitations, signIns, logins, contacts, administration } = capabilities;
   const { accountStore, accountRecords } = base;
   const { contactChanges, contactConfirmations, contactLinks } = contacts;
+  const { signInList, passkeyStore, passkeys, applications, applicationStore } = signIns;
+  const { statuses, auditStore, administratorReads } = administration;
+  const accounts = createAccounts({ accountStore, accountRecords, contactChanges, clock });
+  const loadAccount = requestLoader(accountStore.findMany, ({ id }) => id);
+  const supportedLocales = () => configuration.get("supported.locales");
   return {
-    accounts: createAccounts({ accountStore, accountRecords, contactChanges, clock }),
-    loadAccount: requestLoader(accountStore.findMany, ({ id }) => id),
-    supportedLocales: () => configuration.get("supported.locales"),
-    statuses: administration.statuses,
-    contactChanges,
-    contactConfirmations,
-    contactLinks,
-    pages,
-    invitations: invitations.invitations,
-    stepUps: proofs.stepUps,
-    identities: logins.identities,
-    signInList: signIns.signInList,
-    signInStore: signIns.signInStore,
-    passkeyStore: signIns.passkeyStore,
-    passkeys: signIns.passkeys,
-    applications: signIns.applications,
-    applicationStore: signIns.applicationStore,
-    apiKeyStore: credentials.apiKeyStore,
-    apiKeys: credentials.apiKeys,
-    serviceClientStore: credentials.serviceClientStore,
-    serviceClients: credentials.serviceClients,
-    credentialRevocations: credentials.credentialRevocations,
-    portalSessionStore: credentials.portalSessionStore,
-    portalSessions: credentials.portalSessions,
-    baseUrl: configuration.get("http.base-url"),
-    auditStore: administration.auditStore,
-    administratorReads: administration.administratorReads,
-    accountSearch: administration.accountSearch,
-    accountRoles: administration.accountRoles,
-    accountCreation: administration.accountCreation,
-    accountExport,
-    pageLimits,
-    clock,
+    account: {
+      accounts: { accounts, loadAccount, administratorReads, supportedLocales },
+      status: { accounts, statuses },
+      contact: { accounts, contactChanges, contactConfirmations },
+      contactLinks: { accounts, contactLinks, pages, clock },
+      stepUp: { accounts, stepUps: proofs.stepUps },
+      export: { accountExport },
+    },
+    people: {
+      signIns: { accounts, signInList, pageLimits },
+      identities: { accounts, identities: logins.identities, pageLimits },
+      passkeys: { accounts, passkeyStore, passkeys, pageLimits },
+      invitations: { invitations: invitations.invitations, supportedLocales, pageLimits, clock },
+    },
+    credentials: credentialParts(context, { capabilities, accounts, pageLimits }),
+    administration: {
+      applications: { applications, applicationStore, pageLimits, clock },
+      audit: { accounts, auditStore, administratorReads, pageLimits },
+      accounts: {
+        changes: {
+          accounts,
+          statuses,
+          accountRoles: administration.accountRoles,
+          accountCreation: administration.accountCreation,
+          supportedLocales,
+          clock,
+        },
+        reads: {
+          accounts,
+          loadAccount,
+          accountSearch: administration.accountSearch,
+          administratorReads,
+          pageLimits,
+        },
+      },
+    },
+  };
+}
+
+interface CredentialDependencies {
+  readonly capabilities: Capabilities;
+  readonly accounts: Accounts;
+  readonly pageLimits: PageLimits;
+}
+
+function credentialParts(
+  { configuration, clock }: Configured,
+  { capabilities: { credentials, signIns }, accounts, pageLimits }: CredentialDependencies,
+): EdgeParts["credentials"] {
+  const { apiKeyStore, apiKeys, serviceClientStore, serviceClients, portalSessions, portalSessionStore } = credentials;
+  const { credentialRevocations } = credentials;
+  const baseUrl = configuration.get("http.base-url");
+  return {
+    apiKeys: { accounts, apiKeyStore, apiKeys, credentialRevocations, pageLimits, clock },
+    serviceClients: { accounts, serviceClientStore, serviceClients, credentialRevocations, pageLimits, clock },
+    current: { apiKeyStore, serviceClientStore, signInStore: signIns.signInStore, clock },
+    portalSessions: { portalSessions, portalSessionStore, accounts, baseUrl, pageLimits, clock },
   };
 }
 

@@ -12,31 +12,35 @@ import { type SettingsDependencies, SettingsResource, viewSettings } from "./set
 import { ConfigStatusResource, type StatusDependencies, viewStatus } from "./status.ts";
 import { type StreamDependencies, streamRoutes } from "./stream/stream-routes.ts";
 
-interface ResourceParts extends EnvironmentDependencies, SettingsDependencies, StatusDependencies {
+interface ResourceParts {
+  readonly environment: EnvironmentDependencies;
+  readonly settings: SettingsDependencies;
+  readonly status: StatusDependencies;
   readonly clock: Clock;
   readonly configurationAgeMs: () => number;
 }
 
-interface Parts
-  extends ResourceParts,
-    OfrepDependencies,
-    StreamDependencies,
-    PropertyFields,
-    ProposalFields,
-    FlagFields {}
+interface Parts {
+  readonly resources: ResourceParts;
+  readonly ofrep: OfrepDependencies;
+  readonly stream: StreamDependencies;
+  readonly properties: PropertyFields;
+  readonly proposals: ProposalFields;
+  readonly flags: FlagFields;
+}
 
 /**
  * The routes of this service, and its fields of the graph. Operators change properties and flags through the graph
  * alone; clients and providers of flags read over REST.
  */
-export const serviceEdges = (parts: Parts): Edges =>
+export const serviceEdges = ({ resources, ofrep, stream, properties, proposals, flags }: Parts): Edges =>
   joinEdges([
-    { routes: resourceRoutes(parts), resolvers: settingsFields(parts) },
-    { routes: ofrepRoutes(parts) },
-    { routes: streamRoutes(parts) },
-    { resolvers: propertyFields(parts) },
-    { resolvers: proposalFields(parts) },
-    { resolvers: flagFields(parts) },
+    { routes: resourceRoutes(resources), resolvers: settingsFields(resources.settings) },
+    { routes: ofrepRoutes(ofrep) },
+    { routes: streamRoutes(stream) },
+    { resolvers: propertyFields(properties) },
+    { resolvers: proposalFields(proposals) },
+    { resolvers: flagFields(flags) },
   ]);
 
 const settingsFields = (parts: SettingsDependencies): Resolvers => ({
@@ -54,11 +58,11 @@ const ageShownMs = seconds(60);
 const shared = "max-age=60, stale-while-revalidate=300";
 
 /** Declares routes without query parameters: any is 400, and any other method 405. */
-function resourceRoutes(parts: ResourceParts): Routes {
+function resourceRoutes({ environment, settings, status, clock, configurationAgeMs }: ResourceParts): Routes {
   const routes = createRoutes({ errors: "configuration" });
-  const changed = createLastModified(parts.clock);
+  const changed = createLastModified(clock);
   const age = (): Record<string, string> => {
-    const ageMs = parts.configurationAgeMs();
+    const ageMs = configurationAgeMs();
     return ageMs > ageShownMs ? { "x-configuration-age": String(Math.floor(ageMs / 1000)) } : {};
   };
 
@@ -70,7 +74,7 @@ function resourceRoutes(parts: ResourceParts): Routes {
     responses: { 200: ConfigResource },
     cache: `private, ${shared}`,
     handle: () => {
-      const { resource, etag, changedAt } = parts.published.current();
+      const { resource, etag, changedAt } = settings.published.current();
       return ok(resource, { etag, lasting: true, headers: { ...age(), "last-modified": changedAt.toUTCString() } });
     },
   });
@@ -82,7 +86,7 @@ function resourceRoutes(parts: ResourceParts): Routes {
     auth: { scopes: [], optional: true },
     responses: { 200: SettingsResource },
     handle: ({ principal }) => {
-      const { resource, etag } = viewSettings(parts, principal);
+      const { resource, etag } = viewSettings(settings, principal);
       const cache = principal === null ? "public, max-age=60" : `private, ${shared}`;
       return ok(resource, {
         etag,
@@ -100,7 +104,7 @@ function resourceRoutes(parts: ResourceParts): Routes {
     responses: { 200: EnvironmentResource },
     cache: "private, no-cache",
     handle: () => {
-      const resource = viewEnvironment(parts, viewStatus(parts).status === "degraded");
+      const resource = viewEnvironment(environment, viewStatus(status).status === "degraded");
       const etag = strongEtag(JSON.stringify(resource), "env");
       return ok(resource, { etag, headers: { ...age(), ...changed("env", etag) } });
     },
@@ -113,7 +117,7 @@ function resourceRoutes(parts: ResourceParts): Routes {
     auth: { scopes: ["config:read"] },
     responses: { 200: ConfigStatusResource },
     cache: "no-store",
-    handle: () => ok(viewStatus(parts), { headers: age() }),
+    handle: () => ok(viewStatus(status), { headers: age() }),
   });
   return routes;
 }

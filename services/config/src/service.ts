@@ -43,6 +43,10 @@ export async function createService(context: ServiceContext<Properties>): Promis
   consume("accounts", eraseReasons([overrides, flagOperations]));
   const expiry = startExpiry({ pool, overrides, overrideStore, runner, log, clock });
 
+  const approval = createChangeApproval({ configuration, catalogue, clock });
+  const results = createChangeResults({ reports, catalogue, elsewhere });
+  const proposals = createProposals({ pool, overrides, outbox, clock });
+
   const principals = openPrincipals(context);
   const stores = { overrideStore, flagStore };
   const stream = openConfigStream({
@@ -60,25 +64,18 @@ export async function createService(context: ServiceContext<Properties>): Promis
     title: "Signalbox configuration",
     principals,
     edges: serviceEdges({
-      configuration,
-      runner,
-      startedAt: clock.now(),
-      clock,
-      configurationAgeMs,
-      pageLimits,
-      published,
-      reports,
-      catalogue,
-      flags,
-      stream,
-      overrideStore,
-      overrides,
-      proposals: createProposals({ pool, overrides, outbox, clock }),
-      approval: createChangeApproval({ configuration, catalogue, clock }),
-      results: createChangeResults({ reports, catalogue, elsewhere }),
-      expiry,
-      flagStore,
-      flagOperations,
+      resources: {
+        environment: { configuration, startedAt: clock.now(), runner },
+        settings: { configuration, published },
+        status: { configuration, reports, published, expiry, flags, clock },
+        clock,
+        configurationAgeMs,
+      },
+      ofrep: { configuration, flags, clock },
+      stream: { configuration, stream },
+      properties: { configuration, reports, catalogue, overrideStore, overrides, approval, results, pageLimits },
+      proposals: { proposals, approval, results, catalogue, pageLimits },
+      flags: { flagOperations, flagStore, results, pageLimits },
     }),
     internalRoutes: [instanceRoutes({ reports, backups: createBackups({ ...context, pool }) })],
     whyFinders: whyRevised(overrideStore),

@@ -100,6 +100,10 @@ interface Dependencies {
   readonly ask: AskServices;
   readonly pageLimits: PageLimits;
   readonly why: Why;
+  readonly docs: DocsDependencies;
+}
+
+interface DocsDependencies {
   readonly reference: ReferenceDependencies;
   readonly security: SecurityContact;
   readonly front: FrontPage;
@@ -110,18 +114,8 @@ interface Dependencies {
 }
 
 /** The query endpoint (spec, "Query endpoint"; GraphQL over HTTP), and the documentation. It has no fields of its own. */
-export function serviceEdges({
-  operations,
-  live,
-  ask,
-  pageLimits,
-  why,
-  reference,
-  security,
-  front,
-  hasPage,
-  showsDocs,
-}: Dependencies): Edges {
+export function serviceEdges({ operations, live, ask, pageLimits, why, docs }: Dependencies): Edges {
+  const { reference, security, front, hasPage, showsDocs } = docs;
   const routes = createRoutes();
 
   routes.post("/graphql", {

@@ -22,6 +22,7 @@ import { createMergedOpenapi, openapiRoutes } from "./openapi/merged-openapi.ts"
 import { createAskServices } from "./operating/ask-services.ts";
 import { createCostLimits } from "./operations/cost-limits.ts";
 import { createOperations, type Operations } from "./operations/operations.ts";
+import { createPreparation } from "./operations/prepare-operation.ts";
 import type { Properties } from "./properties.ts";
 import type { CurrentSupergraph } from "./supergraph/current-supergraph.ts";
 import { openSupergraph } from "./supergraph/open-supergraph.ts";
@@ -79,11 +80,13 @@ export async function createService(context: ServiceContext<Properties>): Promis
     ask,
     pageLimits: pageLimitsOf(configuration),
     why,
-    reference,
-    security: { contact: configuration.get("http.security-contact"), clock },
-    front,
-    hasPage,
-    showsDocs,
+    docs: {
+      reference,
+      security: { contact: configuration.get("http.security-contact"), clock },
+      front,
+      hasPage,
+      showsDocs,
+    },
   });
   const own = openApiDocument(routes, openapi);
   routes.include(openapiRoutes(createMergedOpenapi({ clients, own, clock })));
@@ -125,17 +128,9 @@ async function openOperations(
     costMax: isEnforced ? () => configuration.get("graphql.limits.cost") : () => null,
     pageSize: () => Math.min(configuration.get("defaults.pageSize"), configuration.get("limits.maxPageSize")),
   });
-  return createOperations({
-    documents: openDocuments(configuration.get("graphql.documents"), await openManifest(context)),
-    deadlineMs: configuration.get("graphql.deadline"),
-    responseBytesMax: () => configuration.get("graphql.limits.response"),
-    anonymousTokensMax: () => configuration.get("graphql.limits.anonymous-tokens"),
-    costLimits,
+  const preparation = createPreparation({
     supergraph,
-    log,
-    metrics,
-    clock,
-    documentCacheBytesMax: configuration.get("graphql.document-cache.bytes-max"),
+    documents: openDocuments(configuration.get("graphql.documents"), await openManifest(context)),
     limits: () => ({
       depthMax: configuration.get("graphql.limits.depth"),
       aliasesMax: configuration.get("graphql.limits.aliases"),
@@ -144,7 +139,13 @@ async function openOperations(
       tokensMax: configuration.get("graphql.limits.tokens"),
       introspection: configuration.get("graphql.introspection"),
     }),
+    anonymousTokensMax: () => configuration.get("graphql.limits.anonymous-tokens"),
+    documentCacheBytesMax: configuration.get("graphql.document-cache.bytes-max"),
+    costLimits,
   });
+  const responseBytesMax = () => configuration.get("graphql.limits.response");
+  const deadlineMs = configuration.get("graphql.deadline");
+  return createOperations({ preparation, costLimits, supergraph, responseBytesMax, log, metrics, clock, deadlineMs });
 }
 
 /** Opens the manifest of trusted documents; null when every document is allowed. */

@@ -14,6 +14,7 @@ import { createCursors, type Positions } from "../src/live/live-cursor.ts";
 import type { LiveEvent } from "../src/live/live-event.ts";
 import type { LiveStream } from "../src/live/live-stream.ts";
 import { createOperations } from "../src/operations/operations.ts";
+import { createPreparation } from "../src/operations/prepare-operation.ts";
 
 export const sdl = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
 export const schemaOf = (text: string) => buildASTSchema(parse(text), { assumeValidSDL: true });
@@ -44,25 +45,22 @@ export function setUp({ deadlineMs = 1_000 } = {}) {
   const subgraph = { isBack: Promise.resolve() };
   /** Replays that have begun and wait for the test, while it wants them to. */
   const replays = { wait: false, waiting: [] as (() => void)[] };
-  const operations = createOperations({
-    supergraph: {
-      get schema() {
-        return state.schema;
-      },
-      async execute() {
-        state.fetches++;
-        await subgraph.isBack;
-        return { data: "null", objects: 1, errors: [] };
-      },
-      close: async () => {},
+  const supergraph = {
+    get schema() {
+      return state.schema;
     },
-    log,
-    metrics,
-    clock: systemClock,
+    async execute() {
+      state.fetches++;
+      await subgraph.isBack;
+      return { data: "null", objects: 1, errors: [] };
+    },
+    close: async () => {},
+  };
+  const costLimits = { estimate: () => 0, refusal: () => null, charge() {}, admit() {}, chargeRefused() {} };
+  const preparation = createPreparation({
+    supergraph,
+    costLimits,
     documents: openDocuments("apq", null),
-    deadlineMs,
-    responseBytesMax: () => MiB,
-    costLimits: { estimate: () => 0, refusal: () => null, charge() {}, admit() {}, chargeRefused() {} },
     anonymousTokensMax: () => 4_000,
     documentCacheBytesMax: MiB,
     limits: () => ({
@@ -74,6 +72,16 @@ export function setUp({ deadlineMs = 1_000 } = {}) {
       tokensMax: 4_000 + state.reloads,
       introspection: true,
     }),
+  });
+  const operations = createOperations({
+    preparation,
+    supergraph,
+    costLimits,
+    log,
+    metrics,
+    clock: systemClock,
+    deadlineMs,
+    responseBytesMax: () => MiB,
   });
   const cursors = createCursors(() => ["secret"]);
   const live = new Live({

@@ -89,7 +89,8 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const { publishEvents, eventTypes, publicationCounts } = createPublishing(context, opened, { stores, fanOut });
   const pull = createPull(context, opened, { stores, endpoints: owned.endpoints, engine: engine.pull });
   const events = { publicationCounts, announcements };
-  startWorkers(runner, { engine, pull, deliveryDays, removals, replays, operators, events, accessStates, wake });
+  const upkeep = { deliveryDays, removals };
+  startWorkers(runner, { engine, pull, upkeep, replays, operators, events, accessStates, wake });
   keepStatistics({ runner, pool, clock }, attemptStatistics);
   observeQueue(context.metrics, pool);
 

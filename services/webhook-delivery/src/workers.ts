@@ -27,8 +27,10 @@ interface WorkerDependencies {
     readonly openLeases: Pick<OpenLeases, "look">;
     readonly listening: Pick<Listening, "endStep">;
   };
-  readonly deliveryDays: DeliveryDays;
-  readonly removals: Pick<Removals, "removeStep">;
+  readonly upkeep: {
+    readonly deliveryDays: DeliveryDays;
+    readonly removals: Pick<Removals, "removeStep">;
+  };
   readonly replays: Pick<Replays, "step">;
   readonly operators: Operators;
   readonly events: {
@@ -51,8 +53,7 @@ const announceEveryMs = seconds(0.5);
 
 /** Starts the workers of this service. */
 export function startWorkers(runner: Runner, dependencies: WorkerDependencies): void {
-  const { engine, pull, deliveryDays, removals, replays, operators } = dependencies;
-  const { events, accessStates, wake } = dependencies;
+  const { engine, pull, upkeep, replays, operators, events, accessStates, wake } = dependencies;
   const { claims, orderHolds } = engine;
   runner.worker("deliveries", (signal, beat) => claims.run(signal, beat));
   runner.every("orphaned leases", takeOverEveryMs, () => claims.takeOver());
@@ -63,8 +64,8 @@ export function startWorkers(runner: Runner, dependencies: WorkerDependencies): 
   runner.every("ends of listening", seconds(2), () => pull.listening.endStep());
   runner.every("starts of consumers", seconds(1), () => pull.consumers.fillStep());
   runner.every("replays", seconds(1), () => replays.step());
-  runner.every("day tables", hours(1), () => deliveryDays.keep());
-  runner.every("removals", seconds(1), () => removals.removeStep());
+  runner.every("day tables", hours(1), () => upkeep.deliveryDays.keep());
+  runner.every("removals", seconds(1), () => upkeep.removals.removeStep());
   runner.defer("announced events", () => events.announcements.step());
   runner.every("announced events", announceEveryMs, () => events.announcements.step());
   runner.defer("publication counts", () => events.publicationCounts.save());

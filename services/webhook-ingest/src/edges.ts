@@ -10,34 +10,37 @@ import { type PresetApi, presetApi } from "./sources/preset-api.ts";
 import { ownSources, type SourceApi, sourceApi } from "./sources/source-api.ts";
 import { type StatisticsApi, statisticsApi } from "./statistics/source-statistics.ts";
 
-interface Parts
-  extends SourceApi,
-    PresetApi,
-    ReceivedApi,
-    BookmarkApi,
-    RejectionApi,
-    ReplayApi,
-    ReconciliationApi,
-    ExplainApi,
-    StatisticsApi {
-  readonly receiving: IngestRoutes;
+interface Parts {
+  readonly receiving: {
+    readonly routes: IngestRoutes;
+    readonly received: ReceivedApi;
+    readonly bookmarks: BookmarkApi;
+    readonly explain: ExplainApi;
+  };
+  readonly sources: SourceApi;
+  readonly presets: PresetApi;
+  readonly rejections: RejectionApi;
+  readonly replays: ReplayApi;
+  readonly reconciliations: ReconciliationApi;
+  readonly statistics: StatisticsApi;
 }
 
 /** The routes of this service, and its fields of the graph. */
 export function serviceEdges(parts: Parts): Edges {
-  const loadSource = ownSources(parts.sourceStore);
-  const loadReceived = ownReceived(parts.receivedStore);
+  const { receiving, sources, presets, rejections, replays, reconciliations, statistics } = parts;
+  const loadSource = ownSources(sources.sourceStore);
+  const loadReceived = ownReceived(receiving.received.receivedStore);
   return joinEdges([
-    { routes: ingestRoutes(parts.receiving) },
+    { routes: ingestRoutes(receiving.routes) },
     // Before the paths of sources, which would take `statistics` for an id.
-    statisticsApi(parts),
-    sourceApi(parts, loadSource),
-    presetApi(parts),
-    receivedApi(parts, loadReceived, loadSource),
-    bookmarkApi(parts),
-    rejectionApi(parts, loadReceived),
-    replayApi(parts),
-    reconciliationApi(parts),
-    explainApi(parts),
+    statisticsApi(statistics),
+    sourceApi(sources, loadSource),
+    presetApi(presets),
+    receivedApi(receiving.received, loadReceived, loadSource),
+    bookmarkApi(receiving.bookmarks),
+    rejectionApi(rejections, loadReceived),
+    replayApi(replays),
+    reconciliationApi(reconciliations),
+    explainApi(receiving.explain),
   ]);
 }

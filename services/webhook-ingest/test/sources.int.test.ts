@@ -355,15 +355,23 @@ test("a hundred sources of a query are one statement, each of their lists is one
   };
   const pool = { ...ingest.pool, query };
   const { clock, log } = ingest.context;
-  const stores = {
-    sourceStore: createSourceStore(pool, {} as Sealer, clock),
-    receivedStore: createReceivedStore({ pool, clock, keepMs: () => 0 }),
-    rejectionStore: createRejectionStore(pool, {} as Sealer),
-    replays: createReplays({ pool, clock } as Parameters<typeof createReplays>[0]),
-  };
+  const sourceStore = createSourceStore(pool, {} as Sealer, clock);
+  const receivedStore = createReceivedStore({ pool, clock, keepMs: () => 0 });
+  const rejectionStore = createRejectionStore(pool, {} as Sealer);
+  const replays = createReplays({ pool, clock } as Parameters<typeof createReplays>[0]);
+  const sourceViews = { fields: {}, verifyUrlOf: () => "" };
   const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
   const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
-  const parts = { ...stores, sourceViews: { fields: {}, verifyUrlOf: () => "" }, pageLimits, receiving: {} };
+  const stored = { sourceStore, receivedStore, pageLimits };
+  const parts = {
+    receiving: { routes: {}, received: stored, bookmarks: stored, explain: stored },
+    sources: { sourceStore, sourceViews, pageLimits },
+    presets: { pageLimits },
+    rejections: { sourceStore, sourceViews, rejectionStore, pageLimits },
+    replays: { sourceStore, replays, pageLimits },
+    reconciliations: { sourceStore, pageLimits },
+    statistics: { sourceStore, clock },
+  };
   const { resolvers } = serviceEdges(parts as unknown as Parameters<typeof serviceEdges>[0]);
   const served = await serveListener(createSubgraph({ typeDefs, resolvers, clock, log }));
   const ids = Array.from({ length: 100 }, (_, at) => [...sources.map(({ id }) => id), foreign.id, `src_${at}`][at % 4]);

@@ -10,7 +10,7 @@ import type { AccountStore } from "../accounts/account-store.ts";
 import type { AccountGrant } from "../accounts/provisioning.ts";
 import { type Audit, actorOf } from "../audit/audit.ts";
 import type { AccountByAdministrator, AccountReference, ReferenceOutcome } from "./account-reference.ts";
-import { type LastAdministrator, refusedLastAdministrator } from "./last-administrator.ts";
+import { type LastAdministrator, refusedLastAdministrator } from "../statuses/last-administrator.ts";
 
 interface AccountRolesDependencies {
   readonly accountStore: Pick<AccountStore, "save">;

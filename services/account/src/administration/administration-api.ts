@@ -28,16 +28,25 @@ import { type AccountRoles, refusedRoles, roleActions } from "./account-roles.ts
 import { type AccountSearchStore, accountFilter } from "./account-search-store.ts";
 
 export interface AdministrationApi {
-  readonly accounts: Pick<Accounts, "find" | "lock">;
-  readonly loadAccount: Load<Account>;
-  readonly accountSearch: AccountSearchStore;
+  readonly changes: AdministrationChanges;
+  readonly reads: AdministrationReads;
+}
+
+interface AdministrationChanges {
+  readonly accounts: Pick<Accounts, "lock">;
   readonly statuses: Pick<Statuses, "changeByAdministrator">;
   readonly accountRoles: AccountRoles;
   readonly accountCreation: AccountCreation;
   readonly supportedLocales: () => readonly string[];
+  readonly clock: Clock;
+}
+
+interface AdministrationReads {
+  readonly accounts: Pick<Accounts, "find">;
+  readonly loadAccount: Load<Account>;
+  readonly accountSearch: AccountSearchStore;
   readonly administratorReads: AdministratorReads;
   readonly pageLimits: PageLimits;
-  readonly clock: Clock;
 }
 
 const base = "/api/accounts/";
@@ -46,20 +55,20 @@ const administration = { scopes: ["account:admin"] } as const;
 const Filter = z.strictObject(accountFilter);
 
 /** All accounts, for administrators, at both edges. Reads of other accounts leave an entry in the audit. */
-export function administrationApi(parts: AdministrationApi): Edges {
+export function administrationApi({ changes, reads }: AdministrationApi): Edges {
   const fields = {
-    Query: { account: accountById(parts), accounts: allAccounts(parts) },
-    Account: { administration: administrationOf(parts) },
+    Query: { account: accountById(reads), accounts: allAccounts(reads) },
+    Account: { administration: administrationOf(reads) },
   };
   const edges = edgesOf(
-    { ...creation(parts), ...changes(parts) },
+    { ...creation(changes), ...changesOfOne(changes) },
     { errors: "account", exampleIds: { account_id: accountExample.id }, fields },
   );
-  addReads(edges.routes, parts);
+  addReads(edges.routes, reads);
   return edges;
 }
 
-function changes({ accounts, statuses, accountRoles }: AdministrationApi) {
+function changesOfOne({ accounts, statuses, accountRoles }: AdministrationChanges) {
   const of: OwnRow<Account, { readonly account_id: string }> = {
     find: (tx, { params }) => accounts.lock(tx, params.account_id),
     etag: etagOfAdministered,
@@ -128,7 +137,7 @@ const createRefusals = {
   "key-refused": ({ refusal }: { readonly refusal: Refusal }) => refusal,
 };
 
-function creation({ accountCreation, supportedLocales, clock }: AdministrationApi) {
+function creation({ accountCreation, supportedLocales, clock }: AdministrationChanges) {
   return {
     createAccount: operation({
       summary: "Make an account for a customer or a service",
@@ -172,7 +181,7 @@ const AccountWithKey = AdministeredAccountResource.extend({ api_key: IssuedApiKe
 
 function addReads(
   routes: Routes,
-  { accounts, accountSearch, administratorReads, pageLimits }: AdministrationApi,
+  { accounts, accountSearch, administratorReads, pageLimits }: AdministrationReads,
 ): void {
   routes.get(base, {
     operationId: "accounts",
@@ -204,7 +213,7 @@ function addReads(
   });
 }
 
-const accountById = ({ loadAccount, administratorReads }: AdministrationApi) =>
+const accountById = ({ loadAccount, administratorReads }: AdministrationReads) =>
   field<unknown, { readonly id: string }>(
     { ...administration, audit: "account.read" },
     async (_parent, { id }, context) => {
@@ -214,7 +223,7 @@ const accountById = ({ loadAccount, administratorReads }: AdministrationApi) =>
     },
   );
 
-const allAccounts = ({ accountSearch, administratorReads, pageLimits: limits }: AdministrationApi) =>
+const allAccounts = ({ accountSearch, administratorReads, pageLimits: limits }: AdministrationReads) =>
   connectionField<unknown, Readonly<Record<string, unknown>>, Account>(
     { ...administration, audit: "account.list" },
     {
@@ -227,7 +236,7 @@ const allAccounts = ({ accountSearch, administratorReads, pageLimits: limits }: 
     },
   );
 
-const administrationOf = ({ loadAccount }: AdministrationApi) =>
+const administrationOf = ({ loadAccount }: AdministrationReads) =>
   field<Pick<Account, "id">, unknown>(administration, async ({ id }, _args, context) => {
     const account = await loadAccount(context, id);
     if (!account) return null;

@@ -13,7 +13,7 @@ import type { StatusTransitions } from "../statuses/change-status.ts";
 import { cancelPending, confirmPending } from "./contact.ts";
 import type { ContactLink } from "./contact-link.ts";
 import type { ContactMails } from "./contact-mails.ts";
-import type { VerifiedAddresses } from "./verified-addresses.ts";
+import type { VerifiedAddresses } from "../accounts/verified-addresses.ts";
 
 interface ContactDependencies {
   readonly accountStore: Pick<AccountStore, "save">;

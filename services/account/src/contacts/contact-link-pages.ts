@@ -5,7 +5,7 @@ import { inTransaction } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import { hintOf } from "../codes/code-answers.ts";
-import { createLinkListener, type LinkParts } from "../pages/link-listener.ts";
+import { createLinkListener, type LinkParts } from "../oauth/link-listener.ts";
 import { Html, html, type Page, pageType } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import type { Configured } from "../properties.ts";

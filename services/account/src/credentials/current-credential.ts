@@ -4,7 +4,7 @@ import type { Clock } from "@signalbox/core";
 import { field } from "@signalbox/graphql";
 import { ok } from "@signalbox/http";
 import { type Edges, edgesOf, record } from "@signalbox/service";
-import { jtiOf } from "../oauth/issued-tokens.ts";
+import { jtiOf } from "../tokens/issued-tokens.ts";
 import type { SignInStore } from "../sign-ins/sign-in-store.ts";
 import type { ApiKey } from "./api-key.ts";
 import type { CredentialStore } from "./credential-store.ts";

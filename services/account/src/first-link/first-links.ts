@@ -7,7 +7,7 @@ import { changedAccount } from "../accounts/change-account.ts";
 import type { Actor, Audit } from "../audit/audit.ts";
 import type { RefusedCode } from "../codes/code-answers.ts";
 import type { OneTimeCodes } from "../codes/one-time-codes.ts";
-import type { VerifiedAddresses } from "../contacts/verified-addresses.ts";
+import type { VerifiedAddresses } from "../accounts/verified-addresses.ts";
 import type { NewPasskey } from "../passkeys/ceremonies.ts";
 import type { Passkeys } from "../passkeys/passkeys.ts";
 import { codePlace, type TypedCode } from "../sign-ins/sign-ins.ts";

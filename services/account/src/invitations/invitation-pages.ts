@@ -9,7 +9,7 @@ import {
   type LinkParts,
   type OpenedLink,
   type SentForm,
-} from "../pages/link-listener.ts";
+} from "../oauth/link-listener.ts";
 import { type Html, html, type Page } from "../pages/page.ts";
 import type { Configured } from "../properties.ts";
 import { fill, type Texts, timeIn } from "../texts/texts.ts";

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { type RequestLimits, tellCount, tooManyRequests } from "./callers.ts";
+import { type RequestLimits, tellCount, tooManyRequests } from "../pages/callers.ts";
 import type { PresentedToken } from "./presented-token.ts";
 import { claimedClientId, promptWithConsent, readFormBody, withBody } from "./request-form.ts";
 

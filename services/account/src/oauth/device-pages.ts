@@ -4,7 +4,7 @@ import type { Configuration, ErrorOut, KoaContextWithOIDC } from "oidc-provider"
 import { Html, html, type Page } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import { fill, minutesIn, type Texts, timeIn } from "../texts/texts.ts";
-import { deviceTriesMs, type RequestLimits } from "./callers.ts";
+import { deviceTriesMs, type RequestLimits } from "../pages/callers.ts";
 
 type DeviceFlow = NonNullable<NonNullable<Configuration["features"]>["deviceFlow"]>;
 

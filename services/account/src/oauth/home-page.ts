@@ -19,7 +19,7 @@ import { type IssuerSettings, signInUrl } from "./issuer-settings.ts";
 import { isForm, readFormBody } from "./request-form.ts";
 import { refusedPage } from "./sign-in-pages.ts";
 import { isFromOurPage, requestId } from "./sign-in-visit.ts";
-import { stateDigest } from "./state-store.ts";
+import { stateDigest } from "../tokens/state-store.ts";
 
 interface Dependencies {
   readonly pool: Pool;

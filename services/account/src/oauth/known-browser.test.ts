@@ -4,7 +4,7 @@ import { Socket } from "node:net";
 import { test } from "node:test";
 import { pageText } from "../pages/page.ts";
 import { textLocales, textsFor } from "../texts/texts.ts";
-import { createKnownBrowsers } from "./callers.ts";
+import { createKnownBrowsers } from "../pages/callers.ts";
 import { addressPage, codePage, deletedPage, failedPage, lostPage, refusedPage, tooManyPage } from "./sign-in-pages.ts";
 
 const browsersWith = (...cookieKeys: string[]) =>

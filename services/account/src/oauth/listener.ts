@@ -4,7 +4,7 @@ import { toAppError } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import type Provider from "oidc-provider";
 import type { Pages } from "../pages/pages.ts";
-import { type Count, type RequestLimits, tellCount } from "./callers.ts";
+import { type Count, type RequestLimits, tellCount } from "../pages/callers.ts";
 import { createClientListener, endWith } from "./client-listener.ts";
 import type { HomePages } from "./home-page.ts";
 import { type IssuerAddress, mountPath } from "./issuer-settings.ts";

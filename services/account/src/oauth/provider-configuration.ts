@@ -21,7 +21,7 @@ import { textLocales } from "../texts/texts.ts";
 import { applicationMetadata, metadataOfApplication } from "./application-clients.ts";
 import { claimsByScope, claimsOf, providerAccountFrom, resourceServerFor, scopeOfToken } from "./claims.ts";
 import type { DevicePages } from "./device-pages.ts";
-import type { IssuedTokens } from "./issued-tokens.ts";
+import type { IssuedTokens } from "../tokens/issued-tokens.ts";
 import type { IssuerSettings } from "./issuer-settings.ts";
 import { loadGrant, mayIntrospect, mayRevoke, signInPolicy } from "./policies.ts";
 import { serviceClientMetadata } from "./provider-clients.ts";

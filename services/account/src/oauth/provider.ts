@@ -10,13 +10,13 @@ import {
   type RequestLimits,
   tellCount,
   tooManyRequests,
-} from "./callers.ts";
+} from "../pages/callers.ts";
 import { type IssuerAddress, type IssuerSettings, metadataPrefix } from "./issuer-settings.ts";
 import { type ProviderClients, serviceClientOf } from "./provider-clients.ts";
 import type { ProviderPages } from "./provider-pages.ts";
 import { type RefreshTokens, RepeatedRefresh } from "./refresh-tokens.ts";
 import { claimedClientId, promptWithConsent } from "./request-form.ts";
-import { stateDigest } from "./state-store.ts";
+import { stateDigest } from "../tokens/state-store.ts";
 
 interface Dependencies {
   readonly settings: IssuerSettings;

@@ -3,8 +3,8 @@ import { AppError, type Clock, seconds } from "@signalbox/core";
 import { inTransaction, type Pool } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import Provider, { type AdapterPayload, errors, type KoaContextWithOIDC } from "oidc-provider";
-import type { IssuedTokens } from "./issued-tokens.ts";
-import type { StateStore } from "./state-store.ts";
+import type { IssuedTokens } from "../tokens/issued-tokens.ts";
+import type { StateStore } from "../tokens/state-store.ts";
 
 export type RefreshTokens = ReturnType<typeof createRefreshTokens>;
 

@@ -6,7 +6,7 @@ import { createRateLimiters } from "@signalbox/cache";
 import { loadConfiguration } from "@signalbox/config";
 import { createManualClock, minutes } from "@signalbox/core";
 import { properties } from "../properties.ts";
-import { createRequestLimits } from "./callers.ts";
+import { createRequestLimits } from "../pages/callers.ts";
 
 const required = {
   "cache.url": "memory:",

@@ -14,7 +14,7 @@ import type { PasskeySignIn, Passkeys } from "../passkeys/passkeys.ts";
 import { browserNameOf } from "../sign-ins/sign-in.ts";
 import type { SendOutcome, SignInOutcome, SignIns } from "../sign-ins/sign-ins.ts";
 import { fill, minutesIn } from "../texts/texts.ts";
-import { type Callers, tellCount } from "./callers.ts";
+import { type Callers, tellCount } from "../pages/callers.ts";
 import type { Consent } from "./consent.ts";
 import type { IssuerSettings } from "./issuer-settings.ts";
 import {

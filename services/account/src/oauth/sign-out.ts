@@ -3,8 +3,8 @@ import { inTransaction, type Pool } from "@signalbox/storage";
 import type { KoaContextWithOIDC } from "oidc-provider";
 import type { Audit } from "../audit/audit.ts";
 import type { SignInStore } from "../sign-ins/sign-in-store.ts";
-import type { IssuedTokens } from "./issued-tokens.ts";
-import { stateDigest } from "./state-store.ts";
+import type { IssuedTokens } from "../tokens/issued-tokens.ts";
+import { stateDigest } from "../tokens/state-store.ts";
 
 interface Dependencies {
   readonly pool: Pool;

@@ -7,7 +7,7 @@ import type { AccountStore } from "../accounts/account-store.ts";
 import type { Actor } from "../audit/audit.ts";
 import type { IdentityStore } from "../identities/identity.ts";
 import type { Notices } from "../mail/notices.ts";
-import type { KnownBrowser } from "../oauth/callers.ts";
+import type { KnownBrowser } from "../pages/callers.ts";
 import { browserNameOf } from "../sign-ins/sign-in.ts";
 import { type Deletion, maySignIn } from "../sign-ins/sign-ins.ts";
 import type { Ceremonies, NewPasskey, PresentedPasskey } from "./ceremonies.ts";

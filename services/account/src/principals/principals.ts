@@ -38,14 +38,18 @@ import type { PortalSessionStore } from "../portal-sessions/portal-session-store
 import type { Configured } from "../properties.ts";
 import { type StepUpStore, steppedUp } from "../step-up/step-up-store.ts";
 
-interface Dependencies {
-  readonly tokens: TokenVerifier;
+interface Stores {
   readonly accountStore: Pick<AccountStore, "find">;
   readonly apiKeyStore: Pick<CredentialStore<ApiKey>, "findByDigest" | "touch">;
   readonly portalSessionStore: Pick<PortalSessionStore, "findByDigest">;
+  readonly stepUpStore: Pick<StepUpStore, "find">;
+}
+
+interface Dependencies {
+  readonly tokens: TokenVerifier;
+  readonly stores: Stores;
   readonly provisioning: Pick<Provisioning, "provision">;
   readonly registration: Pick<Registration, "ofLogin">;
-  readonly stepUpStore: Pick<StepUpStore, "find">;
   readonly auditRefusals: Pick<AuditRefusals, "record">;
   readonly access: Pick<AccessAnnouncements, "hasUnannounced">;
   /** True when roles are granted here; they then bound every credential of the account. */
@@ -60,7 +64,8 @@ export function createPrincipals(
   { clock, log }: Pick<Configured, "clock" | "log">,
   dependencies: Dependencies,
 ): PrincipalSource {
-  const { tokens, accountStore, apiKeyStore, portalSessionStore, auditRefusals, access, rolesAreOurs } = dependencies;
+  const { tokens, stores, auditRefusals, access, rolesAreOurs } = dependencies;
+  const { accountStore, apiKeyStore, portalSessionStore } = stores;
   const within = rolesAreOurs ? withinRolesOf : withinBoundOf;
 
   return {
@@ -108,7 +113,7 @@ export function createPrincipals(
     return principalOf(account, {
       ...token,
       ...within(account, token),
-      credential: await withStepUp(credential, account.id, dependencies),
+      credential: await withStepUp(credential, account.id, stores),
     });
   }
 }
@@ -120,7 +125,7 @@ async function principalOfPortal(
     accountStore,
     within,
     now,
-  }: Pick<Dependencies, "accountStore"> & { readonly within: typeof withinRolesOf; readonly now: Date },
+  }: Pick<Stores, "accountStore"> & { readonly within: typeof withinRolesOf; readonly now: Date },
 ): Promise<Principal> {
   const status = statusOfPortalSession(session, now);
   if (status !== "active") throw refused(`The link has ${status === "ended" ? "been ended" : "expired"}.`);
@@ -135,7 +140,7 @@ async function principalOfPortal(
 /** A token of the built-in issuer names its account. The first use of another issuer's token creates the account. */
 async function accountOf(
   { issuer, subject, id, claims }: VerifiedToken,
-  { accountStore, provisioning, registration }: Pick<Dependencies, "accountStore" | "provisioning" | "registration">,
+  { stores: { accountStore }, provisioning, registration }: Dependencies,
 ): Promise<Account> {
   if (issuer !== builtInIssuer) {
     const firstUse = { identity: { issuer, subject }, claims, credential: id };
@@ -150,7 +155,7 @@ async function accountOf(
 async function withStepUp(
   credential: PrincipalCredential,
   accountId: string,
-  { stepUpStore }: Pick<Dependencies, "stepUpStore">,
+  { stepUpStore }: Pick<Stores, "stepUpStore">,
 ): Promise<PrincipalCredential> {
   const stepUp = credential.kind === "token" ? await stepUpStore.find(accountId, steppedUp(credential)) : null;
   if (stepUp === null) return credential;

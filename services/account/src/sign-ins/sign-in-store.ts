@@ -11,7 +11,7 @@ import {
   table,
 } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
-import { stateDigest } from "../oauth/state-store.ts";
+import { stateDigest } from "../tokens/state-store.ts";
 import type { ListedSignIn, SignIn } from "./sign-in.ts";
 
 export type SignInStore = ReturnType<typeof createSignInStore>;

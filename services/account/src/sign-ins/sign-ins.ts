@@ -12,7 +12,7 @@ import type { OneTimeCodes } from "../codes/one-time-codes.ts";
 import type { Registration } from "../invitations/registration.ts";
 import type { Mails } from "../mail/mails.ts";
 import type { Notices } from "../mail/notices.ts";
-import type { KnownBrowser } from "../oauth/callers.ts";
+import type { KnownBrowser } from "../pages/callers.ts";
 import { browserNameOf } from "./sign-in.ts";
 import type { SignInMails } from "./sign-in-mails.ts";
 

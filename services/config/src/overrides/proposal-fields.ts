@@ -1,4 +1,4 @@
-import { field, mutation, type Resolvers, type SubgraphContext } from "@signalbox/graphql";
+import { field, mutation, type PageLimits, type Resolvers, type SubgraphContext } from "@signalbox/graphql";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { ChangeResults } from "./change-results.ts";
@@ -12,6 +12,7 @@ export interface ProposalFields {
   readonly approval: ChangeApproval;
   readonly results: ChangeResults;
   readonly catalogue: PropertyCatalogue;
+  readonly pageLimits: PageLimits;
 }
 
 const id = z.string().max(100);

@@ -7,6 +7,7 @@ import { createLogger, createMetrics } from "@signalbox/telemetry";
 import { buildSchema } from "graphql";
 import { openDocuments } from "../documents/documents.ts";
 import { createOperations } from "./operations.ts";
+import { createPreparation } from "./prepare-operation.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
@@ -32,15 +33,12 @@ const hostile = [
 ];
 
 test("unique documents leave the heap within twice the cache, whatever their number", async () => {
-  const operations = createOperations({
-    supergraph: { schema, execute: async () => ({ data: "{}", objects: 1, errors: [] }), close: async () => {} },
-    log: createLogger({ service: "gateway", instance: "test", level: "error" }),
-    metrics: createMetrics({ service: "gateway" }),
-    clock: systemClock,
+  const supergraph = { schema, execute: async () => ({ data: "{}", objects: 1, errors: [] }), close: async () => {} };
+  const costLimits = { estimate: () => 0, refusal: () => null, charge() {}, admit() {}, chargeRefused() {} };
+  const preparation = createPreparation({
+    supergraph,
+    costLimits,
     documents: openDocuments("apq", null),
-    responseBytesMax: () => MiB,
-    deadlineMs: 1_000,
-    costLimits: { estimate: () => 0, refusal: () => null, charge() {}, admit() {}, chargeRefused() {} },
     anonymousTokensMax: () => 4_000,
     documentCacheBytesMax: cacheBytesMax,
     limits: () => ({
@@ -51,6 +49,16 @@ test("unique documents leave the heap within twice the cache, whatever their num
       tokensMax: 4_000,
       introspection: true,
     }),
+  });
+  const operations = createOperations({
+    preparation,
+    supergraph,
+    costLimits,
+    log: createLogger({ service: "gateway", instance: "test", level: "error" }),
+    metrics: createMetrics({ service: "gateway" }),
+    clock: systemClock,
+    responseBytesMax: () => MiB,
+    deadlineMs: 1_000,
   });
   let before = 0;
   for (let n = 0; n < 4_100; n++) {

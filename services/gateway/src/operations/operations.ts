@@ -12,11 +12,11 @@ import type { OperationRequest } from "../documents/operation-request.ts";
 import type { Fetch, KeyedOperation, OperationContext } from "../supergraph/subgraph-sender.ts";
 import type { OperationAnswer, Supergraph } from "../supergraph/supergraph.ts";
 import type { Carried } from "./choose-operation.ts";
-import type { Charged } from "./cost-limits.ts";
+import type { Charged, CostLimits } from "./cost-limits.ts";
 import { maskErrors } from "./mask-errors.ts";
 import { actualCost } from "./operation-cost.ts";
 import { createOperationRecords } from "./operation-record.ts";
-import { createPreparation, type PreparationDependencies, type PreparedOperation } from "./prepare-operation.ts";
+import type { Preparation, PreparedOperation } from "./prepare-operation.ts";
 
 /** A serialized answer, and its HTTP status. */
 export interface Outcome {
@@ -37,7 +37,9 @@ interface Asking extends Omit<OperationContext, "keyed" | "fetches"> {
   readonly idempotencyKey: string | null;
 }
 
-interface Dependencies extends PreparationDependencies {
+interface Dependencies {
+  readonly preparation: Preparation;
+  readonly costLimits: CostLimits;
   readonly supergraph: Omit<Supergraph, "prepare">;
   readonly responseBytesMax: () => number;
   readonly log: Logger;
@@ -51,9 +53,9 @@ export type Operations = ReturnType<typeof createOperations>;
 
 /** Operations of the graph: parsed, limited, validated, planned and run. */
 export function createOperations(dependencies: Dependencies) {
-  const { supergraph, responseBytesMax, log, metrics, clock, costLimits, deadlineMs } = dependencies;
+  const { preparation, supergraph, responseBytesMax, log, metrics, clock, costLimits, deadlineMs } = dependencies;
   const record = createOperationRecords({ metrics, clock });
-  const { find, prepare } = createPreparation(dependencies);
+  const { find, prepare } = preparation;
 
   /** Refuses an operation over the cost limit, and charges the refusal; null for an allowed one. */
   function refuseCost({ estimated, query }: PreparedOperation, caller: Charged): GraphQLError | null {

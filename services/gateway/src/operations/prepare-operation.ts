@@ -8,7 +8,7 @@ import { type Carried, type Chosen, chooseOperation } from "./choose-operation.t
 import type { Charged, CostLimits } from "./cost-limits.ts";
 import { hasMoreTokens } from "./document-scan.ts";
 
-export interface PreparationDependencies {
+interface PreparationDependencies {
   readonly supergraph: Pick<Supergraph, "schema">;
   readonly documents: Documents;
   readonly limits: () => DocumentRules;
@@ -26,6 +26,8 @@ export interface PreparedOperation extends Extract<Chosen, { document: DocumentN
   readonly query: string;
   readonly estimated: number;
 }
+
+export type Preparation = ReturnType<typeof createPreparation>;
 
 /** Finds the operation of a request: its document parsed, limited, validated and judged by its cost. */
 export function createPreparation(dependencies: PreparationDependencies) {

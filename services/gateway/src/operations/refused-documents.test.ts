@@ -9,6 +9,7 @@ import { openDocuments } from "../documents/documents.ts";
 import { createCostLimits } from "./cost-limits.ts";
 import { scanDocument } from "./document-scan.ts";
 import { createOperations } from "./operations.ts";
+import { createPreparation } from "./prepare-operation.ts";
 
 const schema = buildSchema(
   "type Query { a: Int items(first: Int): Page } type Page { edges: [Edge!]! } type Edge { a: Int } type Subscription { a: Int }",
@@ -20,27 +21,24 @@ const nothingElse = { variables: undefined, operationName: undefined, documentId
 function setUp({ costMax = 50 as number | null } = {}) {
   let checks = 0;
   const limiters = createRateLimiters(systemClock);
-  const operations = createOperations({
-    supergraph: {
-      get schema() {
-        checks++;
-        return schema;
-      },
-      execute: async () => ({ data: "{}", objects: 1, errors: [] }),
-      close: async () => {},
+  const supergraph = {
+    get schema() {
+      checks++;
+      return schema;
     },
-    log: createLogger({ service: "gateway", instance: "test", level: "error" }),
-    metrics: createMetrics({ service: "gateway" }),
-    clock: systemClock,
+    execute: async () => ({ data: "{}", objects: 1, errors: [] }),
+    close: async () => {},
+  };
+  const costLimits = createCostLimits({
+    limiterOf: (policy) => limiters(policy, { takeShares: async () => null }),
+    windows: { credential: 100, anonymous: 100 },
+    costMax: () => costMax,
+    pageSize: () => 20,
+  });
+  const preparation = createPreparation({
+    supergraph,
+    costLimits,
     documents: openDocuments("apq", null),
-    responseBytesMax: () => MiB,
-    deadlineMs: 1_000,
-    costLimits: createCostLimits({
-      limiterOf: (policy) => limiters(policy, { takeShares: async () => null }),
-      windows: { credential: 100, anonymous: 100 },
-      costMax: () => costMax,
-      pageSize: () => 20,
-    }),
     anonymousTokensMax: () => 30,
     documentCacheBytesMax: MiB,
     limits: () => ({
@@ -51,6 +49,16 @@ function setUp({ costMax = 50 as number | null } = {}) {
       tokensMax: 4_000,
       introspection: true,
     }),
+  });
+  const operations = createOperations({
+    preparation,
+    supergraph,
+    costLimits,
+    log: createLogger({ service: "gateway", instance: "test", level: "error" }),
+    metrics: createMetrics({ service: "gateway" }),
+    clock: systemClock,
+    responseBytesMax: () => MiB,
+    deadlineMs: 1_000,
   });
   const { principal } = testPerson();
   const callerOf = (isAnonymous: boolean) => ({

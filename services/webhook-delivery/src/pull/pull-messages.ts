@@ -15,15 +15,20 @@ import type { PulledMessage } from "./pull-message.ts";
 import type { LeasedMessage, PullQueue, PullRow } from "./pull-queue.ts";
 import type { PullWaits } from "./pull-waits.ts";
 
-export interface PullDependencies {
-  readonly pullQueue: PullQueue;
-  readonly pullWaits: PullWaits;
-  readonly openLeases: Pick<OpenLeases, "ended">;
+/** What pulled messages share with pushed ones. */
+export interface PullEngine {
   readonly directory: EndpointDirectory;
   readonly endpointRates: EndpointRates;
   readonly leases: Pick<Leases, "instance" | "leaseMs">;
   readonly results: Pick<AttemptResults, "add">;
   readonly access: DeliveryAccess;
+}
+
+interface PullDependencies {
+  readonly pullQueue: PullQueue;
+  readonly pullWaits: PullWaits;
+  readonly openLeases: Pick<OpenLeases, "ended">;
+  readonly engine: PullEngine;
   readonly clock: Clock;
   readonly log: Logger;
   /** `http.base-url` */
@@ -43,7 +48,8 @@ export type PullMessages = ReturnType<typeof createPullMessages>;
 
 /** Creates the operations of consumers: they lease messages, and say what became of them. */
 export function createPullMessages(parts: PullDependencies) {
-  const { pullQueue, leases } = parts;
+  const { pullQueue } = parts;
+  const { leases } = parts.engine;
   return {
     /** Returns the rows of a pull endpoint of the caller's, or the reason why there are none. */
     rowsOf: (caller: Caller, endpointId: string) => rowsOf(parts, caller, endpointId),
@@ -96,7 +102,7 @@ export function createPullMessages(parts: PullDependencies) {
 }
 
 /** While this instance has no name it names none: a take-over is left to the end of the lease. */
-const holderOf = ({ instance, leaseMs }: PullDependencies["leases"]) => ({ instance: instance ?? 0, leaseMs });
+const holderOf = ({ instance, leaseMs }: PullEngine["leases"]) => ({ instance: instance ?? 0, leaseMs });
 
 async function rowsOf({ pullQueue }: PullDependencies, caller: Caller, endpointId: string) {
   const rows = await pullQueue.rowsOf(caller.accountId, endpointId);
@@ -148,17 +154,18 @@ async function take(
   { id, accountId, revision }: PullRow,
   { limit, leaseMs }: Omit<PollTerms, "waitMs">,
 ): Promise<PulledMessage[]> {
-  const { pullQueue, directory, access, clock, baseUrl } = parts;
+  const { pullQueue, engine, clock, baseUrl } = parts;
+  const { directory, access, endpointRates, leases } = engine;
   if (!access.isReady() || !access.mayWrite(accountId)) return [];
   const endpoint = await directory.find(accountId, id, revision);
   if (endpoint === null) return [];
   const { max_in_flight: ownMax, rate } = endpoint.settings;
-  const granted = rate === null ? limit : await grantedOf(parts, id, limit, rate);
+  const granted = rate === null ? limit : await grantedOf(endpointRates, id, limit, rate);
   if (granted === 0) return [];
   const leaseIds = Array.from({ length: granted }, () => newId("wha", clock.nowMs()));
   const leased = await pullQueue.lease(id, leaseIds, ownMax ?? heldMaxDefault, leaseMs);
   if (rate !== null && leased.length < granted) {
-    await parts.endpointRates.giveBack(id, rate, granted - leased.length);
+    await endpointRates.giveBack(id, rate, granted - leased.length);
   }
   const [first] = leased;
   const current = first === undefined ? null : await directory.find(accountId, id, first.revision);
@@ -169,7 +176,7 @@ async function take(
   }));
   const unsent = messages.filter(({ message }) => typeof message === "string");
   for (const { leased: one, message } of unsent) {
-    await recordAll(parts, await pullQueue.take([id], [one.leaseId], holderOf(parts.leases)), {
+    await recordAll(parts, await pullQueue.take([id], [one.leaseId], holderOf(leases)), {
       kind: "unsent",
       error: String(message),
     });
@@ -178,7 +185,7 @@ async function take(
 }
 
 async function grantedOf(
-  { endpointRates }: PullDependencies,
+  endpointRates: EndpointRates,
   id: string,
   limit: number,
   rate: NonNullable<SigningEndpoint["settings"]["rate"]>,
@@ -199,7 +206,8 @@ async function handBack({ pullQueue, pullWaits }: PullDependencies, { id }: Pull
 
 /** Records the attempts of leases whose rows this instance has taken over. */
 async function recordAll(parts: PullDependencies, taken: readonly LeasedMessage[], verdict: Verdict): Promise<void> {
-  const { directory, results, clock, log } = parts;
+  const { clock, log } = parts;
+  const { directory, results } = parts.engine;
   const recorded = taken.map(async (leased) => {
     const endpoint = await directory.find(leased.accountId, leased.endpointId, leased.revision);
     // Its rows are about to be removed.

@@ -14,9 +14,11 @@ export interface ClaimLoopDependencies {
   readonly leases: Leases;
   readonly attempts: Pick<AttemptLoop, "add" | "update" | "stop">;
   readonly deliveryQueue: Pick<DeliveryQueue, "waiting" | "revisions">;
-  readonly endpointRates: EndpointRates;
-  readonly directory: EndpointDirectory;
-  readonly endpointHealth: Pick<EndpointHealth, "takeProbes">;
+  readonly endpoints: {
+    readonly directory: EndpointDirectory;
+    readonly endpointRates: EndpointRates;
+    readonly endpointHealth: Pick<EndpointHealth, "takeProbes">;
+  };
   /** Decides which accounts may act now, and when that is known. Deliveries of others wait. */
   readonly access: DeliveryAccess;
   readonly wakeUp: WakeUp;
@@ -69,11 +71,11 @@ export class ClaimLoop {
 
   /** Attempts the oldest delivery of each endpoint that was disabled because it failed, once an hour. */
   async probe(): Promise<void> {
-    const { endpointHealth, leases, directory, attempts, access } = this.#parts;
+    const { endpoints, leases, attempts, access } = this.#parts;
     const { instance } = leases;
     if (instance === null || !access.isReady()) return;
-    for (const { id, accountId, revision } of await endpointHealth.takeProbes()) {
-      const endpoint = access.mayWrite(accountId) ? await directory.find(accountId, id, revision) : null;
+    for (const { id, accountId, revision } of await endpoints.endpointHealth.takeProbes()) {
+      const endpoint = access.mayWrite(accountId) ? await endpoints.directory.find(accountId, id, revision) : null;
       if (endpoint) attempts.add(endpoint, await leases.claimProbe(id, instance));
     }
   }
@@ -100,7 +102,7 @@ export class ClaimLoop {
    * account may not act.
    */
   async #followChanges(): Promise<void> {
-    const { deliveryQueue, lanes, attempts, directory, access } = this.#parts;
+    const { deliveryQueue, lanes, attempts, endpoints, access } = this.#parts;
     const inHand = lanes.endpoints();
     if (inHand.length === 0) return;
     const revisions = await deliveryQueue.revisions(inHand.map(({ id }) => id));
@@ -108,19 +110,19 @@ export class ClaimLoop {
       const now = revisions.get(id);
       if (!access.mayWrite(accountId)) await attempts.update(id, null);
       else if (now !== revision) {
-        await attempts.update(id, now === undefined ? null : await directory.find(accountId, id, now));
+        await attempts.update(id, now === undefined ? null : await endpoints.directory.find(accountId, id, now));
       }
     }
   }
 
   /** Leases due deliveries; returns the milliseconds until more may be taken, 0 when an endpoint filled its room. */
   async #take(due: readonly WaitingEndpoint[]): Promise<number> {
-    const { lanes, leases, endpointRates } = this.#parts;
+    const { lanes, leases, endpoints } = this.#parts;
     const { instance } = leases;
     const rooms = roomsOf(due, lanes);
     if (rooms.size === 0 || instance === null) return Number.POSITIVE_INFINITY;
     const rates = new Map(due.flatMap(({ id, rate }) => (rate && rooms.has(id) ? [[id, rate] as const] : [])));
-    const grantInMs = rates.size === 0 ? Number.POSITIVE_INFINITY : await endpointRates.grant(rooms, rates);
+    const grantInMs = rates.size === 0 ? Number.POSITIVE_INFINITY : await endpoints.endpointRates.grant(rooms, rates);
     if (rooms.size === 0) return grantInMs;
     const leased = Map.groupBy(await leases.claim(rooms, instance), ({ endpointId }) => endpointId);
     let isMore = false;
@@ -129,21 +131,21 @@ export class ClaimLoop {
       const rate = rates.get(id);
       if (deliveries.length < room) lanes.setBacklog(id, false);
       else if (!rate) isMore = true;
-      if (rate && deliveries.length < room) await endpointRates.giveBack(id, rate, room - deliveries.length);
+      if (rate && deliveries.length < room) await endpoints.endpointRates.giveBack(id, rate, room - deliveries.length);
     }
     await this.#start(leased);
     return isMore && leased.size > 0 ? 0 : grantInMs;
   }
 
   async #start(leased: ReadonlyMap<string, readonly LeasedDelivery[]>): Promise<void> {
-    const { deliveryQueue, leases, attempts, directory } = this.#parts;
+    const { deliveryQueue, leases, attempts, endpoints } = this.#parts;
     if (leased.size === 0) return;
     // One look for all: a look for each would make the last endpoint wait for all the others.
     const revisions = await deliveryQueue.revisions([...leased.keys()]);
     for (const [id, deliveries] of leased) {
       const revision = revisions.get(id);
       const accountId = deliveries[0]?.accountId ?? "";
-      const endpoint = revision === undefined ? null : await directory.find(accountId, id, revision);
+      const endpoint = revision === undefined ? null : await endpoints.directory.find(accountId, id, revision);
       if (endpoint?.status === "enabled") attempts.add(endpoint, deliveries);
       else await leases.handBack(deliveries);
     }

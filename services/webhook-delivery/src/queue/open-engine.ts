@@ -11,7 +11,7 @@ import type { EndpointStatus } from "../endpoints/endpoint-status.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import type { Properties } from "../properties.ts";
 import { OpenLeases } from "../pull/open-leases.ts";
-import { createPullMessages } from "../pull/pull-messages.ts";
+import { createPullMessages, type PullEngine } from "../pull/pull-messages.ts";
 import { createPullQueue } from "../pull/pull-queue.ts";
 import { PullWaits } from "../pull/pull-waits.ts";
 import { createAttemptStatistics } from "../statistics/attempt-statistics.ts";
@@ -78,38 +78,40 @@ export function openEngine(
     leases,
     attempts,
     deliveryQueue,
-    endpointRates,
-    directory,
-    endpointHealth,
+    endpoints: { directory, endpointRates, endpointHealth },
     access,
     wakeUp,
     pullWaits,
   });
-  const pull = { pullWaits, directory, endpointRates, leases, results, access };
+  const pullEngine = { directory, endpointRates, leases, results, access };
   return {
     claims,
     timeoutMs,
     deliveryQueue,
     attemptStatistics: createAttemptStatistics({ pool, clock }),
-    pull: openPull(context, pool, pull),
+    pull: openPull(context, pool, { pullWaits, engine: pullEngine }),
     orderHolds: createOrderHolds({ pool, outbox, log, mayWrite, wake }),
     fanOut: createFanOut({ directory, lanes, leases, attempts, access, clock, wake, pullWaits }),
     testEndpoint: createEndpointTest({ pool, directory, lanes, leases, results, attempt, outbox, clock }),
   };
 }
 
-type PullParts = Omit<
-  Parameters<typeof createPullMessages>[0],
-  "pullQueue" | "openLeases" | "clock" | "log" | "baseUrl"
->;
+interface PullParts {
+  readonly pullWaits: PullWaits;
+  readonly engine: PullEngine;
+}
 
 /** Opens the path of a message: queue, lease, result. */
-function openPull({ configuration, clock, log }: ServiceContext<Properties>, pool: Pool, parts: PullParts) {
+function openPull(
+  { configuration, clock, log }: ServiceContext<Properties>,
+  pool: Pool,
+  { pullWaits, engine }: PullParts,
+) {
   const openLeases = new OpenLeases(pool);
   const pullQueue = createPullQueue(pool);
   const baseUrl = configuration.get("http.base-url");
-  const pullMessages = createPullMessages({ ...parts, pullQueue, openLeases, clock, log, baseUrl });
-  return { pullMessages, openLeases, pullWaits: parts.pullWaits };
+  const pullMessages = createPullMessages({ pullQueue, pullWaits, openLeases, engine, clock, log, baseUrl });
+  return { pullMessages, openLeases, pullWaits };
 }
 
 /** Opens the waits for messages of pull endpoints, which end when the process leaves. */

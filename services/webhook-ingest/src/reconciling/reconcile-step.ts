@@ -21,8 +21,11 @@ interface Dependencies {
     readonly missed: MissedStore;
     readonly senderKeys: SenderKeyStore;
   };
-  readonly histories: Readonly<Record<SenderName, SenderHistory>>;
-  readonly walkHistory: (turn: Turn) => Promise<Progress>;
+  /** The lists of senders, and the walk through one of them. */
+  readonly senders: {
+    readonly histories: Readonly<Record<SenderName, SenderHistory>>;
+    readonly walkHistory: (turn: Turn) => Promise<Progress>;
+  };
   readonly knownSources: Pick<KnownSources, "reread">;
   readonly judge: Pick<Judge, "clock" | "mayWrite">;
   readonly senderKeys: Pick<SenderKeys, "note">;
@@ -75,7 +78,7 @@ async function workOn(dependencies: Dependencies, lease: Lease): Promise<void> {
 }
 
 async function work(dependencies: Dependencies, lease: Lease): Promise<Release> {
-  const { stores, histories, walkHistory, knownSources, judge, times } = dependencies;
+  const { stores, senders, knownSources, judge, times } = dependencies;
   const later = { dueAt: after(judge.clock, times.intervalMs()) };
   const known = await knownSources.reread(lease.sourceId);
   const key = known?.source.senderKey && (await stores.senderKeys.find(lease.sourceId));
@@ -84,10 +87,10 @@ async function work(dependencies: Dependencies, lease: Lease): Promise<Release> 
   const { senderKey } = known.source;
   const obstacle = obstacleOf(known.source, judge);
   if (obstacle !== null) return running ? end(dependencies, lease, running, { reason: obstacle }) : later;
-  const history = histories[senderKey.sender];
+  const history = senders.histories[senderKey.sender];
   const run = running ?? (await open(dependencies, lease, known.source, history));
   if (run === null) return later;
-  const progress = await walkHistory({ run, known, history, access: { ...senderKey, key } });
+  const progress = await senders.walkHistory({ run, known, history, access: { ...senderKey, key } });
   return settle(dependencies, lease, known.source, progress);
 }
 

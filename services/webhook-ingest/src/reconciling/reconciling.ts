@@ -73,13 +73,15 @@ export function openReconciling(
       createReconcileStep({
         pool,
         stores: { runs, missed, senderKeys: senderKeyStore },
-        histories,
-        walkHistory: createWalkHistory({
-          runs,
-          missed,
-          recover: createRecoverWebhook({ judge, deliveryWriter, missed }),
-          clock,
-        }),
+        senders: {
+          histories,
+          walkHistory: createWalkHistory({
+            runs,
+            missed,
+            recover: createRecoverWebhook({ judge, deliveryWriter, missed }),
+            clock,
+          }),
+        },
         knownSources,
         judge,
         senderKeys,

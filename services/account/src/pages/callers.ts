@@ -6,7 +6,7 @@ import type { Configuration } from "@signalbox/config";
 import { minutes, seconds } from "@signalbox/core";
 import { addressBucket, type ClientAddress, createClientAddress, policyItem, remainderItem } from "@signalbox/http";
 import type { Properties } from "../properties.ts";
-import type { IssuerSettings } from "./issuer-settings.ts";
+import type { IssuerSettings } from "../oauth/issuer-settings.ts";
 
 /** The issuer's knowledge of its callers. */
 export interface Callers {
