@@ -85,6 +85,9 @@ for (const [way, press] of Object.entries({ "by keyboard alone": pressByKeyboard
       .getByText(new RegExp(`^webhook-ingest.tolerance is ${value}: (\\d+) of \\1 instances run with it\\.$`))
       .waitFor();
     await grace.getByText("approved", { exact: true }).waitFor();
+    await grace.getByRole("table", { name: "Changes" }).getByRole("columnheader", { name: "Before" }).waitFor();
+    const before = way === "by mouse" ? "90000" : "not overridden";
+    await grace.getByRole("row", { name: new RegExp(`webhook-ingest.tolerance .*${before} ${value}$`) }).waitFor();
 
     await page.goto(at("properties/webhook-ingest.tolerance"));
     await page.getByRole("table", { name: "Overrides" }).getByText(value, { exact: true }).waitFor();
@@ -139,7 +142,7 @@ test("a property that was changed since keeps a proposal from its approval, and 
 
 test("the pages of proposals say when they load, are empty, refused or out of reach, and what is gone", async () => {
   const { page } = ada;
-  const empty = { data: { changeProposals: [] } };
+  const empty = { data: { proposals: { edges: [], pageInfo: { hasNextPage: false, endCursor: null } } } };
   await examineStates(page, {
     url: at("proposals"),
     path: "/graphql",

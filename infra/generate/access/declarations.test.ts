@@ -20,7 +20,7 @@ import { writesOf } from "./writes.ts";
 const onlyInGraph = [
   "node",
   ...["properties", "setProperty", "unsetProperty", "setProperties", "rollback", "propertyHistory"],
-  ...["changeProposals", "proposeChange", "approveChange", "withdrawChange"],
+  ...["proposals", "changeProposal", "changeProposals", "proposeChange", "approveChange", "withdrawChange"],
   ...["flags", "flagHistory", "setFlag", "archiveFlag"],
 ];
 

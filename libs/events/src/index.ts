@@ -3,6 +3,7 @@ export { createConsumer } from "./consumer/create-consumer.ts";
 export {
   findParkedKey,
   listParkedKeys,
+  findParkedEvent,
   listParkedMessages,
   lockParkedKey,
   type ParkedKey,

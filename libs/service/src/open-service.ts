@@ -48,6 +48,7 @@ import type { AnsweredGroup } from "./operating/operating.ts";
 import { operatingRoutes } from "./operating/operating-routes.ts";
 import type { Edges } from "./operations/edges.ts";
 import type { SharedParts } from "./shared-parts.ts";
+import { whyParked } from "./why/parked-events.ts";
 import { createRefusedRequests, refusedRetention } from "./why/refused-requests.ts";
 import { type WhyFinder, whyRoutes } from "./why/why-routes.ts";
 
@@ -159,7 +160,7 @@ export async function openService(
     consume: consumerStarter(context, { eventLog, pool, deadLetters, groups: operating.groups }),
     serve({ title, principals, edges, internalRoutes = [], whyFinders = [], typeDefs, mounts, corsOrigins, ...rest }) {
       const { routes, resolvers } = edges;
-      const finders = [...whyFinders, refusedRequests.finder];
+      const finders = [...whyFinders, whyParked(service, pool), refusedRequests.finder];
       const send = sendingThrough({ pool, outbox });
       const { onForbidden = createRefusalRecorder(context, send), sendsWebhooks } = rest;
       const recordRead = createManagementReads(context, send);

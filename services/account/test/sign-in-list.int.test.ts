@@ -119,25 +119,50 @@ test("each browser that signed in is listed, newest first, and says which one th
   assert.equal((await listed(stranger.headers)).length, 1);
 });
 
+async function why(headers: Headers, id: string): Promise<{ readonly what: string; readonly reason: string | null }[]> {
+  const principal = encodePrincipal(await issuing.principalOf(headers));
+  const { url, token } = issuing.principals;
+  const sent = { "x-signalbox-internal-token": token, [principalHeader]: principal };
+  const answer = await fetch(`${url}/internal/why/${id}`, { headers: sent });
+  return ((await answer.json()) as { readonly steps: { readonly what: string; readonly reason: string | null }[] })
+    .steps;
+}
+const whatOf = async (headers: Headers, id: string) => (await why(headers, id)).map(({ what }) => what);
+
 test("why of a sign-in says when and with which browser, to its own account alone, and who ended it", async () => {
   const { first, second } = await twice();
   const [, { id = "" } = {}] = await listed(second.headers);
-  const why = async (headers: Headers) => {
-    const principal = encodePrincipal(await issuing.principalOf(headers));
-    const { url, token } = issuing.principals;
-    const sent = { "x-signalbox-internal-token": token, [principalHeader]: principal };
-    const answer = await fetch(`${url}/internal/why/${id}`, { headers: sent });
-    const { steps } = (await answer.json()) as { readonly steps: readonly { readonly what: string }[] };
-    return steps.map(({ what }) => what);
-  };
-  assert.deepEqual(await why(second.headers), [
+  assert.deepEqual(await whatOf(second.headers, id), [
     "A person signed in with Firefox, Linux.",
     "An application last got a token by it.",
   ]);
-  assert.deepEqual(await why((await signInWith(firefox, freshAddress())).headers), []);
+  assert.deepEqual(await whatOf((await signInWith(firefox, freshAddress())).headers, id), []);
   assert.equal((await end(second.headers, id)).status, 204);
-  assert.deepEqual(await why(second.headers), ["sign_in.end."]);
+  assert.deepEqual(await whatOf(second.headers, id), ["sign_in.end."]);
   assert.equal(await isLetIn(first.headers), false);
+});
+
+test("why of an event names the consumer that has parked it, to its own account alone", async () => {
+  const { headers } = await signInWith(firefox, freshAddress());
+  const { accountId } = await issuing.principalOf(headers);
+  const eventId = crypto.randomUUID();
+  const { pool } = openInside(issuing);
+  const park = sql(
+    "",
+    `insert into signalbox.parked (consumer, key, topic, partition, "offset", timestamp_ms, headers, attempt, next_at, reason)
+     values ('audit', 'key', 'topic', 0, 0, 0, $1, 3, '2026-01-01T09:00:00Z', 'password of the database')`,
+  );
+  await pool.query(park, [JSON.stringify({ ce_id: eventId, ce_accountid: accountId })]);
+  const [step, ...others] = await why(headers, eventId);
+  assert.equal(step?.what, "The consumer audit of account has parked the event.");
+  assert.equal(
+    step?.reason,
+    "parked: after 3 tries, the next at 2026-01-01T09:00:00.000Z",
+    "the failure itself is for operators",
+  );
+  assert.deepEqual(others, []);
+  assert.deepEqual(await why((await signInWith(firefox, freshAddress())).headers, eventId), []);
+  await pool.query(sql("", "delete from signalbox.parked"));
 });
 
 test("the list has pages, in REST and in the graph", async () => {

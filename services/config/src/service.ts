@@ -14,6 +14,7 @@ import { createOverrideStore } from "./overrides/override-store.ts";
 import { createOverrides } from "./overrides/overrides.ts";
 import { createChangeApproval } from "./overrides/plan-changes.ts";
 import { elsewhereOf, readPropertyCatalogue } from "./overrides/property-catalogue.ts";
+import { createProposalStore } from "./overrides/proposal-store.ts";
 import { createProposals } from "./overrides/proposals.ts";
 import { startExpiry } from "./overrides/undo-changes.ts";
 import { whyRevised } from "./overrides/why-revised.ts";
@@ -45,7 +46,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
 
   const approval = createChangeApproval({ configuration, catalogue, clock });
   const results = createChangeResults({ reports, catalogue, elsewhere });
-  const proposals = createProposals({ pool, overrides, outbox, clock });
+  const proposalStore = createProposalStore(pool);
+  const proposals = createProposals({ proposalStore, overrides, outbox, clock });
 
   const principals = openPrincipals(context);
   const stores = { overrideStore, flagStore };
@@ -74,7 +76,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
       ofrep: { configuration, flags, clock },
       stream: { configuration, stream },
       properties: { configuration, reports, catalogue, overrideStore, overrides, approval, results, pageLimits },
-      proposals: { proposals, approval, results, catalogue, pageLimits },
+      proposals: { proposals, proposalStore, approval, results, catalogue, pageLimits },
       flags: { flagOperations, flagStore, results, pageLimits },
     }),
     internalRoutes: [instanceRoutes({ reports, backups: createBackups({ ...context, pool }) })],

@@ -325,6 +325,59 @@ test("a proposal and its approval are tried without an effect, and a rejection t
   }
 });
 
+const readProposal = async (id: string, own: Harness) => {
+  const read = "query($id: ID!) { changeProposal(id: $id) { changes { value before { set value masked } } } }";
+  return (await own.graphql(ada, read, { id })).data.changeProposal;
+};
+
+test("proposals are listed page by page, narrowed by their outcome, and by a part of a name or of the reason", async () => {
+  const own = await startConfig();
+  const query = `query($outcome: ProposalOutcome, $text: String, $first: Int, $after: String) {
+    proposals(outcome: $outcome, text: $text, first: $first, after: $after) {
+      pageInfo { hasNextPage endCursor } edges { node { reason } } } }`;
+  const page = async (variables: object) => {
+    const { edges, pageInfo } = (await own.graphql(ada, query, variables)).data.proposals;
+    return { reasons: edges.map(({ node }: { node: { reason: string } }) => node.reason), ...pageInfo };
+  };
+  try {
+    const ids = new Map<string, string>();
+    for (const [reason, name] of [
+      ["stays open", "server.name"],
+      ["is 100% right", "webhook-ingest.tolerance"],
+      ["is wrong", "server.name"],
+      ["was a slip", "server.name"],
+    ] as const) {
+      const wanted: Given = name === "server.name" ? [name, reason] : [name, 60_000];
+      const { proposal } = await send("proposeChange", { changes: await changes([wanted], own), reason }, ada, own);
+      ids.set(reason, proposal.id);
+    }
+    await send("approveChange", { id: ids.get("is 100% right") }, grace, own);
+    await send("withdrawChange", { id: ids.get("is wrong"), reason: "No." }, grace, own);
+    await send("withdrawChange", { id: ids.get("was a slip") }, ada, own);
+
+    const first = await page({ first: 3 });
+    assert.deepEqual([first.reasons, first.hasNextPage], [["was a slip", "is wrong", "is 100% right"], true]);
+    const last = await page({ first: 3, after: first.endCursor });
+    assert.deepEqual([last.reasons, last.hasNextPage], [["stays open"], false]);
+    for (const [filter, reasons] of [
+      [{ outcome: "open" }, ["stays open"]],
+      [{ outcome: "approved" }, ["is 100% right"]],
+      [{ outcome: "rejected" }, ["is wrong"]],
+      [{ outcome: "withdrawn" }, ["was a slip"]],
+      [{ text: "TOLERANCE" }, ["is 100% right"]],
+      [{ text: "0%" }, ["is 100% right"]],
+      [{ text: "%is%" }, []],
+      [{ text: "is", outcome: "rejected" }, ["is wrong"]],
+    ] as const) {
+      assert.deepEqual((await page(filter)).reasons, reasons, JSON.stringify(filter));
+    }
+    const stranger = await own.graphql(testPerson({ scopes: ["config:read"] }), query);
+    assert.equal(stranger.errors?.[0].extensions.code, "FORBIDDEN");
+  } finally {
+    await own.close();
+  }
+});
+
 test("a guarded property needs a second operator, who is never the author", async () => {
   const own = await startConfig({ "config.approval": "guarded" });
   try {
@@ -348,6 +401,9 @@ test("a guarded property needs a second operator, who is never the author", asyn
     );
     assert.match(undo.errors[0].message, /two operators/, "a rollback does not bypass the rule");
 
+    const changeOf = (value: unknown) => ({ value, before: { set: false, value: null, masked: false } });
+    const decided = await readProposal(proposal.id, own);
+    assert.deepEqual(decided.changes, [changeOf(60_000)], "no override held at the decision");
     const stale = (
       await send("proposeChange", { changes: await changes([["server.name", "Later"]], own), reason: "x" }, ada, own)
     ).proposal;
@@ -355,6 +411,10 @@ test("a guarded property needs a second operator, who is never the author", asyn
     assert.equal((await send("approveChange", { id: stale.id }, grace, own)).refusal, "CONFLICT");
     assert.equal((await send("withdrawChange", { id: stale.id }, ada, own)).proposal.state, "withdrawn");
     assert.equal((await send("approveChange", { id: "chg_none" }, grace, own)).refusal, "NOT_FOUND");
+    assert.equal(await readProposal("chg_none", own), null);
+    await change([["server.name", "Latest"]], {}, own);
+    const { changes: kept } = await readProposal(stale.id, own);
+    assert.deepEqual(kept, [{ value: "Later", before: { set: true, value: "Sooner", masked: false } }]);
     const { data } = await own.graphql(ada, "{ changeProposals { id state } }");
     assert.deepEqual(
       data.changeProposals.map(({ state }: { state: string }) => state),

@@ -94,6 +94,31 @@ export async function listParkedMessages(
   return rows.map(({ parked_at: parkedAt, headers, ...row }) => ({ ...row, parkedAt, headers: JSON.parse(headers) }));
 }
 
+/** An event that a consumer has parked. */
+export interface ParkedEvent {
+  readonly consumer: string;
+  readonly attempt: number;
+  readonly parkedAt: Date;
+  /** Null behind an earlier message of its key. */
+  readonly nextAt: Date | null;
+}
+
+/** Newest parked messages among which an event is looked for: headers have no index. */
+const lookedThroughMax = 50_000;
+const eventStatement = sql(
+  "parked.find-event",
+  `select consumer, attempt, parked_at as "parkedAt", nullif(next_at, 'infinity') as "nextAt"
+   from (select * from signalbox.parked order by seq desc limit ${lookedThroughMax}) as newest
+   where strpos(headers, $1) > 0 and strpos(headers, $2) > 0 order by seq limit 20`,
+);
+
+/** Finds the consumers that have parked an event of an account. */
+export async function findParkedEvent(db: Queryable, accountId: string, eventId: string): Promise<ParkedEvent[]> {
+  // As JSON.stringify wrote them: a quote inside a value is escaped.
+  const members = [`"ce_id":${JSON.stringify(eventId)}`, `"ce_accountid":${JSON.stringify(accountId)}`];
+  return (await db.query<ParkedEvent>(eventStatement, members)).rows;
+}
+
 /** Locks the first message of the key; returns false while it is being tried. */
 export async function lockParkedKey(tx: Tx, { head }: ParkedKey): Promise<boolean> {
   return (await tx.query(lockStatement, [head.seq])).rowCount > 0;

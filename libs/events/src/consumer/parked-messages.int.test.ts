@@ -11,6 +11,7 @@ import { encodeEvent } from "../envelope/encode-event.ts";
 import type { EventLog, ReceivedRecord } from "../event-log.ts";
 import { createConsumer } from "./create-consumer.ts";
 import { enterInbox } from "./inbox.ts";
+import { findParkedEvent } from "./parked-keys.ts";
 import { dueMessages, isAnyDue, parkBehind, parkMessage, removeParked } from "./parked-messages.ts";
 
 const insertEffect = sql("test.effect", "insert into effect (key, title) values ($1, $2)");
@@ -108,6 +109,35 @@ describe("parked messages", () => {
     await empty.pool.query(fill, ["consumer", "deep-", 20_000, 1, 0]);
     const reads = await readsOf(async (tx) => assert.equal(await enter(tx), "new"), empty);
     assert.equal(reads, 0);
+  });
+
+  test("an event is found by its id and its account with every consumer that has parked it", async () => {
+    const [first, second, eventId] = [randomId("consumer"), randomId("consumer"), uuidv7()];
+    const parking = { attempt: 2, delayMs: 60_000, reason: "test" };
+    const recordOf = (offset: bigint, id: string, accountId: string): ReceivedRecord => ({
+      topic: "topic",
+      partition: 0,
+      offset,
+      timestampMs: 0,
+      key: "img_1",
+      value: Buffer.from("{}"),
+      // A header of another sender that quotes the id is not the event.
+      headers: { ce_id: id, ce_accountid: accountId, note: `"ce_id":"${eventId}"` },
+    });
+    await inTransaction(service.pool, async (tx) => {
+      await parkMessage(tx, first, recordOf(0n, uuidv7(), "acc_1"), parking);
+      await parkMessage(tx, first, recordOf(1n, eventId, "acc_1"), { ...parking, attempt: 0 });
+      await parkMessage(tx, second, recordOf(1n, eventId, "acc_1"), parking);
+    });
+    const found = await findParkedEvent(service.pool, "acc_1", eventId);
+    assert.deepEqual(
+      found.map(({ consumer, attempt, nextAt }) => [consumer, attempt, nextAt === null]),
+      [
+        [first, 0, true],
+        [second, 2, false],
+      ],
+    );
+    assert.deepEqual(await findParkedEvent(service.pool, "acc_2", eventId), []);
   });
 
   test("messages join the existing queue of their key in order, in one statement", async () => {

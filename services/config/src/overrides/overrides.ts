@@ -3,7 +3,7 @@ import type { ErrorDetail } from "@signalbox/core";
 import { stateRepetitionMs } from "@signalbox/events";
 import { actorOf } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
-import type { Change } from "./override-store.ts";
+import type { Change, Override } from "./override-store.ts";
 import { assertChanges, type ChangeSet } from "./plan-changes.ts";
 import { changedEvent, type OverrideDependencies, type Revised, revise } from "./revise.ts";
 import { expire, type Rollback, rollBack, toRestore } from "./undo-changes.ts";
@@ -20,11 +20,18 @@ export function createOverrides(dependencies: OverrideDependencies) {
     if (events.length > 0) await outbox.append(tx, events);
   }
 
+  /** Lists the active overrides by name, which nobody changes before the transaction ends. */
+  async function lockInForce(tx: Tx): Promise<ReadonlyMap<string, Override>> {
+    await overrideStore.lock(tx);
+    return overrideStore.listIn(tx);
+  }
+
   return {
+    lockInForce,
+
     /** Validates changes without making them. @throws AppError as `assertChanges` */
     async check(tx: Tx, { changes, fieldOf }: ChangeSet, refused: readonly ErrorDetail[]): Promise<void> {
-      await overrideStore.lock(tx);
-      assertChanges(changes, await overrideStore.listIn(tx), dependencies, fieldOf, refused);
+      assertChanges(changes, await lockInForce(tx), dependencies, fieldOf, refused);
     },
 
     /** Makes changes in one revision. @throws AppError as `assertChanges` */
@@ -34,8 +41,7 @@ export function createOverrides(dependencies: OverrideDependencies) {
       { changes, reason, expiresAt, fieldOf }: ChangeSet,
       refused: readonly ErrorDetail[] = [],
     ): Promise<Change[]> {
-      await overrideStore.lock(tx);
-      const inForce = await overrideStore.listIn(tx);
+      const inForce = await lockInForce(tx);
       assertChanges(changes, inForce, dependencies, fieldOf, refused);
       const revised = changes.map(({ name, set, value }) => {
         const restores = expiresAt === null ? null : toRestore(inForce.get(name));

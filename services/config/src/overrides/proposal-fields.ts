@@ -1,33 +1,42 @@
-import { field, mutation, type PageLimits, type Resolvers, type SubgraphContext } from "@signalbox/graphql";
+import {
+  connectionField,
+  field,
+  mutation,
+  type PageLimits,
+  type Resolvers,
+  type SubgraphContext,
+} from "@signalbox/graphql";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { ChangeResults } from "./change-results.ts";
 import type { ChangeApproval } from "./plan-changes.ts";
 import type { PropertyCatalogue } from "./property-catalogue.ts";
 import { answerOf, changeSetOf, dryRun, operators, ProposeChange, sentence, waitForMs } from "./property-fields.ts";
-import type { Proposal, Proposals } from "./proposals.ts";
+import type { Proposal, ProposalFilter, ProposalStore } from "./proposal-store.ts";
+import type { Proposals } from "./proposals.ts";
 
 export interface ProposalFields {
   readonly proposals: Proposals;
+  readonly proposalStore: ProposalStore;
   readonly approval: ChangeApproval;
   readonly results: ChangeResults;
   readonly catalogue: PropertyCatalogue;
   readonly pageLimits: PageLimits;
 }
 
+/** Length of the list that clients of earlier versions ask for, which has no pages. */
+const listedMax = 200;
+
 const id = z.string().max(100);
 const ApproveChange = z.strictObject({ id, wait_for_ms: waitForMs, dry_run: dryRun });
 const WithdrawChange = z.strictObject({ id, reason: sentence.nullable().default(null) });
 
 /** The proposals of changes, and the decisions about them. */
-export function proposalFields({ proposals, approval, results, catalogue }: ProposalFields): Resolvers {
+export function proposalFields(parts: ProposalFields): Resolvers {
+  const { proposals, proposalStore, approval, results, catalogue } = parts;
   const shown = { ...operators, payload: "proposal" } as const;
   return {
-    Query: {
-      changeProposals: field({ scopes: ["config:admin"] }, async () =>
-        (await proposals.list()).map((proposal) => viewProposal(proposal, catalogue)),
-      ),
-    },
+    Query: reads(parts),
     Mutation: {
       proposeChange: mutation({ ...shown, audit: "property.propose", input: ProposeChange }, (input, context) => {
         const wanted = changeSetOf(input);
@@ -45,7 +54,7 @@ export function proposalFields({ proposals, approval, results, catalogue }: Prop
           payload: (decided: object | null) => decided ?? { proposal: null, results: [] },
         },
         async ({ id, wait_for_ms: waitMs, dry_run: isDryRun }, context) => {
-          const { proposal, made } = await decide(proposals, context, id, async (tx, open) => {
+          const { proposal, made } = await decide(proposalStore, context, id, async (tx, open) => {
             if (!isDryRun) return proposals.approve(tx, context.caller, open);
             await proposals.checkApproval(tx, context.caller, open);
             return { proposal: open, made: [] };
@@ -57,7 +66,7 @@ export function proposalFields({ proposals, approval, results, catalogue }: Prop
       withdrawChange: mutation(
         { ...shown, audit: "property.withdraw", input: WithdrawChange },
         async ({ id, reason }, context) => {
-          const withdrawn = await decide(proposals, context, id, (tx, open) =>
+          const withdrawn = await decide(proposalStore, context, id, (tx, open) =>
             proposals.withdraw(tx, context.caller, open, reason),
           );
           return viewProposal(withdrawn, catalogue);
@@ -67,21 +76,41 @@ export function proposalFields({ proposals, approval, results, catalogue }: Prop
   };
 }
 
+const reads = ({ proposalStore, catalogue, pageLimits }: ProposalFields) => ({
+  proposals: connectionField<unknown, ProposalFilter, Proposal>(
+    { scopes: ["config:admin"] },
+    {
+      limits: pageLimits,
+      read: (range, _parent, _context, filter) => proposalStore.list(filter, range),
+      node: (proposal) => viewProposal(proposal, catalogue),
+    },
+  ),
+  changeProposal: field<unknown, { readonly id: string }>({ scopes: ["config:admin"] }, async (_parent, { id }) => {
+    const proposal = await proposalStore.find(id);
+    return proposal && viewProposal(proposal, catalogue);
+  }),
+  changeProposals: field({ scopes: ["config:admin"] }, async () => {
+    const newest = await proposalStore.list({}, { after: null, limit: listedMax });
+    return newest.map((proposal) => viewProposal(proposal, catalogue));
+  }),
+});
+
 function decide<Result>(
-  proposals: Proposals,
+  proposalStore: ProposalStore,
   context: SubgraphContext,
   id: string,
   change: (tx: Tx, proposal: Proposal) => Promise<Result>,
 ): Promise<Result> {
-  return context.write({ missing: "There is no such proposal.", find: (tx) => proposals.lock(tx, id), change });
+  return context.write({ missing: "There is no such proposal.", find: (tx) => proposalStore.lock(tx, id), change });
 }
 
 function viewProposal(proposal: Proposal, catalogue: PropertyCatalogue) {
-  const changes = proposal.changes.map(({ name, set, value, expectedRevision }) => ({
+  const changes = proposal.changes.map(({ name, set, value, expectedRevision, before }) => ({
     name,
     unset: !set,
     expectedRevision,
     ...catalogue.shown(name, value, set),
+    before: before ? { set: before.set, ...catalogue.shown(name, before.value, before.set) } : null,
   }));
   return { ...proposal, changes, revision: proposal.revision === null ? null : String(proposal.revision) };
 }

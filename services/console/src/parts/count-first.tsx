@@ -78,6 +78,16 @@ export interface ReplaySpan {
   readonly types: string;
 }
 
+/** The members of a replay's body that a span says. */
+export function bodyOfSpan({ hours, types }: ReplaySpan, isDryRun: boolean) {
+  const words = types.split(/[\s,]+/).filter((word) => word !== "");
+  return {
+    from: new Date(Date.now() - Number(hours) * 3_600_000).toISOString(),
+    dry_run: isDryRun,
+    ...(words.length > 0 && { event_types: words }),
+  };
+}
+
 interface SpanFieldsProps {
   readonly typesLabel: string;
   readonly span: ReplaySpan;

@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { FormBox, useChange } from "./dialog.tsx";
-import { Copy } from "./inline.tsx";
+import { Copy, Time } from "./inline.tsx";
 import { Field } from "./lists.tsx";
-import { Panel } from "./page.tsx";
+import { Panel, Table } from "./page.tsx";
 import styles from "./parts.module.css";
 
 interface OnceProps {
@@ -30,6 +30,56 @@ export function ShownOnce({ title, text, secret, onClose }: OnceProps) {
     </Panel>
   );
 }
+
+interface SecretFieldProps {
+  readonly label: string;
+  readonly hint?: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+/** A field for a secret of another system, which no browser keeps. */
+export function SecretField({ label, hint, value, onChange }: SecretFieldProps) {
+  return (
+    <Field label={label} {...(hint !== undefined && { hint })}>
+      {(ids) => (
+        <input
+          {...ids}
+          type="password"
+          required
+          autoComplete="off"
+          spellCheck={false}
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+interface LiveSecretsProps {
+  readonly secrets: ReadonlyArray<{
+    readonly id: string;
+    readonly created_at: string;
+    readonly ends_at: string | null;
+  }>;
+  /** The heading of the time from which each is valid. */
+  readonly since: string;
+}
+
+/** The live secrets of an endpoint or a source with their ends. The secrets themselves are never shown. */
+export const LiveSecrets = ({ secrets, since }: LiveSecretsProps) => (
+  <Table
+    label="Secrets"
+    rows={secrets}
+    keyOf={({ id }) => id}
+    columns={[
+      { name: "Secret", cell: ({ id }) => <code>{id}</code> },
+      { name: since, cell: ({ created_at }) => <Time at={created_at} /> },
+      { name: "Ends", cell: ({ ends_at }) => (ends_at ? <Time at={ends_at} /> : "in use, without an end") },
+    ]}
+  />
+);
 
 interface RenameProps {
   /** The thing that gets another name, such as "passkey". */

@@ -9,7 +9,7 @@ import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { Prose } from "../../parts/prose.tsx";
 import { api, useMay, versioned } from "../../session/api.ts";
-import { OtherSecret } from "../rejections/mend.tsx";
+import { OtherSecret } from "../source/source-secrets.tsx";
 import { type Source, sourceQuery } from "../sources.ts";
 import styles from "./connect.module.css";
 import { FirstCall } from "./first-call.tsx";

@@ -1,9 +1,10 @@
 import { useState } from "react";
 import { Action } from "../../parts/dialog.tsx";
-import { Copy, Time } from "../../parts/inline.tsx";
-import { Panel, Table } from "../../parts/page.tsx";
+import { Copy } from "../../parts/inline.tsx";
+import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { Rotate } from "../../parts/rotate.tsx";
+import { LiveSecrets } from "../../parts/secret.tsx";
 import { api, useIsPortal, useMay, versioned } from "../../session/api.ts";
 import type { Endpoint } from "../webhooks.ts";
 
@@ -59,16 +60,7 @@ export function Secrets({ endpoint: { id, secrets = [] } }: { readonly endpoint:
           <code>{shown}</code> <Copy text={shown}>Copy the secret</Copy>
         </p>
       )}
-      <Table
-        label="Secrets"
-        rows={secrets}
-        keyOf={({ id }) => id}
-        columns={[
-          { name: "Secret", cell: ({ id }) => <code>{id}</code> },
-          { name: "Made", cell: ({ created_at }) => <Time at={created_at} /> },
-          { name: "Ends", cell: ({ ends_at }) => (ends_at ? <Time at={ends_at} /> : "in use, without an end") },
-        ]}
-      />
+      <LiveSecrets secrets={secrets} since="Made" />
     </Panel>
   );
 }

@@ -52,9 +52,8 @@ const Change = ({ property }: { readonly property: Property }) => (
 function OpenProposals({ property: { name, services } }: { readonly property: Property }) {
   const names = [name, ...services.map((service) => `${service}.${name}`)];
   const { data = [] } = useQuery({
-    ...proposalsQuery,
-    select: (items) =>
-      items.filter(({ state, changes }) => state === "open" && changes.some((change) => names.includes(change.name))),
+    ...proposalsQuery({ outcome: "open", text: name }),
+    select: ({ items }) => items.filter(({ changes }) => changes.some((change) => names.includes(change.name))),
   });
   if (data.length === 0) return null;
   return (

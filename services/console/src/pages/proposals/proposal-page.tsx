@@ -11,16 +11,13 @@ import { ChangeResults } from "../properties/change-results.tsx";
 import type { ChangeResult } from "../properties/property-change.ts";
 import { Actor } from "../properties/property-history.tsx";
 import { ApproveProposal, CloseProposal } from "./decide-proposal.tsx";
-import { outcomeOf, outcomeTones, type Proposal, type ProposedChange, proposalsQuery } from "./proposal.ts";
+import { outcomeOf, outcomeTones, type Proposal, type ProposedChange, proposalQuery } from "./proposal.ts";
 
 /** One proposal: what would change, who wants it and why, and the decision of another operator. */
 export function ProposalPage() {
   const { id } = useParams({ from: "/proposals/$id" });
   const [results, setResults] = useState<readonly ChangeResult[] | null>(null);
-  const proposal = useQuery({
-    ...proposalsQuery,
-    select: (items) => items.find((one) => one.id === id) ?? null,
-  });
+  const proposal = useQuery(proposalQuery(id));
   return (
     <Page
       title="Proposal"
@@ -40,7 +37,7 @@ export function ProposalPage() {
         query={proposal}
         what="proposal"
         isEmpty={(found) => found === null}
-        empty={<p>There is no such proposal, or it is older than the 200 newest.</p>}
+        empty={<p>There is no such proposal.</p>}
       >
         {(found) =>
           found && (
@@ -111,7 +108,10 @@ function Facts({ proposal }: { readonly proposal: Proposal }) {
   );
 }
 
-/** The changes with the values of now. A property that was changed since it was proposed keeps the proposal from approval. */
+/**
+ * The changes, beside the values of now or, of a decided proposal, those at the decision. A property that was changed since
+ * it was proposed keeps the proposal from approval.
+ */
 function Changes({ proposal: { changes, state } }: { readonly proposal: Proposal }) {
   const properties = useQuery(propertiesQuery);
   const propertyOf = ({ name }: ProposedChange) => properties.data?.find((one) => namesOf(one).includes(name));
@@ -125,7 +125,9 @@ function Changes({ proposal: { changes, state } }: { readonly proposal: Proposal
             keyOf={({ name }) => name}
             columns={[
               { name: "Property", cell: (change) => <PropertyName change={change} property={propertyOf(change)} /> },
-              { name: "Now", cell: (change) => <code>{nowText(change, propertyOf(change))}</code> },
+              state === "open"
+                ? { name: "Now", cell: (change) => <code>{nowText(change, propertyOf(change))}</code> }
+                : { name: "Before", cell: ({ before }) => <code>{beforeText(before)}</code> },
               {
                 name: state === "open" ? "Then" : "Proposed",
                 cell: (change) => <code>{change.unset ? "not overridden" : valueText(change)}</code>,
@@ -155,6 +157,11 @@ function nowText(change: ProposedChange, property: Property | undefined): string
   const override = overrideOf(change, property);
   if (override) return valueText(override);
   return property ? `${valueText(property)} (${property.source ?? "not reported"})` : "not shown to you";
+}
+
+function beforeText(before: ProposedChange["before"]): string {
+  if (before === null) return "not kept";
+  return before.set ? valueText(before) : "not overridden";
 }
 
 interface ChangeProps {

@@ -11,6 +11,8 @@ export interface ProposedChange {
   readonly unset: boolean;
   /** The revision of the override that its author saw; "0" for none. */
   readonly expectedRevision: string;
+  /** The override that held at the decision; null where none was kept. */
+  readonly before: { readonly set: boolean; readonly value: unknown; readonly masked: boolean } | null;
 }
 
 /** Changes that one operator proposed, and the decision of another one. */
@@ -29,19 +31,50 @@ export interface Proposal {
 }
 
 const proposalFields = `id reason author createdAt expiresAt state decidedBy decidedAt decisionReason revision
-  changes { name value masked unset expectedRevision }`;
+  changes { name value masked unset expectedRevision before { set value masked } }`;
 
-export const listQuery = `query { changeProposals { ${proposalFields} } }`;
+export const listQuery = `query($outcome: ProposalOutcome, $text: String, $after: String) {
+  proposals(outcome: $outcome, text: $text, after: $after) {
+    pageInfo { hasNextPage endCursor } edges { node { ${proposalFields} } }
+} }`;
+const oneQuery = `query($id: ID!) { changeProposal(id: $id) { ${proposalFields} } }`;
 
-/** The open proposals and the newest decided ones, the newest first. */
-export const proposalsQuery = queryOptions({
-  queryKey: ["proposals"],
-  refetchInterval: 10_000,
-  queryFn: async () => (await askGraph<{ changeProposals: readonly Proposal[] }>(listQuery)).changeProposals,
-});
+interface Listed {
+  readonly proposals: {
+    readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string };
+    readonly edges: ReadonlyArray<{ readonly node: Proposal }>;
+  };
+}
+
+/** The variables of a page of proposals. */
+export interface ProposalSearch {
+  readonly outcome?: Outcome | undefined;
+  readonly text?: string | undefined;
+  readonly after?: string | undefined;
+}
+
+const refetchInterval = 10_000;
+
+/** A page of the proposals, newest first. */
+export const proposalsQuery = (search: ProposalSearch) =>
+  queryOptions({
+    queryKey: ["proposals", search],
+    refetchInterval,
+    queryFn: async () => {
+      const { pageInfo, edges } = (await askGraph<Listed>(listQuery, search)).proposals;
+      return { items: edges.map(({ node }) => node), next: pageInfo.hasNextPage ? pageInfo.endCursor : undefined };
+    },
+  });
+
+export const proposalQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["proposals", "one", id],
+    refetchInterval,
+    queryFn: async () => (await askGraph<{ changeProposal: Proposal | null }>(oneQuery, { id })).changeProposal,
+  });
 
 export const outcomes = ["open", "approved", "rejected", "withdrawn"] as const;
-type Outcome = (typeof outcomes)[number];
+export type Outcome = (typeof outcomes)[number];
 
 export const outcomeTones: Readonly<Record<Outcome, Tone>> = {
   open: "wait",

@@ -1,16 +1,26 @@
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
 import { Status, Time } from "../../parts/inline.tsx";
-import { ChoiceFilter, Curl, Filters, TextFilter, useFilters } from "../../parts/lists.tsx";
+import { ChoiceFilter, Curl, Filters, Pager, TextFilter, useFilters } from "../../parts/lists.tsx";
 import { Page, Table } from "../../parts/page.tsx";
 import { Actor } from "../properties/property-history.tsx";
-import { listQuery, outcomeOf, outcomes, outcomeTones, type Proposal, proposalsQuery } from "./proposal.ts";
+import {
+  listQuery,
+  type Outcome,
+  outcomeOf,
+  outcomes,
+  outcomeTones,
+  type Proposal,
+  proposalsQuery,
+} from "./proposal.ts";
 
 /** The changes of properties that one operator proposes and another one decides. */
 export function ProposalsPage() {
   const [search] = useFilters();
-  const proposals = useQuery(proposalsQuery);
+  const { text, state, cursor } = search;
+  const variables = { text, outcome: state as Outcome | undefined, after: cursor };
+  const proposals = useQuery({ ...proposalsQuery(variables), placeholderData: keepPreviousData });
   return (
     <Page title="Proposals" actions={<Link to="/properties">Properties</Link>}>
       <p>
@@ -24,7 +34,7 @@ export function ProposalsPage() {
       <Answer
         query={proposals}
         what="proposals"
-        isEmpty={(items) => !items.some((proposal) => fits(proposal, search))}
+        isEmpty={({ items }) => items.length === 0}
         empty={
           <p>
             {Object.keys(search).length > 0
@@ -33,9 +43,14 @@ export function ProposalsPage() {
           </p>
         }
       >
-        {(items) => <List items={items.filter((proposal) => fits(proposal, search))} />}
+        {({ items, next }) => (
+          <>
+            <List items={items} />
+            <Pager next={next} />
+          </>
+        )}
       </Answer>
-      <Curl method="POST" path="graphql" body={{ query: listQuery }} />
+      <Curl method="POST" path="graphql" body={{ query: listQuery, variables }} />
     </Page>
   );
 }
@@ -71,9 +86,3 @@ function List({ items }: { readonly items: readonly Proposal[] }) {
 /** Names the first property, and says how many others there are. */
 const titleOf = ([first, ...others]: Proposal["changes"]): string =>
   `${first?.name ?? "no change"}${others.length > 0 ? ` and ${others.length} more` : ""}`;
-
-const fits = (proposal: Proposal, { text = "", state }: Readonly<Record<string, string | undefined>>): boolean => {
-  if (state && outcomeOf(proposal) !== state) return false;
-  const names = proposal.changes.map(({ name }) => name).join(" ");
-  return `${names} ${proposal.reason ?? ""}`.toLowerCase().includes(text.toLowerCase());
-};

@@ -1,15 +1,12 @@
 import { ApiError, type WebhookRejection } from "@signalbox/client";
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
 import { Failure } from "../../parts/answer.tsx";
 import { useChange } from "../../parts/dialog.tsx";
 import { Status } from "../../parts/inline.tsx";
-import { Field } from "../../parts/lists.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, useMay, versioned } from "../../session/api.ts";
-import { sourceQuery } from "../sources.ts";
+import { OtherSecret } from "../source/source-secrets.tsx";
 import { figureTexts, wordsOf } from "./reason-words.ts";
 
 interface MendProps {
@@ -61,46 +58,6 @@ export function Mend({ sourceId, rejection }: MendProps) {
         </>
       )}
     </Panel>
-  );
-}
-
-/** Replaces the secret of the source: one that never verified anything needs no overlap. */
-export function OtherSecret({ sourceId: id }: { readonly sourceId: string }) {
-  const [secret, setSecret] = useState("");
-  const source = useQuery(sourceQuery(id));
-  const saving = useChange(
-    () => versioned(api.PATCH("/api/v1/webhooks/sources/{id}", { params: { path: { id } }, body: { secret } })),
-    () => setSecret(""),
-  );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    saving.mutate();
-  };
-  return (
-    <form className={parts.page} onSubmit={submit}>
-      <Field
-        label="Secret of the sender"
-        hint={`For ${source.data?.data.name ?? "the source"}; it replaces the present one.`}
-      >
-        {(ids) => (
-          <input
-            {...ids}
-            type="password"
-            required
-            autoComplete="off"
-            value={secret}
-            onChange={({ target }) => setSecret(target.value)}
-          />
-        )}
-      </Field>
-      {saving.error && <Failure error={saving.error} what="secret" />}
-      <div className={parts.row}>
-        <button type="submit" disabled={saving.isPending}>
-          Save the secret
-        </button>
-        <span role="status">{saving.isSuccess && <Status tone="good">The secret was saved.</Status>}</span>
-      </div>
-    </form>
   );
 }
 

@@ -1,21 +1,19 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Answer } from "../../parts/answer.tsx";
-import { Action } from "../../parts/dialog.tsx";
-import { Id, Status, Time, type Tone } from "../../parts/inline.tsx";
-import { Curl, Pager, useFilters } from "../../parts/lists.tsx";
-import { Page, Panel, Table } from "../../parts/page.tsx";
+import { useState } from "react";
+import { bodyOfSpan, CountFirst, type ReplaySpan, SpanFields, useCountedReplay } from "../../parts/count-first.tsx";
+import { Time } from "../../parts/inline.tsx";
+import { Curl, Field, useFilters } from "../../parts/lists.tsx";
+import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
+import { ReplaysSoFar, replayPollMs } from "../../parts/replay-list.tsx";
 import { api, useMay, versioned } from "../../session/api.ts";
-import { StartReplay } from "./start-replay.tsx";
 
 const path = "api/v1/webhooks/replays";
 
 const readReplays = async (cursor: string | undefined) =>
   (await versioned(api.GET(`/${path}`, { params: { query: { limit: 20, ...(cursor !== undefined && { cursor }) } } })))
     .data;
-
-type Replay = Awaited<ReturnType<typeof readReplays>>["items"][number];
 
 /** Replays: what was sent again, how far each is, and a new one. */
 export function ReplaysPage() {
@@ -24,92 +22,124 @@ export function ReplaysPage() {
   const replays = useQuery({
     queryKey: ["replays", cursor],
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => (state.data?.items.some(({ status }) => status === "running") ? 1_000 : false),
+    refetchInterval: ({ state }) => replayPollMs(state.data?.items),
     queryFn: () => readReplays(cursor),
   });
   return (
     <Page title="Replays">
       {mayWrite && <StartReplay />}
-      <Panel title="Replays so far">
-        <Answer
-          query={replays}
-          what="replays"
-          isEmpty={({ items }) => items.length === 0}
-          empty={<p>Nothing was replayed yet. A replay sends what an endpoint missed, after an outage for example.</p>}
-        >
-          {({ items, next_cursor: next }) => (
-            <>
-              <Replays items={items} mayWrite={mayWrite} />
-              <Pager next={next} />
-            </>
-          )}
-        </Answer>
-      </Panel>
+      <ReplaysSoFar
+        replays={replays}
+        empty="Nothing was replayed yet. A replay sends what an endpoint missed, after an outage for example."
+        done={({ replayed }) => replayed}
+        columns={[
+          {
+            name: "Endpoint",
+            cell: ({ endpoint_id: id }) => (
+              <Link to="/webhooks/endpoints/$id" params={{ id }}>
+                <code>{id}</code>
+              </Link>
+            ),
+          },
+        ]}
+        of={({ from, to, statuses }) => (
+          <>
+            {statuses.join(", ")}, from <Time at={from} /> to <Time at={to} />
+          </>
+        )}
+        kept="What was sent again already stays sent."
+        cancel={mayWrite ? ({ id }) => cancel(id) : undefined}
+      />
       <Curl path={path} query={{ cursor }} />
     </Page>
   );
 }
 
-const tones: Readonly<Record<Replay["status"], Tone>> = { running: "wait", done: "good", cancelled: "off" };
+const cancel = (id: string) =>
+  versioned(api.POST("/api/v1/webhooks/replays/{id}/cancel", { params: { path: { id } } }));
 
-function Replays({ items, mayWrite }: { readonly items: readonly Replay[]; readonly mayWrite: boolean }) {
+const statuses = ["exhausted", "parked", "succeeded"] as const;
+
+interface Asked extends ReplaySpan {
+  readonly endpointId: string;
+  readonly status: (typeof statuses)[number] | "";
+}
+
+const dayHours = 24;
+
+/** Starts a replay, which is counted first. */
+function StartReplay() {
+  const [{ endpoint_id: preset = "" }] = useFilters();
+  const [asked, setAsked] = useState<Asked>({
+    endpointId: preset,
+    status: "exhausted",
+    hours: String(dayHours),
+    types: "",
+  });
+  const replay = useCountedReplay((isDryRun) => send(asked, isDryRun));
+  const set = (changed: Partial<Asked>) => {
+    setAsked({ ...asked, ...changed });
+    replay.reset();
+  };
   return (
-    <Table
-      label="Replays"
-      rows={items}
-      keyOf={({ id }) => id}
-      columns={[
-        { name: "Replay", cell: ({ id }) => <Id value={id} /> },
-        { name: "Status", cell: ({ status }) => <Status tone={tones[status]}>{status}</Status> },
-        { name: "Progress", cell: (replay) => <Progress replay={replay} /> },
-        {
-          name: "Endpoint",
-          cell: ({ endpoint_id: id }) => (
-            <Link to="/webhooks/endpoints/$id" params={{ id }}>
-              <code>{id}</code>
-            </Link>
-          ),
-        },
-        {
-          name: "Of",
-          cell: ({ from, to, statuses }) => (
-            <>
-              {statuses.join(", ")}, from <Time at={from} /> to <Time at={to} />
-            </>
-          ),
-        },
-        {
-          name: "Started",
-          cell: ({ id, status, created_at }) => (
-            <div className={parts.row}>
-              <Time at={created_at} />
-              {mayWrite && status === "running" && <Cancel id={id} />}
-            </div>
-          ),
-        },
-      ]}
-    />
+    <CountFirst title="Send again" verb="Send" replay={replay}>
+      <Choices asked={asked} set={set} />
+    </CountFirst>
   );
 }
 
-function Progress({ replay: { replayed, total } }: { readonly replay: Replay }) {
+interface ChoicesProps {
+  readonly asked: Asked;
+  readonly set: (changed: Partial<Asked>) => void;
+}
+
+/** The deliveries that are sent again. */
+function Choices({ asked, set }: ChoicesProps) {
+  const endpoints = useQuery({
+    queryKey: ["endpoints", "names"],
+    queryFn: async () =>
+      (await versioned(api.GET("/api/v1/webhooks/endpoints", { params: { query: { limit: 100 } } }))).data.items,
+  });
   return (
-    <span className={parts.status}>
-      <progress max={Math.max(1, total)} value={replayed} aria-label={`${replayed} of ${total}`} />
-      {`${replayed} of ${total}`}
-    </span>
+    <div className={parts.filters}>
+      <Field label="Endpoint">
+        {(ids) => (
+          <select
+            {...ids}
+            required
+            value={asked.endpointId}
+            onChange={({ target }) => set({ endpointId: target.value })}
+          >
+            <option value="">choose one</option>
+            {endpoints.data?.map(({ id, url }) => (
+              <option key={id} value={id}>
+                {url || id}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Field label="Deliveries that are">
+        {(ids) => (
+          <select
+            {...ids}
+            value={asked.status}
+            onChange={({ target }) => set({ status: target.value as Asked["status"] })}
+          >
+            {statuses.map((status) => (
+              <option key={status}>{status}</option>
+            ))}
+            <option value="">any of these</option>
+          </select>
+        )}
+      </Field>
+      <SpanFields typesLabel="Event types" span={asked} set={set} />
+    </div>
   );
 }
 
-function Cancel({ id }: { readonly id: string }) {
-  return (
-    <Action
-      label="Cancel the replay"
-      dismiss="Let it go on"
-      what="replay"
-      kind="danger"
-      confirm="What was sent again already stays sent. The rest is left as it is."
-      run={() => versioned(api.POST("/api/v1/webhooks/replays/{id}/cancel", { params: { path: { id } } }))}
-    />
-  );
+async function send({ endpointId, status, ...span }: Asked, isDryRun: boolean) {
+  const body = { endpoint_id: endpointId, ...bodyOfSpan(span, isDryRun), ...(status !== "" && { status }) };
+  const params = { header: { "Idempotency-Key": crypto.randomUUID() } };
+  return (await versioned(api.POST("/api/v1/webhooks/replays", { params, body }))).data;
 }

@@ -1,13 +1,12 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import { Answer } from "../../parts/answer.tsx";
-import { CountFirst, type ReplaySpan, SpanFields, useCountedReplay } from "../../parts/count-first.tsx";
-import { Action } from "../../parts/dialog.tsx";
-import { Copy, Status, Time, type Tone } from "../../parts/inline.tsx";
-import { Curl, Pager, useFilters } from "../../parts/lists.tsx";
-import { Page, Panel, Table } from "../../parts/page.tsx";
+import { bodyOfSpan, CountFirst, type ReplaySpan, SpanFields, useCountedReplay } from "../../parts/count-first.tsx";
+import { Time } from "../../parts/inline.tsx";
+import { Curl, useFilters } from "../../parts/lists.tsx";
+import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
+import { ReplaysSoFar, replayPollMs } from "../../parts/replay-list.tsx";
 import { api, useMay, versioned } from "../../session/api.ts";
 
 const readReplays = async (id: string, cursor: string | undefined) => {
@@ -15,8 +14,6 @@ const readReplays = async (id: string, cursor: string | undefined) => {
   const params = { path: { id }, query };
   return (await versioned(api.GET("/api/v1/webhooks/sources/{id}/replays", { params }))).data;
 };
-
-type Replay = Awaited<ReturnType<typeof readReplays>>["items"][number];
 
 /** Received webhooks that are published again, and a new replay of them. */
 export function SourceReplaysPage() {
@@ -26,7 +23,7 @@ export function SourceReplaysPage() {
   const replays = useQuery({
     queryKey: ["source-replays", id, cursor],
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => (state.data?.items.some(({ status }) => status === "running") ? 1_000 : false),
+    refetchInterval: ({ state }) => replayPollMs(state.data?.items),
     queryFn: () => readReplays(id, cursor),
   });
   return (
@@ -39,96 +36,32 @@ export function SourceReplaysPage() {
       }
     >
       {mayWrite && <StartReplay id={id} />}
-      <Panel title="Replays so far">
-        <Answer
-          query={replays}
-          what="replays"
-          isEmpty={({ items }) => items.length === 0}
-          empty={<p>Nothing was published again yet. A replay brings back what your endpoints lost.</p>}
-        >
-          {({ items, next_cursor: next }) => (
+      <ReplaysSoFar
+        replays={replays}
+        empty="Nothing was published again yet. A replay brings back what your endpoints lost."
+        done={({ published, missing }) => published + missing}
+        note={({ missing }) => missing > 0 && `, ${missing} past the retention`}
+        of={({ ids, event_types, from, to }) =>
+          ids === null ? (
             <>
-              <Replays items={items} mayWrite={mayWrite} />
-              <Pager next={next} />
+              {event_types?.join(", ") ?? "every type"}, from <Time at={from} /> to <Time at={to} />
             </>
-          )}
-        </Answer>
-      </Panel>
+          ) : (
+            `${ids.length} chosen`
+          )
+        }
+        kept="What was published again stays published."
+        cancel={mayWrite ? ({ id: replayId }) => cancel(id, replayId) : undefined}
+      />
       <Curl path={`api/v1/webhooks/sources/${id}/replays`} query={{ cursor }} />
     </Page>
   );
 }
 
-const tones: Readonly<Record<Replay["status"], Tone>> = { running: "wait", completed: "good", cancelled: "off" };
-
-function Replays({ items, mayWrite }: { readonly items: readonly Replay[]; readonly mayWrite: boolean }) {
-  return (
-    <Table
-      label="Replays"
-      rows={items}
-      keyOf={({ id }) => id}
-      columns={[
-        {
-          name: "Replay",
-          cell: ({ id }) => (
-            <Copy text={id} label={`Copy ${id}`} className={parts.id}>
-              {id}
-            </Copy>
-          ),
-        },
-        { name: "Status", cell: ({ status }) => <Status tone={tones[status]}>{status}</Status> },
-        { name: "Progress", cell: (replay) => <Progress replay={replay} /> },
-        {
-          name: "Of",
-          cell: ({ ids, event_types, from, to }) =>
-            ids === null ? (
-              <>
-                {event_types?.join(", ") ?? "every type"}, from <Time at={from} /> to <Time at={to} />
-              </>
-            ) : (
-              `${ids.length} chosen`
-            ),
-        },
-        {
-          name: "Started",
-          cell: ({ id, source_id, status, created_at }) => (
-            <div className={parts.row}>
-              <Time at={created_at} />
-              {mayWrite && status === "running" && (
-                <Action
-                  label="Cancel the replay"
-                  dismiss="Let it go on"
-                  what="replay"
-                  kind="danger"
-                  confirm="What was published again stays published. The rest is left as it is."
-                  run={() =>
-                    versioned(
-                      api.POST("/api/v1/webhooks/sources/{id}/replays/{replay_id}/cancel", {
-                        params: { path: { id: source_id, replay_id: id } },
-                      }),
-                    )
-                  }
-                />
-              )}
-            </div>
-          ),
-        },
-      ]}
-    />
+const cancel = (id: string, replay_id: string) =>
+  versioned(
+    api.POST("/api/v1/webhooks/sources/{id}/replays/{replay_id}/cancel", { params: { path: { id, replay_id } } }),
   );
-}
-
-function Progress({ replay: { published, total, missing } }: { readonly replay: Replay }) {
-  return (
-    <>
-      <span className={parts.status}>
-        <progress max={Math.max(1, total)} value={published + missing} aria-label={`${published} of ${total}`} />
-        {`${published} of ${total}`}
-      </span>
-      {missing > 0 && `, ${missing} past the retention`}
-    </>
-  );
-}
 
 /** Starts a replay, which is counted first. */
 function StartReplay({ id }: { readonly id: string }) {
@@ -148,14 +81,8 @@ function StartReplay({ id }: { readonly id: string }) {
   );
 }
 
-async function send(id: string, { hours, types }: ReplaySpan, isDryRun: boolean) {
-  const words = types.split(/[\s,]+/).filter((word) => word !== "");
-  const body = {
-    from: new Date(Date.now() - Number(hours) * 3_600_000).toISOString(),
-    rate: 100,
-    dry_run: isDryRun,
-    ...(words.length > 0 && { event_types: words }),
-  };
+async function send(id: string, span: ReplaySpan, isDryRun: boolean) {
+  const body = { ...bodyOfSpan(span, isDryRun), rate: 100 };
   const params = { path: { id }, header: { "Idempotency-Key": crypto.randomUUID() } };
   return (await versioned(api.POST("/api/v1/webhooks/sources/{id}/replays", { params, body }))).data;
 }

@@ -1,10 +1,14 @@
-import { useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { Failure } from "../../parts/answer.tsx";
 import { Action, FormBox, useChange } from "../../parts/dialog.tsx";
-import { Time } from "../../parts/inline.tsx";
+import { Status } from "../../parts/inline.tsx";
 import { Field } from "../../parts/lists.tsx";
-import { Panel, Table } from "../../parts/page.tsx";
+import { Panel } from "../../parts/page.tsx";
+import parts from "../../parts/parts.module.css";
+import { LiveSecrets, SecretField } from "../../parts/secret.tsx";
 import { api, useMay, versioned } from "../../session/api.ts";
-import type { Source } from "../sources.ts";
+import { type Source, sourceQuery } from "../sources.ts";
 
 /** The secrets with which the sender signs, with their ends. The secrets themselves are never shown. */
 export function SourceSecrets({ source: { id, secrets = [] } }: { readonly source: Source }) {
@@ -31,16 +35,7 @@ export function SourceSecrets({ source: { id, secrets = [] } }: { readonly sourc
         )
       }
     >
-      <Table
-        label="Secrets"
-        rows={secrets}
-        keyOf={({ id }) => id}
-        columns={[
-          { name: "Secret", cell: ({ id }) => <code>{id}</code> },
-          { name: "Entered", cell: ({ created_at }) => <Time at={created_at} /> },
-          { name: "Ends", cell: ({ ends_at }) => (ends_at ? <Time at={ends_at} /> : "in use, without an end") },
-        ]}
-      />
+      <LiveSecrets secrets={secrets} since="Entered" />
     </Panel>
   );
 }
@@ -77,18 +72,7 @@ function RotateSecret({ id }: { readonly id: string }) {
           Enter the next secret of the sender here first, then change over there. Until the overlap ends both verify, so
           that no webhook is lost.
         </p>
-        <Field label="Next secret">
-          {(ids) => (
-            <input
-              {...ids}
-              type="password"
-              required
-              autoComplete="off"
-              value={secret}
-              onChange={({ target }) => setSecret(target.value)}
-            />
-          )}
-        </Field>
+        <SecretField label="Next secret" value={secret} onChange={setSecret} />
         <Field label="The present one verifies for">
           {(ids) => (
             <select {...ids} value={overlap} onChange={({ target }) => setOverlap(target.value)}>
@@ -101,5 +85,36 @@ function RotateSecret({ id }: { readonly id: string }) {
         </Field>
       </FormBox>
     </>
+  );
+}
+
+/** Replaces the secret of the source: one that never verified anything needs no overlap. */
+export function OtherSecret({ sourceId: id }: { readonly sourceId: string }) {
+  const [secret, setSecret] = useState("");
+  const source = useQuery(sourceQuery(id));
+  const saving = useChange(
+    () => versioned(api.PATCH("/api/v1/webhooks/sources/{id}", { params: { path: { id } }, body: { secret } })),
+    () => setSecret(""),
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    saving.mutate();
+  };
+  return (
+    <form className={parts.page} onSubmit={submit}>
+      <SecretField
+        label="Secret of the sender"
+        hint={`For ${source.data?.data.name ?? "the source"}; it replaces the present one.`}
+        value={secret}
+        onChange={setSecret}
+      />
+      {saving.error && <Failure error={saving.error} what="secret" />}
+      <div className={parts.row}>
+        <button type="submit" disabled={saving.isPending}>
+          Save the secret
+        </button>
+        <span role="status">{saving.isSuccess && <Status tone="good">The secret was saved.</Status>}</span>
+      </div>
+    </form>
   );
 }
