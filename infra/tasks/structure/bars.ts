@@ -15,8 +15,8 @@ export interface Bar {
 
 /** Files and lines that the `src` of a service may have. They only go down; raising one is a commit of its own. */
 const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>> = {
-  account: [142, 17_300],
-  config: [37, 3_820],
+  account: [142, 17_345],
+  config: [38, 3_910],
   console: [179, 16_100],
   gateway: [63, 6_520],
   images: [56, 6_050],
@@ -37,7 +37,7 @@ const backUp: Readonly<Record<string, number>> = {
 
 /** Lines of what is not a service. */
 const linesElsewhere: Readonly<Record<string, number>> = {
-  "libs/events": 7_400,
+  "libs/events": 7_410,
   "libs/storage": 5_700,
   "libs/http": 5_000,
   "libs/graphql": 1_250,
