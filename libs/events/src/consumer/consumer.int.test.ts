@@ -3,9 +3,9 @@ import { after, afterEach, before, beforeEach, describe, test } from "node:test"
 import { deadLetterTopic, topics } from "@signalbox/contracts";
 import { hours, newId, randomId, uuidv7 } from "@signalbox/core";
 import { sql } from "@signalbox/storage";
-import { createTcpProxy, eventually, type TestDatabase, testDatabase } from "@signalbox/testing";
-import { imageTopic, imageUpdated, openLog, parts, record } from "../contract/log-under-test.ts";
-import { openTestPool, openTestService, type TestService, testWorkers } from "../contract/test-service.ts";
+import { createTcpProxy, eventually } from "@signalbox/testing";
+import { imageTopic, imageUpdated, parts, record } from "../contract/log-under-test.ts";
+import { openConsumerTest, openTestPool, testWorkers } from "../contract/test-service.ts";
 import {
   createDeadLetters,
   droppedLetter,
@@ -21,22 +21,14 @@ import { createConsumer, type TransactionalConsumerOptions } from "./create-cons
 const insertEffect = sql("test.effect", "insert into effect (key, title) values ($1, $2)");
 
 describe("a consumer", () => {
-  let logDatabase: TestDatabase;
-  let service: TestService;
+  let service: Awaited<ReturnType<typeof openConsumerTest>>;
   let eventLog: EventLog;
   let workers: ReturnType<typeof testWorkers>;
   before(async () => {
-    logDatabase = await testDatabase();
-    service = await openTestService();
-    await service.pool.query(sql("", "create table effect (seq serial, key text, title text)"));
-    eventLog = await openLog(logDatabase.url);
-    await eventLog.ensureTopics(topics);
+    service = await openConsumerTest(topics);
+    eventLog = service.eventLog;
   });
-  after(async () => {
-    await eventLog.close();
-    await service.close();
-    await logDatabase.close();
-  });
+  after(() => service.close());
   beforeEach(() => {
     workers = testWorkers();
   });

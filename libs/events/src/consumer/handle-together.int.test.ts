@@ -3,9 +3,9 @@ import { after, afterEach, before, beforeEach, describe, test } from "node:test"
 import { type EventName, topics } from "@signalbox/contracts";
 import { hours, newId, randomId, uuidv7 } from "@signalbox/core";
 import { sql } from "@signalbox/storage";
-import { eventually, type TestDatabase, testDatabase } from "@signalbox/testing";
-import { imageTopic, imageUpdated, openLog, parts } from "../contract/log-under-test.ts";
-import { openTestService, type TestService, testWorkers } from "../contract/test-service.ts";
+import { eventually } from "@signalbox/testing";
+import { imageTopic, imageUpdated, parts } from "../contract/log-under-test.ts";
+import { openConsumerTest, testWorkers } from "../contract/test-service.ts";
 import { createDeadLetters } from "../dead-letters/dead-letters.ts";
 import { encodeEvent } from "../envelope/encode-event.ts";
 import type { EventLog, LogRecord } from "../event-log.ts";
@@ -19,22 +19,14 @@ const insertEffects = sql(
 );
 
 describe("a consumer with a batch handler", () => {
-  let logDatabase: TestDatabase;
-  let service: TestService;
+  let service: Awaited<ReturnType<typeof openConsumerTest>>;
   let eventLog: EventLog;
   let workers: ReturnType<typeof testWorkers>;
   before(async () => {
-    logDatabase = await testDatabase();
-    service = await openTestService();
-    await service.pool.query(sql("", "create table effect (seq serial, key text, title text)"));
-    eventLog = await openLog(logDatabase.url);
-    await eventLog.ensureTopics(topics);
+    service = await openConsumerTest(topics);
+    eventLog = service.eventLog;
   });
-  after(async () => {
-    await eventLog.close();
-    await service.close();
-    await logDatabase.close();
-  });
+  after(() => service.close());
   beforeEach(() => {
     workers = testWorkers();
   });

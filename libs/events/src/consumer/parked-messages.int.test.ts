@@ -3,9 +3,9 @@ import { after, before, describe, test } from "node:test";
 import { deadLetterTopic } from "@signalbox/contracts";
 import { hours, newId, randomId, uuidv7 } from "@signalbox/core";
 import { inTransaction, sql, type Tx } from "@signalbox/storage";
-import { eventually, type TestDatabase, testDatabase } from "@signalbox/testing";
-import { imageUpdated, openLog, parts, topicSpec } from "../contract/log-under-test.ts";
-import { openTestService, type TestService, testWorkers } from "../contract/test-service.ts";
+import { eventually } from "@signalbox/testing";
+import { imageUpdated, parts, topicSpec } from "../contract/log-under-test.ts";
+import { openConsumerTest, openTestService, type TestService, testWorkers } from "../contract/test-service.ts";
 import { createDeadLetters } from "../dead-letters/dead-letters.ts";
 import { encodeEvent } from "../envelope/encode-event.ts";
 import type { EventLog, ReceivedRecord } from "../event-log.ts";
@@ -33,21 +33,13 @@ const fill = sql(
 );
 
 describe("parked messages", () => {
-  let logDatabase: TestDatabase;
-  let service: TestService;
+  let service: Awaited<ReturnType<typeof openConsumerTest>>;
   let eventLog: EventLog;
   before(async () => {
-    logDatabase = await testDatabase();
-    service = await openTestService();
-    await service.pool.query(sql("", "create table effect (seq serial, key text, title text)"));
-    eventLog = await openLog(logDatabase.url);
-    await eventLog.ensureTopics([topicSpec(deadLetterTopic("images"))]);
+    service = await openConsumerTest([topicSpec(deadLetterTopic("images"))]);
+    eventLog = service.eventLog;
   });
-  after(async () => {
-    await eventLog.close();
-    await service.close();
-    await logDatabase.close();
-  });
+  after(() => service.close());
 
   const depth = async (consumer: string) =>
     (await service.pool.query<{ rows: number }>(countParked, [consumer])).rows[0]?.rows;
@@ -72,7 +64,10 @@ describe("parked messages", () => {
         },
       }).start(workers);
   };
-  async function readsOf(work: (tx: Tx) => Promise<void>, { pool } = service): Promise<number> {
+  async function readsOf(
+    work: (tx: Tx) => Promise<void>,
+    { pool }: Pick<TestService, "pool"> = service,
+  ): Promise<number> {
     return inTransaction(pool, async (tx) => {
       const count = async () => (await tx.query<{ rows: number }>(countReads)).rows[0]?.rows ?? 0;
       const before = await count();

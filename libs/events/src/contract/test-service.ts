@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceName } from "@signalbox/contracts";
 import type { Health, Runner } from "@signalbox/runtime";
-import { migrate, openPool, type Pool } from "@signalbox/storage";
+import { migrate, openPool, type Pool, sql } from "@signalbox/storage";
 import { type TestDatabase, testDatabase } from "@signalbox/testing";
+import type { TopicSpec } from "../event-log.ts";
 import { eventsMigrations } from "../migrations.ts";
-import { parts, quietLog } from "./log-under-test.ts";
+import { openLog, parts, quietLog } from "./log-under-test.ts";
 
 /** A database with the tables of this library, and a pool on it. */
 export interface TestService {
@@ -31,6 +32,37 @@ export async function openTestService(service: ServiceName = "images"): Promise<
     async close() {
       await pool.close();
       await database.close();
+    },
+  };
+}
+
+/** An event log in a database of its own. */
+export async function openTestLog(specs: readonly TopicSpec[] = []) {
+  const database = await testDatabase();
+  const eventLog = await openLog(database.url);
+  await eventLog.ensureTopics(specs);
+  return {
+    url: database.url,
+    eventLog,
+    async close() {
+      await eventLog.close();
+      await database.close();
+    },
+  };
+}
+
+/** A service whose consumers leave rows in the table `effect`, and a log to consume. */
+export async function openConsumerTest(specs: readonly TopicSpec[]) {
+  const log = await openTestLog(specs);
+  const { database, pool, close } = await openTestService();
+  await pool.query(sql("", "create table effect (seq serial, key text, title text)"));
+  return {
+    database,
+    pool,
+    eventLog: log.eventLog,
+    async close() {
+      await log.close();
+      await close();
     },
   };
 }

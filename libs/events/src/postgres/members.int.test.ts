@@ -4,9 +4,9 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { minutes, randomId } from "@signalbox/core";
 import { sql } from "@signalbox/storage";
-import { eventually, startProcess, type TestDatabase, testDatabase } from "@signalbox/testing";
-import { collect, openLog, record, topicSpec } from "../contract/log-under-test.ts";
-import { openTestPool } from "../contract/test-service.ts";
+import { eventually, startProcess } from "@signalbox/testing";
+import { collect, record, topicSpec } from "../contract/log-under-test.ts";
+import { openTestLog, openTestPool } from "../contract/test-service.ts";
 import type { EventLog } from "../event-log.ts";
 import { createMembership } from "./membership.ts";
 
@@ -15,22 +15,19 @@ const memberProcess = join(import.meta.dirname, "../contract/member-process.ts")
 const sessionTimeoutMs = minutes(10);
 
 describe("a member whose process was killed", () => {
-  let database: TestDatabase;
+  let log: Awaited<ReturnType<typeof openTestLog>>;
   let eventLog: EventLog;
   before(async () => {
-    database = await testDatabase();
-    eventLog = await openLog(database.url);
+    log = await openTestLog();
+    eventLog = log.eventLog;
   });
-  after(async () => {
-    await eventLog.close();
-    await database.close();
-  });
+  after(() => log.close());
 
   async function killedMember() {
     const topic = randomId("topic");
     const group = randomId("group");
     await eventLog.ensureTopics([topicSpec(topic)]);
-    const child = startProcess(memberProcess, [database.url, group, topic, String(sessionTimeoutMs)]);
+    const child = startProcess(memberProcess, [log.url, group, topic, String(sessionTimeoutMs)]);
     await child.waitForOutput(/owns 6/);
     return { topic, group, child };
   }
@@ -55,7 +52,7 @@ describe("a member whose process was killed", () => {
   test("is replaced at the first check, once its last heartbeat is a second old", async (t) => {
     const [topic, group] = [randomId("topic"), randomId("group")];
     await eventLog.ensureTopics([topicSpec(topic)]);
-    const pool = openTestPool(database.url);
+    const pool = openTestPool(log.url);
     t.after(() => pool.close());
     const member = (name: string, presence: number | null) =>
       createMembership(pool, {
@@ -95,16 +92,13 @@ describe("a member whose process was killed", () => {
 const shortSessionMs = 600;
 
 describe("batches that take longer than a session", () => {
-  let database: TestDatabase;
+  let log: Awaited<ReturnType<typeof openTestLog>>;
   let eventLog: EventLog;
   before(async () => {
-    database = await testDatabase();
-    eventLog = await openLog(database.url);
+    log = await openTestLog();
+    eventLog = log.eventLog;
   });
-  after(async () => {
-    await eventLog.close();
-    await database.close();
-  });
+  after(() => log.close());
 
   /** Starts members that take more than two sessions for each batch, and records their concurrent batches. */
   async function slowGroup() {

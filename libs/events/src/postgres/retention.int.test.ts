@@ -2,33 +2,30 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { randomId } from "@signalbox/core";
 import { sql } from "@signalbox/storage";
-import { eventually, type TestDatabase, testDatabase } from "@signalbox/testing";
-import { collect, openLog, record, topicSpec } from "../contract/log-under-test.ts";
-import { openTestPool } from "../contract/test-service.ts";
+import { eventually } from "@signalbox/testing";
+import { collect, record, topicSpec } from "../contract/log-under-test.ts";
+import { openTestLog, openTestPool } from "../contract/test-service.ts";
 import type { EventLog } from "../event-log.ts";
 import { cleanLog } from "./retention.ts";
 
 describe("the size of the PostgreSQL log", () => {
-  let database: TestDatabase;
+  let log: Awaited<ReturnType<typeof openTestLog>>;
   let eventLog: EventLog;
   before(async () => {
-    database = await testDatabase();
-    eventLog = await openLog(database.url);
+    log = await openTestLog();
+    eventLog = log.eventLog;
   });
-  after(async () => {
-    await eventLog.close();
-    await database.close();
-  });
+  after(() => log.close());
 
   async function clean(): Promise<void> {
-    const pool = openTestPool(database.url);
+    const pool = openTestPool(log.url);
     await cleanLog(pool);
     await pool.close();
   }
 
   /** Moves the records of the topic into the past. */
   async function age(topic: string, hours: number): Promise<void> {
-    const pool = openTestPool(database.url);
+    const pool = openTestPool(log.url);
     const statement = `update signalbox.log_record set timestamp_ms = timestamp_ms - $2 from signalbox.log_partition
       where id = partition_id and topic = $1`;
     await pool.query(sql("", statement), [topic, hours * 3_600_000]);

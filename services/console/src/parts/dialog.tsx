@@ -152,3 +152,25 @@ export function useChange<Result, Input = void>(
     },
   });
 }
+
+interface UndoProps<Result> {
+  /** The thing that was changed, for a refusal. */
+  readonly what: string;
+  readonly run: () => Promise<Result>;
+  readonly onDone: (result: Result) => void;
+}
+
+/** A button that takes back the change that was just made. */
+export function Undo<Result>({ what, run, onDone }: UndoProps<Result>) {
+  const undo = useChange(run, onDone);
+  return (
+    <>
+      {undo.error && <Failure error={undo.error} what={what} />}
+      <div>
+        <button type="button" disabled={undo.isPending} onClick={() => undo.mutate()}>
+          Undo
+        </button>
+      </div>
+    </>
+  );
+}

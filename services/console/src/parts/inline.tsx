@@ -21,6 +21,23 @@ export function Id({ value, why = true }: { readonly value: string; readonly why
   );
 }
 
+interface InstanceProps {
+  readonly service: string;
+  readonly instance: string;
+}
+
+/** A process by its service and its id. */
+export const InstanceName = ({ service, instance }: InstanceProps) => (
+  <>
+    {service}
+    <div>
+      <Copy text={instance} label={`Copy ${instance}`} className={styles.id}>
+        {instance}
+      </Copy>
+    </div>
+  </>
+);
+
 interface CopyProps {
   readonly text: string;
   readonly label?: string;

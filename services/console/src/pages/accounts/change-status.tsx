@@ -2,7 +2,7 @@ import type { AdministeredAccount } from "@signalbox/client";
 import { useState } from "react";
 import { Failure } from "../../parts/answer.tsx";
 import { Conflict } from "../../parts/conflict.tsx";
-import { useChange } from "../../parts/dialog.tsx";
+import { Undo } from "../../parts/dialog.tsx";
 import { useEdit } from "../../parts/edit.tsx";
 import { Field } from "../../parts/lists.tsx";
 import { Panel } from "../../parts/page.tsx";
@@ -46,7 +46,7 @@ export function ChangeStatus({ current, read }: ChangeStatusProps) {
   return (
     <Panel title="Change its state">
       {before !== null && next_statuses.includes(before) && (
-        <Undo current={current} to={before as Wanted["status"]} onDone={() => setBefore(null)} />
+        <UndoStatus current={current} to={before as Wanted["status"]} onDone={() => setBefore(null)} />
       )}
       {choices.length === 0 && <p>No other state can follow: the account is erased, or is being erased.</p>}
       <div className={parts.row}>
@@ -145,28 +145,20 @@ function Preview({ to, current, read, onDone, onCancel }: PreviewProps) {
   );
 }
 
-interface UndoProps {
+interface UndoStatusProps {
   readonly current: Versioned<Account>;
   readonly to: Wanted["status"];
   readonly onDone: () => void;
 }
 
-/** Takes back the change that was just made. */
-function Undo({ current: { data: account, etag }, to, onDone }: UndoProps) {
-  const undo = useChange(
-    () =>
-      send({ status: to, reason: `Undone: ${account.status_reason ?? account.status}`.slice(0, 500) }, account, etag),
-    onDone,
-  );
+function UndoStatus({ current: { data: account, etag }, to, onDone }: UndoStatusProps) {
+  const reason = `Undone: ${account.status_reason ?? account.status}`.slice(0, 500);
   return (
     <div role="status" className={parts.notice}>
       <p>
         It is {account.status} now. Before, it was {to}.
       </p>
-      {undo.error && <Failure error={undo.error} what="account" />}
-      <button type="button" disabled={undo.isPending} onClick={() => undo.mutate()}>
-        Undo
-      </button>
+      <Undo what="account" run={() => send({ status: to, reason }, account, etag)} onDone={onDone} />
     </div>
   );
 }

@@ -3,7 +3,7 @@ import { type FormEvent, useRef } from "react";
 import { Failure } from "../../parts/answer.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Conflict } from "../../parts/conflict.tsx";
-import { useChange } from "../../parts/dialog.tsx";
+import { Undo } from "../../parts/dialog.tsx";
 import { differencesOf } from "../../parts/differences.ts";
 import { Field } from "../../parts/lists.tsx";
 import { Panel, Table } from "../../parts/page.tsx";
@@ -12,7 +12,7 @@ import { ArchiveFlag } from "./archive-flag.tsx";
 import { type FlagChange, type FlagDefinition, membersOf, setFlag } from "./flag.ts";
 import { FlagFields } from "./flag-fields.tsx";
 import { FlagHistory } from "./flag-history.tsx";
-import { type FlagForm, type Past, type SeenFlag, useFlagForm, type View, views } from "./use-flag-form.ts";
+import { type FlagForm, type SeenFlag, useFlagForm, type View, views } from "./use-flag-form.ts";
 
 interface ChangeFlagProps extends SeenFlag {
   /** True for an example, which has no history. */
@@ -183,43 +183,18 @@ function Afterwards({ form: { past, setPast, seen, setSeen, isNew, load } }: { r
     <>
       {past && (
         <Undo
-          past={past}
-          revision={seen.revision}
-          onDone={() => {
+          what="flag"
+          run={() => setFlag(past.definition, { expectedRevision: seen.revision, reason: `Undone: ${past.reason}` })}
+          onDone={({ flag }) => {
+            if (flag) setSeen({ flag, revision: flag.revision });
             setPast(null);
             load(past.definition);
           }}
-          onSaved={(saved) => setSeen({ flag: saved, revision: saved.revision })}
         />
       )}
       {!isNew && (
         <ArchiveFlag flagKey={seen.flag.key} revision={seen.revision} onDone={() => void navigate({ to: "/flags" })} />
       )}
     </>
-  );
-}
-
-interface UndoProps {
-  readonly past: Past;
-  readonly revision: string;
-  readonly onDone: () => void;
-  readonly onSaved: (flag: FlagDefinition & { readonly revision: string }) => void;
-}
-
-function Undo({ past, revision, onDone, onSaved }: UndoProps) {
-  const undo = useChange(
-    () => setFlag(past.definition, { expectedRevision: revision, reason: `Undone: ${past.reason}` }),
-    ({ flag }) => {
-      if (flag) onSaved(flag);
-      onDone();
-    },
-  );
-  return (
-    <div className={parts.row}>
-      {undo.error && <Failure error={undo.error} what="flag" />}
-      <button type="button" disabled={undo.isPending} onClick={() => undo.mutate()}>
-        Undo
-      </button>
-    </div>
   );
 }

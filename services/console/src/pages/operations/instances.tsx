@@ -2,7 +2,7 @@ import type { Instance, Worker } from "@signalbox/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
-import { Copy, Status, Time, type Tone } from "../../parts/inline.tsx";
+import { InstanceName, Status, Time, type Tone } from "../../parts/inline.tsx";
 import { Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import type { ReadAgain } from "../../parts/read-again.tsx";
@@ -36,16 +36,7 @@ export function Instances({ refetchInterval }: ReadAgain) {
               columns={[
                 {
                   name: "Instance",
-                  cell: ({ service, instance }) => (
-                    <>
-                      {service}
-                      <div>
-                        <Copy text={instance} label={`Copy ${instance}`} className={parts.id}>
-                          {instance}
-                        </Copy>
-                      </div>
-                    </>
-                  ),
+                  cell: ({ service, instance }) => <InstanceName service={service} instance={instance} />,
                 },
                 {
                   name: "State",

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { Failure } from "../../parts/answer.tsx";
 import { Conflict } from "../../parts/conflict.tsx";
-import { useChange } from "../../parts/dialog.tsx";
+import { Undo, useChange } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/lists.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
@@ -93,7 +93,7 @@ export function ChangeProperty({ property, isProposed }: ChangeProps) {
           , or send its address to another operator.
         </p>
       )}
-      {undo && <Undo wanted={undo} onDone={() => setUndo(null)} />}
+      {undo && <Undo what="property" run={() => changeProperty(undo, false)} onDone={() => setUndo(null)} />}
       {hasChanged && (
         <Conflict
           what="property"
@@ -153,18 +153,6 @@ function previewText(property: Property, { isSet, text }: Typed, { before, isPro
   const when = property.reload === "live" ? "at once" : "from the next start of each instance on";
   const condition = isProposed ? " Once it is approved, the" : " The";
   return `It is allowed.${condition} value would go from ${from} to ${to}, and hold ${when}.`;
-}
-
-function Undo({ wanted, onDone }: { readonly wanted: WantedChange; readonly onDone: () => void }) {
-  const undo = useChange(() => changeProperty(wanted, false), onDone);
-  return (
-    <div className={parts.row}>
-      {undo.error && <Failure error={undo.error} what="property" />}
-      <button type="button" disabled={undo.isPending} onClick={() => undo.mutate()}>
-        Undo
-      </button>
-    </div>
-  );
 }
 
 interface FieldsProps {

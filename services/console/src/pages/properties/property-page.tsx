@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
-import { Copy, Status, Time } from "../../parts/inline.tsx";
+import { InstanceName, Status, Time } from "../../parts/inline.tsx";
 import { Page, Pairs, Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { durationText } from "../../parts/time-text.ts";
@@ -121,16 +121,7 @@ function Instances({ property: { instances } }: { readonly property: Property })
           columns={[
             {
               name: "Instance",
-              cell: ({ service, instance }) => (
-                <>
-                  {service}
-                  <div>
-                    <Copy text={instance} label={`Copy ${instance}`} className={parts.id}>
-                      {instance}
-                    </Copy>
-                  </div>
-                </>
-              ),
+              cell: ({ service, instance }) => <InstanceName service={service} instance={instance} />,
             },
             { name: "Value", cell: (instance) => <code>{valueText(instance)}</code> },
             { name: "From", cell: ({ source }) => source },
