@@ -71,7 +71,7 @@ test("a HEAD has the headers of the known answer alone", async (t) => {
 test("a part, another method and a caller that the route may refuse are left to the route", async (t) => {
   const principals = {
     good: testPrincipal(),
-    narrow: testPrincipal({ only: ["config:read"] }),
+    narrow: testPrincipal({ scopes: new Set(["config:read"]) }),
     blocked: testPrincipal({ state: "disabled" }),
     portal: testPrincipal({ portal: { endpointIds: null } }),
   };
