@@ -19,7 +19,7 @@ import { openTrustedDocuments, type TrustedDocuments } from "./documents/trusted
 import { serviceEdges } from "./edges.ts";
 import { openLive } from "./live/open-live.ts";
 import { createMergedOpenapi, openapiRoutes } from "./openapi/merged-openapi.ts";
-import { createAskServices } from "./operating/ask-services.ts";
+import { askedServices, createAskServices } from "./operating/ask-services.ts";
 import { createCostLimits } from "./operations/cost-limits.ts";
 import { createOperations, type Operations } from "./operations/operations.ts";
 import { createPreparation } from "./operations/prepare-operation.ts";
@@ -30,8 +30,6 @@ import { createWhy } from "./why/why.ts";
 
 /** Largest number of concurrent fetches from one subgraph; others wait, each until its deadline. */
 const fetchesMax = 64;
-/** The services with a subgraph, named as in the supergraph. */
-const subgraphs = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;
 
 /** Serves one graph over the services' subgraphs. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
@@ -42,7 +40,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const access = await openAccess(context, eventLog, rateLimits);
   const { authenticator, accessStates, authorizeManagement, onForbidden } = access;
 
-  const clients = new Map(subgraphs.map((name) => [name as string, openSubgraphClient(context, name)]));
+  const clients = new Map(askedServices.map((name) => [name as string, openSubgraphClient(context, name)]));
   const ask = createAskServices(clients);
   const why = createWhy(ask);
   const location = configuration.get("graphql.supergraph");
@@ -167,7 +165,7 @@ const unreadable = (property: string, value: string, expected: string) =>
 
 function openSubgraphClient(
   { configuration, runner }: ServiceContext<Properties>,
-  name: (typeof subgraphs)[number],
+  name: (typeof askedServices)[number],
 ): InternalClient {
   const client = createInternalClient({
     url: configuration.get(`${name}.internal-url`),

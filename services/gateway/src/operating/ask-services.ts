@@ -5,6 +5,9 @@ import { clientAddressHeader, encodePrincipal, principalHeader } from "@signalbo
 import type { InternalAnswer, InternalClient } from "@signalbox/net";
 import { z } from "zod";
 
+/** The services with a database, and so with an internal listener and a subgraph, named as in the supergraph. */
+export const askedServices = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;
+
 /** A request on behalf of a caller. */
 export interface Asking {
   readonly caller: Caller;

@@ -16,18 +16,16 @@ import type { PageLimits } from "@signalbox/graphql";
 import { createRoutes, cursorMark, listPage, ok, pageOf, pageParameters, type Routes } from "@signalbox/http";
 import { operatingBase } from "@signalbox/service";
 import { z } from "zod";
-import type { AskServices } from "./ask-services.ts";
+import { type AskServices, askedServices } from "./ask-services.ts";
 import { type MessageKind, messageKinds } from "./message-kinds.ts";
 
 const base = "/api/v1/operations";
 const read = { scopes: ["operations:read"] } as const;
 const write = { scopes: ["operations:write"] } as const;
 
-/** The services with a database: each answers for its groups, its outbox and its messages. */
-const owners = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;
 /** Images answers for its worker, which has no listener. */
 const ownerOf = (service: string): string | undefined =>
-  owners.find((owner) => owner === (service === "image-worker" ? "images" : service));
+  askedServices.find((owner) => owner === (service === "image-worker" ? "images" : service));
 
 const unavailable = z.array(UnavailableService).describe("Services that did not answer; the rest is shown.");
 
@@ -64,8 +62,14 @@ function addStates(routes: Routes, ask: AskServices): void {
     "Each instance reports itself once a minute, at every change of the configuration, and when it is told to stop. One that is silent for three minutes is left out.",
   );
   list("workers", WorkerResource, ["config"], "List the workers of every instance", "As each instance last reported.");
-  list("groups", ConsumerGroupResource, owners, "List the consumer groups with their lag", "Measured at each request.");
-  list("outbox", OutboxResource, owners, "List the outboxes", "Events that wait to be published, by service.");
+  list(
+    "groups",
+    ConsumerGroupResource,
+    askedServices,
+    "List the consumer groups with their lag",
+    "Measured at each request.",
+  );
+  list("outbox", OutboxResource, askedServices, "List the outboxes", "Events that wait to be published, by service.");
   routes.get(`${base}/backups`, {
     operationId: "operatingBackups",
     summary: "List the backups, newest first",
@@ -154,7 +158,7 @@ function addMessageList(routes: Routes, ask: AskServices, kind: MessageKind, pag
     },
     cache: "no-store",
     async handle({ caller, signal, query: { service, limit, cursor } }) {
-      const asked = service === undefined ? owners : [ownerOf(service) ?? []].flat();
+      const asked = service === undefined ? askedServices : [ownerOf(service) ?? []].flat();
       const mark = cursorMark(collection, { service });
       const path = `${operatingBase}${collection}?${rangeText(limit + 1, service, positionIn(cursor, mark))}`;
       const answer = z.object({ items: z.array(item) });

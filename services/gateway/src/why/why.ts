@@ -4,9 +4,8 @@ import { AppError } from "@signalbox/core";
 import { createRoutes, ok, type Routes, refused } from "@signalbox/http";
 import { aboutOf, cutSteps, unmarked, whyPathOf } from "@signalbox/service";
 import { z } from "zod";
-import type { AskServices } from "../operating/ask-services.ts";
+import { type AskServices, askedServices } from "../operating/ask-services.ts";
 
-const services = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;
 /** An id leads to others: a rejection to what its retry accepted, a request to what it changed, that to its deliveries. */
 const roundsMax = 4;
 const idsMax = 12;
@@ -34,7 +33,7 @@ export function createWhy(ask: AskServices) {
     let ids = [id];
     for (let round = 0; round < roundsMax && ids.length > 0; round++) {
       for (const one of ids) asked.add(questionOf(one));
-      const rounds = await Promise.all(ids.map((one) => ask.getAll(services, whyPathOf(one), WhyPart, asking)));
+      const rounds = await Promise.all(ids.map((one) => ask.getAll(askedServices, whyPathOf(one), WhyPart, asking)));
       for (const { answers, unavailable } of rounds) {
         for (const step of answers.flatMap((part) => part.steps)) steps.set(JSON.stringify(step), step);
         for (const { service, message } of unavailable) away.set(service, awayStep(service, message));
