@@ -18,7 +18,7 @@ interface Plan {
   readonly connections: number;
   /** Servers of PostgreSQL that webhook-delivery needs, each with a range of the accounts. */
   readonly ranges: number;
-  /** What asks for the most servers. */
+  /** The part that asks for the most servers. */
   readonly first: string;
   readonly partitions: number;
   readonly bytesOfDay: number;

@@ -35,7 +35,7 @@ interface Growth {
   /** Path of the list whose first page is read. */
   readonly list: string;
   readonly grow: (place: Place) => Promise<void>;
-  /** Who publishes when it has grown. Default: the account alone. */
+  /** Publishers once it has grown. Default: the account alone. */
   readonly publishers?: readonly TestPerson[];
 }
 

@@ -8,7 +8,7 @@ import type { Place } from "./places.ts";
 export interface Incident {
   readonly name: string;
   readonly alert: string;
-  /** Where it can happen: on the small deployment, or on engines with three brokers. */
+  /** The deployment on which it can happen: the small one, or engines with three brokers. */
   readonly mode: Mode;
   plant(place: Place): Promise<void>;
   /** Follows the commands of the runbook, given in their order; says what was done. */

@@ -30,7 +30,7 @@ export const within = (
 const all = (value: number): string => `${value}x${day}`;
 const once = `0x699 1x${day}`;
 
-/** What services say of themselves when hardly anything happens: one thing of each kind goes wrong once, at noon. */
+/** Series of services when hardly anything happens: one thing of each kind goes wrong once, at noon. */
 const idleServices: Series = {
   'up{job="signalbox",instance="images"}': all(1),
   'signalbox_event_log_up{service="images"}': all(1),
@@ -61,7 +61,7 @@ const idleServices: Series = {
   'nodejs_eventloop_lag_p99_seconds{instance="images"}': `0.02x699 0.6x1 0.02x${day}`,
 };
 
-/** What exporters say of engines and disks that have room. */
+/** Series of exporters for engines and disks that have room. */
 const idleEngines: Series = {
   'up{job="kafka",instance="a"}': all(1),
   'pg_up{job="postgres",instance="a"}': all(1),

@@ -1,9 +1,9 @@
 export type { BatchHandler, ConsumerTable, Handler, StatelessContext } from "./consumer/consumer-table.ts";
 export { createConsumer } from "./consumer/create-consumer.ts";
 export {
+  findParkedEvent,
   findParkedKey,
   listParkedKeys,
-  findParkedEvent,
   listParkedMessages,
   lockParkedKey,
   type ParkedKey,

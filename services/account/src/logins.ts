@@ -11,10 +11,8 @@ import { createFirstLinks } from "./first-link/first-links.ts";
 import { createIdentities } from "./identities/identities.ts";
 import { createIdentityStore } from "./identities/identity.ts";
 import type { Registration } from "./invitations/registration.ts";
-import type { LimiterOf } from "./pages/callers.ts";
-import { createIssuedTokens } from "./tokens/issued-tokens.ts";
 import { type BuiltInIssuer, openIssuer } from "./oauth/issuer.ts";
-import { createStateStore } from "./tokens/state-store.ts";
+import type { LimiterOf } from "./pages/callers.ts";
 import type { Pages } from "./pages/pages.ts";
 import { createCeremonies } from "./passkeys/ceremonies.ts";
 import { createPasskeyRecords } from "./passkeys/passkey.ts";
@@ -28,6 +26,8 @@ import { createSignInStore } from "./sign-ins/sign-in-store.ts";
 import { createSignIns } from "./sign-ins/sign-ins.ts";
 import { createStepUpStore } from "./step-up/step-up-store.ts";
 import { createStepUps } from "./step-up/step-ups.ts";
+import { createIssuedTokens } from "./tokens/issued-tokens.ts";
+import { createStateStore } from "./tokens/state-store.ts";
 
 /** The proofs that a person holds the address of an account. */
 export type Proofs = ReturnType<typeof openProofs>;

@@ -19,7 +19,6 @@ import { createAccountCreation } from "./administration/account-creation.ts";
 import { createAccountReference } from "./administration/account-reference.ts";
 import { createAccountRoles } from "./administration/account-roles.ts";
 import { createAccountSearchStore } from "./administration/account-search-store.ts";
-import { createLastAdministrator } from "./statuses/last-administrator.ts";
 import { createAdministratorReads } from "./audit/administrator-reads.ts";
 import { auditDays } from "./audit/audit-entry.ts";
 import { createAuditStore } from "./audit/audit-store.ts";
@@ -41,16 +40,17 @@ import { createInvitationListener } from "./invitations/invitation-pages.ts";
 import { openInvitations } from "./invitations/open-invitations.ts";
 import { openLogins, openProofs, openSignIns } from "./logins.ts";
 import { sealedMails } from "./mail/mail-queue.ts";
-import type { LimiterOf } from "./pages/callers.ts";
 import { metadataPrefix, mountPath } from "./oauth/issuer-settings.ts";
 import { createProtectedResource, resourceMetadataPrefix } from "./oauth/protected-resource.ts";
-import { sealedState } from "./tokens/state-store.ts";
+import type { LimiterOf } from "./pages/callers.ts";
 import { createPages } from "./pages/pages.ts";
 import { principalRoutes } from "./principals/principal-routes.ts";
 import type { Configured, Properties } from "./properties.ts";
 import { whySignedIn } from "./sign-ins/why-signed-in.ts";
 import { sealedSigningKeys } from "./signing-keys/signing-key-store.ts";
+import { createLastAdministrator } from "./statuses/last-administrator.ts";
 import { createStatuses } from "./statuses/statuses.ts";
+import { sealedState } from "./tokens/state-store.ts";
 import { startWorkers } from "./workers.ts";
 
 /** Every sealed column of this service. */

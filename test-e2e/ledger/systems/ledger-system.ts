@@ -56,7 +56,7 @@ export interface LedgerSystem {
   readonly redis: (Engine & { command(line: string): Promise<void> }) | null;
   readonly objects: Engine | null;
   readonly between: Between | null;
-  /** What callers see of the edge; null where there is none. */
+  /** The certificate that callers see of the edge; null where there is none. */
   readonly certificate: EdgeCertificate | null;
   /** The embedded system's blob folder, on a separate disk that is small enough to fill. */
   readonly blobDisk: string | null;

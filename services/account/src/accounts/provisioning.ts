@@ -3,11 +3,11 @@ import { type Clock, randomId } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { Audit } from "../audit/audit.ts";
-import type { VerifiedAddresses } from "./verified-addresses.ts";
 import type { Account } from "./account.ts";
 import { accountCreated } from "./account-events.ts";
 import { checkContactAddress, checkTimezone, type FieldRule, normalized } from "./account-fields.ts";
 import type { AccountStore, Identity } from "./account-store.ts";
+import type { VerifiedAddresses } from "./verified-addresses.ts";
 
 interface ProvisioningDependencies {
   readonly pool: Pool;

@@ -3,14 +3,14 @@ import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import type { AccountRecords } from "../accounts/account-events.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
+import type { VerifiedAddresses } from "../accounts/verified-addresses.ts";
 import type { Actor } from "../audit/audit.ts";
-import type { IssuedTokens } from "../tokens/issued-tokens.ts";
 import type { StepUps } from "../step-up/step-ups.ts";
+import type { IssuedTokens } from "../tokens/issued-tokens.ts";
 import { restoreContact } from "./contact.ts";
 import type { ContactConfirmations } from "./contact-changes.ts";
 import { type ContactLink, type ContactLinkStore, digestLinkToken, isOpen } from "./contact-link.ts";
 import type { ContactMails } from "./contact-mails.ts";
-import type { VerifiedAddresses } from "../accounts/verified-addresses.ts";
 
 interface LinkDependencies {
   readonly accountStore: Pick<AccountStore, "lock">;

@@ -1,7 +1,7 @@
 import type { RequestListener } from "node:http";
 import { labelOf } from "../contacts/contact.ts";
-import { firstLinkEndedPage } from "../oauth/sign-in-pages.ts";
 import { createLinkListener, homeLink, type LinkParts, type OpenedLink } from "../oauth/link-listener.ts";
+import { firstLinkEndedPage } from "../oauth/sign-in-pages.ts";
 import { html, type Page } from "../pages/page.ts";
 import type { Configured } from "../properties.ts";
 import { fill } from "../texts/texts.ts";

@@ -2,10 +2,10 @@ import type { Clock } from "@signalbox/core";
 import { inTransaction, type Pool } from "@signalbox/storage";
 import type { Adapter, AdapterFactory, AdapterPayload } from "oidc-provider";
 import type { IssuedTokens } from "../tokens/issued-tokens.ts";
+import type { StateStore } from "../tokens/state-store.ts";
 import type { PresentedToken } from "./presented-token.ts";
 import type { ProviderClients } from "./provider-clients.ts";
 import { endGrant, type RefreshTokens } from "./refresh-tokens.ts";
-import type { StateStore } from "../tokens/state-store.ts";
 
 interface Dependencies {
   readonly pool: Pool;

@@ -1,10 +1,10 @@
 import { isScope } from "@signalbox/contracts";
 import type { ClientAddress } from "@signalbox/http";
 import type { Configuration, ErrorOut, KoaContextWithOIDC } from "oidc-provider";
+import { deviceTriesMs, type RequestLimits } from "../pages/callers.ts";
 import { Html, html, type Page } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import { fill, minutesIn, type Texts, timeIn } from "../texts/texts.ts";
-import { deviceTriesMs, type RequestLimits } from "../pages/callers.ts";
 
 type DeviceFlow = NonNullable<NonNullable<Configuration["features"]>["deviceFlow"]>;
 

@@ -15,11 +15,11 @@ import { type ListedSignIn, networkOf } from "../sign-ins/sign-in.ts";
 import { type SignInList, shownMax } from "../sign-ins/sign-in-list.ts";
 import { maySignIn } from "../sign-ins/sign-ins.ts";
 import { fill, type Texts, timeIn } from "../texts/texts.ts";
+import { stateDigest } from "../tokens/state-store.ts";
 import { type IssuerSettings, signInUrl } from "./issuer-settings.ts";
 import { isForm, readFormBody } from "./request-form.ts";
 import { refusedPage } from "./sign-in-pages.ts";
 import { isFromOurPage, requestId } from "./sign-in-visit.ts";
-import { stateDigest } from "../tokens/state-store.ts";
 
 interface Dependencies {
   readonly pool: Pool;

@@ -7,6 +7,7 @@ import type Provider from "oidc-provider";
 import type { ApplicationStore } from "../applications/application-store.ts";
 import type { Base } from "../base.ts";
 import type { ServiceClientStore } from "../credentials/service-client.ts";
+import { type Callers, createCallers, type LimiterOf, type RequestLimits } from "../pages/callers.ts";
 import type { Pages } from "../pages/pages.ts";
 import { createTokens } from "../principals/principals.ts";
 import type { Configured } from "../properties.ts";
@@ -14,12 +15,12 @@ import type { SignInList } from "../sign-ins/sign-in-list.ts";
 import type { SignInStore } from "../sign-ins/sign-in-store.ts";
 import type { PrivateJwk } from "../signing-keys/signing-key.ts";
 import { createSigningKeys, type KeyRing, type SigningKeys } from "../signing-keys/signing-keys.ts";
+import { type IssuedTokens, issuedTokenRetention } from "../tokens/issued-tokens.ts";
+import { type StateStore, stateRetention } from "../tokens/state-store.ts";
 import { createAdapter } from "./adapter.ts";
-import { type Callers, createCallers, type LimiterOf, type RequestLimits } from "../pages/callers.ts";
 import { createConsent } from "./consent.ts";
 import { createDevicePages } from "./device-pages.ts";
 import { createHomePages } from "./home-page.ts";
-import { type IssuedTokens, issuedTokenRetention } from "../tokens/issued-tokens.ts";
 import { type FollowedLink, type IssuerSettings, issuerSettings, signInUrl, trustedIssuer } from "./issuer-settings.ts";
 import { createListener, type OurPages } from "./listener.ts";
 import { createPasskeyPages } from "./passkey-pages.ts";
@@ -31,7 +32,6 @@ import { createProviderPages } from "./provider-pages.ts";
 import { createRefreshTokens } from "./refresh-tokens.ts";
 import { createSignInListener, type Proving } from "./sign-in-listener.ts";
 import { createSignOut } from "./sign-out.ts";
-import { type StateStore, stateRetention } from "../tokens/state-store.ts";
 
 export interface BuiltInIssuer {
   /** Verifies the tokens of this issuer. */

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { test } from "node:test";
+import { createKnownBrowsers } from "../pages/callers.ts";
 import { pageText } from "../pages/page.ts";
 import { textLocales, textsFor } from "../texts/texts.ts";
-import { createKnownBrowsers } from "../pages/callers.ts";
 import { addressPage, codePage, deletedPage, failedPage, lostPage, refusedPage, tooManyPage } from "./sign-in-pages.ts";
 
 const browsersWith = (...cookieKeys: string[]) =>

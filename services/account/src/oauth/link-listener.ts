@@ -5,14 +5,14 @@ import { type Pool, toAppError } from "@signalbox/storage";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { Actor } from "../audit/audit.ts";
 import { tellCount } from "../pages/callers.ts";
+import { type Html, html, type Page } from "../pages/page.ts";
+import type { Pages } from "../pages/pages.ts";
+import type { Configured } from "../properties.ts";
+import type { Texts } from "../texts/texts.ts";
 import type { BuiltInIssuer } from "./issuer.ts";
 import { readFormBody } from "./request-form.ts";
 import { failedPage, refusedPage, tooManyPage } from "./sign-in-pages.ts";
 import { isFromOurPage } from "./sign-in-visit.ts";
-import type { Configured } from "../properties.ts";
-import type { Texts } from "../texts/texts.ts";
-import { type Html, html, type Page } from "../pages/page.ts";
-import type { Pages } from "../pages/pages.ts";
 
 /** The parts that the pages of every kind of link are built from. */
 export interface LinkParts {

@@ -11,12 +11,12 @@ import {
   tellCount,
   tooManyRequests,
 } from "../pages/callers.ts";
+import { stateDigest } from "../tokens/state-store.ts";
 import { type IssuerAddress, type IssuerSettings, metadataPrefix } from "./issuer-settings.ts";
 import { type ProviderClients, serviceClientOf } from "./provider-clients.ts";
 import type { ProviderPages } from "./provider-pages.ts";
 import { type RefreshTokens, RepeatedRefresh } from "./refresh-tokens.ts";
 import { claimedClientId, promptWithConsent } from "./request-form.ts";
-import { stateDigest } from "../tokens/state-store.ts";
 
 interface Dependencies {
   readonly settings: IssuerSettings;

@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { createRateLimiters } from "@signalbox/cache";
 import { loadConfiguration } from "@signalbox/config";
 import { createManualClock, minutes } from "@signalbox/core";
-import { properties } from "../properties.ts";
 import { createRequestLimits } from "../pages/callers.ts";
+import { properties } from "../properties.ts";
 
 const required = {
   "cache.url": "memory:",

@@ -7,6 +7,7 @@ import { checkContactAddress, normalized } from "../accounts/account-fields.ts";
 import type { RefusedCode } from "../codes/code-answers.ts";
 import { lifeMs } from "../codes/one-time-codes.ts";
 import type { FirstLinkOutcome, FirstLinks } from "../first-link/first-links.ts";
+import { type Callers, tellCount } from "../pages/callers.ts";
 import type { Page } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import type { Ceremonies } from "../passkeys/ceremonies.ts";
@@ -14,7 +15,6 @@ import type { PasskeySignIn, Passkeys } from "../passkeys/passkeys.ts";
 import { browserNameOf } from "../sign-ins/sign-in.ts";
 import type { SendOutcome, SignInOutcome, SignIns } from "../sign-ins/sign-ins.ts";
 import { fill, minutesIn } from "../texts/texts.ts";
-import { type Callers, tellCount } from "../pages/callers.ts";
 import type { Consent } from "./consent.ts";
 import type { IssuerSettings } from "./issuer-settings.ts";
 import {

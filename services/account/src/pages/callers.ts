@@ -5,8 +5,8 @@ import type { RateLimiter, RateLimitPolicy } from "@signalbox/cache";
 import type { Configuration } from "@signalbox/config";
 import { minutes, seconds } from "@signalbox/core";
 import { addressBucket, type ClientAddress, createClientAddress, policyItem, remainderItem } from "@signalbox/http";
-import type { Properties } from "../properties.ts";
 import type { IssuerSettings } from "../oauth/issuer-settings.ts";
+import type { Properties } from "../properties.ts";
 
 /** The issuer's knowledge of its callers. */
 export interface Callers {

@@ -12,8 +12,8 @@ import type { AccountStore } from "../accounts/account-store.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import { type Actor, type Audit, actorOf } from "../audit/audit.ts";
 import type { Notices } from "../mail/notices.ts";
-import { type IssuedTokens, jtiOf } from "../tokens/issued-tokens.ts";
 import type { StepUps } from "../step-up/step-ups.ts";
+import { type IssuedTokens, jtiOf } from "../tokens/issued-tokens.ts";
 import { type ListedSignIn, type SignIn, SignInResource, signInExample, viewSignIn } from "./sign-in.ts";
 import type { SignInStore } from "./sign-in-store.ts";
 

@@ -15,7 +15,7 @@ import type { PulledMessage } from "./pull-message.ts";
 import type { LeasedMessage, PullQueue, PullRow } from "./pull-queue.ts";
 import type { PullWaits } from "./pull-waits.ts";
 
-/** What pulled messages share with pushed ones. */
+/** The parts that pulled messages share with pushed ones. */
 export interface PullEngine {
   readonly directory: EndpointDirectory;
   readonly endpointRates: EndpointRates;
