@@ -6,7 +6,6 @@ import { wants } from "../endpoints/endpoint.ts";
 import type { AccountEndpoints, EndpointDirectory, SigningEndpoint } from "../endpoints/endpoint-directory.ts";
 import { splitId } from "../endpoints/endpoint-id.ts";
 import { isCustomName } from "../events/custom-event.ts";
-import { type PublishedId, publishedKey } from "../events/event-store.ts";
 import { lockStreams } from "../pull/consumer-store.ts";
 import type { PullWaits } from "../pull/pull-waits.ts";
 import type { AttemptLoop } from "../queue/attempt-loop.ts";
@@ -27,6 +26,7 @@ import type { Leases } from "../queue/leases.ts";
 import type { Take } from "../queue/memory-room.ts";
 import { deliveryIdOf } from "./delivery-id.ts";
 import type { OutgoingEvent } from "./outgoing-event.ts";
+import { type PublishedId, publishedKey } from "./published-id.ts";
 
 export interface FanOutDependencies {
   readonly directory: EndpointDirectory;

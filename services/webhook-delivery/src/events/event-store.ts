@@ -1,7 +1,6 @@
 import type { Caller } from "@signalbox/auth";
 import { timeOfPublicId } from "@signalbox/core";
 import {
-  type BinaryColumn,
   binaryColumnsOf,
   type ListRange,
   newestFirst,
@@ -12,6 +11,7 @@ import {
   type Tx,
 } from "@signalbox/storage";
 import { eventTimeOf } from "../deliveries/delivery-id.ts";
+import { keyColumns, noteColumns, type PublishedId, publishedKey } from "../deliveries/published-id.ts";
 
 /** An event with the bytes that its deliveries post. */
 export interface StoredEvent {
@@ -43,28 +43,6 @@ export interface EventFilter {
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
 }
-
-/** An id that the publisher of an event chose. */
-export interface PublishedId {
-  readonly accountId: string;
-  readonly id: string;
-  readonly digest: Buffer;
-  readonly at: Date;
-}
-
-/** Identifies an id among those of all accounts. */
-export const publishedKey = ({ accountId, id }: Pick<PublishedId, "accountId" | "id">): string => `${accountId} ${id}`;
-
-const keyColumns: readonly BinaryColumn<PublishedId>[] = [
-  ["text", ({ accountId }) => accountId],
-  ["text", ({ id }) => id],
-];
-/** Columns of the statements that note ids. */
-export const noteColumns: readonly BinaryColumn<PublishedId>[] = [
-  ...keyColumns,
-  ["bytea", ({ digest }) => digest],
-  ["timestamptz", ({ at }) => at],
-];
 
 const columns = `id, type, body, created_at as "createdAt"`;
 const list = sql(

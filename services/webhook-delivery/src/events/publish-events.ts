@@ -6,10 +6,11 @@ import { GroupCommit, inTransaction, type Pool } from "@signalbox/storage";
 import type { Tracer } from "@signalbox/telemetry";
 import type { FanOut } from "../deliveries/fan-out.ts";
 import type { OutgoingEvent } from "../deliveries/outgoing-event.ts";
+import { type PublishedId, publishedKey } from "../deliveries/published-id.ts";
 import type { CheckOutcome, EventChecks } from "../event-types/event-checks.ts";
 import type { Misfit } from "../event-types/schema-check.ts";
 import { type CustomEvent, customEventOf, digestOf } from "./custom-event.ts";
-import { type EventStore, type PublishedId, publishedKey } from "./event-store.ts";
+import type { EventStore } from "./event-store.ts";
 import type { PublicationCounts } from "./publication-counts.ts";
 
 interface EventDependencies {

@@ -1,5 +1,5 @@
 import { type BinaryColumn, binaryColumnsOf, type Queryable, sql } from "@signalbox/storage";
-import { noteColumns, type PublishedId } from "../events/event-store.ts";
+import { noteColumns, type PublishedId } from "../deliveries/published-id.ts";
 import type { LeasedDelivery } from "./delivery-queue.ts";
 
 /** An event to store with its deliveries. */
