@@ -35,11 +35,7 @@ interface Growth {
   /** Path of the list whose first page is read. */
   readonly list: string;
   readonly grow: (place: Place) => Promise<void>;
-<<<<<<< HEAD
   /** Publishers once it has grown. Default: the account alone. */
-=======
-  /** The accounts that publish when it has grown. Default: the measured one alone. */
->>>>>>> 80d28e52 (Begin two docstrings of the benches with their subject)
   readonly publishers?: readonly TestPerson[];
 }
 
