@@ -151,6 +151,24 @@ test("the filters of many endpoints leave the process its turns", async () => {
   assert.equal([...found.values()].flat().length, 25);
 });
 
+test("a clock that is an hour slow costs no endpoint what its account publishes", async () => {
+  const createdAt = new Date();
+  const endpoint = { id: "whe_1", eventTypes: ["*"], createdAt, settings: { api_version: null }, filter: () => true };
+  const account = { accountId: "acc_1", endpoints: [endpoint as unknown as SigningEndpoint] };
+  const subscribersNow = async (type: string) => {
+    const event = {
+      accountId: "acc_1",
+      type,
+      names: [type],
+      createdAt: new Date(createdAt.getTime() - hours(1)),
+      version: 1,
+    };
+    const found = await subscribersOf({ steadyMs: () => 0 }, [account as never], [event as unknown as OutgoingEvent]);
+    return [...found.values()].flat().length;
+  };
+  assert.deepEqual(await Promise.all(["order.created", "image.updated"].map(subscribersNow)), [1, 0]);
+});
+
 const envelope = (data: string) =>
   Buffer.from(`{"id":"e","type":"webhook.received","data":${data},"api_version":"v1"}`);
 
