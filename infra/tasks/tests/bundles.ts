@@ -19,7 +19,10 @@ const filesMax: Readonly<Record<Tier, number>> = { unit: 60, int: 7, engines: 1,
 /** A test about its own process (memory, signals, globals) says so at the top of its file, with the reason. */
 const ownProcess = /^\/\/ Own process: /m;
 
-/** Groups files by package and tier. The slow tiers come first, so that the run does not end with one long bundle. */
+/** Places by how long their bundles take: whole systems and whole documents first, libraries last. */
+const places = ["test-e2e", "bench", "infra", "services", "libs"];
+
+/** Groups files by package and tier. The slow ones come first, so that the run does not end with one long bundle. */
 export async function bundlesOf(files: readonly string[]): Promise<Bundle[]> {
   const groups = new Map<string, string[]>();
   const bundles: Bundle[] = [];
@@ -38,7 +41,9 @@ export async function bundlesOf(files: readonly string[]): Promise<Bundle[]> {
       bundles.push({ name: `${place} ${tier} ${part + 1}`, files: group.filter((_, index) => index % count === part) });
     }
   }
-  const rank = ({ files: [first = ""] }: Bundle) => ["long", "engines", "int", "unit"].indexOf(tierOf(first));
+  const rank = ({ files: [first = ""] }: Bundle) =>
+    places.length * ["long", "engines", "int", "unit"].indexOf(tierOf(first)) +
+    places.indexOf(first.split("/")[0] ?? "");
   return bundles.sort((a, b) => rank(a) - rank(b));
 }
 

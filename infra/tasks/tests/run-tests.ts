@@ -11,7 +11,7 @@ import type { FileTimes } from "./run-files.ts";
 import { watchTests } from "./watch-tests.ts";
 
 /** Processes at once, on two cores: tests wait for sockets, timers and PostgreSQL for three quarters of their time. */
-const processesAtOnce = 5;
+const processesAtOnce = 6;
 /** Longer than the slowest test of the default tiers on a busy machine; without it a test that hangs would hold the run. */
 const testTimeoutMs = 10 * 60_000;
 /** Bundles live inside the repository: what they import is resolved from there. */
