@@ -214,7 +214,15 @@ async function galleries(service: ImagesService, { photo }: Sources) {
     const what = `${count} new thumbnails of one page, ${connections} in flight`;
     results.push({
       rows: [{ what, p95Ms: rounded(percentile(shown, 0.95)), served: shown.length, refused, wholeMs }],
-      figures: [most(`${what}, refused`, 0, refused, "", `the page is whole after ${wholeMs} ms`)],
+      figures: [
+        most(
+          `refused of new thumbnails of one page: ${count}, ${connections} in flight`,
+          0,
+          refused,
+          "",
+          `the page is whole after ${wholeMs} ms`,
+        ),
+      ],
     });
   }
   return results;
@@ -286,8 +294,8 @@ async function uploads(service: ImagesService, { photo }: Sources) {
   return {
     rows: [{ what, firstMiB, lastMiB, readOfSent, writtenOfSent }],
     figures: [
-      most(`${what}, bytes read, times what was sent`, 1.05, readOfSent),
-      most(`${what}, bytes written, times what was sent`, 1.05, writtenOfSent),
+      most(`${what}, times what was sent: bytes read`, 1.05, readOfSent),
+      most(`${what}, times what was sent: bytes written`, 1.05, writtenOfSent),
       most(`${what}, memory gained from the first hundred to the last`, 0, rounded(lastMiB - firstMiB), "MiB"),
     ],
   };
