@@ -14,7 +14,7 @@ export interface Bundle {
  * Files in one process. Units are quick and mostly loading. Files of the other tiers wait for engines much of the time:
  * short bundles keep every core busy to the end, and a process that a test brings down takes few others with it.
  */
-const filesMax: Readonly<Record<Tier, number>> = { unit: 60, int: 7, engines: 1, long: 1 };
+const filesMax: Readonly<Record<Tier, number>> = { unit: 60, int: 12, engines: 1, long: 1 };
 
 /** A test about its own process (memory, signals, globals) says so at the top of its file, with the reason. */
 const ownProcess = /^\/\/ Own process: /m;

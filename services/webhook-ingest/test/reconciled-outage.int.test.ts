@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { createManualClock, hours, type ManualClock, minutes, seconds } from "@signalbox/core";
 import { sql } from "@signalbox/storage";
 import { eventually, type TestDatabase, testDatabase, testPerson } from "@signalbox/testing";
-import { comparedSources } from "./compared-sources.ts";
+import { comparedSources, type TestSource } from "./compared-sources.ts";
 import { type Harness, startIngest } from "./harness.ts";
 import {
   type FakeGithub,
@@ -47,7 +47,7 @@ const start = () =>
   );
 
 test("ingest is off for an hour: 4,000 webhooks of two senders are there five minutes later, each once and marked", async () => {
-  const who = testPerson();
+  const who = testPerson({ authTimeMs: clock.nowMs() });
   ingest = await start();
   const shop = await ingest.newSource(who, { scheme: "github", secret });
   const payments = await ingest.newSource(who, { scheme: "stripe", secret });
@@ -78,8 +78,13 @@ test("ingest is off for an hour: 4,000 webhooks of two senders are there five mi
   ingest = await start();
   github.redeliver = async (webhook) => (await ingest.post(shop, webhook)).status;
   const backAt = clock.nowMs();
-  const { ended, receivedOf } = comparedSources(ingest, clock);
-  const runs = [await ended(who, shop, "outage"), await ended(who, payments, "outage")];
+  const { ended, runsOf, receivedOf } = comparedSources(ingest, clock);
+  // The oldest: where the clock jumps by more than half a minute between two signs of life, it makes an outage of its own.
+  const recovered = async (source: TestSource) => {
+    await ended(who, source, "outage");
+    return (await runsOf(who, source)).findLast(({ trigger }) => trigger === "outage");
+  };
+  const runs = [await recovered(shop), await recovered(payments)];
   const tookMs = Math.max(...runs.map(({ finished_at }) => Date.parse(finished_at))) - backAt;
   assert.ok(tookMs <= minutes(5), `${tookMs / 1_000} s`);
   for (const { status, missed, recovered } of runs)
@@ -87,9 +92,9 @@ test("ingest is off for an hour: 4,000 webhooks of two senders are there five mi
   assert.deepEqual([...github.broken, ...stripe.broken], [], "no limit of a sender is broken");
 
   const { body: outages } = await ingest.send(who, "GET", "/api/v1/webhooks/outages");
-  const [{ summary, missed, recovered, running }] = outages.items;
-  assert.deepEqual([missed, recovered, running], [2 * each, 2 * each, 0]);
-  assert.match(summary, /^02:01–03:01: 4,000 missed, 4,000 recovered$/);
+  const outage = outages.items.at(-1);
+  assert.deepEqual([outage.missed, outage.recovered, outage.running], [2 * each, 2 * each, 0]);
+  assert.match(outage.summary, /^02:01–03:01: 4,000 missed, 4,000 recovered$/);
 
   // Every sender may send everything once more.
   const again = [...sent.github.slice(0, 200).map((one) => [shop, one] as const)];
