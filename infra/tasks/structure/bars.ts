@@ -1,7 +1,7 @@
 import { wideDependencies } from "./dependencies.ts";
 import { equalBlocks } from "./equal-blocks.ts";
 import { doorsOf, exportsOf, handWritten, type Module, type Repository } from "./modules.ts";
-import { circularImports, importsBackUp } from "./order.ts";
+import { importsBackUp } from "./order.ts";
 import { measureWalks } from "./walks.ts";
 
 /** A figure of the structure that no linter measures, and how large it may be. */
@@ -63,7 +63,6 @@ export function measureBars(repository: Repository): Bar[] {
       `factories with more than ${dependenciesMax} named dependencies`,
       wideDependencies(repository, dependenciesMax),
     ),
-    noneOf("imports that close a circle", circularImports(repository)),
     ...Object.entries(backUp).map(([service, max]) => {
       const places = importsBackUp(repository, service);
       return { name: `imports that run back up in services/${service}`, figure: places.length, max, places };

@@ -1,23 +1,4 @@
-import { handWritten, type Module, type Repository } from "./modules.ts";
-
-/** Imports that close a circle among the files of one package, those of types included. */
-export function circularImports(repository: Repository): string[] {
-  const modules = new Map(handWritten(repository).map((module) => [module.path, module]));
-  const state = new Map<string, "open" | "done">();
-  const found: string[] = [];
-  const visit = ({ path, imports }: Module): void => {
-    state.set(path, "open");
-    for (const { target } of imports) {
-      const next = target === null || target === path ? undefined : modules.get(target);
-      if (!next) continue;
-      if (state.get(next.path) === "open") found.push(`${path} -> ${next.path}`);
-      else if (!state.has(next.path)) visit(next);
-    }
-    state.set(path, "done");
-  };
-  for (const module of modules.values()) if (!state.has(module.path)) visit(module);
-  return found;
-}
+import { handWritten, type Repository } from "./modules.ts";
 
 /**
  * Imports of a service that run back up: where two of its folders, or a folder and a file beside them, import each

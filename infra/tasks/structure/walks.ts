@@ -56,16 +56,8 @@ const walks: readonly Walk[] = [
   },
 ];
 
-/** A walk as it is measured. */
-export interface WalkBar {
-  readonly name: string;
-  readonly figure: number;
-  readonly max: number;
-  readonly places: readonly string[];
-}
-
 /** Measures the walks of the services that the repository has, by following imports from `edges.ts`. */
-export function measureWalks(repository: Repository): WalkBar[] {
+export function measureWalks(repository: Repository) {
   return walks.flatMap(({ title, service, route, rule, story, max: [ruleMax, storyMax] }) => {
     const start = `services/${service}/src/edges.ts`;
     if (!repository.modules.some(({ path }) => path === start)) return [];
