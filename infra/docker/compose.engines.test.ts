@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { promisify } from "node:util";
-import { environment, loadConfiguration } from "@signalbox/config";
+import { loadConfiguration } from "@signalbox/config";
 import { serviceNames } from "@signalbox/core";
 import { fetchOnce } from "../engines/fetch-once.ts";
-import { findGo } from "../engines/go-program.ts";
+import { installWithGo } from "../engines/go-program.ts";
 import { enginesFolder } from "../engines/index.ts";
 import { packageProperties } from "../generate/package-properties.ts";
 import { root } from "../generate/repository.ts";
@@ -102,9 +102,6 @@ async function parse(...names: readonly string[]): Promise<ComposeFile> {
 
 async function installedParser(): Promise<string> {
   const folder = join(enginesFolder, `compose-go-${parser.version}`);
-  await fetchOnce(folder, async (target) => {
-    await findGo();
-    await run("go", ["install", `${parser.module}@${parser.version}`], { env: { ...environment(), GOBIN: target } });
-  });
+  await fetchOnce(folder, (target) => installWithGo(target, [`${parser.module}@${parser.version}`]));
   return join(folder, "cmd");
 }

@@ -11,14 +11,23 @@ import { findProgram } from "./find-program.ts";
 const run = promisify(execFile);
 
 /** Finds Go, which tools are built with. @throws EngineAbsentError with the command that installs it */
-export async function findGo(): Promise<void> {
-  await findProgram({ name: "go", versionArgs: ["version"], install: "apt-get install -y golang-go" }).catch(
-    (error: unknown) => {
-      if (error instanceof EngineAbsentError)
-        throw new EngineAbsentError(`some tools of tests are built with Go: ${error.message}`);
-      throw error;
-    },
-  );
+async function findGo(built: string): Promise<void> {
+  const install = "apt-get install -y golang-go (Go 1.25 or newer)";
+  await findProgram({ name: "go", versionArgs: ["version"], install }).catch((error: unknown) => {
+    if (error instanceof EngineAbsentError) throw new EngineAbsentError(`${built} built with Go: ${error.message}`);
+    throw error;
+  });
+}
+
+const someTools = "some tools of tests are";
+
+/**
+ * Builds programs of published modules, each with its version (`module@v1.2.3`), into a folder. `built` begins the message
+ * where Go is absent. @throws EngineAbsentError
+ */
+export async function installWithGo(folder: string, modules: readonly string[], built = someTools): Promise<void> {
+  await findGo(built);
+  for (const module of modules) await run("go", ["install", module], { env: { ...environment(), GOBIN: folder } });
 }
 
 /** A program of ours in Go, of one file, around one library. */
@@ -34,7 +43,7 @@ interface GoProgram {
 export async function fetchGoProgram({ name, source, module }: GoProgram): Promise<string> {
   const folder = join(enginesFolder, name);
   await fetchOnce(folder, async (target) => {
-    await findGo();
+    await findGo(someTools);
     const go = (...args: readonly string[]) => run("go", args, { cwd: target, env: environment() });
     await cp(source, join(target, "main.go"));
     await go("mod", "init", "program");

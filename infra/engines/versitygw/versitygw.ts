@@ -1,18 +1,15 @@
-import { execFile } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { type Engine, EngineAbsentError } from "../engine.ts";
+import type { Engine } from "../engine.ts";
 import { enginesFolder } from "../engine-folders.ts";
 import { exchange } from "../exchange.ts";
 import { fetchOnce } from "../fetch-once.ts";
-import { findProgram } from "../find-program.ts";
 import { freePort } from "../free-port.ts";
+import { installWithGo } from "../go-program.ts";
 import { startDetached } from "../processes.ts";
 
-const run = promisify(execFile);
-
 const version = "v1.7.0";
+const module = `github.com/versity/versitygw/cmd/versitygw@${version}`;
 /** Named after the version, so that another version is another program. */
 const programs = join(enginesFolder, `versitygw-${version}`);
 const program = join(programs, "versitygw");
@@ -26,7 +23,7 @@ export const versitygw: Engine = {
   stopSignal: "SIGTERM",
 
   async fetch() {
-    await fetchOnce(programs, install);
+    await fetchOnce(programs, (folder) => installWithGo(folder, [module], "versitygw is"));
     return `versitygw ${version}`;
   },
 
@@ -73,18 +70,3 @@ export const versitygw: Engine = {
     return answer?.toString().startsWith("HTTP/1.1") ?? false;
   },
 };
-
-async function install(folder: string): Promise<void> {
-  try {
-    await findProgram({
-      name: "go",
-      versionArgs: ["version"],
-      install: "apt-get install -y golang-go (Go 1.25 or newer)",
-    });
-  } catch (error) {
-    throw error instanceof EngineAbsentError
-      ? new EngineAbsentError(`versitygw is built with Go: ${error.message}`)
-      : error;
-  }
-  await run("env", [`GOBIN=${folder}`, "go", "install", `github.com/versity/versitygw/cmd/versitygw@${version}`]);
-}

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { environment } from "@signalbox/config";
 import { enginesFolder } from "../../engines/engine-folders.ts";
 import { fetchOnce } from "../../engines/fetch-once.ts";
-import { findGo } from "../../engines/go-program.ts";
+import { installWithGo } from "../../engines/go-program.ts";
 
 const run = promisify(execFile);
 
@@ -15,10 +15,7 @@ const bytesMax = 64 * 1024 * 1024;
 
 /** Builds Helm with Go. */
 export async function fetchHelm(): Promise<void> {
-  await fetchOnce(folder, async (target) => {
-    await findGo();
-    await run("go", ["install", helm], { env: { ...environment(), GOBIN: target } });
-  });
+  await fetchOnce(folder, (target) => installWithGo(target, [helm]));
 }
 
 /** The version of Kubernetes that manifests are rendered for: Helm built by Go alone knows none. */

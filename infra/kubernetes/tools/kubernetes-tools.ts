@@ -1,10 +1,9 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { environment } from "@signalbox/config";
 import { enginesFolder, repositoryFolder } from "../../engines/engine-folders.ts";
 import { fetchOnce } from "../../engines/fetch-once.ts";
-import { findGo } from "../../engines/go-program.ts";
+import { installWithGo } from "../../engines/go-program.ts";
 import { writeSchemas } from "./kubernetes-schemas.ts";
 
 const run = promisify(execFile);
@@ -19,9 +18,7 @@ const bytesMax = 64 * 1024 * 1024;
 /** Installs kustomize, kubeconform and the schemas of Kubernetes, without a cluster. */
 export async function fetchKubernetesTools(): Promise<void> {
   await fetchOnce(folder, async (target) => {
-    await findGo();
-    for (const module of [kustomize, kubeconform])
-      await run("go", ["install", module], { env: { ...environment(), GOBIN: target } });
+    await installWithGo(target, [kustomize, kubeconform]);
     await writeSchemas(target);
   });
 }
