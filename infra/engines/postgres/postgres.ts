@@ -1,11 +1,10 @@
-import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, statfs } from "node:fs/promises";
-import { join } from "node:path";
 import type { Engine } from "../engine.ts";
 import { freePort } from "../free-port.ts";
 import { findPostgresPrograms, postgresVersion } from "./postgres-programs.ts";
 import { postgresAnswers } from "./postmaster.ts";
+import { namedAfter } from "./server-account.ts";
 import { startPostgres } from "./start-postgres.ts";
 
 /** PostgreSQL for tests: the programs of the npm package, without safety against power loss. */
@@ -44,8 +43,7 @@ const sharedMemory = { path: "/dev/shm", type: 0x01021994, freeBytesMin: 4 * 2 *
  */
 async function memoryFolder(folder: string): Promise<string | null> {
   const { path, type, freeBytesMin } = sharedMemory;
-  const key = createHash("sha256").update(folder).digest("hex").slice(0, 12);
-  const inMemory = join(path, `signalbox-${key}`);
+  const inMemory = namedAfter(folder, path);
   // A restart finds the data again, however much room there is by then.
   if (existsSync(inMemory)) return inMemory;
   const found = await statfs(path).catch(() => null);

@@ -87,8 +87,13 @@ async function canReach(account: Account, folder: string): Promise<boolean> {
 
 /** Durable data go where the system keeps state; data of tests may go with the next reboot. */
 function outsideFolder(inside: string, durable: boolean): string {
+  return namedAfter(inside, durable && existsSync("/var/lib") ? "/var/lib" : tmpdir());
+}
+
+/** Returns the folder below `parent` that stands for another one, the same each time. */
+export function namedAfter(inside: string, parent: string): string {
   const key = createHash("sha256").update(inside).digest("hex").slice(0, 12);
-  return join(durable && existsSync("/var/lib") ? "/var/lib" : tmpdir(), `signalbox-${key}`);
+  return join(parent, `signalbox-${key}`);
 }
 
 async function openOutside(outside: string): Promise<void> {
