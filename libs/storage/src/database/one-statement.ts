@@ -3,7 +3,7 @@ import { isSerializationFailure, outcomeUnknown, toAppError } from "./errors.ts"
 import type { Pool } from "./pool.ts";
 import { isAnswerLost } from "./settle-commit.ts";
 import { isOfRows, type Queryable, type Statement } from "./statement.ts";
-import { runHooks, type Tx } from "./transaction.ts";
+import { repeatCollisions, runHooks, type Tx } from "./transaction.ts";
 
 /** The work needs more than one statement: an early answer of the database, a lock, or another kind of write. */
 class NeedsTransaction extends Error {}
@@ -48,9 +48,6 @@ export function requireTransaction(tx: Tx): void {
   if (tx.isOneStatement) throw new NeedsTransaction();
 }
 
-/** Number of times that a statement is sent when it loses against concurrent transactions. */
-const attemptsMax = 3;
-
 /**
  * Returns a target for one statement that changes rows and commits by itself, in one round trip. Losing against a
  * concurrent transaction repeats it.
@@ -58,16 +55,10 @@ const attemptsMax = 3;
  */
 export function committingAtOnce(pool: Queryable): Queryable {
   return {
-    async query<Row>(statement: Statement, values?: readonly unknown[]) {
-      for (let attempt = 1; ; attempt++) {
-        try {
-          return await pool.query<Row>(statement, values);
-        } catch (error) {
-          if (isAnswerLost(error)) throw outcomeUnknown(error);
-          if (attempt === attemptsMax || !isSerializationFailure(error)) throw error;
-        }
-      }
-    },
+    query: <Row>(statement: Statement, values?: readonly unknown[]) =>
+      repeatCollisions(() => pool.query<Row>(statement, values)).catch((error: unknown) => {
+        throw isAnswerLost(error) ? outcomeUnknown(error) : error;
+      }),
   };
 }
 

@@ -43,7 +43,7 @@ export async function inTransaction<T>(
   const place = await pool.transactions.enter(options.key);
   let gaveUp = false;
   try {
-    return await attempts(pool, work, options);
+    return await repeatCollisions(() => attemptOnce(pool, work, options), options.attemptsMax);
   } catch (error) {
     gaveUp = isRowBusy(error);
     throw toAppError(error);
@@ -52,11 +52,11 @@ export async function inTransaction<T>(
   }
 }
 
-async function attempts<T>(pool: Pool, work: (tx: Tx) => Promise<T>, options: TransactionOptions): Promise<T> {
-  const attemptsMax = options.attemptsMax ?? 3;
+/** Runs work again, a few times, that lost against a concurrent transaction. */
+export async function repeatCollisions<T>(work: () => Promise<T>, attemptsMax = 3): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await attemptOnce(pool, work, options);
+      return await work();
     } catch (error) {
       if (attempt >= attemptsMax || !isSerializationFailure(error)) throw error;
       await sleep(Math.random() * 20 * attempt); // a random pause, or the same transactions collide again
