@@ -2,19 +2,16 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import type { Authenticator, Principal } from "@signalbox/auth";
 import { eventOf } from "@signalbox/contracts";
-import { MiB, systemClock } from "@signalbox/core";
-import { createLogger, createMetrics } from "@signalbox/telemetry";
+import { systemClock } from "@signalbox/core";
 import { testPerson } from "@signalbox/testing";
 import { buildASTSchema, parse } from "graphql";
-import { openDocuments } from "../src/documents/documents.ts";
 import { operationRequestFrom } from "../src/documents/operation-request.ts";
 import { Live } from "../src/live/live.ts";
 import { LiveCaller } from "../src/live/live-caller.ts";
 import { createCursors, type Positions } from "../src/live/live-cursor.ts";
 import type { LiveEvent } from "../src/live/live-event.ts";
 import type { LiveStream } from "../src/live/live-stream.ts";
-import { createOperations } from "../src/operations/operations.ts";
-import { createPreparation } from "../src/operations/prepare-operation.ts";
+import { testOperations } from "../src/operations/test-operations.ts";
 
 export const sdl = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
 export const schemaOf = (text: string) => buildASTSchema(parse(text), { assumeValidSDL: true });
@@ -38,8 +35,6 @@ const changed = (offset: bigint): LiveEvent => {
 
 /** Subscriptions over a feed and a schema that the test moves by hand. */
 export function setUp({ deadlineMs = 1_000 } = {}) {
-  const log = createLogger({ service: "gateway", instance: "test", level: "error" });
-  const metrics = createMetrics({ service: "gateway" });
   const state = { schema: schemaOf(sdl), at: 0n, log: [] as LiveEvent[], reloads: 0, fetches: 0 };
   /** Holds a fetch back until the test lets it go. */
   const subgraph = { isBack: Promise.resolve() };
@@ -56,32 +51,11 @@ export function setUp({ deadlineMs = 1_000 } = {}) {
     },
     close: async () => {},
   };
-  const costLimits = { estimate: () => 0, refusal: () => null, charge() {}, admit() {}, chargeRefused() {} };
-  const preparation = createPreparation({
+  const { operations, log, metrics } = testOperations({
     supergraph,
-    costLimits,
-    documents: openDocuments("apq", null),
-    anonymousTokensMax: () => 4_000,
-    documentCacheBytesMax: MiB,
-    limits: () => ({
-      depthMax: 16,
-      aliasesMax: 30,
-      rootFieldsMax: 20,
-      directivesMax: 50,
-      // What was checked against one schema is not taken for the other.
-      tokensMax: 4_000 + state.reloads,
-      introspection: true,
-    }),
-  });
-  const operations = createOperations({
-    preparation,
-    supergraph,
-    costLimits,
-    log,
-    metrics,
-    clock: systemClock,
     deadlineMs,
-    responseBytesMax: () => MiB,
+    // What was checked against one schema is not taken for the other.
+    limits: () => ({ tokensMax: 4_000 + state.reloads }),
   });
   const cursors = createCursors(() => ["secret"]);
   const live = new Live({

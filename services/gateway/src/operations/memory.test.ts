@@ -2,12 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { MiB, systemClock } from "@signalbox/core";
-import { createLogger, createMetrics } from "@signalbox/telemetry";
+import { MiB } from "@signalbox/core";
 import { buildSchema } from "graphql";
-import { openDocuments } from "../documents/documents.ts";
-import { createOperations } from "./operations.ts";
-import { createPreparation } from "./prepare-operation.ts";
+import { testOperations } from "./test-operations.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
@@ -34,32 +31,7 @@ const hostile = [
 
 test("unique documents leave the heap within twice the cache, whatever their number", async () => {
   const supergraph = { schema, execute: async () => ({ data: "{}", objects: 1, errors: [] }), close: async () => {} };
-  const costLimits = { estimate: () => 0, refusal: () => null, charge() {}, admit() {}, chargeRefused() {} };
-  const preparation = createPreparation({
-    supergraph,
-    costLimits,
-    documents: openDocuments("apq", null),
-    anonymousTokensMax: () => 4_000,
-    documentCacheBytesMax: cacheBytesMax,
-    limits: () => ({
-      depthMax: 16,
-      aliasesMax: 30,
-      rootFieldsMax: 20,
-      directivesMax: 50,
-      tokensMax: 4_000,
-      introspection: true,
-    }),
-  });
-  const operations = createOperations({
-    preparation,
-    supergraph,
-    costLimits,
-    log: createLogger({ service: "gateway", instance: "test", level: "error" }),
-    metrics: createMetrics({ service: "gateway" }),
-    clock: systemClock,
-    responseBytesMax: () => MiB,
-    deadlineMs: 1_000,
-  });
+  const { operations } = testOperations({ supergraph, documentCacheBytesMax: cacheBytesMax });
   let before = 0;
   for (let n = 0; n < 4_100; n++) {
     // The first ones leave compiled code behind.

@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createRateLimiters } from "@signalbox/cache";
-import { isAppError, MiB, systemClock } from "@signalbox/core";
-import { createLogger, createMetrics } from "@signalbox/telemetry";
+import { isAppError, systemClock } from "@signalbox/core";
 import { testPerson } from "@signalbox/testing";
 import { buildSchema, type GraphQLError } from "graphql";
-import { openDocuments } from "../documents/documents.ts";
 import { createCostLimits } from "./cost-limits.ts";
 import { scanDocument } from "./document-scan.ts";
-import { createOperations } from "./operations.ts";
-import { createPreparation } from "./prepare-operation.ts";
+import { testOperations } from "./test-operations.ts";
 
 const schema = buildSchema(
   "type Query { a: Int items(first: Int): Page } type Page { edges: [Edge!]! } type Edge { a: Int } type Subscription { a: Int }",
@@ -35,30 +32,11 @@ function setUp({ costMax = 50 as number | null } = {}) {
     costMax: () => costMax,
     pageSize: () => 20,
   });
-  const preparation = createPreparation({
+  const { operations } = testOperations({
     supergraph,
     costLimits,
-    documents: openDocuments("apq", null),
-    anonymousTokensMax: () => 30,
-    documentCacheBytesMax: MiB,
-    limits: () => ({
-      depthMax: 16,
-      aliasesMax: 30,
-      rootFieldsMax: 200,
-      directivesMax: 50,
-      tokensMax: 4_000,
-      introspection: true,
-    }),
-  });
-  const operations = createOperations({
-    preparation,
-    supergraph,
-    costLimits,
-    log: createLogger({ service: "gateway", instance: "test", level: "error" }),
-    metrics: createMetrics({ service: "gateway" }),
-    clock: systemClock,
-    responseBytesMax: () => MiB,
-    deadlineMs: 1_000,
+    anonymousTokensMax: 30,
+    limits: () => ({ rootFieldsMax: 200 }),
   });
   const { principal } = testPerson();
   const callerOf = (isAnonymous: boolean) => ({
