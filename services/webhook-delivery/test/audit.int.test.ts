@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventData, EventDraft, EventName } from "@signalbox/contracts";
-import { createManualClock, hours, minutes } from "@signalbox/core";
+import { createManualClock, hours, minutes, systemClock } from "@signalbox/core";
 import { openPool, sql } from "@signalbox/storage";
 import { eventually, testContext, testPerson } from "@signalbox/testing";
+import { createEventStore } from "../src/events/event-store.ts";
 import { createPublicationCounts } from "../src/events/publication-counts.ts";
+import { createPublishEvents } from "../src/events/publish-events.ts";
 import { startDelivery } from "./harness.ts";
 import { delivery, receiver, shareOneService, who } from "./one-service.ts";
 
@@ -132,6 +134,29 @@ test("an hour of publications is one entry per credential, whatever the instance
   clock.advance(hours(1));
   await there.report();
   assert.deepEqual(reasons(), ["7 in the hour from 2020-01-01T10:00:00.000Z"]);
+});
+
+test("a publication that rolls back counts nothing", async () => {
+  const counted: number[] = [];
+  const parts = {
+    pool: delivery.pool,
+    eventStore: createEventStore(delivery.pool),
+    eventChecks: { check: async () => ({ outcome: "checked", warnings: [null] }) },
+    fanOut: { deliverAtOnce: async () => null, deliver: async () => {} },
+    publicationCounts: { count: (_caller: unknown, events: number) => void counted.push(events) },
+    limiter: { take: () => ({ allowed: true }) },
+    clock: systemClock,
+    tracer: { traceparent: () => undefined },
+  } as unknown as Parameters<typeof createPublishEvents>[0];
+  const publishEvents = createPublishEvents(parts);
+  const caller = { ...who.principal, requestId: "r", clientAddress: null };
+  const publishOne = (complete: () => Promise<void>) =>
+    publishEvents(caller, [{ type: "order.created", data: {} } as never], complete);
+  const rollBack = () => Promise.reject(new Error("rolled back"));
+  await assert.rejects(publishOne(rollBack), /rolled back/);
+  assert.deepEqual(counted, []);
+  await publishOne(async () => {});
+  assert.deepEqual(counted, [1], "the control: one that commits");
 });
 
 test("a read of the management env is in the audit of its reader, with the service, once a minute", async () => {
