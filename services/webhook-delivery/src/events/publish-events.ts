@@ -137,9 +137,9 @@ async function publishTogether(
   const isNew = (publication: Publication) => publication.events.every((event) => fresh.has(event));
   const { accepted = [], repeated = [] } = Object.groupBy(batch, (one) => (isNew(one) ? "accepted" : "repeated"));
   for (const { caller } of accepted) publicationCounts.count(caller, 1);
-  const again = repeated.length === 0 ? null : publishInTransaction(dependencies, repeated);
+  const again = repeated.length === 0 ? Promise.resolve([]) : publishInTransaction(dependencies, repeated);
   return batch.map((publication) =>
-    isNew(publication) || again === null
+    isNew(publication)
       ? { outcome: "published", published: publishedOf(publication, fresh) }
       : again.then((outcomes) => outcomes[repeated.indexOf(publication)] as PublishOutcome),
   );
