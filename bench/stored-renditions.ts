@@ -80,15 +80,18 @@ async function besideMinimal(ours: Target, minimal: Target, wanted: number): Pro
   const ofMinimal = Math.round(100 * share) / 100;
   const [alone, shown] = [medianOf(base), medianOf(own)];
   const baseline = `a minimal server ${alone.perSecond}/s with ${alone.cpuUs} µs of CPU, ours ${shown.perSecond}/s with ${shown.cpuUs} µs`;
-  const name = `${ours.what}, ${connections} in flight`;
   return {
     rows: [
       { what: ours.what, ...shown, ofMinimal },
       { what: minimal.what, ...alone },
     ],
     figures: [
-      least(`${name}, share of a minimal server`, wanted, ofMinimal, "", baseline),
-      most(`${name}, p99, times that of a minimal server`, 3, Math.round((10 * shown.p99Ms) / alone.p99Ms) / 10),
+      least(`share of a minimal server, ${connections} in flight: ${ours.what}`, wanted, ofMinimal, "", baseline),
+      most(
+        `times the p99 of a minimal server, ${connections} in flight: ${ours.what}`,
+        3,
+        Math.round((10 * shown.p99Ms) / alone.p99Ms) / 10,
+      ),
     ],
   };
 }
