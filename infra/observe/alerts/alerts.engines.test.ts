@@ -210,6 +210,7 @@ const cases: readonly Case[] = [
   rising("DeadLetters", 'signalbox_dead_letters_total{consumer="images.facts"}', 1),
   rising("Rebalances", 'signalbox_consumer_rebalances_total{consumer="images.facts"}', 3, 1),
   threshold("DatabaseBusy", 'signalbox_database_connections{service="images",pool="images",state="waiting"}', 30, 2),
+  threshold("ClockOff", 'signalbox_clock_offset_seconds{service="images"}', 3_600, 1),
   threshold("CacheAway", 'signalbox_cache_up{service="images"}', 0, 1),
   {
     alert: "BlobsAway",

@@ -44,6 +44,7 @@ const idleServices: Series = {
   'signalbox_parked_age_seconds{consumer="images.facts"}': `0x699 60+60x4 0x${day}`,
   'signalbox_dead_letters_total{consumer="images.facts"}': all(0),
   'signalbox_database_connections{service="images",pool="images",state="waiting"}': `0x699 25x1 0x${day}`,
+  'signalbox_clock_offset_seconds{service="images"}': `0.01x699 -3600 0.01x${day}`,
   'signalbox_cache_up{service="images"}': `1x699 0x1 1x${day}`,
   'signalbox_blob_seconds_count{service="images",method="GET",outcome="away"}': once,
   'signalbox_access_states_age_seconds{service="images"}': `1x699 90x1 1x${day}`,

@@ -114,6 +114,14 @@ export const thresholdAlerts: readonly Alert[] = [
     summary: "{{ $value }} statements of {{ $labels.service }} wait for a connection.",
   },
   {
+    name: "ClockOff",
+    severity: "ticket",
+    expr: "abs(signalbox_clock_offset_seconds) > 5",
+    for: "2m",
+    summary: "The clock of {{ $labels.instance }} is off by {{ $value | humanizeDuration }}.",
+    console: "",
+  },
+  {
     name: "CacheAway",
     severity: "ticket",
     expr: "signalbox_cache_up == 0",

@@ -8,12 +8,33 @@ export interface Clock {
   steadyMs(): number;
 }
 
-/** The only reader of the system's clock. */
+let correctionMs = 0;
+
+/** The only reader of the machine's clock, corrected by what it is known to be off. */
 export const systemClock: Clock = {
-  now: () => new Date(),
-  nowMs: () => Date.now(),
+  now: () => new Date(Date.now() + correctionMs),
+  nowMs: () => Date.now() + correctionMs,
   steadyMs: () => performance.now(),
 };
+
+/** Smaller offsets are left to NTP: an answer that brings the time takes some of it, and no rule of ours is finer. */
+const toleranceMs = 1_000;
+
+/** A measurement of the machine's clock. */
+export interface ClockOffset {
+  /** The true time minus that of the machine, in milliseconds. */
+  readonly offsetMs: number;
+  /** True when the clock is corrected from this measurement on, and was not before. */
+  readonly isNews: boolean;
+}
+
+/** Gives the whole process the true time, where its machine's is wrong by more than a second. */
+export function setSystemClock(trueMs: number): ClockOffset {
+  const offsetMs = trueMs - Date.now();
+  const wasCorrected = correctionMs !== 0;
+  correctionMs = Math.abs(offsetMs) > toleranceMs ? Math.round(offsetMs) : 0;
+  return { offsetMs, isNews: correctionMs !== 0 && !wasCorrected };
+}
 
 /** A clock that a test moves by hand. */
 export interface ManualClock extends Clock {

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomFillSync } from "node:crypto";
 import { base62 } from "./base62.ts";
+import { systemClock } from "./clock.ts";
 
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -7,7 +8,7 @@ const crockford = "0123456789abcdefghjkmnpqrstvwxyz";
  * Creates a UUIDv7 (RFC 9562 §5.7): 48 bits of Unix milliseconds, then random bits. Later ids sort later to the
  * millisecond, which keeps the newest rows together in an index.
  */
-export function uuidv7(nowMs: number = Date.now()): string {
+export function uuidv7(nowMs: number = systemClock.nowMs()): string {
   return uuidText(uuidv7Bytes(nowMs));
 }
 
@@ -22,7 +23,7 @@ function uuidText(bytes: Buffer): string {
 }
 
 /** Creates a public id such as `img_01jd…`: the prefix and the 26 base-32 characters of a UUIDv7. Opaque to clients. */
-export function newId(prefix: string, nowMs: number = Date.now()): string {
+export function newId(prefix: string, nowMs: number = systemClock.nowMs()): string {
   let rest = BigInt(`0x${uuidv7Bytes(nowMs).toString("hex")}`);
   let text = "";
   for (let position = 0; position < 26; position++) {

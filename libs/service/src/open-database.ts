@@ -4,6 +4,7 @@ import { httpMigrations } from "@signalbox/http";
 import type { ServiceContext } from "@signalbox/runtime";
 import {
   databaseOptions,
+  followDatabaseClock,
   type LibraryMigrations,
   migrate,
   openPool,
@@ -46,6 +47,7 @@ export async function openDatabase(context: Context, prismaDirectory: string): P
     runner,
   });
   health.ready("database", () => pool.health());
+  followDatabaseClock({ pool, runner, metrics, log });
   for (const sentence of await unsafeSettings(pool).catch(() => [])) log.warn(sentence); // no reason to fail the start
   return pool;
 }

@@ -28,6 +28,7 @@ import {
   type Presence,
   type SealedColumn,
   type Sealer,
+  startByDatabaseClock,
   startPresence,
   startResealing,
   startRetention,
@@ -121,14 +122,16 @@ export interface OpenedService {
 }
 
 /**
- * Opens the parts of every service with a database, in this order: event log, configuration, database, outbox, access
- * states, cache and limits. Each part hands its close to the runner and reports its start to the health.
+ * Opens the parts of every service with a database, in this order: time, event log, configuration, database, outbox,
+ * access states, cache and limits. Each part hands its close to the runner and reports its start to the health.
  */
 export async function openService(
   context: Context,
   { prismaDirectory, sealer, sealedColumns = [], answersFor = [], rateLimits: policies = () => [] }: OpenServiceOptions,
 ): Promise<OpenedService> {
   const { service, configuration, runner, log, metrics, clock } = context;
+  const [url, waitMs] = [configuration.get("database.url"), configuration.get("database.start-wait")];
+  await startByDatabaseClock({ url, waitMs, log });
   const eventLog = await openServiceLog(context);
   const overrides = await followConfiguration(context, eventLog);
   const pool = await openDatabase(context, prismaDirectory);

@@ -1,6 +1,7 @@
 export { advisoryLock, advisoryLocks } from "./database/advisory-lock.ts";
 export { atStart } from "./database/at-start.ts";
 export { type BinaryColumn, binaryColumnsOf } from "./database/binary-columns.ts";
+export { followDatabaseClock, startByDatabaseClock } from "./database/database-clock.ts";
 export { databaseOptions } from "./database/database-options.ts";
 export { createDayTables, type DayTable, tableOfDay } from "./database/day-tables.ts";
 export { dayMs, type Stretch, startOfDay, stretchesBack } from "./database/days.ts";

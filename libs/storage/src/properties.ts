@@ -80,6 +80,7 @@ export const databaseProperties = defineProperties({
     max: 600_000,
     secrecy: "internal",
     reload: "restart",
+    local: true,
     effect:
       "Time that the start waits for an unreachable database, and then for the migration of another process, before it fails.",
   },

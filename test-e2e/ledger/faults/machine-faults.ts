@@ -103,8 +103,8 @@ const clockOff = (words: string, milliseconds: number): Fault => ({
   modes: both,
   lastsMs: 3_000,
   isLong: true,
-  users: "400 and 401 from that instance, whose bounds of time refuse what others accept",
-  alerts: ["SourcesRefuse", "IngestAvailability"],
+  users: "nothing: a service keeps its database's time; 401 from a gateway on engines, which has no database",
+  alerts: ["ClockOff"],
   begin: ({ instances }, random) =>
     restartedWith(random.pick(instances), { NODE_OPTIONS: `--import=${shiftedClock(milliseconds)}` }),
 });

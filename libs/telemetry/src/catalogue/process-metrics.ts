@@ -8,6 +8,7 @@ export const processMetrics = {
   signalbox_config_revision: gauge("Revision of the active overrides."),
   signalbox_config_age_seconds: gauge("Time since it was last known that no newer override exists."),
   signalbox_access_states_age_seconds: gauge("Time since the access topic was last read to its end."),
+  signalbox_clock_offset_seconds: gauge("Time of the database minus that of the machine, as last measured."),
   signalbox_database_connections: gauge(
     "Connections to the database by state; waiting counts the statements without one.",
     ["pool", "state"],
