@@ -64,6 +64,11 @@ export const benches: Readonly<Record<string, Bench>> = {
     description: "`npm start` until every service serves, in an empty folder and then on its data.",
     load: () => import("./start.ts"),
   },
+  memory: {
+    description:
+      "Resident memory of the embedded system at rest and after a minute of load, and of seven idle processes on engines.",
+    load: () => import("./memory.ts"),
+  },
   cold: {
     description:
       "Publishing, ingest and queries in the first minute after a start of the embedded system on its data, against the minute after it.",

@@ -13,11 +13,14 @@ const targets = { readyMs: 3_000, residentMiB: 600 };
 const task = fileURLToPath(new URL("../infra/tasks/run.mjs", import.meta.url));
 const script = "infra/embedded/start.ts";
 
-interface Start {
-  readonly readyMs: number;
+export interface Memory {
   readonly residentMiB: number;
   /** Proportional: buffers shared by its processes are counted once. */
   readonly postgresMiB: number;
+}
+
+interface Start extends Memory {
+  readonly readyMs: number;
 }
 
 export async function run() {
@@ -64,14 +67,19 @@ async function measure(folder: string): Promise<Start> {
   try {
     await process.waitForOutput(/Ctrl-C stops it/, 120_000);
     const readyMs = Math.round(systemClock.steadyMs() - startedMs);
-    const tree = await processTree(process.pid);
-    const postmaster = await postmasterOf(folder);
-    const database = new Set(await processTree(postmaster));
-    const services = tree.filter((pid) => pid !== process.pid && !database.has(pid));
-    return { readyMs, residentMiB: await memoryOf("Rss", services), postgresMiB: await memoryOf("Pss", [...database]) };
+    // The first one only waits for the others.
+    const services = (await processTree(process.pid)).filter((pid) => pid !== process.pid);
+    return { readyMs, ...(await memoryOfEmbedded(services, folder)) };
   } finally {
     await stopped(process);
   }
+}
+
+/** Measures these processes of an embedded system and, apart from them, the database of its data folder. */
+export async function memoryOfEmbedded(pids: readonly number[], dataDirectory: string): Promise<Memory> {
+  const database = new Set(await processTree(await postmasterOf(dataDirectory)));
+  const services = pids.filter((pid) => !database.has(pid));
+  return { residentMiB: await memoryOf("Rss", services), postgresMiB: await memoryOf("Pss", [...database]) };
 }
 
 async function stopped(process: TestProcess): Promise<void> {

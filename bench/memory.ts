@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { minutes, seconds } from "@signalbox/core";
+import { processTree } from "@signalbox/infra/engines/processes.ts";
+import { createReceiver } from "@signalbox/testing";
+import { removeData, startEmbeddedSystem } from "../test-e2e/systems/embedded-system.ts";
+import { services, startEnginesSystem } from "../test-e2e/systems/engines-system.ts";
+import { memoryOf, rounded } from "./bench-parts.ts";
+import { openDoors } from "./doors.ts";
+import { type BenchResult, most } from "./history.ts";
+import { pacedLoad } from "./paced-load.ts";
+import { type Memory, memoryOfEmbedded } from "./start.ts";
+
+/** Long enough for what a start leaves behind to be collected. */
+const restMs = minutes(1);
+const afterLoadMs = seconds(10);
+const load = { perSecond: 100, seconds: 60, connections: 32 };
+const targetsMiB = { atRest: 260, afterLoad: 500, processes: 850 };
+
+/** Resident memory of the embedded system, at rest and after a minute of load, and of one idle process per service. */
+export async function run(): Promise<BenchResult> {
+  const { atRest, afterLoad } = await embedded();
+  const processes = await enginesIdle();
+  const total = rounded(Object.values(processes).reduce((sum, size) => sum + size, 0));
+  const postgres = ({ postgresMiB }: Memory) => `PostgreSQL ${postgresMiB} MiB besides`;
+  return {
+    rows: [
+      { system: "embedded, at rest", ...atRest },
+      { system: "embedded, 10 s after the load", ...afterLoad },
+      ...Object.entries(processes).map(([service, residentMiB]) => ({ system: `${service}, idle`, residentMiB })),
+    ],
+    figures: [
+      most("embedded, all services: at rest", targetsMiB.atRest, atRest.residentMiB, "MiB", postgres(atRest)),
+      most(
+        "embedded, all services: 10 s after the load",
+        targetsMiB.afterLoad,
+        afterLoad.residentMiB,
+        "MiB",
+        postgres(afterLoad),
+      ),
+      most("seven processes idle", targetsMiB.processes, total, "MiB", sizesOf(processes)),
+    ],
+  };
+}
+
+async function embedded(): Promise<{ readonly atRest: Memory; readonly afterLoad: Memory }> {
+  await using opened = new AsyncDisposableStack();
+  const receiver = await createReceiver();
+  opened.defer(() => receiver.close());
+  const properties = { "webhook-delivery.outbound.allow": `127.0.0.1:${receiver.port}`, "log.level": "warn" };
+  const system = await startEmbeddedSystem({ properties });
+  opened.defer(async () => {
+    await system.stop();
+    await removeData(system);
+  });
+  const measured = async () => memoryOfEmbedded(await processTree(system.process.pid), system.dataDirectory);
+  await sleep(restMs);
+  const atRest = await measured();
+  const doors = await openDoors(system, receiver.url);
+  await Promise.all(doors.map(({ path, next }) => pacedLoad({ url: system.baseUrl + path, ...load, next })));
+  await sleep(afterLoadMs);
+  return { atRest, afterLoad: await measured() };
+}
+
+async function enginesIdle(): Promise<Readonly<Record<string, number>>> {
+  const system = await startEnginesSystem({ properties: { "log.level": "warn" } });
+  try {
+    await sleep(restMs);
+    const sizes = services.map(
+      async (name) => [name, await memoryOf("Rss", [system.process(name).current.pid])] as const,
+    );
+    return Object.fromEntries(await Promise.all(sizes));
+  } finally {
+    await system.close();
+  }
+}
+
+const sizesOf = (sizes: Readonly<Record<string, number>>): string =>
+  Object.entries(sizes)
+    .map(([name, size]) => `${name} ${size}`)
+    .join(", ");
