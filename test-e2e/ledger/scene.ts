@@ -155,16 +155,23 @@ export async function untilStopped(
   }
 }
 
-/** Time for repetitions after the end of the round. */
+/** Time for repetitions after the end of the writing. */
 const insistMs = 90_000;
 
-/** Repeats a request until there is a clear answer, as programs do that must not lose it. `null` when none came. */
-export async function insist(send: () => Promise<Reply | null>, pauseMs = 150): Promise<Reply | null> {
-  const giveUpAt = performance.now() + insistMs;
+/**
+ * Repeats a request until there is a clear answer, as programs do that must not lose it. `null` when none came, although
+ * all ran again: however long a fault lasts, the time begins when writers stop.
+ */
+export async function insist(
+  { stopped }: Pick<Scene, "stopped">,
+  send: () => Promise<Reply | null>,
+): Promise<Reply | null> {
+  let giveUpAt = Number.POSITIVE_INFINITY;
   for (;;) {
     const reply = await send();
     const isClear = reply !== null && reply.status < 500 && ![409, 425, 429].includes(reply.status);
     if (isClear || performance.now() > giveUpAt) return reply;
-    await sleep(pauseMs);
+    if (stopped.aborted) giveUpAt = Math.min(giveUpAt, performance.now() + insistMs);
+    await sleep(150);
   }
 }

@@ -12,7 +12,7 @@ export async function askWhy(scene: Scene, known: Known, received: Evidence["rec
   const left = [...new Map(acknowledged(scene, known, received).map((one) => [one.id, one])).values()];
   const chains: Chain[] = [];
   const askNext = async (): Promise<void> => {
-    for (let one = left.pop(); one !== undefined; one = left.pop()) chains.push(await ask(scene.members, one));
+    for (let one = left.pop(); one !== undefined; one = left.pop()) chains.push(await ask(scene, one));
   };
   await Promise.all(Array.from({ length: lanes }, askNext));
   return chains;
@@ -47,11 +47,14 @@ function acknowledged({ history, members }: Scene, { webhooks }: Known, received
   ];
 }
 
-async function ask(members: readonly Member[], one: Asked): Promise<Chain> {
+async function ask(scene: Scene, one: Asked): Promise<Chain> {
   const path = `/api/v1/why/${encodeURIComponent(one.id)}`;
-  const owner = members.find(({ account }) => account === one.account) as Member;
-  const other = members.find(({ account }) => account !== one.account) as Member;
-  const [own, foreign] = await Promise.all([insist(() => owner.http(path)), insist(() => other.http(path))]);
+  const owner = scene.members.find(({ account }) => account === one.account) as Member;
+  const other = scene.members.find(({ account }) => account !== one.account) as Member;
+  const [own, foreign] = await Promise.all([
+    insist(scene, () => owner.http(path)),
+    insist(scene, () => other.http(path)),
+  ]);
   const steps = own?.status === 200 ? (own.json.items as Chain["steps"]) : null;
   return {
     ...one,

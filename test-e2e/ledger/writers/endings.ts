@@ -42,7 +42,7 @@ export const keys: Writer = {
       if (key?.status !== 201) return;
       await http("/images/nothing", { method: "DELETE", headers: { "x-api-key": secret } });
       const revoked = scene.history.begin("keys", "revoke-key", { account, key: id });
-      const reply = await insist(() => http(`/api/account/api-keys/${id}`, { method: "DELETE" }));
+      const reply = await insist(scene, () => http(`/api/account/api-keys/${id}`, { method: "DELETE" }));
       // A repetition after a lost answer finds the key revoked.
       revoked(reply?.status === 404 ? "ok" : outcomeOf(reply), { key: id, secret, status: reply?.status });
     });
@@ -61,7 +61,7 @@ async function useEndpoints(scene: Scene, { http, endpoints: { paused, deleted }
   const act = async (op: string, endpoint: { id: string; name: string }, action: string) => {
     const done = scene.history.begin("endpoints", op, { account, endpoint: endpoint.name });
     const method = action === "" ? "DELETE" : "POST";
-    const reply = await insist(() => http(path(endpoint.id, action), { method }));
+    const reply = await insist(scene, () => http(path(endpoint.id, action), { method }));
     // A repetition after a lost answer finds it done.
     done(action === "" && reply?.status === 404 ? "ok" : outcomeOf(reply), { status: reply?.status });
   };

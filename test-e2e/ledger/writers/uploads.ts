@@ -12,7 +12,9 @@ export const uploads: Writer = {
 export const keyedUploads: Writer = {
   name: "keyed-uploads",
   run: (scene) =>
-    uploadAll(scene, "keyed-uploads", (send, title) => insist(() => send({ "idempotency-key": `ledger-${title}` }))),
+    uploadAll(scene, "keyed-uploads", (send, title) =>
+      insist(scene, () => send({ "idempotency-key": `ledger-${title}` })),
+    ),
 };
 
 type Send = (headers: Record<string, string>) => Promise<Reply | null>;
@@ -54,7 +56,7 @@ export const directUploads: Writer = {
       const { bytes, sha256 } = pictureOf(random);
       const asked = { account: member.account, title, sha256, keyed: true };
       const done = scene.history.begin("direct-uploads", "upload", asked);
-      const reply = await uploadDirectly(member, title, bytes);
+      const reply = await uploadDirectly(scene, member, title, bytes);
       done(outcomeOf(reply), { image: reply?.json?.id, status: reply?.status });
     });
   },
@@ -63,29 +65,30 @@ export const directUploads: Writer = {
 const uploadsPath = "/images/uploads";
 
 /** Returns the answer to the completion, or to the step that failed. */
-async function uploadDirectly({ http }: Member, title: string, bytes: Buffer): Promise<Reply | null> {
+async function uploadDirectly(scene: Scene, { http }: Member, title: string, bytes: Buffer): Promise<Reply | null> {
   const body = { filename: `${title}.png`, mime_type: "image/png", size_bytes: bytes.length };
   const headers = { "idempotency-key": `ledger-${title}` };
-  const announced = await insist(() => http(uploadsPath, { body, headers }));
+  const announced = await insist(scene, () => http(uploadsPath, { body, headers }));
   if (announced?.status !== 201) return announced;
   const { id, method, url, headers: wanted } = announced.json;
   const path = `${uploadsPath}/${id}`;
   const sent = await (method === "PUT"
-    ? insist(() => http(url, { method, body: bytes, headers: wanted }))
-    : sendRest(http, path, bytes, wanted));
+    ? insist(scene, () => http(url, { method, body: bytes, headers: wanted }))
+    : sendRest(scene, http, path, bytes, wanted));
   if (sent === null || sent.status >= 300) return sent;
-  return insist(() => http(`${path}/complete`, { body: { title } }));
+  return insist(scene, () => http(`${path}/complete`, { body: { title } }));
 }
 
 /** Resumes where the last try stopped, until all bytes are sent. */
 async function sendRest(
+  scene: Scene,
   http: Http,
   path: string,
   bytes: Buffer,
   wanted: Readonly<Record<string, string>>,
 ): Promise<Reply | null> {
   let offset = 0;
-  return insist(async () => {
+  return insist(scene, async () => {
     const headers = { ...wanted, "Upload-Offset": String(offset) };
     const reply = await http(path, { method: "PATCH", body: bytes.subarray(offset), headers });
     if (reply?.status !== 409) return reply;

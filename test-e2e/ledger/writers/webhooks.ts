@@ -19,7 +19,7 @@ export const publications: Writer = {
           const body = { id: event, type: publishedType.name, data: { number: fits ? number : `${number}` } };
           const publish = () => http("/api/v1/webhooks/events", { body });
           const done = scene.history.begin(`publisher ${index}`, "publish", { account, event, fits });
-          const reply = await insist(publish);
+          const reply = await insist(scene, publish);
           if (random.next() < 0.1) await publish();
           done(outcomeOf(reply), { status: reply?.status });
         });
@@ -43,7 +43,7 @@ async function replay(scene: Scene, { account, http, endpoints: { main } }: Memb
     const body = { endpoint_id: main.id, event_types: ["image.*"], from };
     const headers = { "idempotency-key": `ledger-replay-${main.name}-${++number}` };
     const done = scene.history.begin(`replays of ${main.name}`, "start-replay", { account, endpoint: main.name });
-    const reply = await insist(() => http(path, { body, headers }));
+    const reply = await insist(scene, () => http(path, { body, headers }));
     done(outcomeOf(reply), { replay: reply?.json?.id, status: reply?.status });
     const isRunning = async () => (await http(`${path}/${reply?.json?.id}`))?.json?.status !== "done";
     if (reply?.status === 202) while (!scene.stopped.aborted && (await isRunning())) await sleep(200);
@@ -65,7 +65,7 @@ export const partners: Writer = {
           const done = scene.history.begin(`partner ${index}`, "webhook", { account, source: source.id, delivery });
           const lot = random.next();
           // One in ten comes twice at the same moment, one in ten once more after it was taken.
-          const [reply] = await Promise.all([insist(post), ...(lot < 0.1 ? [post()] : [])]);
+          const [reply] = await Promise.all([insist(scene, post), ...(lot < 0.1 ? [post()] : [])]);
           if (lot > 0.9) await post();
           done(outcomeOf(reply), { status: reply?.status });
         });
