@@ -1,7 +1,7 @@
 import { FlagDefinition } from "@signalbox/contracts";
 import { connectionField, field, mutation, type PageLimits, type Resolvers } from "@signalbox/graphql";
 import { z } from "zod";
-import type { ChangeResults } from "../overrides/change-results.ts";
+import { type ChangeResults, succeeded } from "../overrides/change-results.ts";
 import { dryRun, operators, requiredReason, revisionOf, waitForMs } from "../overrides/property-fields.ts";
 import type { Flag, FlagChange, FlagStore } from "./flag-store.ts";
 import type { FlagOperations } from "./flags.ts";
@@ -74,7 +74,7 @@ export function flagFields({ flagOperations, flagStore, results, pageLimits }: F
         { ...changed, audit: "flag.set", input: SetFlag as z.ZodType<z.output<typeof SetFlag>> },
         async ({ expected_revision: expectedRevision, reason, dry_run, wait_for_ms: waitMs, ...flag }, context) => {
           const how = { expectedRevision, reason, dryRun: dry_run };
-          const set = await context.inTransaction((tx) => flagOperations.set(tx, context.caller, flag, how));
+          const set = await context.inTransaction((tx) => succeeded(flagOperations.set(tx, context.caller, flag, how)));
           return answerOf(set && viewFlag(set), set?.revision ?? null, waitMs);
         },
       ),
@@ -82,7 +82,9 @@ export function flagFields({ flagOperations, flagStore, results, pageLimits }: F
         { ...changed, audit: "flag.archive", input: ArchiveFlag },
         async ({ key, reason, expected_revision: expectedRevision, wait_for_ms: waitMs }, context) => {
           const how = { expectedRevision, reason };
-          const revision = await context.inTransaction((tx) => flagOperations.archive(tx, context.caller, key, how));
+          const { revision } = await context.inTransaction((tx) =>
+            succeeded(flagOperations.archive(tx, context.caller, key, how)),
+          );
           return answerOf(null, revision, waitMs);
         },
       ),

@@ -35,19 +35,16 @@ export function createFlags(dependencies: Dependencies) {
   const { outbox, flagStore, overrideStore, clock } = dependencies;
 
   return {
-    /**
-     * Replaces a flag; with `dryRun` only validates it. @throws AppError `validation_error` with every fault,
-     * `conflict`
-     */
+    /** Replaces a flag; with `dryRun` only validates it. @throws AppError `validation_error` with every fault */
     async set(
       tx: Tx,
       caller: Caller,
       flag: FlagDraft,
       { expectedRevision, reason, dryRun }: Wanted & { readonly dryRun: boolean },
-    ): Promise<Flag | null> {
-      const { known, all } = await lock(tx, flag.key, expectedRevision, dependencies);
-      if (!known && all.length >= flagsMax)
-        throw new AppError("conflict", `There are ${flagsMax} flags. Archive some first.`);
+    ) {
+      const { known, all, revision } = await lock(tx, flag.key, dependencies);
+      if (revision !== expectedRevision) return { outcome: "flag-changed", key: flag.key, revision } as const;
+      if (!known && all.length >= flagsMax) return { outcome: "too-many-flags", max: flagsMax } as const;
       const definition = FlagDefinition.parse({
         ...flag,
         salt: flag.salt ?? known?.definition.salt ?? randomId("salt"),
@@ -62,13 +59,14 @@ export function createFlags(dependencies: Dependencies) {
       return { ...(await change(tx, caller, flag.key, definition, reason, dependencies)), definition };
     },
 
-    /** Archives a flag: code that still reads it gets the default. Returns its revision. @throws AppError `not_found`, `conflict` */
-    async archive(tx: Tx, caller: Caller, key: string, { expectedRevision, reason }: Wanted): Promise<bigint> {
-      const { known, all } = await lock(tx, key, expectedRevision, dependencies);
-      if (!known) throw new AppError("not_found", `There is no flag ${key}.`);
+    /** Archives a flag: code that still reads it gets the default. @throws AppError `validation_error` while others need it */
+    async archive(tx: Tx, caller: Caller, key: string, { expectedRevision, reason }: Wanted) {
+      const { known, all, revision } = await lock(tx, key, dependencies);
+      if (revision !== expectedRevision) return { outcome: "flag-changed", key, revision } as const;
+      if (!known) return { outcome: "no-such-flag", key } as const;
       const needing = all.filter(({ definition }) => definition.prerequisites.some(({ flag }) => flag === key));
       refuse(needing.map((flag) => ({ field: "key", message: `${flag.key} depends on ${key}.` })));
-      return (await change(tx, caller, key, null, reason, dependencies)).revision;
+      return change(tx, caller, key, null, reason, dependencies);
     },
 
     /** Announces the newest change of each flag again after a while, like those of properties. */
@@ -107,19 +105,12 @@ async function change(
   return made;
 }
 
-/** Finds the flag and blocks every other change. @throws AppError `conflict` */
-async function lock(
-  tx: Tx,
-  key: string,
-  expectedRevision: bigint,
-  { flagStore, overrideStore }: Dependencies,
-): Promise<{ known: Flag | undefined; all: Flag[] }> {
+/** Finds the flag with its revision, 0 for none, and blocks every other change. */
+async function lock(tx: Tx, key: string, { flagStore, overrideStore }: Dependencies) {
   await overrideStore.lock(tx);
   const all = await flagStore.listIn(tx);
   const known = all.find((flag) => flag.key === key);
-  const now = known?.revision ?? 0n;
-  if (now === expectedRevision) return { known, all };
-  throw new AppError("conflict", `The flag ${key} is at revision ${now}.`, { field: "expectedRevision" });
+  return { known, all, revision: known?.revision ?? 0n };
 }
 
 /** Refuses a change of the type: released client code reads the flag as the old one. */

@@ -1,5 +1,6 @@
 import type { PropertyScalar } from "@signalbox/config";
-import { masked } from "@signalbox/core";
+import { type ErrorDetail, masked, type Refusal } from "@signalbox/core";
+import { refusalError } from "@signalbox/graphql";
 import type { AppliedReports } from "../published/applied-reports.ts";
 import type { Elsewhere, PropertyCatalogue } from "./property-catalogue.ts";
 
@@ -13,6 +14,39 @@ interface PropertyChange {
   readonly name: string;
   readonly set: boolean;
   readonly value: unknown;
+}
+
+const refuse = (code: Refusal["code"], message: string, field?: string): Refusal => ({ code, message, field });
+
+/** The refusal of each outcome that is no change. */
+const refusals = {
+  "properties-changed": ({ details }: { readonly details: readonly ErrorDetail[] }) => ({
+    ...refuse("conflict", details[0]?.message ?? ""),
+    details,
+  }),
+  "newer-revision": ({ newest }: { newest: bigint }) =>
+    refuse("conflict", `The newest revision is ${newest}.`, "expectedRevision"),
+  "no-such-revision": ({ revision }: { revision: bigint }) => refuse("not_found", `There is no revision ${revision}.`),
+  "too-many-proposals": ({ max }: { max: number }) =>
+    refuse("conflict", `There are ${max} open proposals. Decide some first.`),
+  decided: ({ state }: { state: string }) => refuse("conflict", `The proposal was already ${state}.`),
+  "own-proposal": () => refuse("forbidden", "The author of a proposal cannot approve it; another operator must."),
+  "too-many-flags": ({ max }: { max: number }) => refuse("conflict", `There are ${max} flags. Archive some first.`),
+  "no-such-flag": ({ key }: { key: string }) => refuse("not_found", `There is no flag ${key}.`),
+  "flag-changed": ({ key, revision }: { key: string; revision: bigint }) =>
+    refuse("conflict", `The flag ${key} is at revision ${revision}.`, "expectedRevision"),
+};
+
+type Refused = keyof typeof refusals;
+
+/** Returns a success. @throws AppError for an outcome that is refused, so that its transaction writes nothing */
+export async function succeeded<Result>(
+  work: Promise<Result>,
+): Promise<Exclude<Result, { readonly outcome: Refused }>> {
+  const result = await work;
+  const { outcome } = (result ?? {}) as { readonly outcome?: Refused };
+  if (outcome !== undefined) throw refusalError(refusals[outcome](result as never));
+  return result as Exclude<Result, { readonly outcome: Refused }>;
 }
 
 /** Sources with precedence over an override. */

@@ -4,9 +4,16 @@ import { stateRepetitionMs } from "@signalbox/events";
 import { actorOf } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { Change, Override } from "./override-store.ts";
-import { assertChanges, type ChangeSet } from "./plan-changes.ts";
+import { type ChangeSet, judgeChanges } from "./plan-changes.ts";
 import { changedEvent, type OverrideDependencies, type Revised, revise } from "./revise.ts";
 import { expire, type Rollback, rollBack, toRestore } from "./undo-changes.ts";
+
+/** How changes are judged; those of a dry run are not made. */
+export interface Judging {
+  /** Faults that the edge has found. */
+  readonly refused: readonly ErrorDetail[];
+  readonly dryRun: boolean;
+}
 
 export type Overrides = ReturnType<typeof createOverrides>;
 
@@ -29,20 +36,12 @@ export function createOverrides(dependencies: OverrideDependencies) {
   return {
     lockInForce,
 
-    /** Validates changes without making them. @throws AppError as `assertChanges` */
-    async check(tx: Tx, { changes, fieldOf }: ChangeSet, refused: readonly ErrorDetail[]): Promise<void> {
-      assertChanges(changes, await lockInForce(tx), dependencies, fieldOf, refused);
-    },
-
-    /** Makes changes in one revision. @throws AppError as `assertChanges` */
-    async change(
-      tx: Tx,
-      caller: Caller,
-      { changes, reason, expiresAt, fieldOf }: ChangeSet,
-      refused: readonly ErrorDetail[] = [],
-    ): Promise<Change[]> {
+    /** Makes changes in one revision; with `dryRun` only validates them. @throws AppError as `judgeChanges` */
+    async change(tx: Tx, caller: Caller, wanted: ChangeSet, { refused, dryRun }: Judging) {
+      const { changes, reason, expiresAt, fieldOf } = wanted;
       const inForce = await lockInForce(tx);
-      assertChanges(changes, inForce, dependencies, fieldOf, refused);
+      const stale = judgeChanges(changes, inForce, dependencies, fieldOf, refused);
+      if (stale || dryRun) return stale ?? [];
       const revised = changes.map(({ name, set, value }) => {
         const restores = expiresAt === null ? null : toRestore(inForce.get(name));
         return { name, set, value: set ? value : null, expiresAt: set ? expiresAt : null, restores };
@@ -52,8 +51,7 @@ export function createOverrides(dependencies: OverrideDependencies) {
     },
 
     /** Resets every property to its override at a revision, in a new revision. */
-    rollback: (tx: Tx, caller: Caller, wanted: Rollback): Promise<Change[]> =>
-      rollBack(tx, caller, wanted, dependencies),
+    rollback: (tx: Tx, caller: Caller, wanted: Rollback) => rollBack(tx, caller, wanted, dependencies),
 
     /** Ends the expired overrides. */
     expire: (tx: Tx): Promise<Change[]> => expire(tx, dependencies),

@@ -31,18 +31,18 @@ interface Rules {
 }
 
 /**
- * Validates changes together against the active overrides.
+ * Validates changes together against the active overrides. Their only fault may be that they are stale: changed since
+ * the caller saw them.
  * @throws AppError `validation_error` with every fault: of these `refused` ones, where a name is unknown or repeated, a
- * property takes no override or refuses the value, or a rule between properties breaks; `conflict` when changes since
- * the caller's revision are the only fault.
+ * property takes no override or refuses the value, or a rule between properties breaks.
  */
-export function assertChanges(
+export function judgeChanges(
   changes: readonly WantedChange[],
   inForce: ReadonlyMap<string, Override>,
   rules: Rules,
   fieldOf: FieldOf,
   refused: readonly ErrorDetail[] = [],
-): void {
+) {
   const flaws = changes.flatMap((change, index) =>
     flawsOf(change, changes.slice(0, index), rules).map((flaw) => ({ ...flaw, field: fieldOf(index, flaw.field) })),
   );
@@ -55,8 +55,7 @@ export function assertChanges(
   });
   const details = [...refused, ...flaws, ...broken];
   if (details.length > 0) throw refusal([...details, ...stale]);
-  const [first] = stale;
-  if (first) throw new AppError("conflict", first.message, { field: first.field, details: stale });
+  return stale.length > 0 ? ({ outcome: "properties-changed", details: stale } as const) : null;
 }
 
 function flawsOf(

@@ -12,7 +12,7 @@ import { z } from "zod";
 import type { Properties } from "../properties.ts";
 import type { AppliedReports } from "../published/applied-reports.ts";
 import { audienceOf } from "../settings.ts";
-import type { ChangeResults } from "./change-results.ts";
+import { type ChangeResults, succeeded } from "./change-results.ts";
 import type { Change, OverrideStore, PastChange } from "./override-store.ts";
 import type { Overrides } from "./overrides.ts";
 import type { ChangeApproval, ChangeSet } from "./plan-changes.ts";
@@ -140,11 +140,8 @@ function setMutations({ overrides, approval, results }: PropertyFields) {
       async (input, context) => {
         const wanted = changeSetOf(input);
         const refused = [...approval.expiryRefusals(wanted), ...approval.operatorRefusals(wanted)];
-        const made = await context.inTransaction(async (tx) => {
-          if (!input.dry_run) return overrides.change(tx, context.caller, wanted, refused);
-          await overrides.check(tx, wanted, refused);
-          return [];
-        });
+        const how = { refused, dryRun: input.dry_run };
+        const made = await context.inTransaction((tx) => succeeded(overrides.change(tx, context.caller, wanted, how)));
         return answerOf(results, wanted.changes, made, input.wait_for_ms);
       },
     ),
@@ -152,7 +149,7 @@ function setMutations({ overrides, approval, results }: PropertyFields) {
       const { to_revision: toRevision, expected_revision: expectedRevision, reason } = input;
       const assertAllowed = (names: readonly string[]) => approval.assertNames(names, "toRevision");
       const wanted = { toRevision, expectedRevision, reason, assertAllowed };
-      const made = await context.inTransaction((tx) => overrides.rollback(tx, context.caller, wanted));
+      const made = await context.inTransaction((tx) => succeeded(overrides.rollback(tx, context.caller, wanted)));
       return answerOf(results, made, made, input.wait_for_ms);
     }),
   };
@@ -165,8 +162,8 @@ async function changeOne(
 ) {
   // A single property is what the mutation is about: an unknown one is NOT_FOUND.
   for (const { name } of wanted.changes) catalogue.target(name);
-  const refused = approval.operatorRefusals(wanted);
-  const [made] = await context.inTransaction((tx) => overrides.change(tx, context.caller, wanted, refused));
+  const how = { refused: approval.operatorRefusals(wanted), dryRun: false };
+  const [made] = await context.inTransaction((tx) => succeeded(overrides.change(tx, context.caller, wanted, how)));
   if (made === undefined) throw new Error("a change created no revision");
   return viewOverride(made, catalogue);
 }

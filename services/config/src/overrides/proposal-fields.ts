@@ -8,7 +8,7 @@ import {
 } from "@signalbox/graphql";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
-import type { ChangeResults } from "./change-results.ts";
+import { type ChangeResults, succeeded } from "./change-results.ts";
 import type { ChangeApproval } from "./plan-changes.ts";
 import type { PropertyCatalogue } from "./property-catalogue.ts";
 import { answerOf, changeSetOf, dryRun, operators, ProposeChange, sentence, waitForMs } from "./property-fields.ts";
@@ -42,8 +42,9 @@ export function proposalFields(parts: ProposalFields): Resolvers {
         const wanted = changeSetOf(input);
         const refused = approval.expiryRefusals(wanted);
         return context.inTransaction(async (tx) => {
-          await proposals.check(tx, wanted, refused);
-          return input.dry_run ? null : viewProposal(await proposals.propose(tx, context.caller, wanted), catalogue);
+          const how = { refused, dryRun: input.dry_run };
+          const made = await succeeded(proposals.propose(tx, context.caller, wanted, how));
+          return made && viewProposal(made, catalogue);
         });
       }),
       approveChange: mutation(
@@ -53,12 +54,10 @@ export function proposalFields(parts: ProposalFields): Resolvers {
           input: ApproveChange,
           payload: (decided: object | null) => decided ?? { proposal: null, results: [] },
         },
-        async ({ id, wait_for_ms: waitMs, dry_run: isDryRun }, context) => {
-          const { proposal, made } = await decide(proposalStore, context, id, async (tx, open) => {
-            if (!isDryRun) return proposals.approve(tx, context.caller, open);
-            await proposals.checkApproval(tx, context.caller, open);
-            return { proposal: open, made: [] };
-          });
+        async ({ id, wait_for_ms: waitMs, dry_run: dryRun }, context) => {
+          const { proposal, made } = await decide(proposalStore, context, id, (tx, open) =>
+            proposals.approve(tx, context.caller, open, dryRun),
+          );
           const { results: changeResults } = await answerOf(results, made, made, waitMs);
           return { proposal: viewProposal(proposal, catalogue), results: changeResults };
         },
@@ -100,8 +99,12 @@ function decide<Result>(
   context: SubgraphContext,
   id: string,
   change: (tx: Tx, proposal: Proposal) => Promise<Result>,
-): Promise<Result> {
-  return context.write({ missing: "There is no such proposal.", find: (tx) => proposalStore.lock(tx, id), change });
+) {
+  return context.write({
+    missing: "There is no such proposal.",
+    find: (tx) => proposalStore.lock(tx, id),
+    change: (tx, proposal: Proposal) => succeeded(change(tx, proposal)),
+  });
 }
 
 function viewProposal(proposal: Proposal, catalogue: PropertyCatalogue) {

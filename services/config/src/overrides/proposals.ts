@@ -1,10 +1,10 @@
 import type { Caller } from "@signalbox/auth";
-import { AppError, type Clock, type ErrorDetail, newId } from "@signalbox/core";
+import { type Clock, newId } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
-import type { Change, Override } from "./override-store.ts";
-import type { Overrides } from "./overrides.ts";
+import type { Override } from "./override-store.ts";
+import type { Judging, Overrides } from "./overrides.ts";
 import type { ChangeSet } from "./plan-changes.ts";
 import type { Proposal, ProposalStore } from "./proposal-store.ts";
 
@@ -33,15 +33,13 @@ export function createProposals({ proposalStore, overrides, outbox, clock }: Dep
   }
 
   return {
-    /** Validates changes without storing them. @throws AppError like a direct change, `conflict` at the bound of open ones */
-    async check(tx: Tx, wanted: ChangeSet, refused: readonly ErrorDetail[] = []): Promise<void> {
-      await overrides.check(tx, wanted, refused);
-      if ((await proposalStore.countOpen(tx)) < openMax) return;
-      throw new AppError("conflict", `There are ${openMax} open proposals. Decide some first.`);
-    },
-
-    /** Stores changes for another operator's approval. They must have passed `check`. */
-    async propose(tx: Tx, caller: Caller, wanted: ChangeSet): Promise<Proposal> {
+    /** Stores changes for another operator's approval; with `dryRun` only validates them. @throws AppError like a direct change */
+    async propose(tx: Tx, caller: Caller, wanted: ChangeSet, { refused, dryRun }: Judging) {
+      const judged = await overrides.change(tx, caller, wanted, { refused, dryRun: true });
+      if ("outcome" in judged) return judged;
+      if ((await proposalStore.countOpen(tx)) >= openMax)
+        return { outcome: "too-many-proposals", max: openMax } as const;
+      if (dryRun) return null;
       const changes = wanted.changes.map((change) => ({
         ...change,
         expectedRevision: String(change.expectedRevision),
@@ -54,11 +52,14 @@ export function createProposals({ proposalStore, overrides, outbox, clock }: Dep
       return made;
     },
 
-    /** Makes another operator's changes, unless one of the properties changed meanwhile. */
-    async approve(tx: Tx, caller: Caller, proposal: Proposal): Promise<{ proposal: Proposal; made: Change[] }> {
-      assertMayApprove(caller, proposal);
+    /** Makes another operator's changes, unless one of the properties changed meanwhile; with `dryRun` only validates. */
+    async approve(tx: Tx, caller: Caller, proposal: Proposal, dryRun: boolean) {
+      if (proposal.state !== "open") return { outcome: "decided", state: proposal.state } as const;
+      if (proposal.author === caller.accountId) return { outcome: "own-proposal" } as const;
       const inForce = await overrides.lockInForce(tx);
-      const made = await overrides.change(tx, caller, changesOf(proposal));
+      const made = await overrides.change(tx, caller, changesOf(proposal), { refused: [], dryRun });
+      if ("outcome" in made) return made;
+      if (dryRun) return { proposal, made };
       const revision = made[0]?.revision ?? null;
       await record(tx, caller, "property.approve", proposal);
       const approved = decided({ ...proposal, state: "approved", revision }, caller, inForce, clock.now());
@@ -66,15 +67,9 @@ export function createProposals({ proposalStore, overrides, outbox, clock }: Dep
       return { made, proposal: approved };
     },
 
-    /** Validates an approval without giving it. @throws AppError as `approve` */
-    async checkApproval(tx: Tx, caller: Caller, proposal: Proposal): Promise<void> {
-      assertMayApprove(caller, proposal);
-      await overrides.check(tx, changesOf(proposal), []);
-    },
-
     /** Withdraws a proposal, or rejects that of another operator. */
-    async withdraw(tx: Tx, caller: Caller, proposal: Proposal, reason: string | null): Promise<Proposal> {
-      assertOpen(proposal);
+    async withdraw(tx: Tx, caller: Caller, proposal: Proposal, reason: string | null) {
+      if (proposal.state !== "open") return { outcome: "decided", state: proposal.state } as const;
       await record(tx, caller, "property.withdraw", { ...proposal, reason });
       const inForce = await overrides.lockInForce(tx);
       const withdrawn = decided(
@@ -110,14 +105,4 @@ function changesOf({ changes, reason, expiresAt }: Proposal): ChangeSet {
     expectedRevision: BigInt(each.expectedRevision),
   }));
   return { changes: wanted, reason, expiresAt, fieldOf: () => "id" };
-}
-
-function assertMayApprove({ accountId }: Caller, proposal: Proposal): void {
-  assertOpen(proposal);
-  if (proposal.author !== accountId) return;
-  throw new AppError("forbidden", "The author of a proposal cannot approve it; another operator must.");
-}
-
-function assertOpen({ state }: Proposal): void {
-  if (state !== "open") throw new AppError("conflict", `The proposal was already ${state}.`);
 }

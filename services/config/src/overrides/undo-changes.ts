@@ -1,11 +1,11 @@
 import type { Caller } from "@signalbox/auth";
-import { AppError, type Clock, isAppError, seconds } from "@signalbox/core";
+import { type Clock, isAppError, seconds } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import { actorOf, systemActor } from "@signalbox/service";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import type { Change, Override, OverrideStore } from "./override-store.ts";
-import { assertChanges, assertRulesAfter } from "./plan-changes.ts";
+import { assertRulesAfter, judgeChanges } from "./plan-changes.ts";
 import { type OverrideDependencies, type Revised, revise } from "./revise.ts";
 
 /** A requested rollback. */
@@ -20,26 +20,24 @@ export interface Rollback {
 
 /**
  * Resets every property to its override at a revision, in a new revision. Returns an empty list when nothing differs.
- * @throws AppError `conflict` when there are newer changes than the caller has seen, `validation_error` for a value
- * that is no longer allowed, `not_found` for an unassigned revision.
+ * @throws AppError `validation_error` for a value that is no longer allowed.
  */
 export async function rollBack(
   tx: Tx,
   caller: Caller,
   { toRevision, expectedRevision, reason, assertAllowed }: Rollback,
   dependencies: OverrideDependencies,
-): Promise<Change[]> {
+) {
   const { overrideStore, clock } = dependencies;
   const now = await overrideStore.lock(tx);
-  if (toRevision > now) throw new AppError("not_found", `There is no revision ${toRevision}.`);
-  if (expectedRevision !== now) {
-    throw new AppError("conflict", `The newest revision is ${now}.`, { field: "expectedRevision" });
-  }
+  if (toRevision > now) return { outcome: "no-such-revision", revision: toRevision } as const;
+  if (expectedRevision !== now) return { outcome: "newer-revision", newest: now } as const;
   const inForce = await overrideStore.listIn(tx);
   const revised = differences(inForce, await overrideStore.listAt(tx, toRevision), clock.now());
   assertAllowed(revised.map(({ name }) => name));
   const wanted = revised.map((each) => ({ ...each, expectedRevision: inForce.get(each.name)?.revision ?? 0n }));
-  assertChanges(wanted, inForce, dependencies, () => "toRevision");
+  const stale = judgeChanges(wanted, inForce, dependencies, () => "toRevision");
+  if (stale) return stale;
   const actionOf = () => "property.rollback" as const;
   return revise(tx, revised, { by: actorOf(caller), reason, actionOf }, dependencies);
 }
