@@ -4,7 +4,7 @@ import type { Tx } from "@signalbox/storage";
 import type { Image, Original } from "../images/image.ts";
 import type { NewImageFields } from "../images/image-fields.ts";
 import type { ImageStore } from "../images/image-store.ts";
-import type { Images } from "../images/images.ts";
+import type { AccountFull, Images } from "../images/images.ts";
 import { type Originals, type RefusedFile, refusedFile, type Waiting } from "../uploads/originals.ts";
 import type { StagedFile, StagingArea } from "../uploads/staging-area.ts";
 import { type DirectUpload, statusOf } from "./direct-upload.ts";
@@ -26,6 +26,7 @@ interface Dependencies {
 type Completed =
   | { readonly outcome: "completed"; readonly image: Image; readonly isNew: boolean }
   | { readonly outcome: "switched-off" | "missing" | "image-deleted" }
+  | AccountFull
   | Ended
   | RefusedFile;
 
@@ -73,7 +74,9 @@ async function record(
     return image ? { outcome: "completed", image, isNew: false } : { outcome: "image-deleted" };
   }
   if (upload.state !== "open" || !original) return { outcome: "ended", status: upload.state };
-  const image = await images.create(tx, caller, original, fields);
+  const created = await images.create(tx, caller, original, fields);
+  if (created.outcome !== "created") return created;
+  const { image } = created;
   await directUploads.complete(tx, upload, image.id);
   return { outcome: "completed", image, isNew: true };
 }

@@ -6,6 +6,7 @@ import { created, type HttpResponse, noContent, ok, type RouteInput, refusedWith
 import { type Edges, edgesOf, operation, record } from "@signalbox/service";
 import { etagOfImage, type Image, type ViewImage } from "../images/image.ts";
 import { createDigestCheck } from "../uploads/expect-digest.ts";
+import { accountFull } from "../uploads/upload-api.ts";
 import type { CompleteUpload } from "./complete-upload.ts";
 import {
   CompletionBody,
@@ -150,6 +151,7 @@ function completion({ completeUpload, view }: DirectUploadApi) {
       refusals: {
         "switched-off": switchedOff,
         missing: refusedMissing,
+        "limit-reached": accountFull,
         "image-deleted": { code: "not_found", message: "The image of this upload was deleted." },
         ended: refusedEnded,
         refused: ({ refusal }) => refusal,

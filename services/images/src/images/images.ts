@@ -28,6 +28,15 @@ interface Quota {
   readonly bytes: number;
 }
 
+type Created = { readonly outcome: "created"; readonly image: Image } | AccountFull;
+
+/** No room in the account; its transaction must be rolled back. */
+export interface AccountFull {
+  readonly outcome: "limit-reached";
+  readonly limit: keyof Quota;
+  readonly max: number;
+}
+
 export type Images = ReturnType<typeof createImages>;
 
 /** Largest number of records held in memory at a time. */
@@ -39,18 +48,19 @@ export function createImages(dependencies: Dependencies) {
   return {
     /**
      * Creates the record of a stored original, with its event and the job for its named variants.
-     * @throws AppError `unavailable` when the bytes were swept meanwhile, `conflict` when the account has no room for it.
+     * @throws AppError `unavailable` when the bytes were swept meanwhile
      */
-    async create(tx: Tx, caller: Caller, original: Original, fields: NewImageFields): Promise<Image> {
+    async create(tx: Tx, caller: Caller, original: Original, fields: NewImageFields): Promise<Created> {
       const isKept = await blobStore.keep(tx, { accountId: caller.accountId, sha256: original.sha256 });
       if (!isKept) throw new AppError("unavailable", "Try again.", { retryAfterSeconds: 1 });
       const image = newImage(caller.accountId, original, fields, clock.now());
       await imageStore.insert(tx, image);
-      // After the insert, which a full account rolls back: an original that it shares takes no room.
-      await requireRoom(dependencies, tx, caller.accountId);
+      // After the insert, which a refusal rolls back: an original that another image shares takes no room.
+      const full = await judgeRoom(dependencies, tx, caller.accountId);
+      if (full) return full;
       const entry = audited(caller, { action: "image.create", subject: image.id });
       await outbox.append(tx, [events.created(image), renderRequested(image), entry]);
-      return image;
+      return { outcome: "created", image };
     },
 
     /** Changes an image's description and visibility. An empty change leaves no trace. */
@@ -108,20 +118,13 @@ async function deleteOne(
   await outbox.append(tx, [events.deleted(image), entry]);
 }
 
-/** Checks the account's quota with the new record included. */
-async function requireRoom({ imageStore, quota }: Dependencies, tx: Tx, accountId: string): Promise<void> {
+/** Judges the account's quota with the new record included. */
+async function judgeRoom({ imageStore, quota }: Dependencies, tx: Tx, accountId: string): Promise<AccountFull | null> {
   const most = quota();
-  if (most.images === 0 && most.bytes === 0) return;
+  if (most.images === 0 && most.bytes === 0) return null;
   const used = await imageStore.lockUsage(tx, accountId);
-  if (most.images > 0 && used.images > most.images) {
-    throw new AppError("conflict", `The account can have at most ${most.images} images. Delete some first.`);
-  }
-  if (most.bytes > 0 && used.bytes > most.bytes) {
-    throw new AppError(
-      "conflict",
-      `The originals of the account can take at most ${most.bytes} bytes. Delete some first.`,
-    );
-  }
+  const limit = (["images", "bytes"] as const).find((one) => most[one] > 0 && used[one] > most[one]);
+  return limit === undefined ? null : { outcome: "limit-reached", limit, max: most[limit] };
 }
 
 async function deleteAllOf(

@@ -1,11 +1,12 @@
 import type { Principal } from "@signalbox/auth";
 import { examples, ImageResource, imageExample } from "@signalbox/contracts";
-import type { DetailCode } from "@signalbox/core";
+import type { DetailCode, Refusal } from "@signalbox/core";
 import { created, type HttpResponse, type RouteInput, refusedWith } from "@signalbox/http";
 import { type Edges, edgesOf, type Flow, operation, runFlow } from "@signalbox/service";
 import { z } from "zod";
 import { etagOfImage, type ViewImage } from "../images/image.ts";
 import { filename, NewImageFields, sha256Hex } from "../images/image-fields.ts";
+import type { AccountFull } from "../images/images.ts";
 import { readUploadFields, receiveUpload } from "./receive-upload.ts";
 import type { StagingArea } from "./staging-area.ts";
 import type { Uploaded, Uploads } from "./uploads.ts";
@@ -58,6 +59,15 @@ const responses = { 201: ImageResource, 404: "error", 502: "error" } as const;
 
 const switchedOff = { code: "forbidden", message: "Imports are switched off." } as const;
 
+/** Refuses an image for which the account has no room. */
+export function accountFull({ limit, max }: AccountFull): Refusal {
+  const most =
+    limit === "images"
+      ? `The account can have at most ${max} images.`
+      : `The originals of the account can take at most ${max} bytes.`;
+  return { code: "conflict", message: `${most} Delete some first.` };
+}
+
 /** The operations that create images: from a file, from a URL, or from an original that the account has. */
 export function uploadApi({ uploads, staging, view }: UploadApi): Edges {
   const answer = (result: Uploaded): HttpResponse => answerWith(view, result);
@@ -70,7 +80,7 @@ export function uploadApi({ uploads, staging, view }: UploadApi): Edges {
         audit: "image.create",
         input: ImportBody,
         act: ({ input: { source_url: sourceUrl, ...fields }, ...flow }) => uploads.fromUrl(flow, sourceUrl, fields),
-        refusals: { "switched-off": switchedOff, refused: ({ refusal }) => refusal },
+        refusals: { "switched-off": switchedOff, "limit-reached": accountFull, refused: ({ refusal }) => refusal },
         rest: { post: "/images/import", responses, idempotent: true, answer },
         graph: { payload: { image: ({ image }) => image }, type: "ImagePayload" },
       }),
@@ -132,6 +142,8 @@ function answerWith(view: ViewImage, result: Uploaded): HttpResponse {
         code: "not_found",
         message: "The account has no image with this hash. Upload the file.",
       });
+    case "limit-reached":
+      return refusedWith(accountFull(result));
     case "refused":
       return refusedWith(result.refusal);
   }

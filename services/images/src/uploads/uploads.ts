@@ -2,7 +2,7 @@ import type { Flow } from "@signalbox/service";
 import { type Image, type Original, originalOf } from "../images/image.ts";
 import type { NewImageFields } from "../images/image-fields.ts";
 import type { ImageStore } from "../images/image-store.ts";
-import type { Images } from "../images/images.ts";
+import type { AccountFull, Images } from "../images/images.ts";
 import type { FetchFile } from "./fetch-file.ts";
 import type { Originals, RefusedFile } from "./originals.ts";
 import type { ArrivedFile } from "./staging-area.ts";
@@ -21,6 +21,7 @@ export type Uploaded =
   | { readonly outcome: "switched-off" }
   /** The account has no original with this hash. */
   | { readonly outcome: "missing" }
+  | AccountFull
   | RefusedFile;
 
 interface StoredBefore {
@@ -34,10 +35,7 @@ export type Uploads = ReturnType<typeof createUploads>;
 /** Images from a file, from a URL, or from an original that the account has: bytes first, then the record. */
 export function createUploads({ fetchFile, originals, images, imageStore, mayImport }: Dependencies) {
   const record = ({ caller, inTransaction }: Flow, original: Original, fields: NewImageFields) =>
-    inTransaction(async (tx) => {
-      const image = await images.create(tx, caller, original, fields);
-      return { outcome: "created", image } as const;
-    });
+    inTransaction((tx) => images.create(tx, caller, original, fields));
 
   /** Stores the bytes before the record: a crash between the two leaves only bytes, which the sweep finds. */
   async function fromFile(flow: Flow, arrived: ArrivedFile, fields: NewImageFields) {
