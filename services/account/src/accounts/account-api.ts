@@ -3,8 +3,9 @@ import { AccountResource, AccountSettingsResource } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
 import { field, type SubgraphContext } from "@signalbox/graphql";
 import { type HttpResponse, ok } from "@signalbox/http";
-import { type Edges, edgesOf, type Load, type OwnRow, operation, record } from "@signalbox/service";
+import { conflict, type Edges, edgesOf, type Load, type OwnRow, operation, record } from "@signalbox/service";
 import type { AdministratorReads } from "../audit/administrator-reads.ts";
+import { tooManyCodes } from "../codes/code-answers.ts";
 import { type Account, etagOfAccount, etagOfSettings, viewAccount, viewSettings } from "./account.ts";
 import { changesFrom, createAccountBodies } from "./account-body.ts";
 import type { Accounts } from "./accounts.ts";
@@ -28,6 +29,13 @@ const showAccount = (account: Account): HttpResponse => ok(viewAccount(account),
 const showSettings = (account: Account): HttpResponse => ok(viewSettings(account), { etag: etagOfSettings(account) });
 const accountAnswers = { 200: AccountResource, 204: "empty", 409: "error" } as const;
 const settingsAnswers = { 200: AccountSettingsResource, 204: "empty", 409: "error" } as const;
+
+const lastWayIn =
+  "This address is the last login method of the account. Change it instead, or create an API key with account:security first.";
+const refusals = {
+  "too-many": { ...tooManyCodes, field: "contact_address" },
+  "last-way-in": conflict("contact_address", "last_way_in", lastWayIn),
+};
 
 /** The caller's own account with its settings, at both edges. */
 export function accountApi(parts: AccountApi): Edges {
@@ -71,6 +79,7 @@ function accountOperations({ accounts }: AccountApi, { patch, replacement }: Bod
       input: patch,
       of,
       change: (tx, account, { caller, input }) => accounts.update(tx, caller, account, changesFrom(input)),
+      refusals,
       rest: {
         patch: "/api/account/",
         mergePatch: true,
@@ -88,6 +97,7 @@ function accountOperations({ accounts }: AccountApi, { patch, replacement }: Bod
       input: replacement,
       of,
       change: (tx, account, { caller, input }) => accounts.update(tx, caller, account, changesFrom(input)),
+      refusals,
       rest: { put: "/api/account/", responses: accountAnswers, answer: showAccount },
     }),
   };
@@ -113,6 +123,7 @@ function settingsOperations({ accounts }: AccountApi, { settingsPatch, settingsR
       input: settingsPatch,
       of,
       change: (tx, account, { caller, input }) => accounts.update(tx, caller, account, changesFrom(input)),
+      refusals,
       rest: { patch: path, mergePatch: true, responses: settingsAnswers, idempotent: true, answer: showSettings },
       ...(isInGraph && { graph: { payload: "settings", type: "AccountSettingsPayload" } }),
     });
@@ -125,6 +136,7 @@ function settingsOperations({ accounts }: AccountApi, { settingsPatch, settingsR
       input: settingsReplacement,
       of,
       change: (tx, account, { caller, input }) => accounts.update(tx, caller, account, changesFrom(input)),
+      refusals,
       rest: { put: path, responses: settingsAnswers, answer: showSettings },
     });
   // The illustrative path of the specification serves the same resource.

@@ -25,7 +25,7 @@ export function createAccounts({ accountStore, contactChanges, accountRecords, c
     lock,
 
     /** Changes the account or its settings. A change to the same values leaves no trace. */
-    async update(tx: Tx, caller: Caller, account: Account, changes: AccountChanges): Promise<Account> {
+    async update(tx: Tx, caller: Caller, account: Account, changes: AccountChanges) {
       // The edge judged the state as of moments ago; the locked row has the present one.
       requireState(stateOf(account), "own-account:write");
       const changed = changeAccount(account, changes, clock.now());
@@ -36,7 +36,8 @@ export function createAccounts({ accountStore, contactChanges, accountRecords, c
         requireTransaction(tx);
       }
       await accountStore.save(tx, changed.account);
-      if (touchesContact(changed)) await contactChanges.request(tx, account, changed.account);
+      const refused = touchesContact(changed) ? await contactChanges.request(tx, account, changed.account) : null;
+      if (refused) return refused;
       await accountRecords.changed(tx, caller, "account.update", changed);
       return changed.account;
     },

@@ -1,6 +1,6 @@
 import { type Caller, requireState } from "@signalbox/auth";
 import { mayAccess } from "@signalbox/contracts";
-import { AppError, type Clock } from "@signalbox/core";
+import type { Clock } from "@signalbox/core";
 import type { AuditRefusals } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { type Account, stateOf } from "../accounts/account.ts";
@@ -8,7 +8,7 @@ import type { AccountRecords } from "../accounts/account-events.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { VerifiedAddresses } from "../accounts/verified-addresses.ts";
 import { type Actor, actorOf, systemActor } from "../audit/audit.ts";
-import { codeRefusal, type RefusedCode, type SentTo, tooManyCodes } from "../codes/code-answers.ts";
+import { codeRefusal, type RefusedCode, type SentTo } from "../codes/code-answers.ts";
 import type { Identities } from "../identities/identities.ts";
 import type { StatusTransitions } from "../statuses/change-status.ts";
 import { cancelPending, confirmPending } from "./contact.ts";
@@ -22,6 +22,9 @@ interface ContactDependencies {
   readonly contactMails: Omit<ContactMails, "redeem" | "tellOfReplacement" | "tellOfObjection">;
   readonly clock: Clock;
 }
+
+/** A contact address that is not changed. */
+type RefusedContact = { readonly outcome: "too-many" | "last-way-in" };
 
 type ResendOutcome = ({ outcome: "sent" } & SentTo) | { outcome: "too-many" } | { outcome: "nothing-pending" };
 
@@ -39,15 +42,16 @@ export function createContactChanges(dependencies: ContactDependencies) {
     /**
      * Starts the change that a write of `contact_address` requests: mails a confirmation to the new address and a
      * notice to the one in use.
-     * @throws AppError `rate_limited` after five codes within the hour, `conflict` when the last login method would go.
+     * Refuses more than five codes within the hour, and to remove the last login method. Nothing may be written then.
      */
-    async request(tx: Tx, before: Account, after: Account): Promise<void> {
+    async request(tx: Tx, before: Account, after: Account): Promise<RefusedContact | null> {
       const [inUse, pending] = [before.contactAddress, after.pendingContactAddress];
       if (inUse !== null && after.contactAddress === null) return remove(tx, before, after, inUse);
-      if (pending === null || pending === before.pendingContactAddress) return;
+      if (pending === null || pending === before.pendingContactAddress) return null;
       const asked = await contactMails.askToConfirm(tx, after, pending);
-      if (asked === "too-many") throw tooManyChanges();
+      if (asked === "too-many") return { outcome: asked };
       if (inUse !== null) await contactMails.tellOfRequest(tx, after, inUse, pending);
+      return null;
     },
 
     /** Mails another code and another link to the pending address, which end the earlier ones. */
@@ -72,25 +76,15 @@ export function createContactChanges(dependencies: ContactDependencies) {
   };
 
   /** Removes the address in use. Its holder can object; a pending address is dropped too. */
-  async function remove(tx: Tx, before: Account, after: Account, address: string): Promise<void> {
+  async function remove(tx: Tx, before: Account, after: Account, address: string): Promise<RefusedContact | null> {
     const logins = await identities.list(before.id, tx);
     // Refused here, because owners who sign in with this address would notice the lockout too late.
     const wasLockedOut = await identities.wouldLockOut(tx, before, logins);
-    if (!wasLockedOut && (await identities.wouldLockOut(tx, after, logins))) throw lastLoginMethod();
+    if (!wasLockedOut && (await identities.wouldLockOut(tx, after, logins))) return { outcome: "last-way-in" };
     await contactMails.endConfirmation(tx, after);
     await contactMails.tellOfRemoval(tx, after, address);
+    return null;
   }
-}
-
-function tooManyChanges(): AppError {
-  const { code, message, retryAfterSeconds } = tooManyCodes;
-  return new AppError(code, message, { field: "contact_address", retryAfterSeconds });
-}
-
-function lastLoginMethod(): AppError {
-  const message =
-    "This address is the last login method of the account. Change it instead, or create an API key with account:security first.";
-  return new AppError("conflict", message, { details: [{ field: "contact_address", code: "last_way_in", message }] });
 }
 
 interface ConfirmationDependencies {

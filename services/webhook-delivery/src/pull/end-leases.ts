@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { AppError, type Clock, type ErrorDetail } from "@signalbox/core";
+import type { Clock, ErrorDetail, Refusal } from "@signalbox/core";
 import type { Delivery } from "../deliveries/delivery.ts";
 import type { DeliveryStore } from "../deliveries/delivery-store.ts";
 import { judgeLease, type LeaseOutcome, type Verdict } from "./lease-verdict.ts";
@@ -39,22 +39,23 @@ const inProgressStepMs = 50;
 export function createEndLeases(parts: EndDependencies) {
   const { pullMessages } = parts;
   return {
-    /** Acknowledges messages, or gives them back. @throws AppError naming the leases that cannot be ended so */
+    /** Acknowledges messages, or gives them back; names the leases that cannot be ended so. */
     async end(rows: readonly PullRow[], leaseIds: readonly string[], verdict: Verdict & { kind: "ack" | "nack" }) {
       const settled = await pullMessages.settle(rows, leaseIds, verdict);
       const records = await settledRecords(parts, rows, leaseIds);
       const refused = refusedOf(parts, leaseIds, records, verdict.kind);
-      if (refused.length > 0) throw await refusal(parts, rows, leaseIds, refused);
-      return leaseIds.map((leaseId): EndedLease => {
+      if (refused.length > 0) return refusal(parts, rows, leaseIds, refused);
+      const leases = leaseIds.map((leaseId): EndedLease => {
         const { decision = null, nextAttemptAt = null } = records.get(leaseId) ?? {};
         return { leaseId, decision, nextAttemptAt, repeated: !settled.has(leaseId) };
       });
+      return { outcome: "ended", leases } as const;
     },
 
-    /** Moves the ends of leases. @throws AppError naming the leases that are not live */
+    /** Moves the ends of leases; names those that are not live. */
     async extend(rows: readonly PullRow[], leaseIds: readonly string[], leaseMs: number) {
       const extended = await pullMessages.extend(rows, leaseIds, leaseMs);
-      if (extended.length === leaseIds.length) return extended;
+      if (extended.length === leaseIds.length) return { outcome: "extended", leases: extended } as const;
       const live = new Set(extended.map(({ leaseId }) => leaseId));
       const gone = leaseIds.filter((id) => !live.has(id));
       const records = await settledRecords(parts, rows, gone);
@@ -64,7 +65,7 @@ export function createEndLeases(parts: EndDependencies) {
         // An acknowledged lease cannot be extended, whatever ended it.
         return [{ index, record, outcome: outcomeOf(parts, record, "extend") }];
       });
-      throw await refusal(parts, rows, leaseIds, refused);
+      return refusal(parts, rows, leaseIds, refused);
     },
   };
 }
@@ -108,7 +109,7 @@ async function refusal(
   rows: readonly PullRow[],
   leaseIds: readonly string[],
   refused: readonly Refused[],
-): Promise<AppError> {
+): Promise<{ readonly outcome: "refused"; readonly refusal: Refusal }> {
   const accountId = rows[0]?.accountId ?? "";
   const deliveryIds = refused.flatMap(({ record }) => record?.deliveryId ?? []);
   const found = await deliveryStore.findMany({ accountId }, deliveryIds);
@@ -121,13 +122,14 @@ async function refusal(
   const rest = done === 0 ? "" : ` The other ${done} ended as requested.`;
   if (refused.some(({ outcome }) => outcome === "in-progress")) {
     const message = "Another request is ending one of these leases. Send the request again.";
-    return new AppError("unavailable", message, { details, retryAfterSeconds: 1 });
+    return { outcome: "refused", refusal: { code: "unavailable", message, details, retryAfterSeconds: 1 } };
   }
   const isUnknown = refused.every(({ outcome }) => outcome === "unknown");
   const some = refused.length === 1 ? "A lease" : `${refused.length} leases`;
-  return isUnknown
-    ? new AppError("not_found", `${some} cannot be found at this endpoint.${rest}`, { details })
-    : new AppError("conflict", `${some} ended before.${rest}`, { details });
+  const refusal: Refusal = isUnknown
+    ? { code: "not_found", message: `${some} cannot be found at this endpoint.${rest}`, details }
+    : { code: "conflict", message: `${some} ended before.${rest}`, details };
+  return { outcome: "refused", refusal };
 }
 
 function wordsOf(outcome: Refused["outcome"], delivery: Delivery | null): Omit<ErrorDetail, "field"> {

@@ -129,10 +129,9 @@ function declareEnds(parts: Pull) {
       async act({ caller, params, input: { lease_ids: leaseIds, lease_seconds: leaseSeconds } }) {
         const found = await pullMessages.rowsOf(caller, params.id);
         if (found.outcome !== "found") return found;
-        const leases = await endLeases.extend(found.rows, leaseIds, seconds(leaseSeconds));
-        return { outcome: "extended", leases } as const;
+        return endLeases.extend(found.rows, leaseIds, seconds(leaseSeconds));
       },
-      refusals: noMessages,
+      refusals: { ...noMessages, refused: ({ refusal }) => refusal },
       rest: {
         post: `${messages}/extend`,
         responses: { 200: ExtendedLeases, 404: "error", 409: "error", 503: "error" },
@@ -170,9 +169,9 @@ function endOperation<Body extends typeof AckBody | typeof NackBody>(
       const found = await pullMessages.rowsOf(caller, params.id);
       if (found.outcome !== "found") return found;
       const verdict = kind === "ack" ? ({ kind } as const) : nackOf(given);
-      return { outcome: "ended", leases: await endLeases.end(found.rows, given.lease_ids, verdict) } as const;
+      return endLeases.end(found.rows, given.lease_ids, verdict);
     },
-    refusals: noMessages,
+    refusals: { ...noMessages, refused: ({ refusal }) => refusal },
     rest: {
       post: `${messages}/${kind}`,
       responses: { 200: LeaseResults, 404: "error", 409: "error", 503: "error" },
