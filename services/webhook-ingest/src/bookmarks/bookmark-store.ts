@@ -1,5 +1,5 @@
 import { advisoryLock, type ListRange, newestFirst, type Pool, rangeValues, sql, type Tx } from "@signalbox/storage";
-import type { Headers } from "../receiving/request-headers.ts";
+import type { Headers } from "../sources/request-headers.ts";
 
 /** A received webhook that is kept under a name beyond the retention, as a fixture for tests. */
 export interface Bookmark {

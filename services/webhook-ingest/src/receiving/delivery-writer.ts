@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { type Clock, KiB, MiB, seconds } from "@signalbox/core";
 import type { Outbox, PreparedEvent } from "@signalbox/events";
 import { GroupCommit } from "@signalbox/storage";
+import { refuseSameContentSeconds } from "../sources/source.ts";
 import { type Delivery, webhookReceived } from "./delivery.ts";
 import { alternativeId, keysOf } from "./delivery-keys.ts";
 import type { DeliveryStore, DeliveryWrite, InsertOutcome, KnownKey } from "./delivery-store.ts";
@@ -22,8 +23,6 @@ const countedBytesMin = 16 * KiB;
 const batchesMax = 4;
 /** Bytes that may wait: the bodies are in memory. */
 const waitingBytesMax = 64 * MiB;
-/** Default of `refuse_same_content_seconds`. A captured webhook must not become another delivery by another header. */
-export const refuseSameContentSeconds = 300;
 
 export type DeliveryWriter = ReturnType<typeof createDeliveryWriter>;
 

@@ -1,7 +1,7 @@
 import { draft } from "@signalbox/contracts";
 import type { Claim } from "@signalbox/webhook-signatures";
+import { eventHeaders, type Headers } from "../sources/request-headers.ts";
 import type { Source } from "../sources/source.ts";
-import { eventHeaders, type Headers } from "./request-headers.ts";
 
 /** `reconciled`: it was missed as the sender pushed it, and recovered from the sender's list. */
 export type Origin = "pushed" | "reconciled";

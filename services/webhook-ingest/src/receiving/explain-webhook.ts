@@ -4,10 +4,10 @@ import { ok } from "@signalbox/http";
 import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
 import type { KnownSource, KnownSources } from "../sources/known-sources.ts";
+import { observed } from "../sources/request-headers.ts";
 import { addressOf, ingestPathOf, missingSource } from "../sources/source.ts";
 import type { SourceStore } from "../sources/source-store.ts";
 import { type Judge, judgeAgainstSource, judgeAt, type Webhook } from "./judge-webhook.ts";
-import { observed } from "./request-headers.ts";
 
 export interface ExplainApi {
   readonly sourceStore: SourceStore;

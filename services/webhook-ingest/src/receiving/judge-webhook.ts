@@ -15,13 +15,13 @@ import {
 import type { Certificates } from "../sources/certificates.ts";
 import type { KeySets } from "../sources/key-sets.ts";
 import type { KnownSource } from "../sources/known-sources.ts";
+import { keptHeaders } from "../sources/request-headers.ts";
 import { isOpen, type Source } from "../sources/source.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
 import { type Decoding, decodeBody } from "./decode-body.ts";
 import type { Delivery } from "./delivery.ts";
 import { digestId } from "./delivery-keys.ts";
 import { fittingPayload, readPayload } from "./read-payload.ts";
-import { keptHeaders } from "./request-headers.ts";
 
 /** A webhook as it arrived, with its raw bytes. */
 export interface Webhook {

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { guessScheme, type SchemeName, schemeDefaults } from "@signalbox/webhook-signatures";
 import type { Judge, Webhook } from "../receiving/judge-webhook.ts";
-import { observed } from "../receiving/request-headers.ts";
 import type { KnownSource } from "../sources/known-sources.ts";
+import { observed } from "../sources/request-headers.ts";
 
 /** Figures of a refusal that show its cause without a secret or a signature. */
 export interface RejectionFigures {

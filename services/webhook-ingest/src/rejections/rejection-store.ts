@@ -12,7 +12,7 @@ import {
   sql,
   type Tx,
 } from "@signalbox/storage";
-import { keptHeaders } from "../receiving/request-headers.ts";
+import { keptHeaders } from "../sources/request-headers.ts";
 import type { RejectedWebhook, Rejection, RejectionInFull } from "./rejection.ts";
 
 const insert = sql(

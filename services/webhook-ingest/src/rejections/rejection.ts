@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { draft } from "@signalbox/contracts";
-import type { Headers } from "../receiving/request-headers.ts";
+import type { Headers } from "../sources/request-headers.ts";
 import type { SourceViews } from "../sources/source-view.ts";
 import type { RejectionFigures } from "./rejection-figures.ts";
 

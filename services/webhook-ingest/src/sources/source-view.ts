@@ -2,9 +2,7 @@ import { examples, WebhookSourceResource, webhookSourceExample } from "@signalbo
 import { snakeCase } from "@signalbox/core";
 import { schemeDefaults, schemeOf } from "@signalbox/webhook-signatures";
 import { z } from "zod";
-import { refuseSameContentSeconds } from "../receiving/delivery-writer.ts";
-import type { Judge } from "../receiving/judge-webhook.ts";
-import { ingestPathOf, type Source, viewSource } from "./source.ts";
+import { ingestPathOf, refuseSameContentSeconds, type Source, viewSource } from "./source.ts";
 import { type SourceSettings, settingsOf, viewSetting } from "./source-settings.ts";
 
 /** The place that the value of a setting comes from. */
@@ -68,7 +66,10 @@ examples.add(SourceInFullResource, {
 });
 
 /** Limits that hold for sources without settings of their own. */
-type Limits = Pick<Judge, "toleranceMs" | "webhookBytesMax">;
+interface Limits {
+  readonly toleranceMs: () => number;
+  readonly webhookBytesMax: () => number;
+}
 
 export type SourceViews = ReturnType<typeof createSourceViews>;
 

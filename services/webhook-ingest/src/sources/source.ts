@@ -8,6 +8,9 @@ import { type SettingsPatch, type SourceSettings, viewSourceSettings } from "./s
 /** The refusal of an id that is no source of the caller. */
 export const missingSource = "There is no such source.";
 
+/** Default of `refuse_same_content_seconds`. A captured webhook must not become another delivery by another header. */
+export const refuseSameContentSeconds = 300;
+
 /** A source: a partner that may post to `/ingest/{id}`. Its secret is stored apart, sealed, and never shown. */
 export interface Source {
   readonly id: string;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { masked } from "@signalbox/core";
 import type { SchemeName, SignatureScheme } from "@signalbox/webhook-signatures";
-import type { Source } from "../sources/source.ts";
+import type { Source } from "./source.ts";
 
 export type Headers = Readonly<Record<string, string | readonly string[]>>;
 
