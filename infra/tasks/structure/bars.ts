@@ -32,7 +32,7 @@ const backUp: Readonly<Record<string, number>> = {
   gateway: 0,
   images: 6,
   "webhook-delivery": 33,
-  "webhook-ingest": 4,
+  "webhook-ingest": 3,
 };
 
 /** Lines of what is not a service. */

@@ -2,8 +2,7 @@ import { type Clock, newId, seconds } from "@signalbox/core";
 import type { Outbox, PreparedEvent } from "@signalbox/events";
 import type { Logger } from "@signalbox/telemetry";
 import type { SourceViews } from "../sources/source-view.ts";
-import { type RejectedWebhook, type Rejection, rejectedEvent } from "./rejection.ts";
-import type { RejectionFigures } from "./rejection-figures.ts";
+import { type RejectedWebhook, type Rejection, type RejectionFigures, rejectedEvent } from "./rejection.ts";
 import { isKeptWhole, type RejectionStore } from "./rejection-store.ts";
 
 export type RecordRejection = (

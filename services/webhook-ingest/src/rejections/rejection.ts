@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { draft } from "@signalbox/contracts";
+import type { SchemeName } from "@signalbox/webhook-signatures";
 import type { Headers } from "../sources/request-headers.ts";
 import type { SourceViews } from "../sources/source-view.ts";
-import type { RejectionFigures } from "./rejection-figures.ts";
 
 /** A refused webhook: enough to find the mistake, and its content if the source keeps that. */
 export interface Rejection {
@@ -21,6 +21,22 @@ export interface Rejection {
   readonly receivedId: string | null;
   /** Null for a webhook that was refused before it was read. */
   readonly figures: RejectionFigures | null;
+}
+
+/** Figures of a refusal that show its cause without a secret or a signature. */
+export interface RejectionFigures {
+  /** The time that the sender signed, as the request has it; nothing proves it. */
+  readonly signedAt: string | null;
+  /** Seconds from then to the arrival; negative for a time in the future. */
+  readonly ageSeconds: number | null;
+  readonly toleranceSeconds: number;
+  /** The scheme of the source. */
+  readonly expected: SchemeName;
+  /** The scheme that the headers show; null for none. */
+  readonly found: SchemeName | null;
+  /** Names of headers that the scheme reads. */
+  readonly headersSeen: readonly string[];
+  readonly headersMissing: readonly string[];
 }
 
 /** A webhook as it came, with its signature. */

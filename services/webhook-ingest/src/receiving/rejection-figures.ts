@@ -1,24 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { guessScheme, type SchemeName, schemeDefaults } from "@signalbox/webhook-signatures";
-import type { Judge, Webhook } from "../receiving/judge-webhook.ts";
+import { guessScheme, schemeDefaults } from "@signalbox/webhook-signatures";
+import type { RejectionFigures } from "../rejections/rejection.ts";
 import type { KnownSource } from "../sources/known-sources.ts";
 import { observed } from "../sources/request-headers.ts";
-
-/** Figures of a refusal that show its cause without a secret or a signature. */
-export interface RejectionFigures {
-  /** The time that the sender signed, as the request has it; nothing proves it. */
-  readonly signedAt: string | null;
-  /** Seconds from then to the arrival; negative for a time in the future. */
-  readonly ageSeconds: number | null;
-  readonly toleranceSeconds: number;
-  /** The scheme of the source. */
-  readonly expected: SchemeName;
-  /** The scheme that the headers show; null for none. */
-  readonly found: SchemeName | null;
-  /** Names of headers that the scheme reads. */
-  readonly headersSeen: readonly string[];
-  readonly headersMissing: readonly string[];
-}
+import type { Judge, Webhook } from "./judge-webhook.ts";
 
 /** Times that a date can show. */
 const secondsMax = 8_640_000_000_000;
