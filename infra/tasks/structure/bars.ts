@@ -30,7 +30,7 @@ const backUp: Readonly<Record<string, number>> = {
   config: 0,
   console: 1,
   gateway: 0,
-  images: 6,
+  images: 3,
   "webhook-delivery": 33,
   "webhook-ingest": 3,
 };

@@ -4,9 +4,9 @@ import { seconds } from "@signalbox/core";
 import { type ListRange, type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
 import type { OriginalId } from "../blobs/blob-keys.ts";
 import { columns } from "../generated/columns.ts";
-import { renderWaitMs } from "../renditions/render-job.ts";
 import type { Image } from "./image.ts";
 import { type ImageFilter, type ListedImage, listedImage, listStatement } from "./image-list.ts";
+import { renderWaitMs } from "./render-job.ts";
 
 export type ImageStore = ReturnType<typeof createImageStore>;
 

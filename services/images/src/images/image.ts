@@ -40,6 +40,9 @@ export interface Image {
   readonly updatedAt: Date;
 }
 
+/** Longest side that may be requested, and that enlarging produces. */
+export const sideMax = 4096;
+
 /** A stored file with its facts: all that a record needs. */
 export interface Original {
   readonly filename: string;

@@ -5,11 +5,11 @@ import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import type { Deletions } from "../deletions/deletions.ts";
-import { recropped, renderedAgain, renderRequested } from "../renditions/render-job.ts";
 import type { RenditionStore } from "../renditions/rendition-store.ts";
 import { changeImage, type Image, type ImageEvents, newImage, type Original } from "./image.ts";
 import type { ImageChanges, NewImageFields } from "./image-fields.ts";
 import type { ImageStore } from "./image-store.ts";
+import { recropped, renderedAgain, renderRequested } from "./render-job.ts";
 
 interface Dependencies {
   readonly imageStore: ImageStore;

@@ -8,7 +8,7 @@ import {
   type Rendition,
   type Size,
 } from "@signalbox/imaging";
-import { factsOf, type Image } from "../images/image.ts";
+import { factsOf, type Image, sideMax } from "../images/image.ts";
 import type { ContentQuery } from "./content-query.ts";
 
 export type RenditionChoice =
@@ -18,9 +18,6 @@ export type RenditionChoice =
   | { readonly outcome: "not-acceptable" }
   /** Larger than allowed, because of this parameter. */
   | { readonly outcome: "too-large"; readonly field: "enlarge" | "dpr" };
-
-/** Longest side that may be requested, and that enlarging produces. */
-export const sideMax = 4096;
 
 /** A request for an image's content. */
 export interface ContentRequest {

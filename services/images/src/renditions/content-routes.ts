@@ -15,10 +15,9 @@ import {
 import { outputFormats, outputTraits, type Rendition } from "@signalbox/imaging";
 import type { ObjectStore } from "@signalbox/storage";
 import { originalKey } from "../blobs/blob-keys.ts";
-import type { Image } from "../images/image.ts";
+import { type Image, sideMax } from "../images/image.ts";
 import type { ImageStore } from "../images/image-store.ts";
 import type { ServedCounter } from "../statistics/served-counter.ts";
-import { sideMax } from "./choose-rendition.ts";
 import type { ContentAccess, Viewer } from "./content-access.ts";
 import { contentRange, disposition, outOfRange, partOf } from "./content-headers.ts";
 import { ContentQuery } from "./content-query.ts";

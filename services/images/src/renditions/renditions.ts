@@ -5,9 +5,9 @@ import { inTransaction, type Pool } from "@signalbox/storage";
 import { LRUCache } from "lru-cache";
 import { keyOf } from "../blobs/blob-keys.ts";
 import type { Image } from "../images/image.ts";
+import { singleRenderRequested } from "../images/render-job.ts";
 import { chooseRendition, type RenditionChoice } from "./choose-rendition.ts";
 import type { ContentQuery } from "./content-query.ts";
-import { singleRenderRequested } from "./render-job.ts";
 import type { RenditionStore } from "./rendition-store.ts";
 
 interface Dependencies {

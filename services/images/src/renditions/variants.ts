@@ -4,7 +4,7 @@ import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { Deletions } from "../deletions/deletions.ts";
 import type { Image, ImageEvents } from "../images/image.ts";
 import type { ImageStore } from "../images/image-store.ts";
-import { renderRequested } from "./render-job.ts";
+import { renderRequested } from "../images/render-job.ts";
 import type { RenditionStore } from "./rendition-store.ts";
 
 interface Dependencies {

@@ -5,7 +5,7 @@ import { fits, outputFormats } from "@signalbox/imaging";
 import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { viewValue } from "@signalbox/storage";
 import { z } from "zod";
-import { sideMax } from "../renditions/choose-rendition.ts";
+import { sideMax } from "../images/image.ts";
 import type { SignedUrls } from "./signed-urls.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 

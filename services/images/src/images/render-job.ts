@@ -2,7 +2,7 @@ import { draft } from "@signalbox/contracts";
 import { hours, newId } from "@signalbox/core";
 import { canonicalRendition, keptFormat, namedBoxes, type Rendition } from "@signalbox/imaging";
 import { keyOf, originalKey } from "../blobs/blob-keys.ts";
-import { factsOf, type Image } from "../images/image.ts";
+import { factsOf, type Image } from "./image.ts";
 
 interface Job {
   readonly id: string;
