@@ -19,6 +19,7 @@ import { answerToHandshake, type HandshakeRoutes, handshakeIn, handshakeRoutes }
 import type { Refused } from "./judge-webhook.ts";
 import type { createReceiveWebhook, ReceiveOutcome } from "./receive-webhook.ts";
 import type { ReceivingMetrics } from "./receiving-metrics.ts";
+import { createRefusalTurns } from "./refusal-turns.ts";
 
 export interface IngestRoutes extends HandshakeRoutes {
   readonly receiveWebhook: ReturnType<typeof createReceiveWebhook>;
@@ -40,6 +41,7 @@ const hidden: HttpResponse = refused(404, "not_found");
 export function ingestRoutes(parts: IngestRoutes): Routes {
   const routes = createRoutes({ exampleIds: { source_id: webhookSourceExample.id } });
   const admission = createAdmission();
+  const refusalTurns = createRefusalTurns();
   routes.post("/ingest/:source_id", {
     operationId: "receiveWebhook",
     summary: "Receive a webhook from a partner",
@@ -72,7 +74,12 @@ export function ingestRoutes(parts: IngestRoutes): Routes {
       429: "error",
       503: "error",
     },
-    handle: (input) => take(input, parts, admission),
+    async handle(input) {
+      const answer = await take(input, parts, admission);
+      // Known and unknown sources wait alike, and without their bodies.
+      if (answer.status >= 400) await refusalTurns.place();
+      return answer;
+    },
   });
   routes.include(handshakeRoutes(parts));
   return routes;

@@ -1,0 +1,40 @@
+/**
+ * Refusals that leave in one turn of the event loop. A turn takes about a millisecond with four, and each stored webhook
+ * needs three of them; beyond four a larger share saves nothing.
+ */
+const perTurn = 4;
+
+/**
+ * Creates the queue of refusals that are ready to leave, first come, first served. A sender posts again on a connection
+ * once it has its answer, so a flood on any number of connections takes up a few refusals of each turn, and not all of
+ * them: a webhook that is stored meanwhile waits for a few. Where nothing else waits, a refusal leaves at once.
+ */
+export function createRefusalTurns(turn: (next: () => void) => void = setImmediate) {
+  const waiting: (() => void)[] = [];
+  let left = perTurn;
+  let isTurnAsked = false;
+
+  function askForTurn(): void {
+    if (isTurnAsked) return;
+    isTurnAsked = true;
+    turn(() => {
+      isTurnAsked = false;
+      const leaving = waiting.splice(0, perTurn);
+      left = perTurn - leaving.length;
+      for (const leave of leaving) leave();
+      if (leaving.length > 0) askForTurn();
+    });
+  }
+
+  return {
+    /**
+     * Waits for the place of a refusal. The queue needs no bound: what waits is an open connection with a short answer,
+     * and no body.
+     */
+    async place(): Promise<void> {
+      askForTurn();
+      if (left > 0) left--;
+      else await new Promise<void>((leave) => void waiting.push(leave));
+    },
+  };
+}
