@@ -38,7 +38,7 @@ const backUp: Readonly<Record<string, number>> = {
 /** Lines of what is not a service. */
 const linesElsewhere: Readonly<Record<string, number>> = {
   "libs/events": 7_410,
-  "libs/storage": 5_810,
+  "libs/storage": 5_780,
   "libs/http": 5_120,
   "libs/graphql": 1_250,
   "libs/net": 2_100,

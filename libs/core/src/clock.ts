@@ -28,11 +28,15 @@ export interface ClockOffset {
   readonly isNews: boolean;
 }
 
-/** Gives the whole process the true time, where its machine's is wrong by more than a second. */
+/**
+ * Gives the whole process the true time, where its own is wrong by more than a second: less than that is not worth the
+ * step.
+ */
 export function setSystemClock(trueMs: number): ClockOffset {
   const offsetMs = trueMs - Date.now();
   const wasCorrected = correctionMs !== 0;
-  correctionMs = Math.abs(offsetMs) > toleranceMs ? Math.round(offsetMs) : 0;
+  if (Math.abs(trueMs - systemClock.nowMs()) > toleranceMs)
+    correctionMs = Math.abs(offsetMs) > toleranceMs ? Math.round(offsetMs) : 0;
   return { offsetMs, isNews: correctionMs !== 0 && !wasCorrected };
 }
 

@@ -15,6 +15,7 @@ export { type AuditRefusals, createAuditRefusals, refusalOf } from "./audit/audi
 export { type Flags, flagContextOf } from "./flags.ts";
 export { followConfiguration } from "./follow-configuration.ts";
 export { imageJobMetrics } from "./image-job-metrics.ts";
+export { followServiceClock } from "./keep-clock.ts";
 export { openAccess, openPrincipals } from "./open-access.ts";
 export { libraryMigrations, openDatabase } from "./open-database.ts";
 export { type EdgeLimits, openEdgeLimits } from "./open-edge-limits.ts";

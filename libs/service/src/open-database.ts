@@ -4,7 +4,6 @@ import { httpMigrations } from "@signalbox/http";
 import type { ServiceContext } from "@signalbox/runtime";
 import {
   databaseOptions,
-  followDatabaseClock,
   type LibraryMigrations,
   migrate,
   openPool,
@@ -13,6 +12,7 @@ import {
   unsafeSettings,
 } from "@signalbox/storage";
 import type { databaseProperties } from "@signalbox/storage/properties";
+import { followDatabaseClock } from "./keep-clock.ts";
 
 /** The library tables of every service with a database. */
 export const libraryMigrations: readonly LibraryMigrations[] = [storageMigrations, eventsMigrations, httpMigrations];

@@ -28,7 +28,6 @@ import {
   type Presence,
   type SealedColumn,
   type Sealer,
-  startByDatabaseClock,
   startPresence,
   startResealing,
   startRetention,
@@ -39,6 +38,7 @@ import { createManagementReads } from "./audit/management-reads.ts";
 import type { commonProperties } from "./common-properties.ts";
 import { type Flags, openFlags } from "./flags.ts";
 import { followConfiguration } from "./follow-configuration.ts";
+import { startByDatabaseClock } from "./keep-clock.ts";
 import { observeSubgraph } from "./observe-subgraph.ts";
 import { accessOf, openStates } from "./open-access.ts";
 import { openDatabase } from "./open-database.ts";
@@ -130,16 +130,13 @@ export async function openService(
   { prismaDirectory, sealer, sealedColumns = [], answersFor = [], rateLimits: policies = () => [] }: OpenServiceOptions,
 ): Promise<OpenedService> {
   const { service, configuration, runner, log, metrics, clock } = context;
-  const [url, waitMs] = [configuration.get("database.url"), configuration.get("database.start-wait")];
-  await startByDatabaseClock({ url, waitMs, log });
+  await startByDatabaseClock(context);
   const eventLog = await openServiceLog(context);
   const overrides = await followConfiguration(context, eventLog);
   const pool = await openDatabase(context, prismaDirectory);
   const { outbox, deadLetters } = openOutbox(context, pool, eventLog);
   const topicStates = await openStates(context, eventLog);
-  let followed = topicStates;
-  // The source for changes that the topic lacks is known once the service serves.
-  const accessStates: AccessStates = { ...topicStates, isBehind: (forMs) => followed.isBehind(forMs) };
+  const { accessStates, follow } = followedStates(topicStates);
   const { rateLimits, cache, limiterOf } = await openEdgeLimits(context, policies());
   const presence = startPresence({ pool, runner });
   const idempotency = createIdempotencyStore({ service, pool, clock, presence, ...(sealer && { sealer }) });
@@ -169,7 +166,7 @@ export async function openService(
       const recordRead = createManagementReads(context, send);
       const access = accessOf(context, { states: topicStates, principals, rateLimits, recordRead });
       const { authenticator, authorizeManagement } = access;
-      followed = access.accessStates;
+      follow(access.accessStates);
       const openapi = { title, version: "1", ...(sendsWebhooks && { sendsWebhooks }) };
       const edge = { context, pool, authenticator, rateLimits, idempotency, onForbidden };
       const parts = { log, clock, pool, accessStates, idempotency, onForbidden, observe: observeSubgraph(context) };
@@ -196,6 +193,16 @@ export async function openService(
       };
     },
   };
+}
+
+/** Follows the topic alone until the service serves: the source for changes that the topic lacks is known then. */
+function followedStates(topicStates: AccessStates) {
+  let followed = topicStates;
+  const accessStates: AccessStates = { ...topicStates, isBehind: (forMs) => followed.isBehind(forMs) };
+  const follow = (states: AccessStates) => {
+    followed = states;
+  };
+  return { accessStates, follow };
 }
 
 interface ConsumerParts extends Pick<OpenedService, "eventLog" | "pool" | "deadLetters"> {

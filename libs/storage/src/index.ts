@@ -1,7 +1,6 @@
 export { advisoryLock, advisoryLocks } from "./database/advisory-lock.ts";
 export { atStart } from "./database/at-start.ts";
 export { type BinaryColumn, binaryColumnsOf } from "./database/binary-columns.ts";
-export { followDatabaseClock, startByDatabaseClock } from "./database/database-clock.ts";
 export { databaseOptions } from "./database/database-options.ts";
 export { createDayTables, type DayTable, tableOfDay } from "./database/day-tables.ts";
 export { dayMs, type Stretch, startOfDay, stretchesBack } from "./database/days.ts";
@@ -28,6 +27,7 @@ export { type Table, table } from "./database/table.ts";
 export { inTransaction, type Tx } from "./database/transaction.ts";
 export { unsafeSettings } from "./database/unsafe-settings.ts";
 export { type RowWrite, writeRow } from "./database/write-row.ts";
+export { connectWhenThere } from "./migrations/connect-when-there.ts";
 export { type LibraryMigrations, migrate } from "./migrations/migrate.ts";
 export { DatabaseTooOldError, oldestVersion } from "./migrations/migration-history.ts";
 export { type ObjectFiles, openObjectFiles } from "./objects/object-files.ts";

@@ -7,6 +7,7 @@ import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import {
   type EdgeLimits,
   followConfiguration,
+  followServiceClock,
   openAccess,
   openEdgeLimits,
   openServiceLog,
@@ -40,7 +41,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const access = await openAccess(context, eventLog, rateLimits);
   const { authenticator, accessStates, authorizeManagement, onForbidden } = access;
 
-  const clients = new Map(askedServices.map((name) => [name as string, openSubgraphClient(context, name)]));
+  const clients = openSubgraphClients(context);
   const ask = createAskServices(clients);
   const why = createWhy(ask);
   const location = configuration.get("graphql.supergraph");
@@ -162,6 +163,14 @@ async function openManifest({
 
 const unreadable = (property: string, value: string, expected: string) =>
   new ConfigurationError([{ property, source: "the start", value, expected }]);
+
+/** Opens the clients of all services, and takes the time of one: the gateway has no database. */
+function openSubgraphClients(context: ServiceContext<Properties>): ReadonlyMap<string, InternalClient> {
+  const { runner, metrics, log } = context;
+  const clients = new Map(askedServices.map((name) => [name as string, openSubgraphClient(context, name)]));
+  followServiceClock({ client: clients.get("account") as InternalClient, runner, metrics, log });
+  return clients;
+}
 
 function openSubgraphClient(
   { configuration, runner }: ServiceContext<Properties>,

@@ -4,6 +4,7 @@ import { createRoutes, ok, type Routes } from "@signalbox/http";
 import { z } from "zod";
 import { actorOf, audited, sendingThrough } from "../audit/audit-entry.ts";
 import { createAuditReads } from "../audit/audit-reads.ts";
+import { clockRoutes } from "../keep-clock.ts";
 import { addDeadEvents } from "./dead-events.ts";
 import { addDeadLetters } from "./dead-letters.ts";
 import {
@@ -17,14 +18,15 @@ import {
 import { addParkedKeys } from "./parked-keys.ts";
 
 /**
- * Creates the routes by which the gateway asks a service for the operating state of what it owns: its groups, its
- * outbox, and the messages that it could not handle or publish.
+ * Creates the routes by which the gateway asks a service for the operating state of what it owns: its time, its groups,
+ * its outbox, and the messages that it could not handle or publish.
  */
 export function operatingRoutes(parts: OperatingParts): Routes {
   const routes = createRoutes();
   const send = sendingThrough(parts);
   const reads = createAuditReads({ clock: parts.clock, write: ({ by, read }) => send(audited(by, read)) });
   const recordRead: RecordRead = (caller, read) => reads.record(actorOf(caller), read);
+  routes.include(clockRoutes(parts.clock));
   addGroups(routes, parts);
   addOutbox(routes, parts);
   addDeadLetters(routes, parts, recordRead);
