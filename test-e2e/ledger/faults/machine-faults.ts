@@ -103,7 +103,7 @@ const clockOff = (words: string, milliseconds: number): Fault => ({
   modes: both,
   lastsMs: 3_000,
   isLong: true,
-  users: "nothing: a service keeps its database's time; 401 from a gateway on engines, which has no database",
+  users: "nothing: a service keeps its database's time, the gateway that of account",
   alerts: ["ClockOff"],
   begin: ({ instances }, random) =>
     restartedWith(random.pick(instances), { NODE_OPTIONS: `--import=${shiftedClock(milliseconds)}` }),
