@@ -31,7 +31,7 @@ const backUp: Readonly<Record<string, number>> = {
   console: 1,
   gateway: 0,
   images: 3,
-  "webhook-delivery": 33,
+  "webhook-delivery": 16,
   "webhook-ingest": 3,
 };
 

@@ -1,8 +1,8 @@
 import { catalogue, type EventName } from "@signalbox/contracts";
 import type { BatchHandler, ConsumerTable, Handler } from "@signalbox/events";
-import type { FanOut } from "./deliveries/fan-out.ts";
 import { outgoingEventOf } from "./deliveries/outgoing-event.ts";
 import type { Removals } from "./endpoints/removals.ts";
+import type { FanOut } from "./queue/fan-out.ts";
 
 interface ConsumerDependencies {
   readonly fanOut: FanOut;

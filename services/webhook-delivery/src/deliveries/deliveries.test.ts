@@ -5,13 +5,14 @@ import { hours, seconds } from "@signalbox/core";
 import { judge } from "@signalbox/http";
 import fc from "fast-check";
 import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
+import { defaultScheduleMs } from "../endpoints/endpoint-settings.ts";
 import { CreateEventTypeBody } from "../event-types/event-type.ts";
 import { CustomEventBody, PublishBody } from "../events/custom-event.ts";
 import { deliveryIdOf, eventTimeOf } from "./delivery-id.ts";
-import { subscribersOf } from "./fan-out.ts";
-import { controlOf, defaultScheduleMs, disableReason, judgeAttempt, retryAfterMs } from "./judge-attempt.ts";
+import { controlOf, disableReason, judgeAttempt, retryAfterMs } from "./judge-attempt.ts";
 import { originalOf } from "./original-body.ts";
 import type { OutgoingEvent } from "./outgoing-event.ts";
+import { subscribersOf } from "./subscribers.ts";
 
 const answered = (status: number, retryAfter: number | null = null) => ({
   status,

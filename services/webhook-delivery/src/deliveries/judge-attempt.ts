@@ -1,4 +1,5 @@
-import { hours, minutes, seconds } from "@signalbox/core";
+import { hours, seconds } from "@signalbox/core";
+import { defaultScheduleMs } from "../endpoints/endpoint-settings.ts";
 
 /** Result of one POST. `error` is a stable word when no whole answer came. */
 export interface AttemptResult {
@@ -23,20 +24,6 @@ export type Judgement =
   | { readonly outcome: "gone" }
   /** A probe of a disabled endpoint failed. It does not count against the delivery. */
   | { readonly outcome: "held" };
-
-/** Delays before each attempt, the first included (CONTRACT §6; the example of Standard Webhooks): 75 hours in all. */
-export const defaultScheduleMs: readonly number[] = [
-  0,
-  seconds(5),
-  minutes(5),
-  minutes(30),
-  hours(2),
-  hours(5),
-  hours(10),
-  hours(14),
-  hours(20),
-  hours(24),
-];
 
 /** Statuses that mean "not now". Every other 3xx and 4xx means "not like this" and gets few attempts. */
 const transientStatuses = new Set([408, 425, 429]);

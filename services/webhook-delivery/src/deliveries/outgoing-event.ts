@@ -1,6 +1,21 @@
 import { receivedAlias } from "@signalbox/contracts";
 import type { ReceivedEvent } from "@signalbox/events";
-import type { NewEvent } from "../queue/insert-deliveries.ts";
+import type { BinaryColumn } from "@signalbox/storage";
+
+/** An event to store with its deliveries. */
+export interface NewEvent {
+  readonly id: string;
+  readonly accountId: string;
+  readonly type: string;
+  /** Exact bytes that every delivery posts. */
+  readonly body: Buffer;
+  readonly traceparent: string | null;
+  readonly createdAt: Date;
+  /** Account that the event is about, on a copy for operators. */
+  readonly aboutAccountId?: string;
+  /** The image or the received webhook that the event is about. */
+  readonly aboutId?: string | null;
+}
 
 /** An event on its way to its subscribers. */
 export interface OutgoingEvent extends NewEvent {
@@ -68,3 +83,25 @@ function endpointOf({ name, data }: ReceivedEvent): string | null {
   if (name.startsWith("webhook_delivery.")) return (data as { endpoint_id: string }).endpoint_id;
   return null;
 }
+
+/** An id that the publisher of an event chose. */
+export interface PublishedId {
+  readonly accountId: string;
+  readonly id: string;
+  readonly digest: Buffer;
+  readonly at: Date;
+}
+
+/** Identifies an id among those of all accounts. */
+export const publishedKey = ({ accountId, id }: Pick<PublishedId, "accountId" | "id">): string => `${accountId} ${id}`;
+
+export const keyColumns: readonly BinaryColumn<PublishedId>[] = [
+  ["text", ({ accountId }) => accountId],
+  ["text", ({ id }) => id],
+];
+/** Columns of the statements that note ids. */
+export const noteColumns: readonly BinaryColumn<PublishedId>[] = [
+  ...keyColumns,
+  ["bytea", ({ digest }) => digest],
+  ["timestamptz", ({ at }) => at],
+];

@@ -1,9 +1,17 @@
 import type { RotatingValue } from "@signalbox/storage";
 import { LRUCache } from "lru-cache";
-import { operators } from "../queue/insert-deliveries.ts";
 import { type Endpoint, endpointFromRow, withTimes } from "./endpoint.ts";
 import { type CertificatePair, certificateName, headerName } from "./endpoint-settings.ts";
 import { compileFilter, type FilterTest } from "./event-filter.ts";
+
+/** Account id that stands for the endpoints with scope `all`. */
+export const operators = "*";
+
+/**
+ * SQL of the fingerprint: the sum of hashes of ids and revisions, which changes with every change, creation and
+ * deletion.
+ */
+export const fingerprintOf = (endpoints: string) => `coalesce(sum(hashtextextended(${endpoints}.id, revision)), 0)`;
 
 /** Reads endpoints with all that their deliveries need: the store. */
 interface EndpointSource {

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { type WebhookEndpointResource, webhookFormats, webhookSignatures } from "@signalbox/contracts";
-import { AppError } from "@signalbox/core";
+import { AppError, hours, minutes, seconds } from "@signalbox/core";
 import { z } from "zod";
 import { compileFilter } from "./event-filter.ts";
 
@@ -29,6 +29,26 @@ export const defaultSettings: EndpointSettings = {
   api_version: null,
   format: "envelope",
 };
+
+/** Delays before each attempt, the first included (CONTRACT §6; the example of Standard Webhooks): 75 hours in all. */
+export const defaultScheduleMs: readonly number[] = [
+  0,
+  seconds(5),
+  minutes(5),
+  minutes(30),
+  hours(2),
+  hours(5),
+  hours(10),
+  hours(14),
+  hours(20),
+  hours(24),
+];
+
+/** Default time for which a failed delivery blocks the later ones of its key. */
+export const holdMsDefault = seconds(3_600);
+
+/** Messages in the hands of one consumer, unless its endpoint sets `max_in_flight`. */
+export const heldMaxDefault = 1_000;
 
 /** Names under which the sealed parts of the settings are stored. */
 export const certificateName = "client_certificate";

@@ -12,9 +12,15 @@ import {
   table,
 } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
-import { fingerprintOf, operators } from "../queue/insert-deliveries.ts";
 import { type Endpoint, endpointFromRow } from "./endpoint.ts";
-import { type AccountEndpoints, type Opening, openAccount, type StoredAccount } from "./endpoint-directory.ts";
+import {
+  type AccountEndpoints,
+  fingerprintOf,
+  type Opening,
+  openAccount,
+  operators,
+  type StoredAccount,
+} from "./endpoint-directory.ts";
 import { endpointsSeen, seen } from "./endpoint-id.ts";
 
 const endpoints = table("endpoints", columns.endpoints, ["deletedAt", "releasedAt"]);

@@ -3,12 +3,15 @@ import { examples, WebhookEndpointResource, webhookEndpointExample } from "@sign
 import { createPerRequest, type SubgraphContext } from "@signalbox/graphql";
 import type { Queryable, Tx } from "@signalbox/storage";
 import { z } from "zod";
-import { defaultScheduleMs } from "../deliveries/judge-attempt.ts";
 import { type KnownTypes, matchesOf, type TypeNames } from "../event-types/type-names.ts";
-import { heldMaxDefault } from "../pull/pull-messages.ts";
-import { holdMsDefault } from "../queue/write-results.ts";
 import { type Endpoint, viewEndpoint } from "./endpoint.ts";
-import { defaultSettings, type EndpointSettings } from "./endpoint-settings.ts";
+import {
+  defaultScheduleMs,
+  defaultSettings,
+  type EndpointSettings,
+  heldMaxDefault,
+  holdMsDefault,
+} from "./endpoint-settings.ts";
 
 /** An endpoint with the event types that its account can get. */
 export interface DescribedEndpoint extends Endpoint {

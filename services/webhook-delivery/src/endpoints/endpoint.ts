@@ -14,7 +14,7 @@ import {
 import { newId, type Patch } from "@signalbox/core";
 import { type RotatingValue, viewValue } from "@signalbox/storage";
 import { z } from "zod";
-import { isCustomName } from "../events/custom-event.ts";
+import { isCustomName } from "../event-types/event-type.ts";
 import { splitId } from "./endpoint-id.ts";
 import { defaultSettings, type EndpointSettings, type GivenSettings, SettingsBody } from "./endpoint-settings.ts";
 

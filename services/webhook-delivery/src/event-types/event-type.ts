@@ -1,6 +1,14 @@
 import { catalogue, eventJsonSchema, examples, schemaPathOf } from "@signalbox/contracts";
 import { z } from "zod";
-import { customTypePattern, isCustomName } from "../events/custom-event.ts";
+
+/** Name of a custom event type: two to five words with dots between them. */
+export const customTypePattern = /^[a-z][a-z0-9_]*(\.[a-z0-9_]+){1,4}$/;
+
+/** First words of the whole catalogue, internal events included, of the aliases of received webhooks, and of the product. */
+const reservedPrefixes = new Set(["received", "signalbox", ...catalogue.map(({ name }) => name.split(".")[0])]);
+
+/** Returns true when a type or filter is outside the service's own event names. */
+export const isCustomName = (type: string): boolean => !reservedPrefixes.has(type.split(".")[0]?.replace(/\*$/, ""));
 
 /** An event type that an account publishes. */
 export interface EventType {

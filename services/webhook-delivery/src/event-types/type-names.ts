@@ -1,8 +1,8 @@
 import { webhookEventTypes } from "@signalbox/contracts";
 import { type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
 import { LRUCache } from "lru-cache";
-import type { FanOut } from "../deliveries/fan-out.ts";
 import type { OutgoingEvent } from "../deliveries/outgoing-event.ts";
+import type { FanOut } from "../queue/fan-out.ts";
 
 /** The names of events that an account can get: of the service, declared, and sent before. */
 export interface KnownTypes {

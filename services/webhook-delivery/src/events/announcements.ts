@@ -1,6 +1,6 @@
 import { draft, type EventDraft } from "@signalbox/contracts";
-import type { FanOut } from "../deliveries/fan-out.ts";
 import type { OutgoingEvent } from "../deliveries/outgoing-event.ts";
+import type { FanOut } from "../queue/fan-out.ts";
 
 type NotedEvent = Pick<OutgoingEvent, "accountId" | "id" | "type" | "createdAt">;
 

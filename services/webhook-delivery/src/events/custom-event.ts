@@ -1,18 +1,10 @@
 import { hash } from "node:crypto";
-import { catalogue, examples, timestamp } from "@signalbox/contracts";
+import { examples, timestamp } from "@signalbox/contracts";
 import { newId } from "@signalbox/core";
 import { z } from "zod";
 import type { OutgoingEvent } from "../deliveries/outgoing-event.ts";
+import { customTypePattern, isCustomName } from "../event-types/event-type.ts";
 import { CloudEventAttributes } from "./cloud-event.ts";
-
-/** Name of a custom event type: two to five words with dots between them. */
-export const customTypePattern = /^[a-z][a-z0-9_]*(\.[a-z0-9_]+){1,4}$/;
-
-/** First words of the whole catalogue, internal events included, of the aliases of received webhooks, and of the product. */
-const reservedPrefixes = new Set(["received", "signalbox", ...catalogue.map(({ name }) => name.split(".")[0])]);
-
-/** Returns true when a type or filter is outside the service's own event names. */
-export const isCustomName = (type: string): boolean => !reservedPrefixes.has(type.split(".")[0]?.replace(/\*$/, ""));
 
 /** An event in examples. */
 export const customEventExample = {

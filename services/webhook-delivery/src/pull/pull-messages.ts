@@ -4,6 +4,7 @@ import type { Logger } from "@signalbox/telemetry";
 import { requireScopeOf } from "../endpoints/endpoint.ts";
 import type { EndpointDirectory, SigningEndpoint } from "../endpoints/endpoint-directory.ts";
 import { splitId } from "../endpoints/endpoint-id.ts";
+import { heldMaxDefault } from "../endpoints/endpoint-settings.ts";
 import { messageOf } from "../queue/attempt-delivery.ts";
 import type { AttemptResults } from "../queue/attempt-results.ts";
 import type { DeliveryAccess } from "../queue/claim-loop.ts";
@@ -40,9 +41,6 @@ interface PollTerms {
   readonly waitMs: number;
   readonly leaseMs: number;
 }
-
-/** Messages in the hands of one consumer, unless its endpoint sets `max_in_flight`. */
-export const heldMaxDefault = 1_000;
 
 export type PullMessages = ReturnType<typeof createPullMessages>;
 

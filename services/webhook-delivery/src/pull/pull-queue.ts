@@ -1,7 +1,7 @@
 import { timeOfPublicId } from "@signalbox/core";
 import { type Pool, sql } from "@signalbox/storage";
+import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
-import type { LeasedDelivery } from "../queue/delivery-queue.ts";
 
 /** A delivery in the hands of a consumer. The lease has the id of the attempt that it becomes in the log. */
 export interface LeasedMessage extends LeasedDelivery {

@@ -4,10 +4,10 @@ import { isLive } from "@signalbox/storage";
 import { deliveryHeaders } from "@signalbox/webhook-signatures";
 import type { Attempt } from "../deliveries/attempt.ts";
 import { bodyIn } from "../deliveries/body-format.ts";
+import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import { type AttemptResult, controlOf, retryAfterMs } from "../deliveries/judge-attempt.ts";
 import type { LiveSecret, SigningEndpoint } from "../endpoints/endpoint-directory.ts";
 import { limitHeaders, maskSecretHeaders, phasesOf, responseBytesMax, responseText } from "./attempt-exchange.ts";
-import type { LeasedDelivery } from "./delivery-queue.ts";
 
 export interface AttemptDependencies {
   readonly outbound: OutboundClient;

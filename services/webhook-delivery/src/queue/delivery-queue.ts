@@ -1,36 +1,8 @@
 import type { WebhookEndpointResource } from "@signalbox/contracts";
 import { columnsOf, type Pool, sql, type Tx } from "@signalbox/storage";
-import type { Delivery } from "../deliveries/delivery.ts";
+import type { Delivery, LeasedDelivery } from "../deliveries/delivery.ts";
 import { advanceIdleKeys, type OrderKey } from "./delivery-order.ts";
 import type { Rate } from "./endpoint-rates.ts";
-
-/** A delivery leased by this instance, with everything an attempt needs besides its endpoint. */
-export interface LeasedDelivery {
-  readonly id: string;
-  readonly endpointId: string;
-  readonly accountId: string;
-  readonly eventId: string;
-  readonly eventType: string;
-  readonly body: Buffer;
-  readonly traceparent: string | null;
-  /** The time of the event. */
-  readonly createdAt: Date;
-  /** Attempts made before this one. */
-  readonly attempts: number;
-  /** True when it was exhausted before this retry. */
-  readonly wasExhausted: boolean;
-  /** `probe` checks a disabled endpoint; `test` shows its owner the result. */
-  readonly purpose: "delivery" | "probe" | "test";
-  /** The replay that queued it. */
-  readonly replayId: string | null;
-  /** Key and position in the order; null when the endpoint was not ordered at the time of the event. */
-  readonly orderKey: string | null;
-  readonly sequence: number | null;
-  /** Time at which it became due, by the database's clock: its place in the queue when it is handed back. */
-  readonly dueAt: string;
-  /** Also the fencing token: an instance that takes the delivery over writes another time. */
-  readonly leasedUntil: Date;
-}
 
 /** An enabled endpoint with deliveries in the queue. */
 export interface WaitingEndpoint {

@@ -1,24 +1,7 @@
 import { type BinaryColumn, binaryColumnsOf, type Queryable, sql } from "@signalbox/storage";
-import { noteColumns, type PublishedId } from "../deliveries/published-id.ts";
-import type { LeasedDelivery } from "./delivery-queue.ts";
-
-/** An event to store with its deliveries. */
-export interface NewEvent {
-  readonly id: string;
-  readonly accountId: string;
-  readonly type: string;
-  /** Exact bytes that every delivery posts. */
-  readonly body: Buffer;
-  readonly traceparent: string | null;
-  readonly createdAt: Date;
-  /** Account that the event is about, on a copy for operators. */
-  readonly aboutAccountId?: string;
-  /** The image or the received webhook that the event is about. */
-  readonly aboutId?: string | null;
-}
-
-/** Account id that stands for the endpoints with scope `all`. */
-export const operators = "*";
+import type { LeasedDelivery } from "../deliveries/delivery.ts";
+import { type NewEvent, noteColumns, type PublishedId } from "../deliveries/outgoing-event.ts";
+import { fingerprintOf, operators } from "../endpoints/endpoint-directory.ts";
 
 export interface NewDelivery {
   readonly id: string;
@@ -44,12 +27,6 @@ export interface Fingerprint {
   readonly accountId: string;
   readonly fingerprint: string;
 }
-
-/**
- * SQL of the fingerprint: the sum of hashes of ids and revisions, which changes with every change, creation and
- * deletion.
- */
-export const fingerprintOf = (endpoints: string) => `coalesce(sum(hashtextextended(${endpoints}.id, revision)), 0)`;
 
 /**
  * Writes nothing when the endpoints of an account differ from those in memory. The queue is in the order of the events,

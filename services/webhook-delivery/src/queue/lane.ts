@@ -1,5 +1,5 @@
+import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
-import type { LeasedDelivery } from "./delivery-queue.ts";
 import { firstLimit, LaneLimit } from "./lane-limit.ts";
 
 /** A delivery in memory, and the time on the steady clock until which its attempt may start. */

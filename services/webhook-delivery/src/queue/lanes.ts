@@ -1,5 +1,5 @@
+import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
-import type { LeasedDelivery } from "./delivery-queue.ts";
 import { firstLoad, type InHand, Lane } from "./lane.ts";
 import { MemoryRoom } from "./memory-room.ts";
 import { Shares } from "./shares.ts";

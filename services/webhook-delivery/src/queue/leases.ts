@@ -1,7 +1,8 @@
 import { type Clock, seconds } from "@signalbox/core";
 import { isGone, type Pool, type Presence, sql } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
-import type { DeliveryQueue, LeasedDelivery } from "./delivery-queue.ts";
+import type { LeasedDelivery } from "../deliveries/delivery.ts";
+import type { DeliveryQueue } from "./delivery-queue.ts";
 
 const register = sql("queue.register", "insert into delivery_instances (id) values ($1) on conflict do nothing");
 const adopt = sql(

@@ -1,5 +1,5 @@
 import { MiB } from "@signalbox/core";
-import type { LeasedDelivery } from "./delivery-queue.ts";
+import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import { type DeliveryState, type DeliveryStep, stateAfter } from "./delivery-states.ts";
 import { firstLimit } from "./lane-limit.ts";
 import { Shares } from "./shares.ts";

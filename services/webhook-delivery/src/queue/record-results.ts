@@ -1,8 +1,8 @@
 import { type BinaryColumn, binaryColumnsOf, freshBatch, type Queryable, sql } from "@signalbox/storage";
 import type { Attempt } from "../deliveries/attempt.ts";
+import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import type { HealthLimits } from "../endpoints/endpoint-health.ts";
 import { entryOf } from "../statistics/attempt-statistics.ts";
-import type { LeasedDelivery } from "./delivery-queue.ts";
 
 /** An attempt and the new state of its delivery. */
 export interface Result {

@@ -3,16 +3,16 @@ import { seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import { type Attempt, attemptedEvent } from "../deliveries/attempt.ts";
-import { deliveryEvent, isAboutWebhooks } from "../deliveries/delivery.ts";
+import { deliveryEvent, isAboutWebhooks, type LeasedDelivery } from "../deliveries/delivery.ts";
 import { disableReason, type Judgement } from "../deliveries/judge-attempt.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
 import type { HealthLimits } from "../endpoints/endpoint-health.ts";
+import { holdMsDefault } from "../endpoints/endpoint-settings.ts";
 import type { EndpointStatus } from "../endpoints/endpoint-status.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import type { Attempted } from "./attempt-delivery.ts";
 import { advanceKeys, lockOrder, noteHolds } from "./delivery-order.ts";
-import type { LeasedDelivery } from "./delivery-queue.ts";
 import { type Recorded, type Result, recordResults } from "./record-results.ts";
 
 interface WriteDependencies {
@@ -38,9 +38,6 @@ export interface JudgedAttempt extends FinishedAttempt {
 }
 
 export type WriteResults = (batch: readonly JudgedAttempt[]) => Promise<Recorded>;
-
-/** Default time for which a failed delivery blocks the later ones of its key. */
-export const holdMsDefault = seconds(3_600);
 
 /**
  * Creates the operation that writes results with their consequences: events, the status of endpoints, the next delivery

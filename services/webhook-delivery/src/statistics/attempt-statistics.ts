@@ -3,9 +3,9 @@ import type { Clock } from "@signalbox/core";
 import { defineStatistics, type Edges, edgesOf, statistics } from "@signalbox/service";
 import { createStatistics, type FreshEntry, type Pool, sql } from "@signalbox/storage";
 import type { Attempt } from "../deliveries/attempt.ts";
+import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import { splitId } from "../endpoints/endpoint-id.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
-import type { LeasedDelivery } from "../queue/delivery-queue.ts";
 
 /** Attempts by their ends: labels and counters in the order of `entryOf`. */
 const kind = defineStatistics({

@@ -1,32 +1,26 @@
-import { setImmediate } from "node:timers/promises";
-import { catalogue } from "@signalbox/contracts";
-import { type Clock, minutes } from "@signalbox/core";
+import type { Clock } from "@signalbox/core";
 import { committingAtOnce, type Pool, type Queryable, type Tx } from "@signalbox/storage";
-import { wants } from "../endpoints/endpoint.ts";
+import { deliveryIdOf } from "../deliveries/delivery-id.ts";
+import { type OutgoingEvent, type PublishedId, publishedKey } from "../deliveries/outgoing-event.ts";
+import { type Subscribers, subscribersOf } from "../deliveries/subscribers.ts";
 import type { AccountEndpoints, EndpointDirectory, SigningEndpoint } from "../endpoints/endpoint-directory.ts";
-import { splitId } from "../endpoints/endpoint-id.ts";
-import { isCustomName } from "../events/custom-event.ts";
 import { lockStreams } from "../pull/consumer-store.ts";
 import type { PullWaits } from "../pull/pull-waits.ts";
-import type { AttemptLoop } from "../queue/attempt-loop.ts";
-import type { DeliveryAccess } from "../queue/claim-loop.ts";
-import { lockOrder, orderPlaces } from "../queue/delivery-order.ts";
+import type { AttemptLoop } from "./attempt-loop.ts";
+import type { DeliveryAccess } from "./claim-loop.ts";
+import { lockOrder, orderPlaces } from "./delivery-order.ts";
 import {
   type EventsToKeep,
   type Inserted,
   insertDeliveries,
   leasedOf,
   type NewDelivery,
-  operators,
   rowsMax,
-} from "../queue/insert-deliveries.ts";
-import { hostOf } from "../queue/lane.ts";
-import type { Lanes } from "../queue/lanes.ts";
-import type { Leases } from "../queue/leases.ts";
-import type { Take } from "../queue/memory-room.ts";
-import { deliveryIdOf } from "./delivery-id.ts";
-import type { OutgoingEvent } from "./outgoing-event.ts";
-import { type PublishedId, publishedKey } from "./published-id.ts";
+} from "./insert-deliveries.ts";
+import { hostOf } from "./lane.ts";
+import type { Lanes } from "./lanes.ts";
+import type { Leases } from "./leases.ts";
+import type { Take } from "./memory-room.ts";
 
 export interface FanOutDependencies {
   readonly directory: EndpointDirectory;
@@ -240,40 +234,6 @@ function plan(
   return memory.room.plan((take) => events.flatMap(planOf(take)));
 }
 
-type Subscribers = ReadonlyMap<OutgoingEvent, readonly SigningEndpoint[]>;
-
-/** Time for which filters hold the process before others have a turn. */
-const turnMs = 10;
-
-/** Finds the endpoints that get each event. The filters of a hundred endpoints can take seconds over large events. */
-export async function subscribersOf(
-  clock: Pick<Clock, "steadyMs">,
-  accounts: readonly AccountEndpoints[],
-  events: readonly OutgoingEvent[],
-): Promise<Subscribers> {
-  const endpointsOf = new Map(accounts.map(({ accountId, endpoints }) => [accountId, endpoints]));
-  const found = new Map<OutgoingEvent, SigningEndpoint[]>();
-  let startedMs = clock.steadyMs();
-  for (const event of events) {
-    const subscribers: SigningEndpoint[] = [];
-    const others = othersOf(endpointsOf.get(operators) ?? [], event);
-    for (const endpoint of [...(endpointsOf.get(event.accountId) ?? []), ...others]) {
-      if (isSubscriber(endpoint, event)) subscribers.push(endpoint);
-      if (clock.steadyMs() - startedMs < turnMs) continue;
-      await setImmediate();
-      startedMs = clock.steadyMs();
-    }
-    found.set(event, subscribers);
-  }
-  return found;
-}
-
-/**
- * Operators of other accounts get the service's own events about this account, but not the events that it publishes.
- */
-const othersOf = (endpoints: readonly SigningEndpoint[], { accountId, type }: OutgoingEvent) =>
-  isCustomName(type) ? [] : endpoints.filter((endpoint) => endpoint.accountId !== accountId);
-
 /**
  * Returns the event for each account that gets it. A copy for an operator belongs to the operator's account and is
  * marked as a copy.
@@ -286,32 +246,6 @@ function createCopies(event: OutgoingEvent): (accountId: string) => OutgoingEven
     return copy;
   };
 }
-
-/** Largest lag of a producer's clock behind ours. Beyond it, events count as older than they are. */
-const clockSkewMs = minutes(3);
-
-/**
- * Decides if the endpoint gets the event. It gets events that were committed after its creation. The two times come
- * from two clocks, and a slow clock must not cost a subscriber an event: so an event that seems slightly older than the
- * endpoint, but arrives after its creation, is delivered too. What an account publishes is committed now, whatever the
- * clock of this machine says.
- */
-function isSubscriber(endpoint: SigningEndpoint, event: OutgoingEvent): boolean {
-  const isOlder = !isCustomName(event.type) && event.createdAt.getTime() < endpoint.createdAt.getTime() - clockSkewMs;
-  if (isOlder || splitId(endpoint.id).endpointId === event.aboutEndpoint || !wants(endpoint, event.names)) return false;
-  return event.version === versionFor(endpoint, event.type) && endpoint.filter(event.data);
-}
-
-/** Returns the newest version of the type that is not newer than the one set for the endpoint. */
-function versionFor({ settings }: SigningEndpoint, type: string): number {
-  const max = settings.api_version === null ? Number.POSITIVE_INFINITY : Number(settings.api_version.slice(1));
-  const versions = versionsOf.get(type) ?? [1];
-  return Math.max(...versions.filter((version) => version <= max));
-}
-
-const versionsOf: ReadonlyMap<string, readonly number[]> = new Map(
-  [...Map.groupBy(catalogue, ({ name }) => name)].map(([name, events]) => [name, events.map(({ version }) => version)]),
-);
 
 function startAttempts(
   attempts: Pick<AttemptLoop, "add">,
