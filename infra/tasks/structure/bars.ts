@@ -31,7 +31,7 @@ const backUp: Readonly<Record<string, number>> = {
   console: 1,
   gateway: 0,
   images: 3,
-  "webhook-delivery": 16,
+  "webhook-delivery": 9,
   "webhook-ingest": 3,
 };
 

@@ -1,6 +1,6 @@
 import type { Clock } from "@signalbox/core";
 import { createDayTables, inTransaction, type Pool, sql, startOfDay } from "@signalbox/storage";
-import { advanceIdleKeys, lockOrder, type OrderKey } from "./queue/delivery-order.ts";
+import { advanceIdleKeys, lockOrder, type OrderKey } from "./deliveries/delivery-order.ts";
 
 interface Dependencies {
   readonly pool: Pool;

@@ -2,10 +2,10 @@ import type { Viewer } from "@signalbox/auth";
 import { type ListRange, newestFirst, type Pool, rangeValues, sql, type Tx, table } from "@signalbox/storage";
 import { endpointsSeen, seen, splitId } from "../endpoints/endpoint-id.ts";
 import { columns } from "../generated/columns.ts";
-import { lockOrder } from "../queue/delivery-order.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Delivery } from "./delivery.ts";
 import { eventTimeOf } from "./delivery-id.ts";
+import { lockOrder } from "./delivery-order.ts";
 
 const deliveries = table("deliveries", columns.deliveries, ["status", "exhaustedAt", "orderKey", "sequence"]);
 const attempts = table("delivery_attempts", columns.delivery_attempts);

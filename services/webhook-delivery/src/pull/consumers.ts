@@ -3,12 +3,12 @@ import { AppError, type Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
+import { lockOrder } from "../deliveries/delivery-order.ts";
 import { type Endpoint, requireScopeOf } from "../endpoints/endpoint.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import { type EventStore, readerOf } from "../events/event-store.ts";
-import { lockOrder } from "../queue/delivery-order.ts";
+import type { PullWaits } from "../queue/pull-waits.ts";
 import type { ConsumerStore } from "./consumer-store.ts";
-import type { PullWaits } from "./pull-waits.ts";
 
 interface ConsumerDependencies {
   readonly pool: Pool;

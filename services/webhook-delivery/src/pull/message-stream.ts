@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Principal } from "@signalbox/auth";
 import { type Clock, minutes, seconds } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
+import type { OpenWait, PullWaits } from "../queue/pull-waits.ts";
 import type { OpenLeases } from "./open-leases.ts";
 import { type PulledMessage, viewMessage } from "./pull-message.ts";
 import type { PullMessages } from "./pull-messages.ts";
 import type { PullRow } from "./pull-queue.ts";
-import type { OpenWait, PullWaits } from "./pull-waits.ts";
 
 export interface StreamDependencies {
   readonly pullMessages: Pick<PullMessages, "take" | "handBack" | "keep">;

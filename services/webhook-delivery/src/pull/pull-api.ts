@@ -5,6 +5,7 @@ import { createRoutes, keptOpen, ok, refusedWith } from "@signalbox/http";
 import { type Edges, edgesOf, joinEdges, operation } from "@signalbox/service";
 import type { z } from "zod";
 import type { EndpointViews } from "../endpoints/endpoint-view.ts";
+import type { PullWaits } from "../queue/pull-waits.ts";
 import type { Consumers } from "./consumers.ts";
 import type { EndLeases } from "./end-leases.ts";
 import { declareListening, type Listening } from "./listening.ts";
@@ -21,7 +22,6 @@ import {
 } from "./pull-message.ts";
 import type { PullMessages } from "./pull-messages.ts";
 import { requireWait } from "./pull-messages.ts";
-import type { PullWaits } from "./pull-waits.ts";
 
 /** The operations on the messages of pull endpoints, and on their consumers. */
 export interface Pull {

@@ -10,11 +10,11 @@ import type { AttemptResults } from "../queue/attempt-results.ts";
 import type { DeliveryAccess } from "../queue/claim-loop.ts";
 import type { EndpointRates } from "../queue/endpoint-rates.ts";
 import type { Leases } from "../queue/leases.ts";
+import type { PullWaits } from "../queue/pull-waits.ts";
 import { finishedAttempt, type Verdict } from "./lease-verdict.ts";
 import type { OpenLeases } from "./open-leases.ts";
 import type { PulledMessage } from "./pull-message.ts";
 import type { LeasedMessage, PullQueue, PullRow } from "./pull-queue.ts";
-import type { PullWaits } from "./pull-waits.ts";
 
 /** The parts that pulled messages share with pushed ones. */
 export interface PullEngine {

@@ -4,10 +4,10 @@ import { GroupCommit, inTransaction, type Pool, type Tx } from "@signalbox/stora
 import type { Counter, Histogram, Logger, Metrics } from "@signalbox/telemetry";
 import type { Attempt } from "../deliveries/attempt.ts";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
+import { advanceKeys, lockOrder } from "../deliveries/delivery-order.ts";
 import { type Judgement, judgeAttempt } from "../deliveries/judge-attempt.ts";
 import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
 import { answerClass } from "../statistics/attempt-statistics.ts";
-import { advanceKeys, lockOrder } from "./delivery-order.ts";
 import { parkDelivery } from "./record-results.ts";
 import type { FinishedAttempt, JudgedAttempt, WriteResults } from "./write-results.ts";
 

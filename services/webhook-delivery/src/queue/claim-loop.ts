@@ -2,13 +2,13 @@ import type { WakeUp } from "@signalbox/runtime";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
 import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
-import type { PullWaits } from "../pull/pull-waits.ts";
 import type { AttemptLoop } from "./attempt-loop.ts";
 import type { DeliveryQueue, WaitingEndpoint } from "./delivery-queue.ts";
 import type { EndpointRates } from "./endpoint-rates.ts";
 import { hostOf } from "./lane.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Leases } from "./leases.ts";
+import type { PullWaits } from "./pull-waits.ts";
 
 export interface ClaimLoopDependencies {
   readonly lanes: Lanes;

@@ -1,7 +1,7 @@
 import type { WebhookEndpointResource } from "@signalbox/contracts";
 import { columnsOf, type Pool, sql, type Tx } from "@signalbox/storage";
 import type { Delivery, LeasedDelivery } from "../deliveries/delivery.ts";
-import { advanceIdleKeys, type OrderKey } from "./delivery-order.ts";
+import { advanceIdleKeys, type OrderKey } from "../deliveries/delivery-order.ts";
 import type { Rate } from "./endpoint-rates.ts";
 
 /** An enabled endpoint with deliveries in the queue. */

@@ -1,14 +1,13 @@
 import type { Clock } from "@signalbox/core";
 import { committingAtOnce, type Pool, type Queryable, type Tx } from "@signalbox/storage";
 import { deliveryIdOf } from "../deliveries/delivery-id.ts";
+import { lockOrder, orderPlaces } from "../deliveries/delivery-order.ts";
 import { type OutgoingEvent, type PublishedId, publishedKey } from "../deliveries/outgoing-event.ts";
 import { type Subscribers, subscribersOf } from "../deliveries/subscribers.ts";
 import type { AccountEndpoints, EndpointDirectory, SigningEndpoint } from "../endpoints/endpoint-directory.ts";
 import { lockStreams } from "../pull/consumer-store.ts";
-import type { PullWaits } from "../pull/pull-waits.ts";
 import type { AttemptLoop } from "./attempt-loop.ts";
 import type { DeliveryAccess } from "./claim-loop.ts";
-import { lockOrder, orderPlaces } from "./delivery-order.ts";
 import {
   type EventsToKeep,
   type Inserted,
@@ -21,6 +20,7 @@ import { hostOf } from "./lane.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Leases } from "./leases.ts";
 import type { Take } from "./memory-room.ts";
+import type { PullWaits } from "./pull-waits.ts";
 
 export interface FanOutDependencies {
   readonly directory: EndpointDirectory;

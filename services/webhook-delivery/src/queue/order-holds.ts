@@ -3,7 +3,7 @@ import { inTransaction, type Pool, sql } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 
 import { type Delivery, deliveryEvent, isAboutWebhooks } from "../deliveries/delivery.ts";
-import { advanceKeys, lockOrder } from "./delivery-order.ts";
+import { advanceKeys, lockOrder } from "../deliveries/delivery-order.ts";
 
 interface HoldDependencies {
   readonly pool: Pool;

@@ -4,6 +4,7 @@ import type { Outbox } from "@signalbox/events";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import { type Attempt, attemptedEvent } from "../deliveries/attempt.ts";
 import { deliveryEvent, isAboutWebhooks, type LeasedDelivery } from "../deliveries/delivery.ts";
+import { advanceKeys, lockOrder, noteHolds } from "../deliveries/delivery-order.ts";
 import { disableReason, type Judgement } from "../deliveries/judge-attempt.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
@@ -12,7 +13,6 @@ import { holdMsDefault } from "../endpoints/endpoint-settings.ts";
 import type { EndpointStatus } from "../endpoints/endpoint-status.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import type { Attempted } from "./attempt-delivery.ts";
-import { advanceKeys, lockOrder, noteHolds } from "./delivery-order.ts";
 import { type Recorded, type Result, recordResults } from "./record-results.ts";
 
 interface WriteDependencies {

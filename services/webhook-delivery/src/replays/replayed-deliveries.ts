@@ -1,7 +1,7 @@
 import { seconds } from "@signalbox/core";
 import type { ReplayStep } from "@signalbox/events";
 import { type Queryable, sql, type Tx } from "@signalbox/storage";
-import { advanceIdleKeys, lockOrder } from "../queue/delivery-order.ts";
+import { advanceIdleKeys, lockOrder } from "../deliveries/delivery-order.ts";
 import type { Replay, ReplayFilter } from "./replay.ts";
 
 /**
