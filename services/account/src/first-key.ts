@@ -1,6 +1,6 @@
 import { scopes } from "@signalbox/contracts";
-import { openCredentials } from "./credentials/open-credentials.ts";
 import { type JobContext, withFirstAccount } from "./first-account.ts";
+import { openCredentials } from "./open-credentials.ts";
 
 /**
  * Creates the first key of a deployment, of the first account, with every scope. Each call creates another key of the

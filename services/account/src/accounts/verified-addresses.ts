@@ -1,11 +1,11 @@
 import type { Clock } from "@signalbox/core";
 import { advisoryLock, inTransaction, type Pool, sql, type Tx } from "@signalbox/storage";
 import { systemActor } from "../audit/audit.ts";
-import { loseVerification } from "../contacts/contact.ts";
 import type { Account } from "./account.ts";
 import type { AccountRecords } from "./account-events.ts";
 import { canonicalAddress } from "./account-fields.ts";
 import type { AccountStore } from "./account-store.ts";
+import { loseVerification } from "./contact.ts";
 
 interface Dependencies {
   readonly pool: Pool;

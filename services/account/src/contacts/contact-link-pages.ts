@@ -4,13 +4,13 @@ import { bytes, createRoutes, type HttpResponse, type Routes } from "@signalbox/
 import { inTransaction } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import type { Accounts } from "../accounts/accounts.ts";
+import { labelOf } from "../accounts/contact.ts";
 import { hintOf } from "../codes/code-answers.ts";
 import { createLinkListener, type LinkParts } from "../oauth/link-listener.ts";
 import { Html, html, type Page, pageType } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import type { Configured } from "../properties.ts";
 import { fill, type Texts, textsFor } from "../texts/texts.ts";
-import { labelOf } from "./contact.ts";
 import { type ContactLink, confirmationPath, isOpen } from "./contact-link.ts";
 import type { ContactLinks, LinkOutcome } from "./contact-links.ts";
 

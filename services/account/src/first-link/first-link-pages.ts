@@ -1,5 +1,5 @@
 import type { RequestListener } from "node:http";
-import { labelOf } from "../contacts/contact.ts";
+import { labelOf } from "../accounts/contact.ts";
 import { createLinkListener, homeLink, type LinkParts, type OpenedLink } from "../oauth/link-listener.ts";
 import { firstLinkEndedPage } from "../oauth/sign-in-pages.ts";
 import { html, type Page } from "../pages/page.ts";

@@ -1,8 +1,8 @@
 import type { RequestListener } from "node:http";
 import { inTransaction } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
+import { labelOf } from "../accounts/contact.ts";
 import { hintOf } from "../codes/code-answers.ts";
-import { labelOf } from "../contacts/contact.ts";
 import {
   createLinkListener,
   homeLink,

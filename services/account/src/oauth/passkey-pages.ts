@@ -8,7 +8,7 @@ import { inTransaction, type Pool } from "@signalbox/storage";
 import type Provider from "oidc-provider";
 import { stateOf } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import { labelOf } from "../contacts/contact.ts";
+import { labelOf } from "../accounts/contact.ts";
 import { type Html, html, Html as Markup, type Page } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import type { Ceremonies } from "../passkeys/ceremonies.ts";

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { sameDigest } from "@signalbox/auth";
 import type Provider from "oidc-provider";
 import { errors, type Interaction } from "oidc-provider";
-import { labelOf } from "../contacts/contact.ts";
+import { labelOf } from "../accounts/contact.ts";
 import type { FirstLinks } from "../first-link/first-links.ts";
 import { formTargetOf } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";

@@ -6,9 +6,9 @@ import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
 import { accountChanged, accountStatusChanged } from "../accounts/account-events.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
+import { loseVerification } from "../accounts/contact.ts";
 import type { VerifiedAddresses } from "../accounts/verified-addresses.ts";
 import type { AccountAction, Actor, Audit } from "../audit/audit.ts";
-import { loseVerification } from "../contacts/contact.ts";
 import type { Notice, Notices } from "../mail/notices.ts";
 
 export interface StatusChange {

@@ -1,6 +1,6 @@
-import type { Account } from "../accounts/account.ts";
-import { type ChangedAccount, changedAccount } from "../accounts/change-account.ts";
 import { hintOf } from "../codes/code-answers.ts";
+import type { Account } from "./account.ts";
+import { type ChangedAccount, changedAccount } from "./change-account.ts";
 
 /** Puts the pending address in use, verified. */
 export const confirmPending = (account: Account, now: Date): ChangedAccount =>

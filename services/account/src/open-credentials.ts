@@ -1,13 +1,13 @@
 import { parseIssuers } from "@signalbox/auth";
-import type { Base } from "../base.ts";
-import { createPortalSessionStore } from "../portal-sessions/portal-session-store.ts";
-import { createPortalSessions } from "../portal-sessions/portal-sessions.ts";
-import type { Configured } from "../properties.ts";
-import { createApiKeyStore } from "./api-key.ts";
-import { createApiKeys } from "./api-keys.ts";
-import { createCredentialRevocations } from "./credential-revocations.ts";
-import { createServiceClientStore } from "./service-client.ts";
-import { createServiceClients } from "./service-clients.ts";
+import type { Base } from "./base.ts";
+import { createApiKeyStore } from "./credentials/api-key.ts";
+import { createApiKeys } from "./credentials/api-keys.ts";
+import { createCredentialRevocations } from "./credentials/credential-revocations.ts";
+import { createServiceClientStore } from "./credentials/service-client.ts";
+import { createServiceClients } from "./credentials/service-clients.ts";
+import { createPortalSessionStore } from "./portal-sessions/portal-session-store.ts";
+import { createPortalSessions } from "./portal-sessions/portal-sessions.ts";
+import type { Configured } from "./properties.ts";
 
 export type Credentials = ReturnType<typeof openCredentials>;
 
