@@ -23,7 +23,6 @@ interface ContactDependencies {
   readonly clock: Clock;
 }
 
-/** A contact address that is not changed. */
 type RefusedContact = { readonly outcome: "too-many" | "last-way-in" };
 
 type ResendOutcome = ({ outcome: "sent" } & SentTo) | { outcome: "too-many" } | { outcome: "nothing-pending" };
@@ -41,8 +40,7 @@ export function createContactChanges(dependencies: ContactDependencies) {
   return {
     /**
      * Starts the change that a write of `contact_address` requests: mails a confirmation to the new address and a
-     * notice to the one in use.
-     * Refuses more than five codes within the hour, and to remove the last login method. Nothing may be written then.
+     * notice to the one in use. Refuses a sixth code within the hour, and to remove the last login method.
      */
     async request(tx: Tx, before: Account, after: Account): Promise<RefusedContact | null> {
       const [inUse, pending] = [before.contactAddress, after.pendingContactAddress];

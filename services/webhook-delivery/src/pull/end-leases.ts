@@ -124,9 +124,8 @@ async function refusal(
     const message = "Another request is ending one of these leases. Send the request again.";
     return { outcome: "refused", refusal: { code: "unavailable", message, details, retryAfterSeconds: 1 } };
   }
-  const isUnknown = refused.every(({ outcome }) => outcome === "unknown");
   const some = refused.length === 1 ? "A lease" : `${refused.length} leases`;
-  const refusal: Refusal = isUnknown
+  const refusal: Refusal = refused.every(({ outcome }) => outcome === "unknown")
     ? { code: "not_found", message: `${some} cannot be found at this endpoint.${rest}`, details }
     : { code: "conflict", message: `${some} ended before.${rest}`, details };
   return { outcome: "refused", refusal };
