@@ -21,7 +21,7 @@ const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>
   gateway: [63, 6_520],
   images: [57, 6_200],
   "webhook-delivery": [93, 12_820],
-  "webhook-ingest": [69, 8_450],
+  "webhook-ingest": [70, 8_470],
 };
 
 /** Imports that may run back up among the folders of a service. They only go down too. */
