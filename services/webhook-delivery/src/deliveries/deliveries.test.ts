@@ -128,7 +128,7 @@ test("a text that is no delivery id yields no time", () => {
   }
 });
 
-test("the filters of many endpoints leave the process its turns", async () => {
+test("the filters and the delivery ids of many endpoints leave the process its turns", async () => {
   let filtered = 0;
   const filter = () => ++filtered % 2 === 0;
   const clock = { steadyMs: () => 2 * filtered };
@@ -142,14 +142,24 @@ test("the filters of many endpoints leave the process its turns", async () => {
     filter,
   }));
   const account = { accountId: "acc_1", endpoints: endpoints as unknown as SigningEndpoint[] };
-  const event = { accountId: "acc_1", type: "order.created", names: ["order.created"], createdAt, version: 1 };
+  const event = {
+    id: "evt_1",
+    accountId: "acc_1",
+    type: "order.created",
+    names: ["order.created"],
+    createdAt,
+    version: 1,
+  };
   let atFirstTurn = Number.NaN;
   setImmediate(() => {
     atFirstTurn = filtered;
   });
   const found = await subscribersOf(clock, [account as never], [event as unknown as OutgoingEvent]);
   assert.ok(atFirstTurn < filtered, `${atFirstTurn} of ${filtered}`);
-  assert.equal([...found.values()].flat().length, 25);
+  const subscribers = [...found.values()].flat();
+  assert.equal(subscribers.length, 25);
+  for (const { endpoint, deliveryId } of subscribers)
+    assert.equal(deliveryId, deliveryIdOf("evt_1", createdAt, endpoint.id));
 });
 
 test("a clock that is an hour slow costs no endpoint what its account publishes", async () => {

@@ -1,6 +1,5 @@
 import type { Clock } from "@signalbox/core";
 import { committingAtOnce, type Pool, type Queryable, type Tx } from "@signalbox/storage";
-import { deliveryIdOf } from "../deliveries/delivery-id.ts";
 import { lockOrder, orderPlaces } from "../deliveries/delivery-order.ts";
 import { type OutgoingEvent, type PublishedId, publishedKey } from "../deliveries/outgoing-event.ts";
 import { type Subscribers, subscribersOf } from "../deliveries/subscribers.ts";
@@ -221,8 +220,8 @@ function plan(
 
   const planOf = (take: Take) => (event: OutgoingEvent) => {
     const eventFor = createCopies(event);
-    return (subscribers.get(event) ?? []).map((endpoint) => ({
-      id: deliveryIdOf(event.id, event.createdAt, endpoint.id),
+    return (subscribers.get(event) ?? []).map(({ endpoint, deliveryId }) => ({
+      id: deliveryId,
       event: eventFor(endpoint.accountId),
       endpoint,
       endpointId: endpoint.id,
