@@ -8,7 +8,7 @@ import { type ChangeSet, judgeChanges } from "./plan-changes.ts";
 import { changedEvent, type OverrideDependencies, type Revised, revise } from "./revise.ts";
 import { expire, type Rollback, rollBack, toRestore } from "./undo-changes.ts";
 
-/** How changes are judged; those of a dry run are not made. */
+/** Terms by which changes are judged; those of a dry run are not made. */
 export interface Judging {
   /** Faults that the edge has found. */
   readonly refused: readonly ErrorDetail[];
