@@ -11,7 +11,7 @@ import { findProgram } from "./find-program.ts";
 const run = promisify(execFile);
 
 /** Finds Go, which tools are built with. @throws EngineAbsentError with the command that installs it */
-async function findGo(built: string): Promise<void> {
+export async function findGo(built: string): Promise<void> {
   const install = "apt-get install -y golang-go (Go 1.25 or newer)";
   await findProgram({ name: "go", versionArgs: ["version"], install }).catch((error: unknown) => {
     if (error instanceof EngineAbsentError) throw new EngineAbsentError(`${built} built with Go: ${error.message}`);

@@ -25,6 +25,7 @@ interface FiringAlert {
 
 /** A Prometheus that scrapes a system every three seconds, with the deployed rules. */
 export interface RunningPrometheus {
+  readonly url: string;
   /** @throws Error with Prometheus' own message for a refused expression */
   query(expression: string): Promise<readonly Sample[]>;
   /** The alerts that fire. */
@@ -59,6 +60,7 @@ export async function startPrometheus(
   await writeFile(join(folder, "rules.yml"), rules.replaceAll("interval: 30s", "interval: 1s"));
   const engine = await startOwnEngine(engineNamed("prometheus"), { port: await freePort(), folder });
   return {
+    url: engine.url,
     async query(expression) {
       const response = await fetch(`${engine.url}/api/v1/query?${new URLSearchParams({ query: expression })}`);
       const { status, data, error } = (await response.json()) as {
