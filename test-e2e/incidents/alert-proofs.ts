@@ -1,0 +1,66 @@
+/** The tests and drills that break the thing until the alert's expression holds in a real Prometheus, by alert. */
+export const provedByBreak: Readonly<Record<string, string>> = {
+  EdgeUnreachable: "test-e2e/observe/edge-alerts.engines.test.ts",
+  EdgeErrors: "test-e2e/observe/edge-alerts.engines.test.ts",
+  EdgeFull: "test-e2e/observe/edge-alerts.engines.test.ts",
+  EdgeUnmeasured: "test-e2e/observe/edge-alerts.engines.test.ts",
+  CertificateEnds: "test-e2e/observe/edge-alerts.engines.test.ts",
+  CertificateWrong: "test-e2e/observe/edge-alerts.engines.test.ts",
+  CacheAway: "test-e2e/faults/faults.long.test.ts",
+  BlobsAway: "test-e2e/faults/faults.long.test.ts",
+  EventLogAway: "test-e2e/faults/faults.long.test.ts",
+  EdgeAvailability: "test-e2e/faults/faults.long.test.ts",
+  ConsumerLag: "test-e2e/incidents/incidents.ts",
+  DeadLetters: "test-e2e/incidents/incidents.ts",
+  DiskFull: "test-e2e/incidents/incidents.ts",
+  ServiceDown: "test-e2e/incidents/incidents.ts",
+  ReplicasOutOfSync: "test-e2e/incidents/incidents.ts",
+};
+
+const noExporter = "It looks at an exporter that no test starts.";
+const noScenario = "No scenario plays this failure with a Prometheus.";
+
+/** Alerts whose rule is tried on made-up series only, by promtool, with the reason. */
+export const provedByPromtool: Readonly<Record<string, string>> = {
+  Watchdog: "It always fires: there is nothing to break.",
+  EngineDown: noExporter,
+  DatabaseConnections: noExporter,
+  LongTransaction: noExporter,
+  ReplicationBehind: noExporter,
+  CacheFull: noExporter,
+  PartitionsOffline: "Where one of three brokers is lost, every partition keeps a leader.",
+  DiskFills: "It predicts from an hour of measures.",
+  OutboxBloat: "It needs a million dead rows.",
+  FormerKeysInUse: "It is about an hour after a rotation, and no failure.",
+  VersionsMixed: "It needs two versions for two hours.",
+  ...Object.fromEntries(
+    [
+      "EdgeLatency",
+      "IngestAvailability",
+      "WebhookArrival",
+      "EventFreshness",
+      "ServiceAbsent",
+      "OutboxStuck",
+      "BackupOld",
+      "EventsRefused",
+      "MessagesLost",
+      "MessagesParked",
+      "Rebalances",
+      "DatabaseBusy",
+      "AccessOutdated",
+      "ConfigurationOutdated",
+      "WorkerStuck",
+      "WorkerRestarts",
+      "WebhooksOverdue",
+      "ReceiversFail",
+      "SourcesRefuse",
+      "ForbiddenTargets",
+      "OutboundProxyAway",
+      "ImagesEndProcesses",
+      "SubgraphFails",
+      "MailsLate",
+      "EventLoopBlocked",
+      "ExporterDown",
+    ].map((name) => [name, noScenario]),
+  ),
+};
