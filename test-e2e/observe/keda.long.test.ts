@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
-import { type KedaTrigger, type Measure, startKedaScalers } from "@signalbox/infra/kubernetes/tools/keda.ts";
 import {
   createCertificates,
   createReceiver,
@@ -19,6 +18,7 @@ import kafkajs from "kafkajs";
 import { parseAllDocuments } from "yaml";
 import { createClient, expectStatus } from "../journey/client.ts";
 import { removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
+import { type KedaTrigger, type Measure, startKedaScalers } from "./keda-scalers.ts";
 import { startPrometheus } from "./start-prometheus.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: manifests are looked at by path; their shape is checked by their schemas.

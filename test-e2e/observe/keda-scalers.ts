@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { environment } from "@signalbox/config";
-import { enginesFolder } from "../../engines/engine-folders.ts";
-import { fetchOnce } from "../../engines/fetch-once.ts";
-import { findGo } from "../../engines/go-program.ts";
+import { enginesFolder } from "@signalbox/infra/engines/engine-folders.ts";
+import { fetchOnce } from "@signalbox/infra/engines/fetch-once.ts";
+import { findGo } from "@signalbox/infra/engines/go-program.ts";
 
 const run = promisify(execFile);
 const version = "2.21.0";
