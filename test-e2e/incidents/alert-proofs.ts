@@ -58,6 +58,7 @@ export const provedByPromtool: Readonly<Record<string, string>> = {
       "OutboundProxyAway",
       "ImagesEndProcesses",
       "SubgraphFails",
+      "ClockOff",
       "MailsLate",
       "EventLoopBlocked",
       "ExporterDown",

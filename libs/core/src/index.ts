@@ -1,6 +1,13 @@
 export { AppError, type ErrorDetail, isAppError } from "./app-error.ts";
 export { base62 } from "./base62.ts";
-export { type Clock, createManualClock, type ManualClock, setSystemClock, systemClock } from "./clock.ts";
+export {
+  type Clock,
+  createManualClock,
+  createMovableClock,
+  type ManualClock,
+  setSystemClock,
+  systemClock,
+} from "./clock.ts";
 export { errorBody, errorDocsAt, type Refusal } from "./error-body.ts";
 export { type DetailCode, detailCodes, type ErrorCode, errorCodes } from "./error-codes.ts";
 export { graphqlErrorBody, graphqlExtensions } from "./graphql-error-body.ts";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { AppError } from "@signalbox/core";
 import { counter, gauge, histogram } from "./catalogue/declare-metric.ts";
 import { createMetrics, createTracer, mergeMetrics, metricCatalogue, toPrometheusText } from "./index.ts";
 
@@ -102,4 +103,16 @@ test("the process reports its event loop and its heap", async () => {
   for (const name of ["nodejs_eventloop_lag_p99_seconds", "nodejs_heap_size_used_bytes", "process_cpu_seconds_total"]) {
     assert.match(text, new RegExp(`^${name}{`, "m"));
   }
+});
+
+test("while an engine is away a scrape keeps the last values; another error fails it", async () => {
+  const metrics = createMetrics({ service: "images", process: false });
+  const away = new AppError("unavailable", "The database is away.");
+  const answers = [async () => 7, () => Promise.reject(away), () => Promise.reject(new Error("a fault"))];
+  metrics.gauge("signalbox_mail_oldest_seconds", async (gauge) => {
+    gauge.set({}, await (answers.shift() as () => Promise<number>)());
+  });
+  for (let scrape = 0; scrape < 2; scrape++)
+    assert.match(await metrics.text(), /signalbox_mail_oldest_seconds\{[^}]*\} 7\n/);
+  await assert.rejects(metrics.text(), /a fault/);
 });

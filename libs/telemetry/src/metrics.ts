@@ -1,3 +1,4 @@
+import { isUnavailable } from "@signalbox/core";
 import * as prometheus from "prom-client";
 import type { MetricDeclaration, MetricDeclarations } from "./catalogue/declare-metric.ts";
 import { type MetricCatalogue, metricCatalogue } from "./catalogue/metric-catalogue.ts";
@@ -41,7 +42,10 @@ type LabelsOf<C extends MetricDeclarations, N extends keyof C> = C[N]["labels"][
  */
 export interface Metrics<C extends MetricDeclarations = MetricCatalogue> {
   readonly service: string;
-  /** Creates a counter. `collect` runs before each scrape, for values that are cheaper to read than to keep. */
+  /**
+   * Creates a counter. `collect` runs before each scrape, for values that are cheaper to read than to keep. Where it finds
+   * the database or another engine away, the last values stay: zero would end an alert, and a failed scrape all of them.
+   */
   counter<N extends NamesOf<C, "counter">>(
     name: N,
     collect?: (counter: Counter<LabelsOf<C, N>>) => void | Promise<void>,
@@ -114,7 +118,10 @@ class RegisteredMetrics {
 
   counter(name: string, collect?: (counter: object) => void | Promise<void>): unknown {
     return this.#once(name, (declaration, guard) => {
-      const counter = new prometheus.Counter({ ...declaration, ...(collect && { collect: () => collect(handle) }) });
+      const counter = new prometheus.Counter({
+        ...declaration,
+        ...(collect && { collect: () => whileThere(collect(handle)) }),
+      });
       const handle = { inc: (given?: object, by = 1) => counter.inc(guard(given), by) };
       return handle;
     });
@@ -122,7 +129,10 @@ class RegisteredMetrics {
 
   gauge(name: string, collect?: (gauge: object) => void | Promise<void>): unknown {
     return this.#once(name, (declaration, guard) => {
-      const gauge = new prometheus.Gauge({ ...declaration, ...(collect && { collect: () => collect(handle) }) });
+      const gauge = new prometheus.Gauge({
+        ...declaration,
+        ...(collect && { collect: () => whileThere(collect(handle)) }),
+      });
       const handle = {
         set: (given: object, value: number) => gauge.set(guard(given), value),
         inc: (given?: object, by = 1) => gauge.inc(guard(given), by),
@@ -156,6 +166,14 @@ class RegisteredMetrics {
     const metric = make(declaration, createLabelGuard(labels, this.#combinationsMax));
     this.#made.set(name, metric);
     return metric;
+  }
+}
+
+async function whileThere(collected: void | Promise<void>): Promise<void> {
+  try {
+    await collected;
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { EventName } from "@signalbox/contracts";
-import { createManualClock, hours, minutes } from "@signalbox/core";
+import { createMovableClock, hours, minutes } from "@signalbox/core";
 import type { ReceivedEvent } from "@signalbox/events";
 import { inTransaction } from "@signalbox/storage";
 import { createStateStore } from "../src/tokens/state-store.ts";
@@ -10,7 +10,7 @@ import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";
 import { rowsWith } from "./rows-with.ts";
 
-const clock = createManualClock(new Date());
+const clock = createMovableClock();
 let account: Harness;
 let administrator: Record<string, string>;
 let contacts: ReturnType<typeof contactsOf>;

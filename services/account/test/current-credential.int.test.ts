@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { stepUpMaxAgeMs } from "@signalbox/auth";
-import { createManualClock, minutes } from "@signalbox/core";
+import { createMovableClock, minutes } from "@signalbox/core";
 import { type Harness, startAccount } from "./harness.ts";
 import { bearer, clientToken, makeClient, startIssuer } from "./oauth-fixture.ts";
 import { applications, signedIn } from "./oauth-visitor.ts";
 
-const clock = createManualClock(new Date());
+const clock = createMovableClock();
 let account: Harness;
 let issuing: Harness;
 before(async () => {

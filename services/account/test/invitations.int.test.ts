@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { createManualClock, hours, seconds } from "@signalbox/core";
+import { createMovableClock, hours, seconds } from "@signalbox/core";
 import { eventually } from "@signalbox/testing";
 import { type Harness, startAccount } from "./harness.ts";
 import { baseUrl, bearer, startIssuer, tablesWith, through } from "./oauth-fixture.ts";
@@ -14,7 +14,7 @@ import {
   type Visitor,
 } from "./oauth-visitor.ts";
 
-const clock = createManualClock(new Date());
+const clock = createMovableClock();
 let account: Harness;
 let admin: Record<string, string>;
 before(async () => {

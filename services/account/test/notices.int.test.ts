@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { createManualClock, hours, minutes } from "@signalbox/core";
+import { createMovableClock, hours, minutes } from "@signalbox/core";
 import { eventually } from "@signalbox/testing";
 import { contactsOf, freshAddress } from "./contact-parts.ts";
 import { addressBehindGateway, type Harness, startAccount } from "./harness.ts";
@@ -9,7 +9,7 @@ import { applications, codeTo, createVisitor, passThrough, signedIn, startSignIn
 
 type Headers = Record<string, string>;
 
-const clock = createManualClock(new Date());
+const clock = createMovableClock();
 let account: Harness;
 let contacts: ReturnType<typeof contactsOf>;
 let administrator: Headers;

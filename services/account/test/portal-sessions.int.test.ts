@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { createManualClock } from "@signalbox/core";
+import { createMovableClock } from "@signalbox/core";
 import { eventually } from "@signalbox/testing";
 import { type Harness, startAccount } from "./harness.ts";
 
@@ -172,7 +172,7 @@ test("a session ends when it is deleted, when its key is revoked and when its ac
 });
 
 test("an expired link is refused, and the list still says that it has expired", async (t) => {
-  const clock = createManualClock(new Date());
+  const clock = createMovableClock();
   const timed = await startAccount({}, { clock });
   t.after(timed.close);
   const headers = { "x-api-key": await timed.firstKey() };

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
-import { createManualClock, minutes } from "@signalbox/core";
+import { createMovableClock, minutes } from "@signalbox/core";
 import type { Harness } from "./harness.ts";
 import { bearer, issuer, startIssuer, through } from "./oauth-fixture.ts";
 import { applications, createVisitor, passThrough, startSignIn } from "./oauth-visitor.ts";
 
-const clock = createManualClock(new Date());
+const clock = createMovableClock();
 let account: Harness;
 before(async () => {
   account = await startIssuer({ "account.oauth.applications": applications }, { clock });

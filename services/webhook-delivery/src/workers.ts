@@ -100,16 +100,13 @@ const waiting = sql(
    join endpoints as p on p.id = q.endpoint_id group by 1`,
 );
 
-/** Measures the queue: its age for alerts, its length for an overview. */
+/** Measures the queue: its age for alerts, its length for an overview and for KEDA. */
 export function observeQueue(metrics: Metrics, pool: Pool): void {
   metrics.gauge("signalbox_webhook_due_age_seconds", async (gauge) => {
-    const answer = await pool.query<{ age: number }>(oldestDue).catch(() => null);
-    gauge.set({}, answer?.rows[0]?.age ?? 0);
+    gauge.set({}, (await pool.query<{ age: number }>(oldestDue)).rows[0]?.age ?? 0);
   });
-  // The last values stay while the database is away.
   metrics.gauge("signalbox_webhook_deliveries", async (gauge) => {
-    const answer = await pool.query<{ enabled: boolean; deliveries: number; due: number }>(waiting).catch(() => null);
-    if (answer === null) return;
+    const answer = await pool.query<{ enabled: boolean; deliveries: number; due: number }>(waiting);
     const rowOf = (enabled: boolean) => answer.rows.find((row) => row.enabled === enabled);
     gauge.set({ state: "pending" }, rowOf(true)?.deliveries ?? 0);
     gauge.set({ state: "due" }, rowOf(true)?.due ?? 0);

@@ -61,13 +61,12 @@ type OutboxGauge =
   | "signalbox_outbox_dead_depth"
   | "signalbox_outbox_uncleared_rows";
 
-/** Asks the database once for all gauges of a scrape. The last values stay while it is away. */
+/** Asks the database once for all gauges of a scrape. */
 function watchTables(metrics: Metrics, pool: Pool): void {
-  const read = coalesce(() => readOutboxState(pool).catch(() => null));
+  const read = coalesce(() => readOutboxState(pool));
   const watch = (name: OutboxGauge, value: keyof OutboxState) =>
     metrics.gauge(name, async (gauge) => {
-      const found = await read();
-      if (found) gauge.set({}, found[value]);
+      gauge.set({}, (await read())[value]);
     });
   watch("signalbox_outbox_depth", "waiting");
   watch("signalbox_outbox_age_seconds", "age");

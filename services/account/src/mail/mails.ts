@@ -80,7 +80,7 @@ const retryMsMax = seconds(30);
 function createSendDueMails({ queue, transport, log, metrics, tracer }: SendingDependencies) {
   const outcomes = metrics.counter("signalbox_mails_total");
   metrics.gauge("signalbox_mail_oldest_seconds", async (gauge) => {
-    gauge.set({}, await queue.oldestSeconds().catch(() => 0));
+    gauge.set({}, await queue.oldestSeconds());
   });
 
   return async function sendDueMails(): Promise<"again" | "done"> {
