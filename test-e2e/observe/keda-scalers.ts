@@ -20,8 +20,8 @@ const folder = join(enginesFolder, `keda-${version}`);
 const keptScalers = ["scaler.go", "kafka_scaler.go", "prometheus_scaler.go", "azure_queue_scaler.go"];
 
 /**
- * Builds KEDA's scalers of Kafka and Prometheus as they are, with the modules that KEDA locks. Cold it takes two free
- * cores two and a half minutes, because the sign-ins of three clouds belong to them.
+ * Builds KEDA's scalers of Kafka and Prometheus as they are, with the modules that KEDA locks. Cold it takes almost
+ * five minutes of processor time, because the sign-ins of three clouds belong to them.
  */
 async function fetchScalers(): Promise<string> {
   await fetchOnce(folder, async (target) => {
