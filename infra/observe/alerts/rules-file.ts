@@ -19,11 +19,11 @@ export function isForSmall({ expr }: Alert): boolean {
   return jobs.length === 0 || jobs.some((job) => smallJobs.includes(job));
 }
 
-/** Builds the rules file of one alert, with its recorded series. */
-export function rulesFileOf(name: string): string {
+/** Builds the rules file of some alerts, with their recorded series. */
+export function rulesFileOf(...names: readonly string[]): string {
   return rulesOf(
-    slos.filter(({ alert }) => alert === name),
-    alerts.filter((alert) => alert.name === name),
+    slos.filter(({ alert }) => names.includes(alert)),
+    alerts.filter(({ name }) => names.includes(name)),
   );
 }
 

@@ -116,3 +116,24 @@ test("while an engine is away a scrape keeps the last values; another error fail
     assert.match(await metrics.text(), /signalbox_mail_oldest_seconds\{[^}]*\} 7\n/);
   await assert.rejects(metrics.text(), /a fault/);
 });
+
+test("a value that the database keeps back delays a scrape by a second, is asked for once, and comes later", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const metrics = createMetrics({ service: "images", process: false });
+  const answer = Promise.withResolvers<number>();
+  let asked = 0;
+  metrics.gauge("signalbox_mail_oldest_seconds", async (gauge) => {
+    asked++;
+    gauge.set({}, await answer.promise);
+  });
+  const scrape = () => {
+    const text = metrics.text();
+    t.mock.timers.tick(1_000);
+    return text;
+  };
+  const shown = /signalbox_mail_oldest_seconds\{[^}]*\} 7\n/;
+  for (let time = 0; time < 2; time++) assert.doesNotMatch(await scrape(), shown);
+  assert.equal(asked, 1);
+  answer.resolve(7);
+  assert.match(await metrics.text(), shown);
+});

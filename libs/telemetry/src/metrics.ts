@@ -44,7 +44,8 @@ export interface Metrics<C extends MetricDeclarations = MetricCatalogue> {
   readonly service: string;
   /**
    * Creates a counter. `collect` runs before each scrape, for values that are cheaper to read than to keep. Where it finds
-   * the database or another engine away, the last values stay: zero would end an alert, and a failed scrape all of them.
+   * the database or another engine away or slow, the last values stay: zero would end an alert, and a scrape that fails
+   * or waits all of them.
    */
   counter<N extends NamesOf<C, "counter">>(
     name: N,
@@ -120,7 +121,7 @@ class RegisteredMetrics {
     return this.#once(name, (declaration, guard) => {
       const counter = new prometheus.Counter({
         ...declaration,
-        ...(collect && { collect: () => whileThere(collect(handle)) }),
+        ...(collect && { collect: collector(() => collect(handle)) }),
       });
       const handle = { inc: (given?: object, by = 1) => counter.inc(guard(given), by) };
       return handle;
@@ -131,7 +132,7 @@ class RegisteredMetrics {
     return this.#once(name, (declaration, guard) => {
       const gauge = new prometheus.Gauge({
         ...declaration,
-        ...(collect && { collect: () => whileThere(collect(handle)) }),
+        ...(collect && { collect: collector(() => collect(handle)) }),
       });
       const handle = {
         set: (given: object, value: number) => gauge.set(guard(given), value),
@@ -169,9 +170,25 @@ class RegisteredMetrics {
   }
 }
 
-async function whileThere(collected: void | Promise<void>): Promise<void> {
+/** Time that a scrape waits for one value. Prometheus gives up after ten seconds, and with the scrape goes every value. */
+const collectMsMax = 1_000;
+
+/** Bounds the work before a scrape. What is late is set by then, or by the next scrape, which does not ask again. */
+function collector(collect: () => void | Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  return async () => {
+    running ??= whileThere(collect).finally(() => {
+      running = null;
+    });
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, collectMsMax);
+    await Promise.race([running, late.promise]).finally(() => clearTimeout(timer));
+  };
+}
+
+async function whileThere(collect: () => void | Promise<void>): Promise<void> {
   try {
-    await collected;
+    await collect();
   } catch (error) {
     if (!isUnavailable(error)) throw error;
   }

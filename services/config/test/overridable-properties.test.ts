@@ -47,7 +47,6 @@ const overridable = [
   "database.lock-timeout",
   "database.pool.max",
   "database.pool.waiting-max",
-  "database.start-wait",
   "database.statement-timeout",
   "defaults.locale",
   "defaults.pageSize",
