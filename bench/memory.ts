@@ -13,7 +13,8 @@ import { type Memory, memoryOfEmbedded } from "./start.ts";
 /** Long enough for what a start leaves behind to be collected. */
 const restMs = minutes(1);
 const afterLoadMs = seconds(10);
-const load = { perSecond: 100, seconds: 60, connections: 32 };
+/** Below every limit of one account, together. */
+const load = { perSecond: 40, seconds: 60, connections: 32 };
 const targetsMiB = { atRest: 260, afterLoad: 500, processes: 850 };
 
 /** Resident memory of the embedded system, at rest and after a minute of load, and of one idle process per service. */

@@ -17,6 +17,9 @@ export const systemClock: Clock = {
   steadyMs: () => performance.now(),
 };
 
+/** Returns the true time for one that the machine wrote down itself, such as that of a file; both in milliseconds. */
+export const trueMs = (machineMs: number): number => machineMs + correctionMs;
+
 /** Smaller offsets are left to NTP: an answer that brings the time takes some of it, and no rule of ours is finer. */
 const toleranceMs = 1_000;
 
@@ -32,10 +35,10 @@ export interface ClockOffset {
  * Gives the whole process the true time, where its own is wrong by more than a second: less than that is not worth the
  * step.
  */
-export function setSystemClock(trueMs: number): ClockOffset {
-  const offsetMs = trueMs - Date.now();
+export function setSystemClock(nowMs: number): ClockOffset {
+  const offsetMs = nowMs - Date.now();
   const wasCorrected = correctionMs !== 0;
-  if (Math.abs(trueMs - systemClock.nowMs()) > toleranceMs)
+  if (Math.abs(nowMs - systemClock.nowMs()) > toleranceMs)
     correctionMs = Math.abs(offsetMs) > toleranceMs ? Math.round(offsetMs) : 0;
   return { offsetMs, isNews: correctionMs !== 0 && !wasCorrected };
 }

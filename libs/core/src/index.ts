@@ -7,6 +7,7 @@ export {
   type ManualClock,
   setSystemClock,
   systemClock,
+  trueMs,
 } from "./clock.ts";
 export { errorBody, errorDocsAt, type Refusal } from "./error-body.ts";
 export { type DetailCode, detailCodes, type ErrorCode, errorCodes } from "./error-codes.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, it, mock } from "node:test";
 import { internalTokenHeader } from "@signalbox/auth";
-import { newId, setSystemClock, systemClock, timeOfPublicId } from "@signalbox/core";
+import { newId, setSystemClock, systemClock, trueMs, timeOfPublicId } from "@signalbox/core";
 import { createInternalApp } from "@signalbox/http";
 import { httpProperties } from "@signalbox/http/properties";
 import { openPool } from "@signalbox/storage";
@@ -70,6 +70,7 @@ it("a clock that goes wrong is corrected, said once, shown, and left alone when 
     [3_600],
   );
   assert.match(await metrics.text(), /signalbox_clock_offset_seconds\{.*\} 3[56]\d\d/);
+  assert.ok(Math.abs(trueMs(Date.now()) - realMs()) < 60_000, "the time of a file that the machine has just written");
   setMachine(0);
   await measure();
   assert.equal(isRight(), true);

@@ -3,7 +3,7 @@ import { createReadStream, type Stats } from "node:fs";
 import { access, constants, link, mkdir, open, rename, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { hours } from "@signalbox/core";
+import { hours, trueMs } from "@signalbox/core";
 import { listFiles, removeOldFiles } from "./list-files.ts";
 import { checkKey, checkPrefix } from "./object-key.ts";
 import {
@@ -163,10 +163,10 @@ async function syncFolder(folder: string): Promise<void> {
   await handle.sync().finally(() => handle.close());
 }
 
-const headOf = ({ size, mtime, mtimeMs, ino }: Stats): ObjectHead => ({
+const headOf = ({ size, mtimeMs, ino }: Stats): ObjectHead => ({
   size,
   etag: `${ino.toString(36)}-${Math.round(mtimeMs * 1000).toString(36)}-${size.toString(36)}`,
-  modifiedAt: mtime,
+  modifiedAt: new Date(trueMs(mtimeMs)),
 });
 
 /** A missing file is null, but a missing store is an outage: a folder that is not mounted must not read as empty. */

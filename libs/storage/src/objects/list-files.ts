@@ -1,6 +1,7 @@
 import type { Dirent } from "node:fs";
 import { readdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { trueMs } from "@signalbox/core";
 import type { StoredObject } from "./object-store.ts";
 
 /**
@@ -20,7 +21,7 @@ async function* walk(root: string, folder: string, prefix: string, after: string
       if (reaches && !passed) yield* walk(root, key, prefix, after);
     } else if (key.startsWith(prefix) && key > after) {
       const found = await stat(join(root, key)).catch(() => null); // deleted during the listing
-      if (found) yield { key, size: found.size, modifiedAt: found.mtime };
+      if (found) yield { key, size: found.size, modifiedAt: new Date(trueMs(found.mtimeMs)) };
     }
   }
 }
@@ -39,6 +40,6 @@ export async function removeOldFiles(folder: string, beforeMs: number): Promise<
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
     const found = await stat(path).catch(() => null); // another process removes old files as well
-    if (found && found.mtimeMs < beforeMs) await unlink(path).catch(() => {});
+    if (found && trueMs(found.mtimeMs) < beforeMs) await unlink(path).catch(() => {});
   }
 }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, join } from "node:path";
 import process from "node:process";
-import { hours, systemClock } from "@signalbox/core";
+import { hours, systemClock, trueMs } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 
 /** Folders of another machine's processes count as abandoned after this age; their use cannot be seen from here. */
@@ -46,7 +46,7 @@ function isOfTheDead(folder: string, pid: number): boolean {
 
 async function isOld(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => null);
-  return found !== null && systemClock.nowMs() - found.mtimeMs > abandonedMs;
+  return found !== null && systemClock.nowMs() - trueMs(found.mtimeMs) > abandonedMs;
 }
 
 function isAlive(pid: number): boolean {

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { systemClock } from "@signalbox/core";
+import { systemClock, trueMs } from "@signalbox/core";
 
 interface RequestQueue {
   throttleCheckTimeoutId: NodeJS.Timeout | null;
@@ -18,7 +18,7 @@ const queue: RequestQueue = createRequire(import.meta.url)("kafkajs/src/network/
 
 queue.scheduleCheckPendingRequests = function scheduleCheckPendingRequests(this: RequestQueue) {
   if (this.throttleCheckTimeoutId) return;
-  const throttledMs = this.throttledUntil - systemClock.nowMs();
+  const throttledMs = trueMs(this.throttledUntil) - systemClock.nowMs();
   if (this.pending.length === 0 && throttledMs <= 0) return;
   this.throttleCheckTimeoutId = setTimeout(
     () => {
