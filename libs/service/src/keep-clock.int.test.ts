@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, it, mock } from "node:test";
 import { internalTokenHeader } from "@signalbox/auth";
-import { newId, setSystemClock, systemClock, trueMs, timeOfPublicId } from "@signalbox/core";
+import { newId, setSystemClock, systemClock, timeOfPublicId, trueMs } from "@signalbox/core";
 import { createInternalApp } from "@signalbox/http";
 import { httpProperties } from "@signalbox/http/properties";
 import { openPool } from "@signalbox/storage";
