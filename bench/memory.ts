@@ -63,7 +63,7 @@ async function embedded(): Promise<{ readonly atRest: Memory; readonly afterLoad
 }
 
 async function enginesIdle(): Promise<Readonly<Record<string, number>>> {
-  const system = await startEnginesSystem({ properties: { "log.level": "warn" } });
+  const system = await startEnginesSystem();
   try {
     await sleep(restMs);
     const sizes = services.map(
