@@ -17,13 +17,10 @@ export const provedByBreak: Readonly<Record<string, string>> = {
   ReplicasOutOfSync: "test-e2e/incidents/incidents.ts",
   AccessOutdated: "test-e2e/observe/alerts.long.test.ts",
   ConfigurationOutdated: "test-e2e/observe/alerts.long.test.ts",
-  DatabaseBusy: "test-e2e/observe/alerts.long.test.ts",
-  EventLoopBlocked: "test-e2e/observe/alerts.long.test.ts",
   OutboxStuck: "test-e2e/observe/alerts.long.test.ts",
   ReceiversFail: "test-e2e/observe/alerts.long.test.ts",
   ServiceAbsent: "test-e2e/observe/alerts.long.test.ts",
   SourcesRefuse: "test-e2e/observe/alerts.long.test.ts",
-  SubgraphFails: "test-e2e/observe/alerts.long.test.ts",
   WebhooksOverdue: "test-e2e/observe/alerts.long.test.ts",
 };
 
@@ -60,6 +57,9 @@ export const provedByPromtool: Readonly<Record<string, string>> = {
       "OutboundProxyAway",
       "ImagesEndProcesses",
       "ClockOff",
+      "SubgraphFails",
+      "EventLoopBlocked",
+      "DatabaseBusy",
       "MailsLate",
       "ExporterDown",
     ].map((name) => [name, noScenario]),

@@ -14,13 +14,10 @@ const endpointsPath = "/api/v1/webhooks/endpoints";
 const names = [
   "AccessOutdated",
   "ConfigurationOutdated",
-  "DatabaseBusy",
-  "EventLoopBlocked",
   "OutboxStuck",
   "ReceiversFail",
   "ServiceAbsent",
   "SourcesRefuse",
-  "SubgraphFails",
   "WebhooksOverdue",
 ];
 let system: EmbeddedSystem;
@@ -124,33 +121,6 @@ test("a session that somebody left open on the log", async () => {
     await sleep(500);
   };
   await fire(["OutboxStuck", "AccessOutdated", "ConfigurationOutdated"], { act, mend: unlock });
-});
-
-test("a session that somebody left open on the tables of deliveries", async () => {
-  const unlock = await lockTables(system.databaseUrl("webhook-delivery"));
-  const asked: Promise<unknown>[] = [];
-  const ask = { body: { query: "{ webhookEndpoints(first: 1) { nodes { id } } }" } };
-  const act = async () => {
-    for (let count = 0; count < 10; count++)
-      asked.push(
-        send("/graphql", ask).catch(() => {}),
-        send(endpointsPath).catch(() => {}),
-      );
-    await sleep(200);
-  };
-  await fire(["DatabaseBusy", "SubgraphFails"], { act, mend: unlock });
-  await Promise.all(asked);
-  assert.equal((await send(endpointsPath)).status, 200);
-});
-
-test("a process that gets no turn", async () => {
-  const act = async () => {
-    system.process.signal("SIGSTOP");
-    await sleep(1_200);
-    system.process.signal("SIGCONT");
-    await sleep(300);
-  };
-  await fire(["EventLoopBlocked"], { act, mend: async () => {} });
 });
 
 test("a Prometheus that finds no service", async () => {
