@@ -45,7 +45,7 @@ export async function prepareHotOperations(
     op("show a stored rendition", 0, 200, content),
     op("show a rendition that the client has", 0, 304, content, () => ({ headers: { "if-none-match": etag } })),
     op("accept a webhook", 14, 202, ingest_path, signedWebhook),
-    op("publish an event and deliver it", 3, 202, "/api/v1/webhooks/events", () => ({
+    op("publish an event and deliver it", 2, 202, "/api/v1/webhooks/events", () => ({
       body: { type: "order.paid", data: { filling } },
     })),
     op("publish an event to a queue", 6, 202, "/api/v1/webhooks/events", () => ({
