@@ -4,36 +4,17 @@ import { type PageLimits, requestLoader } from "@signalbox/graphql";
 import type { Mounts } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { openService, refusalOf } from "@signalbox/service";
-import {
-  atStart,
-  createDayTables,
-  createSealer,
-  databaseOptions,
-  dayMs,
-  openPool,
-  type Pool,
-  prismaAdapter,
-} from "@signalbox/storage";
+import { atStart, createSealer, databaseOptions, openPool, type Pool } from "@signalbox/storage";
 import { type Accounts, createAccounts } from "./accounts/accounts.ts";
-import { createAccountCreation } from "./administration/account-creation.ts";
-import { createAccountReference } from "./administration/account-reference.ts";
-import { createAccountRoles } from "./administration/account-roles.ts";
-import { createAccountSearchStore } from "./administration/account-search-store.ts";
-import { createAdministratorReads } from "./audit/administrator-reads.ts";
-import { auditDays } from "./audit/audit-entry.ts";
-import { createAuditStore } from "./audit/audit-store.ts";
 import { whyAudited } from "./audit/why-audited.ts";
-import { type Base, type Opened, openBase } from "./base.ts";
+import { type Opened, openBase } from "./base.ts";
 import { confirmationPath } from "./contacts/contact-link.ts";
 import { createContactLinkListener } from "./contacts/contact-link-pages.ts";
 import { openContacts } from "./contacts/open-contacts.ts";
-import { createAccountPurge } from "./deletion/account-purge.ts";
-import { createPurgeStore } from "./deletion/purge-store.ts";
 import { type EdgeParts, serviceEdges } from "./edges.ts";
 import { type AccountExport, createAccountExport, openRemoteSections, ownSectionsOf } from "./export/account-export.ts";
 import { firstLinkPath } from "./first-link/first-link.ts";
 import { createFirstLinkListener } from "./first-link/first-link-pages.ts";
-import { PrismaClient } from "./generated/prisma/client.ts";
 import { invitationsPath } from "./invitations/invitation.ts";
 import { createInvitationListener } from "./invitations/invitation-pages.ts";
 import { openInvitations } from "./invitations/open-invitations.ts";
@@ -41,15 +22,14 @@ import { openLogins, openProofs, openSignIns } from "./logins.ts";
 import { sealedMails } from "./mail/mail-queue.ts";
 import { metadataPrefix, mountPath } from "./oauth/issuer-settings.ts";
 import { createProtectedResource, resourceMetadataPrefix } from "./oauth/protected-resource.ts";
-import { type Credentials, openCredentials } from "./open-credentials.ts";
+import { openAdministration } from "./open-administration.ts";
+import { openCredentials } from "./open-credentials.ts";
 import type { LimiterOf } from "./pages/callers.ts";
 import { createPages } from "./pages/pages.ts";
 import { principalRoutes } from "./principals/principal-routes.ts";
 import type { Configured, Properties } from "./properties.ts";
 import { whySignedIn } from "./sign-ins/why-signed-in.ts";
 import { sealedSigningKeys } from "./signing-keys/signing-key-store.ts";
-import { createLastAdministrator } from "./statuses/last-administrator.ts";
-import { createStatuses } from "./statuses/statuses.ts";
 import { sealedState } from "./tokens/state-store.ts";
 import { startWorkers } from "./workers.ts";
 
@@ -140,61 +120,6 @@ export function openCapabilities(context: Configured, opened: OpenedAccount) {
   const contacts = openContacts(context, { base, proofs, identities, issuedTokens, signsInByMail });
   const administration = openAdministration(context, { base, credentials, rolesAreOurs: signsInByMail });
   return { base, proofs, credentials, pages, invitations, signIns, logins, contacts, administration };
-}
-
-interface AdministrationDependencies {
-  readonly base: Base;
-  readonly credentials: Credentials;
-  /** True when roles are granted here. */
-  readonly rolesAreOurs: boolean;
-}
-
-/** Opens the operations on accounts by their owners and administrators, and the reads of the audit. */
-function openAdministration(
-  { configuration, clock }: Configured,
-  { base, credentials, rolesAreOurs }: AdministrationDependencies,
-) {
-  const { pool, outbox, accountStore, accountRecords, audit, access, statusTransitions, firstValues } = base;
-  const { apiKeys } = credentials;
-  const accountReference = createAccountReference({ accountStore, accountRecords, audit, clock });
-  const lastAdministrator = createLastAdministrator(rolesAreOurs);
-  const auditDaysKept = () => configuration.get("account.audit.retention-days");
-  return {
-    rolesAreOurs,
-    statuses: createStatuses({ accountStore, statusTransitions, lastAdministrator, audit, clock }),
-    accountRoles: createAccountRoles({
-      accountStore,
-      accountReference,
-      access,
-      audit,
-      clock,
-      lastAdministrator,
-      rolesAreOurs,
-    }),
-    accountCreation: createAccountCreation({
-      accountStore,
-      apiKeys,
-      audit,
-      outbox,
-      clock,
-      firstValues,
-      rolesAreOurs,
-    }),
-    accountSearch: createAccountSearchStore({ prisma: new PrismaClient({ adapter: prismaAdapter(pool) }) }),
-    administratorReads: createAdministratorReads({ pool, audit, clock }),
-    auditStore: createAuditStore({ pool, clock, retentionDays: auditDaysKept }),
-    auditDayTables: createDayTables({ pool, clock, keepMs: () => auditDaysKept() * dayMs }, [auditDays]),
-    accountPurge: createAccountPurge({
-      pool,
-      accountStore,
-      purgeStore: createPurgeStore(pool),
-      access,
-      outbox,
-      audit,
-      clock,
-      retentionDays: () => configuration.get("account.retention-days"),
-    }),
-  };
 }
 
 /** Opens the export of an account, with the lists of other services. */

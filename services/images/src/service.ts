@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ImageResource } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
@@ -22,11 +21,7 @@ import { createBlobs } from "./blobs/blobs.ts";
 import { imageConsumers } from "./consumers.ts";
 import { createDeletionStore } from "./deletions/deletion-store.ts";
 import { createDeletions } from "./deletions/deletions.ts";
-import { createCompleteUpload } from "./direct-uploads/complete-upload.ts";
-import { createDirectUploadStore } from "./direct-uploads/direct-upload-store.ts";
-import { createDirectUploads } from "./direct-uploads/direct-uploads.ts";
-import { openResumableTarget } from "./direct-uploads/resumable-target.ts";
-import { createPresignedTarget } from "./direct-uploads/upload-target.ts";
+import { openDirectUploads } from "./direct-uploads/open-direct-uploads.ts";
 import { serviceEdges } from "./edges.ts";
 import { createImageEvents, type Image, viewImage } from "./images/image.ts";
 import { createImageStore, type ImageStore } from "./images/image-store.ts";
@@ -44,7 +39,7 @@ import { createSigningKeyStore, sealedSigningKeys } from "./signing/signing-key-
 import { createSigningKeys } from "./signing/signing-keys.ts";
 import { createImageStatistics } from "./statistics/image-statistics.ts";
 import { createFetchFile } from "./uploads/fetch-file.ts";
-import { createOriginals, type Originals } from "./uploads/originals.ts";
+import { createOriginals } from "./uploads/originals.ts";
 import { openStagingArea, type StagingArea } from "./uploads/staging-area.ts";
 import { createUploads } from "./uploads/uploads.ts";
 import { startWorkers } from "./workers.ts";
@@ -54,12 +49,10 @@ const schemaFile = new URL("../schema.graphql", import.meta.url);
 
 /** Well within the minute in which the bytes of a deleted image must be erased. */
 const eraseEveryMs = seconds(5);
-const sweepUploadsEveryMs = seconds(30);
 
 /** A process that runs the image worker too shares one pool between both. */
 type Context = ServiceContext<Properties> & { readonly imagePool?: ImagePool };
 type Files = Awaited<ReturnType<typeof openFiles>>;
-type Records = ReturnType<typeof createRecords>;
 
 /** The worker has no listener, and its jobs are ours. */
 const workerJobs = {
@@ -91,7 +84,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const fetchFile = openFetchFile(context, staging);
   const mayImport = () => configuration.get("capabilities.imageImport");
   const uploads = createUploads({ fetchFile, originals, images, imageStore, mayImport });
-  const directUpload = await openDirectUploads(context, opened, files, records, originals);
+  const directUpload = await openDirectUploads(context, opened, { files, images, imageStore, view, originals });
 
   const { signingKeyStore, signingKeys, signedUrls } = createSigning(context, opened, sealer, imageStore);
   const imageStatistics = createImageStatistics({ pool, clock });
@@ -214,59 +207,6 @@ function createRecords(
     variants,
     eraseWakeUp,
   };
-}
-
-/** Opens the uploads whose bytes go to the store without this service, or to a folder beside its objects. */
-async function openDirectUploads(
-  context: Context,
-  { pool, outbox }: OpenedService,
-  files: Files,
-  records: Records,
-  originals: Originals,
-) {
-  const { configuration, clock, metrics } = context;
-  const { images, imageStore, view } = records;
-  const uploadBytesMax = () => configuration.get("limits.maxUploadBytes");
-  const directUploadStore = createDirectUploadStore(pool);
-  const uploadTarget = await openUploadTarget(context, files);
-  const sweepWakeUp = createWakeUp(sweepUploadsEveryMs);
-  const directUploads = createDirectUploads({
-    pool,
-    directUploadStore,
-    uploadTarget,
-    outbox,
-    clock,
-    metrics,
-    limits: () => ({
-      isOffered: configuration.get("capabilities.imageDirectUpload"),
-      acceptedTypes: configuration.get("supported.imageTypes"),
-      fileBytesMax: uploadBytesMax(),
-      openMax: configuration.get("images.direct-upload.open-max"),
-      openBytesMax: configuration.get("images.direct-upload.bytes-max"),
-      livesMs: configuration.get("images.direct-upload.expires-after"),
-    }),
-    sweepSoon: sweepWakeUp.wake,
-  });
-  const completeUpload = createCompleteUpload({
-    directUploads,
-    directUploadStore,
-    uploadTarget,
-    staging: files.staging,
-    originals,
-    images,
-    imageStore,
-    clock,
-  });
-  return { directUploads, directUploadStore, completeUpload, sweepWakeUp, view, clock, uploadBytesMax };
-}
-
-/** Chooses the object store itself where clients can reach it, else a folder. */
-async function openUploadTarget({ configuration, log }: Context, { objects, objectFiles }: Files) {
-  const { presignPut, folder } = objects;
-  if (presignPut) return createPresignedTarget({ ...objects, presignPut });
-  if (!folder) throw new Error("the object store supports direct uploads neither by clients nor in its folder");
-  const baseUrl = configuration.get("http.base-url");
-  return openResumableTarget({ folder: join(objectFiles.directory, "direct-uploads"), baseUrl, log });
 }
 
 async function openOwnPool({ configuration, clock, log, runner, metrics }: Context): Promise<ImagePool> {

@@ -61,7 +61,7 @@ function addLagGauge(metrics: Metrics, consumers: readonly WatchedConsumer[], va
   });
 }
 
-/** Depth and age of the parked messages. The last values stay while the database is away. */
+/** Depth and age of the parked messages. */
 function addParkedGauge(
   metrics: Metrics,
   consumers: readonly WatchedConsumer[],
@@ -72,6 +72,6 @@ function addParkedGauge(
     const read = consumers.map(async ({ consumer, parked }) => {
       if (parked) gauge.set({ consumer }, (await parked())[value]);
     });
-    await Promise.allSettled(read);
+    await Promise.all(read);
   });
 }

@@ -288,15 +288,8 @@ function neededBy(access: LogAccess): AclEntry[] {
   ];
 }
 
-const textOf = (entry: AclEntry): string =>
-  [
-    entry.resourceType,
-    entry.resourcePatternType,
-    entry.resourceName,
-    entry.operation,
-    entry.permissionType,
-    entry.host,
-  ].join(" ");
+const textOf = ({ resourceType, resourceName, resourcePatternType, operation, permissionType, host }: AclEntry) =>
+  [resourceType, resourceName, resourcePatternType, operation, permissionType, host].join(" ");
 
 function describe(entry: AclEntry): string {
   const word = (words: object, value: number) =>
