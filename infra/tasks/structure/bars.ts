@@ -19,7 +19,7 @@ const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>
   config: [38, 3_910],
   console: [179, 16_100],
   gateway: [63, 6_520],
-  images: [57, 6_200],
+  images: [58, 6_220],
   "webhook-delivery": [93, 12_830],
   "webhook-ingest": [70, 8_470],
 };
