@@ -18,9 +18,9 @@ const dueSources = sql(
 );
 
 /** Read from the database: the rate of requests is limited by the clock. */
-const newestRun = sql(
-  "test.newest-run",
-  "select status from reconciliations where source_id = $1 and trigger = $2 order by created_at desc limit 1",
+const statuses = sql(
+  "test.run-statuses",
+  "select status from reconciliations where source_id = $1 and trigger = $2 order by created_at desc",
 );
 
 /** The calls of an owner whose sources are compared with their senders' lists, and the end of their runs. */
@@ -45,13 +45,15 @@ export function comparedSources(ingest: Harness, clock: ManualClock | null = nul
     runsOf,
     receivedOf: async (who: TestPerson, source: TestSource, query = ""): Promise<Body[]> =>
       (await read(who, at(source, `/received?limit=100${query}`))).items,
-    /** Waits for the end of the newest run of the source with this trigger. */
-    ended: (who: TestPerson, source: TestSource, trigger: string): Promise<Body> =>
+    /** Waits for the end of the newest run of the source with this trigger, or of the oldest. */
+    ended: (who: TestPerson, source: TestSource, trigger: string, which: "newest" | "oldest" = "newest") =>
       eventually(
-        async () => {
-          const [newest] = (await ingest.pool.query<{ status: string }>(newestRun, [source.id, trigger])).rows;
-          if (newest && newest.status !== "running")
-            return (await runsOf(who, source)).find((run) => run.trigger === trigger);
+        async (): Promise<Body> => {
+          const place = which === "newest" ? 0 : -1;
+          const { rows } = await ingest.pool.query<{ status: string }>(statuses, [source.id, trigger]);
+          const status = rows.at(place)?.status;
+          if (status !== undefined && status !== "running")
+            return (await runsOf(who, source)).filter((run) => run.trigger === trigger).at(place);
           await goOn();
           return null;
         },
