@@ -1,4 +1,4 @@
-import { createDayTables, dayMs, prismaAdapter } from "@signalbox/storage";
+import { createDayTables, dayMs } from "@signalbox/storage";
 import { createAccountCreation } from "./administration/account-creation.ts";
 import { createAccountReference } from "./administration/account-reference.ts";
 import { createAccountRoles } from "./administration/account-roles.ts";
@@ -9,7 +9,6 @@ import { createAuditStore } from "./audit/audit-store.ts";
 import type { Base } from "./base.ts";
 import { createAccountPurge } from "./deletion/account-purge.ts";
 import { createPurgeStore } from "./deletion/purge-store.ts";
-import { PrismaClient } from "./generated/prisma/client.ts";
 import type { Credentials } from "./open-credentials.ts";
 import type { Configured } from "./properties.ts";
 import { createLastAdministrator } from "./statuses/last-administrator.ts";
@@ -53,7 +52,7 @@ export function openAdministration(
       firstValues,
       rolesAreOurs,
     }),
-    accountSearch: createAccountSearchStore({ prisma: new PrismaClient({ adapter: prismaAdapter(pool) }) }),
+    accountSearch: createAccountSearchStore(pool),
     administratorReads: createAdministratorReads({ pool, audit, clock }),
     auditStore: createAuditStore({ pool, clock, retentionDays: auditDaysKept }),
     auditDayTables: createDayTables({ pool, clock, keepMs: () => auditDaysKept() * dayMs }, [auditDays]),
