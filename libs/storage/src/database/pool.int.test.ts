@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import { isUnavailable } from "@signalbox/core";
 import { eventually, startEngine, type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
 import { isUniqueViolation } from "./errors.ts";
@@ -163,6 +164,30 @@ describe("a database that goes away", () => {
       assert.match((await pool.health()) ?? "", /cannot reach its database/);
       await engine.resume();
       await eventually(async () => (await pool.query(one)).rowCount === 1);
+      await pool.close();
+    } finally {
+      await engine.close();
+    }
+  });
+
+  it("is not silent to a process that lacks a processor itself", async () => {
+    const engine = await startEngine("postgres");
+    try {
+      const pool = open({ url: engine.url, max: 1, silence: { quietMs: 50, probeMs: 300 } });
+      await eventually(() => pool.query(one).then(() => true));
+      await engine.pause();
+      let isRefused = false;
+      const underWay = assert.rejects(pool.query(one), { code: "unavailable" }).finally(() => {
+        isRefused = true;
+      });
+      for (let burst = 0; burst < 6; burst++) {
+        const endMs = performance.now() + 400;
+        while (performance.now() < endMs);
+        await turn();
+      }
+      assert.equal(isRefused, false);
+      await underWay;
+      await engine.resume();
       await pool.close();
     } finally {
       await engine.close();

@@ -18,11 +18,14 @@ interface Wait {
 }
 
 const lookMs = 200;
+/** Share of a probe that this process may have waited for a processor itself. */
+const lateShareMax = 0.1;
 
 /**
  * Detects a server that accepts connections and statements but answers none: halted, or behind a network that drops
  * packets. A long statement looks the same on its own connection, so a new connection decides: when that one gets no
- * answer either, the listeners of `onSilence` are called, and `isSilent` stays true until the server answers again.
+ * answer either, the listeners of `onSilence` are called, and `isSilent` stays true until the server answers again. A
+ * process that lacks a processor itself judges nobody: breaking its connections would add to the load.
  */
 export class SilenceWatch {
   readonly #options: SilenceOptions;
@@ -30,6 +33,9 @@ export class SilenceWatch {
   readonly #waits = new Set<Wait>();
   readonly #looking: NodeJS.Timeout;
   #heardMs = 0;
+  #lookedMs = systemClock.steadyMs();
+  /** Time in all by which looks were late. */
+  #lateMs = 0;
   #isAsking = false;
   isSilent = false;
 
@@ -70,6 +76,9 @@ export class SilenceWatch {
   }
 
   #look(): void {
+    const nowMs = systemClock.steadyMs();
+    this.#lateMs += Math.max(0, nowMs - this.#lookedMs - lookMs);
+    this.#lookedMs = nowMs;
     if (this.#isAsking || !(this.isSilent || this.#isOverdue())) return;
     this.#isAsking = true;
     void this.#ask().finally(() => {
@@ -85,11 +94,12 @@ export class SilenceWatch {
   }
 
   async #ask(): Promise<void> {
-    const startedMs = systemClock.steadyMs();
+    const [startedMs, lateMs] = [systemClock.steadyMs(), this.#lateMs];
     const answers = await this.#isAnswered();
     if (!answers) await turn(); // after a pause of this process its timers fire before its sockets are read
+    const isSlowItself = this.#lateMs - lateMs > this.#options.probeMs * lateShareMax;
     if (answers || this.#heardMs > startedMs) this.#hear();
-    else this.#miss();
+    else if (!isSlowItself) this.#miss();
   }
 
   async #isAnswered(): Promise<boolean> {
