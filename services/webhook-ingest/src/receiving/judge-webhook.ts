@@ -123,13 +123,11 @@ async function judgeByCertificate(judge: Judge, webhook: DecodedWebhook, known: 
   const certificate = found?.outcome === "found" ? found.certificate : null;
   const judgement = judgeWebhook(judge, webhook, known, certificate);
   if (found?.outcome === "away" && "reason" in judgement && judgement.outcome === "not-verified") return keysAway;
-  const confirmUrl = "answer" in judgement ? confirmUrlOf(judgement) : undefined;
+  const isChallenged = "outcome" in judgement && judgement.outcome === "challenged";
+  const confirmUrl = isChallenged ? judgement.answer.confirmUrl : undefined;
   if (confirmUrl === undefined || isTrustedHost?.(confirmUrl)) return judgement;
   return { outcome: "not-verified", reason: "certificate_not_allowed" };
 }
-
-const confirmUrlOf = (judgement: Extract<Judgement, { answer: unknown }>): string | undefined =>
-  judgement.outcome === "challenged" ? judgement.answer.confirmUrl : undefined;
 
 /** Refusals of a body that cannot be decoded. */
 const undecodedAs = {
@@ -222,9 +220,8 @@ function judgeContent(
   if (answer !== null) return { outcome: "challenged", answer };
 
   const { deliveryId, eventType } = identityOf(source, scheme, signed, reading.value);
-  if (deliveryId !== null && deliveryId.value.length > deliveryIdCharactersMax) {
+  if (deliveryId !== null && deliveryId.value.length > deliveryIdCharactersMax)
     return { outcome: "no-delivery-id", reason: "delivery_id_too_long" };
-  }
   if (!acceptsType(source, eventType?.value ?? null))
     return { outcome: "type-refused", reason: "event_type_not_accepted" };
   const signedSeconds = time.timestampSeconds;

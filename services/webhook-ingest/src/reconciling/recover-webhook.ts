@@ -1,6 +1,6 @@
 import { AppError } from "@signalbox/core";
 import type { DeliveryWriter } from "../receiving/delivery-writer.ts";
-import { type Judge, type Judgement, judgeAgainstSource, judgeCopy, type Webhook } from "../receiving/judge-webhook.ts";
+import { type Judge, judgeAgainstSource, judgeCopy, type Webhook } from "../receiving/judge-webhook.ts";
 import type { KnownSource } from "../sources/known-sources.ts";
 import { addressOf, ingestPathOf } from "../sources/source.ts";
 import type { MissedStore } from "./missed-store.ts";
@@ -18,38 +18,35 @@ export interface Turn {
 interface Dependencies {
   readonly judge: Judge;
   readonly deliveryWriter: Pick<DeliveryWriter, "write">;
-  readonly missed: MissedStore;
+  readonly missed: Pick<MissedStore, "fail">;
 }
 
 export type RecoverWebhook = ReturnType<typeof createRecoverWebhook>;
 
 /**
- * Creates the operation that takes a missed webhook as if it had been pushed now. It returns false when none of its
- * bodies is what the sender signed.
+ * Creates the operation that takes a missed webhook as if it had been pushed now. `other-bytes`: none of its bodies is
+ * what the sender signed. The caller settles what is received.
  */
 export function createRecoverWebhook({ judge, deliveryWriter, missed }: Dependencies) {
-  /** A copy of a list that holds whole webhooks is not signed: the read key proves it. */
-  const judged = async ({ known, history }: Turn, webhook: Webhook): Promise<Judgement> =>
-    history.fetch ? judgeAgainstSource(judge, webhook, known) : judgeCopy(judge, webhook, known);
-
-  return async function recoverWebhook(turn: Turn, digest: Buffer, { headers, bodies }: WebhookCopy): Promise<boolean> {
-    const { run, access } = turn;
-    const { source } = turn.known;
+  return async function recoverWebhook({ known, history }: Turn, digest: Buffer, { headers, bodies }: WebhookCopy) {
+    const { source } = known;
     const place = { sourceId: source.id, address: addressOf(source), method: "POST", url: ingestPathOf(source) };
     for (const body of bodies) {
-      const judgement = await judged(turn, { ...place, headers, body });
+      const webhook: Webhook = { ...place, headers, body };
+      // A copy of a list that holds whole webhooks is not signed: the read key proves it.
+      const isSigned = history.fetch !== undefined;
+      const judgement = isSigned ? await judgeAgainstSource(judge, webhook, known) : judgeCopy(judge, webhook, known);
       if ("delivery" in judgement) {
         const outcome = await deliveryWriter.write({ ...judgement.delivery, origin: "reconciled" });
         if (outcome === "stale")
           throw new AppError("unavailable", "The source is being changed.", { retryAfterSeconds: 1 });
-        await missed.settle(run, access.sender, [digest]);
-        return true;
+        return "received";
       }
       if (judgement.outcome !== "not-verified") {
         await missed.fail(source.id, digest, "reason" in judgement ? judgement.reason : judgement.outcome);
-        return true;
+        return "refused";
       }
     }
-    return false;
+    return "other-bytes";
   };
 }

@@ -68,8 +68,11 @@ async function listPage({ runs, missed, recover }: Dependencies, turn: Turn): Pr
   const missing = await missingOf(missed, known, webhooks);
   if (!run.dryRun) {
     await missed.add(run.sourceId, run.id, missing);
+    const received: Buffer[] = [];
     // The oldest first: within a page they keep their order.
-    for (const one of missing.toReversed()) if (one.copy) await recover(turn, one.digest, one.copy);
+    for (const { digest, copy } of missing.toReversed())
+      if (copy && (await recover(turn, digest, copy)) === "received") received.push(digest);
+    await missed.settle(run, access.sender, received);
   }
   const counted = withMissing(run, missing);
   const isFull = counted.missed >= missedMax;
@@ -104,8 +107,10 @@ async function fetchOne(
     return { outcome: "answered", value: null, waitUntil: null };
   }
   if (answer.outcome !== "answered") return answer;
-  if (answer.value === null) await missed.fail(run.sourceId, digest, "gone");
-  else if (!(await recover(turn, digest, answer.value))) await missed.mark(run.sourceId, digest, "ask");
+  const recovery = answer.value === null ? null : await recover(turn, digest, answer.value);
+  if (recovery === null) await missed.fail(run.sourceId, digest, "gone");
+  if (recovery === "received") await missed.settle(run, access.sender, [digest]);
+  if (recovery === "other-bytes") await missed.mark(run.sourceId, digest, "ask");
   return { ...answer, value: null };
 }
 
