@@ -23,14 +23,16 @@ const values = {
   float: 0.5,
   object: { someName: [1, { innerName: null }] },
 };
-const setFlag = `mutation($input: SetFlagInput!) { setFlag(input: $input) { flag { revision } errors { field message } } }`;
+const setFlag = `mutation($input: SetFlagInput!) { setFlag(input: $input) { flag { revision } instances applied errors { field message } } }`;
 
+/** Sets the flag and waits until every instance evaluates with it: a flag reaches them over the log. */
 async function set(key: string, type: string, value: unknown, expectedRevision = "0"): Promise<string> {
-  const basis = { key, type, state: "enabled", owner: "tests", reason: "test", expectedRevision };
-  const input = { ...basis, variants: [{ name: "only", value }], default: "only", off: "only" };
+  const basis = { key, type, state: "enabled", owner: "tests", reason: "test", waitForMs: 10_000 };
+  const input = { ...basis, expectedRevision, variants: [{ name: "only", value }], default: "only", off: "only" };
   const { json } = expectStatus(await send("/graphql", { body: { query: setFlag, variables: { input } } }), 200);
-  assert.deepEqual(json.data?.setFlag.errors, [], JSON.stringify(json));
-  return json.data.setFlag.flag.revision;
+  const { flag, instances, applied, errors } = json.data?.setFlag ?? {};
+  assert.deepEqual([errors, applied > 0, applied], [[], true, instances], JSON.stringify(json));
+  return flag.revision;
 }
 
 before(async () => {

@@ -96,11 +96,15 @@ export function createChangeResults({ reports, catalogue, elsewhere }: Dependenc
       return made.map((each) => resultOf(each, revision));
     },
 
-    /** Counts the instances, all of which evaluate flags, once all of them have the revision, or the wait is over. */
+    /**
+     * Counts the instances, all of which evaluate flags, once all of them have the revision, or the wait is over. None is
+     * known right after a start: the wait then lasts until the first of them reports, this one included.
+     */
     async ofFlag(revision: bigint | null, waitMs: number) {
       const has = ({ report }: { readonly report: { readonly revision: number } }) =>
         revision !== null && BigInt(report.revision) >= revision;
-      if (revision !== null) await reports.until(() => reports.alive().every(has), waitMs);
+      const apply = (alive: ReturnType<AppliedReports["alive"]>) => alive.length > 0 && alive.every(has);
+      if (revision !== null) await reports.until(() => apply(reports.alive()), waitMs);
       const alive = reports.alive();
       return { instances: alive.length, applied: alive.filter(has).length };
     },
