@@ -61,12 +61,14 @@ export function createChangeResults({ reports, catalogue, elsewhere }: Dependenc
   const aliveOf = (services: readonly string[]) =>
     reports.alive().flatMap(({ report }) => (services.includes(report.service) ? [report] : []));
 
+  const has = (revision: bigint | null) => (report: { readonly revision: number }) =>
+    revision !== null && BigInt(report.revision) >= revision;
+
   /** Builds the result of one change; for unmade changes the revision is null. */
   function resultOf({ name, set, value }: PropertyChange, revision: bigint | null) {
     const { property, services, declaration } = catalogue.target(name);
     const alive = aliveOf(services);
-    const has = (report: (typeof alive)[number]) => revision !== null && BigInt(report.revision) >= revision;
-    const runs = alive.filter((report) => has(report) && !report.pending_restart.includes(property));
+    const runs = alive.filter((report) => has(revision)(report) && !report.pending_restart.includes(property));
     const shadow = alive
       .map(({ values }) => values?.[property])
       .find((running) => running && above.has(running.source));
@@ -91,22 +93,16 @@ export function createChangeResults({ reports, catalogue, elsewhere }: Dependenc
      */
     async of(made: readonly PropertyChange[], revision: bigint | null, waitMs: number) {
       const services = made.flatMap(({ name }) => catalogue.target(name).services);
-      const isKnown = () => aliveOf(services).every((report) => BigInt(report.revision) >= (revision ?? 0n));
+      const isKnown = () => aliveOf(services).every(has(revision));
       if (revision !== null) await reports.until(isKnown, waitMs);
       return made.map((each) => resultOf(each, revision));
     },
 
-    /**
-     * Counts the instances, all of which evaluate flags, once all of them have the revision, or the wait is over. None is
-     * known right after a start: the wait then lasts until the first of them reports, this one included.
-     */
+    /** Counts the instances once one at least is known and each evaluates with the revision, or the wait is over. */
     async ofFlag(revision: bigint | null, waitMs: number) {
-      const has = ({ report }: { readonly report: { readonly revision: number } }) =>
-        revision !== null && BigInt(report.revision) >= revision;
-      const apply = (alive: ReturnType<AppliedReports["alive"]>) => alive.length > 0 && alive.every(has);
-      if (revision !== null) await reports.until(() => apply(reports.alive()), waitMs);
-      const alive = reports.alive();
-      return { instances: alive.length, applied: alive.filter(has).length };
+      const alive = () => reports.alive().map(({ report }) => report);
+      if (revision !== null) await reports.until(() => alive().length > 0 && alive().every(has(revision)), waitMs);
+      return { instances: alive().length, applied: alive().filter(has(revision)).length };
     },
   };
 }
