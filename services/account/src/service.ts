@@ -11,6 +11,7 @@ import { type Opened, openBase } from "./base.ts";
 import { confirmationPath } from "./contacts/contact-link.ts";
 import { createContactLinkListener } from "./contacts/contact-link-pages.ts";
 import { openContacts } from "./contacts/open-contacts.ts";
+import { whyApiKey } from "./credentials/api-key.ts";
 import { type EdgeParts, serviceEdges } from "./edges.ts";
 import { type AccountExport, createAccountExport, openRemoteSections, ownSectionsOf } from "./export/account-export.ts";
 import { firstLinkPath } from "./first-link/first-link.ts";
@@ -77,11 +78,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
       }),
     ],
     whyFinders: [
-      ...whyAudited({
-        auditStore: administration.auditStore,
-        apiKeyStore: credentials.apiKeyStore,
-        nowMs: () => context.clock.nowMs(),
-      }),
+      ...whyAudited({ auditStore: administration.auditStore, nowMs: () => context.clock.nowMs() }),
+      whyApiKey(credentials.apiKeyStore),
       ...whySignedIn({ pool, signInStore: signIns.signInStore, now: () => context.clock.now() }),
     ],
     typeDefs: await readFile(schemaFile, "utf8"),

@@ -16,7 +16,7 @@ import { eventApi } from "./events/events.ts";
 import type { PublishEvents } from "./events/publish-events.ts";
 import { consumerApi } from "./pull/consumer-api.ts";
 import { type Pull, pullApi } from "./pull/pull-api.ts";
-import type { TestEndpoint } from "./queue/test-endpoint.ts";
+import { endpointTestApi, type TestEndpoint } from "./queue/endpoint-test.ts";
 import { type Replays, replayApi } from "./replays/replays.ts";
 import type { SigningKeyStore } from "./signing-keys/signing-key-store.ts";
 import { type SigningKeys, signingKeyApi } from "./signing-keys/signing-keys.ts";
@@ -69,12 +69,12 @@ export function serviceEdges({ operations, stores, attemptStatistics, pageLimits
       endpoints,
       endpointSecrets,
       endpointStatus,
-      testEndpoint,
       endpointStore,
       endpointViews,
       loadEndpoint,
       pageLimits,
     }),
+    endpointTestApi({ testEndpoint, endpointStore }),
     statisticsApi({ attemptStatistics, endpointStore, clock }),
     deliveryApi({ deliveries, deliveryStore, eventStore, loadEndpoint, pageLimits }),
     eventApi({ publishEvents, eventStore, pageLimits }),

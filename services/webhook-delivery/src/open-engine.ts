@@ -18,12 +18,12 @@ import { AttemptResults } from "./queue/attempt-results.ts";
 import { ClaimLoop } from "./queue/claim-loop.ts";
 import { createDeliveryQueue } from "./queue/delivery-queue.ts";
 import { createEndpointRates } from "./queue/endpoint-rates.ts";
+import { createEndpointTest } from "./queue/endpoint-test.ts";
 import { createFanOut } from "./queue/fan-out.ts";
 import { Lanes } from "./queue/lanes.ts";
 import { Leases } from "./queue/leases.ts";
 import { createOrderHolds } from "./queue/order-holds.ts";
 import { PullWaits } from "./queue/pull-waits.ts";
-import { createEndpointTest } from "./queue/test-endpoint.ts";
 import { createWriteResults } from "./queue/write-results.ts";
 import { createAttemptStatistics } from "./statistics/attempt-statistics.ts";
 

@@ -1,15 +1,15 @@
 import { type Caller, requireState, requireStepUp } from "@signalbox/auth";
 import type { Clock } from "@signalbox/core";
 import { requireTransaction, type Tx } from "@signalbox/storage";
-import type { ContactChanges } from "../contacts/contact-changes.ts";
 import { type Account, stateOf } from "./account.ts";
 import type { AccountRecords } from "./account-events.ts";
 import type { AccountStore } from "./account-store.ts";
 import { type AccountChanges, changeAccount, touchesContact } from "./change-account.ts";
+import type { RefusedContact } from "./contact.ts";
 
 interface AccountDependencies {
   readonly accountStore: Pick<AccountStore, "find" | "findMany" | "lock" | "save">;
-  readonly contactChanges: Pick<ContactChanges, "request">;
+  readonly contactChanges: { request(tx: Tx, before: Account, after: Account): Promise<RefusedContact | null> };
   readonly accountRecords: Pick<AccountRecords, "changed">;
   readonly clock: Clock;
 }

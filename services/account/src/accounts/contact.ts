@@ -2,6 +2,9 @@ import { hintOf } from "../codes/code-answers.ts";
 import type { Account } from "./account.ts";
 import { type ChangedAccount, changedAccount } from "./change-account.ts";
 
+/** A change of the address that is refused: a sixth mail within the hour, or the removal of the last login method. */
+export type RefusedContact = { readonly outcome: "too-many" | "last-way-in" };
+
 /** Puts the pending address in use, verified. */
 export const confirmPending = (account: Account, now: Date): ChangedAccount =>
   changedAccount(account, { ...account, ...inUse(account.pendingContactAddress) }, now);

@@ -3,14 +3,12 @@ import { connectionField, filterFrom, type PageLimits } from "@signalbox/graphql
 import { listPage, pageOf, pageParameters, type Routes, refused } from "@signalbox/http";
 import { type Edges, edgesOf, list } from "@signalbox/service";
 import { z } from "zod";
-import type { Account } from "../accounts/account.ts";
-import type { Accounts } from "../accounts/accounts.ts";
 import type { AdministratorReads } from "./administrator-reads.ts";
 import { type AuditEntry, auditFilter, viewAuditEntry, viewOwnAuditEntry } from "./audit-entry.ts";
 import type { AuditStore } from "./audit-store.ts";
 
 export interface AuditApi {
-  readonly accounts: Pick<Accounts, "find">;
+  readonly accounts: { find(id: string): Promise<{ readonly id: string } | null> };
   readonly auditStore: AuditStore;
   readonly administratorReads: AdministratorReads;
   readonly pageLimits: PageLimits;
@@ -103,7 +101,7 @@ const logOfAll = ({ auditStore, administratorReads, pageLimits: limits }: AuditA
   );
 
 const logOfAccount = ({ auditStore, administratorReads, pageLimits: limits }: AuditApi) =>
-  connectionField<Pick<Account, "id">, Arguments, AuditEntry>(
+  connectionField<{ readonly id: string }, Arguments, AuditEntry>(
     { ...own, ofOthers: { ...administration, access: "read" }, audit: "account.read_audit" },
     {
       limits,

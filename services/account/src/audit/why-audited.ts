@@ -1,14 +1,11 @@
-import type { WhyPart, WhyStep } from "@signalbox/contracts";
+import type { WhyStep } from "@signalbox/contracts";
 import { hours, minutes, timeOfPublicId } from "@signalbox/core";
-import { aboutOf, hasPrefix, leftOut, stepsOf, type WhyFinder } from "@signalbox/service";
-import type { ApiKey } from "../credentials/api-key.ts";
-import type { CredentialStore } from "../credentials/credential-store.ts";
+import { aboutOf, leftOut, stepsOf, type WhyFinder } from "@signalbox/service";
 import { type AuditEntry, timeOfId } from "./audit-entry.ts";
 import type { AuditStore } from "./audit-store.ts";
 
 interface Dependencies {
   readonly auditStore: Pick<AuditStore, "list">;
-  readonly apiKeyStore: Pick<CredentialStore<ApiKey>, "find">;
   readonly nowMs: () => number;
 }
 
@@ -19,8 +16,8 @@ const shown = { after: null, limit: entriesMax + 1 } as const;
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const publicId = /^[a-z]{3}_[0-9A-Za-z]{16,40}$/;
 
-/** Finds who did what to a thing, what came of a request, and the life of a key, for the chain behind an id. */
-export function whyAudited({ auditStore, apiKeyStore, nowMs }: Dependencies): readonly WhyFinder[] {
+/** Finds who did what to a thing, and what came of a request, for the chain behind an id. */
+export function whyAudited({ auditStore, nowMs }: Dependencies): readonly WhyFinder[] {
   const list = (accountId: string, filter: Parameters<AuditStore["list"]>[2]) =>
     auditStore.list({ accountId, byOwner: true }, shown, filter);
   const dayAgo = () => new Date(nowMs() - hours(24));
@@ -60,11 +57,6 @@ export function whyAudited({ auditStore, apiKeyStore, nowMs }: Dependencies): re
         );
       },
     },
-    {
-      ...read,
-      knows: hasPrefix("key"),
-      find: async ({ accountId }, id) => lifeOf(await apiKeyStore.find(accountId, id)),
-    },
   ];
 }
 
@@ -89,21 +81,4 @@ function viewEntry(accountId: string, entry: AuditEntry): WhyStep {
     by: isOwn ? actorCredential : null,
     link: "/api/account/audit/",
   });
-}
-
-function lifeOf(key: ApiKey | null): WhyPart | null {
-  if (key === null) return null;
-  const { id, lastUsedAt, expiresAt, replaces, replacedBy } = key;
-  const link = `/api/account/api-keys/${id}`;
-  return {
-    steps: [
-      step({ at: key.createdAt, id, what: "The key was created.", by: key.createdBy, link }),
-      ...(lastUsedAt ? [step({ at: lastUsedAt, id, what: "The key was last used.", link })] : []),
-      ...(key.revokedAt
-        ? [step({ at: key.revokedAt, id, what: "The key was revoked.", verdict: "failed", link })]
-        : []),
-      ...(expiresAt ? [step({ at: expiresAt, id, what: "The key expires.", verdict: "waiting", link })] : []),
-    ],
-    next: [replaces, replacedBy].filter((other) => other !== null),
-  };
 }

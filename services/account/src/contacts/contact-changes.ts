@@ -6,7 +6,7 @@ import type { Tx } from "@signalbox/storage";
 import { type Account, stateOf } from "../accounts/account.ts";
 import type { AccountRecords } from "../accounts/account-events.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import { cancelPending, confirmPending } from "../accounts/contact.ts";
+import { cancelPending, confirmPending, type RefusedContact } from "../accounts/contact.ts";
 import type { VerifiedAddresses } from "../accounts/verified-addresses.ts";
 import { type Actor, actorOf, systemActor } from "../audit/audit.ts";
 import { codeRefusal, type RefusedCode, type SentTo } from "../codes/code-answers.ts";
@@ -22,8 +22,6 @@ interface ContactDependencies {
   readonly contactMails: Omit<ContactMails, "redeem" | "tellOfReplacement" | "tellOfObjection">;
   readonly clock: Clock;
 }
-
-type RefusedContact = { readonly outcome: "too-many" | "last-way-in" };
 
 type ResendOutcome = ({ outcome: "sent" } & SentTo) | { outcome: "too-many" } | { outcome: "nothing-pending" };
 

@@ -1,6 +1,15 @@
 import { createApiKey, parseApiKey } from "@signalbox/auth";
-import { type ApiKeyResource, draft, isRole, isScope, type Role, scopesInEvent } from "@signalbox/contracts";
+import {
+  type ApiKeyResource,
+  draft,
+  isRole,
+  isScope,
+  type Role,
+  scopesInEvent,
+  type WhyPart,
+} from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
+import { hasPrefix, stepsOf, type WhyFinder } from "@signalbox/service";
 import { type Pool, sql, type Tx, table } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
 import { type Credential, type CredentialOrigin, freshCredential, type NewCredential, statusOf } from "./credential.ts";
@@ -109,4 +118,28 @@ export function expiryOfReplacement({ createdAt, expiresAt }: ApiKey, now: Date)
 export function replacedKey(key: ApiKey, replacedBy: string, endsAt: Date | null, now: Date): ApiKey {
   const next = { ...key, replacedBy, accessEpoch: key.accessEpoch + 1 };
   return endsAt === null ? { ...next, revokedAt: now } : { ...next, expiresAt: endsAt };
+}
+
+const step = stepsOf("account");
+
+/** Finds the life of a key, for the chain behind an id. */
+export const whyApiKey = (apiKeyStore: Pick<CredentialStore<ApiKey>, "find">): WhyFinder => ({
+  scopes: ["account:read"],
+  knows: hasPrefix("key"),
+  find: async ({ accountId }, id) => lifeOf(await apiKeyStore.find(accountId, id)),
+});
+
+function lifeOf(key: ApiKey | null): WhyPart | null {
+  if (key === null) return null;
+  const { id, lastUsedAt, revokedAt, expiresAt, replaces, replacedBy } = key;
+  const link = `/api/account/api-keys/${id}`;
+  return {
+    steps: [
+      step({ at: key.createdAt, id, what: "The key was created.", by: key.createdBy, link }),
+      ...(lastUsedAt ? [step({ at: lastUsedAt, id, what: "The key was last used.", link })] : []),
+      ...(revokedAt ? [step({ at: revokedAt, id, what: "The key was revoked.", verdict: "failed", link })] : []),
+      ...(expiresAt ? [step({ at: expiresAt, id, what: "The key expires.", verdict: "waiting", link })] : []),
+    ],
+    next: [replaces, replacedBy].filter((other) => other !== null),
+  };
 }

@@ -74,12 +74,13 @@ export function openIssuer(context: Configured, dependencies: Dependencies): Bui
   const { base, pages, limiterOf } = dependencies;
   const { pool, sealer } = base;
   const settings = issuerSettings(context);
-  const { address } = settings;
+  const { address, cookieKeys } = settings;
   const rotationDays = () => configuration.get("account.oauth.key-rotation-days");
   const signingKeys = createSigningKeys({ pool, sealer, clock, rotationDays });
   const publicKeys = () => signingKeys.current().publicKeys;
   const tokens = createTokens(context, [trustedIssuer(address)], { [builtInIssuer]: publicKeys });
-  const callers = createCallers(configuration, settings, limiterOf);
+  const cookies = { cookieKeys, path: address.path, isSecure: address.issuer.startsWith("https:") };
+  const callers = createCallers(configuration, cookies, limiterOf);
   const { limits } = callers;
   const presentedToken = createPresentedToken(tokens);
   const make = providerOf(context, dependencies, { settings, callers, presentedToken });

@@ -19,6 +19,7 @@ import { maySignIn } from "../sign-ins/sign-ins.ts";
 import type { PrivateJwk } from "../signing-keys/signing-key.ts";
 import { textLocales } from "../texts/texts.ts";
 import type { IssuedTokens } from "../tokens/issued-tokens.ts";
+import { stateDigest } from "../tokens/state-store.ts";
 import { applicationMetadata, metadataOfApplication } from "./application-clients.ts";
 import { claimsByScope, claimsOf, providerAccountFrom, resourceServerFor, scopeOfToken } from "./claims.ts";
 import type { DevicePages } from "./device-pages.ts";
@@ -176,7 +177,7 @@ export function createGrantRecords({ pool, issuedTokens, signInStore, clientAddr
       const from = { browser: browserNameOf(ctx.get("user-agent")), address: clientAddress(ctx.req) };
       const granted = { id: grant.jti, expiresAt: new Date(clock.nowMs() + grant.remainingTTL * 1000) };
       await signInStore.note(
-        { accountId: grant.accountId, sessionUid: session.uid, ...from, at: clock.now() },
+        { accountId: grant.accountId, session: stateDigest(session.uid), ...from, at: clock.now() },
         granted,
       );
       return grant;

@@ -5,7 +5,6 @@ import type { RateLimiter, RateLimitPolicy } from "@signalbox/cache";
 import type { Configuration } from "@signalbox/config";
 import { minutes, seconds } from "@signalbox/core";
 import { addressBucket, type ClientAddress, createClientAddress, policyItem, remainderItem } from "@signalbox/http";
-import type { IssuerSettings } from "../oauth/issuer-settings.ts";
 import type { Properties } from "../properties.ts";
 
 /** The issuer's knowledge of its callers. */
@@ -18,12 +17,11 @@ export interface Callers {
 /** Identifies the callers of the issuer by address and browser, and counts their requests. */
 export function createCallers(
   configuration: Dependencies["configuration"],
-  { address, cookieKeys }: Pick<IssuerSettings, "address" | "cookieKeys">,
+  cookies: Settings,
   limiterOf: LimiterOf,
 ): Callers {
   const clientAddress = createClientAddress(configuration.get("http.trusted-proxies"));
-  const isSecure = address.issuer.startsWith("https:");
-  const knownBrowsers = createKnownBrowsers({ cookieKeys, path: address.path, isSecure });
+  const knownBrowsers = createKnownBrowsers(cookies);
   const limits = createRequestLimits({ configuration, limiterOf, clientAddress, knownBrowsers });
   return { clientAddress, knownBrowsers, limits };
 }

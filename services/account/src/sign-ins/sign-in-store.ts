@@ -11,15 +11,14 @@ import {
   table,
 } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
-import { stateDigest } from "../tokens/state-store.ts";
 import type { ListedSignIn, SignIn } from "./sign-in.ts";
 
 export type SignInStore = ReturnType<typeof createSignInStore>;
 
 /** A browser session that granted an application something. */
 interface NotedSession extends Pick<SignIn, "accountId" | "browser" | "address"> {
-  /** The session's `uid`. */
-  readonly sessionUid: string;
+  /** The digest of its `uid`. */
+  readonly session: Buffer;
   readonly at: Date;
 }
 
@@ -118,8 +117,8 @@ export function createSignInStore(pool: Pool) {
     },
 
     /** Notes a grant of a session, and the sign-in at the first grant. */
-    async note({ accountId, sessionUid, browser, address, at }: NotedSession, grant: NotedGrant): Promise<void> {
-      const values = [randomId("sgn"), accountId, stateDigest(sessionUid), browser, address, at];
+    async note({ accountId, session, browser, address, at }: NotedSession, grant: NotedGrant): Promise<void> {
+      const values = [randomId("sgn"), accountId, session, browser, address, at];
       await pool.query(noteSignIn, [...values, grant.id, grant.expiresAt]);
     },
 

@@ -27,7 +27,6 @@ import { splitId } from "../endpoints/endpoint-id.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import { type EventStore, readerOf, type StoredEvent } from "../events/event-store.ts";
 import { EventResource, viewEvent } from "../events/events.ts";
-import type { DeliveryQueue } from "../queue/delivery-queue.ts";
 import { type Attempt, AttemptResource, viewAttempt } from "./attempt.ts";
 import { attemptApi, timeFilter } from "./attempt-api.ts";
 import { type Delivery, viewDelivery } from "./delivery.ts";
@@ -35,7 +34,7 @@ import type { DeliveryFilter, DeliveryStore } from "./delivery-store.ts";
 
 interface DeliveryDependencies {
   readonly endpointStore: Pick<EndpointStore, "find">;
-  readonly deliveryQueue: Pick<DeliveryQueue, "requeue">;
+  readonly deliveryQueue: { requeue(tx: Tx, delivery: Delivery): Promise<void> };
   readonly outbox: Pick<Outbox, "append">;
   readonly clock: Clock;
   /** Wakes the worker, because a delivery is due. */

@@ -21,6 +21,14 @@ const lock = sql(
    ) as places`,
 );
 
+const lockStreamsShared = sql(
+  "streams.lock-shared",
+  `select pg_advisory_xact_lock_shared(place) from (
+     select distinct hashtextextended('stream:' || id, 0) as place from unnest($1::text[]) as given (id) order by place
+   ) as places`,
+);
+const lockStreamAlone = sql("stream.lock", "select pg_advisory_xact_lock(hashtextextended('stream:' || $1, 0))");
+
 /** Not prepared, for the same reason as `recordResults`. Deliveries that exist already get no new place. */
 const places = sql(
   "",
@@ -68,6 +76,19 @@ const hold = sql(
  */
 export async function lockOrder(tx: Tx, endpointIds: readonly string[]): Promise<void> {
   if (endpointIds.length > 0) await tx.query(lock, [endpointIds]);
+}
+
+/**
+ * Keeps the writers of deliveries of these endpoints and the makers of their consumers apart: a consumer is made before
+ * a delivery is planned or after it is committed, so that each is either copied for it or planned for it.
+ */
+export async function lockStreams(tx: Tx, endpointIds: readonly string[]): Promise<void> {
+  if (endpointIds.length > 0) await tx.query(lockStreamsShared, [endpointIds]);
+}
+
+/** Waits for the writers of deliveries of the endpoint, and blocks others until the transaction ends. */
+export async function lockStream(tx: Tx, endpointId: string): Promise<void> {
+  await tx.query(lockStreamAlone, [endpointId]);
 }
 
 /** Gives new deliveries their places behind the existing ones. The caller has locked the order. */

@@ -1,11 +1,8 @@
 import { webhookEndpointExample, webhookEndpointStatuses, webhookEndpointTypes } from "@signalbox/contracts";
-import { seconds } from "@signalbox/core";
 import type { PageLimits } from "@signalbox/graphql";
 import { booleanParameter, created, type HttpResponse, ok, strongEtag, textParameter } from "@signalbox/http";
 import { type Edges, edgesOf, type Load, list, type OwnRow, operation, record, tooMany } from "@signalbox/service";
 import { z } from "zod";
-import { AttemptResource, viewAttempt } from "../deliveries/attempt.ts";
-import type { TestEndpoint } from "../queue/test-endpoint.ts";
 import { CreateEndpointBody, type Endpoint, UpdateEndpointBody } from "./endpoint.ts";
 import { type EndpointSecrets, EndpointWithSecret, secretOperations, withSecret } from "./endpoint-secrets.ts";
 import type { EndpointStatus } from "./endpoint-status.ts";
@@ -17,7 +14,6 @@ interface EndpointApi {
   readonly endpoints: Endpoints;
   readonly endpointSecrets: EndpointSecrets;
   readonly endpointStatus: EndpointStatus;
-  readonly testEndpoint: TestEndpoint;
   readonly endpointStore: EndpointStore;
   readonly endpointViews: EndpointViews;
   readonly loadEndpoint: Load<Endpoint>;
@@ -37,9 +33,6 @@ const endpointFilter = {
   text: textParameter().optional().describe("A part of the URL or the description, in any case."),
   failing: booleanParameter().optional().describe("True for endpoints whose attempts fail now, false for the others."),
 };
-/** Time of the longest attempt and of its record. */
-const testDeadlineMs = seconds(40);
-
 const etag = (endpoint: Endpoint): string => strongEtag(endpoint.revision, endpoint.id);
 const showWith =
   ({ view }: EndpointViews) =>
@@ -161,7 +154,7 @@ function declareWrites({ endpoints, endpointStore, endpointViews }: EndpointApi)
   };
 }
 
-function declareActions({ endpointStatus, testEndpoint, endpointStore, endpointViews }: EndpointApi) {
+function declareActions({ endpointStatus, endpointStore, endpointViews }: EndpointApi) {
   const statusOperation = (action: "pause" | "resume" | "enable", summary: string, description: string) =>
     operation({
       summary,
@@ -196,30 +189,5 @@ function declareActions({ endpointStatus, testEndpoint, endpointStore, endpointV
       "Enable a disabled endpoint, held deliveries first",
       "An endpoint is disabled by a 410, or when it fails for long.",
     ),
-    testWebhookEndpoint: operation({
-      summary: "Send a test event now, and see what comes back",
-      description:
-        "Posts `webhook_endpoint.test` once, with the endpoint as its data, at any status of the endpoint. The answer is the attempt, even a failed one.",
-      auth: change,
-      audit: "webhook_endpoint.test",
-      async act({ caller, params }) {
-        const endpoint = await endpointStore.find(caller, params.id);
-        if (endpoint === null) return { outcome: "missing" } as const;
-        if (endpoint.type === "pull") return { outcome: "pull" } as const;
-        return (await testEndpoint(caller, endpoint)) ?? ({ outcome: "cannot-send" } as const);
-      },
-      refusals: {
-        missing: { code: "not_found", message: missing },
-        pull: { code: "conflict", message: "A pull endpoint has no URL; publish an event and take its message." },
-        "cannot-send": { code: "unavailable", message: "The service cannot send now." },
-      },
-      rest: {
-        post: `${one}/test`,
-        responses: { 200: AttemptResource, 409: "error", 503: "error" },
-        deadlineMs: testDeadlineMs,
-        answer: (attempt) => ok(viewAttempt(attempt)),
-      },
-      graph: { payload: "attempt", type: "TestWebhookEndpointPayload" },
-    }),
   };
 }

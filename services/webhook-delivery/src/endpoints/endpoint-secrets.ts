@@ -1,5 +1,5 @@
 import type { Caller } from "@signalbox/auth";
-import { examples, overlapSeconds } from "@signalbox/contracts";
+import { examples } from "@signalbox/contracts";
 import { type Clock, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { ok } from "@signalbox/http";
@@ -7,6 +7,7 @@ import { audited, type OwnRow, operation, tooMany } from "@signalbox/service";
 import { rotate, type Tx } from "@signalbox/storage";
 import { createEndpointSecret } from "@signalbox/webhook-signatures";
 import { z } from "zod";
+import { OverlapBody } from "../signing-keys/signing-keys.ts";
 import { type Endpoint, endpointUpdated, requireScopeOf } from "./endpoint.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
 import { EndpointInFullResource, type EndpointViews, endpointInFullExample } from "./endpoint-view.ts";
@@ -77,16 +78,6 @@ export function createEndpointSecrets({
 }
 
 const secretExample = "whsec_ZXhhbXBsZSBvZiBhIHNlY3JldCBvZiAzMiBi";
-
-/** Input of a rotation. */
-export const OverlapBody = z
-  .strictObject({
-    overlap_seconds: overlapSeconds(
-      "the previous one still signs as well. Default: a setting of the service",
-    ).optional(),
-  })
-  .meta({ id: "RotateWebhookEndpointSecret" })
-  .register(examples, { example: { overlap_seconds: 3_600 } });
 
 /** An endpoint with its secret, on creation, rotation and reveal. */
 export const EndpointWithSecret = EndpointInFullResource.extend({

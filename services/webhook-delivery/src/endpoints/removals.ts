@@ -1,14 +1,14 @@
 import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { type Pool, sql, type Tx } from "@signalbox/storage";
-import type { AttemptStatistics } from "../statistics/attempt-statistics.ts";
 import { endpointDeleted } from "./endpoint.ts";
 import type { EndpointStore } from "./endpoint-store.ts";
 
 interface RemovalDependencies {
   readonly pool: Pool;
   readonly endpointStore: Pick<EndpointStore, "lockAllOf" | "remove">;
-  readonly attemptStatistics: Pick<AttemptStatistics, "remove">;
+  /** Removes the next batch of an endpoint's counts; "again" while some are left. */
+  readonly attemptStatistics: { remove(endpointId: string): Promise<"again" | "done"> };
   readonly outbox: Outbox;
   readonly clock: Clock;
 }

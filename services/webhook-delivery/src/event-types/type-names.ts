@@ -1,7 +1,6 @@
 import { webhookEventTypes } from "@signalbox/contracts";
 import { type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
 import { LRUCache } from "lru-cache";
-import type { OutgoingEvent } from "../deliveries/outgoing-event.ts";
 import type { FanOut } from "../queue/fan-out.ts";
 
 /** The names of events that an account can get: of the service, declared, and sent before. */
@@ -35,7 +34,10 @@ const noteNames = sql(
    order by account_id, name on conflict do nothing`,
 );
 
-type NamedEvent = Pick<OutgoingEvent, "accountId" | "names">;
+interface NamedEvent {
+  readonly accountId: string;
+  readonly names: readonly string[];
+}
 
 export type TypeNames = ReturnType<typeof createTypeNames>;
 

@@ -33,13 +33,6 @@ const countedMax = 100_000;
 /** Deliveries that are copied in one transaction. */
 const stepMax = 1_000;
 
-const lockShared = sql(
-  "consumer.lock-shared",
-  `select pg_advisory_xact_lock_shared(place) from (
-     select distinct hashtextextended('stream:' || id, 0) as place from unnest($1::text[]) as given (id) order by place
-   ) as places`,
-);
-const lock = sql("consumer.lock", "select pg_advisory_xact_lock(hashtextextended('stream:' || $1, 0))");
 const find = sql(
   "consumer.find",
   `select coalesce(c.start, '') as start, p.deleted_at is not null as "isLeaving"
@@ -120,21 +113,11 @@ const orderAll = sql(
 );
 const fill = sql("consumer.fill", "update pull_consumers set filled_at = statement_timestamp() where endpoint_id = $1");
 
-/**
- * Keeps the writers of deliveries of these endpoints and the makers of their consumers apart: a consumer is made before
- * a delivery is planned or after it is committed, so that each is either copied for it or planned for it.
- */
-export async function lockStreams(tx: Tx, endpointIds: readonly string[]): Promise<void> {
-  if (endpointIds.length > 0) await tx.query(lockShared, [endpointIds]);
-}
-
 export type ConsumerStore = ReturnType<typeof createConsumerStore>;
 
 /** Stores the consumers of pull endpoints in PostgreSQL. */
 export function createConsumerStore(pool: Pool) {
   return {
-    /** Waits for the writers of deliveries of the endpoint, and blocks others until the transaction ends. */
-    lockStream: async (tx: Tx, endpointId: string): Promise<void> => void (await tx.query(lock, [endpointId])),
     find: async (tx: Tx, id: string): Promise<StoredConsumer | null> =>
       (await tx.query<StoredConsumer>(find, [id])).rows[0] ?? null,
     count: async (tx: Tx, endpointId: string): Promise<number> =>

@@ -3,7 +3,7 @@ import { AppError, type Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
-import { lockOrder } from "../deliveries/delivery-order.ts";
+import { lockOrder, lockStream } from "../deliveries/delivery-order.ts";
 import { type Endpoint, requireScopeOf } from "../endpoints/endpoint.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import { type EventStore, readerOf } from "../events/event-store.ts";
@@ -93,7 +93,7 @@ async function put(
   const { consumerStore, endpointStore, outbox, clock, consumersMax } = parts;
   // Locks come in the order in which the writers of deliveries take them.
   await lockOrder(tx, [id]);
-  await consumerStore.lockStream(tx, id);
+  await lockStream(tx, id);
   const endpoint = await lockPull(parts, tx, caller, id);
   if ("outcome" in endpoint) return endpoint;
   const consumer = consumerFrom(endpoint, name);

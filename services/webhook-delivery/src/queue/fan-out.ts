@@ -1,10 +1,9 @@
 import type { Clock } from "@signalbox/core";
 import { committingAtOnce, type Pool, type Queryable, type Tx } from "@signalbox/storage";
-import { lockOrder, orderPlaces } from "../deliveries/delivery-order.ts";
+import { lockOrder, lockStreams, orderPlaces } from "../deliveries/delivery-order.ts";
 import { type OutgoingEvent, type PublishedId, publishedKey } from "../deliveries/outgoing-event.ts";
 import { type Subscribers, subscribersOf } from "../deliveries/subscribers.ts";
 import type { AccountEndpoints, EndpointDirectory, SigningEndpoint } from "../endpoints/endpoint-directory.ts";
-import { lockStreams } from "../pull/consumer-store.ts";
 import type { AttemptLoop } from "./attempt-loop.ts";
 import type { DeliveryAccess } from "./claim-loop.ts";
 import {

@@ -1,5 +1,5 @@
 import type { Caller } from "@signalbox/auth";
-import { examples, identifier, timestamp } from "@signalbox/contracts";
+import { examples, identifier, overlapSeconds, timestamp } from "@signalbox/contracts";
 import { type Clock, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { ok } from "@signalbox/http";
@@ -7,13 +7,12 @@ import { audited, type Edges, edgesOf, operation, tooMany } from "@signalbox/ser
 import { rotate, type Tx, viewValue } from "@signalbox/storage";
 import { createSigningKey } from "@signalbox/webhook-signatures";
 import { z } from "zod";
-import { OverlapBody } from "../endpoints/endpoint-secrets.ts";
-import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import type { SigningKey, SigningKeyStore } from "./signing-key-store.ts";
 
 interface SigningKeyDependencies {
   readonly signingKeyStore: SigningKeyStore;
-  readonly endpointStore: Pick<EndpointStore, "touchAll">;
+  /** Advances the revision of the account's endpoints, so that each process reads their keys again. */
+  readonly endpointStore: { touchAll(tx: Tx, accountId: string): Promise<void> };
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly rotationOverlapMs: () => number;
@@ -55,6 +54,16 @@ export function createSigningKeys(dependencies: SigningKeyDependencies) {
     },
   };
 }
+
+/** Input of a rotation, of these keys and of an endpoint's secrets. */
+export const OverlapBody = z
+  .strictObject({
+    overlap_seconds: overlapSeconds(
+      "the previous one still signs as well. Default: a setting of the service",
+    ).optional(),
+  })
+  .meta({ id: "RotateWebhookEndpointSecret" })
+  .register(examples, { example: { overlap_seconds: 3_600 } });
 
 interface SigningKeyApi {
   readonly signingKeys: SigningKeys;

@@ -1,14 +1,17 @@
 import type { Caller } from "@signalbox/auth";
-import type { Clock } from "@signalbox/core";
+import { webhookEndpointExample } from "@signalbox/contracts";
+import { type Clock, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
+import { ok } from "@signalbox/http";
 import { isProxyError } from "@signalbox/net";
-import { audited } from "@signalbox/service";
+import { audited, type Edges, edgesOf, operation } from "@signalbox/service";
 import { inTransaction, type Pool } from "@signalbox/storage";
-import type { Attempt } from "../deliveries/attempt.ts";
+import { type Attempt, AttemptResource, viewAttempt } from "../deliveries/attempt.ts";
 import { deliveryIdOf } from "../deliveries/delivery-id.ts";
 import type { NewEvent } from "../deliveries/outgoing-event.ts";
 import { type Endpoint, viewEndpoint } from "../endpoints/endpoint.ts";
 import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
+import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import { customEventOf } from "../events/custom-event.ts";
 import type { Attempt as MakeAttempt } from "./attempt-loop.ts";
 import type { AttemptResults } from "./attempt-results.ts";
@@ -77,3 +80,43 @@ const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 /** The test event has the envelope of a custom one. */
 const testEvent = (endpoint: Endpoint, at: Date): NewEvent =>
   customEventOf({ type: "webhook_endpoint.test", data: viewEndpoint(endpoint) }, endpoint.accountId, at);
+
+/** Time of the longest attempt and of its record. */
+const testDeadlineMs = seconds(40);
+
+interface EndpointTestApi {
+  readonly testEndpoint: TestEndpoint;
+  readonly endpointStore: Pick<EndpointStore, "find">;
+}
+
+/** The test of an endpoint, at both edges. */
+export function endpointTestApi({ testEndpoint, endpointStore }: EndpointTestApi): Edges {
+  const declared = {
+    testWebhookEndpoint: operation({
+      summary: "Send a test event now, and see what comes back",
+      description:
+        "Posts `webhook_endpoint.test` once, with the endpoint as its data, at any status of the endpoint. The answer is the attempt, even a failed one.",
+      auth: { scopes: ["webhooks:write"], portal: true },
+      audit: "webhook_endpoint.test",
+      async act({ caller, params }) {
+        const endpoint = await endpointStore.find(caller, params.id);
+        if (endpoint === null) return { outcome: "missing" } as const;
+        if (endpoint.type === "pull") return { outcome: "pull" } as const;
+        return (await testEndpoint(caller, endpoint)) ?? ({ outcome: "cannot-send" } as const);
+      },
+      refusals: {
+        missing: { code: "not_found", message: "There is no such endpoint." },
+        pull: { code: "conflict", message: "A pull endpoint has no URL; publish an event and take its message." },
+        "cannot-send": { code: "unavailable", message: "The service cannot send now." },
+      },
+      rest: {
+        post: "/api/v1/webhooks/endpoints/:id/test",
+        responses: { 200: AttemptResource, 409: "error", 503: "error" },
+        deadlineMs: testDeadlineMs,
+        answer: (attempt) => ok(viewAttempt(attempt)),
+      },
+      graph: { payload: "attempt", type: "TestWebhookEndpointPayload" },
+    }),
+  };
+  return edgesOf(declared, { exampleIds: { id: webhookEndpointExample.id } });
+}
