@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 
@@ -7,6 +8,23 @@ const decoders = {
   deflate: promisify(inflate),
   br: promisify(brotliDecompress),
 } as const;
+
+/** A webhook as it arrived, with its raw bytes. */
+export interface Webhook {
+  readonly sourceId: string;
+  /** Last segment of the path that it was posted to. */
+  readonly address: string;
+  readonly method: string;
+  /** Full URL that it was posted to. */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** A webhook with the result of decoding its `Content-Encoding`. */
+export interface DecodedWebhook extends Webhook {
+  readonly decoding: Decoding;
+}
 
 export type Decoding = { readonly body: Buffer } | { readonly problem: "coding" | "size" | "malformed" };
 

@@ -7,7 +7,8 @@ import type { KnownSource, KnownSources } from "../sources/known-sources.ts";
 import { observed } from "../sources/request-headers.ts";
 import { addressOf, ingestPathOf, missingSource } from "../sources/source.ts";
 import type { SourceStore } from "../sources/source-store.ts";
-import { type Judge, judgeAgainstSource, judgeAt, type Webhook } from "./judge-webhook.ts";
+import type { Webhook } from "./decode-body.ts";
+import { type Judge, judgeAgainstSource, judgeAt } from "./judge-webhook.ts";
 
 export interface ExplainApi {
   readonly sourceStore: SourceStore;

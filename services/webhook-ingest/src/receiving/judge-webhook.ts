@@ -1,5 +1,3 @@
-import type { IncomingHttpHeaders } from "node:http";
-import { matchesEventType } from "@signalbox/contracts";
 import { type Clock, newId } from "@signalbox/core";
 import { isLive } from "@signalbox/storage";
 import {
@@ -16,29 +14,12 @@ import type { Certificates } from "../sources/certificates.ts";
 import type { KeySets } from "../sources/key-sets.ts";
 import type { KnownSource } from "../sources/known-sources.ts";
 import { keptHeaders } from "../sources/request-headers.ts";
-import { isOpen, type Source } from "../sources/source.ts";
+import { acceptsType, isOpen, type Source } from "../sources/source.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
-import { type Decoding, decodeBody } from "./decode-body.ts";
+import { type DecodedWebhook, decodeBody, type Webhook } from "./decode-body.ts";
 import type { Delivery } from "./delivery.ts";
 import { digestId } from "./delivery-keys.ts";
 import { fittingPayload, readPayload } from "./read-payload.ts";
-
-/** A webhook as it arrived, with its raw bytes. */
-export interface Webhook {
-  readonly sourceId: string;
-  /** Last segment of the path that it was posted to. */
-  readonly address: string;
-  readonly method: string;
-  /** Full URL that it was posted to. */
-  readonly url: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-}
-
-/** A webhook with the result of decoding its `Content-Encoding`. */
-export interface DecodedWebhook extends Webhook {
-  readonly decoding: Decoding;
-}
 
 export type Refused =
   | { readonly outcome: "unknown-source" }
@@ -297,11 +278,6 @@ function identityOf(
     deliveryId: deliveryIdFrom ? claimed(deliveryIdFrom) : deliveryId,
     eventType: eventTypeFrom ? claimed(eventTypeFrom) : eventType,
   };
-}
-
-/** Returns true when the source takes webhooks of this type. */
-export function acceptsType({ eventTypes }: Pick<Source, "eventTypes">, type: string | null): boolean {
-  return eventTypes === null || (type !== null && eventTypes.some((filter) => matchesEventType(filter, type)));
 }
 
 /** PostgreSQL cannot store U+0000 in a text, and a lone surrogate is no text: both become U+FFFD. */

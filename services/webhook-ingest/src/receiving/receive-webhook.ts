@@ -5,9 +5,9 @@ import type { RejectionFigures } from "../rejections/rejection.ts";
 import { type KnownSource, type KnownSources, knownSource } from "../sources/known-sources.ts";
 import { isLiveAddress, type Source, sourceFrom } from "../sources/source.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
-import { decodeBody } from "./decode-body.ts";
+import { type DecodedWebhook, decodeBody, type Webhook } from "./decode-body.ts";
 import type { DeliveryWriter } from "./delivery-writer.ts";
-import { type DecodedWebhook, type Judge, type Judgement, judgeByKeys, type Webhook } from "./judge-webhook.ts";
+import { type Judge, type Judgement, judgeByKeys } from "./judge-webhook.ts";
 import { figuresOf } from "./rejection-figures.ts";
 
 export type ReceiveOutcome = (

@@ -3,7 +3,8 @@ import { guessScheme, schemeDefaults } from "@signalbox/webhook-signatures";
 import type { RejectionFigures } from "../rejections/rejection.ts";
 import type { KnownSource } from "../sources/known-sources.ts";
 import { observed } from "../sources/request-headers.ts";
-import type { Judge, Webhook } from "./judge-webhook.ts";
+import type { Webhook } from "./decode-body.ts";
+import type { Judge } from "./judge-webhook.ts";
 
 /** Times that a date can show. */
 const secondsMax = 8_640_000_000_000;

@@ -1,6 +1,7 @@
 import { AppError } from "@signalbox/core";
+import type { Webhook } from "../receiving/decode-body.ts";
 import type { DeliveryWriter } from "../receiving/delivery-writer.ts";
-import { type Judge, judgeAgainstSource, judgeCopy, type Webhook } from "../receiving/judge-webhook.ts";
+import { type Judge, judgeAgainstSource, judgeCopy } from "../receiving/judge-webhook.ts";
 import type { KnownSource } from "../sources/known-sources.ts";
 import { addressOf, ingestPathOf } from "../sources/source.ts";
 import type { MissedStore } from "./missed-store.ts";

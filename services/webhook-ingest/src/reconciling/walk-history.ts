@@ -1,7 +1,7 @@
 import { type Clock, seconds } from "@signalbox/core";
 import { idKeyOf } from "../receiving/delivery-keys.ts";
-import { acceptsType } from "../receiving/judge-webhook.ts";
 import type { KnownSource } from "../sources/known-sources.ts";
+import { acceptsType } from "../sources/source.ts";
 import type { MissedStore, MissedWebhook } from "./missed-store.ts";
 import type { Reconciliation } from "./reconciliation.ts";
 import type { ReconciliationStore } from "./reconciliation-store.ts";

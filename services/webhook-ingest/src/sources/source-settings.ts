@@ -134,7 +134,6 @@ const senderMembers = {
   keep_rejected_bodies: z.boolean().describe("Keeps refused webhooks, so that they can be read and retried."),
   delivery_id_from: placeOfId.describe("Place of the delivery id, instead of the scheme's own."),
   event_type_from: z.union([inHeader, atPointer]).describe("Place of the event type, instead of the scheme's own."),
-  /** Headers that the event carries besides those of the scheme. */
   forwarded_headers: z
     .array(headerName)
     .max(20)
@@ -147,23 +146,19 @@ const senderMembers = {
     .describe(
       "Time in which the same body counts once, whatever its id and type, where neither id nor time is signed. Default 300; 0 for senders that repeat a body.",
     ),
-  /** Bytes that the signature covers: as they came, or decoded from their `Content-Encoding`. */
   signature_over: z
     .enum(["wire", "decoded"])
     .describe("The bytes under the signature: as they arrived, or after their content coding was removed."),
-  /** Largest difference between a signed time and ours, both ways, instead of `webhook-ingest.tolerance`. */
   tolerance_seconds: z
     .int()
     .min(30)
     .max(3_600)
     .describe("The largest distance between the signed time and now, in seconds."),
-  /** Below `limits.maxWebhookBytes`. */
   max_body_bytes: z
     .int()
     .min(1)
     .max(1 * MiB)
     .describe("The largest body in bytes."),
-  /** Answer that the sender expects to an accepted webhook. */
   answer: z
     .strictObject({
       status: z.union([z.literal(200), z.literal(202), z.literal(204)]).describe("The status of the answer."),
@@ -245,7 +240,7 @@ export const SettingsBody = z.strictObject(settingMembers).partial().transform(f
 
 /** A merge patch (RFC 7396): a null member goes back to the default, unless it may be null. */
 export const SettingsPatchBody = z
-  .strictObject(mapValues(settingMembers, (member) => member.nullable()))
+  .strictObject(Object.fromEntries(Object.entries(settingMembers).map(([name, member]) => [name, member.nullable()])))
   .partial()
   .transform(fromWire)
   .describe(`${meaning} An absent member keeps its value; null restores the default.`);
@@ -298,11 +293,4 @@ function fromWire<T extends object>(given: T): SourceSettings {
 function renamed(value: unknown, rename: (name: string) => string): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [rename(name), member]));
-}
-
-function mapValues<T extends Record<string, z.ZodType>>(
-  object: T,
-  change: (value: z.ZodType) => z.ZodType,
-): { [K in keyof T]: z.ZodType } {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)])) as never;
 }

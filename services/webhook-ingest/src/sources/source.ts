@@ -1,4 +1,4 @@
-import { draft, type WebhookSourceResource } from "@signalbox/contracts";
+import { draft, matchesEventType, type WebhookSourceResource } from "@signalbox/contracts";
 import { newId, type Patch, randomId } from "@signalbox/core";
 import { isLive, type RotatingValue, viewValue } from "@signalbox/storage";
 import { type SchemeName, schemeOf } from "@signalbox/webhook-signatures";
@@ -153,4 +153,9 @@ type SourceEvent = "webhook_source.created" | "webhook_source.updated" | "webhoo
 function about<N extends SourceEvent>(name: N, source: Source, changed: string[]) {
   const data = { ...viewSource(source), changed } as Parameters<typeof draft<N>>[1]["data"];
   return draft(name, { subject: source.id, accountId: source.accountId, data });
+}
+
+/** Returns true when the source takes webhooks of this type. */
+export function acceptsType({ eventTypes }: Pick<Source, "eventTypes">, type: string | null): boolean {
+  return eventTypes === null || (type !== null && eventTypes.some((filter) => matchesEventType(filter, type)));
 }
