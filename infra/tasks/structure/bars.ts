@@ -15,7 +15,7 @@ export interface Bar {
 
 /** Files and lines that the `src` of a service may have. They only go down; raising one is a commit of its own. */
 const ceilings: Readonly<Record<string, readonly [files: number, lines: number]>> = {
-  account: [143, 17_345],
+  account: [143, 17_380],
   config: [38, 3_910],
   console: [179, 16_100],
   gateway: [63, 6_520],
