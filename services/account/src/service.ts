@@ -171,7 +171,7 @@ export function edgePartsOf(
       export: { accountExport },
     },
     people: {
-      signIns: { accounts, signInList, pageLimits },
+      signIns: { accounts, signInList, administratorReads, pageLimits },
       identities: { accounts, identities: logins.identities, pageLimits },
       passkeys: { accounts, passkeyStore, passkeys, pageLimits },
       invitations: { invitations: invitations.invitations, supportedLocales, pageLimits, clock },
@@ -209,14 +209,16 @@ interface CredentialDependencies {
 
 function credentialParts(
   { configuration, clock }: Configured,
-  { capabilities: { credentials, signIns }, accounts, pageLimits }: CredentialDependencies,
+  { capabilities: { administration, credentials, signIns }, accounts, pageLimits }: CredentialDependencies,
 ): EdgeParts["credentials"] {
   const { apiKeyStore, apiKeys, serviceClientStore, serviceClients, portalSessions, portalSessionStore } = credentials;
   const { credentialRevocations } = credentials;
   const baseUrl = configuration.get("http.base-url");
+  const { administratorReads } = administration;
+  const shared = { accounts, administratorReads, credentialRevocations, pageLimits };
   return {
-    apiKeys: { accounts, apiKeyStore, apiKeys, credentialRevocations, pageLimits, clock },
-    serviceClients: { accounts, serviceClientStore, serviceClients, credentialRevocations, pageLimits, clock },
+    apiKeys: { ...shared, apiKeyStore, apiKeys, clock },
+    serviceClients: { ...shared, serviceClientStore, serviceClients, clock },
     current: { apiKeyStore, serviceClientStore, signInStore: signIns.signInStore, clock },
     portalSessions: { portalSessions, portalSessionStore, accounts, baseUrl, pageLimits, clock },
   };

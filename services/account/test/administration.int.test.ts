@@ -173,6 +173,24 @@ test("so does a read in the graph, by every way to the account", async () => {
   }
 });
 
+test("an owner sees that an administrator read the lists of keys, clients and sign-ins, at either edge", async () => {
+  const actions = ["account.read_api_keys", "account.read_clients", "account.read_sign_ins"];
+  const seenBy = async (person: Headers) =>
+    (await entriesOf(person, ...actions)).map(({ action }) => action).toSorted();
+  const { administrator, person, id } = await people();
+  for (const folder of ["api-keys", "clients", "sign-ins"]) await read(`/api/accounts/${id}/${folder}/`, administrator);
+  assert.deepEqual(await seenBy(person), actions);
+  const { administrator: other, person: another, id: anotherId } = await people();
+  const lists = ["apiKeys", "serviceClients", "signIns"].map((name) => `${name}(first: 1) { edges { node { id } } }`);
+  for (const folder of ["api-keys", "clients", "sign-ins"]) await read(`/api/account/${folder}/`, another);
+  assert.deepEqual(await seenBy(another), [], "an owner's own read leaves none");
+  assert.equal(
+    (await account.query(other, `{ account(id: "${anotherId}") { ${lists.join(" ")} } }`)).errors,
+    undefined,
+  );
+  assert.deepEqual(await seenBy(another), actions);
+});
+
 test("lists over all accounts are in the audit of their reader", async () => {
   const { administrator } = await people();
   await read("/api/accounts/", administrator);

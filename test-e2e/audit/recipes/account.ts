@@ -152,17 +152,26 @@ const query = ({ headers: by }: { readonly headers: Headers }, text: string): At
   request: { body: { query: `{ ${text} }` } },
 });
 
+const readingList = (field: string): Recipe =>
+  reading((by, id) => ({
+    ...query(by, `account(id: "${id}") { ${field}(first: 1) { edges { node { id } } } }`),
+    besides: ["account.read"],
+  }));
+
 /** Recipes of the reads by administrators that leave an entry. */
 export const administrationRecipes: Recipes = {
   "GET /api/accounts/": reading((by) => rest(by, "GET", "/api/accounts/")),
   "GET /api/accounts/{account_id}": reading((by, id) => rest(by, "GET", `/api/accounts/${id}`)),
   "GET /api/accounts/audit/": reading((by) => rest(by, "GET", "/api/accounts/audit/")),
   "GET /api/accounts/{account_id}/audit/": reading((by, id) => rest(by, "GET", `/api/accounts/${id}/audit/`)),
+  "GET /api/accounts/{account_id}/api-keys/": reading((by, id) => rest(by, "GET", `/api/accounts/${id}/api-keys/`)),
+  "GET /api/accounts/{account_id}/clients/": reading((by, id) => rest(by, "GET", `/api/accounts/${id}/clients/`)),
+  "GET /api/accounts/{account_id}/sign-ins/": reading((by, id) => rest(by, "GET", `/api/accounts/${id}/sign-ins/`)),
   "Query.account": reading((by, id) => query(by, `account(id: "${id}") { status }`)),
-  "Account.auditLog": reading((by, id) => ({
-    ...query(by, `account(id: "${id}") { auditLog(first: 1) { edges { node { id } } } }`),
-    besides: ["account.read"],
-  })),
+  "Account.auditLog": readingList("auditLog"),
+  "Account.apiKeys": readingList("apiKeys"),
+  "Account.serviceClients": readingList("serviceClients"),
+  "Account.signIns": readingList("signIns"),
   "Query.accounts": reading((by) => query(by, "accounts(first: 1) { edges { node { id } } }")),
   "Query.accountsAuditLog": reading((by) => query(by, "accountsAuditLog(first: 1) { edges { node { id } } }")),
 };

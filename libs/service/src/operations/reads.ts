@@ -63,6 +63,8 @@ export interface ListSpec<F extends z.ZodRawShape | undefined, Row, Item> extend
     readonly node?: (row: Row) => unknown;
     /** Requirements to see the lists of other accounts; by default nobody does. */
     readonly ofOthers?: FieldAccess["ofOthers"];
+    /** The entry that a read by others leaves in the audit of the account. */
+    readonly audit?: FieldAccess["audit"];
   } | null;
 }
 
@@ -107,7 +109,7 @@ export function listField(name: string, { auth, filter = {}, limits, read, posit
     ...(graph?.node && { node: graph.node }),
   };
   const seenBy = graph?.ofOthers ? { ofOthers: graph.ofOthers } : ({ ownOnly: true } as const);
-  return connectionField({ ...auth, ...seenBy }, spec);
+  return connectionField({ ...auth, ...seenBy, ...(graph?.audit && { audit: graph.audit }) }, spec);
 }
 
 /** A list of what one row of an account's own has: a page over REST, a connection of the parent's type in the graph. */

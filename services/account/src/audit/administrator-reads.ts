@@ -17,6 +17,8 @@ interface Batch {
   readonly written: Promise<void>;
 }
 
+type ReadOfAccount = "account.read" | `account.read_${"audit" | "api_keys" | "clients" | "sign_ins"}`;
+
 export type AdministratorReads = ReturnType<typeof createAdministratorReads>;
 
 /**
@@ -29,7 +31,7 @@ export function createAdministratorReads({ pool, audit, clock }: Dependencies) {
 
   return {
     /** Records the read of one account, in its own audit. */
-    async ofAccount(caller: Caller, accountId: string, action: "account.read" | "account.read_audit"): Promise<void> {
+    async ofAccount(caller: Caller, accountId: string, action: ReadOfAccount): Promise<void> {
       if (accountId === caller.accountId) return;
       await reads.record(actorOf(caller, "administrator"), { action, accountId });
     },

@@ -1,3 +1,4 @@
+import type { Caller } from "@signalbox/auth";
 import { apiKeyExample, examples } from "@signalbox/contracts";
 import type { PageLimits } from "@signalbox/graphql";
 import {
@@ -14,9 +15,11 @@ import {
   refused,
 } from "@signalbox/http";
 import { conflict, list, type OwnRow, operation, ownRows, record } from "@signalbox/service";
+import type { ListRange } from "@signalbox/storage";
 import { z } from "zod";
 import { ownAccount } from "../accounts/account-api.ts";
 import type { Accounts } from "../accounts/accounts.ts";
+import type { AdministratorReads } from "../audit/administrator-reads.ts";
 import {
   type Credential,
   CredentialPatch,
@@ -37,6 +40,7 @@ import type { createCredentials, Issued } from "./credentials.ts";
 /** The parts that both kinds share at their edges. */
 export interface CredentialApi {
   readonly accounts: Pick<Accounts, "find" | "lock">;
+  readonly administratorReads: Pick<AdministratorReads, "ofAccount">;
   readonly credentialRevocations: CredentialRevocations;
   readonly pageLimits: PageLimits;
 }
@@ -97,7 +101,16 @@ export function credentialOperations<C extends Credential>(form: CredentialForm<
   return { ...reads(form, parts), ...writes(form, parts), ...revocations(form, parts) };
 }
 
-function reads<C extends Credential>(form: CredentialForm<C>, { pageLimits }: CredentialApi) {
+/** Reads a page of an account's credentials; an administrator's read leaves an entry in the account's audit. */
+const pageReader =
+  <C extends Credential>({ store, audited }: CredentialForm<C>, { administratorReads }: CredentialApi) =>
+  async (range: ListRange, { caller, accountId }: { readonly caller: Caller; readonly accountId: string }) => {
+    const credentials = await store.list(accountId, range);
+    await administratorReads.ofAccount(caller, accountId, `account.read_${audited}s`);
+    return credentials;
+  };
+
+function reads<C extends Credential>(form: CredentialForm<C>, parts: CredentialApi) {
   const { noun, store, resource, view, texts } = form;
   const { base, one, idOf, show, missing } = edgeOf(form);
   return {
@@ -105,10 +118,10 @@ function reads<C extends Credential>(form: CredentialForm<C>, { pageLimits }: Cr
       summary: `List the account's ${noun}s, newest first`,
       description: `Revoked and expired ${noun}s are listed too. Secrets are never shown again.`,
       auth: read,
-      limits: pageLimits,
-      read: (range, { accountId }) => store.list(accountId, range),
+      limits: parts.pageLimits,
+      read: pageReader(form, parts),
       rest: { get: base, item: resource, view },
-      graph: { ofOthers: { ...administration, access: "read" } },
+      graph: { ofOthers: { ...administration, access: "read" }, audit: `account.read_${form.audited}s` },
     }),
     read: record({
       summary: `Read ${article(noun)}, ${texts.secretless}`,
@@ -227,19 +240,22 @@ export function addAdministratorList<C extends Credential>(
   routes: Routes,
   operationId: string,
   form: CredentialForm<C>,
-  { accounts, pageLimits }: CredentialApi,
+  parts: CredentialApi,
 ): void {
-  const { noun, store, resource, view } = form;
+  const { noun, audited, resource, view } = form;
+  const readPage = pageReader(form, parts);
   routes.get(`/api/accounts/:account_id/${form.folder}/`, {
     operationId,
     summary: `List the ${noun}s of an account, newest first`,
     description: "For administrators; reading them is recorded in the account's audit.",
     auth: administration,
-    query: z.object(pageParameters(pageLimits)),
+    audit: `account.read_${audited}s`,
+    query: z.object(pageParameters(parts.pageLimits)),
     responses: { 200: pageOf(resource), 404: "error" },
-    async handle({ params, query }) {
-      const account = await accounts.find(params.account_id);
-      return account ? listPage(query, (range) => store.list(account.id, range), view) : refused(404, "not_found");
+    async handle({ caller, params, query }) {
+      const { id: accountId } = (await parts.accounts.find(params.account_id)) ?? {};
+      if (accountId === undefined) return refused(404, "not_found");
+      return listPage(query, (range) => readPage(range, { caller, accountId }), view);
     },
   });
 }

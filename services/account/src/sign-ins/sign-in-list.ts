@@ -10,6 +10,7 @@ import { type Account, stateOf } from "../accounts/account.ts";
 import { ownAccount } from "../accounts/account-api.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { Accounts } from "../accounts/accounts.ts";
+import type { AdministratorReads } from "../audit/administrator-reads.ts";
 import { type Actor, type Audit, actorOf } from "../audit/audit.ts";
 import type { Notices } from "../mail/notices.ts";
 import type { StepUps } from "../step-up/step-ups.ts";
@@ -117,6 +118,7 @@ export const shownMax = 50;
 export interface SignInApi {
   readonly accounts: Pick<Accounts, "find" | "lock">;
   readonly signInList: SignInList;
+  readonly administratorReads: Pick<AdministratorReads, "ofAccount">;
   readonly pageLimits: PageLimits;
 }
 
@@ -128,7 +130,7 @@ const administration = { scopes: ["account:admin"] } as const;
 
 /** The sign-ins of an account at both edges, for its owner and for administrators. */
 export function signInApi(parts: SignInApi): Edges {
-  const { accounts, signInList, pageLimits } = parts;
+  const { accounts, pageLimits } = parts;
   const edges = edgesOf(
     {
       signIns: list({
@@ -136,9 +138,9 @@ export function signInApi(parts: SignInApi): Edges {
         description: "Those of which anything is good: the browser's session, a refresh token or an access token.",
         auth: { scopes: ["account:read"], access: "own-account:read" },
         limits: pageLimits,
-        read: (range, { accountId, caller: { credential } }) => signInList.list({ accountId, credential }, range),
+        read: (range, { caller, accountId }) => readPage(range, caller, accountId, parts),
         rest: { get: base, item: SignInResource, view: viewSignIn },
-        graph: { ofOthers: { ...administration, access: "read" } },
+        graph: { ofOthers: { ...administration, access: "read" }, audit: "account.read_sign_ins" },
       }),
       ...ownOperations(parts),
       ...administratorOperations(parts),
@@ -151,15 +153,28 @@ export function signInApi(parts: SignInApi): Edges {
     summary: "List the sign-ins to an account at the built-in issuer, newest first",
     description: "For administrators; reading them is recorded in the account's audit.",
     auth: administration,
+    audit: "account.read_sign_ins",
     query: z.object(pageParameters(pageLimits)),
     responses: { 200: pageOf(SignInResource), 404: "error" },
-    async handle({ principal: { credential }, params, query }) {
+    async handle({ caller, params, query }) {
       const account = await accounts.find(params.account_id);
       if (!account) return refused(404, "not_found");
-      return listPage(query, (range) => signInList.list({ accountId: account.id, credential }, range), viewSignIn);
+      return listPage(query, (range) => readPage(range, caller, account.id, parts), viewSignIn);
     },
   });
   return edges;
+}
+
+/** Reads a page of an account's sign-ins; an administrator's read leaves an entry in the account's audit. */
+async function readPage(
+  range: ListRange,
+  caller: Caller,
+  accountId: string,
+  { signInList, administratorReads }: SignInApi,
+) {
+  const signIns = await signInList.list({ accountId, credential: caller.credential }, range);
+  await administratorReads.ofAccount(caller, accountId, "account.read_sign_ins");
+  return signIns;
 }
 
 function ownOperations({ accounts, signInList }: SignInApi) {
