@@ -47,14 +47,15 @@ export async function bundlesOf(files: readonly string[]): Promise<Bundle[]> {
   return bundles.sort((a, b) => rank(a) - rank(b));
 }
 
-/** Writes a script for each bundle into the folder, and gives their paths. */
+/** Writes a script for each bundle into the folder, and gives their paths. Node's runner starts them by their names. */
 export async function writeBundles(folder: string, bundles: readonly Bundle[]): Promise<string[]> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   const runFiles = pathToFileURL(join(import.meta.dirname, "run-files.ts")).href;
   return await Promise.all(
-    bundles.map(async ({ name, files }) => {
-      const path = join(folder, `${name.replaceAll(/[^a-z0-9]+/gi, "-")}.mjs`);
+    bundles.map(async ({ name, files }, index) => {
+      const place = String(index).padStart(3, "0");
+      const path = join(folder, `${place}-${name.replaceAll(/[^a-z0-9]+/gi, "-")}.mjs`);
       const text = `import { runFiles } from ${JSON.stringify(runFiles)};\nawait runFiles(${JSON.stringify(files)});\n`;
       await writeFile(path, text);
       return path;
