@@ -38,7 +38,7 @@ async function main(): Promise<number> {
   const run = async () => {
     const alone = await Promise.all(files.map(async (file) => ({ file, isAlone: await isAlone(file) })));
     let passed = true;
-    for (const atOnce of [2, 1]) {
+    for (const atOnce of [3, 1]) {
       const part = alone.filter((one) => one.isAlone === (atOnce === 1)).map(({ file }) => file);
       if (part.length > 0) passed = (await runTests(part, { runnerOptions, slowest, atOnce })) && passed;
     }
