@@ -19,6 +19,9 @@ export interface RenderedPage {
 export const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
+/** Languages of code blocks that the search finds: commands and what they print. */
+const searchedLanguages = new Set(["sh", "text"]);
+
 /** Gives a link's address from a page to another place; null for what is not published. */
 export type ResolveLink = (href: string) => string | null;
 
@@ -46,8 +49,8 @@ export function renderMarkdown(markdown: string, resolveLink: ResolveLink): Rend
       // Pictures of the console are for those who read the repository: a deployment has the console itself.
       image: () => "",
       code({ text, lang }: Tokens.Code): string {
-        // Examples in JSON repeat the same names: they would fill the search and find nothing more.
-        if (lang !== "json") note(escaped(text));
+        // Examples in JSON and programs repeat the names around them: they would fill the search and find nothing more.
+        if (!lang || searchedLanguages.has(lang)) note(escaped(text));
         return `<pre tabindex="0"><code>${escaped(text)}</code></pre>\n`;
       },
       table({ header, rows }: Tokens.Table): string {
