@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createReceiver, eventually, freePort } from "@signalbox/testing";
+import { createMailbox, createReceiver, eventually, freePort, type Mailbox } from "@signalbox/testing";
 import pg from "pg";
 import { hurriedRules } from "../incidents/hurried-rules.ts";
 import { type Client, createClient, expectStatus, githubHeaders } from "../journey/client.ts";
@@ -14,19 +15,27 @@ const endpointsPath = "/api/v1/webhooks/endpoints";
 const names = [
   "AccessOutdated",
   "ConfigurationOutdated",
+  "DatabaseBusy",
+  "EventLoopBlocked",
+  "MailsLate",
   "OutboxStuck",
   "ReceiversFail",
   "ServiceAbsent",
   "SourcesRefuse",
   "WebhooksOverdue",
+  "WorkerStuck",
 ];
 let system: EmbeddedSystem;
 let send: Client;
 let prometheus: RunningPrometheus;
+let mailbox: Mailbox;
 
 before(async () => {
+  mailbox = await createMailbox();
+  opened.defer(() => mailbox.close());
   system = await startEmbeddedSystem({
     properties: {
+      "mail.url": mailbox.url,
       "webhook-delivery.outbound.allow": "127.0.0.1:*",
       "webhook-delivery.attempts.in-flight-max-per-endpoint": "1",
     },
@@ -113,6 +122,39 @@ test("webhooks with a wrong signature", async () => {
   });
 });
 
+test("a mail server that is away", async () => {
+  await mailbox.leave();
+  const body = { contact_address: "drill@signalbox.example" };
+  expectStatus(await send("/api/account/", { method: "PATCH", body }), 200);
+  await fire(["MailsLate"], { act: () => sleep(500), mend: () => mailbox.comeBack() });
+});
+
+test("a session that somebody left open on the tables of account", async () => {
+  const ask = () => send("/graphql", { body: { query: "{ viewer { displayName } }" } });
+  await ask();
+  const unlock = await lockTables(system.databaseUrl("account"));
+  const asked: Promise<unknown>[] = [];
+  const act = async () => {
+    for (let count = 0; count < 4; count++) asked.push(ask());
+    await sleep(500);
+  };
+  const mend = async () => {
+    await unlock();
+    await Promise.all(asked);
+  };
+  await fire(["DatabaseBusy"], { act, mend });
+});
+
+test("a process that gets no processor most of the time", async () => {
+  const act = async () => {
+    process.kill(system.process.pid, "SIGSTOP");
+    await sleep(1_200);
+    process.kill(system.process.pid, "SIGCONT");
+    await sleep(300);
+  };
+  await fire(["EventLoopBlocked"], { act, mend: async () => {} });
+});
+
 test("a session that somebody left open on the log", async () => {
   const unlock = await lockTables(system.eventsUrl);
   // It commits, and its event waits.
@@ -120,7 +162,23 @@ test("a session that somebody left open on the log", async () => {
     await send("/api/account/", { method: "PATCH", body: { display_name: crypto.randomUUID().slice(0, 8) } });
     await sleep(500);
   };
-  await fire(["OutboxStuck", "AccessOutdated", "ConfigurationOutdated"], { act, mend: unlock });
+  await fire(["OutboxStuck", "AccessOutdated", "ConfigurationOutdated", "WorkerStuck"], { act, mend: unlock });
+});
+
+test("an exporter that is away", async () => {
+  const port = await freePort();
+  const job = { job_name: "redis", static_configs: [{ targets: [`127.0.0.1:${port}`] }] };
+  const alone = await startPrometheus(new Map(), [job], { rules: hurriedRules("ExporterDown"), everySeconds: 1 });
+  const fires = async () => (await alone.alerts()).some(({ labels }) => labels.alertname === "ExporterDown");
+  const exporter = createServer((_, response) => response.setHeader("content-type", "text/plain").end("redis_up 1\n"));
+  try {
+    await eventually(fires, { timeoutMs: 60_000, message: "ExporterDown fires" });
+    exporter.listen(port, "127.0.0.1");
+    await eventually(async () => !(await fires()), { timeoutMs: 60_000, message: "ExporterDown ends" });
+  } finally {
+    exporter.close();
+    await alone.close();
+  }
 });
 
 test("a Prometheus that finds no service", async () => {
