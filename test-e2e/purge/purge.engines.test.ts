@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { test } from "node:test";
 import { databaseOf, eventsDatabase } from "@signalbox/infra/embedded/embedded-defaults.ts";
-import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
+import { startPostgres } from "@signalbox/infra/engines/index.ts";
+import { databasesIn, type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
 import { leavesNothing } from "./purge.ts";
 import { ageDatabase } from "./search.ts";
 
@@ -14,10 +15,10 @@ test("embedded: a purge leaves nothing of what was planted in every field of eve
     opened.defer(() => removeData(system));
     opened.defer(async () => void (await system.process.kill()));
     const { dataDirectory } = system;
-    const databases = () =>
+    const databasesBeside = (eventsUrl: string) =>
       new Map(
         [...owners.map(databaseOf), eventsDatabase].map((name) => {
-          const url = new URL(system.eventsUrl);
+          const url = new URL(eventsUrl);
           url.pathname = `/${name}`;
           return [name, url.href];
         }),
@@ -25,15 +26,19 @@ test("embedded: a purge leaves nothing of what was planted in every field of eve
     return {
       system: () => system,
       get databases() {
-        return databases();
+        return databasesBeside(system.eventsUrl);
       },
       get eventsUrl() {
         return system.eventsUrl;
       },
       blobs: { url: `file:${join(dataDirectory, "blobs")}`, accessKey: null, secretKey: null },
+      // While the system is down: an update of whole tables and one of the service could each wait for the other's rows.
       async passTime() {
-        for (const url of databases().values()) await ageDatabase(url);
         await system.stop();
+        const server = await startPostgres({ folder: join(dataDirectory, "postgres"), durable: true });
+        const { eventsUrl } = await databasesIn(dataDirectory);
+        for (const url of databasesBeside(eventsUrl).values()) await ageDatabase(url);
+        await server.stop();
         system = await startEmbeddedSystem({ properties, dataDirectory });
       },
     };
