@@ -253,9 +253,9 @@ export function addAdministratorList<C extends Credential>(
     query: z.object(pageParameters(parts.pageLimits)),
     responses: { 200: pageOf(resource), 404: "error" },
     async handle({ caller, params, query }) {
-      const { id: accountId } = (await parts.accounts.find(params.account_id)) ?? {};
-      if (accountId === undefined) return refused(404, "not_found");
-      return listPage(query, (range) => readPage(range, { caller, accountId }), view);
+      const account = await parts.accounts.find(params.account_id);
+      if (!account) return refused(404, "not_found");
+      return listPage(query, (range) => readPage(range, { caller, accountId: account.id }), view);
     },
   });
 }

@@ -33,6 +33,7 @@ const endpointFilter = {
   text: textParameter().optional().describe("A part of the URL or the description, in any case."),
   failing: booleanParameter().optional().describe("True for endpoints whose attempts fail now, false for the others."),
 };
+
 const etag = (endpoint: Endpoint): string => strongEtag(endpoint.revision, endpoint.id);
 const showWith =
   ({ view }: EndpointViews) =>

@@ -149,11 +149,13 @@ const senderMembers = {
   signature_over: z
     .enum(["wire", "decoded"])
     .describe("The bytes under the signature: as they arrived, or after their content coding was removed."),
+  /** Both ways, instead of `webhook-ingest.tolerance`. */
   tolerance_seconds: z
     .int()
     .min(30)
     .max(3_600)
     .describe("The largest distance between the signed time and now, in seconds."),
+  /** Below `limits.maxWebhookBytes`. */
   max_body_bytes: z
     .int()
     .min(1)
