@@ -52,6 +52,16 @@ const get = (url: string, rest: Partial<OutboundRequest> = {}): OutboundRequest 
   ...rest,
 });
 
+test("an internal address is reported at a check as at a request, and a slip of the pen is not", async () => {
+  const ended: string[] = [];
+  const client = clientWith({ allow: [], onEnd: (outcome) => ended.push(outcome) });
+  for (const url of ["https://10.0.0.1/", "nonsense", "ftp://example.org/"]) assert.ok(client.check(url));
+  assert.equal(client.check("https://example.org/"), null);
+  assert.deepEqual(ended, ["forbidden"]);
+  await failureOf(client.request(get("https://10.0.0.1/")));
+  assert.deepEqual(ended, ["forbidden", "forbidden"]);
+});
+
 test("an exchange returns status, headers, body and the remote address", async () => {
   const { url } = await listen((request, response) => {
     response.setHeader("x-seen", `${request.method} ${request.headers["accept-encoding"]} ${request.headers["x-a"]}`);

@@ -91,7 +91,10 @@ interface OutboundClientOptions {
   readonly proxy?: string | null;
   /** Uses HTTP/2 with servers that choose it in the TLS handshake. Default: false. */
   readonly http2?: boolean;
-  /** Called at the end of each exchange with `answered`, or the stage of its failure. */
+  /**
+   * Called at the end of each exchange with `answered`, or the stage of its failure; also for a check that finds an
+   * internal address, so that probes for them are seen.
+   */
   readonly onEnd?: (outcome: OutboundStage | "answered", durationMs: number) => void;
 }
 
@@ -149,7 +152,11 @@ export function createOutboundClient(options: OutboundClientOptions): OutboundCl
       );
       return response;
     },
-    check: (url, checks) => policy.judgeUrl(url, checks),
+    check(url, checks) {
+      const problem = policy.judgeUrl(url, checks);
+      if (problem?.code === "address" || problem?.code === "own_port") options.onEnd?.("forbidden", 0);
+      return problem;
+    },
     async close() {
       await Promise.allSettled(running);
       // Not close(): that would wait for connections that no request waits for any more.
