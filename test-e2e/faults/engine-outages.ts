@@ -82,6 +82,26 @@ export async function blobsAway(scene: Scene): Promise<void> {
   await becomesReady(scene, after.json.id);
 }
 
+/** The fields of a silent service are null with their reason, in time, and the others are answered. */
+export async function subgraphSilent({ send, system }: Scene): Promise<void> {
+  const query = "{ viewer { id webhookSources(first: 1) { edges { node { id } } } } }";
+  const ask = async () => expectStatus(await send("/graphql", { body: { query } }), 200).json;
+  const { current } = system.process("webhook-ingest");
+  current.signal("SIGSTOP");
+  try {
+    const untilMs = performance.now() + longMs;
+    while (performance.now() < untilMs) {
+      for (const { data, errors } of await Promise.all([ask(), ask(), ask(), ask()])) {
+        assert.ok(data.viewer.id);
+        assert.deepEqual([data.viewer.webhookSources, errors[0].extensions.code], [null, "UNAVAILABLE"]);
+      }
+    }
+  } finally {
+    current.signal("SIGCONT");
+  }
+  await eventually(async () => assert.equal((await ask()).errors, undefined), { timeoutMs: recoveryMs });
+}
+
 /** No request waits for ever: what needs a silent engine is refused in time, the rest works. */
 export async function enginesSilent(scene: Scene): Promise<void> {
   const { send, engines, partnerPosts, imageId } = scene;

@@ -4,7 +4,7 @@ import { isShown, rings } from "../observe/rings.ts";
 import { type RunningPrometheus, startPrometheus } from "../observe/start-prometheus.ts";
 import { services, startEnginesSystem } from "../systems/engines-system.ts";
 import { openFaultyEngines } from "../systems/system-engines.ts";
-import { blobsAway, brokerAway, cacheAway, databaseAway, enginesSilent } from "./engine-outages.ts";
+import { blobsAway, brokerAway, cacheAway, databaseAway, enginesSilent, subgraphSilent } from "./engine-outages.ts";
 import { openScene, type Scene, whileAsking, withoutRestarts } from "./scene.ts";
 
 const opened = new AsyncDisposableStack();
@@ -40,6 +40,8 @@ test("blob store away: 503 on bytes, records work", () =>
 test("broker away for 30 s: requests succeed, their events arrive after", () => alerts("EventLogAway", brokerAway));
 test("database away for 30 s: 503 with Retry-After, nothing is lost, all resumes by itself", () =>
   alerts("EdgeAvailability", (one) => whileAsking(one, () => databaseAway(one))));
+test("a silent service: the graph answers without its fields", () =>
+  withoutRestarts(scene, async () => void (await rings(prometheus, "SubgraphFails", () => subgraphSilent(scene)))));
 test("silent engines: no request waits for ever", () => withoutRestarts(scene, () => enginesSilent(scene)));
 test("after all of it every process still stops in order", async () => {
   const codes = await scene.system.stop();

@@ -3,7 +3,7 @@ import { rulesFileOf } from "@signalbox/infra/observe/alerts/rules-file.ts";
 const faster = 60;
 
 /**
- * Builds the rules of some alerts in a hurry: windows, times that must pass and ages in seconds are a sixtieth, so that a
+ * Builds the rules of some alerts in a hurry: windows, times that must pass and ages are a sixtieth, so that a
  * drill takes minutes. What is compared, and with what, stays.
  */
 export function hurriedRules(...names: readonly string[]): string {
@@ -16,7 +16,7 @@ export function hurriedRules(...names: readonly string[]): string {
     .replaceAll(/offset (\d+)([mhd])/g, (_, count: string, unit: string) => `offset ${seconds(count, unit)}`)
     .replaceAll(/for: (\d+)([mhd])/g, (_, count: string, unit: string) => `for: ${seconds(count, unit)}`)
     .replaceAll(
-      /(_seconds(?:\{[^}]*\})?\)? *)> (\d+)/g,
+      /(_(?:seconds|duration)(?:\{[^}]*\})?\)? *)> (\d+)/g,
       (_, before: string, age: string) => `${before}> ${Number(age) / faster}`,
     );
 }

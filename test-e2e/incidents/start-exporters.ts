@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { environment } from "@signalbox/config";
 import type { WantedProgram } from "@signalbox/infra/engines/programs.ts";
 import { eventually, freePort } from "@signalbox/testing";
 import kafkajs from "kafkajs";
@@ -20,20 +21,51 @@ export const nodeExporter: WantedProgram = {
   packages: { debian: "prometheus-node-exporter", fedora: "node-exporter", macos: "node_exporter" },
 };
 
+/** The exporters of PostgreSQL and Redis, as the machine has them. */
+export const engineExporters: readonly WantedProgram[] = [
+  {
+    names: ["prometheus-postgres-exporter", "postgres_exporter"],
+    versionArgs: ["--version"],
+    usedFor: "alerts on PostgreSQL",
+    packages: { debian: "prometheus-postgres-exporter", fedora: null, macos: "postgres_exporter" },
+  },
+  {
+    names: ["prometheus-redis-exporter", "redis_exporter"],
+    usedFor: "alerts on Redis",
+    packages: { debian: "prometheus-redis-exporter", fedora: null, macos: "redis_exporter" },
+  },
+];
+
 /** Starts the exporter of disks under the name that was found; it shows this one disk only. */
-export async function startNodeExporter(name: string, disk: string): Promise<StartedExporter> {
-  const port = await freePort();
-  const collect = ["--collector.disable-defaults", "--collector.filesystem"];
-  const child = spawn(name, [...collect, `--web.listen-address=127.0.0.1:${port}`], { stdio: "ignore" });
-  const exited = once(child, "exit");
-  const isReady = async () => (await fetch(`http://127.0.0.1:${port}/metrics`).catch(() => null))?.ok ?? false;
-  await eventually(isReady, { message: `${name} answers` });
-  return {
+export const startNodeExporter = (name: string, disk: string): Promise<StartedExporter> =>
+  startExporter(name, {
+    args: ["--collector.disable-defaults", "--collector.filesystem"],
     job: {
       job_name: "node",
-      static_configs: [{ targets: [`127.0.0.1:${port}`] }],
       metric_relabel_configs: [{ source_labels: ["mountpoint"], regex: disk, action: "keep" }],
     },
+  });
+
+interface ExporterOptions {
+  readonly args?: readonly string[];
+  readonly variables?: Readonly<Record<string, string>>;
+  /** The job without its target. */
+  readonly job: object;
+}
+
+/** Starts an exporter of the machine on a port of its own. */
+export async function startExporter(
+  name: string,
+  { args = [], variables = {}, job }: ExporterOptions,
+): Promise<StartedExporter> {
+  const address = `127.0.0.1:${await freePort()}`;
+  const env = { ...environment(), ...variables };
+  const child = spawn(name, [...args, `--web.listen-address=${address}`], { stdio: "ignore", env });
+  const exited = once(child, "exit");
+  const isReady = async () => (await fetch(`http://${address}/metrics`).catch(() => null))?.ok ?? false;
+  await eventually(isReady, { message: `${name} answers` });
+  return {
+    job: { ...job, static_configs: [{ targets: [address] }] },
     close: async () => {
       child.kill();
       await exited;

@@ -3,11 +3,10 @@ import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createMailbox, createReceiver, eventually, freePort, type Mailbox } from "@signalbox/testing";
-import pg from "pg";
 import { hurriedRules } from "../incidents/hurried-rules.ts";
-import { type Client, createClient, expectStatus, githubHeaders } from "../journey/client.ts";
-import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
-import { type RunningPrometheus, startPrometheus } from "./start-prometheus.ts";
+import { expectStatus, githubHeaders } from "../journey/client.ts";
+import { type AlertDrill, lockTables, openAlertDrill } from "./alert-drill.ts";
+import { startPrometheus } from "./start-prometheus.ts";
 
 /** Failures of one running system that its alerts have to find: each is played until they fire, and mended. */
 const opened = new AsyncDisposableStack();
@@ -25,54 +24,19 @@ const names = [
   "WebhooksOverdue",
   "WorkerStuck",
 ];
-let system: EmbeddedSystem;
-let send: Client;
-let prometheus: RunningPrometheus;
+let { system, send, fire, isFiring }: AlertDrill = {} as never;
 let mailbox: Mailbox;
 
 before(async () => {
   mailbox = await createMailbox();
   opened.defer(() => mailbox.close());
-  system = await startEmbeddedSystem({
-    properties: {
-      "mail.url": mailbox.url,
-      "webhook-delivery.outbound.allow": "127.0.0.1:*",
-      "webhook-delivery.attempts.in-flight-max-per-endpoint": "1",
-    },
-  });
-  opened.defer(async () => {
-    await system.stop();
-    await removeData(system);
-  });
-  send = createClient(system.baseUrl, system.apiKey);
-  const urls = new Map([["all", system.managementUrl]]);
-  prometheus = await startPrometheus(urls, [], { rules: hurriedRules(...names), everySeconds: 2 });
-  opened.defer(() => prometheus.close());
+  const properties = { "mail.url": mailbox.url, "webhook-delivery.attempts.in-flight-max-per-endpoint": "1" };
+  const drill = await openAlertDrill({ names, properties });
+  opened.defer(() => drill.close());
+  ({ system, send, fire, isFiring } = drill);
   expectStatus(await send("/api/v1/webhooks/event-types", { body: { name: "drill.asked" } }), 201);
 });
 after(() => opened.disposeAsync());
-
-const firing = async (name: string) => (await prometheus.alerts()).some(({ labels }) => labels.alertname === name);
-
-/** Repeats an action of a failure until all of its alerts fire; after the mend none does. */
-async function fire(
-  alerts: readonly string[],
-  { act, mend }: { readonly act: () => Promise<unknown>; readonly mend: () => Promise<unknown> },
-): Promise<void> {
-  const waited = new Set(alerts);
-  const allFire = async () => {
-    await act();
-    for (const name of waited) if (await firing(name)) waited.delete(name);
-    return waited.size === 0;
-  };
-  try {
-    await eventually(allFire, { timeoutMs: 240_000, message: `all of ${alerts} fire` });
-  } finally {
-    await mend();
-  }
-  const noneFires = async () => !(await Promise.all(alerts.map(firing))).includes(true);
-  await eventually(noneFires, { timeoutMs: 240_000, message: `none of ${alerts} fires` });
-}
 
 const publish = async () =>
   expectStatus(await send("/api/v1/webhooks/events", { body: { type: "drill.asked", data: {} } }), 202);
@@ -81,18 +45,6 @@ async function subscribe(url: string): Promise<() => Promise<void>> {
   const body = { url, event_types: ["drill.asked"], settings: { retry_schedule_seconds: [0, 1, 1, 1, 1] } };
   const { id } = expectStatus(await send(endpointsPath, { body }), 201).json;
   return async () => void expectStatus(await send(`${endpointsPath}/${id}`, { method: "DELETE" }), 204);
-}
-
-/** Holds locks on all tables of a database, as a session does that somebody left open. */
-async function lockTables(url: string): Promise<() => Promise<void>> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query<{ name: string }>(
-    "select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('public', 'signalbox')",
-  );
-  await client.query("begin");
-  await client.query(`lock table ${rows.map(({ name }) => name).join(", ")} in access exclusive mode`);
-  return () => client.end();
 }
 
 test("receivers that refuse connections", async () => {
@@ -187,7 +139,7 @@ test("a Prometheus that finds no service", async () => {
     const found = async () =>
       (await alone.alerts()).filter(({ labels }) => labels.alertname === "ServiceAbsent").length;
     await eventually(async () => (await found()) > 5, { timeoutMs: 60_000, message: "every service is missed" });
-    assert.equal(await firing("ServiceAbsent"), false, "the one that finds them is silent");
+    assert.equal(await isFiring("ServiceAbsent"), false, "the one that finds them is silent");
   } finally {
     await alone.close();
   }

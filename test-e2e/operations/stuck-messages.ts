@@ -81,7 +81,7 @@ export async function openStuckMessages({
 }
 
 /** A message about an account without images, which every consumer of it handles without an effect. */
-function accountDeleted(id = uuidv7()) {
+export function accountDeleted(id = uuidv7()) {
   const accountId = randomId("acc");
   return {
     topic: "signalbox.account.v1",

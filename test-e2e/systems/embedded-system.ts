@@ -18,12 +18,16 @@ export interface EmbeddedSystem extends System {
   readonly dataDirectory: string;
 }
 
-/** Starts everything in one process; with `dataDirectory`, on the data of an earlier run. */
-export async function startEmbeddedSystem(
-  options: SystemOptions & { readonly dataDirectory?: string } = {},
-): Promise<EmbeddedSystem> {
+export interface EmbeddedOptions extends SystemOptions {
+  /** The data of an earlier run. */
+  readonly dataDirectory?: string;
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+/** Starts everything in one process. */
+export async function startEmbeddedSystem(options: EmbeddedOptions = {}): Promise<EmbeddedSystem> {
   const dataDirectory = options.dataDirectory ?? (await newDataDirectory());
-  const process = runEmbedded(dataDirectory, options.properties);
+  const process = runEmbedded(dataDirectory, options.properties, [], options.variables);
   const [, baseUrl = "", managementUrl = "", apiKey = ""] = await process.waitForOutput(
     /Base URL +(\S+)\n[\s\S]*?Management +(\S+)\/management\/\S+\n[\s\S]*?API key +(\S+)\n[\s\S]*Ctrl-C/,
     startMs,
@@ -67,6 +71,7 @@ export function runEmbedded(
   dataDirectory: string,
   properties: SystemOptions["properties"] = {},
   options: readonly string[] = [],
+  variables: EmbeddedOptions["variables"] = {},
 ): TestProcess {
   const all = {
     "embedded.data-directory": dataDirectory,
@@ -77,7 +82,7 @@ export function runEmbedded(
     ...properties,
   };
   const args = Object.entries(all).map(([name, value]) => `--${name}=${value}`);
-  return startProcess(startScript, [...args, ...options], {}, { ownGroup: true });
+  return startProcess(startScript, [...args, ...options], variables, { ownGroup: true });
 }
 
 /** Removes the data of a system; after a kill that includes its database server, which still runs. */
