@@ -9,6 +9,7 @@ export const provedByBreak: Readonly<Record<string, string>> = {
   CacheAway: "test-e2e/faults/faults.long.test.ts",
   BlobsAway: "test-e2e/faults/faults.long.test.ts",
   EventLogAway: "test-e2e/faults/faults.long.test.ts",
+  SubgraphFails: "test-e2e/faults/faults.long.test.ts",
   EdgeAvailability: "test-e2e/faults/faults.long.test.ts",
   ConsumerLag: "test-e2e/incidents/incidents.ts",
   DeadLetters: "test-e2e/incidents/incidents.ts",
@@ -34,6 +35,7 @@ export const provedByBreak: Readonly<Record<string, string>> = {
   MessagesLost: "test-e2e/observe/work-alerts.long.test.ts",
   MessagesParked: "test-e2e/observe/work-alerts.long.test.ts",
   OutboxBloat: "test-e2e/observe/work-alerts.long.test.ts",
+  Rebalances: "test-e2e/observe/work-alerts.long.test.ts",
   WorkerRestarts: "test-e2e/observe/work-alerts.long.test.ts",
   EdgeLatency: "test-e2e/observe/slo-alerts.long.test.ts",
   EventFreshness: "test-e2e/observe/slo-alerts.long.test.ts",
@@ -45,17 +47,14 @@ export const provedByBreak: Readonly<Record<string, string>> = {
   OutboundProxyAway: "test-e2e/observe/restart-alerts.long.test.ts",
   CacheFull: "test-e2e/observe/engine-alerts.long.test.ts",
   DatabaseConnections: "test-e2e/observe/engine-alerts.long.test.ts",
+  DiskFills: "test-e2e/observe/engine-alerts.long.test.ts",
   EngineDown: "test-e2e/observe/engine-alerts.long.test.ts",
   LongTransaction: "test-e2e/observe/engine-alerts.long.test.ts",
 };
-
-const noScenario = "No scenario plays this failure with a Prometheus.";
 
 /** Alerts whose rule is tried on made-up series only, by promtool, with the reason. */
 export const provedByPromtool: Readonly<Record<string, string>> = {
   Watchdog: "It always fires: there is nothing to break.",
   ReplicationBehind: "No test has a copy of PostgreSQL.",
   PartitionsOffline: "Where one of three brokers is lost, every partition keeps a leader.",
-  DiskFills: "It predicts from an hour of measures.",
-  ...Object.fromEntries(["Rebalances", "SubgraphFails"].map((name) => [name, noScenario])),
 };

@@ -1,29 +1,33 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { appendFile, mkdtemp, rm } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { describeMissing, examine } from "@signalbox/infra/engines/doctor.ts";
 import { engineNamed, type OwnEngine, startOwnEngine, startPostgres } from "@signalbox/infra/engines/index.ts";
 import pg from "pg";
 import { hurriedRules } from "../incidents/hurried-rules.ts";
-import { engineExporters, startExporter } from "../incidents/start-exporters.ts";
+import { engineExporters, nodeExporter, startExporter, startNodeExporter } from "../incidents/start-exporters.ts";
+import { mountDisk } from "../ledger/systems/mount-disk.ts";
 import { fire } from "./alert-drill.ts";
 import { type RunningPrometheus, startPrometheus } from "./start-prometheus.ts";
 
-/** Failures of engines that their exporters see, without a service. */
+/** Failures of engines and disks that their exporters see, without a service. A disk is mounted, so it needs root. */
 const opened = new AsyncDisposableStack();
 let postgresUrl: string;
 let redis: OwnEngine;
+let disk: string;
 let prometheus: RunningPrometheus;
 
 before(async () => {
-  const findings = await examine(engineExporters);
+  const findings = await examine([...engineExporters, nodeExporter]);
   assert.equal(await describeMissing(findings), "", "the exporters are installed");
-  const [ofPostgres = "", ofRedis = ""] = findings.map(({ command }) => command ?? "");
+  const [ofPostgres = "", ofRedis = "", ofDisks = ""] = findings.map(({ command }) => command ?? "");
   const folder = await mkdtemp(join(tmpdir(), "signalbox-alerts-"));
   opened.defer(() => rm(folder, { recursive: true, force: true }));
   // Go's client refuses the single round of SCRAM that servers of tests have.
@@ -34,15 +38,19 @@ before(async () => {
   exported.searchParams.set("sslmode", "disable");
   redis = await startOwnEngine(engineNamed("redis"));
   opened.defer(() => redis.close());
+  disk =
+    (await mountDisk(join(folder, "disk"), 512 * 2 ** 20, "ext4")) ?? assert.fail("a disk is mounted by root alone");
+  opened.defer(() => promisify(execFile)("umount", [disk]).then(() => {}));
   const exporters = [
     await startExporter(ofPostgres, {
       variables: { DATA_SOURCE_NAME: exported.href },
       job: { job_name: "postgres" },
     }),
     await startExporter(ofRedis, { args: [`-redis.addr=${redis.url}`], job: { job_name: "redis" } }),
+    await startNodeExporter(ofDisks, disk),
   ];
   for (const exporter of exporters) opened.defer(() => exporter.close());
-  const rules = hurriedRules("CacheFull", "DatabaseConnections", "EngineDown", "LongTransaction");
+  const rules = hurriedRules("CacheFull", "DatabaseConnections", "DiskFills", "EngineDown", "LongTransaction");
   const jobs = exporters.map(({ job }) => job);
   prometheus = await startPrometheus(new Map(), jobs, { rules, everySeconds: 2 });
   opened.defer(() => prometheus.close());
@@ -84,4 +92,13 @@ test("a session that somebody left open in a transaction", async () => {
   const client = await connect();
   await client.query("begin; create table drill ()");
   await fire(prometheus, ["LongTransaction"], { act: idle, mend: () => client.end() });
+});
+
+test("a disk that something fills slowly", async () => {
+  const filler = join(disk, "filler");
+  const act = async () => {
+    await appendFile(filler, Buffer.alloc(2 ** 20));
+    await idle();
+  };
+  await fire(prometheus, ["DiskFills"], { act, mend: () => rm(filler) });
 });

@@ -21,6 +21,7 @@ before(async () => {
     "MessagesLost",
     "MessagesParked",
     "OutboxBloat",
+    "Rebalances",
     "WorkerRestarts",
   ];
   ({ system, send, fire, close } = await openAlertDrill({
@@ -78,6 +79,16 @@ test("messages that expire while their consumer cannot work", async () => {
   await eventually(isCleaned, { timeoutMs: 120_000, message: "the log is cleaned" });
   await unlock();
   await fire(["MessagesLost"], { act: idle, mend: async () => {} });
+});
+
+test("a consumer whose members come and go", async () => {
+  const act = async () => {
+    const [group, topics] = ["images.facts", ["signalbox.account.v1"]];
+    const member = await stuck.eventLog.subscribe({ group, topics, handle: async () => undefined });
+    await idle();
+    await member.close();
+  };
+  await fire(["Rebalances"], { act, mend: async () => {} });
 });
 
 test("a transaction that wrote a million events and was rolled back", async () => {
