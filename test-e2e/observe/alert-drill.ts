@@ -6,7 +6,7 @@ import { type Client, createClient } from "../journey/client.ts";
 import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
 import { type RunningPrometheus, startPrometheus } from "./start-prometheus.ts";
 
-/** How a failure is brought about, again and again, and how it ends. */
+/** A failure: what brings it about, again and again, and what ends it. */
 export interface Failure {
   readonly act: () => Promise<unknown>;
   readonly mend: () => Promise<unknown>;
@@ -55,7 +55,7 @@ export async function openAlertDrill({ names, properties = {} }: AlertDrillOptio
 }
 
 /** Returns true while an alert fires; one of two severities by its page, whose windows are the short ones. */
-export async function isFiring(prometheus: RunningPrometheus, alert: string): Promise<boolean> {
+async function isFiring(prometheus: RunningPrometheus, alert: string): Promise<boolean> {
   const severity = alerts.find(({ name }) => name === alert)?.severity;
   return (await prometheus.alerts()).some(({ labels }) => labels.alertname === alert && labels.severity === severity);
 }

@@ -8,7 +8,7 @@ import { type EmbeddedSystem, newDataDirectory, removeData, startEmbeddedSystem 
 import { execute, fire } from "./alert-drill.ts";
 import { type RunningPrometheus, startPrometheus } from "./start-prometheus.ts";
 
-/** What is wrong from a start on, and right from the next. */
+/** Faults of a start, which the next one does not have. */
 const alerts = ["ClockOff", "FormerKeysInUse", "OutboundProxyAway"];
 const [port, otherPort] = [String(await freePort()), String(await freePort())];
 let dataDirectory: string;
