@@ -60,9 +60,11 @@ export type ChangeResults = ReturnType<typeof createChangeResults>;
 export function createChangeResults({ reports, catalogue, elsewhere }: Dependencies) {
   const aliveOf = (services: readonly string[]) =>
     reports.alive().flatMap(({ report }) => (services.includes(report.service) ? [report] : []));
-
   const has = (revision: bigint | null) => (report: { readonly revision: number }) =>
     revision !== null && BigInt(report.revision) >= revision;
+  /** Right after a start no instance has reported yet: that is no reason to answer that all have the revision. */
+  const haveAll = (alive: readonly { readonly revision: number }[], revision: bigint) =>
+    alive.length > 0 && alive.every(has(revision));
 
   /** Builds the result of one change; for unmade changes the revision is null. */
   function resultOf({ name, set, value }: PropertyChange, revision: bigint | null) {
@@ -87,21 +89,17 @@ export function createChangeResults({ reports, catalogue, elsewhere }: Dependenc
   }
 
   return {
-    /**
-     * Answers for each property once all of its instances have the revision, or the wait is over. A dry run has no
-     * revision and does not wait.
-     */
+    /** Answers once an instance is known and all have the revision, or the wait is over. A dry run does not wait. */
     async of(made: readonly PropertyChange[], revision: bigint | null, waitMs: number) {
       const services = made.flatMap(({ name }) => catalogue.target(name).services);
-      const isKnown = () => aliveOf(services).every(has(revision));
-      if (revision !== null) await reports.until(isKnown, waitMs);
+      if (revision !== null) await reports.until(() => haveAll(aliveOf(services), revision), waitMs);
       return made.map((each) => resultOf(each, revision));
     },
 
     /** Counts the instances once one at least is known and each evaluates with the revision, or the wait is over. */
     async ofFlag(revision: bigint | null, waitMs: number) {
       const alive = () => reports.alive().map(({ report }) => report);
-      if (revision !== null) await reports.until(() => alive().length > 0 && alive().every(has(revision)), waitMs);
+      if (revision !== null) await reports.until(() => haveAll(alive(), revision), waitMs);
       return { instances: alive().length, applied: alive().filter(has(revision)).length };
     },
   };
