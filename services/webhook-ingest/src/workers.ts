@@ -25,6 +25,8 @@ export async function startWorkers(context: Context, dependencies: Dependencies)
   const { pool, replays, publishStep, sourceStatistics, outages, reconcileStep } = dependencies;
   const { runner } = context;
   await startRetaining(context, dependencies);
+  // Before the first comparison: the one that an outage asks for is then the one that reports what it missed.
+  await atStart(() => outages.beat(), { waitMs: context.configuration.get("database.start-wait"), log: context.log });
   runner.every("replays", seconds(1), () => replays.step(publishStep));
   runner.every("removed sources", seconds(5), () => forgetRemoved(dependencies));
   runner.every("signs of life", beatEveryMs, () => outages.beat());

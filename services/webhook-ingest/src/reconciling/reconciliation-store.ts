@@ -68,9 +68,12 @@ const claim = sql(
    returning source_id as "sourceId", lease_id as "leaseId", run_id as "runId", covered_to as "coveredTo", trigger,
      outage_id as "outageId"`,
 );
+/** A trigger that came since the lease is due at once, unless a run is under way, at whose end it is. */
 const release = sql(
   "reconciliation.release",
-  `update reconciliation_schedules set lease_id = null, lease_until = null, due_at = $3
+  `update reconciliation_schedules set lease_id = null, lease_until = null,
+     due_at = case when run_id is null and (trigger, outage_id) is distinct from ($5, $6::text)
+       then $4::timestamptz else $3::timestamptz end
    where source_id = $1 and lease_id = $2`,
 );
 /** A trigger that came during the run is due at once. */
@@ -83,7 +86,7 @@ const releaseEnded = sql(
 const open = sql(
   "reconciliation.open",
   `update reconciliation_schedules set run_id = $2, trigger = 'schedule', outage_id = null
-   where source_id = $1 and run_id is null and lease_id = $3`,
+   where source_id = $1 and run_id is null and lease_id = $3 and (trigger, outage_id) is not distinct from ($4, $5::text)`,
 );
 const openRequested = sql(
   "reconciliation.open-requested",
@@ -134,15 +137,19 @@ export function createReconciliationStore(pool: Pool) {
     claim: async (leaseId: string, now: Date, until: Date): Promise<Lease | null> =>
       (await pool.query<Lease>(claim, [leaseId, now, until])).rows[0] ?? null,
     /** Ends the lease, unless another process has it meanwhile, and with it a run that has ended. */
-    release: async ({ sourceId, leaseId }: Lease, now: Date, { dueAt, ended }: Release): Promise<void> =>
+    release: async (
+      { sourceId, leaseId, trigger, outageId }: Lease,
+      now: Date,
+      { dueAt, ended }: Release,
+    ): Promise<void> =>
       inTransaction(pool, async (tx) => {
-        if (!ended) return void (await tx.query(release, [sourceId, leaseId, dueAt]));
+        if (!ended) return void (await tx.query(release, [sourceId, leaseId, dueAt, now, trigger, outageId]));
         const { rowCount } = await tx.query(releaseEnded, [sourceId, leaseId, dueAt, now, ended.coveredTo]);
         if (rowCount === 1) await saveRun(tx, ended.run);
       }),
-    /** Stores a new run of a leased source, and deletes old ones. Returns false when the lease is another's. */
-    async open(tx: Tx, { sourceId, leaseId }: Lease, run: Reconciliation): Promise<boolean> {
-      if ((await tx.query(open, [sourceId, run.id, leaseId])).rowCount !== 1) return false;
+    /** Stores a new run of a leased source, and deletes old ones. Returns false when lease or trigger have changed. */
+    async open(tx: Tx, { sourceId, leaseId, trigger, outageId }: Lease, run: Reconciliation): Promise<boolean> {
+      if ((await tx.query(open, [sourceId, run.id, leaseId, trigger, outageId])).rowCount !== 1) return false;
       await tx.query(trim, [sourceId, runsKeptMax]);
       await rows.insert(tx, run);
       return true;
