@@ -3,8 +3,8 @@ import { rulesFileOf } from "@signalbox/infra/observe/alerts/rules-file.ts";
 const faster = 60;
 
 /**
- * Builds the rules of some alerts in a hurry: windows, times that must pass and ages are a sixtieth, so that a
- * drill takes minutes. What is compared, and with what, stays.
+ * Builds the rules of some alerts in a hurry: windows, times that must pass and ages are a sixtieth, so that a drill takes
+ * minutes. What is compared, and with what, stays.
  */
 export function hurriedRules(...names: readonly string[]): string {
   const units = { m: 60, h: 3_600, d: 86_400 } as const;

@@ -3,6 +3,7 @@ import { eventually } from "@signalbox/testing";
 import pg from "pg";
 import { hurriedRules } from "../incidents/hurried-rules.ts";
 import { type Client, createClient } from "../journey/client.ts";
+import { createQuery } from "../ledger/systems/database.ts";
 import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
 import { type RunningPrometheus, startPrometheus } from "./start-prometheus.ts";
 
@@ -16,7 +17,6 @@ export interface Failure {
 export interface AlertDrill {
   readonly system: EmbeddedSystem;
   readonly send: Client;
-  readonly prometheus: RunningPrometheus;
   isFiring(alert: string): Promise<boolean>;
   /** Repeats the act of a failure until all of its alerts fire; before it and after the mend none does. */
   fire(names: readonly string[], failure: Failure): Promise<void>;
@@ -46,7 +46,6 @@ export async function openAlertDrill({ names, properties = {} }: AlertDrillOptio
   opened.defer(() => prometheus.close());
   return {
     system,
-    prometheus,
     send: createClient(system.baseUrl, system.apiKey),
     isFiring: (alert) => isFiring(prometheus, alert),
     fire: (some, failure) => fire(prometheus, some, failure),
@@ -94,13 +93,5 @@ export async function lockTables(url: string): Promise<() => Promise<void>> {
   return () => client.end();
 }
 
-/** Runs a statement as an operator does by psql, and returns its rows. */
-export async function execute(url: string, statement: string): Promise<readonly unknown[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(statement)).rows;
-  } finally {
-    await client.end();
-  }
-}
+/** Runs a statement on the database of an address, as an operator does by psql, and returns its rows. */
+export const execute = createQuery((url) => url);
