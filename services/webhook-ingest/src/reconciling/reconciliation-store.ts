@@ -60,27 +60,26 @@ const end = sql(
    update reconciliations set status = 'failed', reason = 'key_removed', finished_at = $2
    where source_id = $1 and status = 'running'`,
 );
+/** A leased source is due at the end of its lease; an earlier time says that something made it due meanwhile. */
 const claim = sql(
   "reconciliation.claim",
-  `update reconciliation_schedules set lease_id = $1, lease_until = $3 where source_id = (
+  `update reconciliation_schedules set lease_id = $1, lease_until = $3, due_at = $3 where source_id = (
      select source_id from reconciliation_schedules
      where due_at <= $2 and (lease_until is null or lease_until <= $2) order by due_at limit 1 for update skip locked)
    returning source_id as "sourceId", lease_id as "leaseId", run_id as "runId", covered_to as "coveredTo", trigger,
      outage_id as "outageId"`,
 );
-/** A trigger that came since the lease is due at once, unless a run is under way, at whose end it is. */
 const release = sql(
   "reconciliation.release",
   `update reconciliation_schedules set lease_id = null, lease_until = null,
-     due_at = case when run_id is null and (trigger, outage_id) is distinct from ($5, $6::text)
-       then $4::timestamptz else $3::timestamptz end
+     due_at = case when due_at < lease_until then due_at else $3 end
    where source_id = $1 and lease_id = $2`,
 );
-/** A trigger that came during the run is due at once. */
+/** A trigger that came during the run is due at once, and so is a new key that came during its last step. */
 const releaseEnded = sql(
   "reconciliation.release-ended",
   `update reconciliation_schedules set lease_id = null, lease_until = null, run_id = null, covered_to = $5,
-     due_at = case when trigger = 'schedule' then $3::timestamptz else $4::timestamptz end
+     due_at = case when trigger = 'schedule' and due_at >= lease_until then $3::timestamptz else $4::timestamptz end
    where source_id = $1 and lease_id = $2`,
 );
 const open = sql(
@@ -137,13 +136,9 @@ export function createReconciliationStore(pool: Pool) {
     claim: async (leaseId: string, now: Date, until: Date): Promise<Lease | null> =>
       (await pool.query<Lease>(claim, [leaseId, now, until])).rows[0] ?? null,
     /** Ends the lease, unless another process has it meanwhile, and with it a run that has ended. */
-    release: async (
-      { sourceId, leaseId, trigger, outageId }: Lease,
-      now: Date,
-      { dueAt, ended }: Release,
-    ): Promise<void> =>
+    release: async ({ sourceId, leaseId }: Lease, now: Date, { dueAt, ended }: Release): Promise<void> =>
       inTransaction(pool, async (tx) => {
-        if (!ended) return void (await tx.query(release, [sourceId, leaseId, dueAt, now, trigger, outageId]));
+        if (!ended) return void (await tx.query(release, [sourceId, leaseId, dueAt]));
         const { rowCount } = await tx.query(releaseEnded, [sourceId, leaseId, dueAt, now, ended.coveredTo]);
         if (rowCount === 1) await saveRun(tx, ended.run);
       }),
