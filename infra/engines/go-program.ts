@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cp } from "node:fs/promises";
+import { cp, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { environment } from "@signalbox/config";
@@ -11,7 +11,7 @@ import { findProgram } from "./find-program.ts";
 const run = promisify(execFile);
 
 /** Finds Go, which tools are built with. @throws EngineAbsentError with the command that installs it */
-export async function findGo(built: string): Promise<void> {
+async function findGo(built: string): Promise<void> {
   const install = "apt-get install -y golang-go (Go 1.25 or newer)";
   await findProgram({ name: "go", versionArgs: ["version"], install }).catch((error: unknown) => {
     if (error instanceof EngineAbsentError) throw new EngineAbsentError(`${built} built with Go: ${error.message}`);
@@ -52,6 +52,24 @@ export async function fetchGoProgram({ name, source, module }: GoProgram): Promi
     await go("build", "-o", "program", ".");
   });
   return join(folder, "program");
+}
+
+/** Copies the source of a published module to a folder, so that it can be built as it stands. @throws EngineAbsentError */
+export async function copyGoModule(folder: string, module: string, built = someTools): Promise<void> {
+  await findGo(built);
+  await mkdir(folder);
+  const { stdout } = await run("go", ["mod", "download", "-json", module], { cwd: folder, env: environment() });
+  // The cache of modules is read-only.
+  await run("cp", ["-R", `${JSON.parse(stdout).Dir}/.`, folder]);
+  await run("chmod", ["-R", "u+w", folder]);
+}
+
+/** Builds a program of a published module, with the modules that it locks, as `program` of a folder. */
+export async function buildGoModule(folder: string, module: string, path: string): Promise<void> {
+  const source = join(folder, "source");
+  await copyGoModule(source, module);
+  await run("go", ["build", "-o", join(folder, "program"), path], { cwd: source, env: environment() });
+  await rm(source, { recursive: true });
 }
 
 /** Runs a program with a text on standard input, and returns its output. @throws Error with its last lines */

@@ -50,11 +50,11 @@ export const provedByBreak: Readonly<Record<string, string>> = {
   DiskFills: "test-e2e/observe/engine-alerts.long.test.ts",
   EngineDown: "test-e2e/observe/engine-alerts.long.test.ts",
   LongTransaction: "test-e2e/observe/engine-alerts.long.test.ts",
+  PartitionsOffline: "test-e2e/observe/copy-alerts.long.test.ts",
+  ReplicationBehind: "test-e2e/observe/copy-alerts.long.test.ts",
 };
 
 /** Alerts whose rule is tried on made-up series only, by promtool, with the reason. */
 export const provedByPromtool: Readonly<Record<string, string>> = {
   Watchdog: "It always fires: there is nothing to break.",
-  ReplicationBehind: "No test has a copy of PostgreSQL.",
-  PartitionsOffline: "Where one of three brokers is lost, every partition keeps a leader.",
 };

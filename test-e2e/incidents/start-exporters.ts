@@ -1,15 +1,21 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { environment } from "@signalbox/config";
+import { enginesFolder } from "@signalbox/infra/engines/engine-folders.ts";
+import { fetchOnce } from "@signalbox/infra/engines/fetch-once.ts";
+import { buildGoModule, fetchGoProgram } from "@signalbox/infra/engines/go-program.ts";
 import type { WantedProgram } from "@signalbox/infra/engines/programs.ts";
 import { eventually, freePort } from "@signalbox/testing";
-import kafkajs from "kafkajs";
+
+interface ScrapeJob {
+  readonly job_name: string;
+  readonly static_configs: readonly object[];
+}
 
 /** An exporter that runs, and the job that scrapes it. */
 export interface StartedExporter {
-  readonly job: object;
+  readonly job: ScrapeJob;
   close(): Promise<void>;
 }
 
@@ -21,20 +27,14 @@ export const nodeExporter: WantedProgram = {
   packages: { debian: "prometheus-node-exporter", fedora: "node-exporter", macos: "node_exporter" },
 };
 
-/** The exporters of PostgreSQL and Redis, as the machine has them. */
-export const engineExporters: readonly WantedProgram[] = [
-  {
-    names: ["prometheus-postgres-exporter", "postgres_exporter"],
-    versionArgs: ["--version"],
-    usedFor: "alerts on PostgreSQL",
-    packages: { debian: "prometheus-postgres-exporter", fedora: null, macos: "postgres_exporter" },
-  },
-  {
-    names: ["prometheus-redis-exporter", "redis_exporter"],
-    usedFor: "alerts on Redis",
-    packages: { debian: "prometheus-redis-exporter", fedora: null, macos: "redis_exporter" },
-  },
-];
+/** The exporter of Redis, as the machine has it. */
+export const redisExporter: WantedProgram = {
+  names: ["prometheus-redis-exporter", "redis_exporter"],
+  usedFor: "alerts on Redis",
+  packages: { debian: "prometheus-redis-exporter", fedora: null, macos: "redis_exporter" },
+};
+
+const postgresExporterVersion = "0.17.1";
 
 /** Starts the exporter of disks under the name that was found; it shows this one disk only. */
 export const startNodeExporter = (name: string, disk: string): Promise<StartedExporter> =>
@@ -50,10 +50,10 @@ interface ExporterOptions {
   readonly args?: readonly string[];
   readonly variables?: Readonly<Record<string, string>>;
   /** The job without its target. */
-  readonly job: object;
+  readonly job: Omit<ScrapeJob, "static_configs"> & { readonly metric_relabel_configs?: readonly object[] };
 }
 
-/** Starts an exporter of the machine on a port of its own. */
+/** Starts an exporter on a port of its own. */
 export async function startExporter(
   name: string,
   { args = [], variables = {}, job }: ExporterOptions,
@@ -73,44 +73,31 @@ export async function startExporter(
   };
 }
 
-/**
- * Stands in for danielqsj/kafka_exporter, which no package source has: what Kafka itself says of its brokers and copies, under
- * the names of that exporter.
- */
-export async function startKafkaExporter(brokers: readonly string[]): Promise<StartedExporter> {
-  const kafka = new kafkajs.Kafka({ clientId: "exporter", brokers: [...brokers], logLevel: kafkajs.logLevel.NOTHING });
-  const admin = kafka.admin();
-  await admin.connect();
-  const server = createServer(async (_, response) => {
-    try {
-      response.setHeader("content-type", "text/plain; version=0.0.4").end(await describeCopies(admin));
-    } catch (error) {
-      response.writeHead(500).end(String(error));
-    }
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    job: { job_name: "kafka", static_configs: [{ targets: [`127.0.0.1:${(server.address() as AddressInfo).port}`] }] },
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-      await admin.disconnect();
-    },
-  };
-}
-
-async function describeCopies(admin: kafkajs.Admin): Promise<string> {
-  const [{ brokers }, { topics }] = await Promise.all([admin.describeCluster(), admin.fetchTopicMetadata()]);
-  const lines = topics.flatMap(({ name, partitions }) =>
-    partitions.flatMap(({ partitionId, leader, replicas, isr }) => {
-      const labels = `{topic="${name}",partition="${partitionId}"}`;
-      const isBehind = isr.length < replicas.length ? 1 : 0;
-      return [
-        `kafka_topic_partition_leader${labels} ${leader}`,
-        `kafka_topic_partition_under_replicated_partition${labels} ${isBehind}`,
-      ];
+/** Starts the exporter of these brokers, built once for a clone. */
+export const startKafkaExporter = async (brokers: readonly string[]): Promise<StartedExporter> =>
+  startExporter(
+    await fetchGoProgram({
+      name: "kafka-exporter-1",
+      source: join(import.meta.dirname, "kafka-exporter.go"),
+      module: "github.com/IBM/sarama@v1.46.3",
     }),
+    { args: [`--kafka.server=${brokers.join(",")}`], job: { job_name: "kafka" } },
   );
-  return [`kafka_brokers ${brokers.length}`, ...lines, ""].join("\n");
+
+/** Starts PostgreSQL's exporter in the version of our compose file, built once for a clone. */
+export async function startPostgresExporter(url: string): Promise<StartedExporter> {
+  const folder = join(enginesFolder, `postgres-exporter-${postgresExporterVersion}`);
+  await fetchOnce(folder, (target) =>
+    buildGoModule(
+      target,
+      `github.com/prometheus-community/postgres_exporter@v${postgresExporterVersion}`,
+      "./cmd/postgres_exporter",
+    ),
+  );
+  const exported = new URL(url);
+  exported.searchParams.set("sslmode", "disable");
+  return startExporter(join(folder, "program"), {
+    variables: { DATA_SOURCE_NAME: exported.href },
+    job: { job_name: "postgres" },
+  });
 }

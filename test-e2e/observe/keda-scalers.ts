@@ -1,13 +1,13 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, readdir, rm } from "node:fs/promises";
+import { cp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { environment } from "@signalbox/config";
 import { enginesFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { fetchOnce } from "@signalbox/infra/engines/fetch-once.ts";
-import { findGo } from "@signalbox/infra/engines/go-program.ts";
+import { copyGoModule } from "@signalbox/infra/engines/go-program.ts";
 
 const run = promisify(execFile);
 const version = "2.21.0";
@@ -25,20 +25,13 @@ const keptScalers = ["scaler.go", "kafka_scaler.go", "prometheus_scaler.go", "az
  */
 async function fetchScalers(): Promise<string> {
   await fetchOnce(folder, async (target) => {
-    await findGo("KEDA's scalers are");
     const source = join(target, "source");
-    await mkdir(source);
-    const inSource = { cwd: source, env: environment() };
-    const module = `github.com/kedacore/keda/v2@v${version}`;
-    const { stdout } = await run("go", ["mod", "download", "-json", module], inSource);
-    // The cache of modules is read-only.
-    await run("cp", ["-R", `${JSON.parse(stdout).Dir}/.`, source]);
-    await run("chmod", ["-R", "u+w", source]);
+    await copyGoModule(source, `github.com/kedacore/keda/v2@v${version}`, "KEDA's scalers are");
     const scalers = join(source, "pkg/scalers");
     for (const entry of await readdir(scalers, { withFileTypes: true }))
       if (entry.isFile() && !keptScalers.includes(entry.name)) await rm(join(scalers, entry.name));
     await cp(join(import.meta.dirname, "keda"), join(source, "cmd/ask"), { recursive: true });
-    await run("go", ["build", "-o", join(target, "ask"), "./cmd/ask"], inSource);
+    await run("go", ["build", "-o", join(target, "ask"), "./cmd/ask"], { cwd: source, env: environment() });
     await rm(source, { recursive: true });
   });
   return join(folder, "ask");

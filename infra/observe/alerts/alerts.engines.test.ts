@@ -176,13 +176,15 @@ const cases: readonly Case[] = [
   },
   threshold("OutboxBloat", 'signalbox_outbox_uncleared_rows{service="images"}', 2e6, 2e4),
   threshold("ReplicationBehind", 'pg_replication_lag_seconds{job="postgres",instance="a"}', 120, 1),
+  threshold("ReplicationBehind", 'pg_replication_slot_slot_is_active{job="postgres",slot_name="copy"}', 0, 1),
   {
     alert: "CacheFull",
     at: "1h",
     fires: memory(95, 100),
     stays: { ...memory(50, 100), 'redis_memory_used_bytes{job="redis",instance="unbounded"}': "95x240" },
   },
-  threshold("PartitionsOffline", 'kafka_topic_partition_leader{job="kafka",topic="t",partition="0"}', -1, 2),
+  { alert: "PartitionsOffline", at: "1h", fires: partitions(2, 1), stays: partitions(2, 2) },
+  { alert: "PartitionsOffline", at: "1h", fires: partitions(2, 0), stays: {} },
   threshold("ReplicasOutOfSync", 'kafka_topic_partition_under_replicated_partition{job="kafka",topic="t"}', 1, 0),
   {
     alert: "DiskFills",
@@ -345,6 +347,16 @@ function connections(taken: number): Series {
     ...stays('pg_stat_activity_count{job="postgres",instance="a",datname="images",state="idle"}', taken),
     ...stays('pg_settings_max_connections{job="postgres",instance="a"}', 200),
   };
+}
+
+/** Builds the series of a topic with so many partitions, of which some have a leader. */
+function partitions(count: number, led: number): Series {
+  const leader = (partition: number) =>
+    stays(`kafka_topic_partition_leader{job="kafka",topic="t",partition="${partition}"}`, 1);
+  return Object.assign(
+    stays('kafka_topic_partitions{job="kafka",topic="t"}', count),
+    ...Array.from({ length: led }, (_, partition) => leader(partition)),
+  );
 }
 
 function memory(used: number, most: number): Series {

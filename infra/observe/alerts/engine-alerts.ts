@@ -3,6 +3,10 @@ import type { Alert } from "./alert.ts";
 /** Exporters whose figures alerts look at. Another Prometheus may have jobs that are none of ours. */
 const exporters = ["edge", "probe", "postgres", "redis", "kafka", "node"];
 
+/** The partitions without a leader: the exporter has no series for the leader of such a one. */
+export const leaderless =
+  'sum(kafka_topic_partitions{job="kafka"}) - (count(kafka_topic_partition_leader{job="kafka"}) or vector(0))';
+
 /** Alerts about the engines and the disks, by the metrics of their exporters. */
 export const engineAlerts: readonly Alert[] = [
   {
@@ -37,9 +41,13 @@ export const engineAlerts: readonly Alert[] = [
   {
     name: "ReplicationBehind",
     severity: "ticket",
-    expr: 'max by (instance) (pg_replication_lag_seconds{job="postgres"}) > 60',
+    // A copy that is cut off has replayed all that it has, so only the slot that it reads on the first server shows it.
+    expr: [
+      'max by (instance) (pg_replication_lag_seconds{job="postgres"}) > 60',
+      'max by (instance, slot_name) (pg_replication_slot_slot_is_active{job="postgres"}) == 0',
+    ].join("\n  or "),
     for: "5m",
-    summary: "A copy of PostgreSQL is {{ $value | humanizeDuration }} behind.",
+    summary: "A copy of PostgreSQL falls behind: {{ $labels.instance }} {{ $labels.slot_name }}.",
   },
   {
     name: "CacheFull",
@@ -51,7 +59,7 @@ export const engineAlerts: readonly Alert[] = [
   {
     name: "PartitionsOffline",
     severity: "page",
-    expr: 'count(kafka_topic_partition_leader{job="kafka"} < 0) > 0',
+    expr: `${leaderless} > 0`,
     for: "1m",
     summary: "{{ $value }} partitions of Kafka have no leader: their events wait.",
   },

@@ -72,8 +72,10 @@ const idleEngines: Series = {
   'pg_settings_max_connections{job="postgres",instance="a"}': all(200),
   'pg_stat_activity_max_tx_duration{job="postgres",datname="images",state="active"}': all(1),
   'pg_replication_lag_seconds{job="postgres",instance="a"}': all(0),
+  'pg_replication_slot_slot_is_active{job="postgres",instance="a",slot_name="copy"}': all(1),
   'redis_memory_used_bytes{job="redis",instance="a"}': all(50),
   'redis_memory_max_bytes{job="redis",instance="a"}': all(256),
+  'kafka_topic_partitions{job="kafka",topic="t"}': all(1),
   'kafka_topic_partition_leader{job="kafka",topic="t",partition="0"}': all(2),
   // A broker is rolled at noon.
   'kafka_topic_partition_under_replicated_partition{job="kafka",topic="t",partition="0"}': `0x699 1x4 0x${day}`,

@@ -1,3 +1,4 @@
+import { leaderless } from "../alerts/engine-alerts.ts";
 import type { Row } from "./board.ts";
 
 /** Shows what the exporters say of PostgreSQL, Redis, Kafka and the disks. */
@@ -57,7 +58,7 @@ export const engineRows: readonly Row[] = [
         description: "Without a leader events wait. With too few copies the next lost broker may be one too many.",
         unit: "short",
         queries: [
-          { expr: 'count(kafka_topic_partition_leader{job="kafka"} < 0) or vector(0)', legend: "no leader" },
+          { expr: leaderless, legend: "no leader" },
           { expr: 'sum(kafka_topic_partition_under_replicated_partition{job="kafka"})', legend: "out of sync" },
         ],
       },
