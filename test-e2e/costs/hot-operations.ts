@@ -5,7 +5,7 @@ import type { System } from "../systems/system.ts";
 
 /**
  * An operation that clients call often, with the round trips to PostgreSQL that each call may make: what was measured,
- * and a tenth more where workers take part, who open a transaction more or less.
+ * and a tenth more where workers take part.
  */
 export interface HotOperation {
   readonly name: string;
@@ -38,13 +38,13 @@ export async function prepareHotOperations(
     op("read the account", 1, 200, "/api/account/"),
     op("read the configuration", 0, 200, "/api/v1/config/"),
     op("a query of the graph", 0, 200, "/graphql", () => ({ body: { query } })),
-    op("change the account", 26, 200, "/api/account/", () => ({
+    op("change the account", 24, 200, "/api/account/", () => ({
       method: "PATCH",
       body: { display_name: `Costs ${++names}` },
     })),
     op("show a stored rendition", 0, 200, content),
     op("show a rendition that the client has", 0, 304, content, () => ({ headers: { "if-none-match": etag } })),
-    op("accept a webhook", 14, 202, ingest_path, signedWebhook),
+    op("accept a webhook", 11, 202, ingest_path, signedWebhook),
     op("publish an event and deliver it", 2, 202, "/api/v1/webhooks/events", () => ({
       body: { type: "order.paid", data: { filling } },
     })),

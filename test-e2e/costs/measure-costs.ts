@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openPool, type Pool, sql } from "@signalbox/storage";
 import { createReceiver, eventually, testContext } from "@signalbox/testing";
@@ -5,9 +7,7 @@ import { createClient, expectStatus } from "../journey/client.ts";
 import { newDataDirectory, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
 import { type HotOperation, prepareHotOperations } from "./hot-operations.ts";
 
-const callsMin = 12;
-/** Calls of an operation over its bar: by then one fell between the transactions that workers begin every second. */
-const callsMax = 60;
+const calls = 12;
 const warmUps = 5;
 /** Long enough for each periodic statement of the workers. */
 const idleMs = 15_000;
@@ -25,8 +25,8 @@ export interface OperationCost {
 /**
  * Calls each operation on an embedded system of its own, and reads the statements from pg_stat_statements. A call begins
  * when all that the last one caused is done: no two share a round trip, so that the count does not depend on how fast
- * the machine is. What an idle system sends as well is not counted, since how often workers ask depends on time; the
- * begin and the end of transactions are.
+ * the machine is. What an idle system sends as well is not counted, since how often workers ask depends on time; nor is
+ * the begin and the end of a transaction that holds nothing else.
  */
 export async function measureCosts(): Promise<OperationCost[]> {
   await using opened = new AsyncDisposableStack();
@@ -42,6 +42,7 @@ export async function measureCosts(): Promise<OperationCost[]> {
   opened.defer(async () => void (await system.process.kill()));
   await using pool = openStatistics(system.databaseUrl("account"));
   await pool.query(sql("", "create extension pg_stat_statements"));
+  const transactions = followTransactions(await logFile(pool));
   const idle = await sentIdle(pool);
   const operations = await prepareHotOperations(system, receiver.url);
   const send = createClient(system.baseUrl, system.apiKey);
@@ -50,18 +51,15 @@ export async function measureCosts(): Promise<OperationCost[]> {
   const costs: OperationCost[] = [];
   for (const operation of operations) {
     let before = await settled(pool, idle);
+    await transactions.read(idle);
     const sent: Counted[][] = [];
-    const measure = async () => {
+    await repeat(calls, async () => {
       await call(operation);
       const after = await settled(pool, idle);
-      sent.push(since(before, after));
+      sent.push([...since(before, after).filter(({ id }) => !idle.has(id)), ...(await transactions.read(idle))]);
       before = after;
-      return costOf(operation, sent, idle);
-    };
-    await repeat(callsMin - 1, measure);
-    let cost = await measure();
-    while (cost.roundTrips > operation.roundTripsMax && sent.length < callsMax) cost = await measure();
-    costs.push(cost);
+    });
+    costs.push(costOf(operation, sent));
   }
   return costs;
 }
@@ -70,10 +68,19 @@ async function repeat(times: number, work: () => Promise<unknown>): Promise<void
   for (let count = 0; count < times; count++) await work();
 }
 
-/** Loads the extension at the next start. */
+/** Loads the extension at the next start, and logs each statement with its session, its database and its id. */
 async function alter(url: string): Promise<void> {
   await using pool = openStatistics(url);
   await pool.query(sql("", "alter system set shared_preload_libraries = 'pg_stat_statements'"));
+  await pool.query(sql("", "alter system set log_min_duration_statement = 0"));
+  await pool.query(sql("", "alter system set log_line_prefix = '%p %d/%Q '"));
+}
+
+const showDataFolder = sql("", "select current_setting('data_directory') as folder");
+
+async function logFile(pool: Pool): Promise<string> {
+  const { rows } = await pool.query<{ folder: string }>(showDataFolder, []);
+  return join(dirname(rows[0]?.folder ?? ""), "postgres.log");
 }
 
 function openStatistics(url: string) {
@@ -92,11 +99,12 @@ interface Counted {
 
 type Counts = ReadonlyMap<string, Counted>;
 
-/** `begin` and the mark of its transaction go together. */
+/** The begin and the end of transactions are counted by the log, which says what each of them holds. */
 const countStatements = sql(
   "",
-  `select dbid || '/' || queryid as id, query as text, calls::int as calls, wal_bytes::float8 as "walBytes"
-   from pg_stat_statements where query not like '%pg_stat_statements%' and query not like 'select pg_current_xact_id%'`,
+  `select datname || '/' || queryid as id, query as text, calls::int as calls, wal_bytes::float8 as "walBytes"
+   from pg_stat_statements join pg_database on pg_database.oid = dbid where query not like '%pg_stat_statements%'
+     and query not like 'select pg_current_xact_id%' and query !~ '^(begin|commit|rollback)'`,
 );
 
 async function counted(pool: Pool): Promise<Counts> {
@@ -134,19 +142,42 @@ async function settled(pool: Pool, idle: ReadonlySet<string>): Promise<Counts> {
   );
 }
 
+const logged = /^(?<session>\d+) (?<id>\S+) LOG: {2}duration: \S+ ms {2}(?:statement|execute [^:]*): (?<word>\w+)/gm;
+
+/**
+ * Reads on in the server's log, and counts by database the transactions that held a statement which an idle system does
+ * not send. Those of workers are begun every second, so that on a slow machine some of them fall within each call.
+ */
+function followTransactions(file: string) {
+  let offset = 0;
+  /** The statements of the transactions that are open, by session. */
+  const open = new Map<string, string[]>();
+  return {
+    async read(idle: ReadonlySet<string>): Promise<Counted[]> {
+      const log = await readFile(file, "utf8");
+      const whole = log.lastIndexOf("\n") + 1;
+      const ends: string[] = [];
+      for (const { groups: { session = "", id = "", word = "" } = {} } of log.slice(offset, whole).matchAll(logged)) {
+        if (word === "begin") open.set(session, []);
+        else if (word !== "commit" && word !== "rollback") open.get(session)?.push(id);
+        else if (open.get(session)?.some((held) => !idle.has(held))) ends.push(`${id.split("/")[0]} ${word}`);
+      }
+      offset = whole;
+      return [...Map.groupBy(ends, (end) => end)].flatMap(([end, { length }]) => {
+        const [database, word = ""] = end.split(" ");
+        return ["begin", word].map((text) => ({ id: `${database}/${text}`, text, calls: length, walBytes: 0 }));
+      });
+    },
+  };
+}
+
 /** Takes the least that a call sent: what belongs to a call comes with each, what workers send only now and then. */
-function costOf(
-  operation: HotOperation,
-  sent: readonly (readonly Counted[])[],
-  idle: ReadonlySet<string>,
-): OperationCost {
+function costOf(operation: HotOperation, sent: readonly (readonly Counted[])[]): OperationCost {
   const byId = Map.groupBy(sent.flat(), ({ id }) => id);
-  const own = [...byId].flatMap(([id, counts]) => {
-    const text = counts[0]?.text ?? "";
-    const ofWorkers = idle.has(id) && !/^(begin|commit|rollback)/.test(text);
-    if (ofWorkers || counts.length < sent.length) return [];
+  const own = [...byId.values()].flatMap((counts) => {
+    if (counts.length < sent.length) return [];
     const least = (of: (one: Counted) => number) => Math.min(...counts.map(of));
-    return [{ text, calls: least((one) => one.calls), walBytes: least((one) => one.walBytes) }];
+    return [{ text: counts[0]?.text ?? "", calls: least((one) => one.calls), walBytes: least((one) => one.walBytes) }];
   });
   const total = (of: (one: (typeof own)[number]) => number) => own.reduce((sum, one) => sum + of(one), 0);
   return {
