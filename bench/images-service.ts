@@ -17,6 +17,7 @@ const script = fileURLToPath(new URL("../services/images/src/main.ts", import.me
 /** The images service in a process of its own, on files and PostgreSQL. */
 export interface ImagesService {
   readonly url: string;
+  readonly databaseUrl: string;
   /** Returns the processor time used by it and its children, in milliseconds. */
   cpuMs(): Promise<number>;
   /** Returns the resident memory of it and its children, in MiB. */
@@ -85,6 +86,7 @@ export async function startImagesService(): Promise<ImagesService> {
   const closes = opened.move();
   return {
     url: `http://127.0.0.1:${ports.http}`,
+    databaseUrl: database.url,
     cpuMs: async () => sum(await Promise.all((await processTree(pid)).map(cpuMsOf))),
     residentMiB: async () => sum(await Promise.all((await processTree(pid)).map(residentMiBOf))),
     async transferred() {

@@ -30,9 +30,9 @@ const loadFile = new URL("./ingest-load.ts", import.meta.url);
 /** A system with one account, its sources, and an endpoint that posts to a sink. */
 export type IngestSystem = Awaited<ReturnType<typeof startIngestSystem>>;
 
-export async function startIngestSystem(opened: AsyncDisposableStack) {
-  const { server, account, sink } = await startSurroundings(opened);
-  const start = (name: string) => startService(name, { server, account }, opened);
+export async function startIngestSystem(opened: AsyncDisposableStack, engines?: Engines) {
+  const { sink, server, ...surroundings } = await startSurroundings(opened, engines);
+  const start = (name: string) => startService(name, { server, ...surroundings }, opened);
   const ingest = await start("webhook-ingest");
   const who = testPerson();
   const send = createSender(ingest.origin);
@@ -55,6 +55,9 @@ export async function startIngestSystem(opened: AsyncDisposableStack) {
     }),
     load: startLoad(opened, ingest.origin),
     flood: startLoad(opened, ingest.origin),
+    startLoad: (origin: string) => startLoad(opened, origin),
+    /** Starts one more process of the service. */
+    startAnother: () => start("webhook-ingest"),
     /** Starts the deliveries, which take processor time too. */
     async startDelivering(): Promise<void> {
       const delivery = await start("webhook-delivery");
@@ -65,22 +68,35 @@ export async function startIngestSystem(opened: AsyncDisposableStack) {
 }
 
 /** A system whose accounts publish events to a sink. */
-export async function startPublishSystem(opened: AsyncDisposableStack) {
-  const { server, account, sink } = await startSurroundings(opened);
-  const delivery = await startService("webhook-delivery", { server, account }, opened);
-  return { sink, delivery, databaseUrl: server.url("webhook_delivery") };
+export async function startPublishSystem(opened: AsyncDisposableStack, engines?: Engines) {
+  const { sink, server, ...surroundings } = await startSurroundings(opened, engines);
+  const startAnother = () => startService("webhook-delivery", { server, ...surroundings }, opened);
+  const delivery = await startAnother();
+  return { sink, delivery, startAnother, databaseUrl: server.url("webhook_delivery") };
+}
+
+/** Addresses of the engines; without them the services use what an embedded system does. */
+interface Engines {
+  readonly eventsUrl: string;
+  readonly cacheUrl: string;
+}
+
+interface Surroundings extends Engines {
+  readonly server: { url(database: string): string };
+  readonly account: { readonly url: string };
 }
 
 /** Starts what the services need: databases, the topics, an account and a sink. */
-async function startSurroundings(opened: AsyncDisposableStack) {
+async function startSurroundings(opened: AsyncDisposableStack, engines?: Engines) {
   const [server, account] = [await ownServer(opened), await startAccountStandIn()];
   opened.defer(() => account.close());
-  const eventLog = await openEventLog(server.url("events"), { clientId: "bench", ...benchParts() });
+  const { eventsUrl, cacheUrl } = engines ?? { eventsUrl: server.url("events"), cacheUrl: "memory:" };
+  const eventLog = await openEventLog(eventsUrl, { clientId: "bench", ...benchParts() });
   await eventLog.ensureTopics(topics);
   await eventLog.close();
   const sink = await startSink();
   opened.defer(() => sink.close());
-  return { server, account, sink };
+  return { server, account, sink, eventsUrl, cacheUrl };
 }
 
 /** Starts a PostgreSQL that flushes every commit, unlike that of the tests. */
@@ -119,18 +135,15 @@ interface Started extends TestProcess {
 
 async function startService(
   name: string,
-  {
-    server,
-    account,
-  }: { readonly server: { url(database: string): string }; readonly account: { readonly url: string } },
+  { server, account, eventsUrl, cacheUrl }: Surroundings,
   opened: AsyncDisposableStack,
 ): Promise<Started> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const started = startProcess(mainOf(name), [], {
     SIGNALBOX_DATABASE_URL: server.url(name.replace("-", "_")),
-    SIGNALBOX_EVENTS_URL: server.url("events"),
-    SIGNALBOX_CACHE_URL: "memory:",
+    SIGNALBOX_EVENTS_URL: eventsUrl,
+    SIGNALBOX_CACHE_URL: cacheUrl,
     SIGNALBOX_INTERNAL_TOKEN: internalToken,
     SIGNALBOX_ACCOUNT_INTERNAL_URL: account.url,
     SIGNALBOX_SECRETS_KEYS: `bench:${Buffer.alloc(32, 7).toString("base64")}`,
