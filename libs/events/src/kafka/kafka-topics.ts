@@ -43,7 +43,8 @@ export async function ensureKafkaTopics(admin: Admin, specs: readonly TopicSpec[
     await admin.alterConfigs({ validateOnly: false, resources });
     await settled(() => configProblems(admin, corrected), settledMsMax);
   }
-  return verifyKafkaTopics(admin, specs);
+  const verify = () => verifyKafkaTopics(admin, specs);
+  return missing.length > 0 ? settled(verify, settledMsMax) : verify();
 }
 
 /** Lists the differences between the topics of the cluster and the wanted ones. */
@@ -143,12 +144,25 @@ function configOf(spec: TopicSpec): { name: string; value: string }[] {
 export async function readSettings(admin: Admin, type: number, names: readonly string[], properties: string[]) {
   if (names.length === 0) return new Map<string, Map<string, string>>();
   const resources = names.map((name) => ({ type, name, configNames: properties }));
-  const answer = await admin.describeConfigs({ includeSynonyms: false, resources });
+  const answer = await onceKnown(() => admin.describeConfigs({ includeSynonyms: false, resources }));
   return new Map(
     answer.resources.map(({ resourceName, configEntries }) => {
       return [resourceName, new Map(configEntries.map(({ configName, configValue }) => [configName, configValue]))];
     }),
   );
+}
+
+/** Repeats the question while a broker has not heard yet of a topic that another one lists. */
+async function onceKnown<T>(ask: () => Promise<T>): Promise<T> {
+  for (let waitedMs = 0; ; waitedMs += pollMs) {
+    try {
+      return await ask();
+    } catch (error) {
+      const isUnknown = [...linksOf(error)].some(({ type }) => type === "UNKNOWN_TOPIC_OR_PARTITION");
+      if (!isUnknown || waitedMs >= settledMsMax) throw error;
+    }
+    await sleep(pollMs);
+  }
 }
 
 /**
