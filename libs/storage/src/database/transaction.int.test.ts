@@ -82,14 +82,18 @@ it("repeats work that lost a deadlock, until both sides have committed", async (
     await tx.query(add, [11]);
   });
   const arrived = meeting(2);
+  const winner = Promise.withResolvers<void>();
   let runs = 0;
-  const both = (first: number, second: number) =>
-    inTransaction(pool, async (tx) => {
-      runs++;
+  const both = async (first: number, second: number) => {
+    await inTransaction(pool, async (tx) => {
+      // A loser that is faster than the winner wakes would meet it a second time.
+      if (++runs > 2) await winner.promise;
       await tx.query(increase, [first]);
       await arrived();
       await tx.query(increase, [second]);
     });
+    winner.resolve();
+  };
   await Promise.all([both(10, 11), both(11, 10)]);
   assert.deepEqual([await amountOf(10), await amountOf(11), runs], [2, 2, 3]);
 });
