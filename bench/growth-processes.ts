@@ -43,7 +43,7 @@ async function measure(service: string, open: typeof deliver): Promise<Grown> {
   while (all.length < processes) all.push(await system.startAnother());
   await costOf(system, all);
   const many = await middleOfRounds(() => costOf(system, all));
-  return { name: `${processes} processes of ${service} for one`, wantedTimes, unit: "ms", few, many };
+  return { name: `${processes} processes of ${service} for one`, wantedTimes, unit: "ms", kind: "cost", few, many };
 }
 
 async function costOf({ send, finish }: Replicated, all: readonly Replica[]) {

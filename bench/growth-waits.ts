@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Pool, sql } from "@signalbox/storage";
 import { percentile, rounded } from "./bench-parts.ts";
 
 const rounds = 3;
@@ -11,6 +12,7 @@ export interface Grown {
   /** The most that a cost may be of the small one. */
   readonly wantedTimes: number;
   readonly unit: string;
+  readonly kind: "p99" | "cost";
   /** Costs by their names; the same names in both. */
   readonly few: Readonly<Record<string, number>>;
   readonly many: Readonly<Record<string, number>>;
@@ -38,4 +40,10 @@ export async function pageP99Ms(read: () => Promise<{ readonly status: number }>
     await sleep(pauseMs);
   }
   return rounded(percentile(tookMs, 0.99));
+}
+
+/** Lets the server finish what so many rows leave behind, which is no part of what the size costs. */
+export async function settle(pool: Pool, tables: readonly string[]): Promise<void> {
+  for (const table of tables) await pool.query(sql("", `vacuum analyze ${table}`));
+  await pool.query(sql("", "checkpoint"));
 }

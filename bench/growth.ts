@@ -14,21 +14,15 @@ export async function run(): Promise<BenchResult> {
   }
   return {
     rows: measured.flatMap(rowsOf),
-    figures: measured.flatMap(({ name, wantedTimes, unit, few, many }) =>
-      Object.entries(few).map(([what, small]) => {
-        const times = Math.round(((many[what] ?? Number.NaN) / small) * 100) / 100;
-        const [cost, share] = what.split(", ");
-        return most(
-          `${share ?? "cost"} with many, times with few: ${cost}, ${name}`,
-          wantedTimes,
-          times,
-          "",
-          `${small} ${unit}`,
-        );
+    figures: measured.flatMap(({ name, wantedTimes, unit, kind, few, many }) =>
+      Object.entries(few).map(([cost, small]) => {
+        const times = Math.round(((many[cost] ?? Number.NaN) / small) * 100) / 100;
+        const figure = `${kind} with many, times with few: ${cost}, ${name}`;
+        return most(figure, wantedTimes, times, "", `${small} ${unit}`);
       }),
     ),
   };
 }
 
-const rowsOf = ({ name, unit, few, many }: Grown) =>
-  Object.entries(few).map(([cost, small]) => ({ what: name, cost, unit, few: small, many: many[cost] }));
+const rowsOf = ({ name, unit, kind, few, many }: Grown) =>
+  Object.entries(few).map(([cost, small]) => ({ what: name, cost, kind, unit, few: small, many: many[cost] }));

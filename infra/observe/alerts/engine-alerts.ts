@@ -3,7 +3,7 @@ import type { Alert } from "./alert.ts";
 /** Exporters whose figures alerts look at. Another Prometheus may have jobs that are none of ours. */
 const exporters = ["edge", "probe", "postgres", "redis", "kafka", "node"];
 
-/** The partitions without a leader: the exporter has no series for the leader of such a one. */
+/** The partitions without a leader: the exporter has no series of a leader for them. */
 export const leaderless =
   'sum(kafka_topic_partitions{job="kafka"}) - (count(kafka_topic_partition_leader{job="kafka"}) or vector(0))';
 
