@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { accessibilityProblems, eventually } from "@signalbox/testing";
-import { pressByKeyboard, reachByKeyboard, watchPage } from "./console-pages.ts";
+import { accessibilityProblems, eventually, pressByKeyboard, reachByKeyboard } from "@signalbox/testing";
+import { watchPage } from "./console-pages.ts";
 import { type ConsolePerson, type Page, startConsolePerson } from "./console-person.ts";
 import { examineStates, openPresentable } from "./look-at-pages.ts";
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { pressByKeyboard, watchPage } from "./console-pages.ts";
+import { pressByKeyboard } from "@signalbox/testing";
+import { watchPage } from "./console-pages.ts";
 import { type ConsolePerson, create, type Page, startConsolePerson } from "./console-person.ts";
 import { assertPresentable, examineStates } from "./look-at-pages.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { accessibilityProblems, createCertificates } from "@signalbox/testing";
-import { pressByKeyboard, settled, watchPage } from "./console-pages.ts";
+import { accessibilityProblems, createCertificates, pressByKeyboard } from "@signalbox/testing";
+import { settled, watchPage } from "./console-pages.ts";
 import { type ConsolePerson, makeKey, startConsolePerson } from "./console-person.ts";
 import { assertPresentable } from "./look-at-pages.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { accessibilityProblems, readFixture } from "@signalbox/testing";
-import { pressByKeyboard, reachByKeyboard, watchPage } from "./console-pages.ts";
+import { accessibilityProblems, pressByKeyboard, reachByKeyboard, readFixture } from "@signalbox/testing";
+import { watchPage } from "./console-pages.ts";
 import { type ConsolePerson, type Page, startConsolePerson } from "./console-person.ts";
 import { assertPresentable, examineStates, openPresentable } from "./look-at-pages.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { accessibilityProblems, eventually } from "@signalbox/testing";
+import { accessibilityProblems, eventually, pressByKeyboard } from "@signalbox/testing";
 import { freePorts } from "../systems/start-nginx.ts";
-import { pressByKeyboard, settled, watchPage } from "./console-pages.ts";
+import { settled, watchPage } from "./console-pages.ts";
 import { type ConsolePerson, type Page, startConsolePerson } from "./console-person.ts";
 import { type CuttingProxy, startCuttingProxy } from "./cutting-proxy.ts";
 

@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { alerts } from "@signalbox/infra/observe/alerts/alerts.ts";
 import { sql } from "@signalbox/storage";
+import { pressByKeyboard } from "@signalbox/testing";
 import { openStuckMessages, type StuckMessages } from "../operations/stuck-messages.ts";
 import { databasesIn } from "../systems/embedded-system.ts";
-import { pressByKeyboard, watchPage } from "./console-pages.ts";
+import { watchPage } from "./console-pages.ts";
 import { type ConsolePerson, create, makeKey, type Page, startConsolePerson } from "./console-person.ts";
 import { assertPresentable, examineStates } from "./look-at-pages.ts";
 

@@ -5,9 +5,9 @@ import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { accessibilityProblems, eventually } from "@signalbox/testing";
+import { accessibilityProblems, eventually, pressByKeyboard } from "@signalbox/testing";
 import { freePorts } from "../systems/start-nginx.ts";
-import { pressByKeyboard, settled, tooWide, watchPage } from "./console-pages.ts";
+import { settled, tooWide, watchPage } from "./console-pages.ts";
 import { type ConsolePerson, type Page, startConsolePerson } from "./console-person.ts";
 import { takePictures } from "./look-at-pages.ts";
 

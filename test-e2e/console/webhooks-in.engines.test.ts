@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { after, before, test } from "node:test";
-import { pressByKeyboard, watchPage } from "./console-pages.ts";
+import { pressByKeyboard } from "@signalbox/testing";
+import { watchPage } from "./console-pages.ts";
 import { type ConsolePerson, makeKey, type Page, startConsolePerson } from "./console-person.ts";
 import { assertPresentable } from "./look-at-pages.ts";
 

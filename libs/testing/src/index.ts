@@ -14,6 +14,7 @@ export { createOidcIssuer, type OidcIssuer } from "./oidc/oidc-issuer.ts";
 export { accessibilityProblems, openBrowser } from "./open-browser.ts";
 export type { ReceivedSpan } from "./otlp/otlp-receiver.ts";
 export { createOtlpReceiver, type OtlpReceiver } from "./otlp/otlp-receiver.ts";
+export { pressByKeyboard, reachByKeyboard } from "./press-by-keyboard.ts";
 export { readEvents } from "./read-events.ts";
 export { createReceiver, type ReceivedRequest, type Receiver } from "./receiver.ts";
 export { createSender, type TestAnswer } from "./sender.ts";

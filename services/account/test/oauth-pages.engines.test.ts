@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openBrowser } from "@signalbox/testing";
+import { openBrowser, pressByKeyboard } from "@signalbox/testing";
 import * as openid from "openid-client";
 import { appearanceProblems } from "./appearance.ts";
 import { serve, startBehindEdge } from "./behind-edge.ts";
@@ -71,8 +71,7 @@ test("on a phone and by keyboard alone, without a script, a person signs in and 
 
   await page.goto(openid.buildEndSessionUrl(configuration, { id_token_hint: tokens.id_token ?? "" }).href);
   await isFine("Sign out?");
-  await page.keyboard.press("Tab");
-  await page.keyboard.press("Enter");
+  await pressByKeyboard(page, page.getByRole("button", { name: "Sign out", exact: true }));
   await page.getByText("You can close this page").waitFor();
   await isFine("You are signed out");
   await page.goto(openid.buildEndSessionUrl(configuration).href);
