@@ -4,6 +4,7 @@ import { AppError } from "@signalbox/core";
 import { changedRows, isGone, type RetentionRule, type Statement, sql, type Tx } from "@signalbox/storage";
 import type { HttpResponse } from "../responses/http-response.ts";
 import { claimMs, type IdempotencyClaim, type IdempotencyOptions, type KeyedRequest, keptMs } from "./idempotency.ts";
+import { createLateWrites } from "./late-writes.ts";
 import { readAnswer, type StoredAnswer, writeAnswer } from "./stored-answer.ts";
 
 /** The store of idempotency records. Opaque to services: pass it to `createHttpApp`. */
@@ -23,7 +24,8 @@ export const idempotencyRetention: RetentionRule = {
 
 /** Creates the store of `Idempotency-Key` records, rows of the service's own database. */
 export function createIdempotencyStore(options: IdempotencyOptions): IdempotencyStore {
-  return { seals: options.sealer !== undefined, open: (request) => new Claim(options, request) };
+  const writeLater = createLateWrites(options);
+  return { seals: options.sealer !== undefined, open: (request) => new Claim(options, writeLater, request) };
 }
 
 /** Takes a key that is new, expired, or was claimed by a process that died before its effect. */
@@ -95,14 +97,16 @@ interface Kept extends StoredAnswer {
 /** The claim of one request on its key. */
 class Claim implements IdempotencyClaim {
   readonly #options: IdempotencyOptions;
+  readonly #writeLater: ReturnType<typeof createLateWrites>;
   readonly #request: KeyedRequest;
   readonly #owner = randomUUID();
   #state: "unclaimed" | "claimed" | "settled" = "unclaimed";
   /** True while nobody knows whether the claim has reached the database. */
   #isLate = false;
 
-  constructor(options: IdempotencyOptions, request: KeyedRequest) {
+  constructor(options: IdempotencyOptions, writeLater: ReturnType<typeof createLateWrites>, request: KeyedRequest) {
     this.#options = options;
+    this.#writeLater = writeLater;
     this.#request = request;
   }
 
@@ -140,26 +144,25 @@ class Claim implements IdempotencyClaim {
   async settle(answer: HttpResponse): Promise<void> {
     if (this.#state !== "claimed") return;
     this.#state = "settled";
-    const { pool } = this.#options;
     // A refusal had no effect: the client may fix the cause and send the same request again.
-    const [statement, values] =
-      answer.status < 300 ? ([completeKey, this.#completion(answer)] as const) : this.#releasing();
-    try {
-      // Once more over another connection: the broken first one may be the reason why the request failed.
-      await pool.query(statement, values).catch(() => pool.query(statement, values));
-    } catch (error) {
-      pool.log.warn({ error }, "an idempotency record was not settled; its claim expires");
-    }
+    if (answer.status < 300) await this.#write(completeKey, this.#completion(answer));
+    else await this.#write(...this.#releasing());
   }
 
   async revise(answer: HttpResponse | null): Promise<void> {
     this.#state = "settled";
+    if (answer) await this.#write(reviseKey, this.#completion(answer));
+    else await this.#write(dropKey, this.#place());
+  }
+
+  async #write(statement: Statement, values: unknown[]): Promise<void> {
     const { pool } = this.#options;
     try {
-      if (answer) await pool.query(reviseKey, this.#completion(answer));
-      else await pool.query(dropKey, this.#place());
+      // Once more over another connection: the broken first one may be the reason why the request failed.
+      await pool.query(statement, values).catch(() => pool.query(statement, values));
     } catch (error) {
-      pool.log.warn({ error }, "an idempotency record was not revised; it still shows the request as done");
+      pool.log.warn({ error }, "an idempotency record was not written; it is tried again for five minutes");
+      this.#writeLater(statement, values);
     }
   }
 

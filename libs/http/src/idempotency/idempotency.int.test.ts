@@ -287,6 +287,25 @@ test("a claim whose answer was lost is released with the refusal", async (t) => 
   assert.equal(await countOf(name), 1);
 });
 
+test("a claim that an outage kept from being released is released after it, and not when it expires", async (t) => {
+  let isOut = false;
+  const asked: Pool = {
+    ...pool,
+    query: async (statement, values) => {
+      if (isOut && statement.name === "idempotency.release") throw new Error("Connection terminated unexpectedly");
+      return pool.query(statement, values);
+    },
+  };
+  const { post, name } = await serve(t, { asked });
+  isOut = true;
+  assert.equal((await post({ name, fail: "refuse" })).status, 409);
+  const underWay = await post({ name, fail: "refuse" });
+  assert.equal((await errorOf(underWay)).message, "The same request is still in progress.");
+  isOut = false;
+  await eventually(async () => assert.equal((await post()).status, 201));
+  assert.equal(await countOf(name), 1);
+});
+
 test("a claim that arrives after its refusal claims nothing", async (t) => {
   let late: (() => Promise<unknown>) | null = null;
   const asked: Pool = {
