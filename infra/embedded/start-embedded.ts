@@ -15,6 +15,7 @@ import {
   createErrorResponses,
   createServiceContext,
   describeProcess,
+  giveBackMemory,
   listenerLimits,
   type ManagedService,
   managementAddress,
@@ -75,14 +76,14 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   const startup = health.startup("services");
   const telemetry = await startTelemetry({ service: "signalbox", log, ...telemetryOptions(configuration) });
   runner.defer("telemetry", () => telemetry.close());
-  const processMetrics = createMetrics({ service: "embedded", process: true });
+  const metrics = createMetrics({ service: "embedded", process: true });
   const imagePool = openImagePool({
     directory: await openOwnFolder(tmpdir(), "signalbox-imaging", runner),
     memoryMax: configuration.get("images.render.memory-max"),
     clock: systemClock,
     log,
     runner,
-    onJob: imageJobMetrics(processMetrics),
+    onJob: imageJobMetrics(metrics),
   });
   imagePool.catch(() => {}); // told when the services are given it
   // Reading the code takes about as long as starting the database; what fails to load is told when it is built.
@@ -94,11 +95,11 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   if (url === null) await refuseFolderInUse(join(dataDirectory, "postgres"));
   const services = new Map<ServiceName, ServiceParts>();
   const managed: ManagedService[] = [];
-  const doors = await openDoors(given, services, managed, processMetrics);
+  const doors = await openDoors(given, services, managed, metrics);
 
   const databaseUrl = await openDatabases({ url, dataDirectory, runner, log, tell });
   const sealingKey = await keptSealingKey(dataDirectory, () =>
-    hasServiceDatabases(databaseUrl("postgres"), { log, metrics: processMetrics }),
+    hasServiceDatabases(databaseUrl("postgres"), { log, metrics }),
   );
   const surroundings: Surroundings = {
     databaseUrl,
@@ -113,8 +114,7 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   tell("the event log");
   const eventsUrl = databaseUrl(eventsDatabase);
   const overrides = { directory: dataDirectory, keys: [sealingKey], waitMs: configuration.get("config.start-wait") };
-  const kept = { log, metrics: processMetrics, runner, health, overrides, imagePool };
-  const shared = await openSharedParts({ url: eventsUrl, ...kept });
+  const shared = await openSharedParts({ url: eventsUrl, log, metrics, runner, health, overrides, imagePool });
   const contexts = await Promise.all(
     embeddedServices.map((service) => build(service, surroundings, given, services, managed, { ...shared, eventsUrl })),
   );
@@ -124,6 +124,7 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
     authorize: services.get("account")?.authorizeManagement,
     create: () => createFirstKey(account),
   });
+  giveBackMemory();
   startup.done();
   doors.front.open();
   const firstLink: CreateFirstLink = (options) => createFirstLink(account, options);

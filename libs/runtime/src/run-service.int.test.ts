@@ -80,6 +80,14 @@ test("a client that changes the instance on request loses no answer", async () =
   assert.equal((await probe.exit).code, 0);
 });
 
+test("a service that takes requests has given back the memory of its start", async () => {
+  const { line, ready } = start("--probe.behaviour=leave-garbage");
+  const { http } = await ready();
+  await fetch(http);
+  const { heap_bytes } = await line((entry) => "heap_bytes" in entry);
+  assert.ok((heap_bytes as number) < 128 * 2 ** 20, `${heap_bytes} bytes; the start left 256 MiB`);
+});
+
 test("a part that does not close by the deadline is named and the exit code is 1", async () => {
   const probe = start("--probe.behaviour=hang-on-close,hang-on-drain", "--shutdown.deadline=600");
   await probe.ready();

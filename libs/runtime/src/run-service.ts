@@ -13,6 +13,7 @@ import { startTelemetry } from "@signalbox/telemetry";
 import { createHealth } from "./create-health.ts";
 import { createRunner } from "./create-runner.ts";
 import { createIdentity, createServiceContext } from "./create-service-context.ts";
+import { giveBackMemory } from "./give-back-memory.ts";
 import { knownPropertyNames } from "./known-property-names.ts";
 import { openListener } from "./open-listener.ts";
 import { openManagementServer } from "./open-management-server.ts";
@@ -74,6 +75,7 @@ export async function runService<P extends PropertyDeclarations & RuntimePropert
       const { createService } = await options.load();
       parts = await createService(context);
       authorize = parts.authorizeManagement ?? null;
+      giveBackMemory();
       const open = (name: "http" | "internal", listener: ServiceParts["public"], upgrade?: ServiceParts["upgrade"]) =>
         listener && openListener(runner, { ...listenerLimits(common), ...addressOf(name, common), listener, upgrade });
       const http = await open("http", parts.public, parts.upgrade);

@@ -2,6 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceContext, ServiceParts } from "../src/index.ts";
 import type { probeProperties } from "./probe-properties.ts";
 
+/** Elements of an array of 8 MiB. */
+const elements = 2 ** 20;
+
 /** Creates a service that misbehaves by its property `probe.behaviour`, run as a real process by the tests. */
 export async function createService(context: ServiceContext<typeof probeProperties>): Promise<ServiceParts> {
   const { configuration, log, runner, tracer, metrics, clock } = context;
@@ -14,6 +17,7 @@ export async function createService(context: ServiceContext<typeof probeProperti
   if (does("hang-on-close")) runner.defer("the one that hangs", () => new Promise(() => {}));
   if (does("hang-on-drain")) runner.onDrain("the drain that hangs", () => new Promise(() => {}));
   if (does("fail-start")) throw new Error("the start of the probe fails");
+  if (does("leave-garbage")) Array.from({ length: 32 }, () => new Array(elements).fill(null));
   if (does("throw-later")) setTimeout(() => Promise.reject(new Error("nobody catches this")), 50);
   runner.worker("ticker", async (signal, beat) => {
     while (!signal.aborted) {
@@ -31,7 +35,7 @@ export async function createService(context: ServiceContext<typeof probeProperti
       void tracer.span("probe", { kind: "server" }, async () => {
         const waitMs = Number(new URL(request.url ?? "/", "http://probe").searchParams.get("wait") ?? 0);
         const started = clock.steadyMs();
-        log.info({ path: request.url, waitMs }, "Request");
+        log.info({ path: request.url, waitMs, heapBytes: process.memoryUsage().heapTotal }, "Request");
         await sleep(waitMs);
         response.end(JSON.stringify({ took: clock.steadyMs() - started >= waitMs - 1 }));
       });
