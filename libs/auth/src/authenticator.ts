@@ -1,4 +1,4 @@
-import { AppError, type Clock, isAppError, minutes, seconds } from "@signalbox/core";
+import { AppError, type Clock, entryLimit, isAppError, minutes, seconds } from "@signalbox/core";
 import type { Counter, Metrics } from "@signalbox/telemetry";
 import { LRUCache } from "lru-cache";
 import { type AccessStates, knowledgeAgeMs } from "./access-states.ts";
@@ -75,8 +75,8 @@ class RememberedPrincipals implements Authenticator {
     this.#principals = principals;
     this.#accessStates = accessStates;
     this.#clock = clock;
-    this.#known = new LRUCache({ max: cacheMax });
-    this.#refusedUntilMs = new LRUCache({ max: cacheMax });
+    this.#known = new LRUCache(entryLimit(cacheMax));
+    this.#refusedUntilMs = new LRUCache(entryLimit(cacheMax));
   }
 
   async authenticate(credential: PresentedCredential): Promise<Principal> {

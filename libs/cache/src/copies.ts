@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { entryLimit } from "@signalbox/core";
 import { LRUCache } from "lru-cache";
 
 interface Limits {
@@ -33,7 +34,7 @@ export class Copies<V> {
 
   constructor(read: (key: string) => Promise<V>, { max, ttlMs, refreshMs = 0.75 * ttlMs }: Limits) {
     this.#read = read;
-    this.#reads = new LRUCache({ max, ttl: ttlMs });
+    this.#reads = new LRUCache({ ...entryLimit(max), ttl: ttlMs });
     this.#ttlMs = ttlMs;
     this.#refreshMs = refreshMs;
   }

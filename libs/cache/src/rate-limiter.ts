@@ -1,4 +1,4 @@
-import type { Clock } from "@signalbox/core";
+import { type Clock, entryLimit } from "@signalbox/core";
 import { LRUCache } from "lru-cache";
 import type { Cache } from "./cache.ts";
 import { createWindow, type RateLimitPolicy, type Window } from "./rate-limit-window.ts";
@@ -32,8 +32,7 @@ export interface RateLimiterOptions {
  * cache, and never by more than the limit for each instance, which also applies during an outage of the cache.
  */
 export function createRateLimiter({ cache, clock, policy, keysMax = 50_000 }: RateLimiterOptions): RateLimiter {
-  // Not with `max`, which allocates a megabyte in advance for keys that most services never see.
-  const windows = new LRUCache<string, Window>({ maxSize: keysMax, sizeCalculation: () => 1 });
+  const windows = new LRUCache<string, Window>(entryLimit(keysMax));
 
   const windowOf = (key: string): Window => {
     const known = windows.get(key);

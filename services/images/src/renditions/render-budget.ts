@@ -1,4 +1,4 @@
-import { AppError, type Clock, minutes } from "@signalbox/core";
+import { AppError, type Clock, entryLimit, minutes } from "@signalbox/core";
 import { LRUCache } from "lru-cache";
 
 /** Largest number of remembered accounts; one that is requested less often starts with a full budget. */
@@ -14,7 +14,7 @@ interface Account {
  * request them. It refills over time. The last rendition may exceed the rest, which delays the next one.
  */
 export class RenderBudget {
-  readonly #accounts = new LRUCache<string, Account>({ max: accountsMax });
+  readonly #accounts = new LRUCache<string, Account>(entryLimit(accountsMax));
   readonly #clock: Clock;
   readonly #msPerMinute: () => number;
 

@@ -1,5 +1,5 @@
 import { readFile, rm } from "node:fs/promises";
-import { AppError, type Clock, hours, seconds } from "@signalbox/core";
+import { AppError, type Clock, entryLimit, hours, seconds } from "@signalbox/core";
 import {
   type ImageLimits,
   type ImagePool,
@@ -48,7 +48,7 @@ interface Made {
 export class RenditionMaker {
   readonly #parts: Dependencies;
   /** Renditions that took too long although they were expected to be quick: the next caller does not wait in vain. */
-  readonly #slow = new LRUCache<string, true>({ max: 10_000, ttl: hours(1) });
+  readonly #slow = new LRUCache<string, true>({ ...entryLimit(10_000), ttl: hours(1) });
 
   constructor(parts: Dependencies) {
     this.#parts = parts;

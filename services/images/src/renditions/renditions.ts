@@ -1,4 +1,4 @@
-import { type Clock, minutes, newId, seconds } from "@signalbox/core";
+import { type Clock, entryLimit, minutes, newId, seconds } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import type { Rendition } from "@signalbox/imaging";
 import { inTransaction, type Pool } from "@signalbox/storage";
@@ -31,9 +31,9 @@ const knownMs = seconds(10);
 export function createRenditions(dependencies: Dependencies) {
   const { pool, renditionStore, outbox, clock } = dependencies;
   // Browsers prefer AVIF, so each of their requests checks whether it is stored.
-  const known = new LRUCache<string, true>({ max: 10_000, ttl: knownMs });
+  const known = new LRUCache<string, true>({ ...entryLimit(10_000), ttl: knownMs });
   // Times of the last requests: saves the round trip to the database, which decides.
-  const requested = new LRUCache<string, number>({ max: 10_000 });
+  const requested = new LRUCache<string, number>(entryLimit(10_000));
 
   return {
     /** Chooses the rendition from the record and the request alone: no bytes are read, so a 304 is cheap. */

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { Cache } from "@signalbox/cache";
-import { AppError, type Clock, hours, minutes } from "@signalbox/core";
+import { AppError, type Clock, entryLimit, hours, minutes } from "@signalbox/core";
 import { isOfThisEncoder, outputTraits, type RenderedFile, type Rendition, withoutEncoder } from "@signalbox/imaging";
 import type { ObjectFiles, ObjectStore, Pool } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
@@ -108,7 +108,7 @@ export function createStoredRenditions(dependencies: Dependencies) {
 
 /** Creates the function that records a use of a stored rendition, in the background. */
 function createMarkSeen({ renditionStore, clock, log }: Dependencies) {
-  const seen = new LRUCache<string, true>({ max: imagesRemembered, ttl: seenEveryMs });
+  const seen = new LRUCache<string, true>({ ...entryLimit(imagesRemembered), ttl: seenEveryMs });
   return (key: string): void => {
     if (seen.has(key)) return;
     seen.set(key, true);
@@ -123,7 +123,7 @@ function createMarkSeen({ renditionStore, clock, log }: Dependencies) {
  * be too many: a client that requests a hundred qualities must not fill the disk.
  */
 function createLimit({ renditionStore, objects }: Dependencies) {
-  const made = new LRUCache<string, number>({ max: imagesRemembered });
+  const made = new LRUCache<string, number>(entryLimit(imagesRemembered));
   return async (image: Pick<Image, "accountId" | "sha256" | "sizeBytes">): Promise<void> => {
     const prefix = renditionPrefix(image);
     const count = (made.get(prefix) ?? lookEvery - 1) + 1;

@@ -1,3 +1,4 @@
+import { entryLimit } from "@signalbox/core";
 import type { RotatingValue } from "@signalbox/storage";
 import { LRUCache } from "lru-cache";
 import { type Endpoint, endpointFromRow, withTimes } from "./endpoint.ts";
@@ -28,7 +29,7 @@ export type EndpointDirectory = ReturnType<typeof createEndpointDirectory>;
  * should have.
  */
 export function createEndpointDirectory(endpointStore: EndpointSource, accountsMax: number) {
-  const known = new LRUCache<string, AccountEndpoints>({ max: accountsMax });
+  const known = new LRUCache<string, AccountEndpoints>(entryLimit(accountsMax));
   let operatorEndpoints: AccountEndpoints | null = null;
 
   async function load(accountIds: readonly string[]): Promise<readonly AccountEndpoints[]> {

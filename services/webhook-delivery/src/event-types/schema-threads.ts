@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { AppError, seconds } from "@signalbox/core";
+import { AppError, entryLimit, seconds } from "@signalbox/core";
 import { LRUCache } from "lru-cache";
 import { slowestShare } from "./schema-check.ts";
 import type { SchemaAnswer, SchemaQuestion, TimedAnswer } from "./schema-thread.ts";
@@ -40,7 +40,7 @@ export class SchemaThreads {
   /** A second one answers the other accounts while the first is busy for long. */
   readonly #threads: SchemaThread[] = [];
   /** Time at which an account has paid for its work. */
-  readonly #paidAtMs = new LRUCache<string, number>({ max: accountsMax });
+  readonly #paidAtMs = new LRUCache<string, number>(entryLimit(accountsMax));
 
   readonly #script: URL;
 

@@ -1,4 +1,5 @@
 import { webhookEventTypes } from "@signalbox/contracts";
+import { entryLimit } from "@signalbox/core";
 import { type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
 import { LRUCache } from "lru-cache";
 import type { FanOut } from "../queue/fan-out.ts";
@@ -43,7 +44,7 @@ export type TypeNames = ReturnType<typeof createTypeNames>;
 
 /** Stores the names that accounts and their partners give to events, so that a subscription to none of them is noticed. */
 export function createTypeNames(pool: Pool) {
-  const noted = new LRUCache<string, true>({ max: notedMax });
+  const noted = new LRUCache<string, true>(entryLimit(notedMax));
 
   function unnotedOf(events: readonly NamedEvent[]) {
     const fresh = new Map<string, readonly [accountId: string, name: string]>();

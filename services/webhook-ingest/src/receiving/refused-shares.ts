@@ -1,4 +1,4 @@
-import { type Clock, minutes } from "@signalbox/core";
+import { type Clock, entryLimit, minutes } from "@signalbox/core";
 import { LRUCache } from "lru-cache";
 
 interface Window {
@@ -23,7 +23,7 @@ const sourcesMax = 10_000;
  * somebody forges webhooks. Source ids are no metric labels, so the alert is on their number.
  */
 export function createRefusedShares(clock: Pick<Clock, "nowMs">) {
-  const windows = new LRUCache<string, Windows>({ max: sourcesMax });
+  const windows = new LRUCache<string, Windows>(entryLimit(sourcesMax));
   const empty = (startsMs: number): Window => ({ startsMs, taken: 0, refused: 0 });
 
   /** Returns the windows of a source at this time. */

@@ -1,4 +1,4 @@
-import { type Clock, seconds } from "@signalbox/core";
+import { type Clock, entryLimit, seconds } from "@signalbox/core";
 import { type SignatureScheme, schemeOf } from "@signalbox/webhook-signatures";
 import { LRUCache } from "lru-cache";
 import { isSourceId, type Source } from "./source.ts";
@@ -52,9 +52,9 @@ const currentMs = 250;
 type Store = Pick<SourceStore, "findWithSecrets" | "findIdAt">;
 
 export function createKnownSources(sourceStore: Store, clock: Clock): KnownSources {
-  const copies = new LRUCache<string, Copy>({ max: knownMax });
+  const copies = new LRUCache<string, Copy>(entryLimit(knownMax));
   /** Separate, so that made-up ids evict no source. */
-  const absences = new LRUCache<string, Copy>({ max: absentMax });
+  const absences = new LRUCache<string, Copy>(entryLimit(absentMax));
   const reading = new Map<string, Promise<KnownSource | null>>();
 
   const copyOf = (id: string): Copy | undefined => copies.get(id) ?? absences.get(id);
@@ -121,9 +121,9 @@ export function createKnownSources(sourceStore: Store, clock: Clock): KnownSourc
  * copy cannot become stale.
  */
 function createIdAt({ findIdAt }: Pick<Store, "findIdAt">, clock: Clock): KnownSources["idAt"] {
-  const ids = new LRUCache<string, string>({ max: knownMax });
+  const ids = new LRUCache<string, string>(entryLimit(knownMax));
   /** Time until which an address counts as unknown. */
-  const absent = new LRUCache<string, number>({ max: absentMax });
+  const absent = new LRUCache<string, number>(entryLimit(absentMax));
 
   return async function idAt(address) {
     if (isSourceId(address)) return address;
