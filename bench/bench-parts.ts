@@ -39,8 +39,8 @@ export function percentile(samples: readonly number[], share: number): number {
 
 export const rounded = (value: number): number => Math.round(value * 10) / 10;
 
-/** Reads the resident or the proportional set size of these processes (proc(5), smaps_rollup). */
-export async function memoryOf(size: "Rss" | "Pss", pids: readonly number[]): Promise<number> {
+/** Reads the resident, the proportional or the anonymous size of these processes (proc(5), smaps_rollup). */
+export async function memoryOf(size: "Rss" | "Pss" | "Anonymous", pids: readonly number[]): Promise<number> {
   let kib = 0;
   for (const pid of pids) {
     const text = await readFile(`/proc/${pid}/smaps_rollup`, "utf8").catch(() => "");

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { minutes, seconds } from "@signalbox/core";
+import { minutes, type ServiceName, seconds } from "@signalbox/core";
 import { processTree } from "@signalbox/infra/engines/processes.ts";
 import { createReceiver } from "@signalbox/testing";
 import { removeData, startEmbeddedSystem } from "../test-e2e/systems/embedded-system.ts";
 import { services, startEnginesSystem } from "../test-e2e/systems/engines-system.ts";
-import { memoryOf, rounded } from "./bench-parts.ts";
+import { memoryOf } from "./bench-parts.ts";
 import { openDoors } from "./doors.ts";
 import { type BenchResult, most } from "./history.ts";
 import { pacedLoad } from "./paced-load.ts";
-import { type Memory, memoryOfEmbedded } from "./start.ts";
+import { type Memory, memoryOfEmbedded, memoryOfServices } from "./start.ts";
 
 /** Long enough for what a start leaves behind to be collected. */
 const restMs = minutes(1);
@@ -17,28 +17,28 @@ const afterLoadMs = seconds(10);
 const load = { perSecond: 40, seconds: 60, connections: 32 };
 const targetsMiB = { atRest: 260, afterLoad: 500, processes: 850 };
 
-/** Resident memory of the embedded system, at rest and after a minute of load, and of one idle process per service. */
+/** Memory of the embedded system, at rest and after a minute of load, and of one idle process per service. */
 export async function run(): Promise<BenchResult> {
   const { atRest, afterLoad } = await embedded();
-  const processes = await enginesIdle();
-  const total = rounded(Object.values(processes).reduce((sum, size) => sum + size, 0));
-  const postgres = ({ postgresMiB }: Memory) => `PostgreSQL ${postgresMiB} MiB besides`;
+  const { each, all } = await enginesIdle();
+  const besides = ({ residentMiB, postgresMiB }: Memory) =>
+    `${residentMiB} MiB resident; PostgreSQL ${postgresMiB} MiB besides`;
   return {
     rows: [
       { system: "embedded, at rest", ...atRest },
       { system: "embedded, 10 s after the load", ...afterLoad },
-      ...Object.entries(processes).map(([service, residentMiB]) => ({ system: `${service}, idle`, residentMiB })),
+      ...Object.entries(each).map(([service, residentMiB]) => ({ system: `${service}, idle`, residentMiB })),
     ],
     figures: [
-      most("embedded, all services: at rest", targetsMiB.atRest, atRest.residentMiB, "MiB", postgres(atRest)),
+      most("embedded, all services: at rest", targetsMiB.atRest, atRest.takenMiB, "MiB", besides(atRest)),
       most(
         "embedded, all services: 10 s after the load",
         targetsMiB.afterLoad,
-        afterLoad.residentMiB,
+        afterLoad.takenMiB,
         "MiB",
-        postgres(afterLoad),
+        besides(afterLoad),
       ),
-      most("seven processes idle", targetsMiB.processes, total, "MiB", sizesOf(processes)),
+      most("seven processes idle", targetsMiB.processes, all.takenMiB, "MiB", sizesOf(each, all.residentMiB)),
     ],
   };
 }
@@ -62,20 +62,19 @@ async function embedded(): Promise<{ readonly atRest: Memory; readonly afterLoad
   return { atRest, afterLoad: await measured() };
 }
 
-async function enginesIdle(): Promise<Readonly<Record<string, number>>> {
+async function enginesIdle() {
   const system = await startEnginesSystem();
   try {
     await sleep(restMs);
-    const sizes = services.map(
-      async (name) => [name, await memoryOf("Rss", [system.process(name).current.pid])] as const,
-    );
-    return Object.fromEntries(await Promise.all(sizes));
+    const pidOf = (name: ServiceName) => system.process(name).current.pid;
+    const sizes = services.map(async (name) => [name, await memoryOf("Rss", [pidOf(name)])] as const);
+    return { each: Object.fromEntries(await Promise.all(sizes)), all: await memoryOfServices(services.map(pidOf)) };
   } finally {
     await system.close();
   }
 }
 
-const sizesOf = (sizes: Readonly<Record<string, number>>): string =>
-  Object.entries(sizes)
+const sizesOf = (sizes: Readonly<Record<string, number>>, residentMiB: number): string =>
+  `${residentMiB} MiB resident: ${Object.entries(sizes)
     .map(([name, size]) => `${name} ${size}`)
-    .join(", ");
+    .join(", ")}`;

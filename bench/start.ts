@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { systemClock } from "@signalbox/core";
 import { processTree } from "@signalbox/infra/engines/processes.ts";
 import { startProcess, type TestProcess } from "@signalbox/testing";
-import { memoryOf } from "./bench-parts.ts";
+import { memoryOf, rounded } from "./bench-parts.ts";
 import { most } from "./history.ts";
 
 const warmStarts = 5;
@@ -15,6 +15,8 @@ const script = "infra/embedded/start.ts";
 
 export interface Memory {
   readonly residentMiB: number;
+  /** What they take of the machine: pages of files that they share, Node's program above all, are counted once. */
+  readonly takenMiB: number;
   /** Proportional: buffers shared by its processes are counted once. */
   readonly postgresMiB: number;
 }
@@ -36,6 +38,7 @@ export async function run() {
     const typical = {
       readyMs: median(({ readyMs }) => readyMs),
       residentMiB: median(({ residentMiB }) => residentMiB),
+      takenMiB: median(({ takenMiB }) => takenMiB),
       postgresMiB: median(({ postgresMiB }) => postgresMiB),
     };
     return {
@@ -79,7 +82,15 @@ async function measure(folder: string): Promise<Start> {
 export async function memoryOfEmbedded(pids: readonly number[], dataDirectory: string): Promise<Memory> {
   const database = new Set(await processTree(await postmasterOf(dataDirectory)));
   const services = pids.filter((pid) => !database.has(pid));
-  return { residentMiB: await memoryOf("Rss", services), postgresMiB: await memoryOf("Pss", [...database]) };
+  return { ...(await memoryOfServices(services)), postgresMiB: await memoryOf("Pss", [...database]) };
+}
+
+/** Measures processes of one program. */
+export async function memoryOfServices(pids: readonly number[]): Promise<Omit<Memory, "postgresMiB">> {
+  const residentMiB = await memoryOf("Rss", pids);
+  const ownMiB = await memoryOf("Anonymous", pids);
+  const files = pids.map(async (pid) => (await memoryOf("Rss", [pid])) - (await memoryOf("Anonymous", [pid])));
+  return { residentMiB, takenMiB: rounded(ownMiB + Math.max(0, ...(await Promise.all(files)))) };
 }
 
 async function stopped(process: TestProcess): Promise<void> {
