@@ -17,7 +17,7 @@ export async function run() {
       rows,
       figures: rows.flatMap(({ adapter, publishedPerSecond, consumedPerSecond }) =>
         [publishedPerSecond, consumedPerSecond].map((perSecond, index) =>
-          least(`${adapter}, ${index === 0 ? "published" : "consumed"}`, targets[adapter], perSecond, "/s"),
+          least(`${adapter}: ${index === 0 ? "published" : "consumed"}`, targets[adapter], perSecond, "/s"),
         ),
       ),
     };
