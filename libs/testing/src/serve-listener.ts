@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
+import { seconds } from "@signalbox/core";
 import type { ServiceParts } from "@signalbox/runtime";
 import { eventually } from "./eventually.ts";
 import type { TestContext } from "./test-context.ts";
@@ -17,7 +18,8 @@ export async function serveListener(
   upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void,
 ): Promise<ServedListener> {
   if (!listener) throw new Error("the service has no such listener");
-  const server = createServer(listener);
+  // Longer than a client keeps a connection, as services do: one that both end at once loses its request.
+  const server = createServer({ keepAliveTimeout: seconds(75) }, listener);
   const upgraded = new Set<Duplex>();
   if (upgrade) {
     server.on("upgrade", (request, socket, head) => {

@@ -89,6 +89,8 @@ export async function startAccount(overrides: Overrides = {}, options: Options =
       { name: "corp", issuer: issuer.issuer, audience: issuer.audience, "roles-claim": "roles", ...options.issuer },
     ]),
     "http.strict-responses": true,
+    // Tests change one account thirty times at once: on a busy machine the last would be told to try again.
+    "database.lock-timeout": 30_000,
     ...overrides,
   };
   const context = testContext("account", properties, given, options);

@@ -7,7 +7,7 @@ import { type Harness, startAccount } from "./harness.ts";
 let account: Harness;
 let pool: Pool;
 before(async () => {
-  account = await startAccount();
+  account = await startAccount({ "database.lock-timeout": 1_200 });
   const url = account.context.configuration.get("database.url");
   pool = openPool({ ...account.context, url, max: 2, applicationName: "locked-rows-tests" });
 });
