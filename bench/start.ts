@@ -15,7 +15,7 @@ const script = "infra/embedded/start.ts";
 
 export interface Memory {
   readonly residentMiB: number;
-  /** What they take of the machine: pages of files that they share, Node's program above all, are counted once. */
+  /** The share of the machine: pages of files that they have in common, of Node's program above all, count once. */
   readonly takenMiB: number;
   /** Proportional: buffers shared by its processes are counted once. */
   readonly postgresMiB: number;
