@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
+import { EventEmitter } from "node:events";
 import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { systemClock } from "@signalbox/core";
 import { eventually, testPerson } from "@signalbox/testing";
 import fc from "fast-check";
+import { ConfigStream } from "./config-stream.ts";
 import { type Known, SentRevisions } from "./sent-revisions.ts";
 import { StreamClient } from "./stream-client.ts";
 
@@ -58,4 +62,42 @@ test("a slow client loses its connection once 256 KiB wait for it, and never an 
   request.destroy();
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
+});
+
+test("every stream is greeted within fifteen ticks, and other work gets its turn between a few", async () => {
+  const ticks: (() => Promise<unknown>)[] = [];
+  const runner = {
+    every: (_name: string, _ms: number, tick: () => Promise<unknown>) => ticks.push(tick),
+    onDrain() {},
+  };
+  const flags = { onChange() {}, current: () => ({ ...known({}), revision: 0 }) };
+  const accessStates = { onChange() {}, stateOf: () => undefined, isRevoked: () => false };
+  const parts = {
+    context: { runner, clock: systemClock },
+    flags,
+    accessStates,
+    limits: { perCredential: 9_999, all: 9_999 },
+  };
+  const stream = new ConfigStream(parts as unknown as ConstructorParameters<typeof ConfigStream>[0]);
+  let written = 0;
+  for (let count = 0; count < 1_500; count++) {
+    const { principal, token: value } = testPerson();
+    const response = Object.assign(new EventEmitter(), { writableLength: 0, write: () => written++ });
+    await stream.open({ principal, credential: { kind: "bearer", value } }, null, {} as never, response as never);
+  }
+
+  written = 0;
+  let [before, most] = [0, 0];
+  for (let at = 0; at < 15; at++) {
+    let isOver = false;
+    void ticks[0]?.().then(() => {
+      isOver = true;
+    });
+    for (; !isOver || before !== written; before = written) {
+      most = Math.max(most, written - before);
+      await nextTurn();
+    }
+  }
+  assert.equal(written, 1_500);
+  assert.ok(most <= 40, `${most} in one turn of the loop`);
 });
