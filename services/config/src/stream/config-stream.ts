@@ -92,14 +92,12 @@ export class ConfigStream {
   async #tick(): Promise<void> {
     const nowMs = this.#dependencies.context.clock.nowMs();
     this.#turn = (this.#turn + 1) % turns;
-    let [place, written] = [0, 0];
+    let place = 0;
     for (const client of this.#clients) {
       const { expiresAt } = client.principal;
       if (expiresAt !== null && expiresAt.getTime() <= nowMs) client.end("expired");
-      else if (place++ % turns === this.#turn) {
-        client.write(heartbeat);
-        if (++written % writtenPerTurn === 0) await othersTurn();
-      }
+      else if (place++ % turns === this.#turn) client.write(heartbeat);
+      if (place % (turns * writtenPerTurn) === 0) await othersTurn();
     }
   }
 
