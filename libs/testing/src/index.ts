@@ -11,10 +11,9 @@ export { type FrameStream, headersOf, startFrameReceiver } from "./frame-receive
 export { type GuardedKafka, type KafkaCluster, startGuardedKafka, startKafkaCluster, testKafka } from "./kafka.ts";
 export { createMailbox, type Mailbox, type ReceivedMail } from "./mailbox.ts";
 export { createOidcIssuer, type OidcIssuer } from "./oidc/oidc-issuer.ts";
-export { accessibilityProblems, openBrowser } from "./open-browser.ts";
+export { accessibilityProblems, openBrowser, pressByKeyboard, reachByKeyboard } from "./open-browser.ts";
 export type { ReceivedSpan } from "./otlp/otlp-receiver.ts";
 export { createOtlpReceiver, type OtlpReceiver } from "./otlp/otlp-receiver.ts";
-export { pressByKeyboard, reachByKeyboard } from "./press-by-keyboard.ts";
 export { readEvents } from "./read-events.ts";
 export { createReceiver, type ReceivedRequest, type Receiver } from "./receiver.ts";
 export { createSender, type TestAnswer } from "./sender.ts";

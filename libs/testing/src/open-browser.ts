@@ -1,10 +1,12 @@
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { environment } from "@signalbox/config";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 
 /** Program names in the packages of common systems. */
 const programs = ["chromium", "chromium-browser", "google-chrome"];
+/** More stops of the keyboard than any page has. */
+const tabsMax = 200;
 /** Stops requests to its maker's hosts at start; tests use this machine only. */
 const quiet = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic"];
 
@@ -46,4 +48,22 @@ async function findOnPath(names: readonly string[]): Promise<string | null> {
     if (runs) return path;
   }
   return null;
+}
+
+/** Reaches a control with Tab alone and presses it, or types into it in place of what is there. @throws Error when no Tab leads there */
+export async function pressByKeyboard(page: Page, target: Locator, text?: string): Promise<void> {
+  await reachByKeyboard(page, target);
+  if (text === undefined) return page.keyboard.press("Enter");
+  await page.keyboard.press("ControlOrMeta+a");
+  return page.keyboard.insertText(text);
+}
+
+/** Moves the focus to a control with Tab alone. @throws Error when no Tab leads there */
+export async function reachByKeyboard(page: Page, target: Locator): Promise<void> {
+  await target.waitFor();
+  for (let tabs = 0; tabs < tabsMax; tabs++) {
+    if (await target.evaluate((element) => element === element.ownerDocument.activeElement)) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`The keyboard does not reach ${target}.`);
 }

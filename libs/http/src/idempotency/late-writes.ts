@@ -39,9 +39,11 @@ export function createLateWrites({ pool, clock }: { readonly pool: Pool; readonl
   }
 
   async function isWritten({ statement, values }: Write): Promise<boolean> {
-    return pool.query(statement, values).then(
-      () => true,
-      () => false,
-    );
+    try {
+      await pool.query(statement, values);
+      return true;
+    } catch {
+      return false;
+    }
   }
 }
