@@ -1,6 +1,5 @@
 /**
  * Who may import whom. Each rule says why; the picture is in docs/architecture.md.
- * `infra/tasks/check-boundaries.ts` runs it, makes sure that it sees every module, and that it still reports a violation.
  */
 
 /** Lowest first: a library may import those of earlier lines, not those beside it. */
@@ -205,7 +204,6 @@ export default {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^infra/tasks/fixtures/" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     // A library is resolved through its package's exports, as Node does, to the file behind the workspace's link.

@@ -6,8 +6,6 @@ export interface Step {
   readonly name: string;
   /** A script and its arguments, from the root of the repository. */
   readonly command: readonly string[];
-  /** True when its output is printed after a success too. */
-  readonly isShown?: true;
 }
 
 interface StepResult {
@@ -19,7 +17,7 @@ interface StepResult {
 
 /**
  * Runs steps, `concurrency` at a time in their order, prints a line for each as it ends and the output of those that
- * failed or are shown. A failure does not stop the others, so that one run shows every problem.
+ * failed. A failure does not stop the others, so that one run shows every problem.
  */
 export async function runSteps(steps: readonly Step[], concurrency: number): Promise<boolean> {
   const waiting = [...steps];
@@ -33,7 +31,7 @@ export async function runSteps(steps: readonly Step[], concurrency: number): Pro
         console.log(
           `${result.ok ? "ok    " : "FAILED"} ${step.name.padEnd(widest)} ${result.seconds.toFixed(1).padStart(5)} s`,
         );
-        if (!result.ok || step.isShown) console.log(indent(result.output));
+        if (!result.ok) console.log(indent(result.output));
       }
     }),
   );

@@ -5,9 +5,9 @@ import { root } from "../generate/repository.ts";
 /** Folders that git ignores; named here for a tree without git, such as an unpacked archive. */
 const ignored = ["node_modules", "generated", ".git", ".engines", ".signalbox", "coverage"];
 
-/** Lists tracked and untracked files that match `pattern` (a name with `*`), except the fixtures of the checks. */
+/** Lists tracked and untracked files that match `pattern` (a name with `*`). */
 export function sourceFiles(pattern = "*"): string[] {
-  return (filesOfGit(pattern) ?? filesOfFolder(pattern)).filter((file) => !file.startsWith("infra/tasks/fixtures/"));
+  return filesOfGit(pattern) ?? filesOfFolder(pattern);
 }
 
 /** Lists the files of git; null without git or a repository. */

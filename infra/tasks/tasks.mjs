@@ -79,7 +79,7 @@ export const tasks = [
   },
   {
     name: "check",
-    summary: "checks types, format, lint, boundaries, dead code, generated files, properties and the structure",
+    summary: "checks types, format, lint, boundaries, dead code and generated files",
     installs: "all",
     example: "npm run check",
   },
@@ -144,13 +144,6 @@ export const tasks = [
     summary: "accepts compatible changes of the event schemas and refuses others",
     installs: "all",
     example: "npm run accept",
-  },
-  {
-    name: "structure",
-    summary: "prints the bars of the structure, and what breaks them below a path",
-    installs: "all",
-    arguments: "<path> …",
-    example: "npm run structure -- services/images",
   },
   {
     name: "topics",
