@@ -79,6 +79,17 @@ test("mutations run one by one, in the order of the document, also where two are
   assert.match(questions(shop)[0] ?? "", /^mutation.*touch.*touch.*rename/);
 });
 
+test("a mutation that is written twice runs once, whatever the order of its input's members", async () => {
+  const text = `mutation($x: String!) {
+    m: move(near: { name: $x, tags: ["a"], deep: { name: "b", tags: [] } })
+    ...Again
+  }
+  fragment Again on Mutation { m: move(near: { deep: { tags: [], name: "b" }, tags: ["a"], name: $x }) }`;
+  shop.world.mutations.length = 0;
+  await dataOf(shop, text, { x: "c" });
+  assert.equal(shop.world.mutations.length, 1);
+});
+
 test("introspection needs no fetch, and works beside fields that are fetched", async () => {
   const data = await dataOf(shop, "query($n: String!) { t: __type(name: $n) { name } __typename me { __typename } }", {
     n: "User",

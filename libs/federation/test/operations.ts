@@ -13,6 +13,9 @@ import {
   isListType,
   isNonNullType,
   isUnionType,
+  parseValue,
+  print,
+  visit,
 } from "graphql";
 
 export interface TestOperation {
@@ -20,9 +23,19 @@ export interface TestOperation {
   readonly variables: Record<string, unknown>;
 }
 
+/** A field that was written before, and what it takes to write it once more. */
+interface Written {
+  readonly field: GraphQLField<unknown, unknown>;
+  readonly prefix: string;
+  readonly args: readonly string[];
+  readonly below: Place;
+}
+
 /** The names chosen at one place of the answer, to avoid clashes. */
 class Place {
   readonly names = new Map<string, { signature: string; below: Place }>();
+  /** The fields of the place, by the type that they were selected on. */
+  readonly written: { readonly type: GraphQLCompositeType; readonly as: Written }[] = [];
 }
 
 const depthMax = 6;
@@ -42,11 +55,13 @@ export class OperationMaker {
   }
 
   make(): TestOperation {
-    const type = this.#schema.getQueryType();
+    const mutations = this.#schema.getMutationType();
+    const type = mutations && this.#choose(4) === 1 ? mutations : this.#schema.getQueryType();
     if (!type) throw new Error("no query type");
     const selection = this.#selectionOf(type, new Place(), 0);
     const declared = this.#declared.length === 0 ? "" : `(${this.#declared.join(", ")})`;
-    return { text: [`query Made${declared} ${selection}`, ...this.#fragments].join("\n"), variables: this.#variables };
+    const head = `${type === mutations ? "mutation" : "query"} Made${declared}`;
+    return { text: [`${head} ${selection}`, ...this.#fragments].join("\n"), variables: this.#variables };
   }
 
   #choose(count: number): number {
@@ -66,7 +81,8 @@ export class OperationMaker {
   }
 
   #selection(type: GraphQLCompositeType, place: Place, depth: number): string {
-    const kind = this.#choose(8);
+    const kind = this.#choose(9);
+    if (kind === 8) return this.#repeated(type, place, depth);
     const [other] = this.#typesWithin(type);
     if ((kind >= 6 || isUnionType(type)) && other && !this.#isSpent) {
       const inner = this.#selectionOf(other, place, depth);
@@ -82,7 +98,16 @@ export class OperationMaker {
       (field) => !isCompositeType(getNamedType(field.type)) || (depth < depthMax && !this.#isSpent),
     );
     const field = fields[this.#choose(fields.length)];
-    return field ? this.#field(field, place, depth) : this.#typeName(place);
+    return field ? this.#field(type, field, place, depth) : this.#typeName(place);
+  }
+
+  /** Writes a field of the place once more, with its arguments and the members of their objects in another order. */
+  #repeated(type: GraphQLCompositeType, place: Place, depth: number): string {
+    const here = place.written.filter((written) => written.type === type);
+    const chosen = here[this.#choose(Math.max(1, here.length))];
+    if (!chosen) return this.#typeName(place);
+    const { field, prefix, args, below } = chosen.as;
+    return this.#print(field, prefix, args.map(reordered).reverse(), below, depth);
   }
 
   #typeName(place: Place): string {
@@ -98,11 +123,22 @@ export class OperationMaker {
     return chosen ? [chosen] : [];
   }
 
-  #field(field: GraphQLField<unknown, unknown>, place: Place, depth: number): string {
+  #field(on: GraphQLCompositeType, field: GraphQLField<unknown, unknown>, place: Place, depth: number): string {
     const args = field.args.flatMap((argument) => this.#argument(argument));
-    const written = args.length === 0 ? "" : `(${args.join(", ")})`;
     const signature = `${field.name}${[...args].sort().join()}${field.type}`;
     const { prefix, below } = this.#aliasFor(place, field.name, signature);
+    place.written.push({ type: on, as: { field, prefix, args, below } });
+    return this.#print(field, prefix, args, below, depth);
+  }
+
+  #print(
+    field: GraphQLField<unknown, unknown>,
+    prefix: string,
+    args: readonly string[],
+    below: Place,
+    depth: number,
+  ): string {
+    const written = args.length === 0 ? "" : `(${args.join(", ")})`;
     const type = getNamedType(field.type);
     const selection = isCompositeType(type) ? ` ${this.#selectionOf(type, below, depth + 1)}` : "";
     return `${prefix}${field.name}${written}${this.#condition()}${selection}`;
@@ -172,8 +208,19 @@ export class OperationMaker {
     const fields = nullable.getFields();
     const members = Object.entries(value as object).map(([name, member]) => {
       const field = fields[name];
-      return field ? `${name}: ${this.#literal(field.type, member)}` : "";
+      if (!field) return "";
+      const isVariable = this.#choose(4) === 1;
+      return `${name}: ${isVariable ? this.#variable(String(field.type), member) : this.#literal(field.type, member)}`;
     });
     return `{${members.join()}}`;
   }
+}
+
+/** Prints an argument with the members of all of its objects in the opposite order. */
+function reordered(argument: string): string {
+  const [name = "", ...value] = argument.split(": ");
+  const turned = visit(parseValue(value.join(": ")), {
+    ObjectValue: { leave: (node) => ({ ...node, fields: node.fields.toReversed() }) },
+  });
+  return `${name}: ${print(turned)}`;
 }

@@ -11,6 +11,8 @@ import { TestSupergraph } from "./test-supergraph.ts";
 /** Number of operations per property. `npm run test:long -- fuzzing` runs ten thousand in all. */
 const numRuns = Number(process.env.FEDERATION_RUNS ?? 150);
 const choices = fc.array(fc.nat(1_000), { minLength: 4, maxLength: 120, size: "max" });
+/** The first choice that makes an operation a mutation. */
+const mutationChoice = 1;
 const opened = Object.entries(supergraphs).map(([name, source]) => ({ name, graph: new TestSupergraph(source) }));
 after(async () => {
   for (const { graph } of opened) await graph.close();
@@ -27,6 +29,20 @@ for (const { name, graph } of opened) {
       { numRuns },
     );
   });
+
+  if (graph.api.getMutationType())
+    test(`${name}: mutations run as often as in one merged schema, in the same order`, async () => {
+      await fc.assert(
+        fc.asyncProperty(choices, async ([, ...made]) => {
+          const { mutations } = graph.world;
+          mutations.length = 0;
+          const { text } = await bothAnswers(graph, [mutationChoice, ...made]);
+          const half = mutations.length / 2;
+          assert.deepEqual(mutations.slice(0, half), mutations.slice(half), text);
+        }),
+        { numRuns },
+      );
+    });
 
   test(`${name}: fields that fail leave the nulls that one merged schema leaves, and an error for each`, async () => {
     await fc.assert(

@@ -21,7 +21,7 @@ const shop: SupergraphSource = {
       type House { name: String! city: String }
       type Maker @key(fields: "name") { name: String! owner: User }
       type User implements Node @key(fields: "id") { id: ID! }
-      type Mutation { rename(id: ID!, to: String): Product touch: Int }
+      type Mutation { rename(id: ID!, to: String, near: Near): Product move(near: Near!): Int touch: Int }
     `,
     reviews: `
       type Query { latest(first: Int): [Review] @shareable }

@@ -49,6 +49,8 @@ export class World {
   readonly #rules: WorldRules;
   /** Makes fields fail; none at zero. */
   faultSeed = 0;
+  /** Every mutation that ran, with its arguments. */
+  readonly mutations: string[] = [];
 
   constructor(supergraph: GraphQLSchema, api: GraphQLSchema, rules: WorldRules) {
     this.#supergraph = supergraph;
@@ -60,6 +62,7 @@ export class World {
   readonly resolve: GraphQLFieldResolver<Thing | undefined, unknown> = (source, args, _context, info) => {
     const parent = source ?? { __typename: info.parentType.name, $id: "root" };
     const { fieldName } = info;
+    if (info.parentType.name === "Mutation") this.mutations.push(`${fieldName} ${JSON.stringify(args)}`);
     const place = `${parent.__typename}.${fieldName}`;
     const owner = this.#rules.interfaceFields?.[place] ?? parent.__typename;
     const isSteady = this.#rules.steady?.includes(`${owner}.${fieldName}`) || fieldName === "id";

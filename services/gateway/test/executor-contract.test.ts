@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { channel } from "node:diagnostics_channel";
 import type { RequestListener } from "node:http";
+import { text as textOf } from "node:stream/consumers";
 import { after, afterEach, before, describe, test } from "node:test";
 import { internalTokenHeader, type Principal } from "@signalbox/auth";
 import { eventOf } from "@signalbox/contracts";
@@ -159,6 +160,21 @@ for (const executor of executors) {
         '{"a":{"account":{"displayName":"Eve"}},"b":{"account":{"displayName":"Mia"}}}',
       );
       assert.ok(heard.length - sent <= 2);
+    });
+
+    test("sends a mutation once that is written twice, whatever the order of its input's members", async () => {
+      const queries: string[] = [];
+      const changed = { account: { id: "acc_1" } };
+      subgraph("account").instead = (request, response) =>
+        void textOf(request).then((body) => {
+          queries.push(JSON.parse(body).query);
+          result({ data: { updateAccount: changed, m: changed } })(request, response);
+        });
+      const text = `mutation($name: String) { m: updateAccount(input: { displayName: $name, locale: "en" }) { account { id } }
+        ... on Mutation { m: updateAccount(input: { locale: "en", displayName: $name }) { account { id } } } }`;
+      const { data, errors } = await ask(text, { variables: { name: "Eve" } });
+      assert.deepEqual([data, errors], [{ m: { account: { id: "acc_1" } } }, []]);
+      assert.equal(queries.join().match(/updateAccount\(/g)?.length, 1);
     });
 
     test("answers the standard introspection query, and type names without a fetch", async () => {

@@ -7,6 +7,7 @@ import {
   print,
   type ValueNode,
 } from "graphql";
+import { sortValueNode } from "graphql/utilities/sortValueNode.js";
 
 /** A variable of a canonical operation, with the client's value. */
 export interface CanonicalVariable {
@@ -15,11 +16,14 @@ export interface CanonicalVariable {
   readonly value: ValueNode;
 }
 
-/** Prints the arguments of a field as a text that is equal for equal values. */
+/**
+ * Prints the arguments of a field as a text that is equal for equal values: arguments and members of input objects are
+ * unordered (GraphQL §2.6, §2.9.8). Validation compares them by the same order of members.
+ */
 export function printArguments(given: readonly ArgumentNode[] | undefined): string {
   if (given === undefined || given.length === 0) return "";
   return given
-    .map((argument) => `${argument.name.value}:${print(argument.value)}`)
+    .map((argument) => `${argument.name.value}:${print(sortValueNode(argument.value))}`)
     .sort()
     .join();
 }
