@@ -2,15 +2,9 @@ import type { Principal } from "@signalbox/auth";
 import type { RateLimiter, RateLimitPolicy } from "@signalbox/cache";
 import { AppError, minutes, seconds } from "@signalbox/core";
 import { addressBucket } from "@signalbox/http";
-import {
-  type DocumentNode,
-  type FragmentDefinitionNode,
-  GraphQLError,
-  Kind,
-  type OperationDefinitionNode,
-} from "graphql";
+import { type DocumentNode, GraphQLError, type OperationDefinitionNode } from "graphql";
 import { countTokens } from "./document-scan.ts";
-import { estimateCost } from "./operation-cost.ts";
+import { estimateCost, fragmentsOf } from "./operation-cost.ts";
 
 type Costed = Parameters<typeof estimateCost>[0];
 
@@ -102,8 +96,7 @@ function estimateOnce({ schema, document, operation, variables }: Asked, pageSiz
   const key = known && [pageSize, objectsMax, ...known.variables.map((name) => variables[name])].join();
   const cost = known?.byLengths.get(key ?? "");
   if (cost !== undefined) return cost;
-  const definitions = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
-  const fragments = new Map((definitions as FragmentDefinitionNode[]).map((node) => [node.name.value, node]));
+  const fragments = fragmentsOf(document);
   const lengths = new Set<string>();
   const onLength = (variable: string) => lengths.add(variable);
   const estimated = estimateCost({ schema, fragments, operation, variables, pageSize, objectsMax, onLength });

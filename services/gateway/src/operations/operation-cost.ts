@@ -1,4 +1,5 @@
 import {
+  type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLNamedType,
@@ -21,7 +22,7 @@ const mutationCost = 10;
 
 interface Costed {
   readonly schema: GraphQLSchema;
-  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly fragments: Fragments;
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
   /** Assumed length of a page without an explicit one. */
@@ -38,10 +39,28 @@ interface Costed {
  * too.
  */
 export function estimateCost(costed: Costed): number {
-  const { schema, operation } = costed;
+  const { schema, operation, fragments } = costed;
   const root = schema.getRootType(operation.operation);
-  const roots = operation.operation === "mutation" ? operation.selectionSet.selections.length * mutationCost : 0;
-  return roots + (root ? costOfSelections(costed, operation.selectionSet, root, null) : 0);
+  return (
+    costOfMutations(operation, fragments) + (root ? costOfSelections(costed, operation.selectionSet, root, null) : 0)
+  );
+}
+
+type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+
+/** Returns the cost of the mutations themselves. Those of fragments run like any others. */
+function costOfMutations({ operation, selectionSet }: OperationDefinitionNode, fragments: Fragments): number {
+  return operation === "mutation" ? mutationCost * fieldsIn(selectionSet, fragments) : 0;
+}
+
+function fieldsIn({ selections }: SelectionSetNode, fragments: Fragments): number {
+  let count = 0;
+  for (const selection of selections) {
+    const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection;
+    if (fragment?.kind === Kind.FIELD) count++;
+    else if (fragment) count += fieldsIn(fragment.selectionSet, fragments);
+  }
+  return count;
 }
 
 /** `pageLength` is the length of the enclosing page and multiplies its lists. */
@@ -87,8 +106,13 @@ function lengthOf({ variables, pageSize, onLength }: Costed, node: FieldNode): n
 }
 
 /** Computes the actual cost of an operation: the objects of its answer, and its mutations. */
-export function actualCost(operation: OperationDefinitionNode, objects: number): number {
-  const roots = operation.operation === "mutation" ? operation.selectionSet.selections.length * mutationCost : 0;
+export function actualCost(operation: OperationDefinitionNode, fragments: Fragments, objects: number): number {
   // The answer itself is not a requested object.
-  return Math.max(0, roots + objects - 1);
+  return Math.max(0, costOfMutations(operation, fragments) + objects - 1);
+}
+
+/** Returns the fragments of a document by their names. */
+export function fragmentsOf({ definitions }: DocumentNode): Fragments {
+  const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
+  return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
 }

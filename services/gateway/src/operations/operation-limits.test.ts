@@ -6,11 +6,10 @@ import {
   type GraphQLError,
   getIntrospectionQuery,
   getOperationAST,
-  Kind,
   type OperationDefinitionNode,
   parse,
 } from "graphql";
-import { actualCost, estimateCost } from "./operation-cost.ts";
+import { actualCost, estimateCost, fragmentsOf } from "./operation-cost.ts";
 import { assertWithinLimits } from "./operation-limits.ts";
 
 const limits = { depthMax: 4, aliasesMax: 2, rootFieldsMax: 3, directivesMax: 2 };
@@ -120,9 +119,7 @@ const objectsMax = 1_000;
 function costOf(query: string, variables: Record<string, unknown> = {}): number {
   const document = parse(query);
   const operation = getOperationAST(document) as OperationDefinitionNode;
-  const fragments = new Map(
-    document.definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [])),
-  );
+  const fragments = fragmentsOf(document);
   return estimateCost({ schema, fragments, operation, variables, pageSize: 20, objectsMax });
 }
 
@@ -175,9 +172,19 @@ function objectsIn(value: unknown): number {
   return Array.isArray(value) ? inside : inside + 1;
 }
 
-test("the actual cost is that of the returned objects", () => {
-  const { definitions } = parse("{ viewer { id } }");
-  assert.equal(actualCost(definitions[0] as OperationDefinitionNode, 6), 5);
-  const mutation = parse("mutation { a: rename { account { id } } b: rename { account { id } } }").definitions[0];
-  assert.equal(actualCost(mutation as OperationDefinitionNode, 5), 24);
+test("mutations cost the same within fragments", () => {
+  const text =
+    "mutation { ...Two } fragment Two on Mutation { a: rename { account { id } } ... { b: rename { account { id } } } }";
+  assert.equal(costOf(text), 24);
+  assert.equal(actualCostOf(text, 5), 24);
 });
+
+test("the actual cost is that of the returned objects", () => {
+  assert.equal(actualCostOf("{ viewer { id } }", 6), 5);
+  assert.equal(actualCostOf("mutation { a: rename { account { id } } b: rename { account { id } } }", 5), 24);
+});
+
+function actualCostOf(query: string, objects: number): number {
+  const document = parse(query);
+  return actualCost(getOperationAST(document) as OperationDefinitionNode, fragmentsOf(document), objects);
+}

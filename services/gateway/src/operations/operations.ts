@@ -14,7 +14,7 @@ import type { OperationAnswer, Supergraph } from "../supergraph/supergraph.ts";
 import type { Carried } from "./choose-operation.ts";
 import type { Charged, CostLimits } from "./cost-limits.ts";
 import { maskErrors } from "./mask-errors.ts";
-import { actualCost } from "./operation-cost.ts";
+import { actualCost, fragmentsOf } from "./operation-cost.ts";
 import { createOperationRecords } from "./operation-record.ts";
 import type { Preparation, PreparedOperation } from "./prepare-operation.ts";
 
@@ -106,7 +106,10 @@ export function createOperations(dependencies: Dependencies) {
       const answer = await run({ supergraph, log }, asked, context).finally(release);
       const whole = { ...answer, errors: maskErrors(answer.errors, requestId, log) };
       const { errors, body } = bounded(whole, prepared.operation, responseBytesMax());
-      const cost = { estimated, actual: actualCost(prepared.operation, answer.objects) };
+      const cost = {
+        estimated,
+        actual: actualCost(prepared.operation, fragmentsOf(prepared.document), answer.objects),
+      };
       const isReplayed = keyed?.isReplayed ?? false;
       const notes = { ...notesOf(errors, answer.data !== "null"), cost: cost.actual };
       return { status: 200, errors, body, isReplayed, cost, notes };
