@@ -279,26 +279,26 @@ test("every page of the account is accessible in all looks, and none is wider th
   const pages = [
     {
       url: at("account"),
-      picture: "account",
+
       shown: () => page.getByLabel("News about the product").waitFor(),
     },
     { url: at("account/sign-in"), shown: table("Sign-ins") },
-    { url: at("account/keys"), picture: "keys", shown: table("API keys") },
+    { url: at("account/keys"), shown: table("API keys") },
     { url: at("account/clients?new=yes"), shown: table("Service clients") },
-    { url: at("account/clients"), picture: "clients", shown: table("Service clients") },
+    { url: at("account/clients"), shown: table("Service clients") },
     { url: at("account/audit"), shown: table("Audit") },
     { url: at("account/audit?action=api_key.create"), picture: "audit", shown: table("Audit") },
-    { url: at("account/data"), picture: "export", shown: () => page.getByText("It would take along").waitFor() },
+    { url: at("account/data"), shown: () => page.getByText("It would take along").waitFor() },
     { url: at("account/applications?new=yes"), shown: table("Applications") },
-    { url: at("account/applications"), picture: "applications", shown: table("Applications") },
+    { url: at("account/applications"), shown: table("Applications") },
     { url: at("account/invitations?new=yes"), shown: table("Invitations") },
-    { url: at("account/invitations"), picture: "invitations", shown: table("Invitations") },
+    { url: at("account/invitations"), shown: table("Invitations") },
   ] as const;
   for (const one of pages) await openPresentable(page, one);
   await page.goto(at("account/applications"));
   await page.getByRole("link", { name: "theirs" }).click();
   await page.getByRole("heading", { name: "theirs", level: 1 }).waitFor();
-  await openPresentable(page, { url: page.url(), picture: "application", shown: table("Secrets") });
+  await openPresentable(page, { url: page.url(), shown: table("Secrets") });
   await page.setViewportSize({ width: 1280, height: 800 });
   await confirm(page, "Delete");
   await page.getByText("There is no application yet").waitFor();

@@ -76,7 +76,7 @@ for (const [way, press] of Object.entries({ "by keyboard alone": pressByKeyboard
       name: new RegExp(`webhook-ingest.tolerance .*${value} unchanged`),
     });
     await change.waitFor();
-    if (way === "by mouse") await assertPresentable(grace, "a proposal", "proposal");
+    if (way === "by mouse") await assertPresentable(grace, "a proposal");
     await press(grace, grace.getByRole("button", { name: "Approve" }));
     await press(grace, grace.getByRole("button", { name: "Try it first" }));
     await grace.getByText("It is allowed: nobody has changed these properties since").waitFor();
@@ -138,7 +138,7 @@ test("a property that was changed since keeps a proposal from its approval, and 
   await grace.getByText("It cannot be approved any more. Propose it anew.").waitFor();
   await openAsGrace(at("proposals"));
   await grace.getByRole("table", { name: "Proposals" }).getByText("rejected").waitFor();
-  await assertPresentable(grace, "proposals", "proposals");
+  await assertPresentable(grace, "proposals");
 });
 
 test("the pages of proposals say when they load, are empty, refused or out of reach, and what is gone", async () => {

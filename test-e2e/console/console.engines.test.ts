@@ -251,12 +251,12 @@ test("an endpoint's rate, headers, metadata and client certificate are edited, a
 /** Pages by their addresses; those with a name are pictured in the documents. */
 const shown: ReadonlyArray<readonly [path: string, picture?: string]> = [
   ["", "home"],
-  ["webhooks/endpoints", "endpoints"],
+  ["webhooks/endpoints"],
   ["webhooks/endpoints/new"],
-  ["webhooks/deliveries", "deliveries"],
-  ["webhooks/replays", "replays"],
-  ["webhooks/event-types?name=image.created", "event-types"],
-  ["webhooks/events?publish=yes", "events"],
+  ["webhooks/deliveries"],
+  ["webhooks/replays"],
+  ["webhooks/event-types?name=image.created"],
+  ["webhooks/events?publish=yes"],
 ];
 test("every page is accessible in light and dark, at 320, 360 and 1280 pixels, and none is wider than its screen", async () => {
   const { page } = ada;

@@ -7,8 +7,6 @@ import sharp from "sharp";
 import { tooWide } from "./console-pages.ts";
 import type { Page } from "./console-person.ts";
 
-type Locator = ReturnType<Page["locator"]>;
-
 /** Widths and colours in which each page is looked at; 320 pixels are 1280 at a zoom of 400 %. The last is wide. */
 const looks = [
   [320, "light"],
@@ -20,9 +18,9 @@ const looks = [
 
 /**
  * Asserts that what a page shows now is accessible in light and dark, at 320, 360 and 1280 pixels, and not wider than
- * its screen, and leaves it wide. What has a name is pictured in the documents, from the top or from a part of the page.
+ * its screen, and leaves it wide. `picture` names the picture that a document shows.
  */
-export async function assertPresentable(page: Page, place: string, picture?: string, from?: Locator): Promise<void> {
+export async function assertPresentable(page: Page, place: string, picture?: string): Promise<void> {
   // A pointer over a time shows it exactly, over what is below.
   await page.mouse.move(0, 0);
   for (const [width, colorScheme] of looks) {
@@ -33,30 +31,25 @@ export async function assertPresentable(page: Page, place: string, picture?: str
     assert.deepEqual(await tooWide(page), [], at);
   }
   if (picture === undefined) return;
-  await (from ? from.evaluate((part) => part.scrollIntoView()) : page.evaluate("scrollTo(0, 0)"));
-  await takePictures(page, picture);
+  await page.evaluate("scrollTo(0, 0)");
+  await takePicture(page, picture);
 }
 
-const schemes = ["light", "dark"] as const;
-/** Pages with photographs, which have more colours than a palette. */
-const photographs = new Set(["images", "image", "signed-url"]);
-
-/** Writes pictures into the documents, when that is asked for: each run would change them a little. */
-export async function takePictures(page: Page, name: string, ...only: (typeof schemes)[number][]): Promise<void> {
+/** Writes the picture of a page into the documents, when that is asked for: each run would change it a little. */
+export async function takePicture(page: Page, name: string): Promise<void> {
   if (environment().CONSOLE_PICTURES !== "1") return;
-  for (const colorScheme of only.length > 0 ? only : schemes) {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    const type = photographs.has(name) ? "webp" : "png";
-    const path = fileURLToPath(new URL(`../../docs/console/${name}-${colorScheme}.${type}`, import.meta.url));
-    const screen = sharp(await page.screenshot());
-    // A page has few colours; without a palette the pictures would be the largest part of the repository.
-    const picture = await (type === "webp"
-      ? screen.webp({ quality: 75 })
-      : screen.png({ palette: true, colours: 64, effort: 10 })
-    ).toBuffer();
-    assert.ok(picture.length <= 60 * 1024, `${name} has ${picture.length} bytes`);
-    await writeFile(path, picture);
-  }
+  await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+  // Photographs have more colours than a palette.
+  const type = name === "images" ? "webp" : "png";
+  const path = fileURLToPath(new URL(`../../docs/console/${name}-light.${type}`, import.meta.url));
+  const screen = sharp(await page.screenshot());
+  // A page has few colours; without a palette the pictures would be the largest part of the repository.
+  const picture = await (type === "webp"
+    ? screen.webp({ quality: 75 })
+    : screen.png({ palette: true, colours: 64, effort: 10 })
+  ).toBuffer();
+  assert.ok(picture.length <= 60 * 1024, `${name} has ${picture.length} bytes`);
+  await writeFile(path, picture);
 }
 
 interface ShownPage {
