@@ -2,7 +2,6 @@ import { builtGenerators } from "./built-generators.ts";
 import type { Generator } from "./generator.ts";
 import { accessReference } from "./generators/access-reference.ts";
 import { auditReference } from "./generators/audit-reference.ts";
-import { brunoCollection } from "./generators/bruno-collection.ts";
 import { clientReport } from "./generators/client-report.ts";
 import { commandReference } from "./generators/command-reference.ts";
 import { consoleFiles } from "./generators/console-files.ts";
@@ -89,7 +88,6 @@ export const generators: readonly Generator[] = [
   graphReference,
   observeFiles,
   kubernetesManifests,
-  brunoCollection,
   runbookCommands,
   clientReport,
   senderPage,

@@ -3,8 +3,6 @@ import { createHash } from "node:crypto";
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
-import { brunoCollection } from "../generate/generators/bruno-collection.ts";
-import { writeOutput } from "../generate/output.ts";
 import { root } from "../generate/repository.ts";
 import { packEventTypes } from "./event-types/pack-event-types.ts";
 import { packClient } from "./pack-client.ts";
@@ -23,21 +21,15 @@ const chartFolder = "k8s/chart";
 
 /**
  * Packs what a version consists of besides its image into a folder: the client with the command, the types and schemas of
- * all events, the collection for Bruno, the files of a deployment, the chart, and `SHA256SUMS` over them. Answers with their paths.
+ * all events, the files of a deployment, the chart, and `SHA256SUMS` over them. Answers with their paths.
  */
 export async function packRelease(destination: string, version: string): Promise<string[]> {
   const folder = resolve(destination);
   await mkdir(folder, { recursive: true });
-  await writeOutput(await brunoCollection.generate(), await brunoCollection.folders());
   const packed = [await packClient(folder), await packEventTypes(folder)];
-  for (const [name, files] of [
-    ["bruno", ["generated/bruno"]],
-    ["deployment", deploymentFiles],
-  ] as const) {
-    const archive = join(folder, `signalbox-${name}-${version}.tgz`);
-    execFileSync("tar", ["--create", "--gzip", "--file", archive, "--directory", root, ...files]);
-    packed.push(archive);
-  }
+  const deployment = join(folder, `signalbox-deployment-${version}.tgz`);
+  execFileSync("tar", ["--create", "--gzip", "--file", deployment, "--directory", root, ...deploymentFiles]);
+  packed.push(deployment);
   packed.push(await packChart(folder, version));
   const sums = await Promise.all(packed.map(async (path) => `${sha256(await readFile(path))}  ${basename(path)}\n`));
   await writeFile(join(folder, "SHA256SUMS"), sums.join(""));

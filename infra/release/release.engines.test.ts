@@ -195,9 +195,7 @@ test("a release is packed with what a deployment, a caller and a receiver need, 
   t.after(() => rm(folder, { recursive: true }));
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
   const names = (await packRelease(folder, version)).map((path) => basename(path));
-  const kinds = ["client", "event-types", "bruno", "deployment", "chart"].map(
-    (kind) => `signalbox-${kind}-${version}.tgz`,
-  );
+  const kinds = ["client", "event-types", "deployment", "chart"].map((kind) => `signalbox-${kind}-${version}.tgz`);
   assert.deepEqual(names, [...kinds, "SHA256SUMS"]);
   for (const line of (await readFile(join(folder, "SHA256SUMS"), "utf8")).trim().split("\n")) {
     const [sum, name = ""] = line.split("  ");

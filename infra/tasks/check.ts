@@ -1,5 +1,12 @@
 import { runSteps, type Step } from "./run-steps.ts";
 
+const plainLicences = [
+  ...["MIT", "MIT-0", "ISC", "0BSD", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "BlueOak-1.0.0"],
+  ...["CC0-1.0", "CC-BY-3.0", "Unlicense", "Zlib", "Python-2.0", "PSF-2.0"],
+];
+/** Ask for more than attribution: NOTICE names the packages that have them. */
+const namedLicences = ["Elastic-2.0", "LGPL-3.0-or-later", "EPL-2.0", "MPL-2.0"];
+
 /**
  * The checks of `npm run check`; the longest first, so that the others run beside it. One job for each linter: Biome
  * formats and lints rules without types, oxlint finds unawaited promises (Biome misses those of `node:` modules and
@@ -21,6 +28,26 @@ const steps: readonly Step[] = [
       "infra",
       "bench",
       "test-e2e",
+    ],
+  },
+  {
+    name: "lock file",
+    command: [
+      "node_modules/lockfile-lint/bin/lockfile-lint.js",
+      "--path=package-lock.json",
+      "--allowed-hosts=npm",
+      "--validate-https",
+      "--validate-integrity",
+      "--validate-package-names",
+    ],
+  },
+  {
+    name: "licences",
+    command: [
+      "node_modules/license-checker-rseidelsohn/bin/license-checker-rseidelsohn.js",
+      "--excludePrivatePackages",
+      "--summary",
+      `--onlyAllow=${[...plainLicences, ...namedLicences].join(";")}`,
     ],
   },
   { name: "promises", command: ["node_modules/oxlint/bin/oxlint", "--type-aware", "--deny-warnings", "."] },
