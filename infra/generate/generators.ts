@@ -43,17 +43,6 @@ const nginxConfigurationFile: Generator = {
   },
 };
 
-/** The tables of the ledger's rounds, from its record file. */
-const reliabilityReference: Generator = {
-  name: "reliability reference",
-  kind: "committed",
-  folders: async () => [],
-  generate: async () => {
-    const { reliabilityPage } = await import("../../test-e2e/ledger/report/reliability-page.ts");
-    return new Map([["docs/reference/reliability.md", await reliabilityPage()]]);
-  },
-};
-
 /** The newest figure of each benchmark, and what follows from them, from the history that the benchmarks append to. */
 const performanceReference: Generator = {
   name: "performance reference",
@@ -92,7 +81,6 @@ export const generators: readonly Generator[] = [
   clientReport,
   senderPage,
   commandReference,
-  reliabilityReference,
   performanceReference,
   nginxConfigurationFile,
 ];

@@ -218,7 +218,6 @@ export const tasks = [
       ["--fault <part of a name>", "plays that fault alone"],
       ["--machines", "plays the faults of machines, such as full disks, one after another"],
       ["--short", "leaves out the faults that take long"],
-      ["--results <file>", "adds the rounds to this file"],
       ["--keep", "keeps history and logs of right rounds too"],
     ],
     example: "npm run ledger -- --mode embedded --rounds 3",

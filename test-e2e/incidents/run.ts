@@ -1,14 +1,12 @@
 /**
  * `npm run incidents`: plants an incident on local processes with a Prometheus, waits until its alert fires, and mends it by
  * the commands of the alert's runbook as they stand: those of the small deployment, or of Kubernetes where three brokers are
- * needed. Writes the minutes to docs/reference/reliability.md. `-- <part of a name>` plays those alone. It fills a disk, so it
+ * needed. Prints the rows of docs/reference/reliability.md. `-- <part of a name>` plays those alone. It fills a disk, so it
  * needs root.
  */
 import { describeMissing, examine, tableOf } from "@signalbox/infra/engines/doctor.ts";
 import { wantedPrograms } from "@signalbox/infra/engines/programs.ts";
 import { createOidcIssuer, eventually } from "@signalbox/testing";
-import { writeReliability } from "../ledger/report/reliability-page.ts";
-import { appendIncident } from "../ledger/report/results.ts";
 import type { LedgerSystem, Mode } from "../ledger/systems/ledger-system.ts";
 import { startPrometheus } from "../observe/start-prometheus.ts";
 import { hurriedRules } from "./hurried-rules.ts";
@@ -49,7 +47,6 @@ async function main(): Promise<number> {
     const place = await openPlace(places, mode, issuer.issuer);
     for (const incident of ofMode) await play(incident, place, findings[0]?.command ?? "");
   }
-  await writeReliability();
   return 0;
 }
 
@@ -84,7 +81,9 @@ async function play({ name, alert, plant, mend, mode }: Incident, place: Place, 
   const mendedAt = performance.now();
   print(done);
   await eventually(async () => (await firing()) === null, { ...waits, message: `${alert} ends` });
-  const [toAlertMs, toMendMs, toEndMs] = [firedAt - plantedAt, mendedAt - firedAt, performance.now() - mendedAt];
-  await appendIncident({ incident: name, alert, done, toAlertMs, toMendMs, toEndMs });
-  print(`${alert} ended`);
+  const times = [firedAt - plantedAt, mendedAt - firedAt, performance.now() - mendedAt];
+  const link = `[${alert}](../runbooks.md#${alert.toLowerCase()})`;
+  print(`| ${[name, link, ...times.map(inSeconds), done].join(" | ")} |`);
 }
+
+const inSeconds = (milliseconds: number): string => `${Math.round(milliseconds / 1_000)} s`;

@@ -7,8 +7,8 @@ import { chooseFaults, namedFaults } from "./faults/faults.ts";
 import { machineFaults } from "./faults/machine-faults.ts";
 import { type Broken, judge } from "./invariants/invariants.ts";
 import { createRandom, type Random } from "./random.ts";
-import { figuresOf, type RoundFigures, unfinished } from "./report/figures.ts";
 import { type Course, type RoundResult, runRound } from "./round.ts";
+import { figuresOf, type RoundFigures, unfinished } from "./round-figures.ts";
 import { startEmbeddedLedger } from "./systems/embedded.ts";
 import { startEnginesLedger } from "./systems/engines.ts";
 import type { Mode } from "./systems/ledger-system.ts";
@@ -30,8 +30,6 @@ export interface CourseOptions {
   /** True to keep history and logs of correct rounds as well. */
   readonly keepAll?: boolean;
   readonly print: (line: string) => void;
-  /** Called after each round, so that an interrupted run leaves its figures. */
-  readonly record?: (round: RoundFigures) => Promise<void>;
   /** Called before each round. */
   readonly isOver?: () => boolean;
 }
@@ -61,7 +59,6 @@ export async function runCourse(options: CourseOptions): Promise<CourseResult> {
     const { result, broken } = await judgedRound(course, fault, name, random.fork(`round ${index}`));
     const figure = result ? figuresOf(fault, result, broken.length) : unfinished(fault);
     figures.push(figure);
-    await options.record?.(figure);
     print(`${name} ${describeRound(figure)}`);
     if (result && result.settleMs > longMs) print(`${name} waited for ${lastResidueOf(result)}`);
     if (broken.length > 0) {

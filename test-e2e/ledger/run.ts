@@ -1,18 +1,13 @@
 /**
- * `npm run ledger -- --mode embedded|engines --rounds N --seed N` plays rounds of writes under faults and judges them;
- * the same seed plays the same faults. A failed round keeps its history and logs, and the next one starts on a new
- * system. Each round is added to docs/reference/reliability-rounds.jsonl, or to the file of `--results`, and at the end
- * the page of the figures is rewritten. `--fault <part of a name>` plays that fault alone and `--short` omits the long
- * ones: such rounds are a selection and are added only with `--results`. The faults of machines are played only so, or all in
- * turn with `--machines`, and are added to docs/reference/reliability-machine-rounds.jsonl. `--keep` keeps
- * history and logs of correct rounds too.
+ * `npm run ledger -- --mode embedded|engines --rounds N --seed N` plays rounds of writes under faults, judges them and
+ * prints a table; the same seed plays the same faults. A failed round keeps its history and logs, and the next one starts
+ * on a new system. `--fault <part of a name>` plays that fault alone and `--short` omits the long ones. The faults of
+ * machines are played only so, or all in turn with `--machines`. `--keep` keeps history and logs of correct rounds too.
  */
 import { parseArgs } from "node:util";
 import { type CourseOptions, describeBroken, runCourse } from "./course.ts";
-import { machineFaults } from "./faults/machine-faults.ts";
-import type { RoundFigures } from "./report/figures.ts";
-import { writeReliability } from "./report/reliability-page.ts";
-import { appendResult, machineRoundsFile, provenance, roundsFile } from "./report/results.ts";
+import type { RoundFigures } from "./round-figures.ts";
+import { roundsTable } from "./rounds-table.ts";
 import type { Mode } from "./systems/ledger-system.ts";
 
 const { values } = parseArgs({
@@ -24,18 +19,12 @@ const { values } = parseArgs({
     short: { type: "boolean", default: false },
     machines: { type: "boolean", default: false },
     keep: { type: "boolean", default: false },
-    results: { type: "string" },
   },
 });
 const modes: readonly string[] = ["embedded", "engines"] satisfies Mode[];
 if (!modes.includes(values.mode)) throw new Error(`--mode is one of: ${modes.join(", ")}`);
 const print = (line: string) => void process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
 const [mode, seed, rounds] = [values.mode as Mode, Number(values.seed), Number(values.rounds)];
-const isEveryFault = values.fault === undefined && !values.short && !values.machines;
-const isOfMachines =
-  values.machines || machineFaults.some(({ name }) => values.fault !== undefined && name.includes(values.fault));
-const results = values.results ?? (isEveryFault ? roundsFile : isOfMachines ? machineRoundsFile : null);
-const common = await provenance(mode, seed);
 const options: CourseOptions = {
   mode,
   seed,
@@ -45,7 +34,6 @@ const options: CourseOptions = {
   machines: values.machines,
   keepAll: values.keep,
   print,
-  record: async (round) => void (results !== null && (await appendResult(results, { ...common, ...round }))),
   isOver: () => isOver,
 };
 
@@ -58,7 +46,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 
-print(`mode ${mode}, ${rounds} rounds, seed ${seed}, commit ${common.commit}`);
+print(`mode ${mode}, ${rounds} rounds, seed ${seed}`);
 const played: RoundFigures[] = [];
 while (played.length < rounds && !isOver) {
   const result = await runCourse({ ...options, after: played.length });
@@ -67,6 +55,6 @@ while (played.length < rounds && !isOver) {
   else if (result.folder !== null) print(`history and logs are in ${result.folder}`);
 }
 const violations = played.reduce((sum, round) => sum + round.violations, 0);
+process.stdout.write(`${roundsTable(played)}\n`);
 print(`${played.length} rounds, ${violations} violations`);
-if (results === roundsFile || results === machineRoundsFile) await writeReliability();
 process.exitCode = violations > 0 ? 1 : 0;

@@ -16,7 +16,6 @@ export const killedBroker: Fault = {
   name: "kill -9 of one of three brokers",
   modes: ["engines"],
   lastsMs: 4_000,
-  ofLog: true,
   begin: ({ kafka }, random) => killEngines([random.pick(clusterOf(kafka).brokers)]),
 };
 
@@ -24,7 +23,6 @@ export const killedController: Fault = {
   name: "kill -9 of the controller of Kafka",
   modes: ["engines"],
   lastsMs: 4_000,
-  ofLog: true,
   async begin({ kafka }) {
     const cluster = clusterOf(kafka);
     return await killEngines([cluster.brokers[await cluster.controller()] as Engine]);
@@ -36,7 +34,6 @@ export const killedKafka: Fault = {
   modes: ["engines"],
   lastsMs: 2_000,
   isLong: true,
-  ofLog: true,
   begin: ({ kafka }) => killEngines(clusterOf(kafka).brokers),
 };
 
@@ -46,7 +43,6 @@ export const haltedBroker: Fault = {
   modes: ["engines"],
   lastsMs: 8_000,
   isLong: true,
-  ofLog: true,
   async begin({ kafka }, random) {
     const broker = random.pick(clusterOf(kafka).brokers);
     await broker.pause();
@@ -59,7 +55,6 @@ export const haltedKafka: Fault = {
   modes: ["engines"],
   lastsMs: 25_000,
   isLong: true,
-  ofLog: true,
   async begin({ kafka }) {
     const { brokers } = clusterOf(kafka);
     await Promise.all(brokers.map((one) => one.pause()));

@@ -17,8 +17,6 @@ export interface Fault {
   readonly lastsMs: number;
   /** True when it is too slow for the rounds of the tests. */
   readonly isLong?: true;
-  /** True when it takes away the broker itself: pages without an answer are then published again. */
-  readonly ofLog?: true;
   /** True when it starts the system anew, so it comes before the accounts of the round. */
   readonly comesFirst?: true;
   /** Its effect on callers, in words. Given for the faults of machines, which are played each by itself. */

@@ -55,7 +55,6 @@ const fullBrokerDisk: Fault = {
   modes: ["engines"],
   lastsMs: 6_000,
   isLong: true,
-  ofLog: true,
   users: "nothing: events wait for the other brokers",
   alerts: ["DiskFull", "ReplicasOutOfSync"],
   async begin({ kafka }) {
@@ -88,7 +87,6 @@ const lostNode: Fault = {
   modes: ["engines"],
   lastsMs: 4_000,
   isLong: true,
-  ofLog: true,
   users: "nothing: two copies of each event are left",
   alerts: ["ReplicasOutOfSync"],
   async begin({ kafka }) {

@@ -1,12 +1,10 @@
-import type { Evidence, LogRecord } from "../evidence.ts";
-import type { Fault } from "../faults/fault.ts";
-import type { RoundResult } from "../round.ts";
+import type { Evidence, LogRecord } from "./evidence.ts";
+import type { Fault } from "./faults/fault.ts";
+import type { RoundResult } from "./round.ts";
 
 /** The figures of a round in the reference table. */
 export interface RoundFigures {
   readonly fault: string;
-  /** True when the fault takes away the broker itself. */
-  readonly ofLog: boolean;
   readonly acknowledged: number;
   /** Number of records on event topics, and of copies among them. */
   readonly records: number;
@@ -17,7 +15,7 @@ export interface RoundFigures {
   readonly violations: number;
   /** From the end of the fault until a change that was made after it arrived at the receiver. */
   readonly recoveryMs: number;
-  /** From the end of the fault until every killed process runs again. Absent in older rounds. */
+  /** From the end of the fault until every killed process runs again. Absent of an unfinished round. */
   readonly undoMs?: number;
   /** From the last write until nothing was pending. */
   readonly settleMs: number;
@@ -43,7 +41,6 @@ export function figuresOf(
   const facts = evidence.log.filter(({ topic }) => !stateTopics.has(topic));
   return {
     fault: fault.name,
-    ofLog: fault.ofLog ?? false,
     acknowledged: writes.filter(({ outcome }) => outcome === "ok").length,
     records: facts.length,
     repeatedOnLog: facts.length - new Set(facts.map(copyOf)).size,
@@ -59,9 +56,8 @@ export function figuresOf(
 }
 
 /** A round without evidence. */
-export const unfinished = ({ name, ofLog }: Fault): RoundFigures => ({
+export const unfinished = ({ name }: Fault): RoundFigures => ({
   fault: name,
-  ofLog: ofLog ?? false,
   acknowledged: 0,
   records: 0,
   repeatedOnLog: 0,
