@@ -14,7 +14,6 @@ import { keptPrismaClients } from "./generators/prisma-clients.ts";
 import { propertyPage } from "./generators/property-files.ts";
 import { propertyTables } from "./generators/property-tables.ts";
 import { runbookCommands } from "./generators/runbook-commands.ts";
-import { senderPage } from "./generators/sender-page.ts";
 
 /** Of the container `edge-exporter` in docker-compose.yml, which has it alone. */
 const edgeExporterAddress = "172.30.88.250:5514";
@@ -79,7 +78,6 @@ export const generators: readonly Generator[] = [
   kubernetesManifests,
   runbookCommands,
   clientReport,
-  senderPage,
   commandReference,
   performanceReference,
   nginxConfigurationFile,

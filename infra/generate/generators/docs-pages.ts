@@ -15,13 +15,14 @@ const unpublished = new Set([
   "threat-model",
 ]);
 
-/** The pages at `/docs`: how-to, reference and runbooks of the repository, the event catalogue, and the index of the search. */
+/** The pages at `/docs`: how-to, reference and runbooks of the repository, the senders, the event catalogue, and the index of the search. */
 export const docsPages: Generator = {
   name: "docs pages",
   kind: "built",
   folders: async () => [],
   generate: async () => {
     const { renderSite } = await import("../site/render-site.ts");
+    const { sendersMarkdown } = await import("../site/render-senders.ts");
     const runbooks = {
       section: "",
       source: "docs/runbooks.md",
@@ -30,6 +31,7 @@ export const docsPages: Generator = {
     const pages = [
       ...(await readPages("docs/how-to", "how-to")),
       ...(await readPages("docs/reference", "reference")),
+      { section: "reference", source: "docs/reference/senders.md", markdown: sendersMarkdown() },
       runbooks,
     ];
     return new Map([[target, JSON.stringify(renderSite(pages))]]);

@@ -92,6 +92,7 @@ function resolveLink(href: string, source: string, from: string, pathOf: Readonl
 const served: Readonly<Record<string, string>> = {
   "docs/reference/asyncapi.yaml": "asyncapi.yaml",
   "docs/reference/graphql-schema.graphql": "schema.graphql",
+  "libs/webhook-signatures/src/presets": "docs/reference/senders",
 };
 
 const searchEntry = (path: string, title: string, { id, heading, text }: PageSection) => ({

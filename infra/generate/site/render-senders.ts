@@ -1,14 +1,5 @@
 import { snakeCase } from "@signalbox/core";
 import { type Preset, presets, type SchemeName, schemeDefaults } from "@signalbox/webhook-signatures";
-import type { Generator } from "../generator.ts";
-
-/** The page of schemes and known senders, from the presets of their sources. */
-export const senderPage: Generator = {
-  name: "page of senders",
-  kind: "committed",
-  folders: async () => [],
-  generate: async () => new Map([["docs/reference/senders.md", page()]]),
-};
 
 /** Descriptions of every scheme: what its secret is, and what the signature covers. */
 const schemes: Readonly<Record<SchemeName, readonly [secret: string, covers: string]>> = {
@@ -31,14 +22,15 @@ const schemes: Readonly<Record<SchemeName, readonly [secret: string, covers: str
 
 const all: readonly (readonly [string, Preset])[] = Object.entries(presets);
 
-function page(): string {
+/** Writes the page of schemes and known senders, from the presets of their sources. */
+export function sendersMarkdown(): string {
   const rows = all.map(
     ([name, { title, scheme, secretFrom }]) =>
       `| [${title}](#${anchorOf(title)}) | \`${name}\` | \`${scheme}\` | ${secretFrom} |`,
   );
   return `# How senders sign
 
-Generated from \`libs/webhook-signatures/src/presets\` by \`npm run generate\`. A new source names one of these ${all.length} senders as its
+A new source names one of these ${all.length} senders as its
 \`preset\`; for another sender it names a scheme and [settings](webhooks.md#how-senders-sign). \`GET /api/v1/webhooks/presets\` lists the
 senders, and \`GET /api/v1/webhooks/presets/{name}\` has the section of one as data.
 
