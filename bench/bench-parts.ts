@@ -1,9 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { systemClock } from "@signalbox/core";
-import { eventsMigrations } from "@signalbox/events";
-import { migrate, openPool } from "@signalbox/storage";
 import { createLogger, createMetrics, createTracer } from "@signalbox/telemetry";
-import { testDatabase } from "@signalbox/testing";
 
 /** Creates the libraries' dependencies for a bench: the real parts, with discarded log lines. */
 export function benchParts() {
@@ -12,22 +9,6 @@ export function benchParts() {
     metrics: createMetrics({ service: "images" }),
     tracer: createTracer("images"),
     clock: systemClock,
-  };
-}
-
-/** Creates a database of its own with the tables of the event library, and connections to it. */
-export async function openBenchDatabase(parts: ReturnType<typeof benchParts>) {
-  const database = await testDatabase();
-  const { url } = database;
-  const tables = { prismaDirectory: null, libraryMigrations: [eventsMigrations] };
-  await migrate({ url, service: "images", ...tables, log: parts.log });
-  const pool = openPool({ url, max: 12, applicationName: "bench", ...parts, runner: { defer: () => {} } });
-  return {
-    pool,
-    close: async () => {
-      await pool.close();
-      await database.close();
-    },
   };
 }
 

@@ -1,14 +1,15 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { minutes, type ServiceName, seconds } from "@signalbox/core";
 import { processTree } from "@signalbox/infra/engines/processes.ts";
 import { createReceiver } from "@signalbox/testing";
 import { removeData, startEmbeddedSystem } from "../test-e2e/systems/embedded-system.ts";
 import { services, startEnginesSystem } from "../test-e2e/systems/engines-system.ts";
-import { memoryOf } from "./bench-parts.ts";
+import { memoryOf, rounded } from "./bench-parts.ts";
 import { openDoors } from "./doors.ts";
 import { type BenchResult, most } from "./history.ts";
 import { pacedLoad } from "./paced-load.ts";
-import { type Memory, memoryOfEmbedded, memoryOfServices } from "./start.ts";
 
 /** Long enough for what a start leaves behind to be collected. */
 const restMs = minutes(1);
@@ -17,8 +18,16 @@ const afterLoadMs = seconds(10);
 const load = { perSecond: 40, seconds: 60, connections: 32 };
 const targetsMiB = { atRest: 260, afterLoad: 500, processes: 850 };
 
-/** Memory of the embedded system, at rest and after a minute of load, and of one idle process per service. */
-export async function run(): Promise<BenchResult> {
+export interface Memory {
+  readonly residentMiB: number;
+  /** The share of the machine: pages of files that they have in common, of Node's program above all, count once. */
+  readonly takenMiB: number;
+  /** Proportional: buffers shared by its processes are counted once. */
+  readonly postgresMiB: number;
+}
+
+/** Measures the memory of the embedded system, at rest and after a minute of load, and of one idle process per service. */
+export async function measureMemory(): Promise<BenchResult> {
   const { atRest, afterLoad } = await embedded();
   const { each, all } = await enginesIdle();
   const besides = ({ residentMiB, postgresMiB }: Memory) =>
@@ -78,3 +87,23 @@ const sizesOf = (sizes: Readonly<Record<string, number>>, residentMiB: number): 
   `${residentMiB} MiB resident: ${Object.entries(sizes)
     .map(([name, size]) => `${name} ${size}`)
     .join(", ")}`;
+
+/** Measures these processes of an embedded system and, apart from them, the database of its data folder. */
+export async function memoryOfEmbedded(pids: readonly number[], dataDirectory: string): Promise<Memory> {
+  const database = new Set(await processTree(await postmasterOf(dataDirectory)));
+  const services = pids.filter((pid) => !database.has(pid));
+  return { ...(await memoryOfServices(services)), postgresMiB: await memoryOf("Pss", [...database]) };
+}
+
+/** Measures processes of one program. */
+async function memoryOfServices(pids: readonly number[]): Promise<Omit<Memory, "postgresMiB">> {
+  const residentMiB = await memoryOf("Rss", pids);
+  const ownMiB = await memoryOf("Anonymous", pids);
+  const files = pids.map(async (pid) => (await memoryOf("Rss", [pid])) - (await memoryOf("Anonymous", [pid])));
+  return { residentMiB, takenMiB: rounded(ownMiB + Math.max(0, ...(await Promise.all(files)))) };
+}
+
+async function postmasterOf(folder: string): Promise<number> {
+  const text = await readFile(join(folder, "postgres", "data", "postmaster.pid"), "utf8");
+  return Number(text.split("\n")[0]);
+}

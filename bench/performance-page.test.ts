@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { appendFigures, historyFile, least, most, readHistory } from "./history.ts";
 import { performancePage } from "./performance-page.ts";
 
-const old = { date: "2026-01-01", commit: "aaaaaaaa", machine: "slow box, 2 cores", bench: "http" };
-const recent = { date: "2026-02-02", commit: null, machine: "quick box, 8 cores", bench: "http" };
+const old = { date: "2026-01-01", commit: "aaaaaaaa", machine: "slow box, 2 cores", bench: "publish" };
+const recent = { date: "2026-02-02", commit: null, machine: "quick box, 8 cores", bench: "publish" };
 
 async function historyOf(
   ...runs: readonly (readonly [typeof old | typeof recent, Parameters<typeof appendFigures>[2]])[]
@@ -56,11 +56,11 @@ test("the page shows the figures of the newest run of each bench and says which 
   assert.match(page, /^\*\*1 of 3 wanted figures are missed\.\*\*$/m);
   assert.match(
     page,
-    /^\| `http` \| rate \| 12,345\.68 \/s \| bare 200\/s \| at least 100 \| met \| 2026-02-02, A \|$/m,
+    /^\| `publish` \| rate \| 12,345\.68 \/s \| bare 200\/s \| at least 100 \| met \| 2026-02-02, A \|$/m,
   );
   assert.doesNotMatch(page, /no longer measured/);
   assert.match(page, /^\| `start` \| p99 \| 5 ms \| – \| at most 20 \| met \| 2026-01-01, B, aaaaaaaa \|$/m);
-  assert.match(page, /^\| `http` \| memory \| 9 MiB \| – \| at most 8 \| \*\*missed\*\* \| 2026-02-02, A \|$/m);
+  assert.match(page, /^\| `publish` \| memory \| 9 MiB \| – \| at most 8 \| \*\*missed\*\* \| 2026-02-02, A \|$/m);
   assert.match(page, /^Machines: A quick box, 8 cores; B slow box, 2 cores\.$/m);
 });
 
@@ -72,9 +72,9 @@ test("percentiles of one thing share a row, each with its bound and result", asy
   const page = performancePage(history);
   assert.match(
     page,
-    /^\| `http` \| accepted, p50; p99 \| 1 ms; 10 ms \| – \| at most 2; at most 9 \| met; \*\*missed\*\* \| .*\|$/m,
+    /^\| `publish` \| accepted, p50; p99 \| 1 ms; 10 ms \| – \| at most 2; at most 9 \| met; \*\*missed\*\* \| .*\|$/m,
   );
-  assert.match(page, /^\| `http` \| sent, p50 \| 1 ms \|/m);
+  assert.match(page, /^\| `publish` \| sent, p50 \| 1 ms \|/m);
 });
 
 test("the page of the recorded history fits 120 lines", async () => {
@@ -84,14 +84,14 @@ test("the page of the recorded history fits 120 lines", async () => {
 
 test("figures that a bench names together are one row", async () => {
   const history = await historyOf([
-    { ...old, bench: "console" },
+    { ...old, bench: "images" },
     [most("console: script", 170, 142, "KiB"), most("console: first content", 1_200, 900, "ms"), most("other", 1, 2)],
   ]);
   const rows = performancePage(history)
     .split("\n")
-    .filter((line) => line.startsWith("| `console`"));
+    .filter((line) => line.startsWith("| `images`"));
   assert.deepEqual(rows, [
-    "| `console` | console: script; first content | 142 KiB; 900 ms | – | at most 170; at most 1,200 | met | 2026-01-01, A, aaaaaaaa |",
-    "| `console` | other | 2 | – | at most 1 | **missed** | 2026-01-01, A, aaaaaaaa |",
+    "| `images` | console: script; first content | 142 KiB; 900 ms | – | at most 170; at most 1,200 | met | 2026-01-01, A, aaaaaaaa |",
+    "| `images` | other | 2 | – | at most 1 | **missed** | 2026-01-01, A, aaaaaaaa |",
   ]);
 });

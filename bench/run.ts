@@ -1,19 +1,18 @@
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { benches } from "./benches.ts";
-import { writeCapacityPage } from "./capacity-page.ts";
 import { appendFigures, historyFile, isMet, startedNow } from "./history.ts";
 import { writePerformancePage } from "./performance-page.ts";
 
 const usage = `usage: npm run bench -- <name> [--seconds <n>]
-Runs one benchmark with its baseline, adds its figures to bench/history.jsonl and rewrites performance.md and capacity.md of docs/reference.
+Runs one benchmark with its baseline, adds its figures to bench/history.jsonl and rewrites docs/reference/performance.md.
 A run with --seconds is a look at a bench that takes long: it is shorter, and not recorded.
 
 ${Object.entries(benches)
   .map(([name, { description }]) => `  ${name.padEnd(12)}${description}`)
   .join("\n")}
 
-Example: npm run bench -- http
+Example: npm run bench -- publish
 `;
 
 const { values, positionals } = parseArgs({
@@ -48,7 +47,6 @@ console.table(
 if (seconds === undefined) {
   await appendFigures(historyFile, run, figures);
   await writePerformancePage();
-  await writeCapacityPage();
 }
 // Pools of clients that a bench compared against may keep the process alive.
 process.exit(0);

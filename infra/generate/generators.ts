@@ -42,20 +42,15 @@ const nginxConfigurationFile: Generator = {
   },
 };
 
-/** The newest figure of each benchmark, and what follows from them, from the history that the benchmarks append to. */
+/** The newest figure of each benchmark, from the history that the benchmarks append to. */
 const performanceReference: Generator = {
   name: "performance reference",
   kind: "committed",
   folders: async () => [],
   generate: async () => {
     const { performancePage } = await import("../../bench/performance-page.ts");
-    const { capacityPage } = await import("../../bench/capacity-page.ts");
     const { historyFile, readHistory } = await import("../../bench/history.ts");
-    const history = await readHistory(historyFile);
-    return new Map([
-      ["docs/reference/performance.md", performancePage(history)],
-      ["docs/reference/capacity.md", capacityPage(history)],
-    ]);
+    return new Map([["docs/reference/performance.md", performancePage(await readHistory(historyFile))]]);
   },
 };
 

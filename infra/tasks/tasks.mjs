@@ -125,8 +125,8 @@ export const tasks = [
     summary: "measures one part of Signalbox beside its baseline",
     installs: "all",
     arguments: "<name>",
-    options: [["<name>", "a file of bench/, such as http, images or start; without one, all of them are listed"]],
-    example: "npm run bench -- http",
+    options: [["<name>", "such as publish, images or start; without one, all of them are listed"]],
+    example: "npm run bench -- publish",
   },
   {
     name: "migration",

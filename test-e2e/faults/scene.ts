@@ -60,7 +60,7 @@ async function upload(send: Client, name: string): Promise<Answer> {
 }
 
 /** Signs a webhook of a partner by the scheme `standard-webhooks`. */
-export function signedWebhook(id: string, secret: string) {
+function signedWebhook(id: string, secret: string) {
   const body = Buffer.from(JSON.stringify({ type: "order.created", order: id }));
   const timestamp = String(Math.floor(Date.now() / 1000));
   const key = Buffer.from(secret.slice("whsec_".length), "base64");
