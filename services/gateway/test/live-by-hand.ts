@@ -23,7 +23,7 @@ export const quiet = { change: () => {}, end: () => {} };
 export const authenticator = (authenticate: () => Promise<unknown> = () => Promise.reject(new Error("not asked"))) =>
   ({ authenticate }) as unknown as Authenticator;
 
-const callerOf = (principal: Principal) =>
+export const callerOf = (principal: Principal) =>
   new LiveCaller({ authenticator: authenticator(), clock: systemClock }, { credential: null, principal }, quiet);
 
 /** A change of an image of hers; its title is its offset. */
@@ -74,14 +74,16 @@ export function setUp({ deadlineMs = 1_000 } = {}) {
       },
     },
   });
+  const subscribeAs = (caller: LiveCaller, query: string, resumeAfter: string | null = null) =>
+    live.subscribe({ ...operationRequestFrom({ query }), resumeAfter }, caller, origin);
   const subscribe = (query: string, resumeAfter: string | null = null, who: Principal = ada.principal) =>
-    live.subscribe({ ...operationRequestFrom({ query }), resumeAfter }, callerOf(who), origin);
+    subscribeAs(callerOf(who), query, resumeAfter);
   const publish = (offset: bigint) => {
     state.log.push(changed(offset));
     state.at = offset + 1n;
     return live.tell(changed(offset));
   };
-  return { live, cursors, state, subgraph, replays, subscribe, publish };
+  return { live, cursors, state, subgraph, replays, subscribe, subscribeAs, publish };
 }
 
 export async function take(stream: LiveStream, count: number): Promise<string[]> {

@@ -86,10 +86,11 @@ export class LiveFeed {
   }
 
   /**
-   * Replays the events after the positions, up to the position at the first call: from the ring, or from the log.
+   * Replays the events after the positions, up to the position at the first call: from the ring, or from the log until
+   * nobody wants them any more.
    * @throws GraphQLError `CURSOR_EXPIRED`
    */
-  replay(after: Positions, topics: readonly string[]): AsyncIterable<LiveEvent> {
+  replay(after: Positions, topics: readonly string[], over: Promise<void>): AsyncIterable<LiveEvent> {
     const until = this.positionsIn(topics);
     const isInRing = [...until.keys()].every((place) => (after.get(place) ?? 0n) >= (this.#floor.get(place) ?? 0n));
     const isAhead = [...after].some(([place, offset]) => offset > (until.get(place) ?? offset));
@@ -99,7 +100,7 @@ export class LiveFeed {
         after,
         topics,
       );
-    return replayFromLog({ ...this.#context, topics, after, until, read: (record) => this.#read(record) });
+    return replayFromLog({ ...this.#context, topics, after, until, over, read: (record) => this.#read(record) });
   }
 
   async #take(record: ReceivedRecord): Promise<void> {

@@ -31,10 +31,8 @@ interface StreamOptions {
   readonly start: string;
   /** The cursor after all delivered messages; null while a replay determines it. */
   readonly cursorNow: () => string | null;
-  /** Called when the server ends the stream. */
-  readonly onFailure: (error: GraphQLError) => void;
-  /** Called once, when the stream is over. */
-  readonly onClose: () => void;
+  /** Called once, when the stream is over; with an error when the server ends it. */
+  readonly onEnd: (failure: GraphQLError | null) => void;
 }
 
 /**
@@ -43,7 +41,10 @@ interface StreamOptions {
  * nothing.
  */
 export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
+  /** Resolves when the stream is over, also for a transport that takes nothing more. */
+  readonly over: Promise<void>;
   readonly #options: StreamOptions;
+  readonly #end: () => void;
   #waiting: Waiting[] = [];
   #bytes = 0;
   #delivered: string;
@@ -54,6 +55,9 @@ export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
 
   constructor(options: StreamOptions) {
     this.#options = options;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.over = promise;
+    this.#end = resolve;
     this.#delivered = options.start;
   }
 
@@ -68,13 +72,17 @@ export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
     return this.#delivered;
   }
 
-  /** `isPaced` is for a sender that waits for `room`, with messages of any size. */
-  push(resolved: Promise<Resolved>, cursor: string, { isPaced = false } = {}): void {
+  /**
+   * Adds a message, which is resolved only while the stream is open. `isPaced` is for a sender that waits for `room`,
+   * with messages of any size.
+   */
+  push(resolve: () => Promise<Resolved>, cursor: string, { isPaced = false } = {}): void {
     if (this.isClosed) return;
     const waiting: Waiting = { cursor, isPaced, outcome: null };
     this.#waiting.push(waiting);
     this.#judge(waiting);
-    void resolved.then(
+    if (this.isClosed) return;
+    resolve().then(
       (outcome) => this.#resolve(waiting, outcome),
       (error: unknown) => this.#resolve(waiting, { error: liveErrorOf(error) }),
     );
@@ -97,8 +105,7 @@ export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
   failWith(error: GraphQLError): void {
     if (this.isClosed) return;
     this.#failure = error;
-    this.#options.onFailure(error);
-    this.#drop();
+    this.#release();
   }
 
   async next(): Promise<IteratorResult<LiveMessage, void>> {
@@ -163,15 +170,17 @@ export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
   }
 
   #close(): void {
-    if (this.#isClosed) return;
+    const wasOver = this.isClosed;
     this.#isClosed = true;
-    this.#drop();
-    this.#options.onClose();
+    if (!wasOver) this.#release();
   }
 
-  #drop(): void {
+  /** Gives everything back at once: a client that reads no more would never ask for the end. */
+  #release(): void {
     this.#waiting = [];
     this.#bytes = 0;
+    this.#options.onEnd(this.#failure);
+    this.#end();
     this.#wake();
     this.#hasRoom();
   }

@@ -85,11 +85,11 @@ export class LiveSubscription {
       positions.set(one.place, one.offset + 1n);
       if (!isFor(this, one.event)) continue;
       await this.stream.room();
+      if (this.stream.isClosed) return;
       this.#replayed.add(one.event.id);
       this.#resolveAndPush({ one, cursor: seal(positions) }, new Map());
     }
     await this.#tellHeld();
-    this.#held = null;
   }
 
   endSlow(message: string): void {
@@ -102,17 +102,19 @@ export class LiveSubscription {
       const next = this.#held.shift();
       await this.stream.room(next ? undefined : 0);
       if (next && !this.#replayed.has(next.one.event.id)) this.#resolveAndPush(next, new Map());
-      if (!next && this.#held.length === 0) return;
+      // In the same turn: an event that comes between the look and the end of the queue would be lost.
+      if (!next && this.#held.length === 0) this.#held = null;
     }
   }
 
   #resolveAndPush(positioned: PositionedEvent, shared: Map<string, Promise<Resolved>>): void {
-    const resolved = this.caller.admit(this.operation.declaration).then(() => {
+    const resolve = async () => {
+      await this.caller.admit(this.operation.declaration);
       const key = `${this.operation.key} ${this.caller.view}`;
       const result = shared.get(key) ?? this.#resolve(this, positioned);
       shared.set(key, result);
       return result;
-    });
-    this.stream.push(resolved, positioned.cursor, { isPaced: this.isReplaying });
+    };
+    this.stream.push(resolve, positioned.cursor, { isPaced: this.isReplaying });
   }
 }

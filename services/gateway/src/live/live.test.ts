@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { MiB, minutes, systemClock } from "@signalbox/core";
+import { AppError, MiB, minutes, systemClock } from "@signalbox/core";
 import { eventually, testPerson } from "@signalbox/testing";
-import { ada, authenticator, place, quiet, schemaOf, sdl, setUp, take } from "../../test/live-by-hand.ts";
+import { ada, authenticator, callerOf, place, quiet, schemaOf, sdl, setUp, take } from "../../test/live-by-hand.ts";
 import { LiveCaller } from "./live-caller.ts";
 import { replayFromLog } from "./log-replay.ts";
 
@@ -46,6 +46,64 @@ test("events that arrive during a replay follow it, each once", async () => {
   );
   await publish(3n);
   assert.deepEqual(await take(stream, 3), ["1", "2", "3"]);
+});
+
+/** Subscribes after 40 missed events and reads none of them, so that the replay waits for room. */
+async function stalledReplay(setup: ReturnType<typeof setUp>, caller: LiveCaller) {
+  const { cursors, state, publish, subscribeAs } = setup;
+  for (let offset = state.at; offset < 40n; offset++) await publish(offset);
+  const after = cursors.seal("imageChanged", new Map([[place, 0n]]));
+  const stream = await subscribeAs(caller, "subscription { imageChanged { changed image { id } } }", after);
+  await eventually(() => state.fetches === 17);
+  return stream;
+}
+
+test("a replay stops with its stream, though it waits for room", async () => {
+  const setup = setUp();
+  const caller = callerOf(ada.principal);
+  const stream = await stalledReplay(setup, caller);
+  // Nothing more is resolved for it, and a check of an access that is over would reject unheard.
+  caller.close();
+  await stream.return();
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+  assert.equal(setup.state.fetches, 17);
+});
+
+test("an invalid credential ends a replay that waits for room", async () => {
+  const setup = setUp();
+  const caller = callerOf(ada.principal);
+  const stream = await stalledReplay(setup, caller);
+  setup.live.end(caller, new AppError("unauthorized", "The credential is not valid."));
+  await stream.over;
+  await assert.rejects(stream.next(), ({ extensions }: { extensions: object }) => {
+    assert.deepEqual(extensions, { code: "UNAUTHENTICATED" });
+    return true;
+  });
+});
+
+test("an access that ends while a subscription begins ends that subscription", async () => {
+  const { live, subscribeAs } = setUp();
+  // At each step between the judgement of the access and the opening.
+  for (let steps = 0; steps < 8; steps++) {
+    const caller = callerOf(ada.principal);
+    const subscribing = subscribeAs(caller, images).catch(() => null);
+    for (let step = 0; step < steps; step++) await Promise.resolve();
+    caller.close();
+    live.end(caller, new AppError("unauthorized", "The credential is not valid."));
+    const stream = await subscribing;
+    await eventually(() => stream?.isClosed ?? true);
+  }
+});
+
+test("a schema that changes while a subscription begins is the one that it follows", async () => {
+  const { state, subscribeAs } = setUp();
+  const subscribing = subscribeAs(callerOf(ada.principal), "subscription { imageChanged { changed imageId } }");
+  state.reloads++;
+  state.schema = schemaOf(sdl.replace("  imageId: ID!\n", ""));
+  await assert.rejects((await subscribing).next(), ({ extensions }: { extensions: { code: string } }) => {
+    assert.equal(extensions.code, "SCHEMA_CHANGED");
+    return true;
+  });
 });
 
 test("a stream always has a cursor: it moves on with events of others, and not past a message that waits", async () => {
@@ -143,6 +201,28 @@ test("eight replays run at the same time, and the others wait for their turn", a
   assert.deepEqual(await received, Array(20).fill(["0"]));
 });
 
+test("a replay that ends before its turn leaves the line", async () => {
+  const { cursors, replays, subscribe, publish } = setUp();
+  await publish(0n);
+  replays.wait = true;
+  const after = cursors.seal("imageChanged", new Map([[place, 0n]]));
+  const streams = await Promise.all(Array.from({ length: 12 }, () => subscribe(images, after)));
+  await eventually(() => replays.waiting.length === 8);
+  for (const gone of streams.slice(8, 11)) await gone.return();
+  replays.wait = false;
+  for (const wake of replays.waiting.splice(0)) wake();
+  const left = [...streams.slice(0, 8), ...streams.slice(11)];
+  assert.deepEqual(await Promise.all(left.map((stream) => take(stream, 1))), Array(9).fill(["0"]));
+});
+
+test("a message of a stream that is over is not resolved", async () => {
+  const { state, subscribe, publish } = setUp();
+  const stream = await subscribe("subscription { imageChanged { changed image { id } } }");
+  stream.fail("DRAINING", "It is over.");
+  await publish(0n);
+  assert.equal(state.fetches, 0);
+});
+
 test("an event is resolved once for equal subscriptions of one credential, and again for each other credential", async () => {
   const { state, subscribe, publish } = setUp();
   const withImage = "subscription { imageChanged { changed image { id } } }";
@@ -193,6 +273,7 @@ const replay = (broadcast: Broadcast) =>
     topics: ["signalbox.image.v1"],
     after: new Map(),
     until: new Map(),
+    over: new Promise(() => {}),
     read: () => null,
   })[Symbol.asyncIterator]();
 

@@ -12,6 +12,7 @@ import type { LiveFeed } from "./live-feed.ts";
 import { type EntityQuery, entityVariable, type LiveOperation, liveOperationOf } from "./live-operation.ts";
 import { LiveStream, type Resolved } from "./live-stream.ts";
 import { LiveSubscription, type Origin, type PositionedEvent } from "./live-subscription.ts";
+import { ReplayQueue } from "./replay-queue.ts";
 import { SubscriptionIndex } from "./subscription-index.ts";
 
 interface Dependencies {
@@ -26,7 +27,6 @@ interface Dependencies {
 }
 
 const subscriptionsMax = 5_000;
-const replaysMax = 8;
 /**
  * With this many unresolved messages the next event waits on the log, which has room. A client can receive them all
  * together.
@@ -41,10 +41,9 @@ export class Live {
   readonly #dependencies: Dependencies;
   readonly #subscriptions = new Set<LiveSubscription>();
   readonly #index = new SubscriptionIndex<LiveSubscription>();
-  readonly #waitingReplays: (() => void)[] = [];
+  readonly #replays = new ReplayQueue();
   readonly #waitingEvents: (() => void)[] = [];
   readonly #ended;
-  #replays = 0;
   #resolving = 0;
   #schema: GraphQLSchema;
   #isDraining = false;
@@ -65,14 +64,19 @@ export class Live {
     const prepared = operations.prepare(request, "everything", asking);
     if ("refusal" in prepared) throw errorFrom(prepared.refusal[0]);
     operations.begin(prepared, asking);
-    const operation = liveOperationOf(schema(), prepared);
+    const current = schema();
+    const operation = liveOperationOf(current, prepared);
     await caller.admit(operation.declaration);
     if (this.#isDraining || !feed.isReady || this.#subscriptions.size >= subscriptionsMax) {
       const message = "This instance accepts no subscriptions now. Try again.";
       throw new AppError("unavailable", message, { retryAfterSeconds: awayRetrySeconds });
     }
     // Includes the text of a document requested by its name.
-    return this.#open(operation, { ...request, query: prepared.query }, caller, origin);
+    const subscription = this.#open(operation, { ...request, query: prepared.query }, caller, origin);
+    // What changed while the access was judged found no subscription to follow it.
+    if (schema() !== current) this.#plan(subscription);
+    this.#recheck(subscription);
+    return subscription.stream;
   }
 
   /** Sends an event to its subscriptions. Resolves when there is room for the next one. */
@@ -92,22 +96,31 @@ export class Live {
 
   /** After a reload plans each subscription for the new schema; ends those that are no longer valid. */
   followSchema(): void {
-    const { schema, operations } = this.#dependencies;
-    const current = schema();
+    const current = this.#dependencies.schema();
     if (current === this.#schema) return;
     this.#schema = current;
-    for (const subscription of this.#subscriptions) {
+    for (const subscription of this.#subscriptions) this.#plan(subscription);
+  }
+
+  /** Plans a subscription again. One that no longer fits ends alone: the events of all others come the same way. */
+  #plan(subscription: LiveSubscription): void {
+    const { schema, operations } = this.#dependencies;
+    try {
       const prepared = operations.find(subscription.request, "everything", null);
-      if (!("refusal" in prepared)) subscription.operation = liveOperationOf(current, prepared);
-      else subscription.stream.fail("SCHEMA_CHANGED", "The schema has changed and lacks a requested field.");
+      if ("refusal" in prepared) throw errorFrom(prepared.refusal[0]);
+      subscription.operation = liveOperationOf(schema(), prepared);
+    } catch {
+      subscription.stream.fail("SCHEMA_CHANGED", "The schema has changed and lacks a requested field.");
     }
   }
 
   /** Ends the subscriptions to which a caller has lost its access. */
   recheck(caller: LiveCaller): void {
-    for (const { caller: its, operation, stream } of this.#subscriptions) {
-      if (its === caller) caller.admit(operation.declaration).catch((error) => stream.failWith(liveErrorOf(error)));
-    }
+    for (const subscription of this.#subscriptions) if (subscription.caller === caller) this.#recheck(subscription);
+  }
+
+  #recheck({ caller, operation, stream }: LiveSubscription): void {
+    caller.admit(operation.declaration).catch((error: unknown) => stream.failWith(liveErrorOf(error)));
   }
 
   /** Ends every subscription of a caller with an invalid credential. */
@@ -124,14 +137,14 @@ export class Live {
     }
   }
 
-  #open(operation: LiveOperation, request: OperationRequest, caller: LiveCaller, origin: Origin): LiveStream {
+  #open(operation: LiveOperation, request: OperationRequest, caller: LiveCaller, origin: Origin): LiveSubscription {
     const { declaration } = operation;
     const after = this.#positionsAfter(declaration, request.resumeAfter);
     const stream: LiveStream = new LiveStream({
       start: request.resumeAfter ?? this.#cursorNow(declaration),
       cursorNow: () => (subscription.isReplaying ? null : this.#cursorNow(declaration)),
-      onFailure: ({ extensions }) => this.#ended.inc({ code: String(extensions.code) }),
-      onClose: () => {
+      onEnd: (failure) => {
+        if (failure) this.#ended.inc({ code: String(failure.extensions.code) });
         this.#subscriptions.delete(subscription);
         this.#index.remove(subscription);
       },
@@ -145,9 +158,9 @@ export class Live {
       resolve: (asking, positioned) => this.#resolve(asking, positioned),
     });
     this.#subscriptions.add(subscription);
-    if (after) void this.#replay(subscription, after);
+    if (after) this.#resume(subscription, after);
     else this.#index.add(subscription);
-    return stream;
+    return subscription;
   }
 
   #positionsAfter({ field }: SubscriptionDeclaration, resumeAfter: string | null): Positions | null {
@@ -158,31 +171,35 @@ export class Live {
     throw liveError("VALIDATION_FAILED", "resumeAfter is not a cursor of this subscription.", details);
   }
 
+  /** Replays the events after a cursor, in its turn. New ones are held until then. */
+  #resume(subscription: LiveSubscription, after: Positions): void {
+    const { stream } = subscription;
+    subscription.hold(after);
+    this.#replays
+      .run(stream, () => this.#replay(subscription, after))
+      .catch((error: unknown) => {
+        const failure = liveErrorOf(error);
+        const isExpected = failure.extensions.code === "CURSOR_EXPIRED";
+        if (!isExpected) this.#dependencies.log.error({ error }, "a replay failed");
+        stream.failWith(failure);
+      });
+  }
+
   async #replay(subscription: LiveSubscription, after: Positions): Promise<void> {
     const { operation, stream } = subscription;
     const { declaration } = operation;
     const { feed, cursors } = this.#dependencies;
-    subscription.hold(after);
-    if (this.#replays >= replaysMax) await new Promise<void>((resolve) => this.#waitingReplays.push(resolve));
-    this.#replays++;
+    if (stream.isClosed) return;
     const timer = setTimeout(
       () => subscription.endSlow("The replay took too long. Resume after the cursor."),
       replayMsMax,
     );
     try {
-      if (stream.isClosed) return;
-      const events = feed.replay(after, topicsOf(declaration));
+      const events = feed.replay(after, topicsOf(declaration), stream.over);
       this.#index.add(subscription);
       await subscription.replay(events, (positions) => cursors.seal(declaration.field, positions));
-    } catch (error) {
-      const failure = liveErrorOf(error);
-      const isExpected = failure.extensions.code === "CURSOR_EXPIRED";
-      if (!isExpected) this.#dependencies.log.error({ error }, "a replay failed");
-      stream.failWith(failure);
     } finally {
       clearTimeout(timer);
-      this.#replays--;
-      this.#waitingReplays.shift()?.();
     }
   }
 

@@ -13,6 +13,8 @@ interface Replay {
   readonly after: Positions;
   /** The feed's position at the start of the replay: later events are sent by the feed. */
   readonly until: Positions;
+  /** Resolves when nobody wants the events any more, also while the log sends none. */
+  readonly over: Promise<void>;
   readonly read: (record: ReceivedRecord) => LiveEvent | null;
 }
 
@@ -25,7 +27,7 @@ const seenMax = 10_000;
  * Reads the log between two positions again, by a reader of its own.
  * @throws GraphQLError `CURSOR_EXPIRED`, or AppError `unavailable` where the log cannot be read now
  */
-export async function* replayFromLog({ after, until, read, ...parts }: Replay): AsyncIterable<LiveEvent> {
+export async function* replayFromLog({ after, until, over, read, ...parts }: Replay): AsyncIterable<LiveEvent> {
   const ahead: LiveEvent[] = [];
   const seen = new RecentIds(seenMax);
   let failure: Error | null = null;
@@ -65,6 +67,7 @@ export async function* replayFromLog({ after, until, read, ...parts }: Replay): 
     () => end(null),
     (cause: unknown) => end(unreadable(cause)),
   );
+  void over.then(() => end(null));
 
   try {
     while (!failure && (ahead.length > 0 || !isOver)) {
