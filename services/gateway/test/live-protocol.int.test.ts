@@ -72,6 +72,42 @@ for (const [what, code, messages] of wrong) {
   });
 }
 
+const nextOf = (client: Socket, id: string) => client.messages.filter((one) => one.type === "next" && one.id === id);
+const openSubscriptions = async () =>
+  Number(/^signalbox_live_subscriptions(?:{[^}]*})? (\d+)/m.exec(await gateway.context.metrics.text())?.[1]);
+
+/** Messages of a client that use an id again, with the number of subscriptions that they leave. */
+const reused: readonly [string, readonly object[], number][] = [
+  ["completed and begun again in one packet", [subscribe("x"), { id: "x", type: "complete" }, subscribe("x")], 1],
+  ["completed before it has begun", [subscribe("x"), { id: "x", type: "complete" }], 0],
+];
+
+for (const [what, messages, left] of reused) {
+  test(`a subscription that is ${what} leaves ${left}`, async () => {
+    const person = testPerson();
+    const client = await open();
+    client.send(init(person));
+    await eventually(() => client.messages.length > 0);
+    const { _socket: tcp } = client.socket as unknown as { _socket: { cork(): void; uncork(): void } };
+    tcp.cork();
+    client.send(...messages);
+    tcp.uncork();
+    client.send(subscribe("last"));
+    await eventually(async () => {
+      await changeImage(gateway, person.accountId, ["warm-up"]);
+      return nextOf(client, "last").length > 0;
+    });
+    await eventually(async () => (await openSubscriptions()) === left + 1);
+    await changeImage(gateway, person.accountId, ["told"]);
+    const isTold = ({ payload }: Socket["messages"][number]) => JSON.stringify(payload).includes('["told"]');
+    await eventually(() => nextOf(client, "last").some(isTold));
+    assert.equal(nextOf(client, "x").filter(isTold).length, left);
+    assert.ok(!client.messages.some(({ type }) => type === "complete" || type === "error"));
+    client.socket.terminate();
+    await eventually(async () => (await openSubscriptions()) === 0);
+  });
+}
+
 test("a connection that does not begin is closed with 4408", async () => {
   const client = await open();
   await eventually(() => client.closed !== null);

@@ -88,7 +88,7 @@ class EventStream extends Readable {
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     clearInterval(this.#timer);
-    void this.#stream.return();
+    this.#stream.close();
     this.#onEnd();
     callback(error);
   }

@@ -108,6 +108,13 @@ export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
     this.#release();
   }
 
+  /** Ends the stream without an error, for a transport that wants no more. */
+  close(): void {
+    const wasOver = this.isClosed;
+    this.#isClosed = true;
+    if (!wasOver) this.#release();
+  }
+
   async next(): Promise<IteratorResult<LiveMessage, void>> {
     while (!this.isClosed && !this.#waiting[0]?.outcome) {
       await new Promise<void>((resolve) => {
@@ -118,18 +125,18 @@ export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
     if (first?.outcome && "error" in first.outcome) this.failWith(first.outcome.error);
     if (!this.isClosed && first?.outcome && "result" in first.outcome) return this.#deliver(first, first.outcome);
     const failure = this.#isClosed ? null : this.#failure;
-    this.#close();
+    this.close();
     if (failure) throw failure;
     return { done: true, value: undefined };
   }
 
   async return(): Promise<IteratorResult<LiveMessage, void>> {
-    this.#close();
+    this.close();
     return { done: true, value: undefined };
   }
 
   async throw(error: unknown): Promise<IteratorResult<LiveMessage, void>> {
-    this.#close();
+    this.close();
     throw error;
   }
 
@@ -138,7 +145,7 @@ export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#close();
+    this.close();
   }
 
   #resolve(waiting: Waiting, outcome: Resolved | { readonly error: GraphQLError }): void {

@@ -48,7 +48,6 @@ export async function openLive({ context, eventLog, operations, schema, ...acces
     live,
     callers,
     operations,
-    schema,
     log,
     clientAddress: createClientAddress(configuration.get("http.trusted-proxies")),
     signIn: createSocketSignIn({
