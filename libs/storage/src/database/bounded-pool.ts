@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { seconds, systemClock } from "@signalbox/core";
 import pg from "pg";
 import { breaksConnection, databaseAway, markUnsent, tooBusy } from "./errors.ts";
+import type { ServerRole } from "./server-role.ts";
 import { type SilenceWatch, watchedClient } from "./silence-watch.ts";
 
 type Waiter = (error: Error | undefined, client: pg.PoolClient | undefined, release: (error?: unknown) => void) => void;
@@ -12,6 +13,7 @@ const goodbyeMs = seconds(2);
 interface BoundedPoolOptions {
   readonly waitingMax: number;
   readonly watch: SilenceWatch;
+  readonly role: ServerRole;
   /** Receives the waiting time of each request that found no idle connection. */
   readonly onWaited: (waitedMs: number) => void;
 }
@@ -22,9 +24,10 @@ interface BoundedPoolOptions {
  * connection, where pg-pool would close it and pay for a new one. The end of the pool waits for the end of its
  * connections, where pg-pool only requests it: a server that stops next would find and break them. A silent server does
  * not cost each caller the whole `statement_timeout`: its connections are closed, and waiting and new requests are
- * refused until it answers again.
+ * refused until it answers again. Connections to a server that was demoted are closed, not used again.
  */
 export class BoundedPool extends pg.Pool {
+  readonly role: ServerRole;
   readonly #waitingMax: number;
   readonly #open = new Set<pg.PoolClient>();
   readonly #watch: SilenceWatch;
@@ -32,8 +35,9 @@ export class BoundedPool extends pg.Pool {
   readonly #onWaited: (waitedMs: number) => void;
   #lastGone = () => {};
 
-  constructor({ waitingMax, watch, onWaited, ...options }: pg.PoolConfig & BoundedPoolOptions) {
-    super({ ...options, Client: watchedClient(watch) });
+  constructor({ waitingMax, watch, role, onWaited, ...options }: pg.PoolConfig & BoundedPoolOptions) {
+    super({ ...options, Client: watchedClient(watch, role) });
+    this.role = role;
     this.#onWaited = onWaited;
     this.#waitingMax = waitingMax;
     this.#watch = watch;
@@ -57,7 +61,20 @@ export class BoundedPool extends pg.Pool {
     return undefined;
   }
 
+  /** Takes a connection whose server may be used. Ends: each one that may not is closed, and a new one always may. */
   async #take(): Promise<pg.PoolClient> {
+    for (;;) {
+      const client = await this.#takeAny();
+      const isAdmitted = await this.role.admits(client).catch((error: Error) => {
+        client.release(true);
+        throw markUnsent(error);
+      });
+      if (isAdmitted) return client;
+      client.release(true);
+    }
+  }
+
+  async #takeAny(): Promise<pg.PoolClient> {
     if (this.#watch.isSilent) throw databaseAway("it does not answer");
     if (this.waitingCount >= this.#waitingMax)
       throw tooBusy(`${this.waitingCount} statements already wait for one of ${this.totalCount} connections`);

@@ -94,7 +94,8 @@ const asError = (cause: unknown): unknown => (typeof cause === "string" ? new Er
 export function breaksConnection(error: unknown): boolean {
   const code = failureCode(error);
   if (!isSqlState(code)) return true; // not from the server: the driver or the socket failed
-  return code.startsWith("08") || code.startsWith("57P") || code === "25P03" || code === "25P04";
+  // 25006: the server was demoted, and every write on this connection would be refused.
+  return code.startsWith("08") || code.startsWith("57P") || ["25P03", "25P04", "25006"].includes(code);
 }
 
 function describe(error: unknown): unknown {

@@ -6,6 +6,7 @@ import { BoundedPool } from "./bounded-pool.ts";
 import { toAppError } from "./errors.ts";
 import { watchPool, watchWaits } from "./pool-metrics.ts";
 import { send } from "./send.ts";
+import { ServerRole } from "./server-role.ts";
 import { SilenceWatch } from "./silence-watch.ts";
 import type { Queryable, Rows, Statement } from "./statement.ts";
 import { createTransactionGate, type TransactionGate } from "./transaction-gate.ts";
@@ -43,7 +44,7 @@ export interface Pool extends Queryable {
   /** For `inTransaction`. */
   readonly transactions: TransactionGate;
   readonly log: Logger;
-  /** Returns null when the database answers a statement, else a sentence that says why not. */
+  /** Returns null when the database answers and accepts writes, else a sentence that says why not. */
   health(): Promise<string | null>;
   /** Waits for pending statements and closes; the runner calls it. A second call does nothing. */
   close(): Promise<void>;
@@ -97,6 +98,7 @@ export function openPool(options: PoolOptions): Pool {
     max: options.max,
     waitingMax,
     watch,
+    role: new ServerRole(applicationName, log),
     onWaited: watchWaits(options.metrics, applicationName),
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: 30_000,
@@ -129,8 +131,8 @@ export function openPool(options: PoolOptions): Pool {
     log,
     query,
     health: () =>
-      driver.query("select 1").then(
-        () => null,
+      isWritable(driver).then(
+        (writable) => (writable ? null : "the database accepts no writes: it is a standby or set to read-only"),
         (error: Error) => `the database does not answer: ${error.message}`,
       ),
     close: () => {
@@ -140,4 +142,15 @@ export function openPool(options: PoolOptions): Pool {
   };
   options.runner.defer(`database pool ${applicationName}`, pool.close);
   return pool;
+}
+
+async function isWritable(driver: BoundedPool): Promise<boolean> {
+  const client = await driver.connect();
+  let isKept = false;
+  try {
+    isKept = await driver.role.isWritable(client);
+    return isKept;
+  } finally {
+    client.release(!isKept);
+  }
 }

@@ -1,5 +1,6 @@
-import { isUnavailable } from "@signalbox/core";
-import { breaksConnection, toAppError } from "./errors.ts";
+import { isUnavailable, seconds } from "@signalbox/core";
+import type pg from "pg";
+import { breaksConnection, databaseAway, toAppError } from "./errors.ts";
 import type { Pool } from "./pool.ts";
 import { send } from "./send.ts";
 import type { Queryable } from "./statement.ts";
@@ -7,9 +8,12 @@ import type { Queryable } from "./statement.ts";
 /** One connection for state that lives on a connection: session advisory locks, LISTEN. */
 export interface Session extends Queryable {
   onNotification(listener: (channel: string, payload: string) => void): void;
-  /** Aborted when the connection is lost, and with it its locks and LISTEN. */
+  /** Aborted when the connection is lost or its server demoted, and with it its locks and LISTEN. */
   readonly lost: AbortSignal;
 }
+
+/** A demoted server keeps the session and notifies of nothing any more. */
+const askEveryMs = seconds(2);
 
 /**
  * Runs `work` on one connection, which is closed afterwards so that no lock or LISTEN outlives it. The connection counts
@@ -22,7 +26,9 @@ export async function inSession<T>(pool: Pool, work: (session: Session) => Promi
   const lost = new AbortController();
   const abort = () => lost.abort();
   client.once("end", abort);
+  const asking = watchRole(pool, client, abort);
   try {
+    if (!(await pool.driver.role.isWritable(client))) throw databaseAway("it accepts no writes");
     return await work({
       query: (statement, values) => send(client, statement, values),
       onNotification: (listener) =>
@@ -33,7 +39,21 @@ export async function inSession<T>(pool: Pool, work: (session: Session) => Promi
     if (isUnavailable(error) && breaksConnection(error)) abort();
     throw toAppError(error);
   } finally {
+    clearInterval(asking);
     client.off("end", abort);
     client.release(true);
   }
+}
+
+/** Calls `onDemoted` once the server of the session accepts no writes. */
+function watchRole({ driver }: Pool, client: pg.PoolClient, onDemoted: () => void): NodeJS.Timeout {
+  let isAsking = false;
+  const ask = async () => {
+    if (isAsking) return;
+    isAsking = true;
+    const isWritable = await driver.role.isWritable(client).catch(() => true); // the end of the connection is told
+    isAsking = false;
+    if (!isWritable) onDemoted();
+  };
+  return setInterval(ask, askEveryMs).unref();
 }

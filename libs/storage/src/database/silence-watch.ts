@@ -2,6 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { failureCode, isSqlState, systemClock } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 import pg from "pg";
+import type { ServerRole } from "./server-role.ts";
 
 export interface SilenceOptions {
   /** Settings of the pool's connections; the watch opens its own probe with them. */
@@ -136,12 +137,15 @@ export class SilenceWatch {
 const isAnswer = (error: unknown): boolean => isSqlState(failureCode(error));
 
 /** Creates a client class of the driver whose statements are watched. */
-export function watchedClient(watch: SilenceWatch): new (config?: pg.ClientConfig) => pg.Client {
+export function watchedClient(watch: SilenceWatch, role: ServerRole): new (config?: pg.ClientConfig) => pg.Client {
   return class extends pg.Client {
     // biome-ignore lint/suspicious/noExplicitAny: pg declares this method with eight overloads; the promise forms are the ones in use
     override query(...given: any[]): any {
       const answer = (super.query as (...parameters: unknown[]) => unknown)(...given);
-      if (answer instanceof Promise) watch.duringAnswer(answer);
+      if (answer instanceof Promise) {
+        watch.duringAnswer(answer);
+        answer.catch((error: unknown) => role.noteFailure(this, error));
+      }
       return answer;
     }
   };
