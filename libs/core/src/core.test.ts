@@ -194,6 +194,8 @@ const disputed: readonly [string, unknown, boolean][] = [
   ["pg: a silent server", new Error("Query read timeout"), true],
   ["a socket file that is not there", withCode("ENOENT", { syscall: "connect" }), true],
   ["a file that is not there", withCode("ENOENT", { syscall: "open" }), false],
+  ["a machine without a free descriptor", withCode("EMFILE", { syscall: "open" }), true],
+  ["a full disk of this machine", withCode("ENOSPC", { syscall: "write" }), true],
   ["refused on IPv4, no address on IPv6", new AggregateError([withCode("EADDRNOTAVAIL"), refused]), true],
   ["a thrown value that is not an Error", { code: "ECONNREFUSED" }, true],
   ["our refusal, copied by Prisma", withCode("unavailable"), true],

@@ -12,6 +12,8 @@ const networkCodes = [
   "EHOSTUNREACH",
   "ENETUNREACH",
 ];
+/** The machine has no descriptor, memory or disk left for now. */
+const machineCodes = ["EMFILE", "ENFILE", "ENOMEM", "ENOSPC", "EDQUOT"];
 /** Prisma: cannot reach, timed out, closed, pool timeout, write conflict, too many connections. */
 const prismaCodes = ["P1001", "P1002", "P1008", "P1017", "P2024", "P2034", "P2037"];
 /** pg has no codes for these. */
@@ -19,7 +21,8 @@ const driverMessages =
   /^(Connection terminated|Connection ended|timeout exceeded when trying to connect|timeout expired$|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/;
 
 /**
- * Recognizes the failure of a dependency that is unavailable, overloaded or too slow: the same call may succeed later.
+ * Recognizes the failure of a dependency that is unavailable, overloaded or too slow, and of a machine that is full: the
+ * same call may succeed later.
  * A request is answered with `unavailable`, and a worker waits without a limit.
  */
 export function isUnavailable(error: unknown): boolean {
@@ -32,7 +35,7 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 function isUnavailableCode(code: string): boolean {
-  if (networkCodes.includes(code) || prismaCodes.includes(code) || sqlStates.includes(code)) return true;
+  if ([networkCodes, machineCodes, prismaCodes, sqlStates].some((codes) => codes.includes(code))) return true;
   return isSqlState(code) && sqlStateClasses.includes(code.slice(0, 2));
 }
 

@@ -61,10 +61,10 @@ export type JobOutcome<Result> =
 
 export type FatalOutcome = "crashed" | "out-of-memory" | "too-slow";
 
-/** The outcome reported by a child: also that writing the result failed, because of the disk and not the image. */
+/** The outcome reported by a child: also that a file could not be read or written, which is not the fault of the image. */
 export type ChildOutcome =
   | JobOutcome<JobResults[ImageJob["kind"]]>
-  | { readonly outcome: "unwritable"; readonly reason: string };
+  | { readonly outcome: "machine-fault"; readonly reason: string };
 
 /** The messages of a child: once that it is ready, then for each job its receipt, and one answer. */
 export type ChildMessage =

@@ -34,6 +34,7 @@ export { type ObjectFiles, openObjectFiles } from "./objects/object-files.ts";
 export type { ObjectStore } from "./objects/object-store.ts";
 export { openObjectStore } from "./objects/open-object-store.ts";
 export { openOwnFolder } from "./objects/own-folder.ts";
+export { S3Refusal } from "./objects/s3-connection.ts";
 export {
   isLive,
   olderAfter,

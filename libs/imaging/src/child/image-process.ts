@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { createReadStream, readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import type { ChildMessage, ChildOutcome, ImageJob, JobResults } from "../image-jobs.ts";
 import { assertUntrustedLoadersBlocked, installedRelease } from "./codec.ts";
@@ -45,12 +45,25 @@ function work(job: ImageJob): Promise<JobResults[ImageJob["kind"]]> {
 /**
  * Converts an error to an outcome. The codec's message is only logged: it reveals internals and changes with versions.
  */
-function outcomeOf({ message }: Error, job: ImageJob): ChildOutcome {
+async function outcomeOf({ message }: Error, job: ImageJob): Promise<ChildOutcome> {
   const reason = message.slice(0, 300);
-  // The message names the file that could not be written, as on a full disk: not the image's fault.
-  if (job.kind === "render" && message.includes(`${job.target}: `)) return { outcome: "unwritable", reason };
-  const isMemory = /(out of|insufficient) memory|memory allocation|cannot allocate|malloc|bad_alloc/i.test(message);
-  return { outcome: isMemory ? "out-of-memory" : "broken", reason };
+  // The message names the file that could not be written, as on a full disk.
+  if (job.kind === "render" && message.includes(`${job.target}: `)) return { outcome: "machine-fault", reason };
+  if (/(out of|insufficient) memory|memory allocation|cannot allocate|malloc|bad_alloc/i.test(message))
+    return { outcome: "out-of-memory", reason };
+  // The codec calls a file that it cannot read an unknown format, as when the process has no descriptor left.
+  const unreadable = await readingFailure(job.source);
+  return unreadable === null ? { outcome: "broken", reason } : { outcome: "machine-fault", reason: unreadable };
+}
+
+/** Returns the reason why the file cannot be read to its end, or null. */
+async function readingFailure(path: string): Promise<string | null> {
+  try {
+    for await (const _ of createReadStream(path));
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 /** Resets the peak of resident memory to the current value (proc(5): 5). */

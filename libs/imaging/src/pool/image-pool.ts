@@ -196,8 +196,8 @@ export class ImagePool {
     const { clock, log } = this.#options;
     const { child, answer, startedMs } = await this.#handOver(job, terms);
     const { outcome: reported, peakBytes } = answer;
-    if (reported.outcome === "unwritable") {
-      this.#children.rest(child);
+    if (reported.outcome === "machine-fault") {
+      this.#children.end(child, "recycled"); // it may have no descriptor left
       throw unavailable(new Error(reported.reason));
     }
     const outcome: JobOutcome<JobResults[ImageJob["kind"]]> =

@@ -230,3 +230,16 @@ test("a full disk is an outage and not the image's fault", async () => {
     }
   }
 });
+
+test("an original that cannot be read is an outage and not the image's fault", async () => {
+  const facts = await images.factsOf(await noise(60, 40).jpeg().toBuffer());
+  const source = join(images.folder, "nowhere", "it");
+  const limits = defaultImageLimits;
+  const terms = { turn: "acc_1", limitMs: 60_000 };
+  await assert.rejects(images.pool.run({ kind: "header", source, format: "jpeg" }, terms), (error) =>
+    isUnavailable(error),
+  );
+  await assert.rejects(images.pool.run({ kind: "look", source, facts, limits }, terms), (error) =>
+    isUnavailable(error),
+  );
+});

@@ -7,6 +7,7 @@ import { pipeline } from "node:stream/promises";
 import type { Runner } from "@signalbox/runtime";
 import type { ObjectStore, PutOptions } from "./object-store.ts";
 import { openOwnFolder } from "./own-folder.ts";
+import { repeatBriefly } from "./s3-retries.ts";
 
 /** Objects as files on this machine, for programs that read and write paths instead of streams. */
 export interface ObjectFiles {
@@ -71,7 +72,7 @@ export async function openObjectFiles({
 
 async function putAndRemove(objects: ObjectStore, key: string, path: string, options: PutOptions) {
   try {
-    return await objects.put(key, createReadStream(path), options);
+    return await repeatBriefly(() => objects.put(key, createReadStream(path), options), options.signal);
   } finally {
     await rm(path, { force: true });
   }
@@ -117,7 +118,11 @@ class CopyCache {
   }
 
   /** One download for all readers; a reader that aborts does not end it for the others. */
-  async #fetch(key: string): Promise<{ path: string; bytes: number } | null> {
+  #fetch(key: string): Promise<{ path: string; bytes: number } | null> {
+    return repeatBriefly(() => this.#download(key));
+  }
+
+  async #download(key: string): Promise<{ path: string; bytes: number } | null> {
     const found = await this.#objects.get(key);
     if (!found) return null;
     const path = join(this.#folder, randomUUID());

@@ -8,6 +8,7 @@ import type { ObjectStore } from "./object-store.ts";
 import { presignPut } from "./presign-put.ts";
 import { connectS3, type S3Connection, type S3Timeouts } from "./s3-connection.ts";
 import { parseS3Url } from "./s3-location.ts";
+import { withRetries } from "./s3-retries.ts";
 import { createS3Store } from "./s3-store.ts";
 
 export interface ObjectStoreOptions {
@@ -53,12 +54,12 @@ export async function openObjectStore({
   const connection = await connectS3(location, { accessKey, secretKey }, timeouts);
   runner.defer("object store", async () => connection.close());
   if (startWaitMs !== undefined) await awaitBucket(connection, location, { waitMs: startWaitMs, log });
-  const measured = metrics ? withMetrics(connection, metrics) : connection;
+  const measured = withRetries(metrics ? withMetrics(connection, metrics) : connection);
   const signing = { location, accessKey, secretKey, origin };
   return createS3Store(tracer ? withSpans(measured, tracer) : measured, (key, put) => presignPut(signing, key, put));
 }
 
-/** Measures the server's response times and failures. */
+/** Measures the server's response times and failures, those of repeated requests too. */
 function withMetrics(connection: S3Connection, metrics: Metrics): S3Connection {
   const duration = metrics.histogram("signalbox_blob_seconds");
   return {

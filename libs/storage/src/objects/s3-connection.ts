@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import http, { type ClientRequest, type IncomingMessage } from "node:http";
 import https, { type RequestOptions } from "node:https";
 import { Readable } from "node:stream";
-import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { urlToHttpOptions } from "node:url";
 import { systemClock } from "@signalbox/core";
@@ -19,7 +18,7 @@ interface S3Request {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A refusal of the S3 server. `code` is its error code, such as `NoSuchBucket`; that of an upload is in the cause. */
+/** A refusal of the S3 server. `code` is its error code, such as `NoSuchBucket`. */
 export class S3Refusal extends Error {
   override readonly name = "S3Refusal";
   readonly status: number;
@@ -64,7 +63,10 @@ interface Exchange {
 }
 
 const signatureSeconds = 300;
-const busyStatuses = [408, 429, 499, 500, 502, 503, 504, 520];
+/** Codes of the server's own faults and of the clock's, whatever their status: `RequestTimeout` is a 400. */
+const faultCodes = ["RequestTimeout", "RequestTimeTooSkewed", "SlowDown", "InternalError", "ServiceUnavailable"];
+const unreadByMinio = [408, 429, 499, 500, 502, 503, 504, 520];
+const refusalBytesMax = 65_536;
 
 /**
  * Asks a bucket through the minio client, on a transport that bounds each wait. An upload is a request of our own:
@@ -87,7 +89,7 @@ export async function connectS3(
     boundWaits(opened, timeouts);
     return opened.once("response", (response) => {
       exchange.status = response.statusCode ?? 0;
-      if (busyStatuses.includes(exchange.status)) response.resume(); // minio would leave it unread
+      if (unreadByMinio.includes(exchange.status)) response.resume();
       onResponse?.(response);
     });
   }
@@ -113,19 +115,21 @@ export async function connectS3(
     const options = { ...urlToHttpOptions(new URL(signed.url)), method: "PUT", headers, agent: false };
     return exchangeBody(open(options), body);
   };
-  const attempt = <T>(exchange: Exchange, ask: (asked: S3Bucket) => Promise<T>): Promise<T> =>
-    exchanges.run(exchange, () => ask({ client, name: bucket, upload }));
 
   return {
     async send({ method, signal }, ask) {
       const exchange: Exchange = { signal, status: 0 };
       try {
-        return await retryOnce(() => attempt(exchange, ask), method !== "PUT");
+        return await exchanges.run(exchange, () => ask({ client, name: bucket, upload }));
       } catch (error) {
         if (error instanceof SourceFailure) throw error.cause;
-        if (busyStatuses.includes(exchange.status)) throw storeAway(error);
+        const { status } = exchange;
+        const code = status >= 300 ? codeOf(error) : "";
+        // The refusal of a HEAD has no body that could name a timeout.
+        if (isFault(status) || faultCodes.includes(code) || (method === "HEAD" && status === 400))
+          throw storeAway(error);
         if (error instanceof S3Refusal) throw error;
-        if (exchange.status >= 300) throw new S3Refusal(exchange.status, (error as { code?: string }).code ?? "");
+        if (status >= 300) throw new S3Refusal(status, code);
         throw isNetworkFailure(error) ? storeAway(error) : error;
       }
     },
@@ -145,9 +149,9 @@ async function exchangeBody(request: ClientRequest, body: AsyncIterable<Uint8Arr
   });
   const status = response.statusCode ?? 500;
   if (status < 300) return response.resume();
-  const reason = await text(response);
+  const reason = await beginningOf(response);
   request.destroy(); // a refusal may come before the body was sent
-  throw new S3Refusal(status, "", { cause: new Error(reason) });
+  throw new S3Refusal(status, /<Code>(\w+)<\/Code>/.exec(reason)?.[1] ?? "", { cause: new Error(reason) });
 }
 
 /** Streams the body into the request. `failure` is the reason why the source ended early, if it did. */
@@ -181,16 +185,24 @@ function boundWaits(request: ClientRequest, { connectMs, silenceMs, readerMs }: 
   });
 }
 
-/** The server may close a kept connection at the moment of its use: one more try on another. */
-async function retryOnce<T>(work: () => Promise<T>, repeatable: boolean): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (!repeatable || (code !== "ECONNRESET" && code !== "EPIPE")) throw error;
-    return await work();
+async function beginningOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response) {
+    chunks.push(chunk as Buffer);
+    bytes += (chunk as Buffer).length;
+    if (bytes > refusalBytesMax) break;
   }
+  return Buffer.concat(chunks).toString("utf8");
 }
+
+/** Statuses of a server that is overloaded, broken or full; not of one that does not know the request. */
+const isFault = (status: number): boolean => [408, 429, 499].includes(status) || (status >= 500 && status !== 501);
+
+const codeOf = (error: unknown): string => {
+  const { code } = error as { code?: unknown };
+  return typeof code === "string" ? code : "";
+};
 
 const networkCodes =
   /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HPE_)/;

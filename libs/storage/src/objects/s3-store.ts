@@ -9,6 +9,7 @@ import {
   UnsatisfiableRange,
 } from "./object-store.ts";
 import { type S3Connection, S3Refusal } from "./s3-connection.ts";
+import { repeatBriefly } from "./s3-retries.ts";
 import { storeAway } from "./store-away.ts";
 import { verifiedContent } from "./verified-content.ts";
 
@@ -39,11 +40,12 @@ export function createS3Store(connection: S3Connection, presign: NonNullable<Obj
       checkKey(key);
       const { size, ifAbsent, signal } = options;
       if (size > maxSizeBytes) throw new Error(`an object of ${size} bytes exceeds the limit of one PUT`);
-      const body = size === 0 ? await empty(source) : verifiedContent(source, options);
+      const send = async () => {
+        const body = size === 0 ? await empty(source) : verifiedContent(source, options);
+        return connection.send({ method: "PUT", key, signal }, ({ upload }) => upload(key, body, options));
+      };
       try {
-        const { headers } = await connection.send({ method: "PUT", key, signal }, ({ upload }) =>
-          upload(key, body, options),
-        );
+        const { headers } = await (source instanceof Uint8Array ? repeatBriefly(send, signal) : send());
         return { etag: withoutQuotes(headers.etag), created: true };
       } catch (error) {
         if (!ifAbsent || !mayBeTaken(error)) throw error;

@@ -9,7 +9,7 @@ import {
   type StatelessContext,
 } from "@signalbox/events";
 import type { ImagePool } from "@signalbox/imaging";
-import type { ObjectFiles, ObjectStore } from "@signalbox/storage";
+import { type ObjectFiles, type ObjectStore, S3Refusal } from "@signalbox/storage";
 import type { Logger, Tracer } from "@signalbox/telemetry";
 import { failed, type RenderedVariants, renderVariants } from "./render-variants.ts";
 
@@ -30,8 +30,9 @@ const longestPauseMs = seconds(5);
 
 /**
  * Runs a job and publishes its answer. Resolves after the log accepted the answer, so the job's offset is committed
- * after it. The worker has no database to park a job in: during an outage of the store or the log it waits here; every
- * other failure becomes an answer, and the images service may ask again.
+ * after it. The worker has no database to park a job in: during an outage of the store or the log it waits here, and
+ * also while the store refuses us or the machine is full, which is no image's fault; every other failure becomes an
+ * answer, and the images service may ask again.
  */
 export async function answerJob(job: Job, context: StatelessContext, dependencies: Dependencies): Promise<void> {
   const { objects, objectFiles, imagePool, eventLog, clock, tracer, log } = dependencies;
@@ -58,7 +59,8 @@ async function throughOutages<T>(
     try {
       return await work();
     } catch (error) {
-      const isAway = isUnavailable(error) || (error instanceof PublishError && error.retriable);
+      const isAway =
+        isUnavailable(error) || error instanceof S3Refusal || (error instanceof PublishError && error.retriable);
       if (signal.aborted || !isAway) throw error;
       if (pauseMs === firstPauseMs) log.warn({ error }, "a job waits for an unavailable dependency");
       await sleep(pauseMs, undefined, { signal });
