@@ -12,10 +12,12 @@ export {
 export { entryLimit } from "./entry-limit.ts";
 export { errorBody, errorDocsAt, type Refusal } from "./error-body.ts";
 export { type DetailCode, detailCodes, type ErrorCode, errorCodes } from "./error-codes.ts";
+export { FairQueue } from "./fair-queue.ts";
 export { graphqlErrorBody, graphqlExtensions } from "./graphql-error-body.ts";
 export { namedUuidv7, newId, randomId, timeOfPublicId, uuidv7 } from "./ids.ts";
 export { camelCase, snakeCase } from "./letter-case.ts";
 export { changedMembers, type Patch, patched } from "./patch.ts";
+export { threadProcessorMs } from "./processor-time.ts";
 export { newRequestId, requestIdOf, requestIdPattern } from "./request-id.ts";
 export { isSecretName, masked, maskText } from "./secrets.ts";
 export { securityHeaders } from "./security-headers.ts";

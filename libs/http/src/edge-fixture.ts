@@ -9,6 +9,7 @@ import { AppError, type Clock, systemClock } from "@signalbox/core";
 import { createLogger, createMetrics, createTracer } from "@signalbox/telemetry";
 import { createHttpApp, type HttpAppOptions } from "./app/create-http-app.ts";
 import type { RateLimits } from "./limits/rate-limits.ts";
+import type { WorkLimits } from "./limits/work-limits.ts";
 import type { HttpContext } from "./properties.ts";
 import { httpProperties } from "./properties.ts";
 import type { Routes } from "./routes/create-routes.ts";
@@ -90,8 +91,15 @@ export function testLimits(changes: Partial<RateLimits> = {}): RateLimits {
     anonymous: testLimiter("anonymous", 1_000_000),
     failedSignIn: testLimiter("failed-sign-in", 1_000_000),
     named: {},
+    work: testWork(1_000_000_000),
     ...changes,
   };
+}
+
+/** Creates work budgets of so many bytes, and as many milliseconds. */
+export function testWork(limit: number): WorkLimits {
+  const [bytes, processorTime] = [testLimiter("bytes", limit), testLimiter("processor-time", limit)];
+  return { credential: { bytes, processorTime }, anonymous: { bytes, processorTime } };
 }
 
 /** Serves a listener on a free port until the test ends. */

@@ -27,6 +27,22 @@ const window = (milliseconds: number, what: string) =>
     effect: `Length of the window in which requests ${what} are counted.`,
   }) as const;
 
+const work = (unit: "bytes" | "ms", what: string, effect: string) =>
+  ({
+    type: "integer",
+    default: null,
+    min: 1,
+    max: 1_000_000_000_000,
+    unit,
+    secrecy: "internal",
+    reload: "restart",
+    effect: `${effect} ${what} in one window, refused ones too; above it the answer is 429.`,
+  }) as const;
+
+const bytesOf = (what: string) => work("bytes", what, "Bytes of bodies that are read for the requests of");
+const processorTimeOf = (what: string) =>
+  work("ms", what, "Processor time for bodies, documents and plans of the requests of");
+
 /** The properties of every service with a public listener. Imports nothing heavy. */
 export const httpProperties = defineProperties({
   "http.base-url": runtimeProperties["http.base-url"],
@@ -70,10 +86,20 @@ export const httpProperties = defineProperties({
     effect: "Requests of one credential in one second; the default is a third of the window's, 200 of 600.",
   },
   "http.rate-limit.credential.window": window(10_000, "of one credential"),
+  "http.rate-limit.credential.bytes": bytesOf("one credential (default: 64 KiB for each allowed request)"),
+  "http.rate-limit.credential.processor-time": processorTimeOf(
+    "one credential (default: 5 ms for each allowed request)",
+  ),
   "http.rate-limit.account.requests": rate(1_800, "of one account, with all of its credentials"),
   "http.rate-limit.account.window": window(10_000, "of one account"),
   "http.rate-limit.anonymous.requests": rate(120, "without credentials from one address"),
   "http.rate-limit.anonymous.window": window(60_000, "without credentials"),
+  "http.rate-limit.anonymous.bytes": bytesOf(
+    "one address without credentials (default: 64 KiB for each allowed request)",
+  ),
+  "http.rate-limit.anonymous.processor-time": processorTimeOf(
+    "one address without credentials (default: 25 ms for each allowed request)",
+  ),
   "http.rate-limit.failed-sign-in.requests": rate(30, "with bad credentials from one address"),
   "http.rate-limit.failed-sign-in.window": window(60_000, "with bad credentials"),
   "http.error-docs": runtimeProperties["http.error-docs"],

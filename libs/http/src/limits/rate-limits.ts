@@ -1,6 +1,7 @@
 import type { RateLimiter, RateLimitPolicy } from "@signalbox/cache";
-import { seconds } from "@signalbox/core";
+import { KiB, seconds } from "@signalbox/core";
 import type { HttpContext } from "../properties.ts";
+import type { WorkBudget, WorkLimits } from "./work-limits.ts";
 
 /** The limiters of a service, by the name that routes use. */
 export interface RateLimits {
@@ -12,7 +13,15 @@ export interface RateLimits {
   readonly anonymous: RateLimiter;
   readonly failedSignIn: RateLimiter;
   readonly named: Readonly<Record<string, RateLimiter>>;
+  readonly work: WorkLimits;
 }
+
+/** Defaults of the work budgets for each allowed request: several times what an ordinary one takes. */
+const perRequest = {
+  credential: { bytes: 64 * KiB, processorMs: 5 },
+  // A person's first visit plans and introspects more than it asks.
+  anonymous: { bytes: 64 * KiB, processorMs: 25 },
+};
 
 export interface RateLimitOptions {
   readonly context: Pick<HttpContext, "configuration">;
@@ -35,6 +44,16 @@ export function createRateLimits({
       limit: configuration.get(`http.rate-limit.${kind}.requests`),
       windowMs: configuration.get(`http.rate-limit.${kind}.window`),
     });
+  const workOf = (kind: "credential" | "anonymous"): WorkBudget => {
+    const requests = configuration.get(`http.rate-limit.${kind}.requests`);
+    const windowMs = configuration.get(`http.rate-limit.${kind}.window`);
+    const bytes = configuration.get(`http.rate-limit.${kind}.bytes`) ?? requests * perRequest[kind].bytes;
+    const ms = configuration.get(`http.rate-limit.${kind}.processor-time`) ?? requests * perRequest[kind].processorMs;
+    return {
+      bytes: limiterOf({ name: `${kind}-bytes`, limit: bytes, windowMs }),
+      processorTime: limiterOf({ name: `${kind}-processor-time`, limit: ms, windowMs }),
+    };
+  };
   const allowance = configuration.get("http.rate-limit.credential.requests");
   const burst = configuration.get("http.rate-limit.credential.burst") ?? Math.ceil(allowance / 3);
   return {
@@ -44,6 +63,7 @@ export function createRateLimits({
     anonymous: ofKind("anonymous"),
     failedSignIn: ofKind("failed-sign-in"),
     named: Object.fromEntries(policies.map((policy) => [policy.name, limiterOf(policy)])),
+    work: { credential: workOf("credential"), anonymous: workOf("anonymous") },
   };
 }
 
@@ -63,15 +83,17 @@ export interface RateLimitGroups {
   readonly anonymous: RateLimitGroup;
   readonly failedSignIn: RateLimitGroup;
   readonly named: Readonly<Record<string, RateLimitGroup>>;
+  readonly work: WorkLimits;
 }
 
 export function groupRateLimits(limits: RateLimits): RateLimitGroups {
-  const { credentialBurst, credential, account, anonymous, failedSignIn, named } = limits;
+  const { credentialBurst, credential, account, anonymous, failedSignIn, named, work } = limits;
   return {
     caller: groupOf(credentialBurst, credential, account),
     anonymous: groupOf(anonymous),
     failedSignIn: groupOf(failedSignIn),
     named: Object.fromEntries(Object.entries(named).map(([name, limiter]) => [name, groupOf(limiter)])),
+    work,
   };
 }
 
