@@ -101,6 +101,19 @@ test("fields of different places and names do not count together", () => {
   assert.equal(codeOf(`{ a { ${repeated(130, () => "x")} b { ${repeated(130, () => "x")} } } }`), null);
 });
 
+test("a document has a bounded number of shapes, however often each condition stands in it", () => {
+  const shapes = (count: number) => `{ ${repeated(count, (at) => `a @include(if: $v${at}) b @skip(if: $v${at})`)} }`;
+  const codeWith = (count: number) => {
+    try {
+      assertWithinLimits(parse(shapes(count)), { ...limits, rootFieldsMax: 100, directivesMax: 100 });
+      return null;
+    } catch (error) {
+      return (error as GraphQLError).extensions.code;
+    }
+  };
+  assert.deepEqual([codeWith(8), codeWith(9)], [null, "LIMIT_DIRECTIVES"]);
+});
+
 const schema = buildSchema(`
   type Query { viewer: Account settings: Settings }
   type Mutation { rename(name: String): Payload }

@@ -1,4 +1,4 @@
-import { type DocumentNode, GraphQLError, Kind, type SelectionSetNode } from "graphql";
+import { type DocumentNode, GraphQLError, Kind, type SelectionSetNode, visit } from "graphql";
 import { isIntrospection } from "./introspection-cost.ts";
 
 /** The static limits of a document (CONTRACT §8), checked before any planning or fetch. */
@@ -45,6 +45,8 @@ class Place {
 const visitedFieldsMax = 20_000;
 /** One field two hundred times. Validation takes 10 to 20 ms for so many, and the next document waits. */
 const pairsMax = 20_000;
+/** Each combination of their values is a shape of its own, with its own plan: 256. */
+const conditionsMax = 8;
 /** Each may answer with the whole schema, and tools ask for one. */
 const introspectionsMax = 1;
 
@@ -60,6 +62,19 @@ export function assertWithinLimits(document: DocumentNode, limits: OperationLimi
   refuseAbove("LIMIT_ROOT_FIELDS", "number of root fields", measures.rootFields, limits.rootFieldsMax);
   refuseAbove("LIMIT_ROOT_FIELDS", "number of introspection fields", measures.introspections, introspectionsMax);
   refuseAbove("LIMIT_DIRECTIVES", "number of directives", measures.directives, limits.directivesMax);
+  refuseAbove("LIMIT_DIRECTIVES", "number of variables in @skip and @include", conditionsIn(document), conditionsMax);
+}
+
+/** Counts the variables on which the shape of the document depends. */
+function conditionsIn(document: DocumentNode): number {
+  const found = new Set<string>();
+  visit(document, {
+    Directive({ name, arguments: given = [] }) {
+      if (name.value !== "skip" && name.value !== "include") return;
+      for (const { value } of given) if (value.kind === Kind.VARIABLE) found.add(value.name.value);
+    },
+  });
+  return found.size;
 }
 
 function refuseAbove(code: string, what: string, found: number, max: number): void {
