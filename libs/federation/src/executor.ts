@@ -9,8 +9,8 @@ import {
 } from "graphql";
 import { type Variables, variableTexts } from "./documents/argument-values.ts";
 import { requiredFields } from "./documents/canonical-operation.ts";
-import { createPlanStore } from "./planning/plan-store.ts";
-import { openPlanner, PlanRefused } from "./planning/planner.ts";
+import { type PlanCaller, PlanStore } from "./planning/plan-store.ts";
+import { PlannerThread, PlanRefused } from "./planning/planner.ts";
 import { plannerSupergraph } from "./planning/planner-supergraph.ts";
 import { createPreparation } from "./prepared-operations.ts";
 import { runPlan } from "./running/run-plan.ts";
@@ -37,6 +37,8 @@ interface Execution<Context> {
   readonly variables: Variables;
   /** Passed to `send` with each fetch. Aborting an operation aborts its fetches. */
   readonly context: Context;
+  /** Waits for and pays a plan that is not known yet. */
+  readonly caller: PlanCaller;
 }
 
 /** The answer to an operation. */
@@ -66,7 +68,10 @@ export interface Executor<Context> {
   close(): Promise<void>;
 }
 
+/** Most operations that wait for a plan; beyond it, the last one of the caller with the most of them is refused. */
 const waitingMax = 200;
+/** Who plans in advance: with one turn among the callers, and without a charge. */
+const ownCaller: PlanCaller = { id: "in advance", admit() {}, charge() {} };
 
 /**
  * Opens an executor for a supergraph. It is immutable: another supergraph needs another executor.
@@ -75,22 +80,24 @@ const waitingMax = 200;
  */
 export async function openExecutor<Context>(options: ExecutorOptions<Context>): Promise<Executor<Context>> {
   const { supergraphSdl, send, planMsMax, planBytesMax } = options;
-  const planner = await openPlanner(plannerSupergraph(supergraphSdl), { planMsMax, waitingMax });
-  const schema = buildSchema(planner.apiSchemaSdl, { assumeValid: true, noLocation: true });
+  const planner = new PlannerThread(plannerSupergraph(supergraphSdl), planMsMax);
+  const { apiSchemaSdl } = await planner.start();
+  const schema = buildSchema(apiSchemaSdl, { assumeValid: true, noLocation: true });
   const supergraph = buildASTSchema(parse(supergraphSdl, { noLocation: true }), { assumeValid: true });
+  const plans = new PlanStore(planner, supergraph, planBytesMax, waitingMax);
   const prepare = createPreparation({
     schema,
     supergraph,
     reserved: requiredFields(supergraphSdl),
-    planOf: createPlanStore(planner, supergraph, planBytesMax),
+    plans,
     bytesMax: planBytesMax,
   });
 
   return {
     schema,
-    async execute({ text, document, operation, variables, context }) {
+    async execute({ text, document, operation, variables, context, caller }) {
       const refused = (error: unknown): Executed => refusalOf(error);
-      const prepared = await prepare(text, document, operation, variables).catch(refused);
+      const prepared = await prepare(text, document, operation, variables, caller).catch(refused);
       if ("errors" in prepared) return prepared;
       const { canonical, plan, writer } = prepared;
       if (!writer) return { uncovered: plan.uncovered ?? "" };
@@ -105,9 +112,12 @@ export async function openExecutor<Context>(options: ExecutorOptions<Context>): 
       return { data, errors, objects: answer.objects, flawedSubgraphs: answer.flawedSubgraphs };
     },
     async prepare({ text, document, operation, variables }) {
-      await prepare(text, document, operation, variables);
+      await prepare(text, document, operation, variables, ownCaller);
     },
-    close: () => planner.close(),
+    async close() {
+      plans.close();
+      await planner.close();
+    },
   };
 }
 

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { GraphQLSchema } from "graphql";
 import { supergraphs } from "../test/supergraphs.ts";
 import { TestSupergraph } from "../test/test-supergraph.ts";
-import { createPlanStore } from "./planning/plan-store.ts";
-import { openPlanner, PlanRefused } from "./planning/planner.ts";
+import { PlannerThread, PlanRefused } from "./planning/planner.ts";
 import { JsonText } from "./writing/json-text.ts";
 
 const { supergraphSdl } = new TestSupergraph(supergraphs.shop);
@@ -19,46 +17,32 @@ function hard(depth: number): string {
   return `{organization{id size} ${["a", "b", "c", "d"].map((name) => `${name}:friends(first:1)${below}`).join(" ")}}`;
 }
 
-test("an operation that takes too long to plan is refused, and those behind it get their plans", async () => {
-  const planner = await openPlanner(supergraphSdl, { planMsMax: 200, waitingMax: 10 });
-  try {
-    const tooHard = planner.plan(`{me${hard(6)}}`);
-    const behind = planner.plan("{me{id}}");
-    await assert.rejects(tooHard, isRefused("LIMIT_COST"));
-    assert.equal((await behind).node?.kind, "Fetch");
-  } finally {
-    await planner.close();
-  }
+test("an operation that takes too long to plan is refused, and those behind it get their plans", async (t) => {
+  const planner = new PlannerThread(supergraphSdl, 200);
+  await planner.start();
+  t.after(() => planner.close());
+  const { plan, processorMs } = await planner.plan(`{me${hard(6)}}`);
+  assert.ok(isRefused("LIMIT_COST")(plan));
+  assert.equal(processorMs, 200, "it is charged for what it took");
+  const behind = (await planner.plan("{me{id}}")).plan;
+  assert.equal("kind" in behind && behind.node?.kind, "Fetch");
 });
 
-test("more operations than may wait are refused at once, and so are all when it closes", async () => {
-  const planner = await openPlanner(supergraphSdl, { planMsMax: 5_000, waitingMax: 1 });
-  const first = planner.plan("{me{id}}");
-  const second = planner.plan("{me{handle}}");
-  assert.throws(() => planner.plan("{me{__typename}}"), isRefused("UNAVAILABLE"));
-  await first;
-  await second;
+test("a plan tells the processor time that it took", async (t) => {
+  const planner = new PlannerThread(supergraphSdl, 5_000);
+  await planner.start();
+  t.after(() => planner.close());
+  const { processorMs } = await planner.plan(`{me${hard(2)}}`);
+  assert.ok(processorMs > 0);
+});
+
+test("a closed planner refuses what it is asked", async () => {
+  const planner = new PlannerThread(supergraphSdl, 5_000);
+  await planner.start();
   const last = planner.plan("{users(limit:1){id}}");
-  const refused = assert.rejects(last, isRefused("UNAVAILABLE"));
   await planner.close();
-  await refused;
-  assert.throws(() => planner.plan("{me{id}}"), isRefused("UNAVAILABLE"));
-});
-
-test("an operation that is being planned is not planned twice, and a refusal is not remembered", async () => {
-  let asked = 0;
-  const answers = [
-    Promise.reject(new PlanRefused("UNAVAILABLE", "Too many.")),
-    Promise.resolve({ kind: "QueryPlan" as const }),
-  ];
-  const planOf = createPlanStore({ plan: () => answers[asked++] ?? assert.fail() }, new GraphQLSchema({}), 1_000_000);
-  const [one, two] = [planOf("{a}"), planOf("{a}")];
-  await assert.rejects(async () => one, isRefused("UNAVAILABLE"));
-  await assert.rejects(async () => two, isRefused("UNAVAILABLE"));
-  assert.equal(asked, 1);
-  const plan = await planOf("{a}");
-  assert.equal(await planOf("{a}"), plan);
-  assert.equal(asked, 2);
+  assert.ok(isRefused("UNAVAILABLE")((await last).plan));
+  assert.ok(isRefused("UNAVAILABLE")((await planner.plan("{me{id}}")).plan));
 });
 
 test("what is added stands in its order, and a cut takes back what came later, however much was joined before", () => {

@@ -4,7 +4,7 @@ import type { Variables } from "./documents/argument-values.ts";
 import { type CanonicalOperation, type CanonicalRules, canonicalOperation } from "./documents/canonical-operation.ts";
 import { conditionsOf, printConditions } from "./documents/conditions.ts";
 import { type CompiledPlan, compilePlan } from "./planning/compiled-plan.ts";
-import type { PlanOf } from "./planning/plan-store.ts";
+import type { PlanCaller, PlanStore } from "./planning/plan-store.ts";
 import { TypeNames } from "./planning/representation.ts";
 import { SelectionWriter } from "./writing/selection-writer.ts";
 
@@ -23,12 +23,12 @@ const entryBytes = 2_048;
 /** Prepares documents for execution, and caches those in use. */
 export function createPreparation({
   supergraph,
-  planOf,
+  plans,
   bytesMax,
   ...rules
 }: CanonicalRules & {
   readonly supergraph: GraphQLSchema;
-  readonly planOf: PlanOf;
+  readonly plans: PlanStore;
   readonly bytesMax: number;
 }) {
   const types = new TypeNames(supergraph);
@@ -38,19 +38,20 @@ export function createPreparation({
     sizeCalculation: ({ canonical }, key) => entryBytes + 2 * key.length + bytesPerField * canonical.fieldCount,
   });
 
-  /** @throws PlanRefused */
+  /** @throws PlanRefused, and what the caller's `admit` throws */
   return async function prepare(
     text: string,
     document: DocumentNode,
     operation: OperationDefinitionNode,
     variables: Variables,
+    caller: PlanCaller,
   ): Promise<PreparedOperation> {
     const conditions = conditionsOf(document, operation, variables);
     const key = `${operation.name?.value ?? ""} ${printConditions(conditions)} ${text}`;
     const known = prepared.get(key);
     if (known) return known;
     const canonical = canonicalOperation(rules, document, operation, conditions);
-    const plan = canonical.text === null ? unplanned : await planOf(canonical.text);
+    const plan = canonical.text === null ? unplanned : await plans.planOf(canonical.text, caller);
     const made = { canonical, plan, writer: plan.uncovered === null ? writerOf(canonical, plan, operation) : null };
     prepared.set(key, made);
     return made;

@@ -4,7 +4,7 @@ import { getOperationAST, isObjectType, parse } from "graphql";
 import type { Executed } from "../src/executor.ts";
 import type { Loss } from "../src/running/subgraph-port.ts";
 import { supergraphs } from "./supergraphs.ts";
-import { type SupergraphSource, TestSupergraph } from "./test-supergraph.ts";
+import { type SupergraphSource, TestSupergraph, testCaller } from "./test-supergraph.ts";
 
 const shop = new TestSupergraph(supergraphs.shop);
 after(() => shop.close());
@@ -15,7 +15,7 @@ async function run(graph: TestSupergraph, text: string, variables: Record<string
   assert.ok(operation);
   graph.sent.length = 0;
   const executor = await graph.open();
-  return executor.execute({ text, document, operation, variables, context: null });
+  return executor.execute({ text, document, operation, variables, context: null, caller: testCaller });
 }
 
 async function dataOf(graph: TestSupergraph, text: string, variables: Record<string, unknown> = {}) {

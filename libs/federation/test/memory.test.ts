@@ -5,7 +5,7 @@ import { runInNewContext } from "node:vm";
 import { getOperationAST, parse } from "graphql";
 import { openExecutor } from "../src/executor.ts";
 import { supergraphs } from "./supergraphs.ts";
-import { TestSupergraph } from "./test-supergraph.ts";
+import { TestSupergraph, testCaller } from "./test-supergraph.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
@@ -37,7 +37,14 @@ test("what is kept of documents that nobody sends twice takes the bytes that it 
     const text = unseen(at);
     const document = parse(text, { noLocation: true });
     const operation = getOperationAST(document) ?? assert.fail();
-    const answer = await executor.execute({ text, document, operation, variables: {}, context: null });
+    const answer = await executor.execute({
+      text,
+      document,
+      operation,
+      variables: {},
+      context: null,
+      caller: testCaller,
+    });
     assert.deepEqual("errors" in answer && answer.errors, []);
   };
   let before = 0;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { getOperationAST, parse } from "graphql";
-import { type SupergraphSource, TestSupergraph } from "./test-supergraph.ts";
+import { type SupergraphSource, TestSupergraph, testCaller } from "./test-supergraph.ts";
 
 const owner = `type Query { p: P } type P @key(fields: "id") { id: ID! price(in: Int): Int box: Box lid: Box }
   type Box { price(in: Int): Int }`;
@@ -51,7 +51,14 @@ async function assertMerged(source: SupergraphSource, text: string): Promise<voi
   const operation = getOperationAST(document) ?? assert.fail();
   try {
     const executor = await graph.open();
-    const answer = await executor.execute({ text, document, operation, variables: {}, context: null });
+    const answer = await executor.execute({
+      text,
+      document,
+      operation,
+      variables: {},
+      context: null,
+      caller: testCaller,
+    });
     if ("uncovered" in answer) assert.fail(answer.uncovered);
     assert.deepEqual(answer.errors, []);
     assert.deepEqual(JSON.parse(answer.data), JSON.parse(JSON.stringify((await graph.merged(document, {})).data)));
@@ -94,7 +101,14 @@ test("an interface without objects is an error of its own fields, and its other 
   const ask = async (text: string) => {
     const document = parse(text);
     const operation = getOperationAST(document) ?? assert.fail();
-    const answer = await (await graph.open()).execute({ text, document, operation, variables: {}, context: null });
+    const answer = await (await graph.open()).execute({
+      text,
+      document,
+      operation,
+      variables: {},
+      context: null,
+      caller: testCaller,
+    });
     if ("uncovered" in answer) assert.fail(answer.uncovered);
     return [JSON.parse(answer.data), answer.errors.map(({ path, message }) => `${path?.join(".")}: ${message}`)];
   };

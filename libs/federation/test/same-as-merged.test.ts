@@ -6,7 +6,7 @@ import { type GraphQLFormattedError, getOperationAST, parse, validate } from "gr
 import type { Executed } from "../src/executor.ts";
 import { OperationMaker } from "./operations.ts";
 import { supergraphs } from "./supergraphs.ts";
-import { TestSupergraph } from "./test-supergraph.ts";
+import { TestSupergraph, testCaller } from "./test-supergraph.ts";
 
 /** Number of operations per property. `npm run test:long -- fuzzing` runs ten thousand in all. */
 const numRuns = Number(process.env.FEDERATION_RUNS ?? 150);
@@ -91,7 +91,7 @@ async function bothAnswers(graph: TestSupergraph, made: readonly number[]) {
   const operation = getOperationAST(document);
   assert.ok(operation);
   const executor = await graph.open();
-  const answer = await executor.execute({ text, document, operation, variables, context: null });
+  const answer = await executor.execute({ text, document, operation, variables, context: null, caller: testCaller });
   assert.ok("data" in answer, `${JSON.stringify(answer)} ${text}`);
   const expected = await graph.merged(document, variables);
   return { expected, answer: answer as Executed & { errors: readonly GraphQLFormattedError[] }, text };

@@ -20,6 +20,9 @@ export interface SupergraphSource {
   readonly rules: WorldRules;
 }
 
+/** A caller without a budget. */
+export const testCaller = { id: "test", admit() {}, charge() {} };
+
 /** Replaces a subgraph's answer; null lets the subgraph answer. */
 type Instead = (request: SubgraphRequest<unknown>) => SubgraphAnswer | null;
 

@@ -13,7 +13,7 @@ export {
 } from "./idempotency/idempotency-store.ts";
 export { sealedAnswers } from "./idempotency/stored-answer.ts";
 export { createRateLimits, policyItem, type RateLimits, remainderItem } from "./limits/rate-limits.ts";
-export { admitWork, chargeProcessorTime, type Payer, turnOf, type WorkLimits } from "./limits/work-limits.ts";
+export { admitWork, chargeProcessorTime, turnOf, type WorkLimits } from "./limits/work-limits.ts";
 export {
   cursorMark,
   cursorOf,

@@ -50,6 +50,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     location,
     clients,
     why,
+    work: rateLimits.work,
     accessStates,
     tracer,
     clock,
@@ -61,7 +62,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     throw unreadable("graphql.supergraph", location, `a supergraph: ${error.message}`);
   });
   runner.defer("supergraph", () => supergraph.close());
-  const operations = await openOperations(context, { limiterOf, supergraph });
+  const operations = await openOperations(context, { limiterOf, rateLimits, supergraph });
   const openapi = { title: "Signalbox query endpoint", version: "1" };
   const schema = () => supergraph.schema;
   const live = await openLive({ context, eventLog, operations, schema, authenticator, accessStates, rateLimits });
@@ -70,7 +71,6 @@ export async function createService(context: ServiceContext<Properties>): Promis
     showsSchema: () => configuration.get("graphql.introspection"),
   };
   const hasPage = () => configuration.get("graphql.graphiql") && configuration.get("graphql.introspection");
-  const showsDocs = () => configuration.get("docs.enabled");
   const mounts = consoleMount(configuration);
   const front = frontPageOf(configuration);
   const { routes } = serviceEdges({
@@ -84,7 +84,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
       security: { contact: configuration.get("http.security-contact"), clock },
       front,
       hasPage,
-      showsDocs,
+      showsDocs: () => configuration.get("docs.enabled"),
     },
   });
   const own = openApiDocument(routes, openapi);
@@ -114,7 +114,7 @@ const frontPageOf = (configuration: ServiceContext<Properties>["configuration"])
 /** Opens the executor of operations, with its cost limits. */
 async function openOperations(
   context: ServiceContext<Properties>,
-  { limiterOf, supergraph }: Pick<EdgeLimits, "limiterOf"> & { readonly supergraph: CurrentSupergraph },
+  { limiterOf, rateLimits, supergraph }: Omit<EdgeLimits, "cache"> & { readonly supergraph: CurrentSupergraph },
 ): Promise<Operations> {
   const { configuration, log, metrics, clock } = context;
   const isEnforced = configuration.get("graphql.limits.mode") === "enforce";
@@ -141,6 +141,7 @@ async function openOperations(
     anonymousTokensMax: () => configuration.get("graphql.limits.anonymous-tokens"),
     documentCacheBytesMax: configuration.get("graphql.document-cache.bytes-max"),
     costLimits,
+    work: rateLimits.work,
   });
   const responseBytesMax = () => configuration.get("graphql.limits.response");
   const deadlineMs = configuration.get("graphql.deadline");

@@ -48,3 +48,17 @@ test("with graphql.limits.mode=measure the cost is told and nothing is refused",
   await measuring.close();
   assert.deepEqual([answer.status, answer.body.errors, costsOf(answer)], [200, undefined, ["102", "3"]]);
 });
+
+test("the work for new operations is charged to their caller, who waits when the budget is used up", async (t) => {
+  const working = await startGateway({ "http.rate-limit.credential.processor-time": 60 });
+  t.after(() => working.close());
+  const person = testPerson();
+  const members = ["id", "displayName", "locale", "timezone", "state", "createdAt", "updatedAt"];
+  // Each is a shape of its own, so each needs a plan.
+  const unseen = (at: number) => `{ viewer { ${members.filter((_, bit) => (at >> bit) & 1).join(" ")} } }`;
+  let answer = await working.query(person, unseen(1));
+  for (let at = 2; answer.status === 200 && at < 128; at++) answer = await working.query(person, unseen(at));
+  assert.deepEqual([answer.status, answer.body.errors[0].extensions.code], [429, "RATE_LIMITED"]);
+  assert.ok(Number(answer.headers.get("retry-after")) >= 1);
+  assert.equal((await working.query(testPerson(), unseen(1))).status, 200, "another credential has its own");
+});

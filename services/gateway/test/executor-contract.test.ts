@@ -19,6 +19,7 @@ import {
 import { getIntrospectionQuery, getOperationAST, parse } from "graphql";
 import type { LiveEvent } from "../src/live/live-event.ts";
 import { entityVariable, liveOperationOf } from "../src/live/live-operation.ts";
+import { unlimitedWork } from "../src/operations/test-operations.ts";
 import { properties } from "../src/properties.ts";
 import { openSupergraph } from "../src/supergraph/open-supergraph.ts";
 import type { KeyedOperation, OperationContext } from "../src/supergraph/subgraph-sender.ts";
@@ -97,6 +98,7 @@ for (const executor of executors) {
         log: context.log,
         runner: context.runner,
         why: async () => [],
+        work: unlimitedWork,
       });
     before(async () => {
       supergraph = await open();

@@ -1,6 +1,7 @@
 import { parentPort, threadId, workerData } from "node:worker_threads";
 import { operationFromDocument, ROUTER_SUPPORTED_SUPERGRAPH_FEATURES, Supergraph } from "@apollo/federation-internals";
 import { QueryPlanner } from "@apollo/query-planner";
+import { threadProcessorMs } from "@signalbox/core";
 import { parse, printSchema } from "graphql";
 import type { PlanAnswer, PlanQuestion, PlanWorkerData } from "./planning-messages.ts";
 
@@ -25,10 +26,12 @@ planFor("{__typename}");
 port.postMessage({ apiSchemaSdl: printSchema(apiSchema.toGraphQLJSSchema()) });
 
 function answer(id: number, text: string): PlanAnswer {
+  const startedMs = threadProcessorMs();
   try {
-    return { id, plan: planFor(text) };
+    const plan = planFor(text);
+    return { id, plan, processorMs: threadProcessorMs() - startedMs };
   } catch (error) {
-    return { id, fault: (error as Error).message };
+    return { id, fault: (error as Error).message, processorMs: threadProcessorMs() - startedMs };
   }
 }
 

@@ -12,25 +12,15 @@ export class PlanRefused extends Error {
   }
 }
 
-export interface PlannerOptions {
-  /** Processor time for one plan. Elapsed time would refuse plans on a busy machine. */
-  readonly planMsMax: number;
-  /** Maximum number of waiting operations. */
-  readonly waitingMax: number;
+/** The plan of an operation, or the reason for having none, and the processor time that either took. */
+export interface Planned {
+  readonly plan: QueryPlan | Error;
+  readonly processorMs: number;
 }
 
+/** Plans one canonical operation at a time. Never rejects. */
 export interface Planner {
-  /** SDL of the public schema. */
-  readonly apiSchemaSdl: string;
-  /** Plans a canonical operation. @throws PlanRefused */
-  plan(text: string): Promise<QueryPlan>;
-  close(): Promise<void>;
-}
-
-interface Waiting {
-  readonly text: string;
-  readonly resolve: (plan: QueryPlan) => void;
-  readonly reject: (error: Error) => void;
+  plan(text: string): Promise<Planned>;
 }
 
 const evaluatedPlansMax = 10_000;
@@ -42,27 +32,27 @@ const youngHeapMaxMiB = 12;
 /** A thread that has no plan after this number of checks is stuck, however busy the machine is. */
 const looksMax = 40;
 
-/** Starts the planning thread. Plans are made one at a time; a thread that takes too long for one is replaced. */
-export async function openPlanner(supergraphSdl: string, options: PlannerOptions): Promise<Planner> {
-  const line = new PlanningLine(supergraphSdl, options);
-  const { apiSchemaSdl } = await line.start();
-  return { apiSchemaSdl, plan: (text) => line.plan(text), close: () => line.close() };
+/** An operation that is being planned. */
+interface InHand {
+  readonly id: number;
+  readonly text: string;
+  readonly settle: (planned: Planned) => void;
 }
 
-/** The queue of operations to plan, and the planning thread. */
-class PlanningLine {
+/** The planning thread. One that takes too long for a plan is replaced. */
+export class PlannerThread implements Planner {
   readonly #data: PlanWorkerData;
-  readonly #options: PlannerOptions;
-  readonly #waiting: Waiting[] = [];
+  readonly #planMsMax: number;
   #worker: Worker | null = null;
-  #inHand: Waiting | null = null;
+  #inHand: InHand | null = null;
   #isReady = false;
   #isClosed = false;
   #lastId = 0;
 
-  constructor(supergraphSdl: string, options: PlannerOptions) {
+  /** `planMsMax` is processor time for one plan: elapsed time would refuse plans on a busy machine. */
+  constructor(supergraphSdl: string, planMsMax: number) {
     this.#data = { supergraphSdl, evaluatedPlansMax, pathsMax };
-    this.#options = options;
+    this.#planMsMax = planMsMax;
   }
 
   /** Resolves when the thread can plan. */
@@ -81,24 +71,25 @@ class PlanningLine {
         worker.on("message", (answer: PlanAnswer) => this.#settle(worker, answer));
         this.#isReady = true;
         resolve(ready);
-        this.#next();
+        this.#ask();
       });
       // Running out of memory ends here too.
       worker.once("error", (error) => {
         if (this.#isReady) return this.#replace(worker, this.#lastId);
         this.#worker = null;
-        this.#refuseAll("The query planner failed to start.");
+        this.#end({ plan: new PlanRefused("UNAVAILABLE", "The query planner failed to start."), processorMs: 0 });
         reject(error);
       });
     });
   }
 
-  plan(text: string): Promise<QueryPlan> {
-    if (this.#isClosed || this.#waiting.length >= this.#options.waitingMax)
-      throw new PlanRefused("UNAVAILABLE", "Too many operations are waiting to be planned. Try again.");
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ text, resolve, reject });
-      this.#next();
+  plan(text: string): Promise<Planned> {
+    return new Promise((settle) => {
+      this.#inHand = { id: ++this.#lastId, text, settle };
+      if (this.#isClosed) return this.#end(stopping());
+      // A thread that ended is replaced at the next request.
+      if (this.#worker === null) this.start().catch(() => {});
+      else this.#ask();
     });
   }
 
@@ -106,69 +97,63 @@ class PlanningLine {
     this.#isClosed = true;
     const worker = this.#worker;
     this.#worker = null;
-    this.#refuseAll("The service is stopping.");
+    this.#end(stopping());
     await worker?.terminate();
   }
 
-  #refuseAll(why: string): void {
-    for (const { reject } of [...this.#waiting.splice(0), ...(this.#inHand ? [this.#inHand] : [])])
-      reject(new PlanRefused("UNAVAILABLE", why));
-    this.#inHand = null;
-  }
-
-  #next(): void {
-    // A thread that ended is replaced at the next request.
-    if (this.#worker === null && !this.#isClosed) this.start().catch(() => {});
+  #ask(): void {
     const worker = this.#worker;
-    if (!worker || !this.#isReady || this.#inHand) return;
-    const next = this.#waiting.shift();
-    if (!next) return;
-    this.#inHand = next;
-    const question: PlanQuestion = { id: ++this.#lastId, text: next.text };
+    if (!worker || !this.#isReady || !this.#inHand) return;
+    const { id, text } = this.#inHand;
+    const question: PlanQuestion = { id, text };
     worker.ref();
     worker.postMessage(question);
-    void this.#watch(worker, question.id);
+    void this.#watch(worker, id);
   }
 
   /** Terminates the thread when its plan takes too much processor time. */
   async #watch(worker: Worker, id: number): Promise<void> {
-    const { planMsMax } = this.#options;
     const startedCpuMs = await cpuMsOf(worker);
     for (let looks = 0; this.#isPlanning(worker, id); looks++) {
-      await new Promise((resolve) => setTimeout(resolve, planMsMax / 2).unref());
+      await new Promise((resolve) => setTimeout(resolve, this.#planMsMax / 2).unref());
       if (!this.#isPlanning(worker, id)) return;
       const usedMs = (await cpuMsOf(worker)) - startedCpuMs;
-      if (usedMs > planMsMax || looks > looksMax) this.#replace(worker, id);
+      if (usedMs > this.#planMsMax || looks > looksMax) this.#replace(worker, id);
     }
   }
 
   #isPlanning(worker: Worker, id: number): boolean {
-    return this.#worker === worker && this.#inHand !== null && this.#lastId === id;
+    return this.#worker === worker && this.#inHand?.id === id;
   }
 
   #settle(worker: Worker, answer: PlanAnswer): void {
-    const settled = this.#inHand;
-    if (this.#worker !== worker || !settled || answer.id !== this.#lastId) return;
-    this.#inHand = null;
+    if (!this.#isPlanning(worker, answer.id)) return;
     worker.unref();
-    if ("plan" in answer) settled.resolve(answer.plan);
-    else settled.reject(new Error(`the planner failed: ${answer.fault}`));
-    this.#next();
+    const plan = "plan" in answer ? answer.plan : new Error(`the planner failed: ${answer.fault}`);
+    this.#end({ plan, processorMs: answer.processorMs });
   }
 
-  /** Refuses the operation in progress; the others wait for the next thread. */
+  /** Refuses the operation in progress; the next one gets another thread. */
   #replace(worker: Worker, id: number): void {
     if (this.#worker !== worker || this.#lastId !== id) return;
     this.#worker = null;
     this.#isReady = false;
-    this.#inHand?.reject(
-      new PlanRefused("LIMIT_COST", "This operation takes too long to plan. Request fewer fields at once."),
-    );
-    this.#inHand = null;
     void worker.terminate();
-    if (this.#waiting.length > 0) this.#next();
+    const tooHard = "This operation takes too long to plan. Request fewer fields at once.";
+    this.#end({ plan: new PlanRefused("LIMIT_COST", tooHard), processorMs: this.#planMsMax });
+  }
+
+  #end(planned: Planned): void {
+    const ended = this.#inHand;
+    this.#inHand = null;
+    ended?.settle(planned);
   }
 }
+
+const stopping = (): Planned => ({
+  plan: new PlanRefused("UNAVAILABLE", "The service is stopping."),
+  processorMs: 0,
+});
 
 async function cpuMsOf(worker: Worker): Promise<number> {
   const { user, system } = await worker.cpuUsage().catch(() => ({ user: 0, system: 0 }));

@@ -16,6 +16,8 @@ export interface PlanQuestion {
   readonly text: string;
 }
 
-export type PlanAnswer =
-  | { readonly id: number; readonly plan: QueryPlan }
-  | { readonly id: number; readonly fault: string };
+/** A plan or the fault of the planner, with the processor time that it took. */
+export type PlanAnswer = { readonly id: number; readonly processorMs: number } & (
+  | { readonly plan: QueryPlan }
+  | { readonly fault: string }
+);

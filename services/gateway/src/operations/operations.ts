@@ -1,5 +1,5 @@
 import { requirePortal } from "@signalbox/auth";
-import { type Clock, MiB } from "@signalbox/core";
+import { type Clock, graphqlExtensions, isAppError, MiB } from "@signalbox/core";
 import { requestFingerprint } from "@signalbox/http";
 import type { Logger, Metrics } from "@signalbox/telemetry";
 import {
@@ -182,10 +182,18 @@ async function resolve(
 ): Promise<FormattedExecutionResult> {
   const { signal, release } = endOf(query.operation, never, deadlineMs);
   const context: OperationContext = { ...asking, keyed: null, fetches: [], signal };
-  const { data, errors } = await run({ supergraph, log }, query, context).finally(release);
-  return { data: JSON.parse(data), errors: maskErrors(errors, asking.requestId, log) };
+  try {
+    const { data, errors } = await run({ supergraph, log }, query, context);
+    return { data: JSON.parse(data), errors: maskErrors(errors, asking.requestId, log) };
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return { data: null, errors: [{ message: error.message, extensions: graphqlExtensions(error) }] };
+  } finally {
+    release();
+  }
 }
 
+/** @throws AppError `rate_limited` before anything is fetched, when the caller's budget for plans is used up */
 async function run(
   { supergraph, log }: Pick<Dependencies, "supergraph" | "log">,
   { query, document, operation, operationName, variables }: Runnable,
@@ -194,6 +202,7 @@ async function run(
   try {
     return await supergraph.execute({ query, document, operation, operationName, variables }, context);
   } catch (error) {
+    if (isAppError(error) && error.code === "rate_limited") throw error;
     log.error({ error, requestId: context.requestId }, "an operation failed");
     return { data: "null", objects: 0, errors: [{ message: "Something went wrong on our side." }] };
   }

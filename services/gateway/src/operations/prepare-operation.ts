@@ -1,4 +1,6 @@
+import { threadProcessorMs } from "@signalbox/core";
 import { createDocumentCache } from "@signalbox/graphql";
+import { admitWork, chargeProcessorTime, type WorkLimits } from "@signalbox/http";
 import type { DocumentNode, GraphQLError } from "graphql";
 import type { Documents } from "../documents/documents.ts";
 import type { OperationRequest } from "../documents/operation-request.ts";
@@ -16,6 +18,8 @@ interface PreparationDependencies {
   readonly anonymousTokensMax: () => number;
   readonly documentCacheBytesMax: number;
   readonly costLimits: CostLimits;
+  /** What callers may spend on checks. */
+  readonly work: WorkLimits;
 }
 
 /** A refused or runnable operation, with the text of its document. */
@@ -31,7 +35,7 @@ export type Preparation = ReturnType<typeof createPreparation>;
 
 /** Finds the operation of a request: its document parsed, limited, validated and judged by its cost. */
 export function createPreparation(dependencies: PreparationDependencies) {
-  const { supergraph, documents, limits, anonymousTokensMax, documentCacheBytesMax, costLimits } = dependencies;
+  const { supergraph, documents, limits, anonymousTokensMax, documentCacheBytesMax, costLimits, work } = dependencies;
   const checked = createDocumentCache({
     bytesMax: documentCacheBytesMax,
     limits: () => ({ ...limits(), schema: supergraph.schema }),
@@ -39,11 +43,22 @@ export function createPreparation(dependencies: PreparationDependencies) {
   });
 
   /**
-   * Finds the operation of a request, without running it and without a charge; the caller is null for a request that
-   * was admitted before. @throws AppError `rate_limited` when the caller's cost limit is used up
+   * Finds the operation of a request, without running it and without a charge of its cost; the caller is null for a
+   * request that was admitted before. @throws AppError `rate_limited` when one of the caller's limits is used up
    */
   function find(request: OperationRequest, carried: Carried, caller: Charged | null): Prepared {
-    if (caller) costLimits.admit(caller);
+    if (!caller) return findFree(request, carried, caller);
+    costLimits.admit(caller);
+    admitWork(work, caller);
+    const startedMs = threadProcessorMs();
+    try {
+      return findFree(request, carried, caller);
+    } finally {
+      chargeProcessorTime(work, caller, threadProcessorMs() - startedMs);
+    }
+  }
+
+  function findFree(request: OperationRequest, carried: Carried, caller: Charged | null): Prepared {
     const found = documents.find(request);
     if ("refusal" in found) return refusedWith(found.refusal, request.query ?? "");
     const { text: query } = found;

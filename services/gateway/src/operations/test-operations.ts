@@ -1,4 +1,6 @@
+import type { RateLimiter } from "@signalbox/cache";
 import { MiB, systemClock } from "@signalbox/core";
+import type { WorkLimits } from "@signalbox/http";
 import { createLogger, createMetrics } from "@signalbox/telemetry";
 import { openDocuments } from "../documents/documents.ts";
 import type { Supergraph } from "../supergraph/supergraph.ts";
@@ -11,6 +13,7 @@ interface Wanted {
   readonly supergraph: Omit<Supergraph, "prepare">;
   /** Default: every operation is free. */
   readonly costLimits?: CostLimits;
+  readonly work?: WorkLimits;
   readonly limits?: () => Partial<DocumentRules>;
   readonly anonymousTokensMax?: number;
   readonly documentCacheBytesMax?: number;
@@ -18,6 +21,14 @@ interface Wanted {
 }
 
 const free: CostLimits = { estimate: () => 0, refusal: () => null, charge() {}, admit() {}, chargeRefused() {} };
+
+const unlimited: RateLimiter = {
+  policy: { name: "unlimited", limit: 1, windowMs: 1 },
+  take: () => ({ allowed: true, limit: 1, remaining: 1, resetSeconds: 1 }),
+};
+const unlimitedBudget = { bytes: unlimited, processorTime: unlimited };
+/** Budgets that no caller uses up. */
+export const unlimitedWork: WorkLimits = { credential: unlimitedBudget, anonymous: unlimitedBudget };
 
 const usual: DocumentRules = {
   depthMax: 16,
@@ -32,6 +43,7 @@ const usual: DocumentRules = {
 export function testOperations({
   supergraph,
   costLimits = free,
+  work = unlimitedWork,
   limits = () => ({}),
   deadlineMs = 1_000,
   ...max
@@ -41,6 +53,7 @@ export function testOperations({
   const preparation = createPreparation({
     supergraph,
     costLimits,
+    work,
     documents: openDocuments("apq", null),
     anonymousTokensMax: () => max.anonymousTokensMax ?? usual.tokensMax,
     documentCacheBytesMax: max.documentCacheBytesMax ?? MiB,

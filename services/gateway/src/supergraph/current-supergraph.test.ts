@@ -10,6 +10,7 @@ import { environment } from "@signalbox/config";
 import { MiB, systemClock } from "@signalbox/core";
 import { createLogger, createMetrics, createTracer } from "@signalbox/telemetry";
 import { buildSchema, getOperationAST, parse } from "graphql";
+import { unlimitedWork } from "../operations/test-operations.ts";
 import { openApolloExecutor } from "./apollo-executor.ts";
 import { Breaker } from "./breaker.ts";
 import { CurrentSupergraph } from "./current-supergraph.ts";
@@ -112,6 +113,7 @@ const openAt = (location: string) => {
     ...telemetry(),
     executor: "ours",
     why: async () => [],
+    work: unlimitedWork,
     clients,
     accessStates,
     runner,
@@ -157,7 +159,14 @@ const reloads = Number(environment().SUPERGRAPH_RELOADS ?? 12);
 test("memory does not grow with repeated replacements of the supergraph", async (t) => {
   const { metrics } = telemetry();
   const notNeeded = async () => assert.fail("Apollo's executor runs nothing of it");
-  const open = () => openOwnExecutor({ supergraphSdl: composed, senders: new Map(), metrics, openApollo: notNeeded });
+  const open = () =>
+    openOwnExecutor({
+      supergraphSdl: composed,
+      senders: new Map(),
+      metrics,
+      work: unlimitedWork,
+      openApollo: notNeeded,
+    });
   const current = new CurrentSupergraph();
   const heapMiB = async (times: number) => {
     for (let n = 0; n < times; n++) {

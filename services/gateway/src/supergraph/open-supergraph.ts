@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import type { WorkLimits } from "@signalbox/http";
 import { Kind, parse } from "graphql";
 import { type WatchedDependencies, watchSource } from "../watched/watch-source.ts";
 import type { Why } from "../why/why.ts";
@@ -14,6 +15,8 @@ const supergraphFile = new URL("../generated/supergraph.graphql", import.meta.ur
 interface SupergraphParts extends Omit<SenderParts, "name" | "client">, WatchedDependencies {
   readonly executor: "ours" | "apollo";
   readonly clients: ReadonlyMap<string, SenderParts["client"]>;
+  /** What callers may spend on plans. */
+  readonly work: WorkLimits;
   /** The chain behind an id, which the graph has too. */
   readonly why: Why;
   /** A path or URL of a supergraph that replaces the composed one; watched for changes. */

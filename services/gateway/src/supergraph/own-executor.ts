@@ -1,5 +1,6 @@
 import { MiB } from "@signalbox/core";
-import { openExecutor } from "@signalbox/federation";
+import { openExecutor, type PlanCaller } from "@signalbox/federation";
+import { admitWork, chargeProcessorTime, turnOf, type WorkLimits } from "@signalbox/http";
 import type { Metrics } from "@signalbox/telemetry";
 import { boundLosses } from "./place-errors.ts";
 import type { OperationContext, SubgraphSender } from "./subgraph-sender.ts";
@@ -13,11 +14,13 @@ export async function openOwnExecutor({
   supergraphSdl,
   senders,
   metrics,
+  work,
   openApollo,
 }: {
   supergraphSdl: string;
   senders: ReadonlyMap<string, SubgraphSender>;
   metrics: Metrics;
+  work: WorkLimits;
   openApollo: () => Promise<Supergraph>;
 }): Promise<Supergraph> {
   const executions = metrics.counter("signalbox_graphql_executions_total");
@@ -33,11 +36,16 @@ export async function openOwnExecutor({
       return "loss" in sent ? sent : sent.result;
     },
   });
+  const callerOf = (context: OperationContext): PlanCaller => ({
+    id: turnOf(context),
+    admit: () => admitWork(work, context),
+    charge: (ms) => chargeProcessorTime(work, context, ms),
+  });
   return {
     schema: own.schema,
     async execute(asked, context) {
       const { query: text, document, operation, variables } = asked;
-      const answer = await own.execute({ text, document, operation, variables, context });
+      const answer = await own.execute({ text, document, operation, variables, context, caller: callerOf(context) });
       executions.inc({ executor: "uncovered" in answer ? "apollo" : "ours" });
       if ("uncovered" in answer) {
         apollo ??= openApollo();
