@@ -13,6 +13,7 @@ export {
   mayTransition,
   type TransitionActor,
 } from "./access/account-state.ts";
+export { type Audience, audienceOf, isVisibleTo } from "./access/audience.ts";
 export {
   isRole,
   isScope,

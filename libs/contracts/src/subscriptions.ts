@@ -1,7 +1,7 @@
 import type { AccessKind } from "./access/account-state.ts";
+import type { Audience } from "./access/audience.ts";
 import type { Scope } from "./access/scopes.ts";
 import type { EventData, EventName } from "./catalogue.ts";
-import { publishedProperties } from "./published-properties.ts";
 
 /** An event as a subscription looks at it. */
 export interface SubscriptionEvent {
@@ -14,9 +14,6 @@ interface EntityReference {
   readonly __typename: string;
   readonly id: string;
 }
-
-/** The audience of an event besides its own account: everyone, all signed-in callers, or operators. */
-type SubscriptionAudience = "public" | "account" | "operator";
 
 /** A field of the graph's `Subscription` type: its events, their audience, and its payload. */
 export interface SubscriptionDeclaration {
@@ -41,7 +38,7 @@ export interface SubscriptionDeclaration {
   readonly payloadOf: (event: SubscriptionEvent) => Readonly<Record<string, unknown>> | null;
 }
 
-type AudienceOf = (data: Readonly<Record<string, unknown>>) => SubscriptionAudience;
+type AudienceOf = (data: Readonly<Record<string, unknown>>) => Audience;
 type Data = Readonly<Record<string, unknown>>;
 
 const reference = (type: string, id: unknown): EntityReference => ({ __typename: type, id: String(id) });
@@ -169,16 +166,12 @@ const eventPublished = declare(
   ({ id, type, count }) => ({ eventId: id, eventType: type, count, changed: [] }),
 );
 
-const audiences: Readonly<Record<string, SubscriptionAudience>> = Object.fromEntries(
-  Object.entries(publishedProperties).map(([name, { audience }]) => [name, audience]),
-);
-
 const configChanged = declare(
   {
     field: "configChanged",
     description: "An override of a property was set or removed; callers receive the properties that they may read.",
     events: ["config.changed"],
-    access: { audienceOf: ({ property }) => audiences[String(property)] ?? "operator" },
+    access: { audienceOf: ({ audience = "operator" }) => audience as Audience },
   },
   ({ property, revision }) => ({ revision, changed: [property] }),
 );

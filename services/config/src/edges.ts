@@ -1,3 +1,4 @@
+import { audienceOf } from "@signalbox/contracts";
 import { type Clock, seconds } from "@signalbox/core";
 import { field, type Resolvers } from "@signalbox/graphql";
 import { createRoutes, ok, type Routes, strongEtag } from "@signalbox/http";
@@ -104,7 +105,7 @@ function resourceRoutes({ environment, settings, status, clock, configurationAge
     responses: { 200: EnvironmentResource },
     cache: "private, no-cache",
     handle: () => {
-      const resource = viewEnvironment(environment, viewStatus(status).status === "degraded");
+      const resource = viewEnvironment(environment, viewStatus(status, "operator").status === "degraded");
       const etag = strongEtag(JSON.stringify(resource), "env");
       return ok(resource, { etag, headers: { ...age(), ...changed("env", etag) } });
     },
@@ -117,7 +118,7 @@ function resourceRoutes({ environment, settings, status, clock, configurationAge
     auth: { scopes: ["config:read"] },
     responses: { 200: ConfigStatusResource },
     cache: "no-store",
-    handle: () => ok(viewStatus(status), { headers: age() }),
+    handle: ({ principal }) => ok(viewStatus(status, audienceOf(principal.scopes)), { headers: age() }),
   });
   return routes;
 }

@@ -69,7 +69,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
       resources: {
         environment: { configuration, startedAt: clock.now(), runner },
         settings: { configuration, published },
-        status: { configuration, reports, published, expiry, flags, clock },
+        status: { configuration, reports, published, expiry, flags, catalogue, clock },
         clock,
         configurationAgeMs,
       },

@@ -1,6 +1,6 @@
 import type { Principal } from "@signalbox/auth";
 import type { Configuration, PropertyDeclaration } from "@signalbox/config";
-import { examples } from "@signalbox/contracts";
+import { type Audience, audienceOf, examples, isVisibleTo } from "@signalbox/contracts";
 import { strongEtag } from "@signalbox/http";
 import { z } from "zod";
 import { type Properties, properties } from "./properties.ts";
@@ -57,14 +57,6 @@ export const SettingsResource = z
 
 type SettingsResource = z.output<typeof SettingsResource>;
 
-const audiences = ["public", "account", "operator"] as const;
-/** The audiences; each sees what the one before sees. */
-export type Audience = (typeof audiences)[number];
-
-/** Returns true when the audience may see a declaration for another; undeclared ones are for operators. */
-export const isFor = (audience: Audience, declared: Audience = "operator"): boolean =>
-  audiences.indexOf(declared) <= audiences.indexOf(audience);
-
 export interface SettingsDependencies {
   readonly configuration: Configuration<Properties>;
   readonly published: PublishedConfiguration;
@@ -72,14 +64,14 @@ export interface SettingsDependencies {
 
 /** Returns true when the audience may see the property. */
 const sees = (audience: Audience, name: keyof Properties): boolean =>
-  isFor(audience, (properties[name] as PropertyDeclaration).audience);
+  isVisibleTo(audience, (properties[name] as PropertyDeclaration).audience);
 
 /**
  * Builds the settings for `principal` (null: anonymous), with a validator per audience: each member is shown to the
  * audience of its property. They derive from the configuration resource, so that the two never disagree.
  */
 export function viewSettings({ configuration, published }: SettingsDependencies, principal: Principal | null) {
-  const audience = audienceOf(principal);
+  const audience = audienceOf(principal?.scopes ?? null);
   const { resource: config, etag } = published.current();
   const server = {
     name: configuration.get("server.name"),
@@ -109,8 +101,3 @@ export function viewSettings({ configuration, published }: SettingsDependencies,
 }
 
 const deploymentNames = ["environment", "release", "commit", "region"] as const;
-
-export function audienceOf(principal: Principal | null): Audience {
-  if (principal === null) return "public";
-  return principal.scopes.has("config:admin") ? "operator" : "account";
-}

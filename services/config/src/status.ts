@@ -1,9 +1,10 @@
 import type { Configuration } from "@signalbox/config";
-import { examples } from "@signalbox/contracts";
+import { type Audience, examples, isVisibleTo } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import type { Flags } from "@signalbox/service";
 import { z } from "zod";
 import type { Expiry } from "./overrides/undo-changes.ts";
+import type { PropertyCatalogue } from "./overrides/property-catalogue.ts";
 import type { Properties } from "./properties.ts";
 import type { AppliedReports } from "./published/applied-reports.ts";
 import type { PublishedConfiguration } from "./published/published-configuration.ts";
@@ -22,11 +23,15 @@ export const ConfigStatusResource = z
         valid: z.boolean().describe("True when every value passed validation."),
         problems: z
           .array(z.string())
-          .describe("Refused overrides with the reason, and names instances disagree on; never a value."),
+          .describe(
+            "Refused overrides with the reason, and names instances disagree on; never a value. Listed for operators.",
+          ),
       })
       .describe("The result of the last validation."),
-    pending_restart: z.array(z.string()).describe("The properties whose new values take effect after a restart."),
-    stale_flags: z.array(z.string()).describe("Expired flags: a decision about them is due."),
+    pending_restart: z
+      .array(z.string())
+      .describe("The properties that the caller may see and whose new values take effect after a restart."),
+    stale_flags: z.array(z.string()).describe("Expired flags: a decision about them is due. Listed for operators."),
     services: z
       .array(
         z.object({
@@ -72,12 +77,17 @@ export interface StatusDependencies {
   readonly published: PublishedConfiguration;
   readonly expiry: Expiry;
   readonly flags: Pick<Flags, "set">;
+  readonly catalogue: PropertyCatalogue;
   readonly clock: Clock;
 }
 
-/** Builds the status: the applied revision of every instance, refused values, and those that wait for a restart. */
-export function viewStatus(dependencies: StatusDependencies): z.output<typeof ConfigStatusResource> {
-  const { configuration, reports, published, expiry, flags, clock } = dependencies;
+/**
+ * Builds the status: the applied revision of every instance, refused values, and those that wait for a restart. Names
+ * of properties and flags are shown to their audience alone.
+ */
+export function viewStatus(dependencies: StatusDependencies, reader: Audience): z.output<typeof ConfigStatusResource> {
+  const { configuration, reports, published, expiry, flags, catalogue, clock } = dependencies;
+  const isOperator = reader === "operator";
   const alive = reports.alive();
   const { disagreements, changedAt } = published.current();
   const problems = [
@@ -90,9 +100,11 @@ export function viewStatus(dependencies: StatusDependencies): z.output<typeof Co
     revision: String(configuration.revision ?? 0),
     loaded_at: changedAt.toISOString(),
     sources: configuration.propertySources().map(({ name }) => name),
-    validation: { valid: problems.length === 0, problems: [...new Set(problems)] },
-    pending_restart: [...new Set(alive.flatMap(({ report }) => report.pending_restart))].sort(),
-    stale_flags: flags.set.stale(clock.nowMs()),
+    validation: { valid: problems.length === 0, problems: isOperator ? [...new Set(problems)] : [] },
+    pending_restart: [...new Set(alive.flatMap(({ report }) => report.pending_restart))]
+      .filter((name) => isVisibleTo(reader, catalogue.audienceOf(name)))
+      .sort(),
+    stale_flags: isOperator ? flags.set.stale(clock.nowMs()) : [],
     services: alive
       .map(({ report, lagSeconds, lastSeenSeconds, appliedAt }) => ({
         name: report.service,

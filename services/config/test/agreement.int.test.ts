@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { scopesOfRole } from "@signalbox/contracts";
 import { createManualClock, minutes } from "@signalbox/core";
 import { eventually, testPerson } from "@signalbox/testing";
 import { type Harness, startConfig } from "./harness.ts";
@@ -130,4 +131,21 @@ test("the status shows refused values of an instance and those that wait for a r
   assert.deepEqual(status.pending_restart, ["database.pool.max"]);
   assert.ok(status.validation.problems.includes("account: defaults.locale must be a locale"));
   assert.equal(status.status, "degraded");
+});
+
+test("the status names properties to their audience alone", async () => {
+  await config.report({
+    service: "account",
+    instance: "account-2",
+    revision: 9,
+    pending_restart: ["account.clients.max", "database.pool.max"],
+    problems: ["account: database.pool.max must be a number"],
+  });
+  await eventually(async () => (await statusNow()).pending_restart.includes("account.clients.max"));
+  const viewer = testPerson({ scopes: [...scopesOfRole("viewer")] });
+  const { body } = await config.send(viewer, "/api/v1/status/config");
+  assert.deepEqual(
+    [body.pending_restart, body.validation, body.status],
+    [["account.clients.max"], { valid: false, problems: [] }, "degraded"],
+  );
 });

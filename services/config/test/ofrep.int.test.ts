@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { scopesOfRole } from "@signalbox/contracts";
 import { eventually, testPerson } from "@signalbox/testing";
 import { type Harness, startConfig } from "./harness.ts";
 
@@ -77,10 +78,17 @@ test("the account's own roles, locale and age count, not the claims of its conte
   assert.equal((await single("german", operator, { context: { targetingKey: "acc_other" } })).body.value, false);
 });
 
-test("only config:read evaluates for another account", async () => {
+test("only config:admin evaluates for another account", async () => {
+  const askers = [
+    eve,
+    testPerson({ scopes: [...scopesOfRole("viewer")] }),
+    testPerson({ scopes: [...scopesOfRole("owner")] }),
+  ];
   for (const path of [bulkPath, `${bulkPath}/german`]) {
-    const { status, body } = await ask(eve, path, { context: { targetingKey: ada.accountId } });
-    assert.deepEqual([status, body.error.code], [403, "forbidden"]);
+    for (const asker of askers) {
+      const { status, body } = await ask(asker, path, { context: { targetingKey: ada.accountId } });
+      assert.deepEqual([status, body.error.code], [403, "forbidden"]);
+    }
   }
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, afterEach, before, test } from "node:test";
-import { draft, eventOf } from "@signalbox/contracts";
+import { type Audience, draft, eventOf, scopesOfRole } from "@signalbox/contracts";
 import { publishEvents } from "@signalbox/events";
 import { openPool } from "@signalbox/storage";
 import { eventually, internalToken, testPerson } from "@signalbox/testing";
@@ -236,13 +236,14 @@ test("a suspension ends what is open, and a revoked credential closes its connec
   await Promise.all(clients.map(async (client) => client.dispose()));
 });
 
-test("everyone hears of public properties, and operators alone of the others", async () => {
+test("each change of a property reaches the audience of the property alone", async () => {
   const text = "subscription { configChanged { revision changed } }";
-  const clients = [null, testPerson({ scopes: ["images:read"] }), testPerson()].map((who) => liveClient(gateway, who));
+  const owner = testPerson({ scopes: [...scopesOfRole("owner")] });
+  const clients = [null, owner, testPerson()].map((who) => liveClient(gateway, who));
   const [anonymous, account, operator] = clients.map((client) => listen(client, text)) as [Heard, Heard, Heard];
   const changed = ({ results }: Heard) => new Set(results.map(({ data }) => data.configChanged.changed[0]));
   let revision = 0;
-  const change = (property: string) => {
+  const change = (property: string, audience: Audience) => {
     const at = gateway.context.clock.now().toISOString();
     const data = {
       property,
@@ -250,6 +251,7 @@ test("everyone hears of public properties, and operators alone of the others", a
       value: 20,
       revision: ++revision,
       secrecy: "public",
+      audience,
       actor: "acc_1",
       reason: null,
       changed_at: at,
@@ -259,12 +261,14 @@ test("everyone hears of public properties, and operators alone of the others", a
     ]);
   };
   await eventually(async () => {
-    await change("graphql.limits.depth");
-    await change("defaults.pageSize");
+    await change("graphql.limits.depth", "operator");
+    await change("features.integrations", "account");
+    await change("defaults.pageSize", "public");
     return [anonymous, account, operator].every(({ results }) => results.length > 1);
   });
-  for (const heard of [anonymous, account]) assert.deepEqual(changed(heard), new Set(["defaults.pageSize"]));
-  assert.deepEqual(changed(operator), new Set(["graphql.limits.depth", "defaults.pageSize"]));
+  assert.deepEqual(changed(anonymous), new Set(["defaults.pageSize"]));
+  assert.deepEqual(changed(account), new Set(["defaults.pageSize", "features.integrations"]));
+  assert.deepEqual(changed(operator), new Set(["defaults.pageSize", "features.integrations", "graphql.limits.depth"]));
   await Promise.all(clients.map(async (client) => client.dispose()));
 });
 

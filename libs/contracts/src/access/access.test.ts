@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { type AccountState, accountStates, mayAccess, mayTransition } from "./account-state.ts";
-import { isRole, isScope, privilegedScopes, scopes, scopesOfRole } from "./scopes.ts";
+import { audienceOf, isVisibleTo } from "./audience.ts";
+import { isRole, isScope, privilegedScopes, roles, scopes, scopesOfRole } from "./scopes.ts";
 
 /** CONTRACT §1, the table of account states. */
 const allowed: Readonly<Record<AccountState, string>> = {
@@ -73,4 +74,22 @@ test("names from outside are recognised exactly", () => {
   assert.equal(isScope("images:read"), true);
   assert.equal(isScope("images:READ"), false);
   assert.equal(isRole("toString"), false);
+});
+
+test("an operator of configuration is who has `config:admin`", () => {
+  const readers = {
+    public: audienceOf(null),
+    ...Object.fromEntries(roles.map((role) => [role, audienceOf(new Set(scopesOfRole(role)))])),
+  };
+  const visible = Object.entries(readers).map(([reader, audience]) => [
+    reader,
+    (["public", "account", "operator", undefined] as const).map((declared) => isVisibleTo(audience, declared)),
+  ]);
+  assert.deepEqual(Object.fromEntries(visible), {
+    public: [true, false, false, false],
+    viewer: [true, true, false, false],
+    owner: [true, true, false, false],
+    operator: [true, true, true, true],
+    admin: [true, true, true, true],
+  });
 });

@@ -18,6 +18,10 @@ export const configChangedEvent = defineEvent({
     secrecy: z
       .enum(["public", "internal", "sensitive"])
       .describe("The secrecy of the property; a secret value is not in the event."),
+    audience: z
+      .enum(["public", "account", "operator"])
+      .optional()
+      .describe("The readers of the property: everyone, accounts or operators. Absent for operators."),
     actor: z.string().describe("Account id of the actor; `system` for an expiry."),
     reason: z.string().nullable().describe("The reason that was given."),
     changed_at: timestamp,
@@ -33,6 +37,7 @@ export const configChangedEvent = defineEvent({
     value: 50,
     revision: 17,
     secrecy: "public",
+    audience: "public",
     actor: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
     reason: "Slow lists",
     changed_at: "2026-01-02T10:30:00.000Z",

@@ -99,7 +99,7 @@ export function ofrepRoutes({ configuration, flags: { set }, clock }: OfrepDepen
   routes.post("/ofrep/v1/evaluate/flags/:key", {
     operationId: "evaluateFlag",
     summary: "Evaluate a flag",
-    description: "OFREP 0.3. The targeting key is your own account; callers with config:read may name another one.",
+    description: "OFREP 0.3. The targeting key is your own account; callers with config:admin may name another one.",
     auth,
     audit,
     body,

@@ -23,7 +23,7 @@ const Others = z.object({
 
 /**
  * Reads the evaluation context. For the caller's own account every attribute comes from the principal: a context chosen
- * by its sender would reveal the flags of others. Callers with `config:read` may name another account.
+ * by its sender would reveal the flags of others. Callers with `config:admin` may name another account.
  */
 export function readContext(body: Buffer, principal: Principal): Read {
   const request = parsed(body);
@@ -42,7 +42,7 @@ export function readContext(body: Buffer, principal: Principal): Read {
     return fault("INVALID_CONTEXT", "targetingKey must be the id of an account.");
   }
   if (targetingKey === principal.accountId) return { ok: true, context: flagContextOf(principal) };
-  if (!principal.scopes.has("config:read"))
+  if (!principal.scopes.has("config:admin"))
     return fault("NOT_ALLOWED", "targetingKey must be the id of your own account.");
   return contextOfOther(targetingKey, context);
 }

@@ -37,6 +37,14 @@ test("a bare name must fit every service that declares it, a prefixed one only i
   );
 });
 
+test("a change is announced to the audience of its property, under the name of a service too", () => {
+  const own = createPropertyCatalogue({ images: { limit: { ...count, audience: "account" }, other: count } });
+  assert.deepEqual(["limit", "images.limit", "other", "gone"].map(own.audienceOf), [
+    ...["account", "account"],
+    ...["operator", "operator"],
+  ]);
+});
+
 test("secret and local properties take no override, unknown names are missing", () => {
   assert.equal(
     codeOf(() => catalogue.overridable("internal.token")),

@@ -1,4 +1,5 @@
 import type { Configuration } from "@signalbox/config";
+import { audienceOf } from "@signalbox/contracts";
 import { maskText } from "@signalbox/core";
 import {
   connectionField,
@@ -11,7 +12,6 @@ import {
 import { z } from "zod";
 import type { Properties } from "../properties.ts";
 import type { AppliedReports } from "../published/applied-reports.ts";
-import { audienceOf } from "../settings.ts";
 import { type ChangeResults, succeeded } from "./change-results.ts";
 import type { Change, OverrideStore, PastChange } from "./override-store.ts";
 import type { Overrides } from "./overrides.ts";
@@ -94,7 +94,7 @@ export function propertyFields(dependencies: PropertyFields): Resolvers {
   return {
     Query: {
       properties: field({ scopes: ["config:read"] }, async (_parent, _args, { caller }) =>
-        listProperties(dependencies, await overrideStore.list(), audienceOf(caller)),
+        listProperties(dependencies, await overrideStore.list(), audienceOf(caller.scopes)),
       ),
       propertyHistory: connectionField(
         { scopes: ["config:admin"] },

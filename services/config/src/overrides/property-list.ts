@@ -1,8 +1,8 @@
 import type { Configuration, PropertyDeclaration } from "@signalbox/config";
+import { type Audience, isVisibleTo } from "@signalbox/contracts";
 import { masked } from "@signalbox/core";
 import type { Properties } from "../properties.ts";
 import type { AppliedReports } from "../published/applied-reports.ts";
-import { type Audience, isFor } from "../settings.ts";
 import type { Override } from "./override-store.ts";
 import { addressesOf, type PropertyCatalogue } from "./property-catalogue.ts";
 
@@ -35,7 +35,7 @@ export function listProperties(
   const runningOf = runningIn(reports);
   return catalogue
     .all()
-    .filter(({ declaration }) => isFor(audience, declaration.audience))
+    .filter(({ declaration }) => isVisibleTo(audience, declaration.audience))
     .map(({ name, services, declaration }) => {
       const instances = runningOf(name);
       const addresses = [...new Set(services.flatMap((service) => addressesOf(service, name)))];

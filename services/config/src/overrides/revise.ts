@@ -52,7 +52,7 @@ export async function revise(
   return changes;
 }
 
-export function changedEvent(change: Change, catalogue: Pick<PropertyCatalogue, "secrecyOf">): EventDraft {
+export function changedEvent(change: Change, catalogue: PropertyCatalogue): EventDraft {
   return draft("config.changed", {
     subject: change.name,
     accountId: null,
@@ -62,6 +62,7 @@ export function changedEvent(change: Change, catalogue: Pick<PropertyCatalogue, 
       value: change.value as never,
       revision: Number(change.revision),
       secrecy: catalogue.secrecyOf(change.name),
+      audience: catalogue.audienceOf(change.name),
       actor: change.actor,
       reason: change.reason,
       changed_at: change.changedAt.toISOString(),

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setImmediate as othersTurn } from "node:timers/promises";
 import type { Principal } from "@signalbox/auth";
+import { type Audience, audienceOf } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
 import type { ServiceContext } from "@signalbox/runtime";
 import type { Flags } from "@signalbox/service";
 import { flagContextOf } from "@signalbox/service";
-import { type Audience, audienceOf } from "../settings.ts";
 import { type FollowerAccess, isOutdated, judgeFollowers } from "./judge-followers.ts";
 import { type FoundRevision, SentRevisions } from "./sent-revisions.ts";
 import { type Follower, StreamClient, type StreamEnd } from "./stream-client.ts";
@@ -135,7 +135,7 @@ export class ConfigStream {
     for (const client of this.#clients) {
       if (++place % writtenPerTurn === 0) await othersTurn();
       if (client.seen >= found.revision) continue;
-      const audience = audienceOf(client.principal);
+      const audience = audienceOf(client.principal.scopes);
       const common =
         shared.get(audience) ?? Buffer.from(framesOf(revised, audience, this.#dependencies.values, id).join(""));
       shared.set(audience, common);
@@ -156,7 +156,7 @@ export class ConfigStream {
   /** Sends every missed revision to the client, or the instruction to read everything again. */
   async #bringUpToDate(client: StreamClient, last: number, upTo: number): Promise<void> {
     const { revisionsSince, values, context } = this.#dependencies;
-    const audience = audienceOf(client.principal);
+    const audience = audienceOf(client.principal.scopes);
     const reset = () => {
       client.seen = upTo;
       client.write(Buffer.from(`id: ${upTo}\nevent: reset\ndata: ${JSON.stringify({ revision: String(upTo) })}\n\n`));

@@ -55,12 +55,11 @@ export function openConfigStream(dependencies: Dependencies): ConfigStream {
 
 function streamValues({ context, catalogue, published, reports }: Dependencies): StreamValues {
   const { configuration }: { configuration: Configuration<Properties> } = context;
-  const declared = new Map(catalogue.all().map(({ name, declaration }) => [name, declaration]));
   const isPublished = (name: string) => Object.hasOwn(publishedProperties, name);
   return {
     propertyOf: (name) => propertyOf(name, catalogue),
     isPublished,
-    audienceOf: (name) => declared.get(name)?.audience ?? "operator",
+    audienceOf: catalogue.audienceOf,
     property(name) {
       if (isPublished(name)) {
         const [member = "", key = ""] = name.split(".");

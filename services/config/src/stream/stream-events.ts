@@ -1,6 +1,6 @@
+import { type Audience, isVisibleTo } from "@signalbox/contracts";
 import type { FlagContext, FlagSet } from "@signalbox/flags";
 import type { Properties } from "../properties.ts";
-import { type Audience, isFor } from "../settings.ts";
 
 /** The changes of one revision. */
 export interface Revised {
@@ -37,7 +37,7 @@ const settingsMembers: Partial<Record<keyof Properties, string>> = {
  * disconnected in between reads the revision again. A revision without visible changes only advances the id.
  */
 export function framesOf(revised: Revised, audience: Audience, values: StreamValues, id: number): string[] {
-  const seen = revised.properties.filter((name) => isFor(audience, values.audienceOf(name)));
+  const seen = revised.properties.filter((name) => isVisibleTo(audience, values.audienceOf(name)));
   const change = (event: string, names: readonly (readonly [shown: string, property: string])[]) => {
     if (names.length === 0) return [];
     const shown = names.map(([name, property]) => [name, values.property(property, audience)] as const);

@@ -1,6 +1,6 @@
 import type { AccessStates, Authenticator, PresentedCredential, Principal } from "@signalbox/auth";
 import { requirePortal, requireScopes, requireState } from "@signalbox/auth";
-import type { SubscriptionDeclaration } from "@signalbox/contracts";
+import { type Audience, audienceOf, isVisibleTo, type SubscriptionDeclaration } from "@signalbox/contracts";
 import { AppError, type Clock, isAppError, seconds } from "@signalbox/core";
 import { addressBucket } from "@signalbox/http";
 import type { Runner } from "@signalbox/runtime";
@@ -75,10 +75,8 @@ export class LiveCaller {
   }
 
   /** Returns true when the caller belongs to an audience that is not an account. */
-  isOf(audience: "public" | "account" | "operator"): boolean {
-    if (audience === "public") return true;
-    if (this.principal === null) return false;
-    return audience === "account" || this.principal.scopes.has("config:read");
+  isOf(audience: Audience): boolean {
+    return isVisibleTo(audienceOf(this.principal?.scopes ?? null), audience);
   }
 
   /** Continues with another credential of the same account. @throws AppError `forbidden` */
