@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "@signalbox/telemetry";
 import type { ProcessHealth } from "./create-health.ts";
 import type { ProcessRunner } from "./create-runner.ts";
+import { logLibraryOutput } from "./log-library-output.ts";
 
 export interface RunUntilStopped {
   readonly runner: ProcessRunner;
@@ -29,6 +30,7 @@ const signals = ["SIGTERM", "SIGINT"] as const;
 export async function runUntilStopped(options: RunUntilStopped): Promise<void> {
   const { runner, health, log, deadlineMs } = options;
   const asked = Promise.withResolvers<Reason>();
+  logLibraryOutput(log);
   listenForReasons(options, asked.resolve);
 
   health.live("workers", () => runner.trouble());

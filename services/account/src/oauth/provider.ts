@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import { errorBody, isAppError } from "@signalbox/core";
 import { defaultMessages, isNotModified, strongEtag } from "@signalbox/http";
 import { toAppError } from "@signalbox/storage";
@@ -247,9 +248,16 @@ function serviceClientIdOf({ oidc, headers }: KoaContextWithOIDC): string | null
   return /^cli_[0-9A-Za-z]{1,60}$/.test(id) ? id : null;
 }
 
-/** Logs the provider's errors, and distinguishes outages from bugs. */
+/** Logs the provider's errors, and distinguishes outages and clients that hung up from bugs. */
 function watchFailures(provider: Provider, { log }: Dependencies): void {
+  // Without a listener, Koa prints its errors on standard error: those of answers that could not be written.
+  const koa: EventEmitter = provider;
+  koa.on("error", (error: unknown, ctx: KoaContextWithOIDC) => {
+    if (hasLeft(ctx)) log.info({ path: ctx.path, error }, clientLeft);
+    else log.error({ path: ctx.path, error }, "the issuer could not write an answer");
+  });
   provider.on("server_error", (ctx, error) => {
+    if (hasLeft(ctx)) return log.info({ path: ctx.path, error }, clientLeft);
     const cause = toAppError(error);
     log.error({ path: ctx.path, error: cause }, "the issuer failed to answer");
     if (!isAppError(cause) || cause.code !== "unavailable") return;
@@ -257,3 +265,8 @@ function watchFailures(provider: Provider, { log }: Dependencies): void {
     ctx.set("Retry-After", String(cause.retryAfterSeconds ?? 1));
   });
 }
+
+const clientLeft = "a client left the issuer before its answer";
+
+/** Returns true when the connection of a request has ended before its answer. */
+const hasLeft = ({ req, res }: KoaContextWithOIDC): boolean => req.socket.destroyed || res.destroyed;
