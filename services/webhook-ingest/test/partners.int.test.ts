@@ -310,3 +310,16 @@ test("a source has a tolerance, a size and an answer of its own", async () => {
   const bad = await ingest.send(who, "PATCH", path, { body: { settings: { answer: { status: 204, body: "x" } } } });
   assert.equal(bad.status, 422);
 });
+
+test("an active type of an earlier version is answered as plain text", async () => {
+  const who = testPerson();
+  const answer = { status: 200, body: "<script>alert(1)</script>", content_type: "text/plain" };
+  const source = await ingest.newSource(who, { ...hmac, settings: { answer } });
+  const text = `update sources set settings = jsonb_set(settings, '{answer,contentType}', '"text/html"'), revision = revision + 1 where id = $1`;
+  await ingest.pool.query({ name: "", text }, [source.id]);
+  const { headers, text: body } = await ingest.post(source, signedWith(secrets.hmac, 0));
+  assert.deepEqual(
+    [headers.get("content-type"), headers.get("x-content-type-options"), body],
+    ["text/plain; charset=utf-8", "nosniff", answer.body],
+  );
+});

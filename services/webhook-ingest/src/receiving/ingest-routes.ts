@@ -13,6 +13,7 @@ import {
   refused,
 } from "@signalbox/http";
 import type { RecordRejection } from "../rejections/record-rejection.ts";
+import { isInactive } from "../sources/custom-answer.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
 import { type Admission, createAdmission } from "./admission.ts";
 import { answerToHandshake, type HandshakeRoutes, handshakeIn, handshakeRoutes } from "./handshake-routes.ts";
@@ -158,10 +159,15 @@ function answerOf(input: Input, parts: IngestRoutes, result: ReceiveOutcome, bod
   }
 }
 
+const plainText = "text/plain; charset=utf-8";
+
 function takenAs(answer: CustomAnswer = { status: 202 }): HttpResponse {
-  const { status, body, contentType = "text/plain; charset=utf-8" } = answer;
+  const { status, body, contentType = plainText } = answer;
   if (status === 204) return noContent();
-  return body === undefined && status === 202 ? accepted() : bytes(Buffer.from(body ?? ""), contentType, { status });
+  if (body === undefined && status === 202) return accepted();
+  // Sources of earlier versions may have any type.
+  const type = isInactive(contentType, body) ? contentType : plainText;
+  return bytes(Buffer.from(body ?? ""), type, { status });
 }
 
 type Refusal = Pick<Parameters<RecordRejection>[0], "reason" | "status" | "bodyBytes">;

@@ -7,6 +7,7 @@ import {
   type SchemeOptions,
 } from "@signalbox/webhook-signatures";
 import { z } from "zod";
+import { CustomAnswerBody } from "./custom-answer.ts";
 
 const headerName = z
   .string()
@@ -161,24 +162,7 @@ const senderMembers = {
     .min(1)
     .max(1 * MiB)
     .describe("The largest body in bytes."),
-  answer: z
-    .strictObject({
-      status: z.union([z.literal(200), z.literal(202), z.literal(204)]).describe("The status of the answer."),
-      body: z
-        .string()
-        .max(1_024)
-        .refine((text) => Buffer.byteLength(text) <= 1_024, "The body has at most 1,024 bytes.")
-        .optional()
-        .describe("The body of the answer."),
-      content_type: z
-        .string()
-        .max(128)
-        .regex(/^[\w.+-]+\/[\w.+-]+(?:; ?charset=utf-8)?$/)
-        .optional()
-        .describe("The media type of the answer."),
-    })
-    .refine(({ status, body }) => status !== 204 || body === undefined, { path: ["body"], error: "204 has no body." })
-    .describe("The answer to an accepted webhook, for senders that expect another than 202."),
+  answer: CustomAnswerBody,
   public_url: z
     .url({ protocol: /^https?$/ })
     .max(2_048)
