@@ -93,6 +93,7 @@ export {
   imageVisibilities,
 } from "./resources/image.ts";
 export { InvitationResource, invitationExample, invitationStatuses } from "./resources/invitation.ts";
+export { KnownEndpoints, knownEndpointsPath, portalEndpointsMax } from "./known-endpoints.ts";
 export {
   BackupResource,
   ConsumerGroupResource,

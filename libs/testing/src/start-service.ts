@@ -19,6 +19,8 @@ type Drafts = Parameters<typeof publishEvents>[1];
 export interface StartedService<P extends PropertyDeclarations> {
   readonly context: TestContext<P>;
   readonly url: string;
+  /** Address of the internal listener. */
+  readonly internalUrl: string;
   /** Request listener at `url`, for a server of the test. */
   readonly listener: RequestListener;
   /** Decides about a reader of the management `env`. */
@@ -95,6 +97,7 @@ export async function startService<const P extends PropertyDeclarations>(
     account,
     pool: openPool({ ...context, url: values["database.url"], max: 2, applicationName: `${name}-tests` }),
     send: createSender(service.url),
+    internalUrl: service.internalUrl,
     graphql: createSubgraphClient(service.internalUrl),
     eventsOf,
     auditOf: audit.eventsOf,

@@ -47,7 +47,11 @@ export const properties = defineProperties({
   ...serverProperties,
   "images.internal-url": exportUrl("images"),
   "webhook-ingest.internal-url": exportUrl("webhook-ingest"),
-  "webhook-delivery.internal-url": exportUrl("webhook-delivery"),
+  "webhook-delivery.internal-url": {
+    ...exportUrl("webhook-delivery"),
+    effect:
+      "Address of the webhook-delivery service's internal listener, for the export of an account and the endpoints of portal sessions; unset leaves out that part, and checks no endpoints.",
+  },
   "account.require-verified-contact": {
     type: "boolean",
     default: false,

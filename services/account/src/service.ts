@@ -27,6 +27,7 @@ import { openAdministration } from "./open-administration.ts";
 import { openCredentials } from "./open-credentials.ts";
 import type { LimiterOf } from "./pages/callers.ts";
 import { createPages } from "./pages/pages.ts";
+import { type EndpointCheck, openEndpointCheck } from "./portal-sessions/endpoint-check.ts";
 import { principalRoutes } from "./principals/principal-routes.ts";
 import type { Configured, Properties } from "./properties.ts";
 import { whySignedIn } from "./sign-ins/why-signed-in.ts";
@@ -65,11 +66,12 @@ export async function createService(context: ServiceContext<Properties>): Promis
   });
   consume("audit", { "audit.recorded": (event, { tx }) => base.audit.take(tx, event) });
   const accountExport = openExport(context, capabilities);
+  const checkEndpoints = openEndpointCheck(context);
 
   return serve({
     title: "Signalbox accounts",
     principals: logins.principals,
-    edges: serviceEdges(edgePartsOf(context, { capabilities, accountExport, pageLimits })),
+    edges: serviceEdges(edgePartsOf(context, { capabilities, accountExport, checkEndpoints, pageLimits })),
     internalRoutes: [
       principalRoutes({
         principals: logins.principals,
@@ -144,13 +146,14 @@ function openExport(
 interface EdgeDependencies {
   readonly capabilities: Capabilities;
   readonly accountExport: AccountExport;
+  readonly checkEndpoints: EndpointCheck;
   readonly pageLimits: PageLimits;
 }
 
 /** Hands the operations and stores of each capability to its edges. */
 export function edgePartsOf(
   context: Configured,
-  { capabilities, accountExport, pageLimits }: EdgeDependencies,
+  { capabilities, accountExport, checkEndpoints, pageLimits }: EdgeDependencies,
 ): EdgeParts {
   const { configuration, clock } = context;
   const { base, proofs, pages, invitations, signIns, logins, contacts, administration } = capabilities;
@@ -176,7 +179,7 @@ export function edgePartsOf(
       passkeys: { accounts, passkeyStore, passkeys, pageLimits },
       invitations: { invitations: invitations.invitations, supportedLocales, pageLimits, clock },
     },
-    credentials: credentialParts(context, { capabilities, accounts, pageLimits }),
+    credentials: credentialParts(context, { capabilities, accounts, checkEndpoints, pageLimits }),
     administration: {
       applications: { applications, applicationStore, pageLimits, clock },
       audit: { accounts, auditStore, administratorReads, pageLimits },
@@ -204,12 +207,13 @@ export function edgePartsOf(
 interface CredentialDependencies {
   readonly capabilities: Capabilities;
   readonly accounts: Accounts;
+  readonly checkEndpoints: EndpointCheck;
   readonly pageLimits: PageLimits;
 }
 
 function credentialParts(
   { configuration, clock }: Configured,
-  { capabilities: { administration, credentials, signIns }, accounts, pageLimits }: CredentialDependencies,
+  { capabilities: { administration, credentials, signIns }, accounts, checkEndpoints, pageLimits }: CredentialDependencies,
 ): EdgeParts["credentials"] {
   const { apiKeyStore, apiKeys, serviceClientStore, serviceClients, portalSessions, portalSessionStore } = credentials;
   const { credentialRevocations } = credentials;
@@ -220,7 +224,7 @@ function credentialParts(
     apiKeys: { ...shared, apiKeyStore, apiKeys, clock },
     serviceClients: { ...shared, serviceClientStore, serviceClients, clock },
     current: { apiKeyStore, serviceClientStore, signInStore: signIns.signInStore, clock },
-    portalSessions: { portalSessions, portalSessionStore, accounts, baseUrl, pageLimits, clock },
+    portalSessions: { portalSessions, portalSessionStore, accounts, checkEndpoints, baseUrl, pageLimits, clock },
   };
 }
 

@@ -26,7 +26,9 @@ export function openInside(account: Harness) {
     pageSize: () => configuration.get("defaults.pageSize"),
   };
   const accountExport = { start: async () => null };
-  const edges = serviceEdges(edgePartsOf(account.context, { capabilities, accountExport, pageLimits }));
+  const checkEndpoints = async () => {};
+  const parts = { capabilities, accountExport, checkEndpoints, pageLimits };
+  const edges = serviceEdges(edgePartsOf(account.context, parts));
   return { pool, outbox, prisma, capabilities, edges };
 }
 

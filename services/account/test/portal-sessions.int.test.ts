@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { createMovableClock } from "@signalbox/core";
 import { eventually } from "@signalbox/testing";
@@ -191,4 +194,35 @@ test("an administrator's account names the endpoints, since some may have the ev
     "required",
   ]);
   assert.equal((await makeSession(headers, { endpoint_ids: [endpointId] })).made.status, "active");
+});
+
+test("a session names endpoints that its account has", async () => {
+  const asked: unknown[] = [];
+  const delivery = createServer(async (request, response) => {
+    asked.push([request.url, JSON.parse(await text(request))]);
+    response.setHeader("content-type", "application/json").end(JSON.stringify({ endpoint_ids: [endpointId] }));
+  });
+  await new Promise<void>((resolve) => delivery.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(delivery.address() as AddressInfo).port}/prefix`;
+  const checking = await startAccount({ "webhook-delivery.internal-url": url });
+  try {
+    const headers = checking.person();
+    const unknown = endpointId.replace("5w", "5x");
+    const { made } = await makeSession(headers, { endpoint_ids: [endpointId] }, checking);
+    const body = { endpoint_ids: [endpointId, unknown] };
+    const refused = await checking.send("POST", path, { headers, body });
+    assert.deepEqual(refusalOf(refused), [422, "endpoint_ids[1]", "invalid_value"]);
+    const question = `/prefix/internal/accounts/${made.account_id}/known-endpoints`;
+    assert.deepEqual(asked, [
+      [question, { endpoint_ids: [endpointId] }],
+      [question, body],
+    ]);
+    await makeSession(headers, {}, checking);
+    assert.equal(asked.length, 2, "a session of all endpoints asks nothing");
+    delivery.closeAllConnections();
+    await new Promise((resolve) => delivery.close(resolve));
+    assert.equal((await checking.send("POST", path, { headers, body })).status, 503);
+  } finally {
+    await checking.close();
+  }
 });

@@ -24,6 +24,7 @@ import { createEndpointStatus } from "./endpoints/endpoint-status.ts";
 import { createEndpointStore } from "./endpoints/endpoint-store.ts";
 import { createEndpointViews } from "./endpoints/endpoint-view.ts";
 import { createEndpoints, type Endpoints } from "./endpoints/endpoints.ts";
+import { knownEndpointRoutes } from "./endpoints/known-endpoints.ts";
 import { createRemovals } from "./endpoints/removals.ts";
 import { createSecretStore, openingWith, sealedColumns } from "./endpoints/secret-store.ts";
 import { createEnforcedTypes, createEventChecks } from "./event-types/event-checks.ts";
@@ -106,7 +107,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
     sendsWebhooks: true,
     principals: openPrincipals(context),
     edges: serviceEdges({ operations, stores, attemptStatistics, pageLimits, baseUrl, clock }),
-    internalRoutes: [exportOf(endpointStore)],
+    internalRoutes: [exportOf(endpointStore), knownEndpointRoutes(endpointStore)],
     whyFinders: [
       ...whyDelivered({ deliveryStore: stores.deliveryStore, chainEvents, chainDeliveries }),
       ...whyReplayed({ replays, chainDeliveries, retentionMs }),

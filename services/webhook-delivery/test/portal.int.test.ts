@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventually, type TestPerson, testPerson } from "@signalbox/testing";
+import { internalTokenHeader } from "@signalbox/auth";
+import { knownEndpointsPath } from "@signalbox/contracts";
+import { eventually, internalToken, type TestPerson, testPerson } from "@signalbox/testing";
 import { endpointsPath } from "./harness.ts";
 import { delivery, receiver, shareOneService, who } from "./one-service.ts";
 
@@ -224,4 +226,18 @@ test("a portal session of an account that is not active is refused, even where t
     const { status, body } = await ask(session, ["GET", path]);
     assert.deepEqual([status, body.error.details[0].code], [403, "portal_session"], state);
   }
+});
+
+test("account learns which endpoints of a portal session are those of the account", async () => {
+  const { id } = await delivery.newEndpoint(who, { url: receiver.url });
+  const { id: foreign } = await delivery.newEndpoint(testPerson(), { url: receiver.url });
+  const { id: deleted } = await delivery.newEndpoint(who, { url: receiver.url });
+  await delivery.send(who, "DELETE", `${endpointsPath}/${deleted}`);
+  const path = knownEndpointsPath.replace(":account_id", who.accountId);
+  const answer = await fetch(delivery.internalUrl + path, {
+    method: "POST",
+    headers: { "content-type": "application/json", [internalTokenHeader]: internalToken },
+    body: JSON.stringify({ endpoint_ids: [foreign, deleted, id] }),
+  });
+  assert.deepEqual([answer.status, await answer.json()], [200, { endpoint_ids: [id] }]);
 });

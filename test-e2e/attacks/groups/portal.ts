@@ -22,8 +22,7 @@ export const portal: Group = {
 };
 
 const sessions = "/api/v1/webhooks/portal-sessions";
-/** The shape of an endpoint's id, of which there is none. */
-const endpoint_ids = ["whe_01kdzq5a7m2n4p6q8r0s1t3v5w"];
+const otherEndpoint = { url: "https://hooks.example.org/other", event_types: ["account.updated"] };
 
 async function rowsOf(operation: Operation, scene: TrustingScene, owner: Owner): Promise<Attack[]> {
   const { name, attempt, admitsPortal, namesThing } = operation;
@@ -34,9 +33,11 @@ async function rowsOf(operation: Operation, scene: TrustingScene, owner: Owner):
     path,
     request: { ...request, headers: { ...request.headers, ...headers } },
   });
-  const made = await send(sessions, { headers: by, body: { endpoint_ids, access: "manage" } });
+  const other = await send("/api/v1/webhooks/endpoints", { headers: by, body: otherEndpoint });
   // Owners of some operations have lost the right to make anything, such as by a disabled account.
-  if (made.status === 403) return [];
+  if (other.status === 403) return [];
+  const endpoint_ids = [expectStatus(other, 201).json.id];
+  const made = await send(sessions, { headers: by, body: { endpoint_ids, access: "manage" } });
   const secret = new URL(expectStatus(made, 201).json.url).hash.slice(1);
   // A session names the account that it is of.
   const marks = marksOf(owner).filter((mark) => !path.includes(mark) && mark !== owner.things.account);

@@ -5,6 +5,7 @@ import {
   type PortalTheme,
   portalAccess,
   portalAccessMeaning,
+  portalEndpointsMax,
   portalSessionExample,
   type Scope,
   PortalTheme as Theme,
@@ -30,13 +31,12 @@ export interface PortalSession {
 
 /** Longest life of a link, which anybody may use who gets hold of it. */
 const lifeSecondsMax = 3_600;
-const endpointsMax = 100;
 
 export const NewPortalSession = z.strictObject({
   endpoint_ids: z
     .array(z.string().regex(/^whe_[0-9a-z]{26}$/, "Must be the id of an endpoint."))
     .min(1)
-    .max(endpointsMax)
+    .max(portalEndpointsMax)
     .nullable()
     .default(null)
     .meta({

@@ -11,6 +11,7 @@ import { ownAccount } from "../accounts/account-api.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { Audit } from "../audit/audit.ts";
 import { creatorOf, keyEndOf, requireWritable } from "../credentials/credential.ts";
+import type { EndpointCheck } from "./endpoint-check.ts";
 import {
   makePortalSession,
   NewPortalSession,
@@ -79,6 +80,7 @@ export interface PortalSessionApi {
   readonly portalSessions: PortalSessions;
   readonly portalSessionStore: PortalSessionStore;
   readonly accounts: Pick<Accounts, "lock">;
+  readonly checkEndpoints: EndpointCheck;
   /** `http.base-url` */
   readonly baseUrl: string;
   readonly pageLimits: PageLimits;
@@ -122,7 +124,7 @@ function declareReads({ portalSessionStore, pageLimits, clock }: PortalSessionAp
   };
 }
 
-function declareWrites({ portalSessions, portalSessionStore, accounts, baseUrl, clock }: PortalSessionApi) {
+function declareWrites({ portalSessions, portalSessionStore, accounts, checkEndpoints, baseUrl, clock }: PortalSessionApi) {
   return {
     createPortalSession: operation({
       summary: "Make a link into the portal for a subscriber",
@@ -132,6 +134,9 @@ function declareWrites({ portalSessions, portalSessionStore, accounts, baseUrl, 
       audit: "portal_session.create",
       input: NewPortalSession,
       of: ownAccount(accounts),
+      prepare: async ({ caller, input: { endpoint_ids: ids } }) => {
+        if (ids !== null) await checkEndpoints(caller.accountId, ids);
+      },
       change: (tx, account, { caller, input }) => portalSessions.create(tx, caller, account, input),
       refusals: {
         "needs-endpoints": {
