@@ -7,6 +7,7 @@ import { after, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { systemClock } from "@signalbox/core";
 import { createOutboundClient, type OutboundClient, type OutboundRequest } from "./outbound-client.ts";
+import { shownFailure } from "./outbound-error.ts";
 import { failureOf } from "./test-failure.ts";
 
 const cleanups: (() => unknown)[] = [];
@@ -86,6 +87,21 @@ test("a target that is not allowed gets no packet, in any notation", async () =>
     assert.equal(error.stage, "forbidden", host);
   }
   assert.equal(connections, 0);
+});
+
+test("a name of our network reads like one that nobody has", async () => {
+  const named = (lookup: NonNullable<Parameters<typeof clientWith>[0]>["lookup"]) =>
+    failureOf(clientWith({ lookup }).request(get("http://partner.example/"))).then(shownFailure);
+  const unknown = Object.assign(new Error("getaddrinfo"), { code: "ENOTFOUND", syscall: "getaddrinfo" });
+  const shown = [
+    await named(async () => [{ address: "10.0.0.7", family: 4 }]),
+    await named(async () => []),
+    await named(() => Promise.reject(unknown)),
+  ];
+  const expected = { stage: "resolve", code: "ENOTFOUND", message: "The name of the host could not be resolved." };
+  assert.deepEqual(shown, [expected, expected, expected]);
+  const literal = shownFailure(await failureOf(clientWith({ allow: [] }).request(get("http://10.0.0.7/"))));
+  assert.deepEqual([literal.stage, literal.code], ["forbidden", "address"]);
 });
 
 test("a name that resolves to a non-public address is refused at the socket, even with a public one among the answers", async () => {

@@ -92,6 +92,19 @@ export function isOutboundError(error: unknown): error is OutboundError {
   return error instanceof OutboundError;
 }
 
+type ShownFailure = Pick<OutboundError, "stage" | "code" | "message">;
+
+/**
+ * Returns what the owner of a URL may learn of a failure. A name that leads into our network reads like one that nobody
+ * has, or answers would tell strangers which names there are; the error itself is for our log.
+ */
+export function shownFailure({ stage, code, message, remoteAddress }: OutboundError): ShownFailure {
+  // The guard refuses an address that is written in the URL before it is anybody's remote address.
+  const isHidden = stage === "forbidden" && remoteAddress !== undefined;
+  if (!isHidden && stage !== "resolve") return { stage, code, message };
+  return { stage: "resolve", code: isHidden ? "ENOTFOUND" : code, message: "The name of the host could not be resolved." };
+}
+
 /** Returns true for a failure of the proxy, which proves nothing about the target. */
 export const isProxyError = (error: unknown): boolean => isOutboundError(error) && error.stage === "proxy";
 

@@ -71,6 +71,7 @@ export const properties = defineProperties({
     type: "string",
     default: null,
     pattern: "https?://[^/?#@\\s]+",
+    format: "url",
     secrecy: "internal",
     reload: "restart",
     local: true,

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { AppError, type DetailCode, detailCodes } from "@signalbox/core";
-import { isOutboundError, type OutboundClient, type OutboundError } from "@signalbox/net";
+import { isOutboundError, type OutboundClient, type OutboundError, shownFailure } from "@signalbox/net";
 import { type RefusedFile, refusedFile } from "./originals.ts";
 import type { ArrivedFile, StagingArea } from "./staging-area.ts";
 
@@ -51,13 +51,14 @@ export function createFetchFile({ outbound, staging, importDeadlineMs }: Depende
 
 /** Refuses what the client can change. @throws AppError `bad_gateway` for a failure of the source. */
 function refusalOf(error: OutboundError): RefusedFile {
-  switch (error.stage) {
+  const { stage, code, message } = shownFailure(error);
+  switch (stage) {
     case "forbidden":
-      return refusedUrl(error.message, isDetailCode(error.code) ? error.code : "address");
+      return refusedUrl(message, isDetailCode(code) ? code : "address");
     case "too-large":
-      return refusedFile({ code: "image_too_large", message: error.message });
+      return refusedFile({ code: "image_too_large", message });
     default:
-      throw sourceFailed(error.message, error);
+      throw sourceFailed(message, error);
   }
 }
 

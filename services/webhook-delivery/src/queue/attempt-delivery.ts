@@ -1,5 +1,5 @@
 import { type Clock, newId } from "@signalbox/core";
-import { isOutboundError, type OutboundClient } from "@signalbox/net";
+import { isOutboundError, type OutboundClient, shownFailure } from "@signalbox/net";
 import { isLive } from "@signalbox/storage";
 import { deliveryHeaders } from "@signalbox/webhook-signatures";
 import type { Attempt } from "../deliveries/attempt.ts";
@@ -150,7 +150,8 @@ async function post(
   } catch (error) {
     // A failure of our own proxy is not the endpoint's: no attempt was made.
     if (!isOutboundError(error) || error.stage === "proxy") throw error;
-    const phase = error.stage === "deadline" ? (error.during ?? null) : error.stage;
-    return { ...unsent(error.code), phase, exchange: { requestHeaders, responseHeaders: {}, phases: null } };
+    const { stage, code } = shownFailure(error);
+    const phase = stage === "deadline" ? (error.during ?? null) : stage;
+    return { ...unsent(code), phase, exchange: { requestHeaders, responseHeaders: {}, phases: null } };
   }
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type Clock, seconds } from "@signalbox/core";
-import { isOutboundError, type OutboundClient } from "@signalbox/net";
+import { isOutboundError, type OutboundClient, shownFailure } from "@signalbox/net";
 import type { Metrics } from "@signalbox/telemetry";
 import type { SenderName } from "../sources/sender-key.ts";
 import type { SenderAnswer } from "./sender-history.ts";
@@ -72,7 +72,7 @@ export function createSenderRequests({ outbound, clock, metrics }: Dependencies)
       .then(({ status, headers, body }) => judge({ status, headers, text: body.toString("utf8") }))
       .catch((error: unknown): SenderAnswer<ApiAnswer> => {
         if (!isOutboundError(error)) throw error;
-        return { outcome: "away", reason: error.stage.replaceAll("-", "_") };
+        return { outcome: "away", reason: shownFailure(error).stage.replaceAll("-", "_") };
       });
     requests.inc({ sender, outcome: answer.outcome });
     return answer;
