@@ -29,6 +29,7 @@ export const principalProperties = defineProperties({
     default: null,
     required: "credentials are resolved by the account service",
     pattern: "https?://.+",
+    format: "url",
     secrecy: "internal",
     reload: "restart",
     local: true,

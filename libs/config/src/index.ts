@@ -13,6 +13,7 @@ export { environment, setVariable } from "./environment.ts";
 export { formatPropertyTable } from "./format-property-table.ts";
 export { loadConfiguration } from "./load-configuration.ts";
 export { mask, type ShownClasses } from "./mask.ts";
+export { checkValue } from "./parse-value.ts";
 export {
   defineProperties,
   type PropertyDeclaration,

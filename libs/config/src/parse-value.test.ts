@@ -226,3 +226,17 @@ test("for any overrides in any order, no running value breaks a rule, and none i
     { numRuns: 200 },
   );
 });
+
+test("a URL is one that readers can parse, from every source", () => {
+  const link = text({ pattern: "https?://.+", format: "url" });
+  for (const url of ["https://h", "http://h:65535/a?b#c", "https://[::1]:8080/", "https://münchen.example/ü"]) {
+    assert.equal(expectedOf(link, url), "good", url);
+    assert.equal(parseText(link, url).ok, true, url);
+  }
+  const expected = "an absolute URL without spaces, with a valid host and port";
+  for (const url of ["https://h ost/", "https://h:99999/", "https://[::1", "https://h/a b", "http://%", "https://:80"]) {
+    assert.equal(expectedOf(link, url), expected, url);
+    assert.deepEqual(parseText(link, url), { ok: false, expected }, url);
+    assert.equal(expectedOf(list({ format: "url" }), ["https://h", url]), expected, url);
+  }
+});

@@ -102,7 +102,7 @@ function checkTexts(declaration: PropertyDeclaration, texts: readonly string[], 
 }
 
 function refusalOfText(declaration: PropertyDeclaration, text: string): string | null {
-  const { choices, pattern, secrecy, maxLength = defaultMaxLength, allowsEmpty, multiline } = declaration;
+  const { choices, pattern, format, secrecy, maxLength = defaultMaxLength, allowsEmpty, multiline } = declaration;
   if (text === "" && !allowsEmpty) return "a text that is not empty";
   if (choices && !choices.includes(text)) return expected(declaration);
   if (text.length > maxLength && [...text].length > maxLength) return `a text of at most ${maxLength} characters`;
@@ -114,5 +114,9 @@ function refusalOfText(declaration: PropertyDeclaration, text: string): string |
   const isShown = secrecy === "public" || secrecy === "internal";
   if (isShown && maskText(text) !== text) return "a text without credentials";
   if (pattern !== undefined && !new RegExp(`^(?:${pattern})$`, "u").test(text)) return expected(declaration);
+  if (format === "url" && !isUrl(text)) return "an absolute URL without spaces, with a valid host and port";
   return null;
 }
+
+/** Parsers remove or escape spaces, so that two of them would read another URL. */
+const isUrl = (text: string): boolean => URL.canParse(text) && !/\s/u.test(text);

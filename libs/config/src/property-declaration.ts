@@ -17,6 +17,8 @@ interface Declared<Type extends string, Value> {
   readonly overrideChoices?: readonly string[];
   /** Source of a regular expression that the whole text, or each item, must match. */
   readonly pattern?: string;
+  /** Requires an absolute URL, of the whole text or each item: readers parse it, and must not fail on it. */
+  readonly format?: "url";
   /** Largest length of a text, or of an item of a list, in characters; default 1,000. */
   readonly maxLength?: number;
   /** Largest number of items of a list; default 100. */

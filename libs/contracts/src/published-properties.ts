@@ -42,6 +42,9 @@ export const limitProperties = {
   "limits.maxWebhookBytes": sizeInBytes(MiB, 2 * MiB, "Largest webhook body that partners may send."),
 } as const;
 
+/** A BCP 47 tag. */
+const localePattern = "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$";
+
 export const defaultProperties = {
   "defaults.pageSize": {
     ...count(20, 1, 1000, "Number of items on a page without an explicit number."),
@@ -51,7 +54,7 @@ export const defaultProperties = {
     ...published,
     type: "string",
     default: "en",
-    pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$",
+    pattern: localePattern,
     oneOf: "supported.locales",
     effect: "The locale of accounts whose identity names no supported one.",
   },
@@ -79,6 +82,7 @@ export const supportedProperties = {
   "supported.locales": {
     ...published,
     type: "list",
+    pattern: localePattern,
     default: ["en", "de", "fr", "es", "it", "ja", "nl", "pl", "pt-BR"],
     minItems: 1,
     effect: "The locales an account can choose.",
@@ -86,6 +90,7 @@ export const supportedProperties = {
   "supported.imageTypes": {
     ...published,
     type: "list",
+    pattern: "image/[a-z0-9][a-z0-9.+-]{0,99}",
     default: ["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif", "image/tiff"],
     minItems: 1,
     effect: "The media types that uploads may have, detected by signature.",
@@ -106,6 +111,7 @@ export const serverProperties = {
     type: "string",
     default: null,
     pattern: "https?://.+",
+    format: "url",
     effect: "Address at which users of this deployment find help.",
   },
   "server.logo-url": {
@@ -116,6 +122,7 @@ export const serverProperties = {
     // No character that could end the URL in a page, or the source in a Content-Security-Policy.
     pattern:
       "https://[\\w.:-]{1,255}/[\\w.~%!$&*+=:@/?-]{0,500}|data:image/(?:png|svg\\+xml|webp|jpeg);base64,[A-Za-z0-9+/=]{1,8000}",
+    format: "url",
     effect:
       "The logo on the sign-in pages: an https URL without credentials, or a data URL of an image of at most 8,000 base64 characters, so that it is not requested from another host.",
   },

@@ -28,6 +28,7 @@ const exportUrl = (service: string) =>
     type: "string",
     default: null,
     pattern: "https?://.+",
+    format: "url",
     secrecy: "internal",
     reload: "restart",
     local: true,

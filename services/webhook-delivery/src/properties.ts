@@ -99,6 +99,7 @@ export const properties = defineProperties({
     type: "string",
     default: null,
     pattern: "http://[^/?#]+",
+    format: "url",
     secrecy: "secret",
     reload: "restart",
     local: true,

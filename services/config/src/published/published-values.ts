@@ -1,3 +1,4 @@
+import { checkValue, type PropertyDeclaration } from "@signalbox/config";
 import { publishedProperties } from "@signalbox/contracts";
 
 type PublishedName = keyof typeof publishedProperties;
@@ -15,11 +16,17 @@ export function strictest(own: PublishedValues, reports: readonly PublishedValue
   const names = Object.keys(publishedProperties) as PublishedName[];
   const each = Object.fromEntries(
     names.map((name) => {
-      const values = [own, ...reports].map((report) => report[name]).filter((value) => value !== undefined);
+      const values = [own, ...reports].map((report) => report[name]).filter((value) => isPublishable(name, value));
       return [name, strictestOf(name, values as Value[])];
     }),
   ) as Record<PublishedName, Value>;
   return Object.fromEntries(names.map((name) => [name, withinRules(name, each)])) as Record<PublishedName, Value>;
+}
+
+/** Instances of other versions may run with a value that this one cannot show; more than it serves is no fault. */
+function isPublishable(name: PublishedName, value: unknown): boolean {
+  const { fixed: _, ...declaration } = publishedProperties[name] as PropertyDeclaration;
+  return checkValue(declaration as PropertyDeclaration, value).ok;
 }
 
 /** Enforces the rules between properties, which the strictest of each may break although every instance keeps them. */

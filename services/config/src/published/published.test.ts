@@ -88,6 +88,20 @@ test("disagreeing instances are published at their strictest", () => {
   );
 });
 
+test("a value that another version reports and this one refuses is left out by itself", () => {
+  const others = [{ "limits.maxPageSize": "many", "supported.locales": [7], "limits.maxUploadBytes": null }];
+  const values = strictest(own, others);
+  assert.deepEqual(
+    [values["limits.maxPageSize"], values["supported.locales"], values["limits.maxUploadBytes"]],
+    [
+      own["limits.maxPageSize"],
+      publishedProperties["supported.locales"].default,
+      publishedProperties["limits.maxUploadBytes"].default,
+    ],
+  );
+  assert.ok(disagreements(own, others).includes("limits.maxPageSize"));
+});
+
 test("the published values keep the rules between properties while a change of both rolls out", () => {
   const values = strictest(
     { "limits.maxPageSize": 100, "defaults.pageSize": 80, "supported.locales": ["en", "de"], "defaults.locale": "en" },
