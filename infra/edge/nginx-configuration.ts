@@ -6,6 +6,7 @@ import {
   requestIdPattern,
   type ServiceName,
   securityHeaders,
+  transportSecurity,
 } from "@signalbox/core";
 import { edgeRoutes } from "./edge-routes.ts";
 
@@ -110,6 +111,8 @@ ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `  ${name}_
   }
   # An offer of another protocol, such as the h2c of Java's HttpClient, is ignored and not passed on.
   map $http_upgrade $edge_upgrade { "~*^websocket$" websocket; default ""; }
+  # An empty value is not sent.
+  map $scheme $edge_transport_security { https "${transportSecurity[1]}"; default ""; }
   map $edge_upgrade $connection_upgrade { websocket upgrade; default ""; }
 ${Object.entries(upstreams)
   .map(([service, targets]) => upstream(service, [targets].flat(), resolver))
@@ -212,6 +215,7 @@ function refusalLocation([, status]: OwnRefusal, folder: string, body: string): 
       default_type "application/json; charset=utf-8";
       add_header X-Request-Id $edge_request_id always;
 ${securityHeaders.map(([name, value]) => `      add_header ${name} "${value}" always;`).join("\n")}
+      add_header ${transportSecurity[0]} $edge_transport_security always;
       add_header Cache-Control no-store always;
       return ${status} '${body}';
     }`;

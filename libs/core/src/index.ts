@@ -20,7 +20,7 @@ export { changedMembers, type Patch, patched } from "./patch.ts";
 export { threadProcessorMs } from "./processor-time.ts";
 export { newRequestId, requestIdOf, requestIdPattern } from "./request-id.ts";
 export { isSecretName, masked, maskText } from "./secrets.ts";
-export { securityHeaders } from "./security-headers.ts";
+export { securityHeaders, transportSecurity } from "./security-headers.ts";
 export { type ServiceName, serviceNames } from "./service-names.ts";
 export { failureChain, failureCode, isSqlState, isUnavailable } from "./unavailable.ts";
 export { hours, KiB, MiB, minutes, seconds } from "./units.ts";

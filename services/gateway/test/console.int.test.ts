@@ -24,6 +24,7 @@ test("every address of the console is the page, which runs no script of its own 
     assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:;/);
     assert.match(policy, /frame-ancestors 'none'.*require-trusted-types-for 'script'; trusted-types 'none'/);
     assert.doesNotMatch(policy, /unsafe|https?:/);
+    assert.equal(answer.headers.get("cross-origin-opener-policy"), "same-origin-allow-popups");
     assert.equal(answer.headers.get("cache-control"), "no-cache");
     const [, script = ""] =
       /<script type="module" crossorigin src="([^"]+)"><\/script>/.exec(await answer.text()) ?? [];
@@ -32,6 +33,13 @@ test("every address of the console is the page, which runs no script of its own 
   }
   const bare = await fetch(`${gateway.url}/console`, { redirect: "manual" });
   assert.deepEqual([bare.status, bare.headers.get("location")], [308, "console/"]);
+});
+
+test("pages in windows of others keep their opener: the portal, and the end of a sign-in", async () => {
+  for (const path of ["/console/callback?code=x", "/console/portal/"]) {
+    const { headers } = await fetch(gateway.url + path);
+    assert.equal(headers.get("cross-origin-opener-policy"), "unsafe-none", path);
+  }
 });
 
 test("a file with a digest in its name is kept for a year, compressed, and asked for again in vain", async () => {

@@ -44,7 +44,8 @@ export const guarding: Judge = ({ status, headers, bytes }) => {
     ...(headers.get("x-content-type-options") === "nosniff" ? [] : ["no nosniff"]),
     ...(headers.get("content-security-policy")?.includes("default-src 'none'") ? [] : ["no policy for content"]),
     ...(headers.get("referrer-policy") === "no-referrer" ? [] : ["no policy for referrers"]),
-    ...(headers.has("strict-transport-security") ? [] : ["nothing about transport"]),
+    ...(headers.has("cross-origin-opener-policy") ? [] : ["no policy for openers"]),
+    ...(headers.has("permissions-policy") ? [] : ["no policy for permissions"]),
     ...(headers.has("x-powered-by") || /\d/.test(headers.get("server") ?? "") ? ["a banner"] : []),
     ...(headers.has("set-cookie") ? ["a cookie"] : []),
     ...(status >= 500 ? [`${status}`] : []),
@@ -74,7 +75,8 @@ function headerRows({ send }: TrustingScene, routes: readonly Route[]): Attack[]
     "x-content-type-options": "nosniff",
     "content-security-policy": "default-src 'none'",
     "referrer-policy": "no-referrer",
-    "strict-transport-security": "x",
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "camera=()",
   };
   const planted = [
     ...weakAnswers,

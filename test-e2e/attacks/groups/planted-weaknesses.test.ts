@@ -30,7 +30,8 @@ const guards = {
   "x-content-type-options": "nosniff",
   "content-security-policy": "default-src 'none'",
   "referrer-policy": "no-referrer",
-  "strict-transport-security": "max-age=1",
+  "cross-origin-opener-policy": "same-origin",
+  "permissions-policy": "camera=()",
 };
 const planted = { what: "a secret", secret: "Planted0123456789abcdef", answer: null };
 

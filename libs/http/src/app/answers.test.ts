@@ -187,9 +187,21 @@ test("every answer has the security headers, a request id, and no banner", async
     assert.equal(headers.get("x-content-type-options"), "nosniff");
     assert.match(headers.get("content-security-policy") ?? "", /default-src 'none'/);
     assert.equal(headers.get("referrer-policy"), "no-referrer");
+    assert.equal(headers.get("cross-origin-opener-policy"), "same-origin");
+    assert.match(headers.get("permissions-policy") ?? "", /camera=\(\)/);
     assert.equal(headers.get("x-powered-by"), null);
     assert.match(headers.get("x-request-id") ?? "", /^[\w-]{36}$/);
   }
+});
+
+test("browsers are kept at https where the base URL is https, and nowhere else", async (t) => {
+  const routes = createRoutes();
+  routes.get("/a", { ...shared, handle: () => ok({ id: "1" }) });
+  const named = "strict-transport-security";
+  const secure = await serveRoutes(t, routes, { settings: ["--http.base-url=https://signalbox.example"] });
+  for (const path of ["/a", "/nothing"]) assert.match((await secure.request(path)).headers.get(named) ?? "", /max-age/);
+  const plain = await serveRoutes(t, routes, { settings: ["--http.base-url=http://127.0.0.1:8080"] });
+  assert.equal((await plain.request("/a")).headers.get(named), null);
 });
 
 test("a header of an answer replaces the common one", async (t) => {

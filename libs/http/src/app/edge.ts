@@ -46,6 +46,8 @@ export interface Edge {
   readonly strict: boolean;
   /** URL of the page that explains the error codes. */
   readonly errorDocs: string;
+  /** True where the base URL is https. */
+  readonly isHttps: boolean;
   readonly duration: Histogram<"method" | "route" | "status">;
   readonly limited: Counter<"limit">;
   readonly traffic: Traffic;
@@ -58,10 +60,11 @@ export interface Edge {
  */
 export function createEdge(
   context: HttpContext,
-  parts: Omit<Edge, "context" | "errorDocs" | "duration" | "limited" | "traffic" | "live">,
+  parts: Omit<Edge, "context" | "errorDocs" | "isHttps" | "duration" | "limited" | "traffic" | "live">,
 ): Edge {
   const { configuration, metrics } = context;
   const errorDocs = errorDocsAt(configuration.get("http.error-docs"), configuration.get("http.base-url"));
+  const isHttps = configuration.get("http.base-url").startsWith("https:");
   const live = {
     requestTimeoutMs: configuration.get("limits.requestTimeoutSeconds") * 1000,
     requestBytesMax: configuration.get("limits.maxRequestBytes"),
@@ -74,5 +77,5 @@ export function createEdge(
   });
   const duration = metrics.histogram("http_server_request_duration_seconds");
   const measured = { duration, limited: metrics.counter("signalbox_http_limited_total"), traffic: trafficOf(metrics) };
-  return { context, ...parts, errorDocs, ...measured, live };
+  return { context, ...parts, errorDocs, isHttps, ...measured, live };
 }

@@ -47,6 +47,7 @@ test("answers of a mounted listener have the common headers, which it may replac
   assert.equal(headers.get("x-request-id"), "asked-as-this");
   assert.equal(headers.get("x-content-type-options"), "nosniff");
   assert.equal(headers.get("cache-control"), "no-store");
+  assert.equal(headers.get("cross-origin-opener-policy"), "unsafe-none", "an application keeps its window");
   assert.equal(headers.get("content-security-policy"), "default-src 'self'");
   const [line] = lines.filter((entry) => entry.request_id === "asked-as-this");
   assert.deepEqual([line?.route, line?.path, line?.status], ["/oauth", "/oauth/x", 201]);

@@ -21,7 +21,7 @@ export function withMounts(app: RequestListener, mounts: Mounts): RequestListene
 }
 
 /**
- * Wraps the listeners behind the public edge with the common headers, a span and a log line. Each counts its requests
+ * Wraps the listeners behind the public edge with the common headers of pages, a span and a log line. Each counts its requests
  * itself: only it knows their callers.
  */
 export function guarded(edge: Edge, mounts: Mounts): Mounts {
@@ -31,7 +31,8 @@ export function guarded(edge: Edge, mounts: Mounts): Mounts {
 }
 
 function guard(edge: Edge, prefix: string, listener: RequestListener): RequestListener {
-  const handled = leftTo(listener);
+  // Applications open the pages of sign-in in a window, and lose it with any other policy.
+  const handled = { ...leftTo(listener), headers: { "Cross-Origin-Opener-Policy": "unsafe-none" } };
   const spec = { summary: "", auth: "anonymous", responses: { 200: "empty" }, handle: () => handled } as const;
   const route = compileRoute({ method: "get", path: prefix, spec });
   const guarded = { ...route, steps: [() => handled] };

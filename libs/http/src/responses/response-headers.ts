@@ -1,4 +1,5 @@
 import { stepUpChallenge } from "@signalbox/auth";
+import { transportSecurity } from "@signalbox/core";
 import type { Exchange } from "../app/exchange.ts";
 import { exposedHeaders } from "./cors.ts";
 import type { HttpResponse } from "./http-response.ts";
@@ -7,6 +8,7 @@ import type { HttpResponse } from "./http-response.ts";
 export function responseHeaders(exchange: Exchange, response: HttpResponse): string[] {
   const { route, edge } = exchange;
   const headers = route.headers.slice();
+  if (edge.isHttps) headers.push(...transportSecurity);
   headers.push("X-Request-Id", exchange.requestId, "Cache-Control", cacheControl(exchange, response));
   if (exchange.rateLimitPolicy !== "") {
     headers.push("RateLimit-Policy", exchange.rateLimitPolicy, "RateLimit", exchange.rateLimit);

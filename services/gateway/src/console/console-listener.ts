@@ -14,6 +14,9 @@ const archive = new URL("../../assets/console.json.br", import.meta.url);
 /** The prefix of the portal: a second page of the same build, which other origins may frame. */
 const portalFolder = "portal";
 
+/** The page to which a sign-in returns: in the window that the console has opened, or it would lose that window. */
+const callback = "callback";
+
 /**
  * Everything comes from this deployment, no script or style is in the page, and no text becomes a script. Images may be
  * `blob:`, since those of an account are read with a credential, which an address cannot carry.
@@ -99,7 +102,12 @@ export function createConsoleListener({ isOn, portalOrigins, docs }: ConsoleDepe
     if (below === portalFolder) return void response.writeHead(308, { Location: `${portalFolder}/` }).end();
     const name = below.startsWith(`${portalFolder}/`) ? "portal" : "index";
     const page = await pageAt(name, below.split("/").length - 1);
-    send(request, response, page, { "Cache-Control": "no-cache", "Content-Security-Policy": policies[name] });
+    const isOpened = name === "portal" || below === callback;
+    send(request, response, page, {
+      "Cache-Control": "no-cache",
+      "Content-Security-Policy": policies[name],
+      "Cross-Origin-Opener-Policy": isOpened ? "unsafe-none" : "same-origin-allow-popups",
+    });
   }
 
   /** The page names its files relatively, since a deployment may be below a path. */
