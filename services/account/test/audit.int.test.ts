@@ -232,3 +232,17 @@ test("the audit is walked page by page, and another account's is not there", asy
   assert.equal(nobody.status, 404);
   assert.equal((await account.send("GET", "/api/account/audit/?cursor=x", { headers })).status, 400);
 });
+
+test("an administrator who reads the management env is in the audit of all accounts", async () => {
+  const reader = await account.authorizeManagement(administrator, "203.0.113.9");
+  assert.ok(typeof reader === "object");
+  reader.recordRead();
+  const reads = await eventually(async () => {
+    const all = await auditOf(administrator, "/api/accounts/audit/?action=management.read_env");
+    return all.length > 0 && all;
+  });
+  assert.deepEqual(
+    reads.map(({ subject, actor }) => [subject, actor.address]),
+    [["account", "203.0.113.9"]],
+  );
+});

@@ -6,6 +6,7 @@ import { topics } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import { decodeEvent, type EventLog, eventNameOf, openEventLog, type ReceivedEvent } from "@signalbox/events";
 import { clientAddressHeader, encodePrincipal, principalHeader } from "@signalbox/graphql";
+import type { ServiceParts } from "@signalbox/runtime";
 import {
   createMailbox,
   createOidcIssuer,
@@ -42,6 +43,8 @@ export interface Harness {
   readonly mailbox: Mailbox;
   /** Address of the public listener. */
   readonly url: string;
+  /** Decides about a reader of the management `env`. */
+  readonly authorizeManagement: NonNullable<ServiceParts["authorizeManagement"]>;
   /** Sends a request to the public listener. A body other than a string is sent as JSON. */
   send(method: string, path: string, options?: SendOptions): Promise<Answer>;
   /** Sends a request to the internal listener, with the internal token. */
@@ -109,6 +112,7 @@ export async function startAccount(overrides: Overrides = {}, options: Options =
     issuer,
     mailbox,
     url: open.url,
+    authorizeManagement: (...reader) => parts.authorizeManagement?.(...reader) ?? Promise.reject(new Error("no reader")),
     send: (method, path, options) => send(open.url, method, path, options),
     sendInternal,
     async query(headers, text, variables = {}) {
