@@ -234,7 +234,14 @@ test("a URL is one that readers can parse, from every source", () => {
     assert.equal(parseText(link, url).ok, true, url);
   }
   const expected = "an absolute URL without spaces, with a valid host and port";
-  for (const url of ["https://h ost/", "https://h:99999/", "https://[::1", "https://h/a b", "http://%", "https://:80"]) {
+  for (const url of [
+    "https://h ost/",
+    "https://h:99999/",
+    "https://[::1",
+    "https://h/a b",
+    "http://%",
+    "https://:80",
+  ]) {
     assert.equal(expectedOf(link, url), expected, url);
     assert.deepEqual(parseText(link, url), { ok: false, expected }, url);
     assert.equal(expectedOf(list({ format: "url" }), ["https://h", url]), expected, url);

@@ -57,6 +57,7 @@ export { detailCatalogue } from "./errors/detail-catalogue.ts";
 export { errorCatalogue } from "./errors/error-catalogue.ts";
 export { RenditionRequest, RenditionResult } from "./events/image-events.ts";
 export { endpointSettingsInEvent } from "./events/webhook-endpoint-events.ts";
+export { KnownEndpoints, knownEndpointsPath, portalEndpointsMax } from "./known-endpoints.ts";
 export { maskEventData } from "./mask-event.ts";
 export { publishedProperties } from "./published-properties.ts";
 export {
@@ -93,7 +94,6 @@ export {
   imageVisibilities,
 } from "./resources/image.ts";
 export { InvitationResource, invitationExample, invitationStatuses } from "./resources/invitation.ts";
-export { KnownEndpoints, knownEndpointsPath, portalEndpointsMax } from "./known-endpoints.ts";
 export {
   BackupResource,
   ConsumerGroupResource,

@@ -102,7 +102,11 @@ export function shownFailure({ stage, code, message, remoteAddress }: OutboundEr
   // The guard refuses an address that is written in the URL before it is anybody's remote address.
   const isHidden = stage === "forbidden" && remoteAddress !== undefined;
   if (!isHidden && stage !== "resolve") return { stage, code, message };
-  return { stage: "resolve", code: isHidden ? "ENOTFOUND" : code, message: "The name of the host could not be resolved." };
+  return {
+    stage: "resolve",
+    code: isHidden ? "ENOTFOUND" : code,
+    message: "The name of the host could not be resolved.",
+  };
 }
 
 /** Returns true for a failure of the proxy, which proves nothing about the target. */

@@ -5,7 +5,8 @@ import { createLogger } from "@signalbox/telemetry";
 import { logLibraryOutput } from "./log-library-output.ts";
 
 test("what a library prints is a line of the log", async (context) => {
-  for (const method of ["log", "debug", "info", "warn", "error", "trace"] as const) context.mock.method(console, method);
+  for (const method of ["log", "debug", "info", "warn", "error", "trace"] as const)
+    context.mock.method(console, method);
   const before = process.listeners("warning");
   context.after(() => {
     process.removeAllListeners("warning");
@@ -15,7 +16,9 @@ test("what a library prints is a line of the log", async (context) => {
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
   logLibraryOutput(createLogger({ service: "account", instance: "account_1", level: "info", destination }));
 
+  // biome-ignore lint/suspicious/noConsole: a library prints like this.
   console.error("\n  Error: read %s\n", "ECONNRESET", new Error("reset"));
+  // biome-ignore lint/suspicious/noConsole: a library prints like this.
   console.info("a notice");
   const leaking = new EventEmitter();
   for (let count = 0; count < 11; count++) leaking.on("change", () => {});

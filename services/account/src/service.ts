@@ -213,7 +213,12 @@ interface CredentialDependencies {
 
 function credentialParts(
   { configuration, clock }: Configured,
-  { capabilities: { administration, credentials, signIns }, accounts, checkEndpoints, pageLimits }: CredentialDependencies,
+  {
+    capabilities: { administration, credentials, signIns },
+    accounts,
+    checkEndpoints,
+    pageLimits,
+  }: CredentialDependencies,
 ): EdgeParts["credentials"] {
   const { apiKeyStore, apiKeys, serviceClientStore, serviceClients, portalSessions, portalSessionStore } = credentials;
   const { credentialRevocations } = credentials;

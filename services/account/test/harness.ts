@@ -112,7 +112,8 @@ export async function startAccount(overrides: Overrides = {}, options: Options =
     issuer,
     mailbox,
     url: open.url,
-    authorizeManagement: (...reader) => parts.authorizeManagement?.(...reader) ?? Promise.reject(new Error("no reader")),
+    authorizeManagement: (...reader) =>
+      parts.authorizeManagement?.(...reader) ?? Promise.reject(new Error("no reader")),
     send: (method, path, options) => send(open.url, method, path, options),
     sendInternal,
     async query(headers, text, variables = {}) {

@@ -43,7 +43,9 @@ test("clients that hang up leave neither an error nor a line outside of the log"
   for (let afterMs = 0; afterMs < 6; afterMs++) {
     await Promise.all(requests.map((bytes) => hangUp(bytes, afterMs)));
   }
-  await eventually(() => account.context.logged.some(({ msg }) => msg === "a client left the issuer before its answer"));
+  await eventually(() =>
+    account.context.logged.some(({ msg }) => msg === "a client left the issuer before its answer"),
+  );
   assert.deepEqual(
     printed.flatMap(({ mock: { calls } }) => calls.map(({ arguments: [first] }) => String(first))),
     [],

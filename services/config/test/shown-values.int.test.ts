@@ -35,7 +35,10 @@ async function assertServed(what: string): Promise<void> {
       assert.equal(status, 200, `${path} with ${what}: ${text}`);
     }
   }
-  const { data, errors } = await config.graphql(operator, "{ serverSettings { server { supportUrl } } properties { name value } }");
+  const { data, errors } = await config.graphql(
+    operator,
+    "{ serverSettings { server { supportUrl } } properties { name value } }",
+  );
   assert.ok(data && !errors, `${what}: ${JSON.stringify(errors)}`);
 }
 
@@ -64,7 +67,18 @@ test("a bad value of an earlier version is left out by itself, with its name in 
 
 /** Values of a property's type, and others that a person or a program might send. */
 function valuesOf({ type, choices, default: usual, min = 0, max = 10 }: PropertyDeclaration): fc.Arbitrary<unknown> {
-  const odd = ["", " ", "https://h ost/", "https://h:99999/", "https://h", "http://[::1]:1/ü?#", "x", "en-aa-bb", "image/x", "\u202e"];
+  const odd = [
+    "",
+    " ",
+    "https://h ost/",
+    "https://h:99999/",
+    "https://h",
+    "http://[::1]:1/ü?#",
+    "x",
+    "en-aa-bb",
+    "image/x",
+    "\u202e",
+  ];
   const word = fc.oneof(fc.constantFrom(...odd, ...(choices ?? [])), fc.string({ unit: "grapheme" }), fc.webUrl());
   const number = fc.oneof(fc.integer({ min, max }), fc.double(), fc.constantFrom(min, max, -1, 0.5, 2 ** 53));
   const own = { string: word, integer: number, number, boolean: fc.boolean(), list: fc.array(word, { maxLength: 4 }) };

@@ -28,8 +28,15 @@ export function openEndpointCheck({
     const details = endpointIds.flatMap((id, index) =>
       known.has(id)
         ? []
-        : [{ field: `endpoint_ids[${index}]`, code: "invalid_value", message: `The account has no endpoint ${id}.` } as const],
+        : [
+            {
+              field: `endpoint_ids[${index}]`,
+              code: "invalid_value",
+              message: `The account has no endpoint ${id}.`,
+            } as const,
+          ],
     );
-    if (details.length > 0) throw new AppError("validation_error", "A portal session names existing endpoints.", { details });
+    if (details.length > 0)
+      throw new AppError("validation_error", "A portal session names existing endpoints.", { details });
   };
 }

@@ -124,7 +124,14 @@ function declareReads({ portalSessionStore, pageLimits, clock }: PortalSessionAp
   };
 }
 
-function declareWrites({ portalSessions, portalSessionStore, accounts, checkEndpoints, baseUrl, clock }: PortalSessionApi) {
+function declareWrites({
+  portalSessions,
+  portalSessionStore,
+  accounts,
+  checkEndpoints,
+  baseUrl,
+  clock,
+}: PortalSessionApi) {
   return {
     createPortalSession: operation({
       summary: "Make a link into the portal for a subscriber",

@@ -24,7 +24,11 @@ test("a source answers in types that no browser runs", () => {
 });
 
 test("plain XML is an answer, and XML that could carry a script is none", () => {
-  const inactive = ["", "<Response/>", '<?xml version="1.0" encoding="UTF-8"?><Response><Message>Hi</Message></Response>'];
+  const inactive = [
+    "",
+    "<Response/>",
+    '<?xml version="1.0" encoding="UTF-8"?><Response><Message>Hi</Message></Response>',
+  ];
   for (const body of inactive) assert.equal(fieldOf("text/xml", body), undefined, body);
   for (const body of [
     '<x xmlns="http://www.w3.org/1999/xhtml"><script>alert(1)</script></x>',

@@ -26,7 +26,9 @@ export const CustomAnswerBody = z
       .string()
       .max(128)
       .optional()
-      .describe("The media type of the answer, which must be inactive: plain text, CSV, JSON, a form, bytes or plain XML."),
+      .describe(
+        "The media type of the answer, which must be inactive: plain text, CSV, JSON, a form, bytes or plain XML.",
+      ),
   })
   .refine(({ status, body }) => status !== 204 || body === undefined, { path: ["body"], error: "204 has no body." })
   .refine(({ content_type: type, body }) => type === undefined || isInactive(type, body), {
