@@ -6,6 +6,7 @@ import { Writable } from "node:stream";
 import { after, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { systemClock } from "@signalbox/core";
+import type { AddressLookup } from "./guarded-connector.ts";
 import { createOutboundClient, type OutboundClient, type OutboundRequest } from "./outbound-client.ts";
 import { shownFailure } from "./outbound-error.ts";
 import { failureOf } from "./test-failure.ts";
@@ -90,7 +91,7 @@ test("a target that is not allowed gets no packet, in any notation", async () =>
 });
 
 test("a name of our network reads like one that nobody has", async () => {
-  const named = (lookup: NonNullable<Parameters<typeof clientWith>[0]>["lookup"]) =>
+  const named = (lookup: AddressLookup) =>
     failureOf(clientWith({ lookup }).request(get("http://partner.example/"))).then(shownFailure);
   const unknown = Object.assign(new Error("getaddrinfo"), { code: "ENOTFOUND", syscall: "getaddrinfo" });
   const shown = [
