@@ -21,6 +21,8 @@ const leaves = ["imaging", "federation", "webhook-signatures", "client"];
 /** The one library or folder that may import a third-party client. Everyone else uses what the home offers. */
 const homes = {
   kafkajs: "libs/events",
+  "lz4-napi": "libs/events",
+  snappy: "libs/events",
   minio: "libs/storage",
   pg: "libs/storage",
   "@prisma/adapter-pg": "libs/storage",

@@ -16,6 +16,8 @@ export interface ReceivedRecord extends LogRecord {
   readonly offset: bigint;
   /** Time at which the log took the record, in milliseconds since the epoch. */
   readonly timestampMs: number;
+  /** Given when the log could not read a batch: the reason. The value then holds its first bytes, as they are. */
+  readonly unreadable?: string;
 }
 
 /** Records of one partition, in order of their offsets. */
@@ -59,6 +61,8 @@ export interface Subscription {
   assignments(): readonly TopicPartition[];
   /** Gives the reason why the member is not reading, or null when it is. */
   health(): string | null;
+  /** Lists the batches that cannot be decoded: their partitions wait, and all others go on. */
+  halted(): readonly UndecodableBatch[];
   /**
    * Gives the reason why only a restart of the process helps, or null: nothing is read for minutes although the log
    * answers.
@@ -73,6 +77,13 @@ export interface Subscription {
 export interface TopicPartition {
   readonly topic: string;
   readonly partition: number;
+}
+
+/** A batch that cannot be decoded: its partition is read no further until an operator skips it. */
+export interface UndecodableBatch extends TopicPartition {
+  readonly firstOffset: bigint;
+  readonly lastOffset: bigint;
+  readonly reason: string;
 }
 
 export interface ExpiredRecords extends TopicPartition {
@@ -221,6 +232,8 @@ export interface EventLog {
   ranges(topics: readonly string[]): Promise<PartitionRange[]>;
   /** Sets the committed offsets of the group on all its topics. Refused while a member is alive. */
   rewind(group: string, to: RewindTarget): Promise<void>;
+  /** Lets the group pass a batch that it cannot decode, as a dead letter. @throws Error for a place without a record */
+  skip(group: string, place: RecordPlace): Promise<void>;
   /** Gives the reason why the log cannot be reached, or null. */
   health(): string | null;
   close(): Promise<void>;
@@ -236,6 +249,11 @@ export interface EventLogContext {
   readonly tracer?: Tracer;
   /** Address of the deployment, under which readers of Kafka find schemas. Without one, headers are left as they are. */
   readonly baseUrl?: string;
+}
+
+/** The place of a record on the log. */
+export interface RecordPlace extends TopicPartition {
+  readonly offset: bigint;
 }
 
 /** Target of a rewind: the first record of this time or later, or an end of the log. */

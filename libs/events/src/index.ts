@@ -26,7 +26,14 @@ export {
 } from "./dead-letters/dead-letters.ts";
 export { decodeEvent, eventNameOf, type ReceivedEvent, UnreadableMessage } from "./envelope/decode-event.ts";
 export { publishEvents } from "./envelope/encode-event.ts";
-export { type EventLog, type LogRecord, type PartitionRange, PublishError, type ReceivedRecord } from "./event-log.ts";
+export {
+  type EventLog,
+  type LogRecord,
+  type PartitionRange,
+  PublishError,
+  type ReceivedRecord,
+  type RecordPlace,
+} from "./event-log.ts";
 export { eventsMigrations } from "./migrations.ts";
 export { openEventLog } from "./open-event-log.ts";
 export { outboxInsert, type PreparedEvent } from "./outbox/append-events.ts";

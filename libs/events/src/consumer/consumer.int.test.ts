@@ -14,7 +14,7 @@ import {
   replayRecord,
 } from "../dead-letters/dead-letters.ts";
 import { encodeEvent } from "../envelope/encode-event.ts";
-import type { EventLog, LogRecord } from "../event-log.ts";
+import type { EventLog, LogRecord, ReceivedRecord } from "../event-log.ts";
 import type { ConsumerTable, StatelessTable } from "./consumer-table.ts";
 import { createConsumer, type TransactionalConsumerOptions } from "./create-consumer.ts";
 
@@ -154,6 +154,20 @@ describe("a consumer", () => {
       return found.length === 4 && found;
     });
     assert.ok(letters.every(({ attempts }) => attempts === 1));
+  });
+
+  test("a batch that the log could not read is a dead letter with the log's reason", async () => {
+    const key = newId("img");
+    const reason = "the batch cannot be decoded";
+    const mark = (one: ReceivedRecord) => (one.key === key ? { ...one, unreadable: reason } : one);
+    const subscribe: EventLog["subscribe"] = ({ handle, ...options }) =>
+      eventLog.subscribe({ ...options, handle: (batch) => handle({ ...batch, records: batch.records.map(mark) }) });
+    const consumer = await start({ table: table(), eventLog: { ...eventLog, subscribe } });
+    await eventLog.publish([message(key, "unreadable")]);
+    const isMine = ({ origin }: { origin: { key: string } }) => origin.key === key;
+    const letter = await eventually(async () => (await deadOf(consumer)).find(isMine) ?? false);
+    assert.equal(letter.reason, reason);
+    assert.deepEqual(await effectsOf(key), []);
   });
 
   test("messages with NUL characters and lone surrogates are handled and parked like others", async () => {

@@ -34,6 +34,7 @@ export async function handleMessage(
   const { headers } = record;
   if ((headers[replayForHeader] ?? parts.consumer) !== parts.consumer) return null;
   try {
+    if (record.unreadable !== undefined) throw new UnreadableMessage(record.unreadable);
     const name = eventNameOf(headers);
     if (!name || !parts.table[name]) return null;
     return await handleEvent(parts, name, record, delivery);

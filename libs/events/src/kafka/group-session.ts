@@ -3,15 +3,18 @@ import type { Logger } from "@signalbox/telemetry";
 import kafkajs, { type Admin, type Consumer } from "kafkajs";
 import { bounded } from "../concurrency.ts";
 import type { SubscribeOptions, TopicPartition } from "../event-log.ts";
+import { HaltedPartitions } from "./halted-partitions.ts";
 import { isAway, LateAnswer } from "./kafka-errors.ts";
 import { readSettings } from "./kafka-topics.ts";
 import { onFetched } from "./patches/dead-leaders.ts";
 import { onExpiredRecords } from "./patches/expired-records.ts";
+import { onUndecodable } from "./patches/undecodable-batches.ts";
 
 interface GroupSessionParts {
   readonly group: string;
   readonly sessionTimeoutMs: number;
   readonly onExpired: SubscribeOptions["onExpired"];
+  readonly admin: () => Promise<Admin>;
   readonly log: Logger;
   readonly clock: Clock;
 }
@@ -19,6 +22,7 @@ interface GroupSessionParts {
 /** Tracks this member's place in its group by the events of kafkajs. */
 export class GroupSession {
   readonly commits = new OffsetCommits();
+  readonly halts: HaltedPartitions;
   /** Rejects when kafkajs cannot recover by itself: only a new consumer helps. */
   readonly crashed: Promise<never>;
   readonly #group: string;
@@ -35,7 +39,8 @@ export class GroupSession {
   /** Time of the coordinator's last answer. */
   #memberMs = 0;
 
-  constructor(consumer: Consumer, { group, sessionTimeoutMs, log, clock, onExpired }: GroupSessionParts) {
+  constructor(consumer: Consumer, { group, sessionTimeoutMs, log, clock, onExpired, admin }: GroupSessionParts) {
+    this.halts = new HaltedPartitions({ group, admin, log });
     this.#group = group;
     this.#sessionTimeoutMs = sessionTimeoutMs;
     this.#log = log;
@@ -114,11 +119,14 @@ export class GroupSession {
   #joined(memberId: string, assignment: Readonly<Record<string, readonly number[]>>): void {
     this.#answered();
     this.commits.forget();
+    this.halts.forget();
     this.#stopListening();
     const stopFetched = onFetched(memberId, () => this.#fetched());
+    const stopUndecodable = onUndecodable(memberId, (batch) => this.halts.met(batch));
     const stopExpired = this.#onExpired ? onExpiredRecords(memberId, this.#onExpired) : () => {};
     this.#stopListening = () => {
       stopFetched();
+      stopUndecodable();
       stopExpired();
     };
     this.#log.outage("The event log").passed(`group ${this.#group}`);

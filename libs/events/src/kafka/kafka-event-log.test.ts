@@ -91,7 +91,8 @@ test("the age of a reader grows while Kafka is away, even as it retries", async 
 function member() {
   const consumer = new EventEmitter();
   const log = quietLog;
-  const parts = { group: "facts", sessionTimeoutMs: 3_000, onExpired: () => {}, log, clock: systemClock };
+  const admin = () => Promise.reject(new Error("away"));
+  const parts = { group: "facts", sessionTimeoutMs: 3_000, onExpired: () => {}, admin, log, clock: systemClock };
   const session = new GroupSession(consumer as unknown as Consumer, parts);
   const join = () => consumer.emit("consumer.group_join", { payload: { memberId: "m", memberAssignment: { t: [0] } } });
   join();

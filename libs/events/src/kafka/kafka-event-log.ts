@@ -2,6 +2,7 @@ import { schemaHeaders } from "@signalbox/contracts";
 import type { Admin, Kafka } from "kafkajs";
 import type { EventLog, EventLogContext } from "../event-log.ts";
 import { groupSessionMs } from "./group-session.ts";
+import { skipKafkaBatch } from "./halted-partitions.ts";
 import { openKafkaBroadcast } from "./kafka-broadcast.ts";
 import { kafkaGroups, kafkaLag, kafkaMembers, kafkaRanges, rewindKafkaGroup } from "./kafka-groups.ts";
 import { KafkaPublisher, publishTimeouts } from "./kafka-publish.ts";
@@ -73,6 +74,7 @@ export function createKafkaEventLog(url: string, context: EventLogContext): Even
     members: async (group) => kafkaMembers(await admin(), group),
     ranges: async (topics) => kafkaRanges(await admin(), topics),
     rewind: async (group, to) => rewindKafkaGroup(await admin(), group, to),
+    skip: async (group, place) => skipKafkaBatch(await admin(), group, place),
     health: () => trouble,
     async close() {
       await Promise.allSettled(openParts.splice(0).map((part) => part.close()));

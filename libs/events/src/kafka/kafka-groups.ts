@@ -11,12 +11,12 @@ import {
 } from "../event-log.ts";
 import { requireKafkaTopics } from "./kafka-topics.ts";
 
-/** Lists the groups that commit offsets, without the temporary groups of broadcast readers. */
+/** Lists the groups that commit offsets, without the temporary groups of broadcast readers and the marks of skips. */
 export async function kafkaGroups(admin: Admin): Promise<string[]> {
   const { groups } = await admin.listGroups();
   return groups
     .map(({ groupId }) => groupId)
-    .filter((group) => !isBootGroup(group))
+    .filter((group) => !isBootGroup(group) && !isSkipsGroup(group))
     .sort();
 }
 
@@ -46,6 +46,13 @@ const bootPattern = /\.boot-[0-9a-f]{12}$/;
 
 /** Distinguishes the groups of broadcast readers from groups that commit offsets. */
 const isBootGroup = (group: string): boolean => bootPattern.test(group);
+
+/**
+ * Names the group whose committed offsets tell which batches another group skips: there every member finds them, and
+ * Kafka forgets them together with their topic.
+ */
+export const skipsOf = (group: string): string => `${group}.skips`;
+const isSkipsGroup = (group: string): boolean => group.endsWith(".skips");
 
 /** Creates the name of a group that one reader uses once: `<service>.<instance>.boot-<random>`. */
 export function bootGroup(service: string, instance: string): string {

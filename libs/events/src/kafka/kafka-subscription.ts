@@ -32,7 +32,7 @@ export async function openKafkaSubscription(
   const closed = Promise.withResolvers<void>();
   const rebalances = metrics.counter("signalbox_consumer_rebalances_total");
   consumer.on("consumer.group_join", () => rebalances.inc({ consumer: group }));
-  const session = new GroupSession(consumer, { group, sessionTimeoutMs, log, clock, onExpired });
+  const session = new GroupSession(consumer, { group, sessionTimeoutMs, log, clock, onExpired, admin });
   const batches = new BatchHandler({ group, handle, session, closing: closing.signal, log, clock });
 
   async function leave(): Promise<void> {
@@ -61,6 +61,7 @@ export async function openKafkaSubscription(
   return {
     assignments: () => session.assignments(),
     health,
+    halted: () => session.halts.list(),
     liveness: createLiveness({ health, ping, clock }),
     ended,
     async close() {
@@ -119,7 +120,10 @@ export class BatchHandler {
       if (turn.isOver()) break;
       const done = await this.#handle(turn, messages);
       const last = messages[done - 1];
-      if (last) await commitThrough(payload, last, this.#parts.session);
+      if (last) {
+        this.#parts.session.halts.passed(payload.batch);
+        await commitThrough(payload, last, this.#parts.session);
+      }
       if (done < messages.length) break;
       await turn.heartbeat();
     }

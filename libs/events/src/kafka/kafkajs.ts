@@ -1,8 +1,6 @@
 import net, { isIP, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import tls from "node:tls";
-import { promisify } from "node:util";
-import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import { type Clock, MiB } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 import kafkajs, {
@@ -15,6 +13,7 @@ import kafkajs, {
   type LogEntry,
 } from "kafkajs";
 import type { ReceivedRecord } from "../event-log.ts";
+import { installCodecs } from "./codecs/codecs.ts";
 import "./patches/dead-coordinators.ts";
 import "./patches/dead-leaders.ts";
 import "./patches/expired-records.ts";
@@ -25,20 +24,12 @@ import "./patches/one-connection.ts";
 import "./patches/partial-produce.ts";
 import { breakOff } from "./patches/silent-connections.ts";
 import "./patches/start-offsets.ts";
+import { unreadableReason } from "./patches/undecodable-batches.ts";
 
 // kafkajs is CommonJS: only the default import holds all of it.
-const { CompressionCodecs, CompressionTypes, Kafka: KafkaClient, logLevel } = kafkajs;
+const { CompressionTypes, Kafka: KafkaClient, logLevel } = kafkajs;
 
-const compress = promisify(zstdCompress);
-const decompress = promisify(zstdDecompress);
-
-/** The fastest level: batches of JSON shrink about as well as at higher ones. */
-const zstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
-
-CompressionCodecs[CompressionTypes.ZSTD] = () => ({
-  compress: (encoder: { buffer: Buffer }) => compress(encoder.buffer, zstdOptions),
-  decompress: (buffer: Buffer) => decompress(buffer),
-});
+installCodecs();
 
 /** Creates the client of one process and service. It connects on first use. */
 export function createKafka(
@@ -94,6 +85,7 @@ export const consumerSettings = (restartOnFailure: () => Promise<boolean>) => ({
 export const runSettings = { autoCommit: false, eachBatchAutoResolve: false };
 
 export function toReceivedRecord(topic: string, partition: number, message: KafkaMessage): ReceivedRecord {
+  const unreadable = unreadableReason(message);
   return {
     topic,
     partition,
@@ -102,6 +94,7 @@ export function toReceivedRecord(topic: string, partition: number, message: Kafk
     headers: toText(message.headers ?? {}),
     value: message.value,
     timestampMs: Number(message.timestamp),
+    ...(unreadable !== undefined && { unreadable }),
   };
 }
 

@@ -78,6 +78,7 @@ export async function openPostgresEventLog(url: string, context: EventLogContext
     members: (group) => postgresMembers(pool, group),
     ranges: (names) => postgresRanges(pool, topics, names),
     rewind: (group, to) => rewindPostgresGroup(pool, group, to),
+    skip: () => Promise.reject(new Error("The log on PostgreSQL has no batches that cannot be decoded.")),
     health: () => trouble,
     async close() {
       await Promise.allSettled(openParts.splice(0).map((part) => part.close()));

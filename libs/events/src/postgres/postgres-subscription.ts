@@ -4,7 +4,7 @@ import { createWakeUp } from "@signalbox/runtime";
 import { type Pool, sql } from "@signalbox/storage";
 import type { Logger, Metrics } from "@signalbox/telemetry";
 import { createLimiter } from "../concurrency.ts";
-import type { SubscribeOptions, Subscription, TopicPartition } from "../event-log.ts";
+import type { SubscribeOptions, Subscription, TopicPartition, UndecodableBatch } from "../event-log.ts";
 import { createLiveness } from "../liveness.ts";
 import { HeldPartitions } from "./held-partitions.ts";
 import { createMembership, type Membership } from "./membership.ts";
@@ -90,6 +90,10 @@ class PostgresSubscription implements Subscription {
 
   assignments(): readonly TopicPartition[] {
     return this.#held.assignments();
+  }
+
+  halted(): readonly UndecodableBatch[] {
+    return [];
   }
 
   health(): string | null {

@@ -4,6 +4,7 @@ import { systemClock } from "@signalbox/core";
 import type { TopicPartition } from "../../event-log.ts";
 import { isAway } from "../kafka-errors.ts";
 import { noLeader } from "./leaderless-partitions.ts";
+import "./undecodable-batches.ts"; // first: a halted partition counts as one that did not answer
 
 /** The part of a cluster's broker pool that says when its metadata is old. */
 export interface Metadata {
