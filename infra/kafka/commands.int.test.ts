@@ -75,6 +75,10 @@ describe("the commands of the event log", () => {
     assert.match((await run("groups.ts", "rewind", "images.webhooks")).stderr, /usage/);
     assert.match((await run("groups.ts", "rewind", "a", "--to", "yesterday")).stderr, /yesterday is not a time/);
     assert.match((await run("groups.ts", "rewind", "none", "--to", "end")).stderr, /There is no group none/);
+    assert.match((await run("groups.ts", "skip", "none", "--at", "t/0/1")).stderr, /usage/, "without a reason");
+    const skip = ["skip", "none", "--reason", "lost", "--at"];
+    assert.match((await run("groups.ts", ...skip, "t/1")).stderr, /t\/1 is not a place/);
+    assert.match((await run("groups.ts", ...skip, "t/0/1")).stderr, /There is no group none/);
     assert.match((await run("dead-events.ts", "show")).stderr, /usage/);
   });
 });

@@ -1,6 +1,8 @@
+import { userInfo } from "node:os";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import type { EventLog } from "@signalbox/events";
+import type { EventLog, RecordPlace } from "@signalbox/events";
+import { commandTelemetry } from "./engine-url.ts";
 import { withEventLog } from "./open-log.ts";
 import { openOperationsClient } from "./operations-client.ts";
 import { print, runCommand } from "./run-command.ts";
@@ -10,12 +12,14 @@ const usage = `usage: npm run groups -- list [group]                 the lag and
                          --events.url=<url> list [group]   groups of others too: how far each has come, by partition
                          rewind <group> --to <time>   reads again from an RFC 3339 time, "start" or "end";
                                                       its instances have to be stopped
+                         skip <group> --at <topic>/<partition>/<offset> --reason <why>
+                                                      passes a batch that the group cannot decode, as a dead letter
 `;
 
 const argv = process.argv.slice(2);
 const { values, positionals } = parseArgs({
   args: argv,
-  options: { to: { type: "string" } },
+  options: { to: { type: "string" }, at: { type: "string" }, reason: { type: "string" } },
   strict: false, // the others are properties
 });
 const [command = "", ...given] = positionals;
@@ -29,7 +33,23 @@ const commands: Record<string, (eventLog: EventLog) => Promise<void>> = {
     await eventLog.rewind(group, target(String(values.to)));
     await printGroup(eventLog, group);
   },
+  async skip(eventLog) {
+    const [group = ""] = given;
+    const place = placeOf(String(values.at));
+    if (!(await eventLog.groups()).includes(group)) throw new Error(`There is no group ${group}.`);
+    await eventLog.skip(group, place);
+    const { topic, partition, offset } = place;
+    const entry = { group, topic, partition, offset, reason: values.reason, operator: userInfo().username };
+    commandTelemetry().log.warn(entry, "an operator skips a batch that cannot be decoded");
+    print(`${group} skips the batch at ${values.at} within seconds if it cannot decode it.`);
+  },
 };
+
+function placeOf(text: string): RecordPlace {
+  const [, topic, partition, offset] = /^([\w.-]+)\/(\d{1,9})\/(\d{1,18})$/.exec(text) ?? [];
+  if (topic && partition && offset) return { topic, partition: Number(partition), offset: BigInt(offset) };
+  throw new Error(`${text} is not a place: write <topic>/<partition>/<offset>, as the line of the service has them`);
+}
 
 async function printGroup(eventLog: EventLog, group: string): Promise<void> {
   for (const { topic, partition, committed, end, messages, seconds } of await eventLog.lag(group)) {
@@ -66,8 +86,11 @@ async function listByApi(): Promise<void> {
 }
 
 const chosen = commands[command];
-const isDirect = command === "rewind" || argv.some((argument) => argument.startsWith("--events.url"));
-const lacksArgument = command === "rewind" && (given.length !== 1 || values.to === undefined);
-const properties = argv.filter((argument) => argument !== "--to" && !argument.startsWith("--to="));
+const isDirect = command !== "list" || argv.some((argument) => argument.startsWith("--events.url"));
+const needed = { list: [], rewind: ["to"], skip: ["at", "reason"] }[command] ?? [];
+const lacksArgument = needed.some((name) => !values[name]) || (needed.length > 0 && given.length !== 1);
+const isOption = (argument: string) =>
+  needed.some((name) => argument === `--${name}` || argument.startsWith(`--${name}=`));
+const properties = argv.filter((argument) => !isOption(argument));
 const run = isDirect ? chosen && (() => withEventLog(properties, chosen)) : chosen && listByApi;
 await runCommand(usage, run && !lacksArgument ? run : null);

@@ -199,6 +199,8 @@ const cases: readonly Case[] = [
   threshold("OutboxStuck", 'signalbox_outbox_age_seconds{service="images"}', 90, 3),
   threshold("BackupOld", 'signalbox_backup_age_seconds{service="config"}', 30 * 3_600, 3_600),
   threshold("EventsRefused", 'signalbox_outbox_dead_depth{service="images"}', 1, 0),
+  threshold("EventsRefused", 'signalbox_outbox_dead_depth{service="images"}', 40, 0),
+  threshold("PartitionHalted", 'signalbox_consumer_halted_partitions{consumer="images.facts",topic="t"}', 1, 0),
   threshold("ConsumerLag", 'signalbox_consumer_lag_seconds{consumer="images.facts",topic="t"}', 400, 20),
   rising("MessagesLost", 'signalbox_consumer_expired_total{consumer="images.facts",topic="t"}', 1),
   threshold("MessagesParked", 'signalbox_parked_age_seconds{consumer="images.facts"}', 1_000, 60),

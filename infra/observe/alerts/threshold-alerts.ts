@@ -70,6 +70,22 @@ export const thresholdAlerts: readonly Alert[] = [
     console: "/dead-events?service={{ $labels.service }}",
   },
   {
+    name: "EventsRefused",
+    severity: "page",
+    expr: "max by (service) (signalbox_outbox_dead_depth) > 10",
+    for: "5m",
+    summary: "The event log refuses the events of {{ $labels.service }}: {{ $value }} wait to be put back.",
+    console: "/dead-events?service={{ $labels.service }}",
+  },
+  {
+    name: "PartitionHalted",
+    severity: "page",
+    expr: "sum by (consumer, topic) (signalbox_consumer_halted_partitions) > 0",
+    for: "1m",
+    summary: "{{ $labels.consumer }} cannot decode a batch of {{ $labels.topic }}: {{ $value }} partitions wait.",
+    console: "",
+  },
+  {
     name: "ConsumerLag",
     severity: "page",
     expr: "max by (consumer) (signalbox_consumer_lag_seconds) > 300",

@@ -1,7 +1,7 @@
 import type { Pool } from "@signalbox/storage";
 import type { Metrics } from "@signalbox/telemetry";
 import { coalesce } from "../concurrency.ts";
-import type { ExpiredRecords } from "../event-log.ts";
+import type { ExpiredRecords, UndecodableBatch } from "../event-log.ts";
 import type { LagMeter } from "./lag-meter.ts";
 import type { MessageOutcome } from "./message-context.ts";
 import { parkedDepth } from "./parked-messages.ts";
@@ -16,13 +16,20 @@ interface ConsumerMetricsOptions {
   readonly consumer: string;
   readonly lag: LagMeter;
   readonly pool: Pool | null;
+  readonly halted: () => readonly UndecodableBatch[];
 }
 
 /** Creates the metrics of a consumer. Consumers of one service share them, with the label `consumer`. */
-export function createConsumerMetrics({ metrics, consumer, lag, pool }: ConsumerMetricsOptions): ConsumerMetrics {
+export function createConsumerMetrics(options: ConsumerMetricsOptions): ConsumerMetrics {
+  const { metrics, consumer, lag, pool, halted } = options;
   const duration = metrics.histogram("signalbox_consumer_seconds");
   const expired = metrics.counter("signalbox_consumer_expired_total");
-  watchedConsumers(metrics).push({ consumer, lag, parked: pool && coalesce(() => parkedDepth(pool, consumer)) });
+  watchedConsumers(metrics).push({
+    consumer,
+    lag,
+    halted,
+    parked: pool && coalesce(() => parkedDepth(pool, consumer)),
+  });
   return {
     handled: (event, outcome, seconds) => duration.observe({ consumer, event, outcome }, seconds),
     expired: ({ topic, records }) => expired.inc({ consumer, topic }, records),
@@ -32,6 +39,7 @@ export function createConsumerMetrics({ metrics, consumer, lag, pool }: Consumer
 interface WatchedConsumer {
   readonly consumer: string;
   readonly lag: LagMeter;
+  readonly halted: () => readonly UndecodableBatch[];
   /** Null for a consumer that parks nothing. */
   readonly parked: (() => ReturnType<typeof parkedDepth>) | null;
 }
@@ -46,6 +54,7 @@ function watchedConsumers(metrics: Metrics): WatchedConsumer[] {
   watchedBy.set(metrics, consumers);
   addLagGauge(metrics, consumers, "messages");
   addLagGauge(metrics, consumers, "seconds");
+  addHaltedGauge(metrics, consumers);
   addParkedGauge(metrics, consumers, "depth", "signalbox_parked_depth");
   addParkedGauge(metrics, consumers, "age", "signalbox_parked_age_seconds");
   return consumers;
@@ -58,6 +67,15 @@ function addLagGauge(metrics: Metrics, consumers: readonly WatchedConsumer[], va
       for (const one of await lag.read()) gauge.set({ consumer, topic: one.topic }, one[value]);
     });
     await Promise.all(read);
+  });
+}
+
+/** Halted partitions of this member of the group; a topic without one has no series. */
+function addHaltedGauge(metrics: Metrics, consumers: readonly WatchedConsumer[]): void {
+  metrics.gauge("signalbox_consumer_halted_partitions", (gauge) => {
+    for (const { consumer, halted } of consumers)
+      for (const [topic, ofTopic] of Map.groupBy(halted(), (one) => one.topic))
+        gauge.set({ consumer, topic }, ofTopic.length);
   });
 }
 

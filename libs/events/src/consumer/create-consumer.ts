@@ -78,7 +78,8 @@ export function createConsumer(options: ConsumerOptions): Consumer {
   const consumer = `${service}.${name}`;
   const topics = options.topics ?? topicsOf(options.table);
   const lag = new LagMeter({ eventLog, group: consumer, topics, clock });
-  const metrics = createConsumerMetrics({ metrics: options.metrics, consumer, lag, pool: options.pool });
+  const halted = () => reader.halted();
+  const metrics = createConsumerMetrics({ metrics: options.metrics, consumer, lag, pool: options.pool, halted });
   const parts: MessageParts = { ...options, consumer, metrics, retryDelaysMs };
   const deadly = options.pool && createDeadlyMessages(options.pool, consumer);
   const limited = createLimiter(concurrency);

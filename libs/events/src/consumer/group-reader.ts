@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "@signalbox/telemetry";
-import type { EventLog, SubscribeOptions, Subscription } from "../event-log.ts";
+import type { EventLog, SubscribeOptions, Subscription, UndecodableBatch } from "../event-log.ts";
 
 const reconnectMs = 1_000;
 
@@ -43,6 +43,11 @@ export class GroupReader {
    */
   async liveness(): Promise<string | null> {
     return this.#subscription?.liveness() ?? null;
+  }
+
+  /** Lists the batches that cannot be decoded: their partitions wait. */
+  halted(): readonly UndecodableBatch[] {
+    return this.#subscription?.halted() ?? [];
   }
 
   async #subscribe(signal: AbortSignal, beat: () => void): Promise<Subscription | null> {

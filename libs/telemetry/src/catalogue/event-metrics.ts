@@ -24,6 +24,10 @@ export const eventMetrics = {
     [0.005, 0.01, 0.025, 0.1, 0.25, 1, 5, 30],
   ),
   signalbox_consumer_expired_total: counter("Messages that expired before they were handled.", ["consumer", "topic"]),
+  signalbox_consumer_halted_partitions: gauge("Partitions that wait at a batch which cannot be decoded.", [
+    "consumer",
+    "topic",
+  ]),
   signalbox_consumer_lag_messages: gauge("Messages that the consumer has not handled.", ["consumer", "topic"]),
   signalbox_consumer_lag_seconds: gauge("Age of the oldest message that the consumer has not handled.", [
     "consumer",
