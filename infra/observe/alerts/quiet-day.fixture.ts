@@ -40,6 +40,7 @@ const idleServices: Series = {
   'signalbox_backup_age_seconds{service="config"}': `${Array.from({ length: 24 }, () => "60+60x59").join(" ")}`,
   'signalbox_consumer_lag_seconds{consumer="images.facts",topic="t"}': `0x699 400x2 0x${day}`,
   'signalbox_consumer_expired_total{consumer="images.facts",topic="t"}': all(0),
+  'signalbox_consumer_halted_partitions{consumer="images.facts",topic="t"}': all(0),
   'signalbox_consumer_rebalances_total{consumer="images.facts"}': `2x699 8x${day}`,
   'signalbox_parked_age_seconds{consumer="images.facts"}': `0x699 60+60x4 0x${day}`,
   'signalbox_dead_letters_total{consumer="images.facts"}': all(0),
