@@ -97,7 +97,7 @@ const lostNode: Fault = {
 };
 
 const clockOff = (words: string, milliseconds: number): Fault => ({
-  name: `clock of one instance an hour ${words}`,
+  name: `clock of one instance two hours ${words}`,
   modes: both,
   lastsMs: 3_000,
   isLong: true,
@@ -106,8 +106,29 @@ const clockOff = (words: string, milliseconds: number): Fault => ({
   begin: ({ instances }, random) =>
     restartedWith(random.pick(instances), { NODE_OPTIONS: `--import=${shiftedClock(milliseconds)}` }),
 });
-const clockFast: Fault = clockOff("fast", 3_600_000);
-const clockSlow: Fault = clockOff("slow", -3_600_000);
+/** More than the hour by which the brokers take a record from the future. */
+const hoursOff = 2 * 3_600_000;
+const clockFast: Fault = clockOff("fast", hoursOff);
+const clockSlow: Fault = clockOff("slow", -hoursOff);
+
+const clockFastBehindSlowBroker: Fault = {
+  ...clockOff("fast, its brokers slow", hoursOff),
+  modes: ["engines"],
+  async begin({ instances, between }, random) {
+    const behind = instances.filter(({ name }) => between?.instances.includes(name));
+    between?.setLatency(300);
+    const off = await restartedWith(random.pick(behind.length > 0 ? behind : instances), {
+      NODE_OPTIONS: `--import=${shiftedClock(hoursOff)}`,
+    });
+    return {
+      halted: between?.instances ?? [],
+      undo: async () => {
+        between?.setLatency(0);
+        await off.undo();
+      },
+    };
+  },
+};
 
 /** A heap that is too small for the service: it ends, and is started again and again. */
 const memoryLimit: Fault = {
@@ -194,6 +215,7 @@ export const machineFaults: readonly Fault[] = [
   lostNode,
   clockFast,
   clockSlow,
+  clockFastBehindSlowBroker,
   memoryLimit,
   readOnlyRedis,
   dnsAway,

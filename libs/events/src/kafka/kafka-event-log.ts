@@ -32,6 +32,7 @@ export function createKafkaEventLog(url: string, context: EventLogContext): Even
     createClient: (socketFactory) => createClient(socketFactory, publishTimeouts),
     admin,
     schemaHeaders: baseUrl === undefined ? new Map() : schemaHeaders(baseUrl),
+    clock,
   });
   const ping = async () => (await admin()).describeCluster();
   const parts = { createClient, admin, ping, log, metrics, clock };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { MiB } from "@signalbox/core";
+import { type Clock, MiB } from "@signalbox/core";
 import type { Admin, Producer, TopicMessages } from "kafkajs";
 import { type LogRecord, type PartitionAtFault, PublishError } from "../event-log.ts";
 import { partitionOf } from "../partition-of.ts";
@@ -30,6 +30,7 @@ interface PublisherParts {
   readonly createClient: CreateClient;
   readonly admin: () => Promise<Admin>;
   readonly schemaHeaders: SchemaHeaders;
+  readonly clock: Clock;
 }
 
 /**
@@ -40,14 +41,16 @@ export class KafkaPublisher {
   readonly #createClient: CreateClient;
   readonly #admin: () => Promise<Admin>;
   readonly #schemaHeaders: SchemaHeaders;
+  readonly #clock: Clock;
   /** The leader of each partition, by topic. */
   readonly #leadersOf = new Map<string, readonly number[]>();
   #producer: BreakableProducer;
 
-  constructor({ createClient, admin, schemaHeaders }: PublisherParts) {
+  constructor({ createClient, admin, schemaHeaders, clock }: PublisherParts) {
     this.#createClient = createClient;
     this.#admin = admin;
     this.#schemaHeaders = schemaHeaders;
+    this.#clock = clock;
     this.#producer = new BreakableProducer(createClient);
   }
 
@@ -124,7 +127,7 @@ export class KafkaPublisher {
 
   #send(placed: readonly Placed[], signal: AbortSignal): Promise<void> {
     if (this.#producer.isBroken) this.#producer = new BreakableProducer(this.#createClient);
-    return this.#producer.send(messagesOf(placed, this.#schemaHeaders), signal);
+    return this.#producer.send(messagesOf(placed, this.#schemaHeaders, this.#clock.nowMs()), signal);
   }
 }
 
@@ -161,14 +164,17 @@ function requestsOf(placed: readonly Placed[]): Placed[][] {
   return requests;
 }
 
-function messagesOf(request: readonly Placed[], schemaHeaders: SchemaHeaders): TopicMessages[] {
+/** Builds the messages of a request. kafkajs by itself would take the time of the machine, which may be hours off. */
+function messagesOf(request: readonly Placed[], schemaHeaders: SchemaHeaders, nowMs: number): TopicMessages[] {
+  const timestamp = String(Math.floor(nowMs));
   const records = request.map(({ record }) => {
     const more = schemaHeaders.get(record.headers.ce_type ?? "");
-    return more ? { ...record, headers: { ...record.headers, ...more } } : record;
+    return { ...record, timestamp, ...(more && { headers: { ...record.headers, ...more } }) };
   });
   return [...Map.groupBy(records, ({ topic }) => topic)].map(([topic, messages]) => ({ topic, messages }));
 }
 
+/** Refusals of the records. One of their time is none: it passes once the clocks agree again. */
 const refusals = {
   "too-large": {
     types: ["MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE"],
@@ -176,7 +182,7 @@ const refusals = {
   },
   "unknown-topic": { types: ["UNKNOWN_TOPIC_OR_PARTITION"], message: "a topic does not exist" },
   invalid: {
-    types: ["INVALID_RECORD", "CORRUPT_MESSAGE", "INVALID_TIMESTAMP"],
+    types: ["INVALID_RECORD", "CORRUPT_MESSAGE"],
     message: "the log takes no such record",
   },
 } as const;
