@@ -81,6 +81,22 @@ export const topicsProperties = defineProperties({
     effect:
       "Copies that must have a record before it is acknowledged, set for every topic. Left out, the broker decides. For `npm run topics`.",
   },
+  "events.topics.partitions": {
+    type: "list",
+    default: [],
+    secrecy: "internal",
+    reload: "restart",
+    effect:
+      "More partitions than declared for topics that are created, as signalbox.image.v1=24. An existing topic keeps the number that it has. For `npm run topics`.",
+  },
+  "events.topics.retention": {
+    type: "list",
+    default: [],
+    secrecy: "internal",
+    reload: "restart",
+    effect:
+      "Time in ms for which topics keep messages, where it is not the declared one, as signalbox.image.v1=1209600000. Must be shorter than `events.inbox.retention`. For `npm run topics`.",
+  },
   "events.principals": {
     type: "string",
     default: null,

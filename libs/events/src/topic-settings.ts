@@ -13,11 +13,31 @@ export function topicSettings(
   const minInSync = configuration.get("events.topics.min-insync-replicas");
   const principals = configuration.get("events.principals");
   const watchers = configuration.get("events.watchers").map(watcherAccess);
+  const numbersOf = (name: "events.topics.partitions" | "events.topics.retention") =>
+    perTopic(name, configuration.get(name), catalogue.topics);
+  const [partitions, retention] = [numbersOf("events.topics.partitions"), numbersOf("events.topics.retention")];
   const copies = { ...(replicas !== null && { replicas }), ...(minInSync !== null && { minInSync }) };
   return {
-    specs: catalogue.topics.map((spec) => ({ ...spec, ...copies })),
+    specs: catalogue.topics.map((spec) => ({
+      ...spec,
+      partitions: Math.max(spec.partitions, partitions.get(spec.name) ?? 0),
+      retentionMs: retention.get(spec.name) ?? spec.retentionMs,
+      ...copies,
+    })),
     access: principals === null ? [] : [...catalogue.access.map((one) => accessOf(one, principals)), ...watchers],
   };
+}
+
+/** Reads `topic=number` for topics of facts. @throws Error that says what would be right */
+function perTopic(name: string, entries: readonly string[], topics: readonly TopicSpec[]): ReadonlyMap<string, number> {
+  const facts = topics.filter(({ cleanup }) => cleanup === "delete").map((topic) => topic.name);
+  return new Map(
+    entries.map((entry) => {
+      const [, topic = "", number] = /^([^=]+)=([1-9]\d{0,11})$/.exec(entry) ?? [];
+      if (number !== undefined && facts.includes(topic)) return [topic, Number(number)];
+      throw new Error(`${name} has ${JSON.stringify(entry)}: expected <topic>=<number>, of ${facts.join(", ")}`);
+    }),
+  );
 }
 
 const watcherAccess = (principal: string): LogAccess => ({ principal, watchesAll: true });

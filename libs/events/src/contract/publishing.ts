@@ -92,6 +92,12 @@ export function describePublishing(underTest: () => LogUnderTest): void {
       assert.match(problem?.problem ?? "", /partitions/);
     });
 
+    test("a topic with more partitions than declared is accepted", async () => {
+      const spec = topicSpec(randomId("topic"), { partitions: 3 });
+      await eventLog.ensureTopics([spec]);
+      assert.deepEqual(await eventLog.ensureTopics([{ ...spec, partitions: 2 }]), []);
+    });
+
     test("a log that can lose acknowledged records reports why", async () => {
       // The test engines are one broker, and a PostgreSQL that does not wait for its disk.
       const risks = await eventLog.risks([small, randomId("absent")]);

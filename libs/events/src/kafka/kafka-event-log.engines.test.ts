@@ -12,6 +12,7 @@ import {
   type TcpProxy,
   testKafka,
 } from "@signalbox/testing";
+import kafkajs from "kafkajs";
 import { describeBroadcasting } from "../contract/broadcasting.ts";
 import { describeExpiring } from "../contract/expiring.ts";
 import { describeGroups, describeRewinding } from "../contract/groups.ts";
@@ -87,6 +88,30 @@ test("a reader's group is gone after its close, and groups of crashed readers ar
   });
   await reader.close();
   assert.deepEqual(await groups(), [ordinary]);
+});
+
+test("settings that only an operator made stay when others are corrected", async (context) => {
+  const { url, brokers } = await testKafka();
+  const eventLog = await openLog(url);
+  const admin = createKafka(brokers, "operator", quietLog).admin();
+  await admin.connect();
+  context.after(async () => {
+    await admin.disconnect();
+    await eventLog.close();
+  });
+  const spec = topicSpec(randomId("topic"), { partitions: 1 });
+  await eventLog.ensureTopics([spec]);
+  const topic = { type: kafkajs.ConfigResourceTypes.TOPIC, name: spec.name };
+  const set = { "retention.bytes": "1000000000", "compression.type": "lz4" };
+  const configEntries = Object.entries(set).map(([name, value]) => ({ name, value }));
+  await admin.alterConfigs({ validateOnly: false, resources: [{ ...topic, configEntries }] });
+  const problems = () => eventLog.verifyTopics([{ ...spec, retentionMs: 7_200_000 }]);
+  await eventually(async () => (await problems()).some(({ problem }) => problem.startsWith("compression.type is lz4")));
+
+  assert.deepEqual(await eventLog.ensureTopics([{ ...spec, retentionMs: 7_200_000 }]), []);
+  const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [topic] });
+  const settings = new Map(resources[0]?.configEntries.map((one) => [one.configName, one.configValue]));
+  assert.equal(settings.get("retention.bytes"), "1000000000");
 });
 
 const memberProcess = join(import.meta.dirname, "../contract/member-process.ts");

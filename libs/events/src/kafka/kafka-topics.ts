@@ -26,8 +26,8 @@ const settledMsMax = seconds(10);
 const pollMs = 100;
 
 /**
- * Creates missing topics and corrects the settings of others. The number of partitions of an existing topic never
- * changes. Returns the remaining differences.
+ * Creates missing topics and corrects the settings of others; settings that only an operator made stay. The number of
+ * partitions of an existing topic never changes. Returns the remaining differences.
  */
 export async function ensureKafkaTopics(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicProblem[]> {
   const { missing, present } = await lookUp(admin, specs);
@@ -35,12 +35,7 @@ export async function ensureKafkaTopics(admin: Admin, specs: readonly TopicSpec[
   const differing = new Set((await configProblems(admin, present)).map(({ topic }) => topic));
   const corrected = present.filter(({ name }) => differing.has(name));
   if (corrected.length > 0) {
-    const resources = corrected.map((spec) => ({
-      type: configured.TOPIC,
-      name: spec.name,
-      configEntries: configOf(spec),
-    }));
-    await admin.alterConfigs({ validateOnly: false, resources });
+    await admin.alterConfigs({ validateOnly: false, resources: await mergedSettings(admin, corrected) });
     await settled(() => configProblems(admin, corrected), settledMsMax);
   }
   const verify = () => verifyKafkaTopics(admin, specs);
@@ -97,11 +92,12 @@ async function createTopics(admin: Admin, specs: readonly TopicSpec[]): Promise<
 async function partitionProblems(admin: Admin, specs: readonly TopicSpec[]): Promise<TopicProblem[]> {
   if (specs.length === 0) return [];
   const { topics } = await admin.fetchTopicMetadata({ topics: specs.map(({ name }) => name) });
-  return specs.flatMap(({ name, partitions, replicas }) => {
+  return specs.flatMap(({ name, partitions, replicas, cleanup }) => {
     const has = topics.find((topic) => topic.name === name)?.partitions ?? [];
     const copies = copiesOf(has);
     const problems: string[] = [];
-    if (has.length !== partitions)
+    // A state topic is read in the order of its one partition.
+    if (cleanup === "compact" ? has.length !== partitions : has.length < partitions)
       problems.push(`has ${has.length} partitions instead of ${partitions}; a change would move keys`);
     if (replicas !== undefined && copies !== replicas)
       problems.push(`has ${copies} copies instead of ${replicas}; kafka-reassign-partitions.sh makes them`);
@@ -125,10 +121,28 @@ async function configProblems(admin: Admin, specs: readonly TopicSpec[]): Promis
   );
 }
 
+/** Where the broker has a setting from, when it was made for the topic itself. */
+const ofTopic = 1;
+
+/** Joins our settings with the others that topics have: the request replaces all of them. */
+async function mergedSettings(admin: Admin, specs: readonly TopicSpec[]) {
+  const asked = specs.map(({ name }) => ({ type: configured.TOPIC, name }));
+  const answer = await admin.describeConfigs({ includeSynonyms: false, resources: asked });
+  return specs.map((spec) => {
+    const ours = configOf(spec);
+    const others = (answer.resources.find(({ resourceName }) => resourceName === spec.name)?.configEntries ?? [])
+      .filter(({ configSource }) => configSource === ofTopic)
+      .map(({ configName, configValue }) => ({ name: configName, value: configValue }))
+      .filter(({ name }) => !ours.some((one) => one.name === name));
+    return { type: configured.TOPIC, name: spec.name, configEntries: [...others, ...ours] };
+  });
+}
+
 function configOf(spec: TopicSpec): { name: string; value: string }[] {
   const common = [
     { name: "cleanup.policy", value: spec.cleanup },
     { name: "max.message.bytes", value: String(spec.maxMessageBytes) },
+    { name: "compression.type", value: "producer" }, // the broker then decompresses nothing to compress it anew
     ...(spec.minInSync === undefined ? [] : [{ name: inSyncProperty, value: String(spec.minInSync) }]),
   ];
   if (spec.cleanup === "delete") return [...common, { name: "retention.ms", value: String(spec.retentionMs) }];

@@ -95,7 +95,8 @@ function toKnownTopic(row: TopicRow): KnownTopic {
 function differences(spec: TopicSpec, has: KnownTopic | undefined): TopicProblem[] {
   if (!has) return [{ topic: spec.name, problem: "is missing" }];
   const settings = ["partitions", "cleanup", "retentionMs", "maxMessageBytes"] as const;
+  const hasMore = spec.cleanup === "delete" && has.partitions > spec.partitions;
   return settings
-    .filter((setting) => has[setting] !== spec[setting])
+    .filter((setting) => has[setting] !== spec[setting] && !(setting === "partitions" && hasMore))
     .map((setting) => ({ topic: spec.name, problem: `${setting} is ${has[setting]} instead of ${spec[setting]}` }));
 }
