@@ -34,8 +34,7 @@ export function createKafkaEventLog(url: string, context: EventLogContext): Even
     schemaHeaders: baseUrl === undefined ? new Map() : schemaHeaders(baseUrl),
     clock,
   });
-  const ping = async () => (await admin()).describeCluster();
-  const parts = { createClient, admin, ping, log, metrics, clock };
+  const parts = { createClient, admin, ping: async () => (await admin()).describeCluster(), log, metrics, clock };
   let sessionMs: Promise<number> | undefined;
 
   return {
