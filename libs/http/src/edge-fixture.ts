@@ -97,7 +97,7 @@ export function testLimits(changes: Partial<RateLimits> = {}): RateLimits {
 }
 
 /** Creates work budgets of so many bytes, and as many milliseconds. */
-function testWork(limit: number): WorkLimits {
+export function testWork(limit: number): WorkLimits {
   const [bytes, processorTime] = [testLimiter("bytes", limit), testLimiter("processor-time", limit)];
   return { credential: { bytes, processorTime }, anonymous: { bytes, processorTime } };
 }

@@ -86,7 +86,7 @@ export const httpProperties = defineProperties({
     effect: "Requests of one credential in one second; the default is a third of the window's, 200 of 600.",
   },
   "http.rate-limit.credential.window": window(10_000, "of one credential"),
-  "http.rate-limit.credential.bytes": bytesOf("one credential (default: 64 KiB for each allowed request)"),
+  "http.rate-limit.credential.bytes": bytesOf("one credential (default: 128 KiB for each allowed request)"),
   "http.rate-limit.credential.processor-time": processorTimeOf(
     "one credential (default: 5 ms for each allowed request)",
   ),

@@ -24,7 +24,7 @@ Generated from \`libs/contracts\`. Every error has the same body, from every ser
 \`\`\`
 
 Branch on \`code\`: it is never renamed. \`message\` is for people and may change. Quote \`request_id\` when you report a problem.
-\`details\` has every failing field once, with its first fault. \`field\` is the first of them.
+\`details\` has every failing field once, with its first fault; of more than a hundred, the first hundred. \`field\` is the first of them.
 \`doc_url\` is absolute and leads to this text, which every deployment serves at \`/docs/errors\`; \`http.error-docs\` names another place.
 nginx, which refuses some requests itself, gives the path alone: it does not know the address of the deployment.
 

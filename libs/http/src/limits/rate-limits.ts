@@ -18,7 +18,7 @@ export interface RateLimits {
 
 /** Defaults of the work budgets for each allowed request: several times what an ordinary one takes. */
 const perRequest = {
-  credential: { bytes: 64 * KiB, processorMs: 5 },
+  credential: { bytes: 128 * KiB, processorMs: 5 },
   // A person's first visit plans and introspects more than it asks.
   anonymous: { bytes: 64 * KiB, processorMs: 25 },
 };

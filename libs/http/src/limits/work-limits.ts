@@ -32,6 +32,10 @@ export function admitWork(limits: WorkLimits, payer: Payer): void {
   }
 }
 
+export function chargeBytes(limits: WorkLimits, payer: Payer, bytes: number): void {
+  charge(budgetOf(limits, payer).bytes, payer, bytes);
+}
+
 export function chargeProcessorTime(limits: WorkLimits, payer: Payer, ms: number): void {
   charge(budgetOf(limits, payer).processorTime, payer, ms);
 }

@@ -1,6 +1,7 @@
 import { AppError, type DetailCode, detailCodes, type ErrorDetail } from "@signalbox/core";
-import type { z } from "zod";
+import { z } from "zod";
 import { sentenceOf } from "./sentences.ts";
+import { flawsMax } from "./text-flaws.ts";
 
 /** Formats the path of a failing member as clients write it: `settings.tags[2]`. */
 export function fieldPath(path: readonly PropertyKey[]): string {
@@ -18,20 +19,23 @@ type Judgement<Output> =
 const none: ReadonlySet<string> = new Set();
 
 /**
- * Judges the input of a client. Every failing member is named once, with one sentence: its first fault. `readOnly` are
- * members that clients must not send.
+ * Judges the input of a client. Failing members are named once, with one sentence: their first fault; a hundred at
+ * most. `readOnly` are members that clients must not send.
  */
 export function judge<Output>(
   schema: z.ZodType<Output>,
   value: unknown,
   readOnly: ReadonlySet<string> = none,
 ): Judgement<Output> {
-  const result = schema.safeParse(value, { error: sentenceOf });
-  if (result.success) return result;
-  return {
-    success: false,
-    details: onePerField(result.error.issues.flatMap((issue) => detailsOf(issue, value, readOnly))),
-  };
+  // `safeParse` writes a sentence for each of half a million faults: a second for one body.
+  const result = schema._zod.run({ value, issues: [] }, { async: false });
+  if (result instanceof Promise) throw new Error("a schema of client input must not be asynchronous");
+  if (result.issues.length === 0) return { success: true, data: result.value as Output };
+  const issues = result.issues
+    .slice(0, flawsMax)
+    .map((issue) => z.core.util.finalizeIssue(issue, { error: sentenceOf }, z.core.config()));
+  const details = onePerField(issues.flatMap((issue) => detailsOf(issue, value, readOnly)));
+  return { success: false, details: details.slice(0, flawsMax) };
 }
 
 /** Keeps the first fault of each field. */
@@ -54,7 +58,7 @@ export function bodyRefusal(method: string, details: readonly ErrorDetail[]): Ap
 
 function detailsOf(issue: Issue, value: unknown, readOnly: ReadonlySet<string>): ErrorDetail[] {
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => unknownMember(fieldPath([...issue.path, key]), readOnly));
+    return issue.keys.slice(0, flawsMax).map((key) => unknownMember(fieldPath([...issue.path, key]), readOnly));
   }
   const faults = issue.code === "invalid_union" && !isAbsent(value, issue.path) ? faultsOf(issue) : [];
   const unknown = faults.find(({ code }) => code === "unrecognized_keys");

@@ -14,17 +14,28 @@ export interface JsonBody {
  * double, nesting without bound).
  */
 export function parseJsonBody(bytes: Buffer): JsonBody {
+  const slices = jsonBodySlices(bytes);
+  for (;;) {
+    const { done, value } = slices.next();
+    if (done) return value;
+  }
+}
+
+/** Does the same in slices of similar length, so that other work gets its turn between them. */
+export function* jsonBodySlices(bytes: Buffer): Generator<undefined, JsonBody> {
   if (!isUtf8(bytes)) throw malformed("The body is not UTF-8.");
   const text = bytes.toString("utf8");
   if (text.charCodeAt(0) === 0xfeff) throw malformed("The body starts with a byte order mark. Remove it.");
   if (text.trim() === "") throw malformed("A JSON body is required.");
   const value = parsed(text);
+  yield;
   const flaw = findJsonFlaw(text);
   if (flaw) {
     throw new AppError("invalid_request", flaw.message, {
       details: [{ field: flaw.path, code: flaw.code, message: flaw.message }],
     });
   }
+  yield;
   return { value, flaws: textFlaws(value, text) };
 }
 

@@ -6,8 +6,11 @@ import type { ErrorDetail } from "@signalbox/core";
  */
 const suspicious = /\\u(?:0000|005[fF]|[dD][89a-fA-F])|__proto__/;
 
+/** Largest number of failing members that a refusal names: a body may have half a million. */
+export const flawsMax = 100;
+
 /**
- * Finds every text, names included, that PostgreSQL or UTF-8 cannot hold: U+0000 and lone surrogates. Also finds
+ * Finds the texts, names included, that PostgreSQL or UTF-8 cannot hold: U+0000 and lone surrogates, a hundred at most. Also finds
  * members named `__proto__`, which many programs would lose or misread. `json` is the text that `value` was parsed
  * from, if any: nearly always one scan of it is enough.
  */
@@ -15,7 +18,7 @@ export function textFlaws(value: unknown, json?: string): ErrorDetail[] {
   if (json !== undefined && !suspicious.test(json)) return [];
   const flaws: ErrorDetail[] = [];
   visit(value, "", flaws);
-  return flaws;
+  return flaws.slice(0, flawsMax);
 }
 
 /** Returns true for a text with U+0000 or half of a surrogate pair. */
@@ -24,6 +27,7 @@ export function isBadText(text: string): boolean {
 }
 
 function visit(value: unknown, path: string, flaws: ErrorDetail[]): void {
+  if (flaws.length >= flawsMax) return;
   if (typeof value === "string") {
     if (isBadText(value)) flaws.push(flaw(path));
   } else if (Array.isArray(value)) {

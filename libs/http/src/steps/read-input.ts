@@ -3,11 +3,12 @@ import type { z } from "zod";
 import type { CompiledBody } from "../app/compile-body.ts";
 import type { Exchange, Step } from "../app/exchange.ts";
 import { bodyRefusal, judge, onePerField } from "../request/body-problems.ts";
-import { type JsonBody, parseJsonBody } from "../request/json-body.ts";
+import type { JsonBody } from "../request/json-body.ts";
 import { parseQuery, queryTextOf } from "../request/query.ts";
-import { announcesBody, readBody, refuseAnnouncedSize } from "../request/read-body.ts";
+import { announcesBody, refuseAnnouncedSize } from "../request/read-body.ts";
 import { isBadText } from "../request/text-flaws.ts";
 import { styledCode } from "../responses/error-response.ts";
+import { parseInSlices, readCharged, type Slice, sliceOf } from "./body-work.ts";
 
 /** Refuses a body on a route that takes none, instead of ignoring it. */
 export const refuseBody: Step = (exchange) => {
@@ -29,11 +30,11 @@ export const readDeclaredBody: Step = async (exchange) => {
   }
   if (body.kind === "raw") {
     if (body.mediaTypes.length > 0) mediaTypeOf(exchange, body);
-    exchange.body = await readBody(exchange.request, maxBytesOf(exchange, body), tooLargeCode(exchange));
+    exchange.body = await readCharged(exchange, maxBytesOf(exchange, body), tooLargeCode(exchange));
     return null;
   }
   if (isLeftOut(exchange, body)) {
-    exchange.body = await parseMembers(exchange, body, { value: {}, flaws: [] });
+    exchange.body = await parseMembers(exchange, body, { value: {}, flaws: [] }, sliceOf(exchange, 0));
     return null;
   }
   const type = mediaTypeOf(exchange, body);
@@ -43,13 +44,11 @@ export const readDeclaredBody: Step = async (exchange) => {
   }
   // A file may be far larger than any JSON that is parsed here.
   const maxBytes = body.kind === "multipart" ? exchange.edge.live.requestBytesMax : maxBytesOf(exchange, body);
-  const content = await readBody(exchange.request, maxBytes, tooLargeCode(exchange));
-  const json = parseJsonBody(content);
-  exchange.body = await parseMembers(
-    exchange,
-    body,
-    body.forms === null ? json : declaredForm(exchange, body, type, json),
-  );
+  const content = await readCharged(exchange, maxBytes, tooLargeCode(exchange));
+  const slice = sliceOf(exchange, content.length);
+  const json = await parseInSlices(content, slice);
+  const declared = body.forms === null ? json : await slice(() => declaredForm(exchange, body, type, json));
+  exchange.body = await parseMembers(exchange, body, declared, slice);
   return null;
 };
 
@@ -68,18 +67,29 @@ function declaredForm(exchange: Exchange, { forms }: CompiledBody, mediaType: st
 const isLeftOut = ({ request }: Exchange, { mayBeLeftOut }: CompiledBody): boolean =>
   mayBeLeftOut && request.method === "POST" && !announcesBody(request);
 
-async function parseMembers(exchange: Exchange, body: CompiledBody, { value, flaws }: JsonBody): Promise<unknown> {
-  const result = await judgeFor(exchange, body, value);
+async function parseMembers(
+  exchange: Exchange,
+  body: CompiledBody,
+  { value, flaws }: JsonBody,
+  slice: Slice,
+): Promise<unknown> {
+  const result = await judgeFor(exchange, body, value, slice);
   if (result.success && flaws.length === 0) return result.data;
   const refused = result.success ? [] : result.details;
   throw bodyRefusal(exchange.request.method ?? "", onePerField([...flaws, ...refused]));
 }
 
 /** Judges a body; a failing one is judged once more with the caller's own schema, so that only refusals pay for it. */
-async function judgeFor({ principal }: Exchange, { schema, forCaller, readOnly }: CompiledBody, value: unknown) {
-  const result = judge(schema as z.ZodType, value, readOnly);
+async function judgeFor(
+  { principal }: Exchange,
+  { schema, forCaller, readOnly }: CompiledBody,
+  value: unknown,
+  slice: Slice,
+) {
+  const result = await slice(() => judge(schema as z.ZodType, value, readOnly));
   if (result.success || !forCaller || !principal) return result;
-  return judge(await forCaller(principal), value, readOnly);
+  const own = await forCaller(principal);
+  return slice(() => judge(own, value, readOnly));
 }
 
 /**
