@@ -7,12 +7,14 @@ import {
   beginningOf,
   type ReceivedRecord,
   type TopicPartition,
+  type UndecodableBatch,
   UnknownTopic,
 } from "../event-log.ts";
 import { ReaderProgress } from "../reader-progress.ts";
 import { bootGroup, deleteBootGroup, kafkaRanges, sweepBootGroups } from "./kafka-groups.ts";
 import { BreakableClient, consumerSettings, type KafkaParts, runSettings, toReceivedRecord } from "./kafkajs.ts";
 import { onFetched } from "./patches/dead-leaders.ts";
+import { onUndecodable } from "./patches/undecodable-batches.ts";
 
 const retryMs = 1_000;
 
@@ -157,7 +159,12 @@ class KafkaReader {
       for (const { topic, partition, next } of this.#positions.values())
         consumer.seek({ topic, partition, offset: String(next) });
       this.#stopListening();
-      this.#stopListening = onFetched(payload.memberId, (answered) => this.#heard(answered));
+      const stopFetched = onFetched(payload.memberId, (answered) => this.#heard(answered));
+      const stopUndecodable = onUndecodable(payload.memberId, (batch) => this.#halt(batch));
+      this.#stopListening = () => {
+        stopFetched();
+        stopUndecodable();
+      };
     });
     return { crashed, crash };
   }
@@ -171,6 +178,13 @@ class KafkaReader {
     }
     if (!this.#progress.isCaughtUp()) return;
     this.#progress.markCurrent(Math.min(...[...this.#positions.values()].map(({ heardMs }) => heardMs)));
+  }
+
+  /** Notes a batch that cannot be decoded. The reader waits there, and its age tells of it; the log itself answers. */
+  #halt(batch: UndecodableBatch): boolean {
+    this.#progress.markHeard();
+    this.#outage.failed(this.#part, new Error(batch.reason));
+    return false;
   }
 
   async #eachBatch({ batch, heartbeat, isRunning, resolveOffset }: EachBatchPayload): Promise<void> {

@@ -86,6 +86,17 @@ describe("batches that others compress", () => {
     await subscription.close();
   });
 
+  test("a broadcast reader waits at an undecodable batch and grows old", async () => {
+    const topic = await topicOfBatches();
+    await damage(topic);
+    const heard: string[] = [];
+    const from = { service: "images", instance: "one", topics: [topic], from: "start" } as const;
+    const reader = await eventLog.broadcast({ ...from, onRecord: ({ value }) => void heard.push(String(value)) });
+    await eventually(() => heard.length === 4 && reader.ageMs() > 2_000);
+    assert.equal(reader.health(), null);
+    await reader.close();
+  });
+
   test("a group passes an undecodable batch once an operator skips it", async () => {
     const [topic, group] = [await topicOfBatches(), randomId("group")];
     await damage(topic);
