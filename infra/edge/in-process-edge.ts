@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { requestIdOf, type ServiceName } from "@signalbox/core";
-import type { ErrorResponses, ServiceParts } from "@signalbox/runtime";
+import { type ErrorResponses, endWithResponse, type ServiceParts } from "@signalbox/runtime";
 import { serviceOf } from "./edge-routes.ts";
 import { refuse } from "./refuse.ts";
 
@@ -25,18 +25,16 @@ export function createInProcessEdge(
     },
     upgrade: (request, socket, head) => {
       const upgrade = partsOf(request)?.upgrade;
-      if (upgrade === undefined) return void socket.end(unknownUpgrade(request, errorResponse));
+      if (upgrade === undefined) return refuseUpgrade(request, socket, errorResponse);
       upgrade(request, socket, head);
     },
   };
 }
 
-/** Builds the raw refusal of an upgrade: a socket has no response to write to. */
-function unknownUpgrade(request: IncomingMessage, errorResponse: ErrorResponses): string {
-  const close = { headers: { connection: "close" }, requestId: requestIdOf(request.headers["x-request-id"]) };
-  const { headers, body } = errorResponse(404, "not_found", "Nothing is published here.", close);
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  return `HTTP/1.1 404 Not Found\r\n${lines.join("\r\n")}\r\n\r\n${body}`;
+/** Refuses an upgrade: its connection has no response to write to. */
+function refuseUpgrade({ headers }: IncomingMessage, socket: Duplex, errorResponse: ErrorResponses): void {
+  const requestId = requestIdOf(headers["x-request-id"]);
+  endWithResponse(socket, errorResponse(404, "not_found", "Nothing is published here.", { requestId }));
 }
 
 /**

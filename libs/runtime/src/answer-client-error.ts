@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { endWithResponse } from "./end-with-response.ts";
 import type { ErrorResponses } from "./error-response.ts";
 
 /** Answers an unparseable request with an error of the usual form, and ends the connection. */
@@ -8,9 +9,7 @@ export function answerClientError(error: Error, socket: Duplex, errorResponse: E
     socket.destroy();
     return;
   }
-  const { status, statusText, headers, body } = responseFor(code, errorResponse);
-  const lines = Object.entries({ ...headers, connection: "close" }).map(([name, value]) => `${name}: ${value}`);
-  socket.end(`HTTP/1.1 ${status} ${statusText}\r\n${lines.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
+  endWithResponse(socket, responseFor(code, errorResponse));
 }
 
 function responseFor(code: string | undefined, errorResponse: ErrorResponses) {

@@ -3,7 +3,7 @@ import { type ErrorCode, errorBody, newRequestId, securityHeaders } from "@signa
 
 const security = Object.fromEntries(securityHeaders);
 
-interface ErrorResponse {
+export interface ErrorResponse {
   readonly status: number;
   readonly statusText: string;
   readonly headers: Readonly<Record<string, string>>;

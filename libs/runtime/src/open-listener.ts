@@ -52,7 +52,9 @@ export async function openListener(runner: Runner, options: OpenListener): Promi
     // Answered below in the usual form.
     requireHostHeader: false,
     // An offer of another protocol may be ignored (RFC 9110 §7.8): Java's HttpClient offers h2c with every request.
-    shouldUpgradeCallback: ({ headers }) => upgrade !== undefined && headers.upgrade?.toLowerCase() === "websocket",
+    // Behind requests without an answer it is ignored, too: their answers would be written into the other protocol.
+    shouldUpgradeCallback: ({ headers, socket }) =>
+      upgrade !== undefined && headers.upgrade?.toLowerCase() === "websocket" && !traffic.isAnswering(socket),
   });
   server.timeout = options.stallTimeoutMs ?? seconds(30);
   const traffic = new Traffic(server, options.listener, upgrade, createErrorResponses(options.errorDocs));

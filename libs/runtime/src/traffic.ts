@@ -4,6 +4,7 @@ import { Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { answerClientError } from "./answer-client-error.ts";
+import { endWithResponse } from "./end-with-response.ts";
 import type { ErrorResponses } from "./error-response.ts";
 import type { UpgradeListener } from "./service-context.ts";
 
@@ -13,7 +14,13 @@ import type { UpgradeListener } from "./service-context.ts";
  */
 const waitingMsMax = 1_000;
 
-/** Tracks running requests, so that a drain can wait for them and a bad request cannot corrupt an answer. */
+/** Methods of routes, for the refusal of CONNECT. */
+const allow = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+
+/**
+ * Tracks running requests: a drain waits for them, a bad request cannot corrupt an answer, and none outlives its
+ * connection. Every response emits `close` exactly once, whatever happens to the connection.
+ */
 export class Traffic {
   readonly #server: Server;
   readonly #errorResponse: ErrorResponses;
@@ -43,7 +50,13 @@ export class Traffic {
     server.on("checkContinue", (request, response) => this.#onExpectation(request, response, listener));
     server.on("timeout", (socket) => this.#onStandstill(socket));
     server.on("clientError", (error, socket) => this.#onClientError(error, socket));
+    server.on("connect", (_request, socket) => this.#onTunnel(socket));
     if (upgrade) server.on("upgrade", (...upgraded) => this.#onUpgrade(upgraded, upgrade));
+  }
+
+  /** Returns true while a request of the connection has no complete answer. */
+  isAnswering(socket: Duplex): boolean {
+    return this.#answersOf(socket).length > 0;
   }
 
   /** Asks clients to close their connections. Requests are still accepted. */
@@ -82,8 +95,12 @@ export class Traffic {
     const closed = this.#server.listening ? once(this.#server, "close") : undefined;
     this.#server.close();
     this.#server.closeAllConnections();
-    for (const socket of this.#upgraded) socket.destroy();
+    for (const socket of [...this.#upgraded, ...this.#connections.keys()]) socket.destroy();
     await closed;
+  }
+
+  #answersOf(socket: Duplex): ServerResponse[] {
+    return this.#connections.get(socket) ?? [];
   }
 
   #inHand(): ServerResponse[] {
@@ -109,17 +126,22 @@ export class Traffic {
     socket.once("close", () => this.#forget(socket));
   }
 
+  /** Ends what its connection can no longer carry: Node forgets answers that wait for their turn. */
   #forget(socket: Duplex): void {
+    const answers = this.#answersOf(socket);
     this.#connections.delete(socket);
+    for (const response of answers) response.destroy();
     if (this.#connections.size === 0 && !this.#server.listening) this.#left.resolve();
   }
 
   #onRequest(request: IncomingMessage, response: ServerResponse, listener: RequestListener): void {
-    const answers = this.#connections.get(request.socket) ?? [];
+    const answers = this.#answersOf(request.socket);
     answers.push(response);
     if (this.#leaving) response.setHeader("connection", "close");
     response.once("close", () => {
       answers.splice(answers.indexOf(response), 1);
+      // An answer that was given up while it waited for its turn would hold back those behind it.
+      if (!response.writableFinished) request.socket.destroy();
       if (!this.#draining) return;
       this.#server.closeIdleConnections();
       if (this.#inHand().length === 0) this.#drained.resolve();
@@ -152,13 +174,12 @@ export class Traffic {
    * this.
    */
   #onStandstill(socket: Socket): void {
-    const waitsForUs = this.#connections.get(socket)?.length && socket.writableLength === 0;
+    const waitsForUs = this.isAnswering(socket) && socket.writableLength === 0;
     if (!waitsForUs) socket.destroy();
   }
 
   #onClientError(error: Error, socket: Duplex): void {
-    const answers = this.#connections.get(socket) ?? [];
-    const isAnswering = answers.some((response) => response.socket === socket && response.headersSent);
+    const isAnswering = this.#answersOf(socket).some((response) => response.socket === socket && response.headersSent);
     if (isAnswering) socket.destroy();
     else answerClientError(error, socket, this.#errorResponse);
   }
@@ -167,6 +188,22 @@ export class Traffic {
     const close = { headers: { connection: "close" } };
     const { headers, body } = this.#errorResponse(status, "invalid_request", message, close);
     response.writeHead(status, headers).end(body);
+  }
+
+  /**
+   * Refuses CONNECT once the requests before it are answered. Node has taken its own listeners off the connection: its
+   * end would not be seen.
+   */
+  #onTunnel(socket: Duplex): void {
+    const end = () => socket.destroy();
+    socket.on("error", end).on("timeout", end).on("end", end).resume();
+    const refusal = this.#errorResponse(405, "method_not_allowed", "This server opens no tunnels.", {
+      headers: { allow },
+    });
+    const refuse = () => endWithResponse(socket, refusal);
+    const last = this.#answersOf(socket).at(-1);
+    if (last) last.once("close", refuse);
+    else refuse();
   }
 
   #onUpgrade([request, socket, head]: Parameters<UpgradeListener>, upgrade: UpgradeListener): void {
