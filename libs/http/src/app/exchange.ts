@@ -5,6 +5,7 @@ import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { Attributes, Labels, Logger } from "@signalbox/telemetry";
 import type { z } from "zod";
 import { type IdempotencyClaim, noIdempotency } from "../idempotency/idempotency.ts";
+import { ClientGone } from "../request/read-body.ts";
 import type { HttpResponse } from "../responses/http-response.ts";
 import type { Negotiate } from "../responses/negotiation.ts";
 import type { ErrorStyle, Method, Route, RouteAccess, RouteInput } from "../routes/route-spec.ts";
@@ -121,14 +122,22 @@ export class Exchange implements RouteInput {
     this.notes = { ...this.notes, ...members };
   }
 
-  /** Created on first use: most handlers finish before anything could abort them. */
+  /** True once no answer reaches the client any more. */
+  get isClientGone(): boolean {
+    const { request, response } = this;
+    return !response.writableFinished && (response.destroyed || request.socket.destroyed);
+  }
+
+  /** Created on first use: most handlers finish before anything could abort them. The client may be gone by then. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
+      const look = () => {
+        if (this.isClientGone) this.abort(new ClientGone("the client disconnected"));
+      };
+      this.response.once("close", look);
       if (this.#abortReason) this.#controller.abort(this.#abortReason);
-      this.response.once("close", () => {
-        if (!this.response.writableFinished) this.abort(new Error("the client disconnected"));
-      });
+      else look();
     }
     return this.#controller.signal;
   }

@@ -71,7 +71,7 @@ export function tellIfRefused(exchange: Exchange, answer: HttpResponse, { traceI
 async function answerOnce(exchange: Exchange, answer: HttpResponse, span: Span): Promise<void> {
   if (exchange.answered) return drop(answer);
   exchange.answered = true;
-  if (exchange.error instanceof ClientGone || exchange.response.destroyed) {
+  if (exchange.error instanceof ClientGone || exchange.isClientGone) {
     drop(answer);
     return recordRequest(exchange, span);
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { AppError, type ErrorCode } from "@signalbox/core";
 
-/** The client disconnected before its body had arrived, so no answer is possible. */
+/** The client disconnected, so no answer is possible. */
 export class ClientGone extends Error {
   override readonly name = "ClientGone";
 }
@@ -50,6 +50,8 @@ export function readBody(
 ): Promise<Buffer> {
   refuseAnnouncedSize(request, maxBytes, code);
   return new Promise((resolve, reject) => {
+    // It has closed already, and will not say so again.
+    if (request.destroyed) throw new ClientGone("the client disconnected before its body was read");
     const chunks: Buffer[] = [];
     let bytes = 0;
     const refuse = (error: unknown): void => {

@@ -91,10 +91,13 @@ class Form {
       busboy.on("finish", resolve);
       busboy.on("error", stop);
       request.on("error", stop);
-      request.on("close", () => {
-        if (!request.complete) stop(new Error("the client disconnected"));
-      });
-      request.pipe(busboy);
+      const onClose = () => {
+        if (!request.readableEnded) stop(new Error("the client disconnected"));
+      };
+      request.on("close", onClose);
+      // It may have closed before it was read.
+      if (request.destroyed) onClose();
+      else request.pipe(busboy);
     });
   }
 

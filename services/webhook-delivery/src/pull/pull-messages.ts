@@ -125,6 +125,8 @@ async function poll(
   try {
     for (;;) {
       wait.reset();
+      // Nobody would get the leases of a client that is gone.
+      if (signal.aborted) break;
       taken = await take(parts, row, terms);
       if (taken.length > 0 || end.aborted || waitMs === 0) break;
       await wait.until(end);
