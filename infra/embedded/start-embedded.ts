@@ -12,6 +12,7 @@ import type { eventsProperties } from "@signalbox/events";
 import { publicLinksAt } from "@signalbox/gateway-service/front-links";
 import { openImagePool } from "@signalbox/imaging";
 import {
+  countUnhandledRejections,
   createErrorResponses,
   createServiceContext,
   describeProcess,
@@ -147,6 +148,7 @@ async function openDoors(
   managed: readonly ManagedService[],
   processMetrics: Metrics,
 ) {
+  countUnhandledRejections(processMetrics);
   // The port may be chosen by the system: the address is known once it listens.
   let baseUrl = "";
   const errorDocs = () => errorDocsAt(configuration.get("http.error-docs"), baseUrl);

@@ -226,6 +226,8 @@ const cases: readonly Case[] = [
   threshold("ConfigurationOutdated", 'signalbox_config_age_seconds{service="images"}', 900, 1),
   threshold("WorkerStuck", 'signalbox_worker_silence_seconds{service="images",worker="relay"}', 200, 1),
   rising("WorkerRestarts", 'signalbox_worker_restarts_total{service="images",worker="relay"}', 1),
+  rising("UnhandledRejections", 'signalbox_unhandled_rejections_total{service="images"}', 1),
+  threshold("RequestsOverdue", 'signalbox_http_overdue_seconds{service="images"}', 200, 30),
   threshold("WebhooksOverdue", 'signalbox_webhook_due_age_seconds{service="webhook-delivery"}', 300, 5),
   {
     alert: "ReceiversFail",

@@ -52,6 +52,8 @@ const idleServices: Series = {
   'signalbox_config_age_seconds{service="images"}': all(2),
   'signalbox_worker_silence_seconds{service="images",worker="relay"}': all(2),
   'signalbox_worker_restarts_total{service="images",worker="relay"}': once,
+  'signalbox_unhandled_rejections_total{service="images"}': all(0),
+  'signalbox_http_overdue_seconds{service="images"}': `0x699 30x1 0x${day}`,
   'signalbox_webhook_due_age_seconds{service="webhook-delivery"}': `0x699 180x2 0x${day}`,
   'signalbox_webhooks_refused_total{service="webhook-ingest",scheme="hmac",reason="signature"}': once,
   'signalbox_webhook_sources_mostly_refused{service="webhook-ingest"}': all(0),

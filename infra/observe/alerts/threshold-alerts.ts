@@ -183,6 +183,23 @@ export const thresholdAlerts: readonly Alert[] = [
     console: "",
   },
   {
+    name: "UnhandledRejections",
+    severity: "ticket",
+    expr: "sum by (service) (increase(signalbox_unhandled_rejections_total[1h])) > 0",
+    summary:
+      "Requests of {{ $labels.service }} were ended because a promise of theirs was rejected and nobody awaited it.",
+    console: "",
+  },
+  {
+    name: "RequestsOverdue",
+    severity: "ticket",
+    expr: "max by (service) (signalbox_http_overdue_seconds) > 120",
+    for: "5m",
+    summary:
+      "A request of {{ $labels.service }} has run for {{ $value | humanizeDuration }} past its deadline or without its client.",
+    console: "",
+  },
+  {
     name: "WebhooksOverdue",
     severity: "page",
     expr: "max(signalbox_webhook_due_age_seconds) > 120",

@@ -4,6 +4,7 @@ import { createLogger, createMetrics, createTracer, type Logger, type Metrics } 
 import type { ProcessHealth } from "./create-health.ts";
 import type { ProcessRunner } from "./create-runner.ts";
 import type { RuntimeProperties } from "./properties.ts";
+import { countUnhandledRejections } from "./request-scope.ts";
 import type { ServiceContext } from "./service-context.ts";
 
 export interface CreateServiceContext<P extends PropertyDeclarations> {
@@ -29,6 +30,7 @@ export function createServiceContext<P extends PropertyDeclarations & RuntimePro
 
   const metrics = createMetrics({ service, process: !given.shared });
   tellBuild(metrics, common);
+  if (!given.shared) countUnhandledRejections(metrics);
   const prefix = `${service}/`;
   const workers = () => given.runner.workers().filter(({ name }) => !given.shared || name.startsWith(prefix));
   const nameOf = (name: string) => (given.shared ? name.slice(prefix.length) : name);

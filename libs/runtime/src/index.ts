@@ -10,6 +10,7 @@ export type { ManagedService } from "./management-env.ts";
 export { openListener, ownPorts } from "./open-listener.ts";
 export { openManagementServer } from "./open-management-server.ts";
 export { type RuntimeProperties, runtimeProperties } from "./properties.ts";
+export { countUnhandledRejections, endRequestOfRejection, RequestScope } from "./request-scope.ts";
 export { describeProcess, listenerLimits, managementAddress, runService, telemetryOptions } from "./run-service.ts";
 export { runUntilStopped } from "./run-until-stopped.ts";
 export type { Runner } from "./runner.ts";

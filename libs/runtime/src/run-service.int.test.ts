@@ -150,3 +150,13 @@ test("an unhandled rejection drains the process and exits 1", async () => {
   assert.ok(probe.lines.some(({ msg }) => msg === "Uncaught exception"));
   assert.ok(probe.lines.some(({ closed }) => closed === "first"));
 });
+
+test("an unhandled rejection in a request ends that request alone", async () => {
+  const probe = start();
+  const { http, management } = await probe.ready();
+  assert.equal((await fetch(`${http}/?reject`)).status, 500);
+  const metrics = await (await fetch(`${management}/management/metrics`)).text();
+  assert.match(metrics, /^signalbox_unhandled_rejections_total\{.*\} 1$/m);
+  probe.child.kill("SIGTERM");
+  assert.equal((await probe.exit).code, 0);
+});

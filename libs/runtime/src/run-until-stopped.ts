@@ -4,6 +4,7 @@ import type { Logger } from "@signalbox/telemetry";
 import type { ProcessHealth } from "./create-health.ts";
 import type { ProcessRunner } from "./create-runner.ts";
 import { logLibraryOutput } from "./log-library-output.ts";
+import { endRequestOfRejection } from "./request-scope.ts";
 
 export interface RunUntilStopped {
   readonly runner: ProcessRunner;
@@ -25,7 +26,8 @@ const signals = ["SIGTERM", "SIGINT"] as const;
 
 /**
  * Runs a process from its start to its exit code: 0 after a complete stop, 1 when the start failed, a worker gave up,
- * an exception was uncaught, or parts were still open at the deadline. A second signal ends it immediately.
+ * an exception was uncaught, or parts were still open at the deadline. A second signal ends it immediately. A rejection
+ * that nobody handles ends the request it belongs to, and the process only when it belongs to none.
  */
 export async function runUntilStopped(options: RunUntilStopped): Promise<void> {
   const { runner, health, log, deadlineMs } = options;
@@ -93,11 +95,13 @@ function listenForReasons({ runner, log, tell }: RunUntilStopped, stop: (reason:
       process.exit(signal === "SIGINT" ? 130 : 143);
     });
   }
-  for (const kind of ["uncaughtException", "unhandledRejection"] as const) {
-    process.on(kind, (error: unknown) => {
-      if (isStopping) log.error({ error, kind }, "Uncaught exception during the stop");
-      else begin({ code: 1, message: "Uncaught exception", fields: { error, kind } });
-    });
-  }
+  const onUncaught = (kind: string, error: unknown) => {
+    if (isStopping) log.error({ error, kind }, "Uncaught exception during the stop");
+    else begin({ code: 1, message: "Uncaught exception", fields: { error, kind } });
+  };
+  process.on("uncaughtException", (error) => onUncaught("uncaughtException", error));
+  process.on("unhandledRejection", (error) => {
+    if (!endRequestOfRejection(error, log)) onUncaught("unhandledRejection", error);
+  });
   void runner.gaveUp.then((worker) => begin({ code: 1, message: "A worker gave up", fields: { worker } }));
 }

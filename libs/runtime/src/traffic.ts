@@ -6,6 +6,7 @@ import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { answerClientError } from "./answer-client-error.ts";
 import { endWithResponse } from "./end-with-response.ts";
 import type { ErrorResponses } from "./error-response.ts";
+import { RequestScope } from "./request-scope.ts";
 import type { UpgradeListener } from "./service-context.ts";
 
 /**
@@ -213,7 +214,8 @@ export class Traffic {
     socket.on("error", () => socket.destroy());
     socket.once("close", () => this.#upgraded.delete(socket));
     (socket as Socket).setTimeout(0);
-    upgrade(request, socket, head);
+    const fields = { upgrade: request.url?.split("?", 1)[0] };
+    new RequestScope(fields, () => socket.destroy()).run(() => upgrade(request, socket, head));
   }
 }
 

@@ -1,5 +1,6 @@
+import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ServiceContext, ServiceParts } from "../src/index.ts";
+import { RequestScope, type ServiceContext, type ServiceParts } from "../src/index.ts";
 import type { probeProperties } from "./probe-properties.ts";
 
 /** Elements of an array of 8 MiB. */
@@ -33,7 +34,9 @@ export async function createService(context: ServiceContext<typeof probeProperti
     public: (request, response) => {
       requests.inc({ limit: "probe" });
       void tracer.span("probe", { kind: "server" }, async () => {
-        const waitMs = Number(new URL(request.url ?? "/", "http://probe").searchParams.get("wait") ?? 0);
+        const asked = new URL(request.url ?? "/", "http://probe").searchParams;
+        if (asked.has("reject")) return rejectLater(response);
+        const waitMs = Number(asked.get("wait") ?? 0);
         const started = clock.steadyMs();
         log.info({ path: request.url, waitMs, heapBytes: process.memoryUsage().heapTotal }, "Request");
         await sleep(waitMs);
@@ -45,4 +48,10 @@ export async function createService(context: ServiceContext<typeof probeProperti
       return headers["x-api-key"] === undefined ? "unauthorized" : "forbidden";
     },
   };
+}
+
+/** Leaves a promise that rejects, as part of the request. */
+function rejectLater(response: ServerResponse): void {
+  const scope = new RequestScope({}, () => response.writeHead(500).end());
+  scope.run(() => setTimeout(() => Promise.reject(new Error("nobody catches this")), 10));
 }

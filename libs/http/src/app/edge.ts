@@ -62,7 +62,7 @@ export function createEdge(
   context: HttpContext,
   parts: Omit<Edge, "context" | "errorDocs" | "isHttps" | "duration" | "limited" | "traffic" | "live">,
 ): Edge {
-  const { configuration, metrics } = context;
+  const { configuration, metrics, clock } = context;
   const errorDocs = errorDocsAt(configuration.get("http.error-docs"), configuration.get("http.base-url"));
   const isHttps = configuration.get("http.base-url").startsWith("https:");
   const live = {
@@ -76,6 +76,10 @@ export function createEdge(
     live.requestBytesMax = bytes;
   });
   const duration = metrics.histogram("http_server_request_duration_seconds");
-  const measured = { duration, limited: metrics.counter("signalbox_http_limited_total"), traffic: trafficOf(metrics) };
+  const measured = {
+    duration,
+    limited: metrics.counter("signalbox_http_limited_total"),
+    traffic: trafficOf(metrics, clock),
+  };
   return { context, ...parts, errorDocs, isHttps, ...measured, live };
 }

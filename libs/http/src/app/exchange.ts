@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Caller, Principal } from "@signalbox/auth";
 import { type AppError, requestIdOf } from "@signalbox/core";
+import type { RequestScope } from "@signalbox/runtime";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { Attributes, Labels, Logger } from "@signalbox/telemetry";
 import type { z } from "zod";
@@ -72,6 +73,12 @@ export class Exchange implements RouteInput {
   /** The policies that counted this request, and their remaining allowance, in the form of the headers. */
   rateLimitPolicy = "";
   rateLimit = "";
+  /** Ends this request when a promise that it left alone is rejected. */
+  scope: RequestScope | null = null;
+  /** Index in the list of running requests. */
+  place = 0;
+  /** Steady time by which it has to answer; null while it has no deadline. */
+  deadlineAtMs: number | null = null;
   /** Set with the first answer; later ones are dropped. */
   answered = false;
   status = 0;
@@ -86,6 +93,7 @@ export class Exchange implements RouteInput {
   #log: Logger | null = null;
   #controller: AbortController | null = null;
   #abortReason: Error | null = null;
+  #goneMs: number | null = null;
 
   constructor(edge: Edge, route: CompiledRoute, request: IncomingMessage, response: ServerResponse, params: unknown) {
     this.edge = edge;
@@ -126,6 +134,12 @@ export class Exchange implements RouteInput {
   get isClientGone(): boolean {
     const { request, response } = this;
     return !response.writableFinished && (response.destroyed || request.socket.destroyed);
+  }
+
+  /** Returns the time for which it has run past its deadline, or since it was first asked after its client had left. */
+  overdueMs(nowMs: number): number {
+    if (this.isClientGone) this.#goneMs ??= nowMs;
+    return Math.max(0, nowMs - (this.deadlineAtMs ?? nowMs), nowMs - (this.#goneMs ?? nowMs));
   }
 
   /** Created on first use: most handlers finish before anything could abort them. The client may be gone by then. */

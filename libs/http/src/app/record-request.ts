@@ -14,6 +14,7 @@ export function recordRequest(exchange: Exchange, span: Span): void {
   const durationMs = clock.steadyMs() - exchange.startedMs;
   edge.duration.observe(labelsOf(route, request.method ?? "", status), durationMs / 1000);
   edge.traffic.ended(request.socket);
+  exchange.scope?.close();
   span.setAttributes({ "http.response.status_code": status });
   const fields = {
     requestId: exchange.requestId,

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AppError, minutes, seconds } from "@signalbox/core";
+import { RequestScope } from "@signalbox/runtime";
 import type { Span } from "@signalbox/telemetry";
 import { announcesBody, bodyTooSlow, ClientGone } from "../request/read-body.ts";
 import { responseOfError } from "../responses/error-response.ts";
@@ -18,7 +19,11 @@ export function serve(
   params: unknown,
 ): Promise<void> {
   const exchange = new Exchange(edge, route, request, response, params);
-  return inSpan(exchange, (span) => run(exchange, span));
+  return inSpan(exchange, (span) => {
+    const { requestId } = exchange;
+    exchange.scope = new RequestScope({ requestId, route: route.label }, (error) => breakOff(exchange, error, span));
+    return exchange.scope.run(() => run(exchange, span));
+  });
 }
 
 /** Runs the work in the span of a request. */
@@ -31,13 +36,24 @@ export function inSpan<T>({ edge, route, request }: Exchange, work: (span: Span)
 }
 
 async function run(exchange: Exchange, span: Span): Promise<void> {
-  exchange.edge.traffic.inFlight += 1;
+  const { traffic } = exchange.edge;
+  traffic.inFlight += 1;
+  traffic.entered(exchange);
   const disarm = armDeadline(exchange, (error) => expire(exchange, error, span));
-  const answer = await throughSteps(exchange);
-  tellIfRefused(exchange, answer, span);
-  disarm();
-  await exchange.idempotency.settle?.(answer);
-  await answerOnce(exchange, answer, span);
+  try {
+    const answer = await throughSteps(exchange);
+    disarm();
+    tellIfRefused(exchange, answer, span);
+    await exchange.idempotency.settle?.(answer);
+    // From here on its client has the time it takes to read.
+    exchange.deadlineAtMs = null;
+    await answerOnce(exchange, answer, span);
+  } catch (error) {
+    exchange.error = error;
+    breakOff(exchange, error, span);
+  } finally {
+    traffic.left(exchange);
+  }
 }
 
 /** Runs the stages in order, until one answers. */
@@ -96,6 +112,13 @@ async function sendLast(exchange: Exchange, error: unknown): Promise<void> {
   await send(exchange, responseOfError(error)).catch(() => exchange.response.destroy());
 }
 
+/** Ends a request in the middle: with an error, or with its connection when the answer has begun. */
+function breakOff(exchange: Exchange, error: unknown, span: Span): void {
+  exchange.abort(error instanceof Error ? error : new Error(String(error)));
+  if (exchange.answered) exchange.response.destroy();
+  else void answerOnce(exchange, responseOfError(error), span);
+}
+
 function expire(exchange: Exchange, error: AppError, span: Span): void {
   exchange.error = error;
   exchange.abort(error);
@@ -110,6 +133,7 @@ function armDeadline(exchange: Exchange, expire: (error: AppError) => void): () 
   const { route, edge, request } = exchange;
   const ms = route.deadlineMs === undefined ? edge.live.requestTimeoutMs : route.deadlineMs;
   if (ms === null) return () => {};
+  exchange.deadlineAtMs = exchange.startedMs + ms;
   if (route.body?.takesFiles && announcesBody(request)) return armUpload(exchange, ms, expire);
   const timer = setTimeout(() => {
     expire(request.complete || !announcesBody(request) ? tooSlow() : bodyTooSlow());
@@ -118,11 +142,13 @@ function armDeadline(exchange: Exchange, expire: (error: AppError) => void): () 
 }
 
 /** Watches the pace of a file while it arrives; afterwards the answer has the common deadline. */
-function armUpload({ request, edge }: Exchange, answerMs: number, expire: (error: AppError) => void): () => void {
+function armUpload(exchange: Exchange, answerMs: number, expire: (error: AppError) => void): () => void {
+  const { request, edge } = exchange;
   const { clock } = edge.context;
   const stretchMs = Math.min(uploadPace.stretchMs, answerMs);
   const wanted = (uploadPace.bytesPerSecond * stretchMs) / 1000;
-  const endsMs = clock.steadyMs() + uploadPace.endMs;
+  const endsMs = exchange.startedMs + uploadPace.endMs;
+  exchange.deadlineAtMs = endsMs + answerMs;
   let seen = request.socket.bytesRead;
   let untakenMs = 0;
   let wasUntaken = false;
@@ -142,6 +168,7 @@ function armUpload({ request, edge }: Exchange, answerMs: number, expire: (error
   const onEnd = () => {
     clearInterval(timer);
     timer = setTimeout(() => expire(tooSlow()), answerMs);
+    exchange.deadlineAtMs = clock.steadyMs() + answerMs;
   };
   request.once("end", onEnd);
   return () => {

@@ -1,15 +1,20 @@
 import type { Socket } from "node:net";
+import type { Clock } from "@signalbox/core";
 import type { Metrics } from "@signalbox/telemetry";
+import type { Exchange } from "./exchange.ts";
 
 /** Requests in progress and bytes on connections, read at each scrape. */
 export class Traffic {
   inFlight = 0;
+  // Not a Set: one with constant additions and deletions slows every small collection down.
+  readonly #running: Exchange[] = [];
   #in = 0;
   #out = 0;
   /** Bytes already counted, by connection. */
   readonly #counted = new WeakMap<Socket, { in: number; out: number }>();
 
-  constructor(metrics: Metrics) {
+  constructor(metrics: Metrics, clock: Clock) {
+    metrics.gauge("signalbox_http_overdue_seconds", (gauge) => gauge.set({}, this.#overdueMs(clock.steadyMs()) / 1000));
     metrics.gauge("signalbox_http_requests_in_flight", (gauge) => gauge.set({}, this.inFlight));
     let last = { in: 0, out: 0 };
     metrics.counter("signalbox_http_bytes_total", (counter) => {
@@ -18,6 +23,22 @@ export class Traffic {
       counter.inc({ direction: "out" }, now.out - last.out);
       last = now;
     });
+  }
+
+  /** Adds a request, until `left` takes it out: its handler may run on after its answer. */
+  entered(exchange: Exchange): void {
+    exchange.place = this.#running.push(exchange) - 1;
+  }
+
+  left(exchange: Exchange): void {
+    const last = this.#running.pop() as Exchange;
+    if (last === exchange) return;
+    last.place = exchange.place;
+    this.#running[last.place] = last;
+  }
+
+  #overdueMs(nowMs: number): number {
+    return this.#running.reduce((longestMs, exchange) => Math.max(longestMs, exchange.overdueMs(nowMs)), 0);
   }
 
   /** Counts the bytes of an answered request: everything that its connection carried since the previous one. */
@@ -35,8 +56,8 @@ export class Traffic {
 const known = new WeakMap<Metrics, Traffic>();
 
 /** Returns the traffic of a service, shared by its public and its internal listener. */
-export function trafficOf(metrics: Metrics): Traffic {
-  const traffic = known.get(metrics) ?? new Traffic(metrics);
+export function trafficOf(metrics: Metrics, clock: Clock): Traffic {
+  const traffic = known.get(metrics) ?? new Traffic(metrics, clock);
   known.set(metrics, traffic);
   return traffic;
 }

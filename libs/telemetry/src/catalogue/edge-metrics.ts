@@ -11,6 +11,12 @@ export const edgeMetrics = {
     requestBuckets,
   ),
   signalbox_http_requests_in_flight: gauge("Requests without an answer yet."),
+  signalbox_http_overdue_seconds: gauge(
+    "Time by which a running request has outlived its deadline or its client; the largest one, zero without any.",
+  ),
+  signalbox_unhandled_rejections_total: counter(
+    "Rejected promises that nobody awaited; each ended the request that it belonged to.",
+  ),
   signalbox_http_bytes_total: counter("Bytes of requests, in, and of their answers, out.", ["direction"]),
   signalbox_http_limited_total: counter("Requests refused by a rate limit, by its name.", ["limit"]),
   signalbox_principals_total: counter(
