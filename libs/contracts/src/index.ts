@@ -55,6 +55,7 @@ export {
 export { draft, draftProblems, type EventDraft, unknownMembers } from "./draft.ts";
 export { detailCatalogue } from "./errors/detail-catalogue.ts";
 export { errorCatalogue } from "./errors/error-catalogue.ts";
+export { canaryAccountId } from "./events/account-events.ts";
 export { RenditionRequest, RenditionResult } from "./events/image-events.ts";
 export { endpointSettingsInEvent } from "./events/webhook-endpoint-events.ts";
 export { KnownEndpoints, knownEndpointsPath, portalEndpointsMax } from "./known-endpoints.ts";

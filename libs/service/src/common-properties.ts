@@ -7,6 +7,18 @@ import { httpProperties } from "@signalbox/http/properties";
 import { runtimeProperties } from "@signalbox/runtime/properties";
 import { databaseProperties } from "@signalbox/storage/properties";
 
+/** The switch of the canary, for the services on its way. */
+export const canaryProperties = defineProperties({
+  "canary.enabled": {
+    type: "boolean",
+    default: true,
+    secrecy: "internal",
+    reload: "restart",
+    effect:
+      "True makes a change of our own every minute and measures that it arrives everywhere; customers see nothing of it.",
+  },
+});
+
 /** The properties of every service that `openService` opens, explained at their declarations. */
 export const commonProperties = defineProperties({
   ...runtimeProperties,

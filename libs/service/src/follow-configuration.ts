@@ -4,6 +4,7 @@ import { draft, type EventData, publishedProperties } from "@signalbox/contracts
 import { seconds } from "@signalbox/core";
 import { type EventLog, publishEvents } from "@signalbox/events";
 import type { RuntimeProperties, ServiceContext } from "@signalbox/runtime";
+import { observeConfigCanary } from "./canary/canary-age.ts";
 import { type Overrides, openOverrides } from "./overrides/open-overrides.ts";
 import { copyKeysOf, createOverrideCopy } from "./overrides/override-copy.ts";
 import type { SharedParts } from "./shared-parts.ts";
@@ -37,6 +38,7 @@ export async function followConfiguration(context: Context, eventLog: EventLog):
   const overrides = context.overrides ?? (await openOwnOverrides(context, eventLog));
   metrics.gauge("signalbox_config_revision", (gauge) => gauge.set({}, configuration.revision ?? 0));
   metrics.gauge("signalbox_config_age_seconds", (gauge) => gauge.set({}, overrides.ageMs() / 1000));
+  observeConfigCanary(context, overrides);
   let changed = Promise.withResolvers<void>();
   let problems: string[] = [];
   let appliedAt = clock.now();

@@ -12,6 +12,8 @@ export {
 } from "./audit/audit-entry.ts";
 export { type AuditedRead, createAuditReads } from "./audit/audit-reads.ts";
 export { type AuditRefusals, createAuditRefusals, refusalOf } from "./audit/audit-refusals.ts";
+export { ageSeconds } from "./canary/canary-age.ts";
+export { startCanary } from "./canary/start-canary.ts";
 export { type Flags, flagContextOf } from "./flags.ts";
 export { followConfiguration } from "./follow-configuration.ts";
 export { imageJobMetrics } from "./image-job-metrics.ts";

@@ -17,6 +17,7 @@ import type { ForbiddenRequest } from "@signalbox/http";
 import type { ServiceContext } from "@signalbox/runtime";
 import { createRefusalRecorder } from "./audit/audit-refusals.ts";
 import { createManagementReads, type RecordManagementRead } from "./audit/management-reads.ts";
+import { observeAccessCanary } from "./canary/canary-age.ts";
 import { type EdgeLimits, failureCounter } from "./open-edge-limits.ts";
 import type { SharedParts } from "./shared-parts.ts";
 
@@ -43,7 +44,9 @@ export interface Access {
 
 /** Opens the states of accounts: shares the process's reader of the state topic where there is one. */
 export async function openStates(context: StatesContext, eventLog: EventLog): Promise<AccessStates> {
-  return context.accessStates ?? (await openAccessStates({ ...context, eventLog }));
+  const states = context.accessStates ?? (await openAccessStates({ ...context, eventLog }));
+  observeAccessCanary(context, states);
+  return states;
 }
 
 /**

@@ -37,7 +37,11 @@ export function testContext<const P extends PropertyDeclarations>(
   const log = createLogger({ service, instance, level: "debug", destination });
   // A folder of its own: a test must not start with another test's copies of overrides.
   const folder = join(tmpdir(), "signalbox-copies", instance);
-  const own = copyDirectory in properties ? { [copyDirectory]: folder } : {};
+  const own = {
+    ...(copyDirectory in properties && { [copyDirectory]: folder }),
+    // Tests count events and rows; those of the canary switch it on.
+    ...("canary.enabled" in properties && { "canary.enabled": false }),
+  };
   const argv = Object.entries({ ...own, ...overrides }).map(([name, value]) => `--${name}=${value}`);
   const runner = createRunner({ log, clock: systemClock });
   return {

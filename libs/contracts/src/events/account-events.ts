@@ -130,3 +130,17 @@ export const accessChangedEvent = defineEvent({
     changed_at: "2026-01-02T10:30:00.000Z",
   },
 });
+
+/** The account of the canary. Nobody signs in to it, and it has no row. */
+export const canaryAccountId = "acc_canary";
+
+export const accountCanaryChangedEvent = defineEvent({
+  name: "account.canary_changed",
+  version: 1,
+  topic,
+  subject,
+  audience: "internal",
+  description: "The canary of account changed, as it does every minute. It is delivered to a receiver of our own.",
+  data: z.object({ changed_at: timestamp }),
+  example: { changed_at: "2026-01-02T10:30:00.000Z" },
+});

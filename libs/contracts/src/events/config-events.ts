@@ -87,6 +87,17 @@ export const flagChangedEvent = defineEvent({
   },
 });
 
+export const configCanaryChangedEvent = defineEvent({
+  name: "config.canary_changed",
+  version: 1,
+  topic: "signalbox.config.v1",
+  subject: "`canary`",
+  audience: "internal",
+  description: "The canary of config changed, as it does every minute. Every instance reads it as it reads overrides.",
+  data: z.object({ changed_at: timestamp }),
+  example: { changed_at: "2026-01-02T10:30:00.000Z" },
+});
+
 export const configAppliedEvent = defineEvent({
   name: "config.applied",
   version: 1,

@@ -25,6 +25,8 @@ export interface Overrides {
   readonly caughtUp: Promise<void>;
   /** Returns the milliseconds since the log was last known to contain nothing newer. */
   ageMs(): number;
+  /** Returns the time of the last canary that was read; null before any. */
+  canaryAt(): Date | null;
   /** Calls the listener after each change once the reader has caught up. */
   onChange(listener: () => void): void;
 }
@@ -59,6 +61,7 @@ export async function openOverrides(
     settled: overrides.settle(caughtUp, start.waitMs),
     caughtUp,
     ageMs: () => reader.ageMs(),
+    canaryAt: () => overrides.canaryAt,
     onChange: (listener) => overrides.onChange(listener),
   };
 }
@@ -66,6 +69,7 @@ export async function openOverrides(
 /** The state after the records. They arrive at least once and are compacted, so only a higher revision counts. */
 class FollowedOverrides {
   readonly flags = new FlagSet();
+  canaryAt: Date | null = null;
   readonly #log: Context["log"];
   readonly #copy: OverrideCopy;
   readonly #keep: (overrides: ClassifiedOverrides) => void;
@@ -98,6 +102,9 @@ class FollowedOverrides {
       const name = eventNameOf(record.headers);
       if (name === "config.changed") this.#apply(record);
       if (name === "flag.changed") this.#putFlag(record);
+      if (name === "config.canary_changed") {
+        this.canaryAt = new Date(decodeEvent("config.canary_changed", record).data.changed_at);
+      }
     } catch (error) {
       // Ending the reader over one record would hide every later change, so the record is reported and skipped.
       const { key, offset } = record;

@@ -40,6 +40,17 @@ export const productMetrics = {
     ["state"],
   ),
   signalbox_webhook_due_age_seconds: gauge("Age of the oldest due delivery."),
+  signalbox_canary_age_seconds: gauge(
+    "Age of the newest change of the canary that has passed a stage: written and relayed by account and config, consumed and delivered by webhook-delivery.",
+    ["stage"],
+  ),
+  signalbox_canary_arrival_seconds: histogram("Time from a change of the canary to its arrival at our own receiver."),
+  signalbox_access_canary_age_seconds: gauge(
+    "Age of the newest change of account's canary that this instance has applied from the access states.",
+  ),
+  signalbox_config_canary_age_seconds: gauge(
+    "Age of the newest change of config's canary that this instance has read from the overrides.",
+  ),
   signalbox_backup_age_seconds: gauge("Age of the newest backup that was found whole; absent before there is one."),
   signalbox_outbound_seconds: histogram(
     "Duration of a request to an address given by a caller: answered, or the stage at which it ended; forbidden was never sent.",
