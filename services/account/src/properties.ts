@@ -2,7 +2,7 @@ import { issuerProperties } from "@signalbox/auth/properties";
 import { defineProperties } from "@signalbox/config";
 import { defaultProperties, serverProperties, supportedProperties } from "@signalbox/contracts/properties";
 import type { ServiceContext } from "@signalbox/runtime";
-import { commonProperties } from "@signalbox/service/common-properties";
+import { canaryProperties, commonProperties } from "@signalbox/service/common-properties";
 import { secretsProperties } from "@signalbox/storage/properties";
 
 /** Visible to accounts, because it says what they can rely on. */
@@ -41,6 +41,7 @@ const mailboxPattern = '^([^<>"\\p{Cc}]{1,80} <[^\\s<>@]+@[^\\s<>@]+>|[^\\s<>@]+
 /** Every property of the account service. */
 export const properties = defineProperties({
   ...commonProperties,
+  ...canaryProperties,
   ...secretsProperties,
   ...issuerProperties,
   "defaults.locale": defaultProperties["defaults.locale"],

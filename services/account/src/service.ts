@@ -3,11 +3,12 @@ import { fileURLToPath } from "node:url";
 import { type PageLimits, requestLoader } from "@signalbox/graphql";
 import type { Mounts } from "@signalbox/http";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
-import { openService, refusalOf } from "@signalbox/service";
+import { openService, refusalOf, startCanary } from "@signalbox/service";
 import { atStart, createSealer, databaseOptions, openPool, type Pool } from "@signalbox/storage";
 import { type Accounts, createAccounts } from "./accounts/accounts.ts";
 import { whyAudited } from "./audit/why-audited.ts";
 import { type Opened, openBase } from "./base.ts";
+import { canaryChanges } from "./canary/canary.ts";
 import { confirmationPath } from "./contacts/contact-link.ts";
 import { createContactLinkListener } from "./contacts/contact-link-pages.ts";
 import { openContacts } from "./contacts/open-contacts.ts";
@@ -64,6 +65,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     auditDayTables: administration.auditDayTables,
     issuer,
   });
+  startCanary(context, opened, canaryChanges);
   consume("audit", { "audit.recorded": (event, { tx }) => base.audit.take(tx, event) });
   const accountExport = openExport(context, capabilities);
   const checkEndpoints = openEndpointCheck(context);

@@ -2,8 +2,9 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type ConsumerTable, stateRepetitionMs } from "@signalbox/events";
 import type { Runner, ServiceContext, ServiceParts } from "@signalbox/runtime";
-import { openPrincipals, openService } from "@signalbox/service";
+import { openPrincipals, openService, startCanary } from "@signalbox/service";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
+import { canaryChanges } from "./canary/canary.ts";
 import { serviceEdges } from "./edges.ts";
 import { createFlagStore } from "./flags/flag-store.ts";
 import { createFlags } from "./flags/flags.ts";
@@ -40,6 +41,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const overrides = createOverrides({ outbox, overrideStore, catalogue, elsewhere, clock });
   const flagStore = createFlagStore(pool);
   const flagOperations = createFlags({ outbox, flagStore, overrideStore, clock });
+  startCanary(context, opened, canaryChanges);
   startRepetition(runner, pool, [overrides, flagOperations]);
   consume("accounts", eraseReasons([overrides, flagOperations]));
   const expiry = startExpiry({ pool, overrides, overrideStore, runner, log, clock });

@@ -25,5 +25,8 @@ export function createFanOutConsumer({ fanOut, removals }: ConsumerDependencies)
   };
   const single: Handler<EventName> = (event, context) => batchHandler([event], context);
   const names = catalogue.filter(({ audience }) => audience === "account").map(({ name }) => name);
-  return { table: Object.fromEntries([...names, "account.deleted"].map((name) => [name, single])), batchHandler };
+  return {
+    table: Object.fromEntries([...names, "account.canary_changed"].map((name) => [name, single])),
+    batchHandler,
+  };
 }

@@ -4,6 +4,7 @@ import type { ServiceContext, WakeUp } from "@signalbox/runtime";
 import type { OpenedService } from "@signalbox/service";
 import type { Pool } from "@signalbox/storage";
 import type { Tracer } from "@signalbox/telemetry";
+import { type CanaryReceiver, isCanary } from "./canary/canary-receiver.ts";
 import { createEndpointDirectory } from "./endpoints/endpoint-directory.ts";
 import { createEndpointHealth, type HealthLimits } from "./endpoints/endpoint-health.ts";
 import type { EndpointStatus } from "./endpoints/endpoint-status.ts";
@@ -31,6 +32,8 @@ interface EngineDependencies {
   readonly endpointStore: EndpointStore;
   readonly endpointStatus: EndpointStatus;
   readonly outbound: OutboundClient;
+  /** Gets the deliveries of the canary; null when it is off. */
+  readonly canary: CanaryReceiver | null;
   readonly mayWrite: (accountId: string) => boolean;
   readonly wakeUp: WakeUp;
 }
@@ -46,7 +49,7 @@ const recordMs = seconds(10);
 export function openEngine(
   context: ServiceContext<Properties>,
   opened: OpenedService,
-  { endpointStore, endpointStatus, outbound, mayWrite, wakeUp }: EngineDependencies,
+  { endpointStore, endpointStatus, outbound, canary, mayWrite, wakeUp }: EngineDependencies,
 ) {
   const { configuration, clock, log, tracer } = context;
   const { pool, outbox, presence, accessStates } = opened;
@@ -67,7 +70,9 @@ export function openEngine(
 
   const { endpointHealth, results } = createResults(context, opened, { endpointStore, endpointStatus, wakeUp });
   const attempt = traced(tracer, (delivery, endpoint) =>
-    attemptDelivery({ outbound, clock, timeoutMs, baseUrl }, delivery, endpoint),
+    canary !== null && isCanary(endpoint)
+      ? attemptDelivery({ ...canary, clock, timeoutMs, baseUrl }, delivery, { ...endpoint, url: canary.url })
+      : attemptDelivery({ outbound, clock, timeoutMs, baseUrl }, delivery, endpoint),
   );
   const attemptMsMax = () => Math.max(timeoutMs(), ownTimeoutMsMax);
   const attempts = new AttemptLoop({ lanes, leases, attempt, results, clock, log, attemptMsMax, wake });

@@ -2,12 +2,13 @@ import { principalProperties } from "@signalbox/auth/properties";
 import { defineProperties } from "@signalbox/config";
 import { capabilityProperties } from "@signalbox/contracts/properties";
 import { outboundAllowProperty } from "@signalbox/net/allow-property";
-import { commonProperties } from "@signalbox/service/common-properties";
+import { canaryProperties, commonProperties } from "@signalbox/service/common-properties";
 import { retentionProperty, secretsProperties } from "@signalbox/storage/properties";
 
 /** Properties of the webhook-delivery service. */
 export const properties = defineProperties({
   ...commonProperties,
+  ...canaryProperties,
   ...principalProperties,
   ...secretsProperties,
   "capabilities.webhooks": capabilityProperties["capabilities.webhooks"],

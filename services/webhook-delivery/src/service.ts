@@ -9,6 +9,7 @@ import { createNameLookup, createOutboundClient, type OutboundClient } from "@si
 import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { type OpenedService, openPrincipals, openService } from "@signalbox/service";
 import { atStart, createSealer, keepStatistics, type Pool, type Sealer, startRetention } from "@signalbox/storage";
+import { openCanary } from "./canary/canary.ts";
 import { createFanOutConsumer } from "./consumers.ts";
 import { createChainDeliveries } from "./deliveries/chain-deliveries.ts";
 import { createChainEvents } from "./deliveries/chain-events.ts";
@@ -73,14 +74,14 @@ export async function createService(context: Context): Promise<ServiceParts> {
 
   const owned = createEndpointOperations(context, opened, { stores, outbound, wake });
   const { endpointStatus } = owned;
-  const engine = openEngine(context, opened, { endpointStore, endpointStatus, outbound, mayWrite, wakeUp });
+  const canary = await openCanary(context, pool, stores);
+  const engine = openEngine(context, opened, { endpointStore, endpointStatus, outbound, canary, mayWrite, wakeUp });
   const { deliveryQueue, testEndpoint, attemptStatistics, timeoutMs } = engine;
   const announcements = createAnnouncements((drafts) => publishReports({ ...context, eventLog }, drafts));
   const fanOut = announcing(notingNames(engine.fanOut, typeNames), announcements);
   const removals = createRemovals({ pool, endpointStore, attemptStatistics, outbox, clock });
   const { table, batchHandler } = createFanOutConsumer({ fanOut, removals });
   consume("fan-out", table, batchHandler);
-  const deliveryDays = await keepDays(context, pool);
 
   const deliveries = createDeliveries({ endpointStore, deliveryQueue, outbox, clock, wake });
   const deliveriesMax = () => configuration.get("webhook-delivery.replays.deliveries-max");
@@ -90,7 +91,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const { publishEvents, eventTypes, publicationCounts } = createPublishing(context, opened, { stores, fanOut });
   const pull = createPull(context, opened, { stores, endpoints: owned.endpoints, engine: engine.pull });
   const events = { publicationCounts, announcements };
-  const upkeep = { deliveryDays, removals };
+  const upkeep = { deliveryDays: await keepDays(context, pool), removals };
   startWorkers(runner, { engine, pull, upkeep, replays, operators, events, accessStates, wake });
   keepStatistics({ runner, pool, clock }, attemptStatistics);
   observeQueue(context.metrics, pool);

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { draft, eventOf } from "@signalbox/contracts";
-import { randomId } from "@signalbox/core";
+import { type Clock, randomId, systemClock } from "@signalbox/core";
 import { publishEvents } from "@signalbox/events";
 import {
   type Overrides,
@@ -51,11 +51,15 @@ export interface Harness extends StartedService<typeof properties> {
   createImage(accountId: string): Promise<string>;
 }
 
-export async function startDelivery(overrides: Overrides<typeof properties> = {}): Promise<Harness> {
+export async function startDelivery(
+  overrides: Overrides<typeof properties> = {},
+  clock: Clock = systemClock,
+): Promise<Harness> {
   const service = await startService({
     name: "webhook-delivery",
     properties,
     createService,
+    clock,
     topics: ["signalbox.webhook-delivery.v1"],
     overrides: {
       "webhook-delivery.outbound.allow": "127.0.0.1:*",

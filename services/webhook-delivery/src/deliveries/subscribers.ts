@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { catalogue } from "@signalbox/contracts";
+import { canaryAccountId, catalogue } from "@signalbox/contracts";
 import { type Clock, minutes } from "@signalbox/core";
 import { wants } from "../endpoints/endpoint.ts";
 import { type AccountEndpoints, operators, type SigningEndpoint } from "../endpoints/endpoint-directory.ts";
@@ -47,10 +47,13 @@ export async function subscribersOf(
 }
 
 /**
- * Operators of other accounts get the service's own events about this account, but not the events that it publishes.
+ * Operators of other accounts get the service's own events about this account, but not the events that it publishes, and
+ * nothing about the canary.
  */
 const othersOf = (endpoints: readonly SigningEndpoint[], { accountId, type }: OutgoingEvent) =>
-  isCustomName(type) ? [] : endpoints.filter((endpoint) => endpoint.accountId !== accountId);
+  isCustomName(type) || accountId === canaryAccountId
+    ? []
+    : endpoints.filter((endpoint) => endpoint.accountId !== accountId);
 
 /** Largest lag of a producer's clock behind ours. Beyond it, events count as older than they are. */
 const clockSkewMs = minutes(3);

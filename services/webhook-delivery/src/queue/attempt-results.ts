@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, isUnavailable } from "@signalbox/core";
 import { GroupCommit, inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { Counter, Histogram, Logger, Metrics } from "@signalbox/telemetry";
+import { isCanary } from "../canary/canary-receiver.ts";
 import type { Attempt } from "../deliveries/attempt.ts";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import { advanceKeys, lockOrder } from "../deliveries/delivery-order.ts";
@@ -108,7 +109,8 @@ export class AttemptResults {
 
   #report({ delivery, attempt, judgement }: JudgedAttempt, recorded: boolean): void {
     const { log, onPostponed } = this.#parts;
-    this.#measure(attempt, delivery, judgement);
+    // The figures of the service levels are those of customers.
+    if (!isCanary(delivery)) this.#measure(attempt, delivery, judgement);
     const { id: deliveryId, endpointId, accountId, eventId, eventType } = delivery;
     const { number, status, error: failure, durationMs } = attempt;
     const ids = { deliveryId, endpointId, accountId, eventId, eventType };

@@ -1,0 +1,37 @@
+import { canaryAccountId } from "@signalbox/contracts";
+import { inTransaction, type Pool } from "@signalbox/storage";
+import { createEndpointSecret } from "@signalbox/webhook-signatures";
+import { endpointFrom } from "../endpoints/endpoint.ts";
+import { defaultSettings } from "../endpoints/endpoint-settings.ts";
+import type { EndpointStore } from "../endpoints/endpoint-store.ts";
+import type { SecretStore } from "../endpoints/secret-store.ts";
+
+interface Stores {
+  readonly endpointStore: EndpointStore;
+  readonly secretStore: SecretStore;
+}
+
+const wanted: Parameters<typeof endpointFrom>[0] = {
+  type: "push",
+  // Stands for the receiver of the process that makes the attempt. Nobody can have this name.
+  url: "https://canary.invalid/",
+  description: null,
+  eventTypes: ["account.canary_changed"],
+  scope: "account",
+  // The next change comes in a minute; a retry would only hide that this one was lost.
+  settings: { ...defaultSettings, retry_schedule_seconds: [0] },
+};
+
+/** Creates the canary's endpoint unless it is there, and returns its id. */
+export async function ensureCanaryEndpoint(pool: Pool, { endpointStore, secretStore }: Stores, at: Date) {
+  return inTransaction(pool, async (tx) => {
+    // Instances that start together create one.
+    await endpointStore.lockCount(tx, canaryAccountId);
+    const [known] = await endpointStore.lockAllOf(tx, canaryAccountId);
+    if (known) return known.id;
+    const endpoint = endpointFrom(wanted, canaryAccountId, at);
+    await endpointStore.insert(tx, endpoint);
+    await secretStore.insert(tx, endpoint.id, createEndpointSecret(), at);
+    return endpoint.id;
+  });
+}

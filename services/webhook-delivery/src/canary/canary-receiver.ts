@@ -1,0 +1,77 @@
+import type { IncomingMessage } from "node:http";
+import { canaryAccountId, eventOf } from "@signalbox/contracts";
+import { errorDocsAt, KiB, minutes } from "@signalbox/core";
+import { readBody } from "@signalbox/http";
+import { createOutboundClient, type OutboundClient } from "@signalbox/net";
+import { openListener, type ServiceContext } from "@signalbox/runtime";
+import { inTransaction, type Pool } from "@signalbox/storage";
+import { schemeOf } from "@signalbox/webhook-signatures";
+import { z } from "zod";
+import type { SecretStore } from "../endpoints/secret-store.ts";
+import type { Properties } from "../properties.ts";
+
+/** Where the deliveries of the canary go, and the only client that may go there. */
+export interface CanaryReceiver {
+  readonly url: string;
+  readonly outbound: OutboundClient;
+}
+
+interface Known {
+  readonly pool: Pool;
+  readonly secretStore: Pick<SecretStore, "find">;
+  readonly endpointId: string;
+}
+
+const host = "127.0.0.1";
+const bodyBytesMax = 16 * KiB;
+const toleranceSeconds = minutes(5) / 1000;
+const Body = z.object({ data: eventOf("account.canary_changed").data });
+const scheme = schemeOf("standard-webhooks");
+
+/**
+ * Opens a receiver of our own on a loopback port of this process, which verifies deliveries as a customer's does, with
+ * the stored secret. The guard of customers' deliveries stays as it is: they have another client, which refuses this
+ * port as it refuses every port of the process.
+ */
+export async function openCanaryReceiver(
+  { configuration, runner, clock, log, metrics }: ServiceContext<Properties>,
+  known: Known,
+): Promise<CanaryReceiver> {
+  const arrival = metrics.histogram("signalbox_canary_arrival_seconds");
+
+  async function receive(request: IncomingMessage): Promise<number> {
+    const body = await readBody(request, bodyBytesMax);
+    const secret = await inTransaction(known.pool, (tx) =>
+      known.secretStore.find(tx, canaryAccountId, known.endpointId),
+    );
+    const { method = "", url = "", headers } = request;
+    const nowSeconds = Math.floor(clock.nowMs() / 1000);
+    const options = { secrets: secret === null ? [] : [secret], nowSeconds, toleranceSeconds };
+    if (!scheme.verify({ method, url, headers, body }, options).verified) return 401;
+    const { data } = Body.parse(JSON.parse(body.toString("utf8")));
+    arrival.observe({}, Math.max(0, clock.nowMs() - Date.parse(data.changed_at)) / 1000);
+    return 204;
+  }
+
+  const { url, port } = await openListener(runner, {
+    name: "canary",
+    host,
+    port: 0,
+    errorDocs: errorDocsAt(configuration.get("http.error-docs"), configuration.get("http.base-url")),
+    // Deliveries in hand end after the drain has begun.
+    openWhileDraining: true,
+    listener: (request, response) =>
+      void receive(request)
+        .catch((error: unknown) => {
+          log.warn({ error }, "the canary's receiver failed");
+          return 500;
+        })
+        .then((status) => response.writeHead(status).end()),
+  });
+  const outbound = createOutboundClient({ allow: [`${host}:${port}`], clock });
+  runner.defer("canary client", () => outbound.close());
+  return { url, outbound };
+}
+
+/** Returns true for an endpoint or a delivery of the canary, which is no customer's. */
+export const isCanary = ({ accountId }: { readonly accountId: string }): boolean => accountId === canaryAccountId;
