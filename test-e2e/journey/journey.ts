@@ -40,6 +40,7 @@ export async function runJourney(system: System, mailbox: Mailbox): Promise<Jour
     await queriesEverythingAtOnce(system, imageId);
     await usesOpenidClient(system, createSender(system.baseUrl, system.apiKey), mailbox, imageId);
     await refusesStrangers(system);
+    await carriesTheCanary(system);
     await exportsEverything(client, { accountId, imageId, secret });
     return { accountId, imageId, uploadTraceId };
   } finally {
@@ -199,6 +200,19 @@ async function readsConfiguration(client: Client, system: System): Promise<void>
   assert.ok(!sources.bytes.includes(system.apiKey), "no key in the listing");
   const token = expectStatus(await manage("/management/env/internal.token"), 200);
   assert.equal(token.json.property.value, "******");
+}
+
+/** Expects that the service's own change has gone all the way, with nothing set up for it. */
+async function carriesTheCanary({ managementUrls, managementUrl }: System): Promise<void> {
+  const url = managementUrls.get("webhook-delivery") ?? managementUrl;
+  await eventually(async () => {
+    const text = await (await fetch(`${url}/management/metrics`)).text();
+    assert.match(text, /^signalbox_canary_arrival_seconds_count\{[^}]*\} [1-9]/m);
+    for (const topic of ["access", "config"]) {
+      const age = new RegExp(`^signalbox_${topic}_canary_age_seconds\\{[^}]*\\} ([0-9.]+)`, "m").exec(text);
+      assert.ok(Number(age?.[1]) < 90, age?.[0]);
+    }
+  });
 }
 
 async function queriesEverythingAtOnce(system: System, imageId: string): Promise<void> {

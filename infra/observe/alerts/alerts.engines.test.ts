@@ -197,6 +197,18 @@ const cases: readonly Case[] = [
   },
   threshold("EventLogAway", 'signalbox_event_log_up{service="images"}', 0, 1),
   threshold("OutboxStuck", 'signalbox_outbox_age_seconds{service="images"}', 90, 3),
+  canary({ written: 600, relayed: 600, consumed: 600, delivered: 600, applied: 600 }),
+  canary({ relayed: 600, consumed: 600, delivered: 600, applied: 600 }),
+  canary({ consumed: 600, delivered: 600 }),
+  canary({ delivered: 600 }),
+  canary({ applied: 600 }),
+  {
+    // Switched off, it is written nowhere, and what was read last grows old.
+    alert: "CanaryStopped",
+    at: "1h",
+    fires: canaryAges({ delivered: 600 }),
+    stays: stays('signalbox_config_canary_age_seconds{service="images",instance="a"}', 9_000),
+  },
   threshold("BackupOld", 'signalbox_backup_age_seconds{service="config"}', 30 * 3_600, 3_600),
   threshold("EventsRefused", 'signalbox_outbox_dead_depth{service="images"}', 1, 0),
   threshold("EventsRefused", 'signalbox_outbox_dead_depth{service="images"}', 40, 0),
@@ -281,6 +293,29 @@ const cases: readonly Case[] = [
     stays: stays('signalbox_build_info{service="images",version="1",commit="a"}', 1),
   },
 ];
+
+type CanaryStage = "written" | "relayed" | "consumed" | "delivered" | "applied";
+
+/** Plays a canary that is old from some stage on, beside one that is a minute old everywhere. */
+function canary(ages: Partial<Record<CanaryStage, number>>): Case {
+  return { alert: "CanaryStopped", severity: "page", at: "1h", fires: canaryAges(ages), stays: canaryAges({}) };
+}
+
+function canaryAges(given: Partial<Record<CanaryStage, number>>): Series {
+  const ages = { written: 60, relayed: 60, consumed: 60, delivered: 60, applied: 60, ...given };
+  const age = (service: string, stage: Exclude<CanaryStage, "applied">) =>
+    stays(`signalbox_canary_age_seconds{service="${service}",instance="${service}-1",stage="${stage}"}`, ages[stage]);
+  return {
+    ...age("account", "written"),
+    ...age("account", "relayed"),
+    ...age("config", "written"),
+    ...age("config", "relayed"),
+    ...age("webhook-delivery", "consumed"),
+    ...age("webhook-delivery", "delivered"),
+    ...stays('signalbox_access_canary_age_seconds{service="images",instance="a"}', ages.applied),
+    ...stays('signalbox_config_canary_age_seconds{service="images",instance="b"}', ages.applied),
+  };
+}
 
 function ourServices(services: readonly string[]): Series {
   return Object.assign({}, ...services.map((service) => stays(`signalbox_build_info{service="${service}"}`, 1)));

@@ -8,6 +8,31 @@ const serviceOfConsumer = '{{ reReplaceAll "[.].*" "" $labels.consumer }}';
 const anyOf = (counter: string): string =>
   `sum by (consumer) (increase(${counter}[1h])) > 0 or sum by (consumer) (${counter} unless ${counter} offset 1h) > 0`;
 
+/** Builds the age of the youngest change of the canary that has passed a stage in a service. */
+const youngest = (stage: string, service: string): string =>
+  `min(signalbox_canary_age_seconds{service="${service}",stage="${stage}"})`;
+
+/** Compares each age with that of the stage before, in seconds: more than the minute of the canary and two scrapes. */
+const later = (age: string, labels: string, before: string): string =>
+  `max by (${labels}) (${age}) - on () group_left () ${before} > 180`;
+
+const appliedFrom = (topic: "access" | "config"): string =>
+  `label_replace(signalbox_${topic}_canary_age_seconds, "stage", "applied from ${topic}", "", "")`;
+
+/**
+ * The stages at which the canary stands. Each is compared with the one before it, so that only the first that stands is
+ * named, and a canary that is switched off, which is written nowhere, alerts nobody.
+ */
+const stoppedCanary = [
+  'max by (service, stage) (signalbox_canary_age_seconds{stage="written"}) > 300',
+  `max by (service, stage) (signalbox_canary_age_seconds{stage="relayed"})
+    - on (service) group_left () max by (service) (signalbox_canary_age_seconds{stage="written"}) > 180`,
+  later('signalbox_canary_age_seconds{stage="consumed"}', "service, stage", youngest("relayed", "account")),
+  later('signalbox_canary_age_seconds{stage="delivered"}', "service, stage", youngest("consumed", "webhook-delivery")),
+  later(appliedFrom("access"), "service, instance, stage", youngest("relayed", "account")),
+  later(appliedFrom("config"), "service, instance, stage", youngest("relayed", "config")),
+];
+
 /** Alerts about causes that need attention before callers notice. */
 export const thresholdAlerts: readonly Alert[] = [
   {
@@ -60,6 +85,14 @@ export const thresholdAlerts: readonly Alert[] = [
     expr: "min(signalbox_backup_age_seconds) > 26 * 3600",
     for: "10m",
     summary: "The newest backup that was found whole is {{ $value | humanizeDuration }} old.",
+  },
+  {
+    name: "CanaryStopped",
+    severity: "page",
+    expr: stoppedCanary.join("\n  or "),
+    for: "2m",
+    summary:
+      "Changes of our own, one a minute, are no longer {{ $labels.stage }} by {{ $labels.service }}: {{ $value | humanizeDuration }} behind.",
   },
   {
     name: "EventsRefused",

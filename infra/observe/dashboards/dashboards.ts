@@ -120,6 +120,29 @@ const eventRows: readonly Row[] = [
   },
 ];
 
+const canaryRow: Row = {
+  title: "Canary",
+  panels: [
+    {
+      title: "Age of the newest change of our own, by stage",
+      unit: "s",
+      queries: [
+        { expr: "max by (service, stage) (signalbox_canary_age_seconds)", legend: "{{service}} {{stage}}" },
+        { expr: "max by (service) (signalbox_access_canary_age_seconds)", legend: "{{service}} access" },
+        { expr: "max by (service) (signalbox_config_canary_age_seconds)", legend: "{{service}} config" },
+      ],
+    },
+    {
+      title: "From the change to our own receiver, p50 and p99",
+      unit: "s",
+      queries: [
+        { expr: histogramQuantile(0.5, "signalbox_canary_arrival_seconds"), legend: "p50" },
+        { expr: histogramQuantile(0.99, "signalbox_canary_arrival_seconds"), legend: "p99" },
+      ],
+    },
+  ],
+};
+
 const webhookRows: readonly Row[] = [
   {
     title: "To subscribers",
@@ -279,7 +302,7 @@ const graphRow: Row = {
 export const boards: readonly Board[] = [
   { uid: "signalbox-journey", title: "Signalbox: the journey", rows: [serviceLevels, traffic, graphRow] },
   { uid: "signalbox-service", title: "Signalbox: one service", rows: [traffic, databaseRow, nodeRow] },
-  { uid: "signalbox-events", title: "Signalbox: outbox and event log", rows: eventRows },
+  { uid: "signalbox-events", title: "Signalbox: outbox and event log", rows: [...eventRows, canaryRow] },
   { uid: "signalbox-webhooks", title: "Signalbox: webhooks", rows: webhookRows },
   { uid: "signalbox-images", title: "Signalbox: images", rows: [imageRow] },
   { uid: "signalbox-edge", title: "Signalbox: the edge", rows: edgeRows, ofExporters: true },
