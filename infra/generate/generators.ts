@@ -2,7 +2,6 @@ import { builtGenerators } from "./built-generators.ts";
 import type { Generator } from "./generator.ts";
 import { accessReference } from "./generators/access-reference.ts";
 import { auditReference } from "./generators/audit-reference.ts";
-import { clientReport } from "./generators/client-report.ts";
 import { commandReference } from "./generators/command-reference.ts";
 import { consoleFiles } from "./generators/console-files.ts";
 import { errorReference, eventReference } from "./generators/contract-references.ts";
@@ -72,7 +71,6 @@ export const generators: readonly Generator[] = [
   observeFiles,
   kubernetesManifests,
   runbookCommands,
-  clientReport,
   commandReference,
   performanceReference,
   nginxConfigurationFile,

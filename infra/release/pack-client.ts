@@ -8,7 +8,7 @@ import { clientTypes } from "../generate/generators/client-types.ts";
 import { writeOutput } from "../generate/output.ts";
 import { root } from "../generate/repository.ts";
 
-export const clientFolder = join(root, "libs/client");
+const clientFolder = join(root, "libs/client");
 const commandFolder = join(root, "libs/command/src");
 const commandFile = "signalbox-cli";
 
@@ -47,7 +47,7 @@ export async function generateClient(): Promise<void> {
  * Compiles the client and writes its types, or hands them over. Returns the sources that the client consists of, by their
  * paths in its folder.
  */
-export function emitClientTypes(outDir: string, write?: ts.WriteFileCallback): string[] {
+function emitClientTypes(outDir: string, write?: ts.WriteFileCallback): string[] {
   const doors = ["src/index.ts", "src/webhooks/index.ts"].map((door) => join(clientFolder, door));
   const rootDir = join(clientFolder, "src");
   const compiled = ts.createProgram(doors, {

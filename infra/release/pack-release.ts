@@ -23,7 +23,8 @@ const chartFolder = "k8s/chart";
  * Packs what a version consists of besides its image into a folder: the client with the command, the types and schemas of
  * all events, the files of a deployment, the chart, and `SHA256SUMS` over them. Answers with their paths.
  */
-export async function packRelease(destination: string, version: string): Promise<string[]> {
+export async function packRelease(destination: string): Promise<string[]> {
+  const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
   const folder = resolve(destination);
   await mkdir(folder, { recursive: true });
   const packed = [await packClient(folder), await packEventTypes(folder)];

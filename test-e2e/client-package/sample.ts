@@ -1,6 +1,6 @@
 /**
  * A program of a user of the API: it knows the package, an address and a key. It is built with the strictest compiler and run
- * from its JavaScript, beside the tarball that `npm run pack-client` makes.
+ * from its JavaScript, beside the tarball that `npm run pack` makes.
  */
 import { ApiError, createClient, dataOf, etagOf, type Image, type WebhookEndpointWithSecret } from "@signalbox/client";
 import { verify } from "@signalbox/client/webhooks";

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { gitIn } from "@signalbox/infra/release/release.ts";
 import { oldestUpgradable } from "./older-version.ts";
 
 test("before the first release a drill begins where the version began or a migration last changed, nowhere without history", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-history-"));
   t.after(() => rm(folder, { recursive: true }));
-  const git = gitIn(folder);
+  const git = (...argv: string[]) => execFileSync("git", argv, { cwd: folder, encoding: "utf8", stdio: "pipe" }).trim();
   git("init", "--quiet");
   git("config", "user.name", "Developer");
   git("config", "user.email", "developer@example.com");

@@ -3,7 +3,6 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
-import { isAtLeast } from "@signalbox/infra/release/version.ts";
 import { oldestVersion } from "@signalbox/storage";
 import { shareModules } from "../tour/clone.ts";
 
@@ -13,6 +12,12 @@ const run = promisify(execFile);
 export async function commitOf(name: string, folder = repositoryFolder): Promise<string> {
   const { stdout } = await run("git", ["rev-parse", "--short", `${name}^{commit}`], { cwd: folder });
   return stdout.trim();
+}
+
+/** Finds the newest tag of a release. Null before the first, and in a clone without tags. */
+export async function newestTag(): Promise<string | null> {
+  const { stdout } = await run("git", ["tag", "--list", "v*", "--sort=-version:refname"], { cwd: repositoryFolder });
+  return stdout.split("\n")[0] || null;
 }
 
 /** The version that `package.json` has at a commit. */
@@ -37,7 +42,7 @@ export async function oldestUpgradable(folder = repositoryFolder): Promise<strin
 
 /** Says why nothing rolls from this version to ours; null where something does. */
 export function whyTooOld(version: string): string | null {
-  if (isAtLeast(version, oldestVersion)) return null;
+  if (version.localeCompare(oldestVersion, "en", { numeric: true }) >= 0) return null;
   return `It is version ${version}: databases from before ${oldestVersion} are not upgraded. Name a later commit.`;
 }
 

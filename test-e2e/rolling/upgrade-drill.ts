@@ -11,10 +11,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
-import { lastRelease } from "@signalbox/infra/release/release.ts";
 import { eventually } from "@signalbox/testing";
 import type { LogRecord } from "../ledger/evidence.ts";
-import { checkOut, commitOf, oldestUpgradable, versionAt, whyTooOld } from "./older-version.ts";
+import { checkOut, commitOf, newestTag, oldestUpgradable, versionAt, whyTooOld } from "./older-version.ts";
 import { type RollingSystem, startRollingSystem } from "./rolling-system.ts";
 import { explained, inOrder, startTraffic, wrongEvents } from "./traffic.ts";
 
@@ -24,7 +23,7 @@ const { values, positionals } = parseArgs({
 });
 const print = (line: string) => void process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
 
-const name = positionals[0] ?? lastRelease(repositoryFolder)?.revision ?? (await oldestUpgradable());
+const name = positionals[0] ?? (await newestTag()) ?? (await oldestUpgradable());
 if (name === null) {
   process.stderr.write(
     "Nothing is released yet, and the history is cut off. Name a commit: npm run upgrade-drill -- <commit>\n",
