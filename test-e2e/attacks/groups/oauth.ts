@@ -9,7 +9,6 @@ import { type Arrival, at, givesNothing } from "./oauth-arrivals.ts";
 import { deviceRows } from "./oauth-devices.ts";
 import { clientRows, codeRows, refreshRows } from "./oauth-grants.ts";
 import { authorizationMutations, type ClientSecret, redirectMutations } from "./oauth-tables.ts";
-import { passkeyRows } from "./passkeys.ts";
 import { pushedRequestRows } from "./pushed-requests.ts";
 
 /** The built-in issuer from the view of an application, a program and a stranger. */
@@ -29,7 +28,6 @@ export const oauth: Group = {
       ...(await issuedTokenRows(scene, person)),
       ...(await invitationRows(scene, person, stranger)),
       ...pushedRequestRows(scene, person),
-      ...(await passkeyRows(scene)),
       ...firstLinkRows(scene),
     ];
   },
