@@ -8,6 +8,8 @@ import { liveErrorOf } from "./live-error.ts";
 import type { LiveStream } from "./live-stream.ts";
 
 const pingMs = seconds(12);
+/** Time for a client to take the end of its stream. */
+const farewellMs = seconds(10);
 
 /**
  * Subscribes for one event stream, by the protocol graphql-sse in its distinct connections mode. The id of an event is
@@ -52,6 +54,7 @@ class EventStream extends Readable {
   readonly #stream: LiveStream;
   readonly #onEnd: () => void;
   readonly #timer: NodeJS.Timeout;
+  #farewell: NodeJS.Timeout | undefined;
   #isReading = false;
 
   constructor(stream: LiveStream, onEnd: () => void) {
@@ -63,6 +66,12 @@ class EventStream extends Readable {
     this.#timer = setInterval(() => {
       if (this.#isReading && this.readableLength === 0) this.push(pingOf(stream.cursor()));
     }, pingMs);
+    void stream.over.then(() => this.#expectEnd());
+  }
+
+  /** A client that reads no more, such as one with a revoked key, would keep its connection for as long as it likes. */
+  #expectEnd(): void {
+    if (!this.destroyed) this.#farewell = setTimeout(() => this.destroy(), farewellMs);
   }
 
   override _read(): void {
@@ -88,6 +97,7 @@ class EventStream extends Readable {
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     clearInterval(this.#timer);
+    clearTimeout(this.#farewell);
     this.#stream.close();
     this.#onEnd();
     callback(error);

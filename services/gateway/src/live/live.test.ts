@@ -26,6 +26,18 @@ test("after a reload a valid subscription continues; an invalid one ends with it
   assert.deepEqual(await take(kept, 1), ["1"]);
 });
 
+test("the cursor of a subscription that a reload ends is before the event that comes with it", async () => {
+  const { cursors, state, subscribe, publish } = setUp();
+  const stream = await subscribe("subscription { imageChanged { changed imageId } }");
+  state.reloads++;
+  state.schema = schemaOf(sdl.replace("  imageId: ID!\n", ""));
+  await publish(0n);
+  await assert.rejects(stream.next(), ({ extensions }: { extensions: { cursor: string } }) => {
+    assert.equal(cursors.open("imageChanged", extensions.cursor)?.get(place), 0n);
+    return true;
+  });
+});
+
 test("a cursor of an instance that was ahead repeats nothing", async () => {
   const { state, cursors, subscribe, publish } = setUp();
   state.at = 1n;

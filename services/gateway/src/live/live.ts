@@ -81,7 +81,6 @@ export class Live {
 
   /** Sends an event to its subscriptions. Resolves when there is room for the next one. */
   readonly tell = async (one: LiveEvent): Promise<void> => {
-    this.followSchema();
     const shared = new Map<string, Promise<Resolved>>();
     const cursors = new Map<string, string>();
     for (const subscription of this.#index.for(one.event)) {
@@ -90,6 +89,8 @@ export class Live {
       cursors.set(declaration.field, cursor);
       subscription.deliver({ one, cursor }, shared);
     }
+    // Afterwards: the cursor of a subscription that ends here is the one before this event, which is not lost with it.
+    this.followSchema();
     while (this.#resolving >= resolvingMax && !this.#isDraining)
       await new Promise<void>((resolve) => this.#waitingEvents.push(resolve));
   };
