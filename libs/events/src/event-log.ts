@@ -209,7 +209,13 @@ export interface EventLog {
    */
   publish(records: readonly LogRecord[], signal?: AbortSignal): Promise<void>;
   subscribe(options: SubscribeOptions): Promise<Subscription>;
+  /** A topic that is made again, or is in another log of the same name, is read from its beginning. */
   broadcast(options: BroadcastOptions): Promise<BroadcastReader>;
+  /**
+   * Calls the listener when a broadcast reader finds that the topic is another one of the same name, which lacks what
+   * only the former one contained.
+   */
+  onReplaced(topic: string, listener: () => void): void;
   /** Creates missing topics and applies policies that may change; returns the remaining differences. */
   ensureTopics(specs: readonly TopicSpec[]): Promise<TopicProblem[]>;
   verifyTopics(specs: readonly TopicSpec[]): Promise<TopicProblem[]>;

@@ -47,5 +47,6 @@ export {
 export { createOutbox, type Outbox } from "./outbox/outbox.ts";
 export { readOutboxState } from "./outbox/outbox-metrics.ts";
 export { eventsProperties } from "./properties.ts";
+export { restoreWhenReplaced } from "./replaced-topics.ts";
 export { createReplayEngine, type ReplayKind, type ReplayRow, type ReplayStep } from "./replay-engine.ts";
 export { stateRepetitionMs, topicSettings } from "./topic-settings.ts";

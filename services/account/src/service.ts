@@ -47,7 +47,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const { configuration, log } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
   const opened = await openService(context, { prismaDirectory, sealer, sealedColumns });
-  const { pool, outbox, accessStates, limiterOf, pageLimits, consume, serve } = opened;
+  const { pool, eventLog, outbox, accessStates, limiterOf, pageLimits, consume, serve } = opened;
   const tries = { max: 2, applicationName: "account-tries" };
   const counting = openPool({ ...databaseOptions(configuration), ...context, ...tries });
   const capabilities = openCapabilities(context, { pool, outbox, accessStates, counting, limiterOf });
@@ -64,6 +64,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     accountPurge: administration.accountPurge,
     auditDayTables: administration.auditDayTables,
     issuer,
+    eventLog,
   });
   startCanary(context, opened, canaryChanges);
   consume("audit", { "audit.recorded": (event, { tx }) => base.audit.take(tx, event) });

@@ -1,5 +1,6 @@
-import { stepUpMaxAgeMs } from "@signalbox/auth";
+import { accessTopic, stepUpMaxAgeMs } from "@signalbox/auth";
 import { hours, minutes, seconds } from "@signalbox/core";
+import { type EventLog, restoreWhenReplaced } from "@signalbox/events";
 import type { ServiceContext } from "@signalbox/runtime";
 import { inTransaction, type RetentionRule, startRetention } from "@signalbox/storage";
 import type { Base } from "./base.ts";
@@ -38,19 +39,21 @@ interface WorkerDependencies {
   readonly accountPurge: AccountPurge;
   readonly auditDayTables: { keep(): Promise<unknown> };
   readonly issuer: BuiltInIssuer | null;
+  readonly eventLog: Pick<EventLog, "onReplaced">;
 }
 
 /** Starts the service's own long-running workers. */
 export function startWorkers(
   { runner, clock }: Pick<ServiceContext<Properties>, "runner" | "clock">,
-  { base, apiKeys, serviceClients, accountPurge, auditDayTables, issuer }: WorkerDependencies,
+  { base, apiKeys, serviceClients, accountPurge, auditDayTables, issuer, eventLog }: WorkerDependencies,
 ): void {
   const { pool, verifiedAddresses, access, mails } = base;
   const every = (name: string, pauseMs: number, work: () => Promise<unknown>) =>
     runner.every(name, pauseMs, async () => void (await work()));
 
   every("verified addresses", minutes(1), verifiedAddresses.settle);
-  every("access repetition", minutes(1), access.repeat);
+  every("access repetition", minutes(1), () => access.repeat());
+  restoreWhenReplaced(runner, eventLog, accessTopic, () => access.repeat(1));
   // An index finds in a moment that nothing is due, and an end is announced within its second.
   for (const [kind, { announceExpired }] of Object.entries({ "API key": apiKeys, "service client": serviceClients })) {
     runner.every(`${kind} expiry`, seconds(1), () => inTransaction(pool, announceExpired));

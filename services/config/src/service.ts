@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { type ConsumerTable, stateRepetitionMs } from "@signalbox/events";
+import { type ConsumerTable, type EventLog, restoreWhenReplaced, stateRepetitionMs } from "@signalbox/events";
 import type { Runner, ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { openPrincipals, openService, startCanary } from "@signalbox/service";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
@@ -42,7 +42,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const flagStore = createFlagStore(pool);
   const flagOperations = createFlags({ outbox, flagStore, overrideStore, clock });
   startCanary(context, opened, canaryChanges);
-  startRepetition(runner, pool, [overrides, flagOperations]);
+  startRepetition(runner, pool, eventLog, [overrides, flagOperations]);
   consume("accounts", eraseReasons([overrides, flagOperations]));
   const expiry = startExpiry({ pool, overrides, overrideStore, runner, log, clock });
 
@@ -89,16 +89,22 @@ export async function createService(context: ServiceContext<Properties>): Promis
 
 /** The changes of one kind, the newest of which stay on the state topic. */
 interface Announced {
-  repeat(tx: Tx): Promise<void>;
+  repeat(tx: Tx, ageMs: number): Promise<void>;
   eraseReasonsOf(tx: Tx, accountId: string): Promise<void>;
 }
 
-function startRepetition(runner: Pick<Runner, "every">, pool: Pool, all: readonly Announced[]): void {
-  runner.every("configuration repetition", stateRepetitionMs, () =>
+function startRepetition(
+  runner: Pick<Runner, "every">,
+  pool: Pool,
+  eventLog: Pick<EventLog, "onReplaced">,
+  all: readonly Announced[],
+): void {
+  const repeatAll = (ageMs: number) =>
     inTransaction(pool, async (tx) => {
-      for (const { repeat } of all) await repeat(tx);
-    }),
-  );
+      for (const { repeat } of all) await repeat(tx, ageMs);
+    });
+  runner.every("configuration repetition", stateRepetitionMs, () => repeatAll(stateRepetitionMs));
+  restoreWhenReplaced(runner, eventLog, "signalbox.config.v1", () => repeatAll(0));
 }
 
 /** Erases the reasons that a purged account gave. */

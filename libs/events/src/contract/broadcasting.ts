@@ -157,6 +157,45 @@ export function describeBroadcasting(underTest: () => LogUnderTest): void {
       await reader.ended;
     });
 
+    for (const [what, count] of [
+      ["shorter", 1],
+      ["longer", 5],
+    ] as const) {
+      test(`a reader from the start reads a ${what} topic of the same name from its beginning`, async () => {
+        const topic = await freshTopic("compact", 1);
+        const values: string[] = [];
+        let replaced = 0;
+        eventLog.onReplaced(topic, () => void replaced++);
+        const reader = await eventLog.broadcast({
+          service: "images",
+          instance: randomId("instance"),
+          topics: [topic],
+          from: "start",
+          onRecord: ({ key, value }) => void values.push(`${key}=${value}`),
+        });
+        await eventLog.publish(["a", "b", "c"].map((key) => record(topic, key, "old")));
+        await eventually(() => values.length === 3);
+
+        await underTest().remove(topic);
+        const own = await openLog(underTest().url);
+        await own.ensureTopics([topicSpec(topic, { partitions: 1, cleanup: "compact" })]);
+        const keys = Array.from({ length: count }, (_, index) => `key${index}`);
+        await own.publish(keys.map((key) => record(topic, key, "new")));
+        // Whoever has published to the former topic publishes to this one, at the latest at the next try.
+        const again = () => eventLog.publish([record(topic, "again", "new")]);
+        await eventually(() =>
+          again().then(
+            () => true,
+            () => false,
+          ),
+        );
+        await eventually(() => values.includes("again=new"));
+        await eventually(() => keys.every((key) => values.includes(`${key}=new`)));
+        assert.equal(replaced, 1);
+        await Promise.all([own.close(), reader.close()]);
+      });
+    }
+
     test("a reader waits for a topic that does not exist yet, then reads it", async () => {
       const topic = randomId("topic");
       const log = { ...quietLog, outage: () => ({ failed: absent, passed: () => {} }) };

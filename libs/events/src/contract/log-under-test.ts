@@ -11,6 +11,8 @@ export interface LogUnderTest {
   readonly sessionTimeoutMs: number;
   /** Deletes the records of partition 0 before the offset, as the retention of the topic does. */
   expire(topic: string, before: bigint): Promise<void>;
+  /** Deletes the topic with its records. */
+  remove(topic: string): Promise<void>;
   /** Opens the same log behind a proxy that the test can close. */
   openBehindDoor(): Promise<{
     readonly url: string;

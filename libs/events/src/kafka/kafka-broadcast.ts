@@ -5,6 +5,7 @@ import {
   type BroadcastOptions,
   type BroadcastReader,
   beginningOf,
+  type PartitionRange,
   type ReceivedRecord,
   type TopicPartition,
   type UndecodableBatch,
@@ -17,6 +18,10 @@ import { onFetched } from "./patches/dead-leaders.ts";
 import { onUndecodable } from "./patches/undecodable-batches.ts";
 
 const retryMs = 1_000;
+/** A topic that was made again has lost its state: its readers learn of it as fast as of a change. */
+const identityEveryMs = 1_000;
+/** No record is younger, so the broker answers with the end of the partition. */
+const neverMs = Number.MAX_SAFE_INTEGER;
 
 /**
  * Reads every record in a group of its own, `<service>.<instance>.boot-<random>`, because kafkajs reads only in groups.
@@ -55,6 +60,8 @@ interface Position {
   readonly end: bigint;
   /** Time of its broker's last answer, on the steady clock. */
   heardMs: number;
+  /** The time of the youngest record read, as the record says; null before any. */
+  youngestMs: number | null;
 }
 
 /** Thrown when the reader's owner could not take a record: kafkajs alone would repeat the same record for ever. */
@@ -114,6 +121,7 @@ class KafkaReader {
     const client = new BreakableClient(this.#parts.createClient);
     const consumer = client.kafka.consumer({ ...consumerSettings(async () => false), groupId: this.group });
     const { crashed, crash } = this.#watch(consumer);
+    const ended = new AbortController();
     try {
       await consumer.connect();
       await consumer.subscribe({ topics: [...topics], fromBeginning: from === "start" });
@@ -125,8 +133,9 @@ class KafkaReader {
             crash(error);
           }),
       });
-      await Promise.race([this.#stopped.promise, crashed]);
+      await Promise.race([this.#stopped.promise, crashed, this.#watchIdentity(consumer, ended.signal)]);
     } finally {
+      ended.abort();
       await client.end(consumer);
       this.#stopListening();
     }
@@ -134,14 +143,66 @@ class KafkaReader {
 
   /** Finds the start positions once: later consumers continue from the positions of the former one. */
   async #findPositions(): Promise<void> {
-    if (this.#positions.size > 0) return;
     const { topics, from } = this.#options;
-    for (const range of await kafkaRanges(await this.#parts.admin(), topics)) {
-      const { topic, partition, end } = range;
-      const next = beginningOf(from, range);
-      this.#positions.set(`${topic}/${partition}`, { topic, partition, next, end, heardMs: 0 });
+    const ranges = await kafkaRanges(await this.#parts.admin(), topics);
+    if (this.#positions.size > 0) {
+      for (const topic of topics) if (await this.#isReplaced(topic)) await this.#startAgain(topic);
+      return;
     }
+    for (const range of ranges) this.#place(range, beginningOf(from, range));
     this.#markIfAtEnd();
+  }
+
+  #place({ topic, partition, end }: PartitionRange, next: bigint): void {
+    this.#positions.set(`${topic}/${partition}`, { topic, partition, next, end, heardMs: 0, youngestMs: null });
+  }
+
+  /** Looks, as long as the consumer runs, for topics that were made again: kafkajs would only read fewer records. */
+  async #watchIdentity(consumer: Consumer, ended: AbortSignal): Promise<never> {
+    for (;;) {
+      await sleep(identityEveryMs, undefined, { signal: ended });
+      for (const topic of this.#options.topics) {
+        // While the log is away or the topic absent, the fetches report it.
+        if (!(await this.#isReplaced(topic).catch(() => false)) || ended.aborted) continue;
+        await this.#startAgain(topic);
+        this.#seek(consumer);
+      }
+    }
+  }
+
+  /**
+   * Returns true when the topic cannot be the one that was read: its end lies below the position or, for a reader that
+   * has read everything from the start, a record that is younger than all of those does. kafkajs knows no topic ids.
+   */
+  async #isReplaced(topic: string): Promise<boolean> {
+    const positions = this.#positionsOf(topic).map(({ partition, next, youngestMs }) => ({
+      partition,
+      next,
+      youngestMs,
+    }));
+    const youngestMs = Math.max(...positions.map((position) => position.youngestMs ?? 0));
+    const afterMs = this.#options.from === "start" && youngestMs > 0 ? youngestMs + 1 : neverMs;
+    const found = await (await this.#parts.admin()).fetchTopicOffsetsByTimestamp(topic, afterMs);
+    return found.some(({ partition, offset }) =>
+      positions.some((position) => position.partition === partition && BigInt(offset) < position.next),
+    );
+  }
+
+  /** Puts the reader at the beginning of the topic. */
+  async #startAgain(topic: string): Promise<void> {
+    const ranges = await kafkaRanges(await this.#parts.admin(), [topic]);
+    for (const { partition } of this.#positionsOf(topic)) this.#positions.delete(`${topic}/${partition}`);
+    for (const range of ranges) this.#place(range, range.first);
+    this.#parts.replacedTopics.report(topic);
+  }
+
+  #positionsOf(topic: string): Position[] {
+    return [...this.#positions.values()].filter((position) => position.topic === topic);
+  }
+
+  #seek(consumer: Consumer): void {
+    for (const { topic, partition, next } of this.#positions.values())
+      consumer.seek({ topic, partition, offset: String(next) });
   }
 
   /** Notes when every record that existed when the reader opened has been read. */
@@ -156,8 +217,7 @@ class KafkaReader {
     consumer.on("consumer.crash", ({ payload }) => crash(payload.error));
     consumer.on("consumer.group_join", ({ payload }) => {
       this.#outage.passed(this.#part);
-      for (const { topic, partition, next } of this.#positions.values())
-        consumer.seek({ topic, partition, offset: String(next) });
+      this.#seek(consumer);
       this.#stopListening();
       const stopFetched = onFetched(payload.memberId, (answered) => this.#heard(answered));
       const stopUndecodable = onUndecodable(payload.memberId, (batch) => this.#halt(batch));
@@ -187,15 +247,16 @@ class KafkaReader {
     return false;
   }
 
-  async #eachBatch({ batch, heartbeat, isRunning, resolveOffset }: EachBatchPayload): Promise<void> {
+  async #eachBatch({ batch, heartbeat, isRunning, isStale, resolveOffset }: EachBatchPayload): Promise<void> {
     const position = this.#positions.get(`${batch.topic}/${batch.partition}`);
     if (!position) return;
     for (const message of batch.messages) {
-      if (!isRunning() || this.#closing.signal.aborted) return;
+      if (!isRunning() || isStale() || this.#closing.signal.aborted) return;
       const record = toReceivedRecord(batch.topic, batch.partition, message);
       if (record.offset >= position.next) {
         await this.#handOver(record);
         position.next = record.offset + 1n;
+        position.youngestMs = Math.max(position.youngestMs ?? 0, record.timestampMs);
       }
       resolveOffset(message.offset);
     }

@@ -26,7 +26,7 @@ describe("the event log on Kafka", () => {
   let underTest: LogUnderTest;
   before(async () => {
     const { url, brokers } = await testKafka();
-    underTest = { url, sessionTimeoutMs: 6_000, expire: expireOn(brokers), openBehindDoor };
+    underTest = { url, sessionTimeoutMs: 6_000, expire: expireOn(brokers), remove: removeOn(brokers), openBehindDoor };
   });
   describePublishing(() => underTest);
   describeGroups(() => underTest);
@@ -41,6 +41,14 @@ const expireOn = (brokers: readonly string[]) => async (topic: string, before: b
   await admin.connect();
   await admin.fetchTopicOffsets(topic); // kafkajs has to know the topic
   await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: String(before) }] });
+  await admin.disconnect();
+};
+
+const removeOn = (brokers: readonly string[]) => async (topic: string) => {
+  const admin = createKafka(brokers, "remove", quietLog).admin();
+  await admin.connect();
+  await admin.deleteTopics({ topics: [topic] });
+  await eventually(async () => !(await admin.listTopics()).includes(topic));
   await admin.disconnect();
 };
 

@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { createManualClock, seconds, systemClock } from "@signalbox/core";
 import { eventually } from "@signalbox/testing";
 import type { Admin, Consumer, EachBatchPayload, Kafka } from "kafkajs";
-import { quietLog } from "../contract/log-under-test.ts";
+import { parts as contextParts, quietLog } from "../contract/log-under-test.ts";
+import { ReplacedTopics } from "../replaced-topics.ts";
 import { GroupSession } from "./group-session.ts";
 import { openKafkaBroadcast } from "./kafka-broadcast.ts";
 import { BatchHandler } from "./kafka-subscription.ts";
@@ -64,6 +65,7 @@ test("the age of a reader grows while Kafka is away, even as it retries", async 
   const admin = async () => ({
     listTopics: async () => ["state"],
     fetchTopicOffsets: async () => [{ partition: 0, offset: "0", high: "0", low: "0" }],
+    fetchTopicOffsetsByTimestamp: async () => [{ partition: 0, offset: "0" }],
     listGroups: async () => ({ groups: [] }),
     deleteGroups: async () => [],
   });
@@ -73,6 +75,7 @@ test("the age of a reader grows while Kafka is away, even as it retries", async 
       admin: admin as unknown as () => Promise<Admin>,
       ping: () => Promise.reject(new Error("away")),
       log: quietLog,
+      replacedTopics: new ReplacedTopics(contextParts()),
       clock,
     },
     { service: "images", instance: "one", topics: ["state"], from: "start", onRecord: () => {} },

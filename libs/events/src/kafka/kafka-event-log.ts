@@ -1,6 +1,7 @@
 import { schemaHeaders } from "@signalbox/contracts";
 import type { Admin, Kafka } from "kafkajs";
 import type { EventLog, EventLogContext } from "../event-log.ts";
+import { ReplacedTopics } from "../replaced-topics.ts";
 import { groupSessionMs } from "./group-session.ts";
 import { skipKafkaBatch } from "./halted-partitions.ts";
 import { openKafkaBroadcast } from "./kafka-broadcast.ts";
@@ -19,11 +20,10 @@ import { type CreateClient, createKafka } from "./kafkajs.ts";
 
 /** Creates the event log on Apache Kafka: `kafka://host:port,host:port`. Connects on first use. */
 export function createKafkaEventLog(url: string, context: EventLogContext): EventLog {
-  const { clientId, log, metrics, clock, baseUrl } = context;
+  const { clientId, log, clock, baseUrl } = context;
   const { brokers, security } = parseKafkaUrl(url);
-  const kafka = createKafka(brokers, clientId, log, security);
   const openParts: { close(): Promise<void> }[] = [];
-  const { admin, disconnect } = connectWhenNeeded(kafka);
+  const { admin, disconnect } = connectWhenNeeded(createKafka(brokers, clientId, log, security));
   let trouble: string | null = null;
 
   const createClient = (socketFactory: Parameters<CreateClient>[0], timeouts = {}) =>
@@ -34,7 +34,7 @@ export function createKafkaEventLog(url: string, context: EventLogContext): Even
     schemaHeaders: baseUrl === undefined ? new Map() : schemaHeaders(baseUrl),
     clock,
   });
-  const parts = { createClient, admin, ping: async () => (await admin()).describeCluster(), log, metrics, clock };
+  const parts = { ...context, createClient, admin, ping: pingOf(admin), replacedTopics: new ReplacedTopics(context) };
   let sessionMs: Promise<number> | undefined;
 
   return {
@@ -64,6 +64,7 @@ export function createKafkaEventLog(url: string, context: EventLogContext): Even
       openParts.push(reader);
       return reader;
     },
+    onReplaced: (topic, listener) => parts.replacedTopics.listen(topic, listener),
     ensureTopics: async (specs) => ensureKafkaTopics(await admin(), specs),
     verifyTopics: async (specs) => verifyKafkaTopics(await admin(), specs),
     ensureAccess: async (access) => ensureKafkaAccess(await admin(), access),
@@ -83,6 +84,8 @@ export function createKafkaEventLog(url: string, context: EventLogContext): Even
     },
   };
 }
+
+const pingOf = (admin: () => Promise<Admin>) => async () => (await admin()).describeCluster();
 
 /** Shares one admin connection, opened when needed and again after it failed. */
 function connectWhenNeeded(kafka: Kafka) {

@@ -13,6 +13,7 @@ import kafkajs, {
   type LogEntry,
 } from "kafkajs";
 import type { ReceivedRecord } from "../event-log.ts";
+import type { ReplacedTopics } from "../replaced-topics.ts";
 import { installCodecs } from "./codecs/codecs.ts";
 import "./patches/dead-coordinators.ts";
 import "./patches/dead-leaders.ts";
@@ -67,6 +68,7 @@ export interface KafkaParts {
   readonly admin: () => Promise<Admin>;
   readonly ping: () => Promise<unknown>;
   readonly log: Logger;
+  readonly replacedTopics: ReplacedTopics;
   readonly clock: Clock;
 }
 

@@ -4,13 +4,22 @@ import { type LogRecord, PublishError, type ReceivedRecord, type TopicPartition,
 import { partitionOf } from "../partition-of.ts";
 import type { KnownTopic, TopicDirectory } from "./topic-directory.ts";
 
-const append = sql("log.append", "select signalbox.log_append($1, $2, $3, $4, $5, $6)");
+/** Appends nothing and returns no row when a partition is gone, with the topic that was deleted. */
+const append = sql(
+  "log.append",
+  `select signalbox.log_append($1, $2, $3, $4, $5, $6)
+   where (select count(*) from signalbox.log_partition where id = any ($1))
+     = (select count(distinct id) from unnest($1::integer[]) as id)`,
+);
 
 /** Appends the records in one transaction with one round trip. */
 export async function appendRecords(pool: Pool, topics: TopicDirectory, records: readonly LogRecord[]): Promise<void> {
   try {
     const known = await topics.find(records.map(({ topic }) => topic));
-    await pool.query(append, valuesOf(records, known));
+    const { rowCount } = await pool.query(append, valuesOf(records, known));
+    if (rowCount > 0) return;
+    topics.forget();
+    throw new Error("a topic was made again meanwhile");
   } catch (error) {
     throw toPublishError(error);
   }

@@ -5,6 +5,7 @@ import { type Pool, sql } from "@signalbox/storage";
 import type { Logger, Outage } from "@signalbox/telemetry";
 import { type BroadcastOptions, type BroadcastReader, beginningOf, UnknownTopic } from "../event-log.ts";
 import { ReaderProgress } from "../reader-progress.ts";
+import type { ReplacedTopics } from "../replaced-topics.ts";
 import { readRecords } from "./log-records.ts";
 import type { TopicDirectory } from "./topic-directory.ts";
 import type { WakeUps } from "./wake-ups.ts";
@@ -15,10 +16,13 @@ interface Parts {
   readonly topics: TopicDirectory;
   readonly wakeUps: WakeUps;
   readonly log: Logger;
+  readonly replacedTopics: ReplacedTopics;
   readonly clock: Clock;
 }
 
 interface Position {
+  /** Differs for a topic that was made again, and for one of another database. */
+  readonly identity: string;
   readonly partitionId: number;
   readonly topic: string;
   readonly partition: number;
@@ -27,6 +31,7 @@ interface Position {
 
 interface PartitionRow {
   readonly id: number;
+  readonly database: string;
   readonly topic: string;
   readonly partition: number;
   readonly first_offset: bigint;
@@ -38,7 +43,10 @@ const retryMs = 1_000;
 
 const partitions = sql(
   "log.partitions",
-  "select id, topic, partition, first_offset, next_offset from signalbox.log_partition where topic = any ($1)",
+  `select id, topic, partition, first_offset, next_offset,
+     (select concat_ws('/', system_identifier, oid) from pg_control_system(), pg_database
+      where datname = current_database()) as database
+   from signalbox.log_partition where topic = any ($1)`,
 );
 
 /** Opens a reader of every partition of the topics, for this instance alone. It stores nothing. */
@@ -65,7 +73,8 @@ class PostgresReader {
   readonly #part: string;
   readonly #closing = new AbortController();
   readonly #news = createWakeUp(pollMs);
-  #positions: ReadonlyMap<number, Position> | null = null;
+  /** By topic and partition; null before the first read. */
+  #positions: Map<string, Position> | null = null;
 
   constructor(parts: Parts, options: BroadcastOptions, progress: ReaderProgress) {
     this.#parts = parts;
@@ -108,12 +117,22 @@ class PostgresReader {
     const rows = await this.#reachable(async () => {
       return (await this.#parts.pool.query<PartitionRow>(partitions, [topics])).rows;
     });
-    this.#positions ??= new Map(rows.map((row) => [row.id, startOf(row, from)]));
-    for (const { id, next_offset: end } of rows) {
-      const position = this.#positions.get(id);
-      if (position) await this.#readTo(position, end);
+    this.#positions ??= new Map(rows.map((row) => [nameOf(row), startOf(row, from)]));
+    this.#startAgain(this.#positions, rows);
+    for (const row of rows) {
+      const position = this.#positions.get(nameOf(row));
+      if (position) await this.#readTo(position, row.next_offset);
     }
     if (!this.#isStopped()) this.#progress.markCurrent();
+  }
+
+  /** Puts the reader at the beginning of topics that were made again or are in another database. */
+  #startAgain(positions: Map<string, Position>, rows: readonly PartitionRow[]): void {
+    const replaced = new Set(
+      rows.filter((row) => isReplaced(positions.get(nameOf(row)), row)).map(({ topic }) => topic),
+    );
+    for (const row of rows) if (replaced.has(row.topic)) positions.set(nameOf(row), startOf(row, "start"));
+    for (const topic of replaced) this.#parts.replacedTopics.report(topic);
   }
 
   async #readTo(position: Position, end: bigint): Promise<void> {
@@ -150,7 +169,20 @@ class PostgresReader {
   }
 }
 
+const nameOf = ({ topic, partition }: PartitionRow): string => `${topic}/${partition}`;
+
+const identityOf = ({ database, id }: PartitionRow): string => `${database}/${id}`;
+
+const isReplaced = (position: Position | undefined, row: PartitionRow): boolean =>
+  position !== undefined && (position.identity !== identityOf(row) || row.next_offset < position.next);
+
 function startOf(row: PartitionRow, from: BroadcastOptions["from"]): Position {
   const { id: partitionId, topic, partition, first_offset: first, next_offset: end } = row;
-  return { partitionId, topic, partition, next: beginningOf(from, { topic, partition, first, end }) };
+  return {
+    identity: identityOf(row),
+    partitionId,
+    topic,
+    partition,
+    next: beginningOf(from, { topic, partition, first, end }),
+  };
 }

@@ -17,7 +17,7 @@ describe("the event log on PostgreSQL", () => {
   let underTest: LogUnderTest;
   before(async () => {
     database = await testDatabase();
-    underTest = { url: database.url, sessionTimeoutMs: 1_500, expire, openBehindDoor };
+    underTest = { url: database.url, sessionTimeoutMs: 1_500, expire, remove, openBehindDoor };
   });
   after(() => database.close());
   describePublishing(() => underTest);
@@ -33,6 +33,13 @@ describe("the event log on PostgreSQL", () => {
       where id = partition_id and topic = $1 and partition = 0 and "offset" < $2`;
     await pool.query(sql("", age), [topic, before]);
     await cleanLog(pool);
+    await pool.close();
+  }
+
+  async function remove(topic: string) {
+    const pool = openTestPool(database.url);
+    await pool.query(sql("", "delete from signalbox.log_partition where topic = $1"), [topic]);
+    await pool.query(sql("", "delete from signalbox.log_topic where name = $1"), [topic]);
     await pool.close();
   }
 

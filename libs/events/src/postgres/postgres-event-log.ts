@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { migrate, openPool, sql, unsafeSettings } from "@signalbox/storage";
 import type { EventLog, EventLogContext } from "../event-log.ts";
+import { ReplacedTopics } from "../replaced-topics.ts";
 import { appendRecords } from "./log-records.ts";
 import { openPostgresBroadcast } from "./postgres-broadcast.ts";
 import {
@@ -39,7 +40,8 @@ export async function openPostgresEventLog(url: string, context: EventLogContext
   const topics = createTopicDirectory(pool);
   const wakeUps = createWakeUps(pool, url);
   const ping = () => pool.query(one);
-  const parts = { pool, ping, topics, wakeUps, log, metrics, clock };
+  const replacedTopics = new ReplacedTopics({ log, metrics });
+  const parts = { pool, ping, topics, wakeUps, log, metrics, clock, replacedTopics };
   const openParts: { close(): Promise<void> }[] = [];
   let trouble: string | null = null;
 
@@ -68,6 +70,7 @@ export async function openPostgresEventLog(url: string, context: EventLogContext
       openParts.push(reader);
       return reader;
     },
+    onReplaced: (topic, listener) => replacedTopics.listen(topic, listener),
     ensureTopics: (specs) => topics.ensure(specs),
     verifyTopics: (specs) => topics.verify(specs),
     ensureAccess: async () => [withoutPrincipals],

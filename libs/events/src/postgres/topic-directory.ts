@@ -35,10 +35,12 @@ const savePartitions = sql(
    on conflict (topic, partition) do nothing`,
 );
 
-/** A cache of the topics of the log: their partitions never change. */
+/** A cache of the topics of the log: their partitions do not change, unless a topic is made again. */
 export interface TopicDirectory {
   /** @throws UnknownTopic */
   find(names: readonly string[]): Promise<ReadonlyMap<string, KnownTopic>>;
+  /** Forgets every topic: one of them was made again, with other partitions. */
+  forget(): void;
   ensure(specs: readonly TopicSpec[]): Promise<TopicProblem[]>;
   verify(specs: readonly TopicSpec[]): Promise<TopicProblem[]>;
 }
@@ -63,6 +65,7 @@ export function createTopicDirectory(pool: Pool): TopicDirectory {
       if (missing !== undefined) throw new UnknownTopic(missing);
       return known;
     },
+    forget: () => known.clear(),
     async ensure(specs) {
       await inTransaction(pool, async (tx) => {
         const names = specs.map(({ name }) => name);

@@ -3,6 +3,10 @@ import { counter, gauge, histogram } from "./declare-metric.ts";
 /** Metrics of events: the outbox of a service, the log, and its consumers. */
 export const eventMetrics = {
   signalbox_event_log_up: gauge("One while published events reach the event log."),
+  signalbox_event_log_topics_replaced_total: counter(
+    "Topics that a reader found made again, or in another log, and reads from their beginning.",
+    ["topic"],
+  ),
   signalbox_outbox_published_total: counter("Events put on the log.", ["topic"]),
   signalbox_outbox_publish_failures_total: counter("Publishes that failed.", ["reason"]),
   signalbox_outbox_dead_total: counter("Events that the log refused for good.", ["topic"]),

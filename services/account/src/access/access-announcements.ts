@@ -108,10 +108,11 @@ export function createAccessAnnouncements({ pool, outbox, clock, accessStates }:
 
     /**
      * Announces every live entry again, once an hour, deletes those that are over, and returns the number announced. A
-     * log that lost its newest records, or a new log, learns of suspensions this way, and does not grow with every
-     * token. Several instances share the work; a repeated entry changes nothing.
+     * log that lost its newest records learns of suspensions this way, and does not grow with every token. Several
+     * instances share the work; a repeated entry changes nothing. With an age, repeats every entry that was last
+     * announced that long ago: for a topic that was made again.
      */
-    async repeat(): Promise<number> {
+    async repeat(ageMs = stateRepetitionMs): Promise<number> {
       const now = clock.now();
       await inBatches(pool, async (tx) => {
         const { rows } = await tx.query<Pick<Row, "subject">>(deletePastEntries, [now, batch]);
@@ -119,7 +120,7 @@ export function createAccessAnnouncements({ pool, outbox, clock, accessStates }:
         await outbox.forget(tx, "access.changed", subjects);
         return subjects.length;
       });
-      const before = new Date(now.getTime() - stateRepetitionMs);
+      const before = new Date(now.getTime() - ageMs);
       return inBatches(pool, async (tx) => {
         const { rows } = await tx.query<Row>(takeLiveEntries, [before, now, batch]);
         await outbox.append(tx, rows.map(accessChanged));

@@ -1,7 +1,7 @@
 import type { Caller } from "@signalbox/auth";
 import { draft, type EventDraft, FlagDefinition } from "@signalbox/contracts";
 import { AppError, type Clock, type ErrorDetail, randomId } from "@signalbox/core";
-import { type Outbox, stateRepetitionMs } from "@signalbox/events";
+import type { Outbox } from "@signalbox/events";
 import { flagProblems } from "@signalbox/flags";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
@@ -69,10 +69,10 @@ export function createFlags(dependencies: Dependencies) {
       return change(tx, caller, key, null, reason, dependencies);
     },
 
-    /** Announces the newest change of each flag again after a while, like those of properties. */
-    async repeat(tx: Tx): Promise<void> {
+    /** Announces the newest change of each flag again once it is this old, like those of properties. */
+    async repeat(tx: Tx, ageMs: number): Promise<void> {
       await overrideStore.lock(tx);
-      const events = (await flagStore.newestBefore(tx, new Date(clock.nowMs() - stateRepetitionMs))).map(changedEvent);
+      const events = (await flagStore.newestBefore(tx, new Date(clock.nowMs() - ageMs))).map(changedEvent);
       if (events.length > 0) await outbox.append(tx, events);
     },
 

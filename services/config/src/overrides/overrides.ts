@@ -1,6 +1,5 @@
 import type { Caller } from "@signalbox/auth";
 import type { ErrorDetail } from "@signalbox/core";
-import { stateRepetitionMs } from "@signalbox/events";
 import { actorOf } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { Change, Override } from "./override-store.ts";
@@ -57,11 +56,11 @@ export function createOverrides(dependencies: OverrideDependencies) {
     expire: (tx: Tx): Promise<Change[]> => expire(tx, dependencies),
 
     /**
-     * Announces the newest change of each property again after a while. This repairs a log that lost its newest
+     * Announces the newest change of each property again once it is this old. This repairs a log that lost its newest
      * records, or received a late one behind them.
      */
-    async repeat(tx: Tx): Promise<void> {
-      await announce(tx, await overrideStore.newestBefore(tx, new Date(clock.nowMs() - stateRepetitionMs)));
+    async repeat(tx: Tx, ageMs: number): Promise<void> {
+      await announce(tx, await overrideStore.newestBefore(tx, new Date(clock.nowMs() - ageMs)));
     },
 
     /**
