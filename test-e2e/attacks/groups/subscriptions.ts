@@ -5,7 +5,7 @@ import { httpAttack, plantedAnswer, refusedAs, shown } from "../runner/http-atta
 import type { TrustingScene } from "../scene/trusting-scene.ts";
 import { friendlyOrigin } from "../scene/trusting-scene.ts";
 
-const fields = [
+export const subscriptionFields = [
   "accountChanged",
   "imageChanged",
   "webhookReceived",
@@ -13,10 +13,10 @@ const fields = [
   "deliveryAttempted",
   "configChanged",
 ] as const;
-type Field = (typeof fields)[number];
+type Field = (typeof subscriptionFields)[number];
 /** Everyone who can read the configuration may follow it. */
-const personal = fields.filter((field) => field !== "configChanged");
-const documentOf = (field: Field) => `subscription { ${field} { cursor event { id } } }`;
+const personal = subscriptionFields.filter((field) => field !== "configChanged");
+export const documentOf = (field: Field) => `subscription { ${field} { cursor event { id } } }`;
 
 const stream = "text/event-stream";
 const opened = plantedAnswer(200, "", { "content-type": stream });
@@ -35,7 +35,7 @@ export async function subscriptionRows({ system, person, world }: TrustingScene)
       judge: (answer) => (answer.status === 200 && isStream(answer) ? null : shown(answer)),
       planted: [plantedAnswer(401), plantedAnswer(500)],
     });
-  const controls = new Map(fields.map((field) => [field, controlOf(field)]));
+  const controls = new Map(subscriptionFields.map((field) => [field, controlOf(field)]));
   const row = (field: Field, what: string, request: ClientRequest, ...codes: string[]): Attack => {
     const plain = controls.get(field) ?? controlOf(field);
     const judged = { must: "be refused before a stream begins", judge: refusedAs(...codes), planted };
@@ -55,7 +55,7 @@ export async function subscriptionRows({ system, person, world }: TrustingScene)
     ...(["imageChanged", "webhookReceived", "webhookRejected", "deliveryAttempted"] as const).map((field) =>
       row(field, "without its scope", asked(narrow, { query: documentOf(field) }), "forbidden"),
     ),
-    ...fields.flatMap((field) =>
+    ...subscriptionFields.flatMap((field) =>
       Object.entries(forgedCursors(field, cursor)).flatMap(([what, resumeAfter]) => {
         const query = documentOf(field);
         const byHeader = { ...headers, "last-event-id": String(resumeAfter) };
@@ -67,7 +67,7 @@ export async function subscriptionRows({ system, person, world }: TrustingScene)
         ];
       }),
     ),
-    ...fields.flatMap((field) =>
+    ...subscriptionFields.flatMap((field) =>
       Object.entries(oddForms(field)).map(([what, request]) =>
         row(field, what, { ...request, headers: { ...headers, accept: stream, ...request.headers } }, ...oddCodes),
       ),
@@ -142,8 +142,8 @@ async function openStream(baseUrl: string, path: string, request: ClientRequest)
 }
 
 /** Returns a valid cursor: that of the opening comment. */
-async function cursorOf(baseUrl: string, headers: Headers): Promise<string> {
-  const request = asked(headers, { query: documentOf("accountChanged") });
+export async function cursorOf(baseUrl: string, headers: Headers, field: Field = "accountChanged"): Promise<string> {
+  const request = asked(headers, { query: documentOf(field) });
   const response = await ask(baseUrl, "/graphql", request, new AbortController().signal);
   let text = "";
   for await (const chunk of response.body ?? []) {

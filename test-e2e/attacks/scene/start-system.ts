@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { removeData, startEmbeddedSystem } from "../../systems/embedded-system.ts";
+import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../../systems/embedded-system.ts";
 import { services, startEnginesSystem } from "../../systems/engines-system.ts";
 import { environmentOf, runCommand } from "../../systems/service-process.ts";
 import { freePorts } from "../../systems/start-nginx.ts";
@@ -32,7 +32,11 @@ export async function startAttacked(mode: Mode, opened: AsyncDisposableStack, st
   return { ...system, output: () => services.map(printed).join("") };
 }
 
-async function startEmbedded(opened: AsyncDisposableStack, { properties, host }: Start): Promise<Attacked> {
+/** Starts everything in one process. */
+export async function startEmbedded(
+  opened: AsyncDisposableStack,
+  { properties, host }: Start,
+): Promise<Attacked & EmbeddedSystem> {
   const port = String((await freePorts(["http"])).get("http"));
   const named = host && { "http.port": port, "http.base-url": `http://${host}:${port}` };
   const system = await startEmbeddedSystem({ properties: { ...properties, ...named } });

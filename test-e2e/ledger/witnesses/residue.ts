@@ -51,7 +51,7 @@ export async function settle(scene: Scene): Promise<Evidence["residue"]> {
 }
 
 /** Each process has its own folders there: for uploads in progress, and for copies of originals, which it keeps. */
-async function countStaged(folder: string): Promise<number> {
+export async function countStaged(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile() && entry.parentPath.includes("signalbox-uploads")).length;
 }

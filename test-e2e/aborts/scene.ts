@@ -1,0 +1,100 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { eventually } from "@signalbox/testing";
+import { type Operation, operationsOf } from "../attacks/groups/operations.ts";
+import type { Owner } from "../attacks/groups/owned-things.ts";
+import { cursorOf } from "../attacks/groups/subscriptions.ts";
+import { startEmbedded } from "../attacks/scene/start-system.ts";
+import { openTrustingScene, type TrustingScene } from "../attacks/scene/trusting-scene.ts";
+import { graph } from "../audit/recipes/attempt.ts";
+import type { EmbeddedSystem } from "../systems/embedded-system.ts";
+import { readState, type State } from "./state.ts";
+
+/** A system in one process, whose clients leave. */
+export interface AbortScene extends TrustingScene {
+  readonly process: EmbeddedSystem["process"];
+  /** The folder of uploads in progress. */
+  readonly staging: string;
+  readonly owner: Owner;
+  readonly reads: readonly Operation[];
+  /** Cursors of subscriptions that have missed more than a client is sent at once. */
+  readonly cursors: Readonly<Record<"accountChanged" | "configChanged", string>>;
+  /** What the start said on standard error. */
+  readonly progress: string;
+  /** What is open without clients. */
+  readonly atStart: State;
+}
+
+/** More than a stream queues for its client: a resumed one waits for room. */
+const missedMin = 40;
+
+/** Starts the system with an owner of one of everything, who has missed changes. */
+export async function openAbortScene(opened: AsyncDisposableStack): Promise<AbortScene> {
+  const staging = await mkdtemp(join(tmpdir(), "signalbox-aborts-"));
+  opened.defer(() => rm(staging, { recursive: true, force: true }));
+  const started: { process?: EmbeddedSystem["process"] } = {};
+  const scene = await openTrustingScene(opened, async (properties) => {
+    const system = await startEmbedded(opened, {
+      properties: { ...properties, ...withoutLimits, "images.upload.directory": staging },
+    });
+    started.process = system.process;
+    return system;
+  });
+  const process = started.process as EmbeddedSystem["process"];
+  const { operations: reads, owner } = await operationsOf(scene, () => false);
+  const { baseUrl } = scene.system;
+  const cursors = {
+    accountChanged: await cursorOf(baseUrl, owner.headers, "accountChanged"),
+    configChanged: await cursorOf(baseUrl, {}, "configChanged"),
+  };
+  // The first poll opens the session that listens for all later ones.
+  await scene.world.send(owner.headers, `/api/v1/webhooks/endpoints/${owner.things.pullEndpoint}/messages`);
+  for (let nth = 0; nth < missedMin; nth++) await makeChanges({ ...scene, owner });
+  const opening = { ...scene, process, progress: process.stderr, staging, owner, reads, cursors };
+  return { ...opening, atStart: await quietState(opening) };
+}
+
+/** Reads the state until it has been the same for a while: a start goes on in the background. */
+async function quietState(scene: Omit<AbortScene, "atStart">): Promise<State> {
+  let last = "";
+  let sameSince = performance.now();
+  return eventually(
+    async () => {
+      const state = await readState(scene);
+      if (JSON.stringify(state) !== last) [last, sameSince] = [JSON.stringify(state), performance.now()];
+      return performance.now() - sameSince > quietMs && state;
+    },
+    { timeoutMs: 60_000, message: "the system is quiet" },
+  );
+}
+
+const quietMs = 1_000;
+const withoutLimits = {
+  "log.level": "warn",
+  "graphql.limits.cost-window": "1000000",
+  "config.streams.max-per-credential": "1000",
+};
+
+/** A property that everybody sees, whose limit no image here reaches. */
+const property = "limits.maxImageSide";
+let changes = 0;
+
+/** Changes the account and a published property, and publishes a message for the pull endpoint. */
+export async function makeChanges({
+  world,
+  owner,
+  administrator,
+}: Pick<AbortScene, "world" | "owner" | "administrator">): Promise<void> {
+  const nth = ++changes;
+  await world.send(owner.headers, "/api/account/", { method: "PATCH", body: { display_name: `Changed ${nth}` } });
+  await world.send(owner.headers, "/api/v1/webhooks/events", { body: [{ type: "order.created", data: { nth } }] });
+  const query = "{ properties { name override { revision } } }";
+  const { properties } = (await world.send(administrator, "/graphql", { body: { query } })).json.data;
+  const found = properties.find(({ name }: { name: string }) => name === property);
+  const expectedRevision = found?.override?.revision ?? "0";
+  const input = { name: property, value: 20_000 + (nth % 1_000), expectedRevision };
+  const { by, path, request } = graph({ headers: administrator }, "setProperty", "SetPropertyInput", input);
+  // Another change may be in progress.
+  await world.tryTo(by, path, request);
+}
