@@ -208,6 +208,18 @@ export const tasks = [
     example: "npm run attack -- --group credentials",
   },
   {
+    name: "aborts",
+    summary: "leaves every operation and stream of a system of its own at random bytes, and looks what stays",
+    installs: "all",
+    options: [
+      ["--minutes <number>", "10 unless given; a round that has begun is finished"],
+      ["--seed <number>", "the same seed leaves in the same ways"],
+      ["--target <part of a name>", "leaves these operations, streams or sockets alone"],
+      ["--way <part of a name>", "leaves in these ways alone"],
+    ],
+    example: "npm run aborts -- --minutes 2 --target 'a stream'",
+  },
+  {
     name: "ledger",
     summary: "plays rounds of writes while processes and engines are killed, and judges each round",
     installs: "all",

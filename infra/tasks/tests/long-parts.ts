@@ -26,6 +26,7 @@ export function longParts(): LongPart[] {
     ...files.map((file): LongPart => ({ name: file, command: ["infra/tasks/test.ts", file] })),
     ...fuzzing,
     { name: "attacks embedded", command: ["test-e2e/attacks/main.ts", "--mode", "embedded"] },
+    { name: "aborts", command: ["test-e2e/aborts/run.ts", "--minutes", "10"] },
     { name: "ledger embedded", command: ["test-e2e/ledger/run.ts", "--mode", "embedded", "--rounds", "20"] },
     { name: "ledger engines", command: ["test-e2e/ledger/run.ts", "--mode", "engines", "--rounds", "5"] },
     ...["embedded", "engines"].map((mode) => ({
