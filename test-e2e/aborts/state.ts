@@ -3,7 +3,6 @@ import { join } from "node:path";
 import nodeProcess from "node:process";
 import { createQuery } from "../ledger/systems/database.ts";
 import { countStaged } from "../ledger/witnesses/residue.ts";
-import type { AbortScene } from "./scene.ts";
 
 /** Numbers of things that end with their clients, by name; zeros are left out. */
 export type State = Readonly<Record<string, number>>;
@@ -26,8 +25,19 @@ const inOne: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "webhook-delivery": { "leases of messages": "select count(*) from delivery_queue where lease_id is not null" },
 };
 
+/** A system in one process, and the folder of uploads in progress. */
+interface Watched {
+  readonly system: {
+    readonly baseUrl: string;
+    readonly managementUrl: string;
+    databaseUrl(service: (typeof withDatabase)[number]): string;
+  };
+  readonly process: { readonly pid: number; readonly stdout: string; readonly stderr: string };
+  readonly staging: string;
+}
+
 /** Reads what is open in the process, its database and its folders. */
-export async function readState(scene: Omit<AbortScene, "atStart">): Promise<State> {
+export async function readState(scene: Watched): Promise<State> {
   const state: Record<string, number> = {};
   Object.assign(state, await openInMetrics(scene.system.managementUrl));
   Object.assign(state, await openInDatabases(scene));
@@ -47,7 +57,7 @@ async function openInMetrics(managementUrl: string): Promise<State> {
   );
 }
 
-async function openInDatabases({ system }: Pick<AbortScene, "system">): Promise<State> {
+async function openInDatabases({ system }: Watched): Promise<State> {
   const query = createQuery((service) => system.databaseUrl(service as never));
   const counted = await Promise.all(
     withDatabase.map(async (service) => {
@@ -97,7 +107,7 @@ function connectionOf(row: string) {
 }
 
 /** Returns the lines of the process since its start that tell of a fault: errors, and whatever is not its log. */
-export function faultsIn({ process, progress }: AbortScene): readonly string[] {
+export function faultsIn({ process }: Watched, progress: string): readonly string[] {
   const errors = process.stdout.split("\n").filter((line) => /"level":"(error|fatal)"/.test(line));
   return [
     ...errors,

@@ -1,15 +1,9 @@
 import { pathTo } from "../attacks/groups/owned-things.ts";
-import type { Attempt } from "../audit/recipes/attempt.ts";
 import { recipes } from "../audit/recipes/recipes.ts";
 import { publishedRoutes } from "../rubbish/published-routes.ts";
 import type { AbortScene } from "./scene.ts";
 import { streamTargets } from "./streams.ts";
-
-/** A request that would succeed, or wait. */
-export interface Target {
-  readonly name: string;
-  make(): Promise<Attempt>;
-}
+import type { Target } from "./target.ts";
 
 /** Lists every operation of the OpenAPI documents, every field of the graph that declares access, and every stream. */
 export async function targetsOf(scene: AbortScene): Promise<readonly Target[]> {

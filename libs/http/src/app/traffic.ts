@@ -1,13 +1,20 @@
 import type { Socket } from "node:net";
 import type { Clock } from "@signalbox/core";
 import type { Metrics } from "@signalbox/telemetry";
-import type { Exchange } from "./exchange.ts";
+
+/** A request in the list of running ones. */
+interface RunningRequest {
+  /** Its index in the list. */
+  place: number;
+  /** Returns the time for which it has run past its deadline, or without its client. */
+  overdueMs(nowMs: number): number;
+}
 
 /** Requests in progress and bytes on connections, read at each scrape. */
 export class Traffic {
   inFlight = 0;
   // Not a Set: one with constant additions and deletions slows every small collection down.
-  readonly #running: Exchange[] = [];
+  readonly #running: RunningRequest[] = [];
   #in = 0;
   #out = 0;
   /** Bytes already counted, by connection. */
@@ -26,19 +33,19 @@ export class Traffic {
   }
 
   /** Adds a request, until `left` takes it out: its handler may run on after its answer. */
-  entered(exchange: Exchange): void {
-    exchange.place = this.#running.push(exchange) - 1;
+  entered(request: RunningRequest): void {
+    request.place = this.#running.push(request) - 1;
   }
 
-  left(exchange: Exchange): void {
-    const last = this.#running.pop() as Exchange;
-    if (last === exchange) return;
-    last.place = exchange.place;
+  left(request: RunningRequest): void {
+    const last = this.#running.pop() as RunningRequest;
+    if (last === request) return;
+    last.place = request.place;
     this.#running[last.place] = last;
   }
 
   #overdueMs(nowMs: number): number {
-    return this.#running.reduce((longestMs, exchange) => Math.max(longestMs, exchange.overdueMs(nowMs)), 0);
+    return this.#running.reduce((longestMs, request) => Math.max(longestMs, request.overdueMs(nowMs)), 0);
   }
 
   /** Counts the bytes of an answered request: everything that its connection carried since the previous one. */

@@ -123,7 +123,14 @@ export class ConfigStream {
   #changed(): void {
     if (this.#sent === null) return;
     const found = this.#sent.take(this.#dependencies.flags.current());
-    for (const revision of found) this.#sending = this.#sending.then(() => this.#send(revision));
+    for (const revision of found)
+      this.#sending = this.#sending.then(() => this.#send(revision)).catch((error: unknown) => this.#fail(error));
+  }
+
+  /** Ends all streams after a revision that could not be sent: their clients resume before it. */
+  #fail(error: unknown): void {
+    this.#dependencies.context.log.error({ error }, "a revision could not be sent to the streams");
+    this.end("failed");
   }
 
   async #send(found: FoundRevision): Promise<void> {

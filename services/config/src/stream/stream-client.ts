@@ -6,9 +6,11 @@ import { KiB } from "@signalbox/core";
 const behindBytesMax = 256 * KiB;
 /** Spreads the reconnection of clients whose streams end together. */
 const retryMs = { least: 1_000, spread: 9_000 };
+/** Time in which a client takes the end of its stream, before its connection is closed. */
+const farewellMs = 10_000;
 
 /** The reason of a stream's end. */
-export type StreamEnd = "expired" | "access_changed" | "draining" | "switched_off";
+export type StreamEnd = "expired" | "access_changed" | "draining" | "switched_off" | "failed";
 
 /** The follower of a stream, and its access. */
 export interface Follower {
@@ -24,6 +26,7 @@ export class StreamClient {
   seen: number;
   readonly #response: ServerResponse;
   #waiting: Buffer[] | null = [];
+  #waitingBytes = 0;
 
   constructor({ principal, credential }: Follower, response: ServerResponse, seen = 0) {
     this.principal = principal;
@@ -38,8 +41,10 @@ export class StreamClient {
 
   /** Sends a new event. */
   send(frame: Buffer): void {
-    if (this.#waiting === null) this.write(frame);
-    else this.#waiting.push(frame);
+    if (this.#waiting === null) return this.write(frame);
+    this.#waiting.push(frame);
+    this.#waitingBytes += frame.length;
+    if (this.#waitingBytes > behindBytesMax) this.#response.destroy();
   }
 
   /** Ends the catch-up. */
@@ -73,5 +78,7 @@ export class StreamClient {
     if (!this.isOpen) return;
     const retry = retryMs.least + Math.floor(Math.random() * retryMs.spread);
     this.#response.end(`retry: ${retry}\nevent: end\ndata: ${JSON.stringify({ reason })}\n\n`);
+    const timer = setTimeout(() => this.#response.destroy(), farewellMs).unref();
+    this.#response.once("close", () => clearTimeout(timer));
   }
 }

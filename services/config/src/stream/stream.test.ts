@@ -64,6 +64,77 @@ test("a slow client loses its connection once 256 KiB wait for it, and never an 
   await new Promise((resolve) => server.close(resolve));
 });
 
+/** A response that takes nothing, and remembers whether it was destroyed. */
+function stalledResponse() {
+  return Object.assign(new EventEmitter(), {
+    destroyed: false,
+    writableEnded: false,
+    writableLength: 0,
+    written: [] as string[],
+    write(frame: Buffer) {
+      this.written.push(String(frame));
+    },
+    end(text: string) {
+      this.written.push(text);
+      this.writableEnded = true;
+    },
+    destroy() {
+      this.destroyed = true;
+      this.emit("close");
+    },
+  });
+}
+
+const streamClient = (response: ReturnType<typeof stalledResponse>) => {
+  const { principal, token: value } = testPerson();
+  return new StreamClient({ principal, credential: { kind: "bearer", value } }, response as never);
+};
+
+test("a client loses its connection once 256 KiB wait behind its catch-up", () => {
+  const response = stalledResponse();
+  const client = streamClient(response);
+  for (let kib = 0; kib <= 256; kib++) client.send(Buffer.alloc(1_024));
+  assert.ok(response.destroyed);
+});
+
+test("a client that does not take the end of its stream is disconnected", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const response = stalledResponse();
+  streamClient(response).end("draining");
+  t.mock.timers.tick(10_000);
+  assert.ok(response.destroyed);
+});
+
+test("a revision that cannot be sent ends the streams, whose clients resume before it", async () => {
+  let change = () => {};
+  const changes: Record<string, { revision: number }> = {};
+  const logged: unknown[] = [];
+  const stream = new ConfigStream({
+    context: {
+      runner: { every() {}, onDrain() {} },
+      clock: systemClock,
+      log: { error: (fields: { error: unknown }) => logged.push(fields.error) },
+    },
+    flags: {
+      onChange: (listener: () => void) => (change = listener),
+      current: () => ({ changes, flags: [], revision: 0 }),
+    },
+    accessStates: { onChange() {}, stateOf: () => undefined, isRevoked: () => false },
+    values: { propertyOf: (name: string) => name },
+    settled: () => Promise.reject(new Error("no reports")),
+    limits: { perCredential: 1, all: 1 },
+  } as never);
+  const response = stalledResponse();
+  const { principal, token: value } = testPerson();
+  const follower = { principal, credential: { kind: "bearer", value } as const };
+  await stream.open(follower, null, { method: "GET" } as never, response as never);
+  changes.a = { revision: 1 };
+  change();
+  await eventually(() => response.writableEnded);
+  assert.match(response.written.at(-1) ?? "", /"reason":"failed"/);
+  assert.equal(logged.length, 1);
+});
+
 test("every stream is greeted within fifteen ticks, and other work gets its turn between a few", async () => {
   const ticks: (() => Promise<unknown>)[] = [];
   const runner = {
