@@ -41,7 +41,10 @@ export class StreamClient {
 
   /** Sends a new event. */
   send(frame: Buffer): void {
-    if (this.#waiting === null) return this.write(frame);
+    if (this.#waiting === null) {
+      this.write(frame);
+      return;
+    }
     this.#waiting.push(frame);
     this.#waitingBytes += frame.length;
     if (this.#waitingBytes > behindBytesMax) this.#response.destroy();

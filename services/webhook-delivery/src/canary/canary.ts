@@ -1,7 +1,7 @@
 import { hours } from "@signalbox/core";
 import type { ServiceContext } from "@signalbox/runtime";
 import { ageSeconds } from "@signalbox/service";
-import { type Pool, sql } from "@signalbox/storage";
+import { atStart, type Pool, sql } from "@signalbox/storage";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import type { SecretStore } from "../endpoints/secret-store.ts";
 import type { Properties } from "../properties.ts";
@@ -17,8 +17,10 @@ interface Stores {
 
 /** Opens the end of the canary's way: its endpoint, a receiver of our own and the ages of both stages; null when off. */
 export async function openCanary(context: Context, pool: Pool, stores: Stores): Promise<CanaryReceiver | null> {
-  if (!context.configuration.get("canary.enabled")) return null;
-  const endpointId = await ensureCanaryEndpoint(pool, stores, context.clock.now());
+  const { configuration, clock, log } = context;
+  if (!configuration.get("canary.enabled")) return null;
+  const waitMs = configuration.get("database.start-wait");
+  const endpointId = await atStart(() => ensureCanaryEndpoint(pool, stores, clock.now()), { waitMs, log });
   observeStages(context, pool, endpointId);
   return openCanaryReceiver(context, { pool, secretStore: stores.secretStore, endpointId });
 }
