@@ -47,6 +47,15 @@ it("hands out files of a folder as they are, and stores a file under its key wit
   await assert.rejects(read(path));
 });
 
+it("has no file of an object that is deleted before it is read", async () => {
+  const files = await openObjectFiles({ objects: folder, cacheMax: 0, directory: null, runner });
+  const readLate = async (path: string) => {
+    await folder.delete("a/one");
+    return read(path);
+  };
+  assert.equal(await files.withFile("a/one", readLate), null);
+});
+
 it("copies what is on another machine once, within its bytes, the longest unused first", async () => {
   const files = await openObjectFiles({ objects: remote, cacheMax: 3, directory: root, runner });
   const [copies] = (await readdir(root)).filter((name) => name.startsWith("signalbox-copies-"));

@@ -11,7 +11,7 @@ import { repeatBriefly } from "./s3-retries.ts";
 
 /** Objects as files on this machine, for programs that read and write paths instead of streams. */
 export interface ObjectFiles {
-  /** Passes the file of an object to `work`, and keeps it until that is done. Null when the key has no object. */
+  /** Passes the file of an object to `work`, and keeps a copy until that is done. Null when the key has no object, or none any more. */
   withFile<T>(key: string, work: (path: string) => Promise<T>, signal?: AbortSignal): Promise<T | null>;
   /** Folder for files that `put` can take without copying them. */
   readonly directory: string;
@@ -45,7 +45,12 @@ export async function openObjectFiles({
     return {
       async withFile(key, work) {
         const path = folder.pathOf(key);
-        return (await objects.head(key)) ? work(path) : null;
+        if (!(await objects.head(key))) return null;
+        return work(path).catch((error: NodeJS.ErrnoException) => {
+          // Deleted after it was found: its image was deleted before its job.
+          if (error.code === "ENOENT" && error.path === path) return null;
+          throw error;
+        });
       },
       directory: dirname(folder.newPath()),
       newPath: folder.newPath,
