@@ -65,33 +65,34 @@ test("a slow client loses its connection once 256 KiB wait for it, and never an 
 });
 
 /** A response that takes nothing, and remembers whether it was destroyed. */
-function stalledResponse() {
-  return Object.assign(new EventEmitter(), {
-    destroyed: false,
-    writableEnded: false,
-    writableLength: 0,
-    written: [] as string[],
-    write(frame: Buffer) {
-      this.written.push(String(frame));
-    },
-    end(text: string) {
-      this.written.push(text);
-      this.writableEnded = true;
-    },
-    destroy() {
-      this.destroyed = true;
-      this.emit("close");
-    },
-  });
+class StalledResponse extends EventEmitter {
+  destroyed = false;
+  writableEnded = false;
+  readonly writableLength = 0;
+  readonly written: string[] = [];
+
+  write(frame: Buffer): void {
+    this.written.push(String(frame));
+  }
+
+  end(text: string): void {
+    this.written.push(text);
+    this.writableEnded = true;
+  }
+
+  destroy(): void {
+    this.destroyed = true;
+    this.emit("close");
+  }
 }
 
-const streamClient = (response: ReturnType<typeof stalledResponse>) => {
+const streamClient = (response: StalledResponse) => {
   const { principal, token: value } = testPerson();
   return new StreamClient({ principal, credential: { kind: "bearer", value } }, response as never);
 };
 
 test("a client loses its connection once 256 KiB wait behind its catch-up", () => {
-  const response = stalledResponse();
+  const response = new StalledResponse();
   const client = streamClient(response);
   for (let kib = 0; kib <= 256; kib++) client.send(Buffer.alloc(1_024));
   assert.ok(response.destroyed);
@@ -99,7 +100,7 @@ test("a client loses its connection once 256 KiB wait behind its catch-up", () =
 
 test("a client that does not take the end of its stream is disconnected", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const response = stalledResponse();
+  const response = new StalledResponse();
   streamClient(response).end("draining");
   t.mock.timers.tick(10_000);
   assert.ok(response.destroyed);
@@ -124,7 +125,7 @@ test("a revision that cannot be sent ends the streams, whose clients resume befo
     settled: () => Promise.reject(new Error("no reports")),
     limits: { perCredential: 1, all: 1 },
   } as never);
-  const response = stalledResponse();
+  const response = new StalledResponse();
   const { principal, token: value } = testPerson();
   const follower = { principal, credential: { kind: "bearer", value } as const };
   await stream.open(follower, null, { method: "GET" } as never, response as never);
