@@ -5,11 +5,10 @@ import { createRandom, type Random } from "../ledger/random.ts";
 import { expectNothingLeft, expectRunning } from "./nothing-left.ts";
 import { type AbortScene, makeChanges } from "./scene.ts";
 import { socketVisit } from "./sockets.ts";
-import type { Target } from "./target.ts";
 import { targetsOf } from "./targets.ts";
 import { makeVisit } from "./visit.ts";
 import { ways } from "./ways.ts";
-import { wireRequest } from "./wire.ts";
+import { type Target, wireRequest } from "./wire.ts";
 
 interface Course {
   readonly seed: string;

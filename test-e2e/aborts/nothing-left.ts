@@ -42,7 +42,7 @@ export async function expectNothingLeft(scene: AbortScene): Promise<void> {
     expectRunning(scene);
     throw new Error(`something stayed: ${left.join(", ") || error.message}`);
   });
-  assert.deepEqual(faultsIn(scene, scene.progress), []);
+  assert.deepEqual(faultsIn(scene), []);
   for (const path of answered) await world.send(owner.headers, path);
 }
 

@@ -9,19 +9,15 @@ import { startEmbedded } from "../attacks/scene/start-system.ts";
 import { openTrustingScene, type TrustingScene } from "../attacks/scene/trusting-scene.ts";
 import { graph } from "../audit/recipes/attempt.ts";
 import type { EmbeddedSystem } from "../systems/embedded-system.ts";
-import { readState, type State } from "./state.ts";
+import { readState, type State, type Watched } from "./state.ts";
 
 /** A system in one process, whose clients leave. */
-export interface AbortScene extends TrustingScene {
-  readonly process: EmbeddedSystem["process"];
-  /** The folder of uploads in progress. */
-  readonly staging: string;
+export interface AbortScene extends TrustingScene, Watched {
+  readonly system: TrustingScene["system"];
   readonly owner: Owner;
   readonly reads: readonly Operation[];
   /** Cursors of subscriptions that have missed more than a client is sent at once. */
   readonly cursors: Readonly<Record<"accountChanged" | "configChanged", string>>;
-  /** What the start said on standard error. */
-  readonly progress: string;
   /** What is open without clients. */
   readonly atStart: State;
 }
@@ -56,7 +52,7 @@ export async function openAbortScene(opened: AsyncDisposableStack): Promise<Abor
 }
 
 /** Reads the state until it has been the same for a while: a start goes on in the background. */
-async function quietState(scene: Omit<AbortScene, "atStart">): Promise<State> {
+async function quietState(scene: Watched): Promise<State> {
   let last = "";
   let sameSince = performance.now();
   return eventually(

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import nodeProcess from "node:process";
 import { createQuery } from "../ledger/systems/database.ts";
 import { countStaged } from "../ledger/witnesses/residue.ts";
+import type { EmbeddedSystem } from "../systems/embedded-system.ts";
+import type { System } from "../systems/system.ts";
 
 /** Numbers of things that end with their clients, by name; zeros are left out. */
 export type State = Readonly<Record<string, number>>;
@@ -25,15 +27,14 @@ const inOne: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "webhook-delivery": { "leases of messages": "select count(*) from delivery_queue where lease_id is not null" },
 };
 
-/** A system in one process, and the folder of uploads in progress. */
-interface Watched {
-  readonly system: {
-    readonly baseUrl: string;
-    readonly managementUrl: string;
-    databaseUrl(service: (typeof withDatabase)[number]): string;
-  };
-  readonly process: { readonly pid: number; readonly stdout: string; readonly stderr: string };
+/** A running system, and where it leaves traces. */
+export interface Watched {
+  readonly system: System;
+  readonly process: EmbeddedSystem["process"];
+  /** The folder of uploads in progress. */
   readonly staging: string;
+  /** What the start said on standard error. */
+  readonly progress: string;
 }
 
 /** Reads what is open in the process, its database and its folders. */
@@ -57,7 +58,7 @@ async function openInMetrics(managementUrl: string): Promise<State> {
   );
 }
 
-async function openInDatabases({ system }: Watched): Promise<State> {
+async function openInDatabases({ system }: { readonly system: System }): Promise<State> {
   const query = createQuery((service) => system.databaseUrl(service as never));
   const counted = await Promise.all(
     withDatabase.map(async (service) => {
@@ -107,7 +108,7 @@ function connectionOf(row: string) {
 }
 
 /** Returns the lines of the process since its start that tell of a fault: errors, and whatever is not its log. */
-export function faultsIn({ process }: Watched, progress: string): readonly string[] {
+export function faultsIn({ process, progress }: Watched): readonly string[] {
   const errors = process.stdout.split("\n").filter((line) => /"level":"(error|fatal)"/.test(line));
   return [
     ...errors,

@@ -2,7 +2,7 @@ import { documentOf, subscriptionFields } from "../attacks/groups/subscriptions.
 import type { Attempt } from "../audit/recipes/attempt.ts";
 import type { Headers } from "../audit/world.ts";
 import type { AbortScene } from "./scene.ts";
-import type { Target } from "./target.ts";
+import type { Target } from "./wire.ts";
 
 const eventStream = "text/event-stream";
 

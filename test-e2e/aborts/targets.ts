@@ -3,7 +3,7 @@ import { recipes } from "../audit/recipes/recipes.ts";
 import { publishedRoutes } from "../rubbish/published-routes.ts";
 import type { AbortScene } from "./scene.ts";
 import { streamTargets } from "./streams.ts";
-import type { Target } from "./target.ts";
+import type { Target } from "./wire.ts";
 
 /** Lists every operation of the OpenAPI documents, every field of the graph that declares access, and every stream. */
 export async function targetsOf(scene: AbortScene): Promise<readonly Target[]> {

@@ -2,6 +2,12 @@ import { randomBytes } from "node:crypto";
 import { rawRequest } from "../attacks/runner/raw-exchange.ts";
 import type { Attempt } from "../audit/recipes/attempt.ts";
 
+/** A request that would succeed, or wait. */
+export interface Target {
+  readonly name: string;
+  make(): Promise<Attempt>;
+}
+
 /** A request as its bytes on the wire. */
 export interface WireRequest {
   readonly head: Buffer;

@@ -93,6 +93,8 @@ const onlyInTrouble = [
   "signalbox_outbox_dead_total",
   "signalbox_consumer_expired_total",
   "signalbox_dead_letters_total",
+  "signalbox_consumer_halted_partitions",
+  "signalbox_event_log_topics_replaced_total",
   "signalbox_audit_refusals_left_out_total",
   "signalbox_webhook_rejections_dropped_total",
   "signalbox_worker_restarts_total",

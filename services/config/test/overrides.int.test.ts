@@ -32,6 +32,7 @@ test("an override is applied without a restart, has its author and reason in its
       value: "Harbour",
       revision: Number(revision),
       secrecy: "public",
+      audience: "public",
       actor: operator.accountId,
       reason: "A better name",
       changed_at: "",

@@ -8,7 +8,7 @@ const pages: Readonly<Record<string, string>> = JSON.parse(
   await readFile(new URL("../src/generated/docs-pages.json", import.meta.url), "utf8"),
 );
 const assetsFolder = new URL("../assets/docs/", import.meta.url);
-const siteBytesMax = 2_200_000;
+const siteBytesMax = 2_500_000;
 
 let gateway: Harness;
 before(async () => {

@@ -11,7 +11,10 @@ import { repeatBriefly } from "./s3-retries.ts";
 
 /** Objects as files on this machine, for programs that read and write paths instead of streams. */
 export interface ObjectFiles {
-  /** Passes the file of an object to `work`, and keeps a copy until that is done. Null when the key has no object, or none any more. */
+  /**
+   * Passes the file of an object to `work`, and keeps a copy until that is done. Null when the key has no object, or
+   * none any more.
+   */
   withFile<T>(key: string, work: (path: string) => Promise<T>, signal?: AbortSignal): Promise<T | null>;
   /** Folder for files that `put` can take without copying them. */
   readonly directory: string;
