@@ -56,6 +56,9 @@ export const provedByBreak: Readonly<Record<string, string>> = {
 
 /** Alerts whose rule is tried on made-up series only, by promtool, with the reason. */
 export const provedByPromtool: Readonly<Record<string, string>> = {
+  CanaryStopped: "canary.int.test.ts of webhook-delivery and libs/service stop it stage by stage and read the ages.",
+  RequestsOverdue: "It takes a handler that never ends; broken-off.test.ts has one and reads the metric.",
+  UnhandledRejections: "It takes a fault of ours; broken-off.test.ts and run-service.int.test.ts make one.",
   PartitionHalted: "It takes a hand on a broker's disk: kafka-codecs.engines.test.ts damages a batch there.",
   Watchdog: "It always fires: there is nothing to break.",
 };
