@@ -128,7 +128,7 @@ class KafkaReader {
       await consumer.run({
         ...runSettings,
         eachBatch: (payload) =>
-          this.#eachBatch(payload).catch((error: unknown) => {
+          this.#eachBatch(consumer, payload).catch((error: unknown) => {
             if (!(error instanceof OwnerFailed)) throw error;
             crash(error);
           }),
@@ -247,9 +247,18 @@ class KafkaReader {
     return false;
   }
 
-  async #eachBatch({ batch, heartbeat, isRunning, isStale, resolveOffset }: EachBatchPayload): Promise<void> {
+  async #eachBatch(
+    consumer: Consumer,
+    { batch, heartbeat, isRunning, isStale, resolveOffset }: EachBatchPayload,
+  ): Promise<void> {
     const position = this.#positions.get(`${batch.topic}/${batch.partition}`);
     if (!position) return;
+    // Before the position and the youngest record move on: afterwards a longer topic of the same name looks like the former one.
+    if (this.#options.from === "start" && (await this.#isReplaced(batch.topic))) {
+      await this.#startAgain(batch.topic);
+      this.#seek(consumer);
+      return;
+    }
     for (const message of batch.messages) {
       if (!isRunning() || isStale() || this.#closing.signal.aborted) return;
       const record = toReceivedRecord(batch.topic, batch.partition, message);
