@@ -23,7 +23,9 @@ const promised =
   webhook_endpoint.deleted webhook_endpoint.failing webhook_endpoint.disabled webhook_endpoint.enabled
   webhook_delivery.exhausted webhook_delivery.recovered webhook_delivery.parked webhook_delivery.attempted webhook_event.published
   webhook_event_type.downgraded
-  webhook.received webhook.rejected access.changed audit.recorded`.split(/\s+/);
+  webhook.received webhook.rejected access.changed audit.recorded account.canary_changed config.canary_changed`.split(
+    /\s+/,
+  );
 
 test("the catalogue holds every event of the contract, each once", () => {
   assert.deepEqual(catalogue.map(({ name }) => name).sort(), [...promised].sort());

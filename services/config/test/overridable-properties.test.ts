@@ -31,6 +31,7 @@ const overridable = [
   "blobs.start-wait",
   "cache.command-timeout",
   "cache.memory.bytes-max",
+  "canary.enabled",
   "capabilities.configStream",
   "capabilities.graphqlSubscriptions",
   "capabilities.imageAvif",

@@ -28,12 +28,14 @@ export function judge<Output>(
   readOnly: ReadonlySet<string> = none,
 ): Judgement<Output> {
   // `safeParse` writes a sentence for each of half a million faults: a second for one body.
-  const result = schema._zod.run({ value, issues: [] }, { async: false });
+  // A union writes the sentences of its forms by itself, from the context.
+  const context = { async: false, error: sentenceOf };
+  const result = schema._zod.run({ value, issues: [] }, context);
   if (result instanceof Promise) throw new Error("a schema of client input must not be asynchronous");
   if (result.issues.length === 0) return { success: true, data: result.value as Output };
   const issues = result.issues
     .slice(0, flawsMax)
-    .map((issue) => z.core.util.finalizeIssue(issue, { error: sentenceOf }, z.core.config()));
+    .map((issue) => z.core.util.finalizeIssue(issue, context, z.core.config()));
   const details = onePerField(issues.flatMap((issue) => detailsOf(issue, value, readOnly)));
   return { success: false, details: details.slice(0, flawsMax) };
 }
