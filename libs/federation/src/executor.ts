@@ -70,7 +70,7 @@ export interface Executor<Context> {
 
 /** Most operations that wait for a plan; beyond it, the last one of the caller with the most of them is refused. */
 const waitingMax = 200;
-/** Who plans in advance: with one turn among the callers, and without a charge. */
+/** The caller of plans made in advance: it has one turn among the others, and pays nothing. */
 const ownCaller: PlanCaller = { id: "in advance", admit() {}, charge() {} };
 
 /**

@@ -121,7 +121,7 @@ async function configProblems(admin: Admin, specs: readonly TopicSpec[]): Promis
   );
 }
 
-/** Where the broker has a setting from, when it was made for the topic itself. */
+/** The source that the broker names for a setting of the topic itself. */
 const ofTopic = 1;
 
 /** Joins our settings with the others that topics have: the request replaces all of them. */

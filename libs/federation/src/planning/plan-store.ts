@@ -72,7 +72,7 @@ export class PlanStore {
     return waiting.made.promise;
   }
 
-  /** Refuses whoever waits. */
+  /** Refuses every caller that waits. */
   close(): void {
     this.#isClosed = true;
     for (const job of this.#jobs.values())

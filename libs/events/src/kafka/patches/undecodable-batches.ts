@@ -121,7 +121,7 @@ async function decodeWhatIsReadable(decoder: Decoder): Promise<Messages> {
   return messages;
 }
 
-/** Where the fields of a batch lie (message format 2). */
+/** Offsets of the fields of a batch (message format 2). */
 const at = { length: 8, magic: 16, attributes: 21, lastDelta: 23, maxTime: 35, producer: 43, count: 57, records: 61 };
 const lengthEnd = at.length + 4;
 const magic = 2;
