@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 import { zstdCompressSync } from "node:zlib";
-import { MiB } from "@signalbox/core";
+import { MiB, seconds } from "@signalbox/core";
 import type { KafkaMessage } from "kafkajs";
 import type { UndecodableBatch } from "../../event-log.ts";
 import { toReceivedRecord } from "../kafkajs.ts";
@@ -135,6 +135,7 @@ function member(batches: readonly Buffer[]) {
     getActiveTopicPartitions: () => ({ t: new Set([0]) }),
     seekOffsets: async () => {},
     pause: () => calls.push("pause"),
+    resume: () => calls.push("resume"),
     offsetManager: { committedOffsets: () => ({ t: { 0: "3" } }), nextOffset: () => "3" },
     cluster: {
       refreshMetadataIfNecessary: async () => {},
@@ -146,6 +147,7 @@ function member(batches: readonly Buffer[]) {
 }
 
 test("a member that stands at an undecodable batch pauses its partition and tells where", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
   const { made, calls } = member([whole, unknownCodec]);
   const met: UndecodableBatch[] = [];
   context.after(
@@ -158,6 +160,8 @@ test("a member that stands at an undecodable batch pauses its partition and tell
   assert.deepEqual(calls, ["pause"]);
   const reason = "the batch of offsets 3 to 5 cannot be decoded: its codec 7 is unknown";
   assert.deepEqual(met, [{ topic: "t", partition: 0, firstOffset: 3n, lastOffset: 5n, reason }]);
+  context.mock.timers.tick(seconds(5));
+  assert.deepEqual(calls, ["pause", "resume"], "it tries again");
 });
 
 test("a skipped batch is passed on as one message", async (context) => {
