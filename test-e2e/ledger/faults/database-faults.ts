@@ -79,6 +79,33 @@ export const terminatedAtCommit: Fault = {
   },
 };
 
+/**
+ * A switchover: sessions of the former primary answer reads and refuse every write for as long as they stay, and three
+ * seconds later new ones lead to a primary. The settings of the server reach sessions that are open, those of a
+ * database only new ones.
+ */
+export const switchedOver: Fault = {
+  name: "switchover of the database, three seconds without a primary",
+  modes: both,
+  lastsMs: 3_000,
+  async begin({ query, databases, mode }) {
+    const names = [...databases.values(), ...(mode === "embedded" ? ["signalbox_events"] : [])];
+    const setDatabases = async (change: string) => {
+      for (const name of names) await query("postgres", `begin read write; alter database "${name}" ${change}; commit`);
+    };
+    const setServer = async (isReadOnly: boolean) => {
+      await query("postgres", `alter system set default_transaction_read_only = ${isReadOnly ? "on" : "off"}`);
+      await query("postgres", "select pg_reload_conf()");
+    };
+    // After an earlier switchover open sessions have the setting of their database, which no reload changes.
+    await setDatabases("reset default_transaction_read_only");
+    await query("postgres", `select pg_terminate_backend(pid) ${backends}`);
+    await sleep(500);
+    await setServer(true);
+    return { undo: () => setDatabases("set default_transaction_read_only = off") };
+  },
+};
+
 function trySignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

@@ -76,6 +76,16 @@ export const lostObjectStore: Fault = {
   begin: ({ objects }) => killEngines(objects ? [objects] : []),
 };
 
+export const failingObjectStore: Fault = {
+  name: "object store answers every second request by 503, 400 or 500 for 6 s",
+  modes: ["engines"],
+  lastsMs: 6_000,
+  async begin({ objects }) {
+    objects?.fail();
+    return { undo: async () => objects?.pass() };
+  },
+};
+
 export const heldConnections: Fault = {
   name: "connections of one half held for 10 s, then released",
   modes: ["engines"],

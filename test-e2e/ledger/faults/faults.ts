@@ -5,9 +5,11 @@ import {
   heldSessions,
   killedBackends,
   killedPostmaster,
+  switchedOver,
   terminatedAtCommit,
 } from "./database-faults.ts";
 import {
+  failingObjectStore,
   fullDisk,
   haltedBroker,
   haltedKafka,
@@ -33,6 +35,7 @@ import {
   wrongClock,
 } from "./killed-processes.ts";
 import { machineFaults } from "./machine-faults.ts";
+import { topicFaults } from "./topic-faults.ts";
 
 /** All faults of the ledger. */
 const faults: readonly Fault[] = [
@@ -43,6 +46,7 @@ const faults: readonly Fault[] = [
   killedBackends,
   crashedBackend,
   terminatedAtCommit,
+  switchedOver,
   haltedBriefly,
   haltedInstance,
   heldSessions,
@@ -55,7 +59,9 @@ const faults: readonly Fault[] = [
   slowConnections,
   lostRedis,
   lostObjectStore,
+  failingObjectStore,
   fullDisk,
+  ...topicFaults,
   wrongClock,
   killedWhileStarting,
   killedWhileMigrating,

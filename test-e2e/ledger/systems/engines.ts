@@ -10,8 +10,9 @@ import { createKafkaLog } from "../witnesses/kafka-log.ts";
 import { createQuery, ledgerProperties } from "./database.ts";
 import { openEdgeCertificate } from "./edge-certificate.ts";
 import { failingLookups } from "./failing-lookups.ts";
+import { startFailingObjectStore } from "./failing-object-store.ts";
 import { startKafkaCluster } from "./kafka-cluster.ts";
-import type { Between, Engine, LedgerSystem } from "./ledger-system.ts";
+import type { Between, LedgerSystem, ObjectServer } from "./ledger-system.ts";
 
 const databaseOf = (service: string) => `signalbox_${service.replaceAll("-", "_")}`;
 
@@ -67,7 +68,9 @@ async function openEngines(keep: Keep) {
     testS3(),
   ]);
   const proxyOf = async (url: string) => keep(await createTcpProxy({ port: Number(new URL(url).port) }));
-  const s3Proxies = [await proxyOf(s3.origin), await proxyOf(s3.origin)] as const;
+  const store = keep(await startFailingObjectStore(s3.origin));
+  const storeUrl = `http://127.0.0.1:${store.port}`;
+  const s3Proxies = [await proxyOf(storeUrl), await proxyOf(storeUrl)] as const;
   const databaseProxy = await proxyOf(postgres.url);
   const redisProxy = await proxyOf(redis.url);
   const databaseUrl = (database: string) => {
@@ -84,9 +87,11 @@ async function openEngines(keep: Keep) {
     "blobs.secret-key": s3.secretKey,
   });
   // The shared object store of all tests must not be killed: a proxy refuses connections instead.
-  const objects: Engine = {
+  const objects: ObjectServer = {
     kill: async () => void (await Promise.all(s3Proxies.map((proxy) => proxy.refuse()))),
     restart: async () => void (await Promise.all(s3Proxies.map((proxy) => proxy.accept()))),
+    fail: store.fail,
+    pass: store.pass,
   };
   const proxies = [databaseProxy, redisProxy, s3Proxies[1], ...kafka.proxies];
   return { postgres, redis, kafka, objects, databaseUrl, reached, between: betweenOf(proxies) };

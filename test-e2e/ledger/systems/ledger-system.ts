@@ -13,6 +13,13 @@ export interface Engine {
   restart(): Promise<void>;
 }
 
+/** An object store that may answer by errors. */
+export interface ObjectServer extends Engine {
+  /** Answers every second request by an error that asks for another try. */
+  fail(): void;
+  pass(): void;
+}
+
 /** The proxies between the second instances and the engines. */
 export interface Between {
   /** Holds traffic while connections stay open. */
@@ -54,7 +61,7 @@ export interface LedgerSystem {
   readonly postgres: Engine;
   readonly kafka: KafkaCluster | null;
   readonly redis: (Engine & { command(line: string): Promise<void> }) | null;
-  readonly objects: Engine | null;
+  readonly objects: ObjectServer | null;
   readonly between: Between | null;
   /** The certificate that callers see of the edge; null where there is none. */
   readonly certificate: EdgeCertificate | null;

@@ -9,6 +9,8 @@ export interface LogReader {
   lag(): Promise<number>;
   /** Appends to one partition of every topic a message that nobody can read; reading leaves such messages out. */
   poison(): Promise<void>;
+  /** Deletes the topics with their records, and creates them again with the settings that they had. */
+  recreate(topics: readonly string[]): Promise<void>;
   /** Restarts at the first record: the log is a new one. */
   reset(): void;
 }

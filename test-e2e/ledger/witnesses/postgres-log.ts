@@ -47,6 +47,15 @@ export function createPostgresLog(query: (statement: string, values: readonly un
         [[...unreadTopics], headers, poisonValue],
       );
     },
+    async recreate(topics) {
+      await query(
+        `with former as (delete from signalbox.log_partition where topic = any ($1) returning topic, partition)
+         insert into signalbox.log_partition (topic, partition) select topic, -1 - partition from former`,
+        [topics],
+      );
+      // Numbered in a second step: the former partitions are in the way of the same numbers until the first has ended.
+      await query("update signalbox.log_partition set partition = -1 - partition where partition < 0", []);
+    },
     reset: () => {
       next = {};
     },
