@@ -12,11 +12,11 @@ import type { eventsProperties } from "@signalbox/events";
 import { publicLinksAt } from "@signalbox/gateway-service/front-links";
 import { openImagePool } from "@signalbox/imaging";
 import {
+  collectGarbage,
   countUnhandledRejections,
   createErrorResponses,
   createServiceContext,
   describeProcess,
-  giveBackMemory,
   listenerLimits,
   type ManagedService,
   managementAddress,
@@ -31,7 +31,7 @@ import {
   telemetryOptions,
 } from "@signalbox/runtime";
 import { imageJobMetrics } from "@signalbox/service";
-import { openOwnFolder } from "@signalbox/storage";
+import { openPrivateDirectory } from "@signalbox/storage";
 import { createMetrics, type Logger, type Metrics, startTelemetry } from "@signalbox/telemetry";
 import { createInProcessEdge, createInternalEdge } from "../edge/in-process-edge.ts";
 import { refuseFolderInUse } from "../engines/postgres/start-postgres.ts";
@@ -44,7 +44,7 @@ import { type EmbeddedParts, openSharedParts } from "./open-shared-parts.ts";
 import type { processProperties } from "./process-properties.ts";
 import { hasServiceDatabases, keptSealingKey } from "./sealing-key.ts";
 import { loadServiceConfiguration, type Sources } from "./service-configurations.ts";
-import { whileStarting } from "./while-starting.ts";
+import { whileStarting } from "./starting-page.ts";
 
 type JobContext = Parameters<typeof createFirstKey>[0];
 
@@ -79,7 +79,7 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   runner.defer("telemetry", () => telemetry.close());
   const metrics = createMetrics({ service: "embedded", process: true });
   const imagePool = openImagePool({
-    directory: await openOwnFolder(tmpdir(), "signalbox-imaging", runner),
+    directory: await openPrivateDirectory(tmpdir(), "signalbox-imaging", runner),
     memoryMax: configuration.get("images.render.memory-max"),
     clock: systemClock,
     log,
@@ -125,7 +125,7 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
     authorize: services.get("account")?.authorizeManagement,
     create: () => createFirstKey(account),
   });
-  giveBackMemory();
+  collectGarbage();
   startup.done();
   doors.front.open();
   const firstLink: CreateFirstLink = (options) => createFirstLink(account, options);

@@ -11,7 +11,7 @@ import { createErrorResponses } from "@signalbox/runtime";
 import { DatabaseTooOldError } from "@signalbox/storage";
 import { FolderInUseError } from "../engines/postgres/folder-in-use-error.ts";
 import { keptSealingKey } from "./sealing-key.ts";
-import { createProgress, whileStarting } from "./while-starting.ts";
+import { createProgress, whileStarting } from "./starting-page.ts";
 import { whyRefused } from "./why-refused.ts";
 
 test("a step that takes long says so again before 3 s are over, until the next one", () => {

@@ -8,8 +8,8 @@ import { linkOption, offerFirstLinks } from "./first-link.ts";
 import { processProperties } from "./process-properties.ts";
 import { foreignNames } from "./service-configurations.ts";
 import { startEmbedded } from "./start-embedded.ts";
+import { createProgress } from "./starting-page.ts";
 import { welcome } from "./welcome.ts";
-import { createProgress } from "./while-starting.ts";
 import { whyRefused } from "./why-refused.ts";
 
 const startedMs = systemClock.steadyMs();

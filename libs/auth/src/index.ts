@@ -23,8 +23,8 @@ export { createApiKey, digestApiKey, looksLikeApiKey, parseApiKey, sameDigest } 
 export { type Authenticator, createAuthenticator, isSignedOut, mistyped } from "./authenticator.ts";
 export { credentialBytesMax, credentialFrom, type PresentedCredential } from "./credential.ts";
 export { internalCaller, internalTokenHeader, internalTokenMatches, mayCallInternally } from "./internal-token.ts";
-export type { KeySet } from "./issuer-keys.ts";
 export { builtInIssuer, type Issuer, ownRoleNames, parseIssuers } from "./issuers.ts";
+export type { KeySet } from "./jwks-cache.ts";
 export { createManagementAuthorizer } from "./management-authorizer.ts";
 export type { Caller, Portal, Principal, PrincipalCredential, PrincipalSource, Viewer } from "./principal.ts";
 export { createPrincipalClient } from "./principal-client.ts";

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { AppError, type Clock, isAppError, seconds } from "@signalbox/core";
 import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
-import { createIssuerKeys, createLocalKeys, type KeySet } from "./issuer-keys.ts";
 import { builtInIssuer, type Issuer } from "./issuers.ts";
+import { createJwksCache, createLocalKeys, type KeySet } from "./jwks-cache.ts";
 import { accessOfToken, otherPurposeOf, type TokenAccess } from "./token-claims.ts";
 
 /** A verified token and its content. */
@@ -67,7 +67,7 @@ export function createTokenVerifier(dependencies: Dependencies): TokenVerifier {
     const local = localKeys[name];
     if (local) return createLocalKeys(local);
     const onFailure = (error: unknown) => onKeysFailure(name, error);
-    return createIssuerKeys({ issuer, clock, onFailure, ...(fetch && { fetch }) });
+    return createJwksCache({ issuer, clock, onFailure, ...(fetch && { fetch }) });
   }
 }
 

@@ -13,7 +13,7 @@ import {
 } from "./live.ts";
 import { consume, type MessageOptions, messages, type PulledMessage } from "./messages.ts";
 import { createResources } from "./resources.ts";
-import { type Fetch, type RetryPolicy, retrying, wait } from "./retry.ts";
+import { type Fetch, type RetryPolicy, retrying, wait } from "./retry-backoff.ts";
 
 /** Credential of the requests: an API key, or an access token with its source. */
 export type Credential = { readonly apiKey: string } | { readonly token: string | (() => string | Promise<string>) };

@@ -1,5 +1,5 @@
 import { ApiError } from "./answers.ts";
-import { wait } from "./retry.ts";
+import { wait } from "./retry-backoff.ts";
 
 /** An event of a stream: its name, its data, and the cursor after it. */
 export interface StreamEvent {

@@ -2,7 +2,7 @@ import { ApiError } from "./answers.ts";
 import type { CallOptions, Send } from "./call.ts";
 import type { Image, ImageUploadCompletion, NewImageUploadTerms, Resources } from "./generated/resources.ts";
 import { answerTo } from "./resources.ts";
-import { type Fetch, type RetryPolicy, wait } from "./retry.ts";
+import { type Fetch, type RetryPolicy, wait } from "./retry-backoff.ts";
 
 /** The variants of an image could not be made; `image.failure` says why. */
 export class ImageFailedError extends Error {

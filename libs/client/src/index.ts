@@ -13,4 +13,4 @@ export {
 export type { MessageOptions, PulledMessage } from "./messages.ts";
 export type { Page, Pages } from "./pages.ts";
 export { etagOf } from "./resources.ts";
-export type { RetryPolicy } from "./retry.ts";
+export type { RetryPolicy } from "./retry-backoff.ts";

@@ -1,6 +1,6 @@
 import type { Addresses } from "./addresses.ts";
 import type { OverrideSet, Problem } from "./configuration.ts";
-import { maskRefused } from "./mask.ts";
+import { maskRefused } from "./masking.ts";
 import { checkValue } from "./parse-value.ts";
 import type { PropertyDeclaration, PropertyDeclarations } from "./property-declaration.ts";
 import type { SourceEntry } from "./value-source.ts";

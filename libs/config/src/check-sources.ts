@@ -3,7 +3,7 @@ import { type Addresses, variableName } from "./addresses.ts";
 import { closestName } from "./closest-name.ts";
 import type { Problem } from "./configuration.ts";
 import { expected } from "./expected.ts";
-import { createSanitizer, maskRefused } from "./mask.ts";
+import { createSanitizer, maskRefused } from "./masking.ts";
 import { parseText } from "./parse-value.ts";
 import type { PropertyDeclarations, PropertyScalar } from "./property-declaration.ts";
 import type { SourceEntry, ValueSource } from "./value-source.ts";

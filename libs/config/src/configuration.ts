@@ -1,4 +1,4 @@
-import type { ShownClasses } from "./mask.ts";
+import type { ShownClasses } from "./masking.ts";
 import type { PropertyScalar, PropertyValues } from "./property-declaration.ts";
 
 /** One problem of the configuration. `value` is already masked. */

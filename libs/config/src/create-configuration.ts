@@ -13,7 +13,7 @@ import type {
 } from "./configuration.ts";
 import { ConfigurationError } from "./configuration-error.ts";
 import { type View, viewProperty, viewSources, viewValue } from "./management-view.ts";
-import { createSanitizer, maskRefused, type ShownClasses } from "./mask.ts";
+import { createSanitizer, maskRefused, type ShownClasses } from "./masking.ts";
 import { checkValue, parseText } from "./parse-value.ts";
 import type {
   PropertyDeclaration,

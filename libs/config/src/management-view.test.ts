@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
 import { ConfigurationError, defineProperties, formatPropertyTable, loadConfiguration, mask } from "./index.ts";
-import { createSanitizer } from "./mask.ts";
+import { createSanitizer } from "./masking.ts";
 
 const common = { reload: "restart", effect: "Something." } as const;
 const properties = defineProperties({

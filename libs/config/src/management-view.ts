@@ -1,6 +1,6 @@
 import type { Addresses } from "./addresses.ts";
 import type { PendingValue, PropertyEntry, PropertyLookup, PropertySource } from "./configuration.ts";
-import { mask, type ShownClasses } from "./mask.ts";
+import { mask, type ShownClasses } from "./masking.ts";
 import { parseText } from "./parse-value.ts";
 import type { PropertyDeclarations, PropertyScalar } from "./property-declaration.ts";
 import type { SourceEntry, ValueSource } from "./value-source.ts";

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { test } from "node:test";
 import fc from "fast-check";
 import { murmur2, partitionOf } from "./partition-of.ts";
-import { type Lease, type Member, spreadPartitions } from "./postgres/spread-partitions.ts";
+import { type Lease, type Member, rebalancePartitions } from "./postgres/rebalance-partitions.ts";
 
 const kafkaMurmur2 = createRequire(import.meta.url)("kafkajs/src/producer/partitioners/default/murmur2.js");
 
@@ -37,7 +37,7 @@ test("every partition has one reader and no member has two more than another", (
   const names = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,3}$/), { minLength: 1, maxLength: 7 });
   fc.assert(
     fc.property(names, fc.nat(40), fc.array(fc.nat(9), { minLength: 40, maxLength: 41 }), (alive, count, owners) => {
-      const spread = spreadPartitions(
+      const spread = rebalancePartitions(
         leases(count, (id) => [...alive, "gone", null][owners[id] as number] ?? null),
         members(...alive),
       );
@@ -50,7 +50,7 @@ test("every partition has one reader and no member has two more than another", (
 
 test("a joining member gets its share, and only that share moves", () => {
   const owner = (id: number) => ["a", "b", "c", "d"][id % 4] as string;
-  const spread = spreadPartitions(leases(12, owner), members("a", "b", "c", "d", "e"));
+  const spread = rebalancePartitions(leases(12, owner), members("a", "b", "c", "d", "e"));
   assert.deepEqual(loads(spread, ["a", "b", "c", "d", "e"]).toSorted(), [2, 2, 2, 3, 3]);
   assert.equal([...spread].filter(([id, member]) => member !== owner(id)).length, 2);
 });
@@ -60,7 +60,7 @@ test("a member reads only topics it subscribed to", () => {
     { partitionId: 1, topic: "t", owner: "u-only" },
     { partitionId: 2, topic: "u", owner: null },
   ];
-  const spread = spreadPartitions(both, [
+  const spread = rebalancePartitions(both, [
     { member: "t-only", topics: ["t"] },
     { member: "u-only", topics: ["u"] },
   ]);

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Variables } from "./documents/argument-values.ts";
 import { type CanonicalOperation, type CanonicalRules, canonicalOperation } from "./documents/canonical-operation.ts";
 import { conditionsOf, printConditions } from "./documents/conditions.ts";
-import { type CompiledPlan, compilePlan } from "./planning/compiled-plan.ts";
+import { type CompiledPlan, compilePlan } from "./planning/compiled-query-plan.ts";
 import type { PlanCaller, PlanStore } from "./planning/plan-store.ts";
 import { TypeNames } from "./planning/representation.ts";
 import { SelectionWriter } from "./writing/selection-writer.ts";

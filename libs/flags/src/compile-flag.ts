@@ -1,6 +1,6 @@
 import type { FlagDefinition } from "@signalbox/contracts";
 import { hours } from "@signalbox/core";
-import { bucketOf, isWithin } from "./bucket.ts";
+import { bucketOf, isWithin } from "./bucketing.ts";
 import type { FlagContext, FlagEvaluation, FlagReason } from "./flag-context.ts";
 
 type Rule = FlagDefinition["rules"][number];

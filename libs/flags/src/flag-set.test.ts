@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { FlagDefinition } from "@signalbox/contracts";
 import { hours } from "@signalbox/core";
 import fc from "fast-check";
-import { bucketOf, buckets, isWithin } from "./bucket.ts";
+import { bucketOf, buckets, isWithin } from "./bucketing.ts";
 import type { FlagContext } from "./flag-context.ts";
 import { flagProblems } from "./flag-problems.ts";
 import { FlagSet } from "./flag-set.ts";

@@ -25,7 +25,7 @@ export {
   positionByCreation,
   positionOf,
   rangeOf,
-} from "./lists/page.ts";
+} from "./lists/pagination.ts";
 export { mergeOpenApi, openApiDocument } from "./openapi/openapi-document.ts";
 export { httpProperties } from "./properties.ts";
 export { judge, onePerField } from "./request/body-problems.ts";
@@ -41,9 +41,9 @@ export {
 export { queryTextOf } from "./request/query.ts";
 export { bodyTooSlow, readBody } from "./request/read-body.ts";
 export { textFlaws } from "./request/text-flaws.ts";
-export { ifMatch, isNotModified, strongEtag } from "./responses/conditional.ts";
 export { createDocumentAnswer, variesByCoding } from "./responses/document-answer.ts";
 export { refusedWith, statusOf } from "./responses/error-response.ts";
+export { ifMatch, isNotModified, strongEtag } from "./responses/etag.ts";
 export {
   accepted,
   bytes,

@@ -8,8 +8,8 @@ import { z } from "zod";
 import { createInternalApp } from "./app/create-internal-app.ts";
 import { serveTest, testContext } from "./edge-fixture.ts";
 import { ExportPage, exportPathOf, exportRoutes } from "./export/export-routes.ts";
-import { cursorMark, cursorOf, positionOf, rangeOf } from "./lists/page.ts";
-import { ifMatch, isNotModified, strongEtag } from "./responses/conditional.ts";
+import { cursorMark, cursorOf, positionOf, rangeOf } from "./lists/pagination.ts";
+import { ifMatch, isNotModified, strongEtag } from "./responses/etag.ts";
 
 test("a list in memory is paged in its order, even when the last shown item is gone", () => {
   const position = ({ id, at }: { id: string; at: number }) => ({ id, at: new Date(at) });

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
-import type { ConnectionTiming } from "./guarded-connector.ts";
 import type { OutboundCode } from "./outbound-error.ts";
+import type { ConnectionTiming } from "./ssrf-guard.ts";
 
 /** Limits of what a connection may receive. */
 export interface ConnectionGuard {

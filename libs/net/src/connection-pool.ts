@@ -6,8 +6,8 @@ import { LRUCache } from "lru-cache";
 import { Agent, type buildConnector, Client, type Dispatcher, errors, Pool } from "undici";
 import { AnswerGuard } from "./answer-guard.ts";
 import type { CarriedHandler, Carrier } from "./carrier.ts";
-import { type ClientCertificate, connectionTimingOf } from "./guarded-connector.ts";
 import { SessionGuard } from "./session-guard.ts";
+import { type ClientCertificate, connectionTimingOf } from "./ssrf-guard.ts";
 
 interface ConnectionPoolOptions {
   readonly connect: buildConnector.connector;

@@ -5,7 +5,6 @@ import type { Dispatcher } from "undici";
 import { interimAnswersMax } from "./answer-guard.ts";
 import { BoundedBody } from "./bounded-body.ts";
 import type { CarriedHandler, Carrier } from "./carrier.ts";
-import type { ConnectionTiming } from "./guarded-connector.ts";
 import {
   connectionCode,
   isUnsent,
@@ -15,6 +14,7 @@ import {
   type OutboundStage,
 } from "./outbound-error.ts";
 import { isRedirect } from "./redirect.ts";
+import type { ConnectionTiming } from "./ssrf-guard.ts";
 
 /** One request to one origin that was already checked. */
 export interface ExchangeRequest {

@@ -1,7 +1,7 @@
 import { Resolver, lookup as systemLookup } from "node:dns/promises";
 import { type Clock, seconds } from "@signalbox/core";
-import type { AddressLookup } from "./guarded-connector.ts";
 import { OutboundError } from "./outbound-error.ts";
+import type { AddressLookup } from "./ssrf-guard.ts";
 
 interface NameLookupOptions {
   readonly clock: Clock;

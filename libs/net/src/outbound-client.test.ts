@@ -6,9 +6,9 @@ import { Writable } from "node:stream";
 import { after, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { systemClock } from "@signalbox/core";
-import type { AddressLookup } from "./guarded-connector.ts";
 import { createOutboundClient, type OutboundClient, type OutboundRequest } from "./outbound-client.ts";
 import { shownFailure } from "./outbound-error.ts";
+import type { AddressLookup } from "./ssrf-guard.ts";
 import { failureOf } from "./test-failure.ts";
 
 const cleanups: (() => unknown)[] = [];

@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Writable } from "node:stream";
 import { type Clock, seconds } from "@signalbox/core";
 import type { ExchangeRequest } from "./exchange.ts";
-import type { AddressLookup, ClientCertificate, ConnectionTiming } from "./guarded-connector.ts";
 import { isOutboundError, OutboundError, type OutboundStage } from "./outbound-error.ts";
 import { createProtocolPools } from "./protocol-pools.ts";
 import { parseProxy } from "./proxy-tunnel.ts";
 import { redirectedRequest, redirectTarget } from "./redirect.ts";
+import type { AddressLookup, ClientCertificate, ConnectionTiming } from "./ssrf-guard.ts";
 import { createTargetPolicy, type TargetPolicy, type TargetProblem } from "./target-policy.ts";
 
 export interface OutboundRequest {

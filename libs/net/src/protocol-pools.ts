@@ -2,8 +2,8 @@ import { type Clock, hours } from "@signalbox/core";
 import { LRUCache } from "lru-cache";
 import { createConnectionPool, createPoolsByCertificate } from "./connection-pool.ts";
 import { type ExchangeRequest, type ExchangeResponse, exchange } from "./exchange.ts";
-import { type ClientCertificate, createGuardedConnector, type GuardedConnectorOptions } from "./guarded-connector.ts";
 import { wantsHttp1 } from "./outbound-error.ts";
+import { type ClientCertificate, createGuardedConnector, type GuardedConnectorOptions } from "./ssrf-guard.ts";
 
 interface ProtocolPoolOptions extends Omit<GuardedConnectorOptions, "clientCertificate"> {
   readonly clock: Clock;

@@ -1,8 +1,8 @@
 import type { Clock } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
+import { GracefulShutdown } from "./graceful-shutdown.ts";
 import { repeat, repeatLater } from "./repeat.ts";
 import type { Pause, Runner, Turn, Work } from "./runner.ts";
-import { StopSequence } from "./stop-sequence.ts";
 import {
   type SupervisedWorker,
   type SupervisionPolicy,
@@ -49,7 +49,7 @@ class SupervisingRunner implements ProcessRunner {
   readonly #log: Logger;
   readonly #clock: Clock;
   readonly #policy: SupervisionPolicy;
-  readonly #stopSequence: StopSequence;
+  readonly #stopSequence: GracefulShutdown;
   readonly #leaving = new AbortController();
   readonly #stopping = new AbortController();
   readonly #gaveUp = Promise.withResolvers<string>();
@@ -61,7 +61,7 @@ class SupervisingRunner implements ProcessRunner {
     this.#log = log;
     this.#clock = clock;
     this.#policy = { ...supervisionPolicy, ...policy };
-    this.#stopSequence = new StopSequence({ log, clock, closeMsMax });
+    this.#stopSequence = new GracefulShutdown({ log, clock, closeMsMax });
   }
 
   get leaving(): AbortSignal {

@@ -1,9 +1,9 @@
+export { collectGarbage } from "./collect-garbage.ts";
 export { createHealth, type ProcessHealth } from "./create-health.ts";
 export { createRunner, type ProcessRunner } from "./create-runner.ts";
 export { createServiceContext } from "./create-service-context.ts";
 export { endWithResponse } from "./end-with-response.ts";
 export { createErrorResponses, type ErrorResponses } from "./error-response.ts";
-export { giveBackMemory } from "./give-back-memory.ts";
 export type { Health } from "./health.ts";
 export { knownPropertyNames } from "./known-property-names.ts";
 export type { ManagedService } from "./management-env.ts";

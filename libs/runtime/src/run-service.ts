@@ -10,10 +10,10 @@ import {
 } from "@signalbox/config";
 import { errorDocsAt, type ServiceName, systemClock } from "@signalbox/core";
 import { startTelemetry } from "@signalbox/telemetry";
+import { collectGarbage } from "./collect-garbage.ts";
 import { createHealth } from "./create-health.ts";
 import { createRunner } from "./create-runner.ts";
 import { createIdentity, createServiceContext } from "./create-service-context.ts";
-import { giveBackMemory } from "./give-back-memory.ts";
 import { knownPropertyNames } from "./known-property-names.ts";
 import { openListener } from "./open-listener.ts";
 import { openManagementServer } from "./open-management-server.ts";
@@ -75,7 +75,7 @@ export async function runService<P extends PropertyDeclarations & RuntimePropert
       const { createService } = await options.load();
       parts = await createService(context);
       authorize = parts.authorizeManagement ?? null;
-      giveBackMemory();
+      collectGarbage();
       const open = (name: "http" | "internal", listener: ServiceParts["public"], upgrade?: ServiceParts["upgrade"]) =>
         listener && openListener(runner, { ...listenerLimits(common), ...addressOf(name, common), listener, upgrade });
       const http = await open("http", parts.public, parts.upgrade);

@@ -12,7 +12,7 @@ import {
   unsafeSettings,
 } from "@signalbox/storage";
 import type { databaseProperties } from "@signalbox/storage/properties";
-import { followDatabaseClock } from "./keep-clock.ts";
+import { followDatabaseClock } from "./clock-sync.ts";
 
 /** The library tables of every service with a database. */
 export const libraryMigrations: readonly LibraryMigrations[] = [storageMigrations, eventsMigrations, httpMigrations];

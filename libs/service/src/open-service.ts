@@ -35,10 +35,10 @@ import {
 import { sendingThrough } from "./audit/audit-entry.ts";
 import { createRefusalRecorder } from "./audit/audit-refusals.ts";
 import { createManagementReads } from "./audit/management-reads.ts";
+import { startByDatabaseClock } from "./clock-sync.ts";
 import type { commonProperties } from "./common-properties.ts";
-import { type Flags, openFlags } from "./flags.ts";
+import { type Flags, openFlags } from "./feature-flags.ts";
 import { followConfiguration } from "./follow-configuration.ts";
-import { startByDatabaseClock } from "./keep-clock.ts";
 import { observeSubgraph } from "./observe-subgraph.ts";
 import { accessOf, openStates } from "./open-access.ts";
 import { openDatabase } from "./open-database.ts";

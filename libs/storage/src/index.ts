@@ -18,11 +18,11 @@ export {
 } from "./database/list-range.ts";
 export { committingAtOnce, requireTransaction } from "./database/one-statement.ts";
 export { openPool, type Pool } from "./database/pool.ts";
+export { changedRows, columnsOf, type Queryable, type Statement, sql, sqlRows } from "./database/prepared-statement.ts";
 export { isGone, type Presence, showPresence, startPresence } from "./database/presence.ts";
 export { prismaAdapter } from "./database/prisma-adapter.ts";
 export { type RetentionRule, startRetention } from "./database/retention.ts";
 export { inSession } from "./database/session.ts";
-export { changedRows, columnsOf, type Queryable, type Statement, sql, sqlRows } from "./database/statement.ts";
 export { type Table, table } from "./database/table.ts";
 export { inTransaction, type Tx } from "./database/transaction.ts";
 export { unsafeSettings } from "./database/unsafe-settings.ts";
@@ -33,7 +33,7 @@ export { DatabaseTooOldError, oldestVersion } from "./migrations/migration-histo
 export { type ObjectFiles, openObjectFiles } from "./objects/object-files.ts";
 export type { ObjectStore } from "./objects/object-store.ts";
 export { openObjectStore } from "./objects/open-object-store.ts";
-export { openOwnFolder } from "./objects/own-folder.ts";
+export { openPrivateDirectory } from "./objects/private-directory.ts";
 export { S3Refusal } from "./objects/s3-connection.ts";
 export {
   isLive,

@@ -1,7 +1,7 @@
 import { type Clock, maskText, systemClock } from "@signalbox/core";
 import { type Logger as PinoLogger, pino } from "pino";
 import { createOutage, type Outage } from "./outage.ts";
-import { redactFields } from "./redact.ts";
+import { redactFields } from "./redaction.ts";
 import { spanEngine } from "./span-engine.ts";
 import { type LogDestination, standardOutput } from "./standard-output.ts";
 

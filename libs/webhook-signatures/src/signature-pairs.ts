@@ -1,5 +1,5 @@
 import type { SignatureProblem } from "./signature-scheme.ts";
-import { readTime, type TimeUnit } from "./signed-time.ts";
+import { readTime, type TimeUnit } from "./timestamp-tolerance.ts";
 
 /** Names of the members of a header such as `t=1700000000,v1=…`. */
 export interface PairNames {

@@ -11,7 +11,7 @@ import type {
   Verification,
   VerifyOptions,
 } from "./signature-scheme.ts";
-import { readSeconds, timeProblem } from "./signed-time.ts";
+import { readSeconds, timeProblem } from "./timestamp-tolerance.ts";
 
 /**
  * Standard Webhooks: `webhook-id`, `webhook-timestamp` and a list in `webhook-signature`, over `id.timestamp.body`.

@@ -20,8 +20,8 @@ import {
   signs,
   signsPlace,
 } from "./signed-content.ts";
-import { readTime, type TimeUnit, timeProblem } from "./signed-time.ts";
 import { usableSecrets } from "./text-secret.ts";
+import { readTime, type TimeUnit, timeProblem } from "./timestamp-tolerance.ts";
 
 /** Differences between senders that sign a text made of parts of the request. */
 export interface TemplateOptions {

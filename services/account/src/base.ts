@@ -7,7 +7,7 @@ import { createAccountRecords } from "./accounts/account-events.ts";
 import { createAccountStore } from "./accounts/account-store.ts";
 import { createProvisioning } from "./accounts/provisioning.ts";
 import { createVerifiedAddresses } from "./accounts/verified-addresses.ts";
-import { createAudit } from "./audit/audit.ts";
+import { createAudit } from "./audit/audit-log.ts";
 import { createMails } from "./mail/mails.ts";
 import { createNotices } from "./mail/notices.ts";
 import type { Configured } from "./properties.ts";

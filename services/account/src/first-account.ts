@@ -8,7 +8,7 @@ import { knownPropertyNames, type ServiceContext } from "@signalbox/runtime";
 import { databaseOptions, inTransaction, openPool, type Tx } from "@signalbox/storage";
 import { createLogger, createMetrics, createTracer } from "@signalbox/telemetry";
 import type { Account } from "./accounts/account.ts";
-import { type Actor, actorOf } from "./audit/audit.ts";
+import { type Actor, actorOf } from "./audit/audit-log.ts";
 import { type Base, openBase } from "./base.ts";
 import { type Configured, type Properties, properties } from "./properties.ts";
 

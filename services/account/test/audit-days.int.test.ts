@@ -6,8 +6,8 @@ import { createManualClock, minutes, uuidv7 } from "@signalbox/core";
 import { createDayTables, dayMs, type Pool, sql, startOfDay, tableOfDay } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
 import { eventually } from "@signalbox/testing";
-import { createAudit } from "../src/audit/audit.ts";
 import { auditDays } from "../src/audit/audit-entry.ts";
+import { createAudit } from "../src/audit/audit-log.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";
 

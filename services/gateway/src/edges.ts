@@ -17,7 +17,7 @@ import { docsRoutes } from "./docs/docs-routes.ts";
 import { type FrontPage, frontRoutes } from "./docs/front-page.ts";
 import { graphiqlPage, graphiqlRoutes } from "./docs/graphiql.ts";
 import { type ReferenceDependencies, referenceRoutes } from "./docs/reference-routes.ts";
-import { schemaRoutes } from "./docs/schema-routes.ts";
+import { schemaRoutes } from "./docs/schema-registry-routes.ts";
 import { type SecurityContact, securityTxtRoutes } from "./docs/security-txt.ts";
 import { type OperationRequest, operationRequestFrom } from "./documents/operation-request.ts";
 import { eventsOf, subscribeFor } from "./live/event-stream.ts";

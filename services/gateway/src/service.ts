@@ -14,7 +14,7 @@ import {
   pageLimitsOf,
 } from "@signalbox/service";
 import { consolePath, createConsoleListener } from "./console/console-listener.ts";
-import { schemaReads } from "./docs/schema-routes.ts";
+import { schemaReads } from "./docs/schema-registry-routes.ts";
 import { openDocuments } from "./documents/documents.ts";
 import { openTrustedDocuments, type TrustedDocuments } from "./documents/trusted-documents.ts";
 import { serviceEdges } from "./edges.ts";

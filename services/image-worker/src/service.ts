@@ -3,7 +3,7 @@ import { createConsumer, createDeadLetters } from "@signalbox/events";
 import { type ImagePool, openImagePool } from "@signalbox/imaging";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { followConfiguration, imageJobMetrics, openServiceLog } from "@signalbox/service";
-import { openObjectFiles, openObjectStore, openOwnFolder } from "@signalbox/storage";
+import { openObjectFiles, openObjectStore, openPrivateDirectory } from "@signalbox/storage";
 import type { Properties } from "./properties.ts";
 import { answerJob } from "./rendering/answer-job.ts";
 
@@ -31,7 +31,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
   const imagePool =
     context.imagePool ??
     (await openImagePool({
-      directory: await openOwnFolder(tmpdir(), "signalbox-imaging", runner),
+      directory: await openPrivateDirectory(tmpdir(), "signalbox-imaging", runner),
       memoryMax,
       clock,
       log,

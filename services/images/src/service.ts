@@ -13,7 +13,7 @@ import {
   keepStatistics,
   openObjectFiles,
   openObjectStore,
-  openOwnFolder,
+  openPrivateDirectory,
   type Sealer,
 } from "@signalbox/storage";
 import { createBlobStore } from "./blobs/blob-store.ts";
@@ -211,7 +211,7 @@ function createRecords(
 
 async function openOwnPool({ configuration, clock, log, runner, metrics }: Context): Promise<ImagePool> {
   return openImagePool({
-    directory: await openOwnFolder(tmpdir(), "signalbox-imaging", runner),
+    directory: await openPrivateDirectory(tmpdir(), "signalbox-imaging", runner),
     memoryMax: configuration.get("images.render.memory-max"),
     clock,
     log,

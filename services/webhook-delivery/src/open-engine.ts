@@ -5,7 +5,7 @@ import type { OpenedService } from "@signalbox/service";
 import type { Pool } from "@signalbox/storage";
 import type { Tracer } from "@signalbox/telemetry";
 import { type CanaryReceiver, isCanary } from "./canary/canary-receiver.ts";
-import { createEndpointDirectory } from "./endpoints/endpoint-directory.ts";
+import { createEndpointCache } from "./endpoints/endpoint-cache.ts";
 import { createEndpointHealth, type HealthLimits } from "./endpoints/endpoint-health.ts";
 import type { EndpointStatus } from "./endpoints/endpoint-status.ts";
 import type { EndpointStore } from "./endpoints/endpoint-store.ts";
@@ -58,7 +58,7 @@ export function openEngine(
   const timeoutMs = () => Math.min(configuration.get("webhook-delivery.attempt.timeout"), leaseMs - recordMs);
   assertLease(leaseMs, configuration.get("webhook-delivery.attempt.timeout"));
   const { wake } = wakeUp;
-  const directory = createEndpointDirectory(endpointStore, accountsMax);
+  const directory = createEndpointCache(endpointStore, accountsMax);
   const deliveryQueue = createDeliveryQueue(pool);
   const leases = new Leases({ pool, deliveryQueue, presence, clock, log, leaseMs });
   const access = { mayWrite, isReady: () => accessStates.isCaughtUp() };

@@ -6,7 +6,7 @@ import type { Pool } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
 import { createSubgraphClient, serveListener, testPerson } from "@signalbox/testing";
 import { serviceEdges } from "../src/edges.ts";
-import type { Opening } from "../src/endpoints/endpoint-directory.ts";
+import type { Opening } from "../src/endpoints/endpoint-cache.ts";
 import { createEndpointStore } from "../src/endpoints/endpoint-store.ts";
 import { endpointsPath, type Harness, prismaDirectory, startDelivery } from "./harness.ts";
 

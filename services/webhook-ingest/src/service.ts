@@ -24,8 +24,8 @@ import { whyReplayed } from "./replays/why-replayed.ts";
 import { createAssertUsable } from "./sources/assert-usable.ts";
 import { createCertificates } from "./sources/certificates.ts";
 import { createKeySets } from "./sources/key-sets.ts";
-import { createKnownSources, type KnownSources } from "./sources/known-sources.ts";
 import { viewSource } from "./sources/source.ts";
+import { createSourceCache, type SourceCache } from "./sources/source-cache.ts";
 import { createSourceRotations } from "./sources/source-rotations.ts";
 import { createSourceStore, type SourceStore, sealedSecrets } from "./sources/source-store.ts";
 import { createSourceViews } from "./sources/source-view.ts";
@@ -48,7 +48,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const outbound = openOutbound(context);
 
   const sourceStore = createSourceStore(pool, sealer, clock);
-  const knownSources = createKnownSources(sourceStore, clock);
+  const knownSources = createSourceCache(sourceStore, clock);
   const known = { sourceStore, knownSources, outbound };
   const { sources, sourceRotations } = createSourceOperations(context, opened, known, areIntegrationsEnabled);
   const reconciling = openReconciling(context, opened, { sealer, sourceStore, knownSources, outbound, keepMs });
@@ -118,7 +118,7 @@ function createReceiving(context: ServiceContext<Properties>, opened: OpenedServ
 
 interface SourceParts {
   readonly sourceStore: SourceStore;
-  readonly knownSources: KnownSources;
+  readonly knownSources: SourceCache;
   readonly outbound: OutboundClient;
 }
 

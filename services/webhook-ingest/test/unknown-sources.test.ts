@@ -4,8 +4,8 @@ import { syncBuiltinESMExports } from "node:module";
 import { after, mock, test } from "node:test";
 import { createManualClock } from "@signalbox/core";
 import { createReceiveWebhook } from "../src/receiving/receive-webhook.ts";
-import { createKnownSources } from "../src/sources/known-sources.ts";
 import { type Source, sourceFrom } from "../src/sources/source.ts";
+import { createSourceCache } from "../src/sources/source-cache.ts";
 import { type Scheme, schemes, secrets, sign } from "./signing.ts";
 
 /**
@@ -57,7 +57,7 @@ async function workFor(source: Source | null, secret: string, sentAs: Scheme): P
       keySets: { withKeys: async (known) => known, reread: async () => false },
       certificates: { find: () => assert.fail("none is named"), confirm: async () => false },
     },
-    knownSources: createKnownSources({ findWithSecrets, findIdAt: async () => null }, clock),
+    knownSources: createSourceCache({ findWithSecrets, findIdAt: async () => null }, clock),
     isWithinRate: () => true,
     deliveryWriter: { write: () => assert.fail("nothing of this is written") },
     metrics: { observeVerification: () => void verifications++ },

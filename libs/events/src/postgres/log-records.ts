@@ -2,7 +2,7 @@ import { MiB } from "@signalbox/core";
 import { type Pool, sql } from "@signalbox/storage";
 import { type LogRecord, PublishError, type ReceivedRecord, type TopicPartition, UnknownTopic } from "../event-log.ts";
 import { partitionOf } from "../partition-of.ts";
-import type { KnownTopic, TopicDirectory } from "./topic-directory.ts";
+import type { CachedTopic, TopicCache } from "./topic-cache.ts";
 
 /** Appends nothing and returns no row when a partition is gone, with the topic that was deleted. */
 const append = sql(
@@ -13,7 +13,7 @@ const append = sql(
 );
 
 /** Appends the records in one transaction with one round trip. */
-export async function appendRecords(pool: Pool, topics: TopicDirectory, records: readonly LogRecord[]): Promise<void> {
+export async function appendRecords(pool: Pool, topics: TopicCache, records: readonly LogRecord[]): Promise<void> {
   try {
     const known = await topics.find(records.map(({ topic }) => topic));
     const { rowCount } = await pool.query(append, valuesOf(records, known));
@@ -25,14 +25,14 @@ export async function appendRecords(pool: Pool, topics: TopicDirectory, records:
   }
 }
 
-function valuesOf(records: readonly LogRecord[], topics: ReadonlyMap<string, KnownTopic>): unknown[] {
+function valuesOf(records: readonly LogRecord[], topics: ReadonlyMap<string, CachedTopic>): unknown[] {
   const partitionIds: number[] = [];
   const starts: number[] = [];
   const lengths = { keys: [] as number[], headers: [] as number[], values: [] as number[] };
   const content: Buffer[] = [];
   let start = 1; // PostgreSQL counts bytes from 1
   for (const { topic: name, key, headers, value } of records) {
-    const topic = topics.get(name) as KnownTopic;
+    const topic = topics.get(name) as CachedTopic;
     const keyBytes = Buffer.from(key);
     const headerBytes = Buffer.from(JSON.stringify(headers));
     const recordBytes = keyBytes.length + headerBytes.length + (value?.length ?? 0);

@@ -1,5 +1,5 @@
 import { inTransaction, isGone, type Pool, sql, type Tx } from "@signalbox/storage";
-import { type Lease, type Member, spreadPartitions } from "./spread-partitions.ts";
+import { type Lease, type Member, rebalancePartitions } from "./rebalance-partitions.ts";
 
 /** A partition of this member. `epoch` names the ownership: a commit under an older one is refused. */
 export interface OwnedPartition {
@@ -105,7 +105,7 @@ export function createMembership(pool: Pool, { group, member, topics, sessionMs,
     const alive = (await tx.query<Member>(members, [group])).rows;
     const rows = (await tx.query<LeaseRow>(leases, [group])).rows;
 
-    const spread = spreadPartitions(rows.map(toLease), alive);
+    const spread = rebalancePartitions(rows.map(toLease), alive);
     const mine = rows.filter((row) => row.owner === member);
     const isFree = ({ owner }: LeaseRow) => owner === null || !alive.some((other) => other.member === owner);
     const toTake = rows.filter((row) => spread.get(row.partition_id) === member && isFree(row));

@@ -7,13 +7,13 @@ import { type BroadcastOptions, type BroadcastReader, beginningOf, UnknownTopic 
 import { ReaderProgress } from "../reader-progress.ts";
 import type { ReplacedTopics } from "../replaced-topics.ts";
 import { readRecords } from "./log-records.ts";
-import type { TopicDirectory } from "./topic-directory.ts";
+import type { TopicCache } from "./topic-cache.ts";
 import type { WakeUps } from "./wake-ups.ts";
 
 interface Parts {
   readonly pool: Pool;
   readonly ping: () => Promise<unknown>;
-  readonly topics: TopicDirectory;
+  readonly topics: TopicCache;
   readonly wakeUps: WakeUps;
   readonly log: Logger;
   readonly replacedTopics: ReplacedTopics;

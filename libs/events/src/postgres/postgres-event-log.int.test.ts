@@ -9,7 +9,7 @@ import { describeLagging } from "../contract/lagging.ts";
 import type { LogUnderTest } from "../contract/log-under-test.ts";
 import { describePublishing } from "../contract/publishing.ts";
 import { openTestPool } from "../contract/test-service.ts";
-import { cleanLog } from "./retention.ts";
+import { cleanLog } from "./retention-and-compaction.ts";
 import { createWakeUps } from "./wake-ups.ts";
 
 describe("the event log on PostgreSQL", () => {

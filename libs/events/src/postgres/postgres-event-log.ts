@@ -12,8 +12,8 @@ import {
   rewindPostgresGroup,
 } from "./postgres-groups.ts";
 import { openPostgresSubscription } from "./postgres-subscription.ts";
-import { startLogRetention } from "./retention.ts";
-import { createTopicDirectory } from "./topic-directory.ts";
+import { startLogRetention } from "./retention-and-compaction.ts";
+import { createTopicCache } from "./topic-cache.ts";
 import { createWakeUps } from "./wake-ups.ts";
 
 const migrations = { library: "event-log", directory: fileURLToPath(new URL("../../log-migrations", import.meta.url)) };
@@ -37,7 +37,7 @@ export async function openPostgresEventLog(url: string, context: EventLogContext
     metrics,
     runner: { defer: () => {} }, // closed below, after its users
   });
-  const topics = createTopicDirectory(pool);
+  const topics = createTopicCache(pool);
   const wakeUps = createWakeUps(pool, url);
   const ping = () => pool.query(one);
   const replacedTopics = new ReplacedTopics({ log, metrics });

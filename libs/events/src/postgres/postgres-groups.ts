@@ -7,7 +7,7 @@ import {
   refuseLiving,
   unknownGroup,
 } from "../event-log.ts";
-import type { TopicDirectory } from "./topic-directory.ts";
+import type { TopicCache } from "./topic-cache.ts";
 
 const names = sql("log.group-names", "select name from signalbox.log_group order by name");
 const lockGroup = sql("log.lock-group-to-rewind", "select from signalbox.log_group where name = $1 for update");
@@ -88,7 +88,7 @@ const findRanges = sql(
 /** Returns the current range of each partition of the topics. @throws UnknownTopic */
 export async function postgresRanges(
   pool: Pool,
-  directory: TopicDirectory,
+  directory: TopicCache,
   topics: readonly string[],
 ): Promise<PartitionRange[]> {
   await directory.find(topics);

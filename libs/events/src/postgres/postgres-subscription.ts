@@ -8,13 +8,13 @@ import type { SubscribeOptions, Subscription, TopicPartition, UndecodableBatch }
 import { createLiveness } from "../liveness.ts";
 import { HeldPartitions } from "./held-partitions.ts";
 import { createMembership, type Membership } from "./membership.ts";
-import type { TopicDirectory } from "./topic-directory.ts";
+import type { TopicCache } from "./topic-cache.ts";
 import type { WakeUps } from "./wake-ups.ts";
 
 interface Parts {
   readonly pool: Pool;
   readonly ping: () => Promise<unknown>;
-  readonly topics: TopicDirectory;
+  readonly topics: TopicCache;
   readonly wakeUps: WakeUps;
   readonly log: Logger;
   readonly metrics: Metrics;

@@ -1,7 +1,7 @@
 import { FairQueue, threadProcessorMs } from "@signalbox/core";
 import type { GraphQLSchema } from "graphql";
 import { LRUCache } from "lru-cache";
-import { type CompiledPlan, compilePlan } from "./compiled-plan.ts";
+import { type CompiledPlan, compilePlan } from "./compiled-query-plan.ts";
 import { type Planned, type Planner, PlanRefused } from "./planner.ts";
 
 /** A caller whose operation needs a plan: turns go round callers, and each pays for its own plans. */

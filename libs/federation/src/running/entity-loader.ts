@@ -1,4 +1,4 @@
-import type { FetchStep } from "../planning/compiled-plan.ts";
+import type { FetchStep } from "../planning/compiled-query-plan.ts";
 import type { SubgraphAnswer } from "./subgraph-port.ts";
 
 /** Representations that are sent together, with their answer. */

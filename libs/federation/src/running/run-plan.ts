@@ -1,5 +1,5 @@
 import type { GraphQLFormattedError } from "graphql";
-import type { CompiledPlan, FetchStep, PlanStep } from "../planning/compiled-plan.ts";
+import type { CompiledPlan, FetchStep, PlanStep } from "../planning/compiled-query-plan.ts";
 import {
   hostOf,
   isObject,

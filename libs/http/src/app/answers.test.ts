@@ -4,7 +4,7 @@ import test from "node:test";
 import { AppError } from "@signalbox/core";
 import { z } from "zod";
 import { errorOf, serveRoutes } from "../edge-fixture.ts";
-import { ifMatch } from "../responses/conditional.ts";
+import { ifMatch } from "../responses/etag.ts";
 import { bytes, created, keptOpen, noContent, ok, refused, stream } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
 

@@ -1,6 +1,6 @@
 import type { ListRange } from "@signalbox/storage";
 import { z } from "zod";
-import { listPage, pageOf, type positionByCreation } from "../lists/page.ts";
+import { listPage, pageOf, type positionByCreation } from "../lists/pagination.ts";
 import { createRoutes, type Routes } from "../routes/create-routes.ts";
 
 /** One kind of row that a service exports for an account. */

@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { AppError } from "@signalbox/core";
 import { changedRows, isGone, type RetentionRule, type Statement, sql, type Tx } from "@signalbox/storage";
 import type { HttpResponse } from "../responses/http-response.ts";
+import { createDeferredWrites } from "./deferred-writes.ts";
 import { claimMs, type IdempotencyClaim, type IdempotencyOptions, type KeyedRequest, keptMs } from "./idempotency.ts";
-import { createLateWrites } from "./late-writes.ts";
 import { readAnswer, type StoredAnswer, writeAnswer } from "./stored-answer.ts";
 
 /** The store of idempotency records. Opaque to services: pass it to `createHttpApp`. */
@@ -24,7 +24,7 @@ export const idempotencyRetention: RetentionRule = {
 
 /** Creates the store of `Idempotency-Key` records, rows of the service's own database. */
 export function createIdempotencyStore(options: IdempotencyOptions): IdempotencyStore {
-  const writeLater = createLateWrites(options);
+  const writeLater = createDeferredWrites(options);
   return { seals: options.sealer !== undefined, open: (request) => new Claim(options, writeLater, request) };
 }
 
@@ -97,14 +97,14 @@ interface Kept extends StoredAnswer {
 /** The claim of one request on its key. */
 class Claim implements IdempotencyClaim {
   readonly #options: IdempotencyOptions;
-  readonly #writeLater: ReturnType<typeof createLateWrites>;
+  readonly #writeLater: ReturnType<typeof createDeferredWrites>;
   readonly #request: KeyedRequest;
   readonly #owner = randomUUID();
   #state: "unclaimed" | "claimed" | "settled" = "unclaimed";
   /** True while nobody knows whether the claim has reached the database. */
   #isLate = false;
 
-  constructor(options: IdempotencyOptions, writeLater: ReturnType<typeof createLateWrites>, request: KeyedRequest) {
+  constructor(options: IdempotencyOptions, writeLater: ReturnType<typeof createDeferredWrites>, request: KeyedRequest) {
     this.#options = options;
     this.#writeLater = writeLater;
     this.#request = request;

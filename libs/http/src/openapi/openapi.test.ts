@@ -4,7 +4,7 @@ import { gunzipSync } from "node:zlib";
 import { AccountResource, accountExample } from "@signalbox/contracts";
 import { z } from "zod";
 import { serveRoutes } from "../edge-fixture.ts";
-import { pageOf, pageParameters } from "../lists/page.ts";
+import { pageOf, pageParameters } from "../lists/pagination.ts";
 import { createDocumentAnswer } from "../responses/document-answer.ts";
 import { noContent, ok } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";

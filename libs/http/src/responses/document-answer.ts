@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { gzipSync } from "node:zlib";
 import Negotiator from "negotiator";
-import { strongEtag } from "./conditional.ts";
+import { strongEtag } from "./etag.ts";
 import { bytes, type HttpResponse } from "./http-response.ts";
 
 /** The member of `Vary` that a route with such an answer declares. */

@@ -1,7 +1,7 @@
 import { type Tx, writeRow } from "@signalbox/storage";
 import type { Exchange, Step } from "../app/exchange.ts";
 import type { Idempotency } from "../idempotency/idempotency.ts";
-import { ifMatch } from "../responses/conditional.ts";
+import { ifMatch } from "../responses/etag.ts";
 import { type HttpResponse, refused } from "../responses/http-response.ts";
 import type { Route, RouteCreate, RouteWrite } from "../routes/route-spec.ts";
 

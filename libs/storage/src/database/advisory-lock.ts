@@ -1,4 +1,4 @@
-import { sql } from "./statement.ts";
+import { sql } from "./prepared-statement.ts";
 import type { Tx } from "./transaction.ts";
 
 const lockName = sql("advisory-lock.take", "select pg_advisory_xact_lock(hashtextextended($1, 0))");

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
 import { type BinaryColumn, binaryColumnsOf } from "./binary-columns.ts";
 import { openPool, type Pool } from "./pool.ts";
-import { columnsOf, sql } from "./statement.ts";
+import { columnsOf, sql } from "./prepared-statement.ts";
 
 const context = testContext("account", {});
 let database: TestDatabase;

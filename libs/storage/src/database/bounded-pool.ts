@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { seconds, systemClock } from "@signalbox/core";
 import pg from "pg";
+import { type ConnectionWatchdog, watchedClient } from "./connection-watchdog.ts";
 import { breaksConnection, databaseAway, markUnsent, tooBusy } from "./errors.ts";
 import type { ServerRole } from "./server-role.ts";
-import { type SilenceWatch, watchedClient } from "./silence-watch.ts";
 
 type Waiter = (error: Error | undefined, client: pg.PoolClient | undefined, release: (error?: unknown) => void) => void;
 
@@ -12,7 +12,7 @@ const goodbyeMs = seconds(2);
 
 interface BoundedPoolOptions {
   readonly waitingMax: number;
-  readonly watch: SilenceWatch;
+  readonly watch: ConnectionWatchdog;
   readonly role: ServerRole;
   /** Receives the waiting time of each request that found no idle connection. */
   readonly onWaited: (waitedMs: number) => void;
@@ -30,7 +30,7 @@ export class BoundedPool extends pg.Pool {
   readonly role: ServerRole;
   readonly #waitingMax: number;
   readonly #open = new Set<pg.PoolClient>();
-  readonly #watch: SilenceWatch;
+  readonly #watch: ConnectionWatchdog;
   readonly #waiting = new Set<(refusal: Error) => void>();
   readonly #onWaited: (waitedMs: number) => void;
   #lastGone = () => {};

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { matchOf, type Queryable, type Rows, type RowsStatement, type Statement, sql } from "./statement.ts";
+import { matchOf, type Queryable, type Rows, type RowsStatement, type Statement, sql } from "./prepared-statement.ts";
 
 /** A statement with its values, one part of a combined statement. */
 export interface Part {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isAppError } from "@signalbox/core";
 import { committingAtOnce } from "./one-statement.ts";
-import { type Queryable, sql } from "./statement.ts";
+import { type Queryable, sql } from "./prepared-statement.ts";
 
 const change = sql("", "insert into parcels values ($1)");
 

@@ -5,7 +5,7 @@ import { type TestDatabase, testContext, testDatabase } from "@signalbox/testing
 import { createDayTables, tableOfDay } from "./day-tables.ts";
 import { dayMs } from "./days.ts";
 import { openPool, type Pool } from "./pool.ts";
-import { sql } from "./statement.ts";
+import { sql } from "./prepared-statement.ts";
 import { inTransaction } from "./transaction.ts";
 
 const today = Date.parse("2026-03-02T00:00:00.000Z");

@@ -1,7 +1,7 @@
 import type { Clock } from "@signalbox/core";
 import { dayMs, startOfDay } from "./days.ts";
 import type { Pool } from "./pool.ts";
-import { sql } from "./statement.ts";
+import { sql } from "./prepared-statement.ts";
 import { inTransaction, type Tx } from "./transaction.ts";
 
 /**

@@ -11,8 +11,8 @@ import {
 } from "@signalbox/testing";
 import { inOneStatement } from "./one-statement.ts";
 import { openPool, type Pool } from "./pool.ts";
-import { markColumns, settleCommit, type TransactionMark } from "./settle-commit.ts";
-import { sql, sqlRows } from "./statement.ts";
+import { sql, sqlRows } from "./prepared-statement.ts";
+import { markColumns, resolveInDoubtCommit, type TransactionMark } from "./resolve-in-doubt-commit.ts";
 import { inTransaction } from "./transaction.ts";
 
 const context = testContext("account", {});
@@ -126,7 +126,7 @@ test("after a crash the server is not believed: it gives ids again that were nev
     // The server may end the other connections a moment after one of them has answered.
     const insert = () => crashing.query(sql("", "insert into kept values (1)")).then(() => true);
     for (let count = 0; count < 3; count++) await eventually(insert);
-    assert.equal(await settleCommit(crashing, mark), "unknown");
+    assert.equal(await resolveInDoubtCommit(crashing, mark), "unknown");
   } finally {
     await own.close();
     await engine.close();

@@ -4,7 +4,7 @@ import { AppError } from "@signalbox/core";
 import { type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
 import { inOneStatement } from "./one-statement.ts";
 import { openPool, type Pool } from "./pool.ts";
-import { changedRows, sql, sqlRows } from "./statement.ts";
+import { changedRows, sql, sqlRows } from "./prepared-statement.ts";
 import { inTransaction } from "./transaction.ts";
 
 const context = testContext("account", {});

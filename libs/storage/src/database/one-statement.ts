@@ -1,8 +1,8 @@
 import type { Part } from "./combined-statement.ts";
 import { isSerializationFailure, outcomeUnknown, toAppError } from "./errors.ts";
 import type { Pool } from "./pool.ts";
-import { isAnswerLost } from "./settle-commit.ts";
-import { isOfRows, type Queryable, type Statement } from "./statement.ts";
+import { isOfRows, type Queryable, type Statement } from "./prepared-statement.ts";
+import { isAnswerLost } from "./resolve-in-doubt-commit.ts";
 import { repeatCollisions, runHooks, type Tx } from "./transaction.ts";
 
 /** The work needs more than one statement: an early answer of the database, a lock, or another kind of write. */

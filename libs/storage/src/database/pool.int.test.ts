@@ -5,8 +5,8 @@ import { isUnavailable } from "@signalbox/core";
 import { eventually, startEngine, type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
 import { isUniqueViolation } from "./errors.ts";
 import { openPool, type PoolOptions } from "./pool.ts";
+import { sql } from "./prepared-statement.ts";
 import { inSession } from "./session.ts";
-import { sql } from "./statement.ts";
 
 process.env.TZ = "America/New_York"; // a zone where UTC and local time differ, or the tests of times prove nothing
 

@@ -3,12 +3,12 @@ import type { Runner } from "@signalbox/runtime";
 import type { Logger, Metrics } from "@signalbox/telemetry";
 import pg from "pg";
 import { BoundedPool } from "./bounded-pool.ts";
+import { ConnectionWatchdog } from "./connection-watchdog.ts";
 import { toAppError } from "./errors.ts";
 import { watchPool, watchWaits } from "./pool-metrics.ts";
+import type { Queryable, Rows, Statement } from "./prepared-statement.ts";
 import { send } from "./send.ts";
 import { ServerRole } from "./server-role.ts";
-import { SilenceWatch } from "./silence-watch.ts";
-import type { Queryable, Rows, Statement } from "./statement.ts";
 import { createTransactionGate, type TransactionGate } from "./transaction-gate.ts";
 import { createWriteQueue, type WriteQueue } from "./write-queue.ts";
 
@@ -70,7 +70,7 @@ export interface PoolOptions {
   /** Time that a statement waits for a lock; absent for as long as the statement may run. */
   readonly lockTimeoutMs?: number;
   /**
-   * Times after which a silent server is given up; see `SilenceWatch`. Their sum is below the three seconds that a
+   * Times after which a silent server is given up; see `ConnectionWatchdog`. Their sum is below the three seconds that a
    * caller may wait.
    */
   readonly silence?: { readonly quietMs: number; readonly probeMs: number };
@@ -92,7 +92,7 @@ export function openPool(options: PoolOptions): Pool {
   const { log, applicationName, statementTimeoutMs = 15_000 } = options;
   const { connectTimeoutMs = 5_000, waitingMax = options.max * 50 } = options;
   const server = { connectionString: options.url, application_name: applicationName };
-  const watch = new SilenceWatch({ quietMs: 800, probeMs: 1_800, ...options.silence, connection: server, log });
+  const watch = new ConnectionWatchdog({ quietMs: 800, probeMs: 1_800, ...options.silence, connection: server, log });
   const driver = new BoundedPool({
     ...server,
     max: options.max,

@@ -3,8 +3,8 @@ import { after, before, test } from "node:test";
 import { eventually, type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
 import { advisoryLock } from "./advisory-lock.ts";
 import { openPool, type Pool } from "./pool.ts";
+import { sql } from "./prepared-statement.ts";
 import { isGone, startPresence } from "./presence.ts";
-import { sql } from "./statement.ts";
 import { inTransaction } from "./transaction.ts";
 
 const shared = testContext("account", {});

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import type { Runner } from "@signalbox/runtime";
 import { databaseAway } from "./errors.ts";
 import type { Pool } from "./pool.ts";
+import { sql } from "./prepared-statement.ts";
 import { inSession, type Session } from "./session.ts";
-import { sql } from "./statement.ts";
 
 /** Proves to other processes, by a lock that ends with its connection, that this process lives. */
 export interface Presence {

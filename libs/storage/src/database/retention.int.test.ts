@@ -3,8 +3,8 @@ import { after, before, it } from "node:test";
 import { createManualClock, hours, minutes } from "@signalbox/core";
 import { eventually, type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
 import { openPool, type Pool } from "./pool.ts";
+import { sql } from "./prepared-statement.ts";
 import { type RetentionRule, startRetention } from "./retention.ts";
-import { sql } from "./statement.ts";
 import { inTransaction } from "./transaction.ts";
 
 const start = new Date("2026-03-01T12:00:00.000Z");

@@ -1,7 +1,7 @@
 import { type Clock, minutes } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import type { Pool } from "./pool.ts";
-import { type Statement, sql } from "./statement.ts";
+import { type Statement, sql } from "./prepared-statement.ts";
 
 /** The retention of a table's rows. Names and conditions are constants of the code and become part of a statement. */
 export interface RetentionRule {

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import type { Rows, Statement } from "./statement.ts";
+import type { Rows, Statement } from "./prepared-statement.ts";
 
 /** Sends one statement over `client`. Callers wrap it in `toAppError`. */
 export async function send<Row>(

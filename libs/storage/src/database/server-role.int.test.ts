@@ -10,8 +10,8 @@ import {
 } from "@signalbox/testing";
 import pg from "pg";
 import { openPool, type Pool } from "./pool.ts";
+import { sql } from "./prepared-statement.ts";
 import { inSession } from "./session.ts";
-import { sql } from "./statement.ts";
 import { inTransaction } from "./transaction.ts";
 
 const context = testContext("account", {});

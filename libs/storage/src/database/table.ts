@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { snakeCase } from "@signalbox/core";
-import { changedRows, type Queryable, type Statement, sql, sqlRows } from "./statement.ts";
+import { changedRows, type Queryable, type Statement, sql, sqlRows } from "./prepared-statement.ts";
 import type { Tx } from "./transaction.ts";
 
 /** The columns of a table by domain name, each with its PostgreSQL type: `{ accountId: "text", scopes: "text[]" }`. */

@@ -12,7 +12,7 @@ import {
 import pg from "pg";
 import { migrate } from "../migrations/migrate.ts";
 import { openPool } from "./pool.ts";
-import { sql } from "./statement.ts";
+import { sql } from "./prepared-statement.ts";
 
 const context = testContext("account", {});
 let engine: OwnEngine;

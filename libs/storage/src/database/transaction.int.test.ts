@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
 import { openPool, type Pool } from "./pool.ts";
-import { sql } from "./statement.ts";
+import { sql } from "./prepared-statement.ts";
 import { inTransaction, type Tx } from "./transaction.ts";
 
 const context = testContext("account", {});

@@ -3,9 +3,9 @@ import { isUnavailable } from "@signalbox/core";
 import type pg from "pg";
 import { breaksConnection, isRowBusy, isSerializationFailure, outcomeUnknown, toAppError } from "./errors.ts";
 import type { Pool } from "./pool.ts";
+import type { Queryable } from "./prepared-statement.ts";
+import { isAnswerLost, markColumns, resolveInDoubtCommit, type TransactionMark } from "./resolve-in-doubt-commit.ts";
 import { send } from "./send.ts";
-import { isAnswerLost, markColumns, settleCommit, type TransactionMark } from "./settle-commit.ts";
-import type { Queryable } from "./statement.ts";
 
 /** An open transaction, by which events, audit entries and idempotency records are written. */
 export interface Tx extends Queryable {
@@ -105,7 +105,7 @@ async function begin(client: pg.PoolClient, isolation: TransactionOptions["isola
 async function commit(pool: Pool, client: pg.PoolClient, mark: TransactionMark): Promise<"whole" | "broken"> {
   const answer = await client.query("commit").catch(async (error: unknown) => {
     if (!isAnswerLost(error)) throw error;
-    const outcome = await settleCommit(pool, mark);
+    const outcome = await resolveInDoubtCommit(pool, mark);
     if (outcome === "unknown") throw outcomeUnknown(error);
     if (outcome === "aborted") throw error;
     return null;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { testContext, testDatabase } from "@signalbox/testing";
 import { openPool } from "./pool.ts";
-import { sql } from "./statement.ts";
+import { sql } from "./prepared-statement.ts";
 import { unsafeSettings } from "./unsafe-settings.ts";
 
 const context = testContext("account", {});

@@ -1,4 +1,4 @@
-import { type Queryable, sql } from "./statement.ts";
+import { type Queryable, sql } from "./prepared-statement.ts";
 
 /** The risk of switching each setting off (PostgreSQL, "Write Ahead Log"). */
 const losses: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AppError } from "@signalbox/core";
-import { changedRows, type Queryable, sqlRows } from "./statement.ts";
+import { changedRows, type Queryable, sqlRows } from "./prepared-statement.ts";
 import { createTransactionGate } from "./transaction-gate.ts";
 import { createWriteQueue } from "./write-queue.ts";
 

@@ -1,7 +1,7 @@
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { changedKeys, type Part, sendCombined, shapeOf } from "./combined-statement.ts";
 import { isUndone, tooBusy } from "./errors.ts";
-import type { Queryable, Rows } from "./statement.ts";
+import type { Queryable, Rows } from "./prepared-statement.ts";
 
 /** Queue of single-statement transactions. */
 export interface WriteQueue {

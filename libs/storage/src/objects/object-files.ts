@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Runner } from "@signalbox/runtime";
 import type { ObjectStore, PutOptions } from "./object-store.ts";
-import { openOwnFolder } from "./own-folder.ts";
+import { openPrivateDirectory } from "./private-directory.ts";
 import { repeatBriefly } from "./s3-retries.ts";
 
 /** Objects as files on this machine, for programs that read and write paths instead of streams. */
@@ -68,7 +68,7 @@ export async function openObjectFiles({
       },
     };
   }
-  const copies = await openOwnFolder(directory ?? tmpdir(), "signalbox-copies", runner);
+  const copies = await openPrivateDirectory(directory ?? tmpdir(), "signalbox-copies", runner);
   const cache = new CopyCache(objects, copies, cacheMax);
   return {
     withFile: (key, work, signal) => cache.withCopy(key, work, signal),

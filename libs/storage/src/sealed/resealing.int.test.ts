@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
 import { openPool, type Pool } from "../database/pool.ts";
-import { sql } from "../database/statement.ts";
+import { sql } from "../database/prepared-statement.ts";
 import { type SealedColumn, startResealing } from "./resealing.ts";
 import { createSealer } from "./sealer.ts";
 

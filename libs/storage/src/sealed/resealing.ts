@@ -2,7 +2,7 @@ import { minutes } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import type { Logger, Metrics } from "@signalbox/telemetry";
 import type { Pool } from "../database/pool.ts";
-import { type Statement, sql } from "../database/statement.ts";
+import { type Statement, sql } from "../database/prepared-statement.ts";
 import { SealError, type SealedPlace, type Sealer } from "./sealer.ts";
 
 /** A column of sealed texts. Names and conditions are constants of the code and become part of statements. */

@@ -1,5 +1,5 @@
 import type { Pool } from "../database/pool.ts";
-import { sql } from "../database/statement.ts";
+import { sql } from "../database/prepared-statement.ts";
 import { type FreshEntry, freshBatch } from "./fresh-figures.ts";
 
 /**

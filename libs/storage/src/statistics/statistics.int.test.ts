@@ -4,7 +4,7 @@ import { createManualClock, hours, minutes } from "@signalbox/core";
 import { serviceDatabase, type TestDatabase, testContext } from "@signalbox/testing";
 import fc from "fast-check";
 import { openPool, type Pool } from "../database/pool.ts";
-import { sql } from "../database/statement.ts";
+import { sql } from "../database/prepared-statement.ts";
 import { addToTable, type FigureTable } from "./figures.ts";
 import { type FreshEntry, freshBatch } from "./fresh-figures.ts";
 import { addToBin, binOf, binsOf, type Histogram } from "./histogram.ts";

@@ -1,7 +1,7 @@
 import { type Clock, minutes } from "@signalbox/core";
 import { dayMs } from "../database/days.ts";
 import type { Pool } from "../database/pool.ts";
-import { columnsOf, type Statement, sql } from "../database/statement.ts";
+import { columnsOf, type Statement, sql } from "../database/prepared-statement.ts";
 import { inTransaction, type Tx } from "../database/transaction.ts";
 import {
   addToTable,

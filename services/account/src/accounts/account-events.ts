@@ -2,7 +2,7 @@ import type { Caller } from "@signalbox/auth";
 import { type AccountState, draft, type TransitionActor } from "@signalbox/contracts";
 import type { Outbox } from "@signalbox/events";
 import type { Tx } from "@signalbox/storage";
-import type { AccountAction, Actor, Audit } from "../audit/audit.ts";
+import type { AccountAction, Actor, Audit } from "../audit/audit-log.ts";
 import { type Account, viewAccount, viewSettings } from "./account.ts";
 import type { ChangedAccount } from "./change-account.ts";
 

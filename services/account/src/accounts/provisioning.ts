@@ -2,7 +2,7 @@ import { displayName } from "@signalbox/contracts";
 import { type Clock, randomId } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
-import type { Audit } from "../audit/audit.ts";
+import type { Audit } from "../audit/audit-log.ts";
 import type { Account } from "./account.ts";
 import { accountCreated } from "./account-events.ts";
 import { checkContactAddress, checkTimezone, type FieldRule, normalized } from "./account-fields.ts";

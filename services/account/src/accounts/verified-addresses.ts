@@ -1,6 +1,6 @@
 import type { Clock } from "@signalbox/core";
 import { advisoryLock, inTransaction, type Pool, sql, type Tx } from "@signalbox/storage";
-import { systemActor } from "../audit/audit.ts";
+import { systemActor } from "../audit/audit-log.ts";
 import type { Account } from "./account.ts";
 import type { AccountRecords } from "./account-events.ts";
 import { canonicalAddress } from "./account-fields.ts";

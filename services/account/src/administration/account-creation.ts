@@ -18,7 +18,7 @@ import { accountCreated } from "../accounts/account-events.ts";
 import { checkLocale, checkTimezone } from "../accounts/account-fields.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { type FirstValues, firstAccount } from "../accounts/provisioning.ts";
-import { type Audit, actorOf } from "../audit/audit.ts";
+import { type Audit, actorOf } from "../audit/audit-log.ts";
 import type { ApiKey } from "../credentials/api-key.ts";
 import type { ApiKeys } from "../credentials/api-keys.ts";
 import { newCredential, refusedCredential } from "../credentials/credential.ts";

@@ -9,7 +9,7 @@ import type { Account } from "../accounts/account.ts";
 import type { AccountRecords } from "../accounts/account-events.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { changedAccount } from "../accounts/change-account.ts";
-import { type Audit, actorOf } from "../audit/audit.ts";
+import { type Audit, actorOf } from "../audit/audit-log.ts";
 
 const textsMax = 20;
 

@@ -3,7 +3,7 @@ import { type Clock, type ErrorDetail, randomId, seconds } from "@signalbox/core
 import type { Outbox } from "@signalbox/events";
 import { rotate, type Tx } from "@signalbox/storage";
 import type { z } from "zod";
-import type { Audit } from "../audit/audit.ts";
+import type { Audit } from "../audit/audit-log.ts";
 import type { IssuedTokens } from "../tokens/issued-tokens.ts";
 import type { ApplicationStore } from "./application-store.ts";
 import {

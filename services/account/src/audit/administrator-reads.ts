@@ -3,7 +3,7 @@ import type { Caller } from "@signalbox/auth";
 import type { Clock } from "@signalbox/core";
 import { type AuditedRead, createAuditReads } from "@signalbox/service";
 import type { Pool } from "@signalbox/storage";
-import { type Audit, actorOf } from "./audit.ts";
+import { type Audit, actorOf } from "./audit-log.ts";
 
 interface Dependencies {
   readonly pool: Pool;

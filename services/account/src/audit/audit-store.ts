@@ -9,8 +9,8 @@ import {
   startOfDay,
   stretchesBack,
 } from "@signalbox/storage";
-import { entries as table } from "./audit.ts";
 import { type AuditEntry, type AuditFilter, type AuditScope, firstIdAt, timeOfId } from "./audit-entry.ts";
+import { entries as table } from "./audit-log.ts";
 
 /** A filter with the request or its trace, which the lists do not offer. */
 type StoreFilter = AuditFilter & { readonly requestId?: string; readonly traceId?: string };

@@ -2,7 +2,7 @@ import { examples, timestamp } from "@signalbox/contracts";
 import type { DetailCode } from "@signalbox/core";
 import type { Refusal } from "@signalbox/http";
 import { z } from "zod";
-import type { Actor, Refusal as RefusalEntry } from "../audit/audit.ts";
+import type { Actor, Refusal as RefusalEntry } from "../audit/audit-log.ts";
 import type { RedeemOutcome } from "./one-time-codes.ts";
 
 /** The outcomes of a code that is not good. */

@@ -5,7 +5,7 @@ import type { AccountRecords } from "../accounts/account-events.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { restoreContact } from "../accounts/contact.ts";
 import type { VerifiedAddresses } from "../accounts/verified-addresses.ts";
-import type { Actor } from "../audit/audit.ts";
+import type { Actor } from "../audit/audit-log.ts";
 import type { StepUps } from "../step-up/step-ups.ts";
 import type { IssuedTokens } from "../tokens/issued-tokens.ts";
 import type { ContactConfirmations } from "./contact-changes.ts";

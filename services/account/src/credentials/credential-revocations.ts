@@ -3,7 +3,7 @@ import type { Clock } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import type { Accounts } from "../accounts/accounts.ts";
-import { type Actor, actorOf } from "../audit/audit.ts";
+import { type Actor, actorOf } from "../audit/audit-log.ts";
 import type { Notices } from "../mail/notices.ts";
 import type { ApiKey } from "./api-key.ts";
 import type { Credential } from "./credential.ts";

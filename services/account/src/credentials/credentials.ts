@@ -5,7 +5,7 @@ import type { Outbox } from "@signalbox/events";
 import type { Tx } from "@signalbox/storage";
 import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
-import { type Actor, type Audit, systemActor } from "../audit/audit.ts";
+import { type Actor, type Audit, systemActor } from "../audit/audit-log.ts";
 import { type Notice, type Notices, shownAddress } from "../mail/notices.ts";
 import {
   type Credential,

@@ -5,7 +5,7 @@ import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
 import { accountDeleted } from "../accounts/account-events.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import { type Audit, lockAuditOf, systemActor } from "../audit/audit.ts";
+import { type Audit, lockAuditOf, systemActor } from "../audit/audit-log.ts";
 import type { PurgeStore } from "./purge-store.ts";
 
 interface PurgeDependencies {

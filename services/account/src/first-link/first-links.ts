@@ -5,7 +5,7 @@ import type { AccountRecords } from "../accounts/account-events.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { changedAccount } from "../accounts/change-account.ts";
 import type { VerifiedAddresses } from "../accounts/verified-addresses.ts";
-import type { Actor, Audit } from "../audit/audit.ts";
+import type { Actor, Audit } from "../audit/audit-log.ts";
 import type { RefusedCode } from "../codes/code-answers.ts";
 import type { OneTimeCodes } from "../codes/one-time-codes.ts";
 import type { NewPasskey } from "../passkeys/ceremonies.ts";

@@ -5,7 +5,7 @@ import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import { type Account, scopesOfAccount } from "../accounts/account.ts";
 import { canonicalAddress } from "../accounts/account-fields.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import type { Actor, Audit } from "../audit/audit.ts";
+import type { Actor, Audit } from "../audit/audit-log.ts";
 import { digestLinkToken } from "../contacts/contact-link.ts";
 import {
   grantOfExisting,

@@ -3,7 +3,7 @@ import { type Clock, hours } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import { advisoryLock, type Tx } from "@signalbox/storage";
 import type { AccountStore } from "../accounts/account-store.ts";
-import { type Audit, actorOf } from "../audit/audit.ts";
+import { type Audit, actorOf } from "../audit/audit-log.ts";
 import type { Mails } from "../mail/mails.ts";
 import {
   faultOfEnd,

@@ -3,7 +3,7 @@ import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { canonicalAddress, checkContactAddress } from "../accounts/account-fields.ts";
 import type { NewAccount, Provisioning } from "../accounts/provisioning.ts";
-import type { Actor } from "../audit/audit.ts";
+import type { Actor } from "../audit/audit-log.ts";
 import { grantOfNew, type Invitation } from "./invitation.ts";
 import type { InvitationAcceptance } from "./invitation-acceptance.ts";
 

@@ -3,13 +3,13 @@ import { inTransaction } from "@signalbox/storage";
 import { type Client, type Grant, interactionPolicy, type KoaContextWithOIDC } from "oidc-provider";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { labelOf } from "../accounts/contact.ts";
-import type { Audit } from "../audit/audit.ts";
+import type { Audit } from "../audit/audit-log.ts";
 import { html, type Page } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import { fill } from "../texts/texts.ts";
 import { limitOf, withinLimit } from "./application-clients.ts";
 import { claimsByScope } from "./claims.ts";
-import { scopeList } from "./device-pages.ts";
+import { scopeList } from "./device-grant-pages.ts";
 import { guarded } from "./sign-in-pages.ts";
 import { requestId, type Visit } from "./sign-in-visit.ts";
 

@@ -8,7 +8,7 @@ import type Provider from "oidc-provider";
 import { type Account, stateOf } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { labelOf } from "../accounts/contact.ts";
-import type { Actor } from "../audit/audit.ts";
+import type { Actor } from "../audit/audit-log.ts";
 import { type Html, html, Html as Markup, type Page } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";
 import { type ListedSignIn, networkOf } from "../sign-ins/sign-in.ts";

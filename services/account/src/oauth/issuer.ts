@@ -19,7 +19,7 @@ import { type IssuedTokens, issuedTokenRetention } from "../tokens/issued-tokens
 import { type StateStore, stateRetention } from "../tokens/state-store.ts";
 import { createAdapter } from "./adapter.ts";
 import { createConsent } from "./consent.ts";
-import { createDevicePages } from "./device-pages.ts";
+import { createDevicePages } from "./device-grant-pages.ts";
 import { createHomePages } from "./home-page.ts";
 import { type FollowedLink, type IssuerSettings, issuerSettings, signInUrl, trustedIssuer } from "./issuer-settings.ts";
 import { createListener, type OurPages } from "./listener.ts";

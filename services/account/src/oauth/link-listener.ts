@@ -3,7 +3,7 @@ import { isAppError } from "@signalbox/core";
 import { type ClientAddress, createClientAddress } from "@signalbox/http";
 import { type Pool, toAppError } from "@signalbox/storage";
 import type { AccountStore } from "../accounts/account-store.ts";
-import type { Actor } from "../audit/audit.ts";
+import type { Actor } from "../audit/audit-log.ts";
 import { tellCount } from "../pages/callers.ts";
 import { type Html, html, type Page } from "../pages/page.ts";
 import type { Pages } from "../pages/pages.ts";

@@ -5,7 +5,7 @@ import type { Logger } from "@signalbox/telemetry";
 import type { AdapterPayload, Client } from "oidc-provider";
 import type { ApplicationStore } from "../applications/application-store.ts";
 import { acceptsApplicationSecret } from "../applications/stored-application.ts";
-import type { Actor } from "../audit/audit.ts";
+import type { Actor } from "../audit/audit-log.ts";
 import { statusOf } from "../credentials/credential.ts";
 import {
   acceptsSecret,

@@ -22,7 +22,7 @@ import type { IssuedTokens } from "../tokens/issued-tokens.ts";
 import { stateDigest } from "../tokens/state-store.ts";
 import { applicationMetadata, metadataOfApplication } from "./application-clients.ts";
 import { claimsByScope, claimsOf, providerAccountFrom, resourceServerFor, scopeOfToken } from "./claims.ts";
-import type { DevicePages } from "./device-pages.ts";
+import type { DevicePages } from "./device-grant-pages.ts";
 import type { IssuerSettings } from "./issuer-settings.ts";
 import { loadGrant, mayIntrospect, mayRevoke, signInPolicy } from "./policies.ts";
 import { serviceClientMetadata } from "./provider-clients.ts";

@@ -1,7 +1,7 @@
 import type { ClientAddress } from "@signalbox/http";
 import { inTransaction, type Pool } from "@signalbox/storage";
 import type { KoaContextWithOIDC } from "oidc-provider";
-import type { Audit } from "../audit/audit.ts";
+import type { Audit } from "../audit/audit-log.ts";
 import type { SignInStore } from "../sign-ins/sign-in-store.ts";
 import type { IssuedTokens } from "../tokens/issued-tokens.ts";
 import { stateDigest } from "../tokens/state-store.ts";

@@ -3,7 +3,7 @@ import { displayName, draft, type PasskeyResource } from "@signalbox/contracts";
 import type { Outbox } from "@signalbox/events";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
-import type { Actor, Audit } from "../audit/audit.ts";
+import type { Actor, Audit } from "../audit/audit-log.ts";
 
 /** A passkey of a person: a key pair of a device, whose public half is known here (Web Authentication, level 3). */
 export interface Passkey {

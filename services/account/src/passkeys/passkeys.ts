@@ -4,7 +4,7 @@ import type { AuditRefusals } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { type Account, stateOf } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import type { Actor } from "../audit/audit.ts";
+import type { Actor } from "../audit/audit-log.ts";
 import type { IdentityStore } from "../identities/identity.ts";
 import type { Notices } from "../mail/notices.ts";
 import type { KnownBrowser } from "../pages/callers.ts";

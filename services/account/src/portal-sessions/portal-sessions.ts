@@ -9,7 +9,7 @@ import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import { type Account, scopesOfAccount } from "../accounts/account.ts";
 import { ownAccount } from "../accounts/account-api.ts";
 import type { Accounts } from "../accounts/accounts.ts";
-import type { Audit } from "../audit/audit.ts";
+import type { Audit } from "../audit/audit-log.ts";
 import { creatorOf, keyEndOf, requireWritable } from "../credentials/credential.ts";
 import type { EndpointCheck } from "./endpoint-check.ts";
 import {

@@ -22,7 +22,7 @@ import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import { type Account, scopesOfAccount, stateOf } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { Provisioning } from "../accounts/provisioning.ts";
-import type { Refusal } from "../audit/audit.ts";
+import type { Refusal } from "../audit/audit-log.ts";
 import type { ApiKey } from "../credentials/api-key.ts";
 import { type CredentialStatus, statusOf } from "../credentials/credential.ts";
 import type { CredentialStore } from "../credentials/credential-store.ts";

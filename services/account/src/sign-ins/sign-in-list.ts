@@ -11,7 +11,7 @@ import { ownAccount } from "../accounts/account-api.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { AdministratorReads } from "../audit/administrator-reads.ts";
-import { type Actor, type Audit, actorOf } from "../audit/audit.ts";
+import { type Actor, type Audit, actorOf } from "../audit/audit-log.ts";
 import type { Notices } from "../mail/notices.ts";
 import type { StepUps } from "../step-up/step-ups.ts";
 import { type IssuedTokens, jtiOf } from "../tokens/issued-tokens.ts";

@@ -5,7 +5,7 @@ import type { AuditRefusals } from "@signalbox/service";
 import { advisoryLock, sql, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { canonicalAddress } from "../accounts/account-fields.ts";
-import type { Actor, Audit, Refusal } from "../audit/audit.ts";
+import type { Actor, Audit, Refusal } from "../audit/audit-log.ts";
 import { codeRefusal, type RefusedCode } from "../codes/code-answers.ts";
 import type { CodePlace } from "../codes/one-time-code-store.ts";
 import type { OneTimeCodes } from "../codes/one-time-codes.ts";

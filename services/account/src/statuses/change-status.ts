@@ -8,7 +8,7 @@ import { accountChanged, accountStatusChanged } from "../accounts/account-events
 import type { AccountStore } from "../accounts/account-store.ts";
 import { loseVerification } from "../accounts/contact.ts";
 import type { VerifiedAddresses } from "../accounts/verified-addresses.ts";
-import type { AccountAction, Actor, Audit } from "../audit/audit.ts";
+import type { AccountAction, Actor, Audit } from "../audit/audit-log.ts";
 import type { Notice, Notices } from "../mail/notices.ts";
 
 export interface StatusChange {

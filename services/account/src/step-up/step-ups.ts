@@ -5,7 +5,7 @@ import type { Tx } from "@signalbox/storage";
 import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import { type Account, stateOf } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import { type Audit, actorOf } from "../audit/audit.ts";
+import { type Audit, actorOf } from "../audit/audit-log.ts";
 import { codeRefusal, type RefusedCode, type SentTo } from "../codes/code-answers.ts";
 import type { CodePlace } from "../codes/one-time-code-store.ts";
 import type { OneTimeCodes } from "../codes/one-time-codes.ts";

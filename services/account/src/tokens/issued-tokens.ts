@@ -2,7 +2,7 @@ import { builtInIssuer } from "@signalbox/auth";
 import { type Clock, minutes } from "@signalbox/core";
 import { type Pool, type RetentionRule, type Statement, sql, type Tx } from "@signalbox/storage";
 import type { AccessAnnouncements } from "../access/access-announcements.ts";
-import type { Actor, Audit } from "../audit/audit.ts";
+import type { Actor, Audit } from "../audit/audit-log.ts";
 import type { SignIn } from "../sign-ins/sign-in.ts";
 import type { SignInStore } from "../sign-ins/sign-in-store.ts";
 import type { StateStore } from "./state-store.ts";

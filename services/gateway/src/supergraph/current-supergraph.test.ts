@@ -12,7 +12,7 @@ import { createLogger, createMetrics, createTracer } from "@signalbox/telemetry"
 import { buildSchema, getOperationAST, parse } from "graphql";
 import { unlimitedWork } from "../operations/test-operations.ts";
 import { openApolloExecutor } from "./apollo-executor.ts";
-import { Breaker } from "./breaker.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
 import { CurrentSupergraph } from "./current-supergraph.ts";
 import { openSupergraph } from "./open-supergraph.ts";
 import { openOwnExecutor } from "./own-executor.ts";
@@ -187,7 +187,7 @@ test("memory does not grow with repeated replacements of the supergraph", async 
 
 function setUp() {
   let nowMs = 0;
-  const breaker = new Breaker({ ...systemClock, steadyMs: () => nowMs });
+  const breaker = new CircuitBreaker({ ...systemClock, steadyMs: () => nowMs });
   return {
     breaker,
     pass: (ms: number) => {

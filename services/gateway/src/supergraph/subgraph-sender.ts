@@ -13,7 +13,7 @@ import {
 import { type InternalAnswer, type InternalClient, sendTwice } from "@signalbox/net";
 import type { Metrics, Tracer } from "@signalbox/telemetry";
 import type { FormattedExecutionResult } from "graphql";
-import { Breaker } from "./breaker.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
 
 /** The context of an operation, sent to every subgraph. */
 export interface OperationContext {
@@ -76,7 +76,7 @@ export type SubgraphSender = (request: SubgraphRequest) => Promise<Sent>;
 export function createSubgraphSender(parts: SenderParts): SubgraphSender {
   const { name, clock, metrics } = parts;
   const duration = metrics.histogram("signalbox_graphql_fetch_seconds");
-  const breaker = new Breaker(clock);
+  const breaker = new CircuitBreaker(clock);
   const openness = metrics.gauge("signalbox_graphql_breaker_open");
   return async (request) => {
     const { fetches } = request.context;
@@ -91,7 +91,7 @@ export function createSubgraphSender(parts: SenderParts): SubgraphSender {
   };
 }
 
-async function sendUnlessOpen(breaker: Breaker, parts: SenderParts, request: SubgraphRequest): Promise<Sent> {
+async function sendUnlessOpen(breaker: CircuitBreaker, parts: SenderParts, request: SubgraphRequest): Promise<Sent> {
   const end = breaker.enter();
   if (end === null) {
     const reason = "its breaker is open";

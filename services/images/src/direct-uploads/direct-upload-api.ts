@@ -21,7 +21,7 @@ import {
 } from "./direct-upload.ts";
 import type { DirectUploadStore } from "./direct-upload-store.ts";
 import type { DirectUploads, LimitReached } from "./direct-uploads.ts";
-import { pieceType } from "./resumable-target.ts";
+import { pieceType } from "./resumable-upload-target.ts";
 
 export interface DirectUploadApi {
   readonly directUploads: DirectUploads;

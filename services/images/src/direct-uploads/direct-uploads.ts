@@ -16,7 +16,7 @@ import {
   statusOf,
 } from "./direct-upload.ts";
 import type { DirectUploadStore } from "./direct-upload-store.ts";
-import { beyondAnnounced } from "./resumable-target.ts";
+import { beyondAnnounced } from "./resumable-upload-target.ts";
 import type { Appended, Piece, UploadTarget } from "./upload-target.ts";
 
 interface Dependencies {

@@ -12,7 +12,7 @@ import type { StagingArea } from "../uploads/staging-area.ts";
 import { createCompleteUpload } from "./complete-upload.ts";
 import { createDirectUploadStore } from "./direct-upload-store.ts";
 import { createDirectUploads } from "./direct-uploads.ts";
-import { openResumableTarget } from "./resumable-target.ts";
+import { openResumableTarget } from "./resumable-upload-target.ts";
 import { createPresignedTarget } from "./upload-target.ts";
 
 const sweepUploadsEveryMs = seconds(30);

@@ -19,9 +19,9 @@ import { type Image, sideMax } from "../images/image.ts";
 import type { ImageStore } from "../images/image-store.ts";
 import type { ServedCounter } from "../statistics/served-counter.ts";
 import type { ContentAccess, Viewer } from "./content-access.ts";
+import type { ContentCache } from "./content-cache.ts";
 import { contentRange, disposition, outOfRange, partOf } from "./content-headers.ts";
 import { ContentQuery } from "./content-query.ts";
-import type { KnownContent } from "./known-content.ts";
 import type { RenderBudget } from "./render-budget.ts";
 import type { TermsOf } from "./render-terms.ts";
 import type { Renderer } from "./renderer.ts";
@@ -34,7 +34,7 @@ export interface ContentRoutes {
   readonly renderer: Renderer;
   readonly renderBudget: RenderBudget;
   readonly termsOf: TermsOf;
-  readonly knownContent: KnownContent;
+  readonly knownContent: ContentCache;
   readonly originals: {
     readonly imageStore: Pick<ImageStore, "findOwn">;
     readonly objects: Pick<ObjectStore, "get">;

@@ -7,7 +7,7 @@ import type { Properties } from "../properties.ts";
 import type { SignedUrls } from "../signing/signed-urls.ts";
 import type { ServedCounter } from "../statistics/served-counter.ts";
 import { createContentAccess } from "./content-access.ts";
-import { createKnownContent } from "./known-content.ts";
+import { createContentCache } from "./content-cache.ts";
 import { RenderBudget } from "./render-budget.ts";
 import type { TermsOf } from "./render-terms.ts";
 import { Renderer } from "./renderer.ts";
@@ -65,7 +65,7 @@ export function openContent(
   });
   const renderBudget = new RenderBudget({ clock, budgetMs: () => configuration.get("images.public.render-budget") });
   const renderer = new Renderer({ storedRenditions, renditionMaker, renderBudget, cache, clock, log });
-  const knownContent = createKnownContent({
+  const knownContent = createContentCache({
     imageStore,
     contentAccess,
     signedUrls,

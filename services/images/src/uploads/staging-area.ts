@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { AppError } from "@signalbox/core";
 import { sniffBytes } from "@signalbox/imaging";
 import type { Runner } from "@signalbox/runtime";
-import { openOwnFolder } from "@signalbox/storage";
+import { openPrivateDirectory } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 
 /** A completely received file before it is used. Its holder discards it. */
@@ -51,7 +51,7 @@ interface Options {
  * a killed process are removed at the next start.
  */
 export async function openStagingArea({ directory, bytesMax, runner, log }: Options): Promise<StagingArea> {
-  const folder = await openOwnFolder(directory, "signalbox-uploads", runner);
+  const folder = await openPrivateDirectory(directory, "signalbox-uploads", runner);
 
   return {
     bytesMax,

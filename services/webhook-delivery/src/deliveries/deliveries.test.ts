@@ -4,7 +4,7 @@ import { catalogue } from "@signalbox/contracts";
 import { hours, seconds } from "@signalbox/core";
 import { judge } from "@signalbox/http";
 import fc from "fast-check";
-import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
+import type { SigningEndpoint } from "../endpoints/endpoint-cache.ts";
 import { defaultScheduleMs } from "../endpoints/endpoint-settings.ts";
 import { CreateEventTypeBody } from "../event-types/event-type.ts";
 import { CustomEventBody, PublishBody } from "../events/custom-event.ts";

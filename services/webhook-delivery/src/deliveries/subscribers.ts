@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { canaryAccountId, catalogue } from "@signalbox/contracts";
 import { type Clock, minutes } from "@signalbox/core";
 import { wants } from "../endpoints/endpoint.ts";
-import { type AccountEndpoints, operators, type SigningEndpoint } from "../endpoints/endpoint-directory.ts";
+import { type AccountEndpoints, operators, type SigningEndpoint } from "../endpoints/endpoint-cache.ts";
 import { splitId } from "../endpoints/endpoint-id.ts";
 import { isCustomName } from "../event-types/event-type.ts";
 import { deliveryIdOf } from "./delivery-id.ts";

@@ -20,7 +20,7 @@ import {
   openAccount,
   operators,
   type StoredAccount,
-} from "./endpoint-directory.ts";
+} from "./endpoint-cache.ts";
 import { endpointsSeen, seen } from "./endpoint-id.ts";
 
 const endpoints = table("endpoints", columns.endpoints, ["deletedAt", "releasedAt"]);

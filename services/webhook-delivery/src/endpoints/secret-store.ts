@@ -10,7 +10,7 @@ import {
 } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
 import { openSigningKey, sealedSigningKeys } from "../signing-keys/signing-key-store.ts";
-import type { Opening } from "./endpoint-directory.ts";
+import type { Opening } from "./endpoint-cache.ts";
 
 const secrets = table("endpoint_secrets", columns.endpoint_secrets);
 const keep = keepValues("endpoint_secrets", "endpoint_id");

@@ -2,7 +2,7 @@ import type { Caller } from "@signalbox/auth";
 import { AppError, type Clock, newId, seconds, timeOfPublicId } from "@signalbox/core";
 import type { Logger } from "@signalbox/telemetry";
 import { requireScopeOf } from "../endpoints/endpoint.ts";
-import type { EndpointDirectory, SigningEndpoint } from "../endpoints/endpoint-directory.ts";
+import type { EndpointCache, SigningEndpoint } from "../endpoints/endpoint-cache.ts";
 import { splitId } from "../endpoints/endpoint-id.ts";
 import { heldMaxDefault } from "../endpoints/endpoint-settings.ts";
 import { messageOf } from "../queue/attempt-delivery.ts";
@@ -18,7 +18,7 @@ import type { LeasedMessage, PullQueue, PullRow } from "./pull-queue.ts";
 
 /** The parts that pulled messages share with pushed ones. */
 export interface PullEngine {
-  readonly directory: EndpointDirectory;
+  readonly directory: EndpointCache;
   readonly endpointRates: EndpointRates;
   readonly leases: Pick<Leases, "instance" | "leaseMs">;
   readonly results: Pick<AttemptResults, "add">;

@@ -6,7 +6,7 @@ import type { Attempt } from "../deliveries/attempt.ts";
 import { bodyIn } from "../deliveries/body-format.ts";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import { type AttemptResult, controlOf, retryAfterMs } from "../deliveries/judge-attempt.ts";
-import type { LiveSecret, SigningEndpoint } from "../endpoints/endpoint-directory.ts";
+import type { LiveSecret, SigningEndpoint } from "../endpoints/endpoint-cache.ts";
 import { limitHeaders, maskSecretHeaders, phasesOf, responseBytesMax, responseText } from "./attempt-exchange.ts";
 
 export interface AttemptDependencies {

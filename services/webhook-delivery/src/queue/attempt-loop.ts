@@ -2,7 +2,7 @@ import { type Clock, seconds } from "@signalbox/core";
 import { isProxyError } from "@signalbox/net";
 import type { Logger, Outage } from "@signalbox/telemetry";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
-import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
+import type { SigningEndpoint } from "../endpoints/endpoint-cache.ts";
 import type { Attempted, attemptDelivery } from "./attempt-delivery.ts";
 import type { AttemptResults } from "./attempt-results.ts";
 import type { Lane } from "./lane.ts";

@@ -4,13 +4,13 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "nod
 import { createManualClock } from "@signalbox/core";
 import { testContext } from "@signalbox/testing";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
-import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
+import type { SigningEndpoint } from "../endpoints/endpoint-cache.ts";
 import { responseBytesMax, responseText } from "./attempt-exchange.ts";
 import { type Attempt, AttemptLoop } from "./attempt-loop.ts";
+import { ConcurrencyLimit } from "./concurrency-limit.ts";
 import type { DeliveryStep } from "./delivery-states.ts";
-import { LaneLimit } from "./lane-limit.ts";
 import { Lanes } from "./lanes.ts";
-import { MemoryRoom } from "./memory-room.ts";
+import { MemoryBudget } from "./memory-budget.ts";
 import { Shares } from "./shares.ts";
 
 const endpointAt = (id: string, url: string) =>
@@ -126,7 +126,7 @@ const timeout = (startedMs: number) => ({
 });
 
 test("the limit of an endpoint that keeps up grows to its bound", () => {
-  const limit = new LaneLimit(18);
+  const limit = new ConcurrencyLimit(18);
   assert.equal(limit.value, 16);
   for (let count = 0; count < 5; count++) limit.observe(success, true);
   assert.equal(limit.value, 18);
@@ -135,13 +135,13 @@ test("the limit of an endpoint that keeps up grows to its bound", () => {
 });
 
 test("a limit that is not reached does not grow", () => {
-  const limit = new LaneLimit(64);
+  const limit = new ConcurrencyLimit(64);
   for (let count = 0; count < 100; count++) limit.observe(success, false);
   assert.equal(limit.value, 16);
 });
 
 test("concurrent timeouts halve the limit once, down to one, and a success ends the slow state", () => {
-  const limit = new LaneLimit(64);
+  const limit = new ConcurrencyLimit(64);
   for (let count = 0; count < 16; count++) limit.observe(timeout(0), true);
   assert.equal(limit.value, 8);
   assert.equal(limit.isSlow, true);
@@ -153,7 +153,7 @@ test("concurrent timeouts halve the limit once, down to one, and a success ends 
 });
 
 test("an endpoint that refuses connections is tried ever less often, and one answer ends that", () => {
-  const limit = new LaneLimit(64);
+  const limit = new ConcurrencyLimit(64);
   const refused = (atMs: number) =>
     limit.observe(
       { refused: true, overloaded: false, succeeded: false, durationMs: 1, startedMs: atMs, endedMs: atMs },
@@ -176,13 +176,13 @@ test("an endpoint that refuses connections is tried ever less often, and one ans
 });
 
 test("a 429 halves the limit without making the endpoint slow", () => {
-  const limit = new LaneLimit(64);
+  const limit = new ConcurrencyLimit(64);
   limit.observe({ ...success, overloaded: true, succeeded: false }, true);
   assert.deepEqual([limit.value, limit.isSlow], [8, false]);
 });
 
 /** Holds as many deliveries as the account may have at the host. */
-function fill(room: MemoryRoom, accountId: string, host: string, body = Buffer.alloc(2)): number {
+function fill(room: MemoryBudget, accountId: string, host: string, body = Buffer.alloc(2)): number {
   let count = 0;
   while (room.of({ accountId, host }) > 0) {
     room.move({ id: `${accountId} ${host} ${count++}`, accountId, body } as LeasedDelivery, "lease", host);
@@ -193,7 +193,7 @@ function fill(room: MemoryRoom, accountId: string, host: string, body = Buffer.a
 const hosts = (count: number) => Array.from({ length: count }, (_, at) => `host-${at}.example`);
 
 test("an account that fills its share, at one host or at many, leaves room for others", () => {
-  const room = new MemoryRoom();
+  const room = new MemoryBudget();
   assert.equal(fill(room, "ada", "hanging.example"), 512);
   for (const host of hosts(100)) fill(room, "ada", host);
   assert.equal(room.of({ accountId: "ada", host: "another.example" }), 0);
@@ -201,19 +201,19 @@ test("an account that fills its share, at one host or at many, leaves room for o
 });
 
 test("large bodies of one account leave room for others", () => {
-  const room = new MemoryRoom();
+  const room = new MemoryBudget();
   for (const host of hosts(100)) fill(room, "ada", host, Buffer.alloc(262_144));
   assert.ok(room.of({ accountId: "bob", host: "quick.example" }) > 16);
 });
 
 test("accounts with nothing in memory find room after many have filled their shares", () => {
-  const room = new MemoryRoom();
+  const room = new MemoryBudget();
   for (let account = 0; account < 40; account++) for (const host of hosts(10)) fill(room, `acc_${account}`, host);
   assert.equal(room.of({ accountId: "bob", host: "quick.example" }), 16);
 });
 
 test("a plan sees what it has taken itself, and leaves nothing behind", () => {
-  const room = new MemoryRoom();
+  const room = new MemoryBudget();
   const load = { accountId: "ada", host: "one.example" };
   assert.equal(
     room.plan((take) => {
@@ -226,7 +226,7 @@ test("a plan sees what it has taken itself, and leaves nothing behind", () => {
 });
 
 test("a delivery counts from its lease until it is away, and takes no step out of turn", () => {
-  const room = new MemoryRoom();
+  const room = new MemoryBudget();
   const load = { accountId: "ada", host: "one.example" };
   const held = { id: "dlv_1", accountId: "ada", body: Buffer.alloc(9) } as LeasedDelivery;
   const move = (...steps: readonly DeliveryStep[]) => {
@@ -241,7 +241,7 @@ test("a delivery counts from its lease until it is away, and takes no step out o
 });
 
 test("a closed room takes nothing more", () => {
-  const room = new MemoryRoom();
+  const room = new MemoryBudget();
   room.close();
   assert.equal(fill(room, "ada", "one.example"), 0);
 });

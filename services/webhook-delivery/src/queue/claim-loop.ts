@@ -1,6 +1,6 @@
 import type { WakeUp } from "@signalbox/runtime";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
-import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
+import type { EndpointCache } from "../endpoints/endpoint-cache.ts";
 import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
 import type { AttemptLoop } from "./attempt-loop.ts";
 import type { DeliveryQueue, WaitingEndpoint } from "./delivery-queue.ts";
@@ -16,7 +16,7 @@ export interface ClaimLoopDependencies {
   readonly attempts: Pick<AttemptLoop, "add" | "update" | "stop">;
   readonly deliveryQueue: Pick<DeliveryQueue, "waiting" | "revisions">;
   readonly endpoints: {
-    readonly directory: EndpointDirectory;
+    readonly directory: EndpointCache;
     readonly endpointRates: EndpointRates;
     readonly endpointHealth: Pick<EndpointHealth, "takeProbes">;
   };

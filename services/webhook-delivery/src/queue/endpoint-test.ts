@@ -10,7 +10,7 @@ import { type Attempt, AttemptResource, viewAttempt } from "../deliveries/attemp
 import { deliveryIdOf } from "../deliveries/delivery-id.ts";
 import type { NewEvent } from "../deliveries/outgoing-event.ts";
 import { type Endpoint, viewEndpoint } from "../endpoints/endpoint.ts";
-import type { EndpointDirectory } from "../endpoints/endpoint-directory.ts";
+import type { EndpointCache } from "../endpoints/endpoint-cache.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import { customEventOf } from "../events/custom-event.ts";
 import type { Attempt as MakeAttempt } from "./attempt-loop.ts";
@@ -22,7 +22,7 @@ import type { Leases } from "./leases.ts";
 
 interface TestDependencies {
   readonly pool: Pool;
-  readonly directory: EndpointDirectory;
+  readonly directory: EndpointCache;
   readonly lanes: Pick<Lanes, "room">;
   readonly leases: Pick<Leases, "instance" | "leaseMs">;
   readonly results: Pick<AttemptResults, "add">;

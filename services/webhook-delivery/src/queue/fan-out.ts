@@ -3,7 +3,7 @@ import { committingAtOnce, type Pool, type Queryable, type Tx } from "@signalbox
 import { lockOrder, lockStreams, orderPlaces } from "../deliveries/delivery-order.ts";
 import { type OutgoingEvent, type PublishedId, publishedKey } from "../deliveries/outgoing-event.ts";
 import { type Subscribers, subscribersOf } from "../deliveries/subscribers.ts";
-import type { AccountEndpoints, EndpointDirectory, SigningEndpoint } from "../endpoints/endpoint-directory.ts";
+import type { AccountEndpoints, EndpointCache, SigningEndpoint } from "../endpoints/endpoint-cache.ts";
 import type { AttemptLoop } from "./attempt-loop.ts";
 import type { DeliveryAccess } from "./claim-loop.ts";
 import {
@@ -17,11 +17,11 @@ import {
 import { hostOf } from "./lane.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Leases } from "./leases.ts";
-import type { Take } from "./memory-room.ts";
+import type { Take } from "./memory-budget.ts";
 import type { PullWaits } from "./pull-waits.ts";
 
 export interface FanOutDependencies {
-  readonly directory: EndpointDirectory;
+  readonly directory: EndpointCache;
   readonly lanes: Lanes;
   readonly leases: Pick<Leases, "expect" | "instance" | "leaseMs">;
   readonly attempts: Pick<AttemptLoop, "add">;
@@ -104,7 +104,7 @@ interface Stored {
 
 /** Repeats `write` while the endpoints change between their read and the write. */
 async function whileStale(
-  directory: EndpointDirectory,
+  directory: EndpointCache,
   events: readonly OutgoingEvent[],
   write: (known: KnownEndpoints) => Promise<Stored | null>,
 ): Promise<Stored | null> {

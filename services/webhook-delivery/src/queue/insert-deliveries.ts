@@ -1,7 +1,7 @@
 import { type BinaryColumn, binaryColumnsOf, type Queryable, sql } from "@signalbox/storage";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import { type NewEvent, noteColumns, type PublishedId } from "../deliveries/outgoing-event.ts";
-import { fingerprintOf, operators } from "../endpoints/endpoint-directory.ts";
+import { fingerprintOf, operators } from "../endpoints/endpoint-cache.ts";
 
 export interface NewDelivery {
   readonly id: string;
@@ -22,7 +22,7 @@ interface DeliveryPlace {
   readonly waits: boolean;
 }
 
-/** Fingerprint of an account's endpoints at the time when its deliveries were planned; see `EndpointDirectory`. */
+/** Fingerprint of an account's endpoints at the time when its deliveries were planned; see `EndpointCache`. */
 export interface Fingerprint {
   readonly accountId: string;
   readonly fingerprint: string;

@@ -1,6 +1,6 @@
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
-import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
-import { firstLimit, LaneLimit } from "./lane-limit.ts";
+import type { SigningEndpoint } from "../endpoints/endpoint-cache.ts";
+import { ConcurrencyLimit, firstLimit } from "./concurrency-limit.ts";
 
 /** A delivery in memory, and the time on the steady clock until which its attempt may start. */
 export interface InHand {
@@ -20,9 +20,9 @@ export const hostOf = (url: string): string => new URL(url).host;
 
 /** Attempts of one endpoint: the running ones, and the deliveries in memory behind them. */
 export class Lane {
-  readonly limit: LaneLimit;
+  readonly limit: ConcurrencyLimit;
   inFlight = 0;
-  /** True while the endpoint refuses connections and is left alone; see `LaneLimit.restMs`. */
+  /** True while the endpoint refuses connections and is left alone; see `ConcurrencyLimit.restMs`. */
   rests = false;
   #endpoint: SigningEndpoint;
   #host: string;
@@ -32,7 +32,7 @@ export class Lane {
   constructor(endpoint: SigningEndpoint, limitMax: number) {
     this.#endpoint = endpoint;
     this.#host = hostOf(endpoint.url);
-    this.limit = new LaneLimit(limitMax);
+    this.limit = new ConcurrencyLimit(limitMax);
   }
 
   get endpoint(): SigningEndpoint {

@@ -1,7 +1,7 @@
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
-import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
+import type { SigningEndpoint } from "../endpoints/endpoint-cache.ts";
 import { firstLoad, type InHand, Lane } from "./lane.ts";
-import { MemoryRoom } from "./memory-room.ts";
+import { MemoryBudget } from "./memory-budget.ts";
 import { Shares } from "./shares.ts";
 
 /** Largest numbers of concurrent attempts, each on a connection. */
@@ -42,7 +42,7 @@ export class Lanes {
   readonly #places: Shares;
   readonly #slowPlaces: Shares;
   /** Deliveries in memory, recorded or not. */
-  readonly room = new MemoryRoom();
+  readonly room = new MemoryBudget();
 
   constructor(bounds: LaneBounds) {
     this.#bounds = bounds;

@@ -7,7 +7,7 @@ import { deliveryEvent, isAboutWebhooks, type LeasedDelivery } from "../deliveri
 import { advanceKeys, lockOrder, noteHolds } from "../deliveries/delivery-order.ts";
 import { disableReason, type Judgement } from "../deliveries/judge-attempt.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
-import type { SigningEndpoint } from "../endpoints/endpoint-directory.ts";
+import type { SigningEndpoint } from "../endpoints/endpoint-cache.ts";
 import type { HealthLimits } from "../endpoints/endpoint-health.ts";
 import { holdMsDefault } from "../endpoints/endpoint-settings.ts";
 import type { EndpointStatus } from "../endpoints/endpoint-status.ts";

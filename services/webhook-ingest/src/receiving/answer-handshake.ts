@@ -1,11 +1,11 @@
 import { answerHandshakeRequest, type HandshakeAnswer, type HandshakeRequest } from "@signalbox/webhook-signatures";
-import type { KnownSource, KnownSources } from "../sources/known-sources.ts";
 import { isLiveAddress, isOpen } from "../sources/source.ts";
+import type { CachedSource, SourceCache } from "../sources/source-cache.ts";
 import type { Judge } from "./judge-webhook.ts";
 
 interface Dependencies {
   readonly judge: Pick<Judge, "mayWrite" | "clock">;
-  readonly knownSources: Pick<KnownSources, "idAt" | "find" | "current">;
+  readonly knownSources: Pick<SourceCache, "idAt" | "find" | "current">;
 }
 
 /** `refused`: the sender of the source does not use this handshake. `closed`: the source accepts nothing now. */
@@ -13,11 +13,11 @@ export type HandshakeOutcome =
   | { readonly outcome: "answered"; readonly answer: HandshakeAnswer }
   | { readonly outcome: "refused" | "closed" | "unknown-source" };
 
-const proofsOf = ({ secrets: { verifyToken, current } }: KnownSource) => ({ verifyToken, secret: current });
+const proofsOf = ({ secrets: { verifyToken, current } }: CachedSource) => ({ verifyToken, secret: current });
 
 /** Creates the operation that answers a sender's verification request, before the sender posts anything. */
 export function createAnswerHandshake({ knownSources, judge: { mayWrite, clock } }: Dependencies) {
-  const answerBy = (known: KnownSource | null, address: string, request: HandshakeRequest): HandshakeOutcome => {
+  const answerBy = (known: CachedSource | null, address: string, request: HandshakeRequest): HandshakeOutcome => {
     if (known === null || !isLiveAddress(known.source, address, clock.nowMs())) return { outcome: "unknown-source" };
     if (!isOpen(known.source, mayWrite)) return { outcome: "closed" };
     const { handshake } = known.source.settings;

@@ -3,16 +3,16 @@ import { MiB } from "@signalbox/core";
 import { ok } from "@signalbox/http";
 import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
-import type { KnownSource, KnownSources } from "../sources/known-sources.ts";
 import { observed } from "../sources/request-headers.ts";
 import { addressOf, ingestPathOf, missingSource } from "../sources/source.ts";
+import type { CachedSource, SourceCache } from "../sources/source-cache.ts";
 import type { SourceStore } from "../sources/source-store.ts";
 import type { Webhook } from "./decode-body.ts";
 import { type Judge, judgeAgainstSource, judgeAt } from "./judge-webhook.ts";
 
 export interface ExplainApi {
   readonly sourceStore: SourceStore;
-  readonly knownSources: Pick<KnownSources, "reread">;
+  readonly knownSources: Pick<SourceCache, "reread">;
   readonly judge: Judge;
 }
 
@@ -148,7 +148,7 @@ const reasons: Readonly<Record<string, readonly [step: string, expected: string]
 };
 
 /** Explains the outcome of a webhook that arrives at the time of `judge.clock`. Nothing is stored or counted. */
-async function explainWebhook(judge: Judge, webhook: Webhook, known: KnownSource): Promise<Explanation> {
+async function explainWebhook(judge: Judge, webhook: Webhook, known: CachedSource): Promise<Explanation> {
   const headersRead = new Set<string>();
   const readable = { ...webhook, headers: observed(webhook.headers, headersRead) };
   const judgement = await judgeAgainstSource(judge, readable, known);
@@ -183,10 +183,10 @@ const repairs: readonly [hint: string, repair: (text: string) => string][] = [
 /** A tolerance larger than any difference. */
 const anyTime = Number.MAX_SAFE_INTEGER;
 
-async function hintsOf(judge: Judge, webhook: Webhook, known: KnownSource, reason: string): Promise<string[]> {
+async function hintsOf(judge: Judge, webhook: Webhook, known: CachedSource, reason: string): Promise<string[]> {
   const { source, secrets } = known;
   const timeless = { ...known, source: { ...source, settings: { ...source.settings, toleranceSeconds: anyTime } } };
-  const verifies = async (tried: Webhook, by: KnownSource): Promise<boolean> => {
+  const verifies = async (tried: Webhook, by: CachedSource): Promise<boolean> => {
     const judgement = await judgeAgainstSource(judge, tried, by);
     return !("reason" in judgement) || reasons[judgement.reason]?.[0] !== "signature";
   };

@@ -1,8 +1,8 @@
 import { minutes } from "@signalbox/core";
 import { addressBucket } from "@signalbox/http";
 import type { EdgeLimits } from "@signalbox/service";
-import type { KnownSource, KnownSources } from "../sources/known-sources.ts";
 import { isLiveAddress, isOpen } from "../sources/source.ts";
+import type { CachedSource, SourceCache } from "../sources/source-cache.ts";
 import type { Judge } from "./judge-webhook.ts";
 
 /** Refusals per minute after which requests are answered unread. */
@@ -16,7 +16,7 @@ interface IngestAllowance {
 interface Dependencies {
   readonly limiterOf: EdgeLimits["limiterOf"];
   readonly allowance: IngestAllowance;
-  readonly knownSources: Pick<KnownSources, "idAt" | "find" | "current">;
+  readonly knownSources: Pick<SourceCache, "idAt" | "find" | "current">;
   readonly judge: Pick<Judge, "mayWrite" | "clock">;
 }
 
@@ -35,7 +35,7 @@ export function createIngestLimits({ limiterOf, allowance, knownSources, judge }
   /** Returns true when an open source has this address. A stale copy turns no webhook away. */
   async function isLive(address: string): Promise<boolean> {
     const id = await knownSources.idAt(address);
-    const accepts = (known: KnownSource | null): boolean =>
+    const accepts = (known: CachedSource | null): boolean =>
       known !== null && isLiveAddress(known.source, address, clock.nowMs()) && isOpen(known.source, mayWrite);
     return accepts(await knownSources.find(id)) || accepts(await knownSources.current(id));
   }

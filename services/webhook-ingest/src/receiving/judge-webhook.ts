@@ -12,9 +12,9 @@ import {
 } from "@signalbox/webhook-signatures";
 import type { Certificates } from "../sources/certificates.ts";
 import type { KeySets } from "../sources/key-sets.ts";
-import type { KnownSource } from "../sources/known-sources.ts";
 import { keptHeaders } from "../sources/request-headers.ts";
 import { acceptsType, isOpen, type Source } from "../sources/source.ts";
+import type { CachedSource } from "../sources/source-cache.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
 import { type DecodedWebhook, decodeBody, type Webhook } from "./decode-body.ts";
 import type { Delivery } from "./delivery.ts";
@@ -69,7 +69,7 @@ export const judgeAt = (judge: Judge, at: Date): Judge => ({
 });
 
 /** Decodes a webhook and judges it by a given copy of its source. */
-export async function judgeAgainstSource(judge: Judge, webhook: Webhook, known: KnownSource): Promise<Judgement> {
+export async function judgeAgainstSource(judge: Judge, webhook: Webhook, known: CachedSource): Promise<Judgement> {
   const decoding = await decodeBody(webhook.body, webhook.headers["content-encoding"], judge.webhookBytesMax());
   return judgeByKeys(judge, { ...webhook, decoding }, known);
 }
@@ -78,7 +78,7 @@ export async function judgeAgainstSource(judge: Judge, webhook: Webhook, known: 
  * Judges a webhook by the partner's published keys, if it has any. An unknown key makes them be read again, because
  * partners change keys without notice.
  */
-export async function judgeByKeys(judge: Judge, webhook: DecodedWebhook, known: KnownSource): Promise<Judgement> {
+export async function judgeByKeys(judge: Judge, webhook: DecodedWebhook, known: CachedSource): Promise<Judgement> {
   const { keySets } = judge;
   if (known.scheme.certificateAt) return judgeByCertificate(judge, webhook, known);
   if (!known.scheme.keysAt) return judgeWebhook(judge, webhook, known);
@@ -97,7 +97,7 @@ const keysAway = { outcome: "keys-away", reason: "keys_unreachable" } as const;
  * Judges a webhook by the certificate that it names. A request to confirm the address is a challenge only where its URL
  * is at a host of the allow-list.
  */
-async function judgeByCertificate(judge: Judge, webhook: DecodedWebhook, known: KnownSource): Promise<Judgement> {
+async function judgeByCertificate(judge: Judge, webhook: DecodedWebhook, known: CachedSource): Promise<Judgement> {
   const { certificateAt, isTrustedHost } = known.scheme;
   const url = certificateAt?.(signedRequest(webhook, known.source)) ?? null;
   const found = url === null ? null : await judge.certificates.find(url);
@@ -130,7 +130,7 @@ const contentTypeCharactersMax = 256;
 function judgeWebhook(
   judge: Judge,
   webhook: DecodedWebhook,
-  known: KnownSource,
+  known: CachedSource,
   certificate: string | null = null,
 ): Judgement {
   const { source } = known;
@@ -151,7 +151,7 @@ function judgeWebhook(
  * Judges a copy of a webhook that the sender's own API returned to the source's read key: nobody signed it, and the
  * sender may still push the same webhook in other bytes.
  */
-export function judgeCopy(judge: Judge, webhook: Webhook, known: KnownSource): Judgement {
+export function judgeCopy(judge: Judge, webhook: Webhook, known: CachedSource): Judgement {
   const decoded = { ...webhook, decoding: { body: webhook.body } };
   const verification = { verified: true, timestampSeconds: null } as const;
   const signed = signedRequest(decoded, known.source);
@@ -179,7 +179,7 @@ interface Verified extends Pick<ReturnType<typeof verifyBytes>, "verification" |
 function judgeContent(
   { clock, eventBytesMax }: Judge,
   { headers, decoding }: DecodedWebhook,
-  { source, secrets, scheme }: KnownSource,
+  { source, secrets, scheme }: CachedSource,
   { verification, limits, signed }: Verified,
 ): Judgement {
   if ("problem" in decoding) return undecodedAs[decoding.problem];
@@ -233,7 +233,7 @@ function judgeContent(
 function verifyBytes(
   { clock, toleranceMs }: Judge,
   webhook: DecodedWebhook,
-  { source, secrets, scheme }: KnownSource,
+  { source, secrets, scheme }: CachedSource,
   certificate: string | null,
 ) {
   const { decoding } = webhook;

@@ -2,8 +2,8 @@ import { createHmac, randomBytes } from "node:crypto";
 import { AppError } from "@signalbox/core";
 import type { HandshakeAnswer, SchemeName } from "@signalbox/webhook-signatures";
 import type { RejectionFigures } from "../rejections/rejection.ts";
-import { type KnownSource, type KnownSources, knownSource } from "../sources/known-sources.ts";
 import { isLiveAddress, type Source, sourceFrom } from "../sources/source.ts";
+import { type CachedSource, cachedSource, type SourceCache } from "../sources/source-cache.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
 import { type DecodedWebhook, decodeBody, type Webhook } from "./decode-body.ts";
 import type { DeliveryWriter } from "./delivery-writer.ts";
@@ -24,7 +24,7 @@ export type ReceiveOutcome = (
 
 interface Dependencies {
   readonly judge: Judge;
-  readonly knownSources: KnownSources;
+  readonly knownSources: SourceCache;
   /** Counts the webhook; returns false beyond the source's rate. */
   readonly isWithinRate: (source: Source) => boolean;
   readonly deliveryWriter: Pick<DeliveryWriter, "write">;
@@ -32,7 +32,7 @@ interface Dependencies {
 }
 
 /** Stands in for an unknown source. Its secret is random, so nothing is ever verified by it. */
-const unknownSource = knownSource(
+const unknownSource = cachedSource(
   sourceFrom(
     { name: "", scheme: "hmac", eventTypes: null, forward: false, settings: {}, secret: "", verifyToken: null },
     "",
@@ -56,7 +56,7 @@ export function createReceiveWebhook(dependencies: Dependencies) {
   const { clock } = judge;
 
   /** Judges the webhook, in the same time for an unknown source, and measures that time. */
-  async function judged(webhook: DecodedWebhook, known: KnownSource): Promise<Judgement> {
+  async function judged(webhook: DecodedWebhook, known: CachedSource): Promise<Judgement> {
     const startedMs = clock.steadyMs();
     const judgement = await judgeByKeys(judge, webhook, known);
     const isUnverified = "outcome" in judgement && ["not-verified", "hidden"].includes(judgement.outcome);
@@ -67,7 +67,7 @@ export function createReceiveWebhook(dependencies: Dependencies) {
   }
 
   /** Judges the webhook by a copy of its source, or by none. */
-  async function judgedBy(known: KnownSource | null, webhook: DecodedWebhook): Promise<Judgement> {
+  async function judgedBy(known: CachedSource | null, webhook: DecodedWebhook): Promise<Judgement> {
     if (known !== null && isLiveAddress(known.source, webhook.address, clock.nowMs())) return judged(webhook, known);
     // Takes the time of a known source, so that the time of a refusal does not reveal an id.
     await judged(webhook, unknownSource);

@@ -7,8 +7,8 @@ import type { OpenedService } from "@signalbox/service";
 import type { Properties } from "../properties.ts";
 import { createRecordRejection, type RecordRejection } from "../rejections/record-rejection.ts";
 import type { RejectionStore } from "../rejections/rejection-store.ts";
-import type { KnownSources } from "../sources/known-sources.ts";
 import type { Source } from "../sources/source.ts";
+import type { SourceCache } from "../sources/source-cache.ts";
 import type { SourceViews } from "../sources/source-view.ts";
 import type { SourceStatistics } from "../statistics/source-statistics.ts";
 import { createAnswerHandshake } from "./answer-handshake.ts";
@@ -25,7 +25,7 @@ type Opened = Pick<OpenedService, "accessStates" | "limiterOf" | "outbox">;
 
 interface ReceivingDependencies {
   readonly judge: Judge;
-  readonly knownSources: KnownSources;
+  readonly knownSources: SourceCache;
   readonly deliveryWriter: DeliveryWriter;
   /** Returns `reconciled` for a webhook that the sender was asked to send again. */
   readonly originOf: (delivery: Delivery) => Promise<Origin>;
@@ -79,7 +79,7 @@ const markOrigin = (
 
 /** Counts and records a rejection with its source, for any of the source's addresses. Other addresses have no owner. */
 function recordAtSource(
-  { idAt, find }: Pick<KnownSources, "idAt" | "find">,
+  { idAt, find }: Pick<SourceCache, "idAt" | "find">,
   { countRejection }: ReceivingDependencies["sourceStatistics"],
   dependencies: Parameters<typeof createRecordRejection>[0],
 ): RecordRejection {

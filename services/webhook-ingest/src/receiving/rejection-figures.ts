@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { guessScheme, schemeDefaults } from "@signalbox/webhook-signatures";
 import type { RejectionFigures } from "../rejections/rejection.ts";
-import type { KnownSource } from "../sources/known-sources.ts";
 import { observed } from "../sources/request-headers.ts";
+import type { CachedSource } from "../sources/source-cache.ts";
 import type { Webhook } from "./decode-body.ts";
 import type { Judge } from "./judge-webhook.ts";
 
@@ -13,7 +13,7 @@ const secondsMax = 8_640_000_000_000;
 export function figuresOf(
   { clock, toleranceMs }: Pick<Judge, "clock" | "toleranceMs">,
   { method, url, headers }: Pick<Webhook, "method" | "url" | "headers">,
-  { source, secrets, scheme }: KnownSource,
+  { source, secrets, scheme }: CachedSource,
   signedSeconds: number | null,
 ): RejectionFigures {
   const nowMs = clock.nowMs();

@@ -7,9 +7,9 @@ import type { Delivery, Origin } from "../receiving/delivery.ts";
 import { idKeyOf } from "../receiving/delivery-keys.ts";
 import type { DeliveryWriter } from "../receiving/delivery-writer.ts";
 import type { Judge } from "../receiving/judge-webhook.ts";
-import type { KnownSources } from "../sources/known-sources.ts";
 import { readable, type SenderName } from "../sources/sender-key.ts";
 import { createSenderKeys } from "../sources/sender-keys.ts";
+import type { SourceCache } from "../sources/source-cache.ts";
 import { createSenderKeyStore, type SourceStore } from "../sources/source-store.ts";
 import { createGithubHistory } from "./github-history.ts";
 import { createMissedStore } from "./missed-store.ts";
@@ -26,7 +26,7 @@ import { createWalkHistory } from "./walk-history.ts";
 interface Parts {
   readonly sealer: Sealer;
   readonly sourceStore: SourceStore;
-  readonly knownSources: KnownSources;
+  readonly knownSources: SourceCache;
   readonly outbound: OutboundClient;
   readonly keepMs: () => number;
 }

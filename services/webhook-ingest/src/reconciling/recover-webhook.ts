@@ -2,8 +2,8 @@ import { AppError } from "@signalbox/core";
 import type { Webhook } from "../receiving/decode-body.ts";
 import type { DeliveryWriter } from "../receiving/delivery-writer.ts";
 import { type Judge, judgeAgainstSource, judgeCopy } from "../receiving/judge-webhook.ts";
-import type { KnownSource } from "../sources/known-sources.ts";
 import { addressOf, ingestPathOf } from "../sources/source.ts";
+import type { CachedSource } from "../sources/source-cache.ts";
 import type { MissedStore } from "./missed-store.ts";
 import type { Reconciliation } from "./reconciliation.ts";
 import type { SenderAccess, SenderHistory, WebhookCopy } from "./sender-history.ts";
@@ -11,7 +11,7 @@ import type { SenderAccess, SenderHistory, WebhookCopy } from "./sender-history.
 /** One step of a run. */
 export interface Turn {
   readonly run: Reconciliation;
-  readonly known: KnownSource;
+  readonly known: CachedSource;
   readonly history: SenderHistory;
   readonly access: SenderAccess;
 }

@@ -1,7 +1,7 @@
 import { type Clock, seconds } from "@signalbox/core";
 import { idKeyOf } from "../receiving/delivery-keys.ts";
-import type { KnownSource } from "../sources/known-sources.ts";
 import { acceptsType } from "../sources/source.ts";
+import type { CachedSource } from "../sources/source-cache.ts";
 import type { MissedStore, MissedWebhook } from "./missed-store.ts";
 import type { Reconciliation } from "./reconciliation.ts";
 import type { ReconciliationStore } from "./reconciliation-store.ts";
@@ -83,7 +83,7 @@ async function listPage({ runs, missed, recover }: Dependencies, turn: Turn): Pr
   return { ...answer, value: after };
 }
 
-async function missingOf(missed: MissedStore, { source }: KnownSource, webhooks: readonly ListedWebhook[]) {
+async function missingOf(missed: MissedStore, { source }: CachedSource, webhooks: readonly ListedWebhook[]) {
   const wanted = webhooks
     .filter(({ eventType }) => acceptsType(source, eventType))
     .map((one) => ({ ...one, digest: idKeyOf(one.deliveryId) }));

@@ -5,13 +5,13 @@ import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { DeliveryWriter } from "../receiving/delivery-writer.ts";
 import { type Judge, judgeAgainstSource, judgeAt } from "../receiving/judge-webhook.ts";
-import type { KnownSources } from "../sources/known-sources.ts";
 import { addressOf } from "../sources/source.ts";
+import type { SourceCache } from "../sources/source-cache.ts";
 import type { LockedRejection, RejectionStore } from "./rejection-store.ts";
 
 interface Dependencies {
   readonly judge: Judge;
-  readonly knownSources: Pick<KnownSources, "reread">;
+  readonly knownSources: Pick<SourceCache, "reread">;
   readonly deliveryWriter: Pick<DeliveryWriter, "write">;
   readonly rejectionStore: Pick<RejectionStore, "saveReceived">;
   readonly outbox: Outbox;

@@ -2,7 +2,7 @@ import { type Clock, KiB, minutes, seconds } from "@signalbox/core";
 import type { OutboundClient } from "@signalbox/net";
 import type { Logger } from "@signalbox/telemetry";
 import { LRUCache } from "lru-cache";
-import type { KnownSource } from "./known-sources.ts";
+import type { CachedSource } from "./source-cache.ts";
 
 interface Dependencies {
   readonly outbound: Pick<OutboundClient, "request">;
@@ -82,14 +82,14 @@ class PublishedSets {
 export function createKeySets(dependencies: Dependencies) {
   const sets = new PublishedSets(dependencies);
 
-  async function keysFor({ scheme }: KnownSource, secret: string): Promise<string> {
+  async function keysFor({ scheme }: CachedSource, secret: string): Promise<string> {
     const url = scheme.keysAt?.(secret) ?? null;
     return url === null ? secret : ((await sets.find(url)) ?? "");
   }
 
   return {
     /** Returns the source with keys in place of their URLs; an empty text for keys that cannot be read. */
-    async withKeys(known: KnownSource): Promise<KnownSource> {
+    async withKeys(known: CachedSource): Promise<CachedSource> {
       const { secrets } = known;
       const all = [secrets.current, ...secrets.former.map(({ secret }) => secret)];
       const [current = "", ...former] = await Promise.all(all.map((secret) => keysFor(known, secret)));
@@ -97,7 +97,7 @@ export function createKeySets(dependencies: Dependencies) {
       return { ...known, secrets: { ...secrets, current, former: kept } };
     },
     /** Reads the keys of a source again, unless that was done a moment ago. */
-    async reread({ scheme, secrets }: KnownSource): Promise<boolean> {
+    async reread({ scheme, secrets }: CachedSource): Promise<boolean> {
       const all = [secrets.current, ...secrets.former.map(({ secret }) => secret)];
       const wereRead = await Promise.all(
         all.flatMap((one) => scheme.keysAt?.(one) ?? []).map((url) => sets.reread(url)),

@@ -7,9 +7,9 @@ import type { OutboundClient } from "@signalbox/net";
 import { audited, type OwnRow, operation } from "@signalbox/service";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import { z } from "zod";
-import type { KnownSources } from "./known-sources.ts";
 import { placeProblem, type RefusedKeyReason, readable, type SenderKey, type SenderPlace } from "./sender-key.ts";
 import { type Source, sourceUpdated } from "./source.ts";
+import type { SourceCache } from "./source-cache.ts";
 import type { SenderKeyStore, SourceStore } from "./source-store.ts";
 import { SourceInFullResource } from "./source-view.ts";
 
@@ -17,7 +17,7 @@ interface SenderKeyDependencies {
   readonly pool: Pool;
   readonly sourceStore: Pick<SourceStore, "lockById">;
   readonly senderKeyStore: SenderKeyStore;
-  readonly knownSources: Pick<KnownSources, "forget">;
+  readonly knownSources: Pick<SourceCache, "forget">;
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly outbound: Pick<OutboundClient, "check">;

@@ -7,14 +7,14 @@ import { audited, type OwnRow, operation, tooMany } from "@signalbox/service";
 import { rotate, type Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { AssertUsable } from "./assert-usable.ts";
-import type { KnownSources } from "./known-sources.ts";
 import { isShort, newAddress, newSecret, type Source, sourceUpdated } from "./source.ts";
+import type { SourceCache } from "./source-cache.ts";
 import type { SourceStore } from "./source-store.ts";
 import { SourceInFullResource } from "./source-view.ts";
 
 interface RotationDependencies {
   readonly sourceStore: SourceStore;
-  readonly knownSources: Pick<KnownSources, "forget">;
+  readonly knownSources: Pick<SourceCache, "forget">;
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly assertUsable: AssertUsable;

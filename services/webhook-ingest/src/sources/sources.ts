@@ -4,7 +4,6 @@ import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { AssertUsable } from "./assert-usable.ts";
-import type { KnownSources } from "./known-sources.ts";
 import {
   isShort,
   type NewSource,
@@ -17,12 +16,13 @@ import {
   sourceFrom,
   sourceUpdated,
 } from "./source.ts";
+import type { SourceCache } from "./source-cache.ts";
 import { mergeSettings } from "./source-settings.ts";
 import type { SourceSecrets, SourceStore } from "./source-store.ts";
 
 interface SourceDependencies {
   readonly sourceStore: SourceStore;
-  readonly knownSources: Pick<KnownSources, "forget">;
+  readonly knownSources: Pick<SourceCache, "forget">;
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly assertUsable: AssertUsable;

@@ -21,14 +21,14 @@ interface EndpointSource {
   readonly ofOperators: () => Promise<AccountEndpoints>;
 }
 
-export type EndpointDirectory = ReturnType<typeof createEndpointDirectory>;
+export type EndpointCache = ReturnType<typeof createEndpointCache>;
 
 /**
  * Creates the directory: endpoints of accounts in memory, so that an event costs no look-up. A copy may be old, so
  * writers of deliveries hand its fingerprint to the database, and an attempt names the revision that the endpoint
  * should have.
  */
-export function createEndpointDirectory(endpointStore: EndpointSource, accountsMax: number) {
+export function createEndpointCache(endpointStore: EndpointSource, accountsMax: number) {
   const known = new LRUCache<string, AccountEndpoints>(entryLimit(accountsMax));
   let operatorEndpoints: AccountEndpoints | null = null;
 

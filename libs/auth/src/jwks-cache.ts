@@ -23,7 +23,7 @@ interface Dependencies {
  * Reads the signing keys of one issuer by discovery (OpenID Connect Discovery §4), through jose. An unknown key id
  * reads the set again; while the issuer is away, the last keys keep verifying.
  */
-export function createIssuerKeys({ issuer, clock, onFailure, fetch = fetchJson }: Dependencies): JWTVerifyGetKey {
+export function createJwksCache({ issuer, clock, onFailure, fetch = fetchJson }: Dependencies): JWTVerifyGetKey {
   let keys: ReturnType<typeof createLocalJWKSet> | null = null;
   let readAtMs = Number.NEGATIVE_INFINITY;
   let triedAtMs = Number.NEGATIVE_INFINITY;

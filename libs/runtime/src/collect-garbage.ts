@@ -6,7 +6,7 @@ import { runInNewContext } from "node:vm";
  * service holds, because a process that does little never collects. It takes 0.1 to 0.3 s in which the process does
  * nothing else, so it belongs before the first request.
  */
-export function giveBackMemory(): void {
+export function collectGarbage(): void {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as NodeJS.GCFunction;
   setFlagsFromString("--no-expose-gc");

@@ -18,7 +18,7 @@ interface Write {
  * again until it does or its claim has expired: a client that repeats its request after an outage of seconds must not be
  * told for minutes that the request is in progress. A process that ends forgets them, as its claims end with it.
  */
-export function createLateWrites({ pool, clock }: { readonly pool: Pool; readonly clock: Clock }) {
+export function createDeferredWrites({ pool, clock }: { readonly pool: Pool; readonly clock: Clock }) {
   const owed: Write[] = [];
   let isTrying = false;
 

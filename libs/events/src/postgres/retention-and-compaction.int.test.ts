@@ -6,7 +6,7 @@ import { eventually } from "@signalbox/testing";
 import { collect, record, topicSpec } from "../contract/log-under-test.ts";
 import { openTestLog, openTestPool } from "../contract/test-service.ts";
 import type { EventLog } from "../event-log.ts";
-import { cleanLog } from "./retention.ts";
+import { cleanLog } from "./retention-and-compaction.ts";
 
 describe("the size of the PostgreSQL log", () => {
   let log: Awaited<ReturnType<typeof openTestLog>>;

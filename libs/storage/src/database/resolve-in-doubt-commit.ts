@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { failureChain, failureCode, isSqlState, seconds, systemClock } from "@signalbox/core";
 import { isUnsent } from "./errors.ts";
-import type { Queryable } from "./statement.ts";
-import { sql } from "./statement.ts";
+import type { Queryable } from "./prepared-statement.ts";
+import { sql } from "./prepared-statement.ts";
 
 /** Identifies a transaction to the server after its connection is gone. */
 export interface TransactionMark {
@@ -32,7 +32,7 @@ const pauseMs = 50;
  * Finds out the outcome of a transaction whose connection was lost during its commit. `unknown` when the server cannot
  * be asked in time, or has crashed since.
  */
-export async function settleCommit(
+export async function resolveInDoubtCommit(
   pool: Queryable,
   { id, incarnation }: TransactionMark,
 ): Promise<"committed" | "aborted" | "unknown"> {

@@ -14,7 +14,7 @@ export interface Member {
  * Assigns each partition to a member: as evenly as possible, with as few moves as possible. Every member computes the
  * same from the same rows, so none has to lead.
  */
-export function spreadPartitions(leases: readonly Lease[], members: readonly Member[]): Map<number, string> {
+export function rebalancePartitions(leases: readonly Lease[], members: readonly Member[]): Map<number, string> {
   const sorted = [...members].sort((a, b) => (a.member < b.member ? -1 : 1));
   const byMember = new Map(sorted.map(({ member }) => [member, new Set<number>()]));
   const mayRead = ({ topics }: Member, { topic }: Lease) => topics.includes(topic);

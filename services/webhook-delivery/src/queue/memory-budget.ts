@@ -1,7 +1,7 @@
 import { MiB } from "@signalbox/core";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
+import { firstLimit } from "./concurrency-limit.ts";
 import { type DeliveryState, type DeliveryStep, stateAfter } from "./delivery-states.ts";
-import { firstLimit } from "./lane-limit.ts";
 import { Shares } from "./shares.ts";
 
 /** Limits of the deliveries that this instance holds in memory, recorded or not. */
@@ -32,7 +32,7 @@ interface Held extends Load {
  * Room in memory for leased deliveries, shared by accounts and by the hosts of an account. Receivers that hang keep
  * their deliveries for a whole timeout, so one account's must never fill what others need.
  */
-export class MemoryRoom {
+export class MemoryBudget {
   readonly #held = new Map<LeasedDelivery, Held>();
   readonly #deliveries = new Shares(deliveriesMax - reserved, 1);
   readonly #bytes = new Shares(bytesMax, 1);

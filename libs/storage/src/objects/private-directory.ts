@@ -12,7 +12,11 @@ const abandonedMs = hours(24);
  * Creates a folder of this process, which is removed with it. Folders of killed processes of this machine are removed
  * first.
  */
-export async function openOwnFolder(parent: string, name: string, runner: Pick<Runner, "defer">): Promise<string> {
+export async function openPrivateDirectory(
+  parent: string,
+  name: string,
+  runner: Pick<Runner, "defer">,
+): Promise<string> {
   await mkdir(parent, { recursive: true, mode: 0o700 });
   // Another host, or another container, cannot see which processes live here.
   const ofHost = `${name}-${encodeURIComponent(hostname())}-`;

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, utimes } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { it } from "node:test";
-import { openOwnFolder } from "./own-folder.ts";
+import { openPrivateDirectory } from "./private-directory.ts";
 
 it("removes what killed processes of this machine left, and nothing of those that live or are elsewhere", async () => {
   const parent = await mkdtemp(join(tmpdir(), "signalbox-own-folder-"));
@@ -20,7 +20,7 @@ it("removes what killed processes of this machine left, and nothing of those tha
   for (const name of [left, alive, elsewhere, old, other]) await mkdir(join(parent, name));
   await utimes(join(parent, old), new Date(), new Date(Date.now() - 25 * 3_600_000));
   const closes: (() => unknown)[] = [];
-  const folder = await openOwnFolder(parent, "uploads", { defer: (_name, close) => void closes.push(close) });
+  const folder = await openPrivateDirectory(parent, "uploads", { defer: (_name, close) => void closes.push(close) });
   const names = (await readdir(parent)).map((name) => join(parent, name));
   const kept = [alive, elsewhere, other].map((name) => join(parent, name));
   assert.deepEqual(names.sort(), [...kept, folder].sort());

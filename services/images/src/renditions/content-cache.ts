@@ -59,14 +59,14 @@ const keyLengthMax = 2 * KiB;
 const macLength = 43;
 const signedUrl = new RegExp(`[?&]${signatureParameter}=v1\\.[\\w-]{1,64}\\.[1-9]\\d{0,11}\\.[\\w-]{${macLength}}$`);
 
-export type KnownContent = ReturnType<typeof createKnownContent>;
+export type ContentCache = ReturnType<typeof createContentCache>;
 
 /**
  * Creates the memory of what was shown under a URL, from which most requests of a page are answered. An entry holds as
  * long as the copy of its record, so that a change is seen as soon as without it: at once in this process, within a
  * second in others. What the caller decides, the end of a signature and the state of the owner are judged each time.
  */
-export function createKnownContent(dependencies: Dependencies) {
+export function createContentCache(dependencies: Dependencies) {
   const { imageStore, storedRenditions, cacheSeconds } = dependencies;
   const entries = new LRUCache<string, Entry>({
     maxSize: entriesBytesMax,

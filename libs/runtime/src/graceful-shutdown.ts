@@ -20,7 +20,7 @@ interface Dependencies {
 const drainShare = 0.8;
 
 /** Finishes and closes the open parts of a process when it stops: drains in parallel, then closes in reverse. */
-export class StopSequence {
+export class GracefulShutdown {
   readonly #log: Logger;
   readonly #clock: Clock;
   readonly #closeMsMax: number;

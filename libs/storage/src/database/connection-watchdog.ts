@@ -4,7 +4,7 @@ import type { Logger } from "@signalbox/telemetry";
 import pg from "pg";
 import type { ServerRole } from "./server-role.ts";
 
-export interface SilenceOptions {
+export interface WatchdogOptions {
   /** Settings of the pool's connections; the watch opens its own probe with them. */
   readonly connection: pg.ClientConfig;
   /** Time without an answer after which the server is probed. */
@@ -28,8 +28,8 @@ const lateShareMax = 0.1;
  * answer either, the listeners of `onSilence` are called, and `isSilent` stays true until the server answers again. A
  * process that lacks a processor itself judges nobody: breaking its connections would add to the load.
  */
-export class SilenceWatch {
-  readonly #options: SilenceOptions;
+export class ConnectionWatchdog {
+  readonly #options: WatchdogOptions;
   readonly #listeners: (() => void)[] = [];
   readonly #waits = new Set<Wait>();
   readonly #looking: NodeJS.Timeout;
@@ -40,7 +40,7 @@ export class SilenceWatch {
   #isAsking = false;
   isSilent = false;
 
-  constructor(options: SilenceOptions) {
+  constructor(options: WatchdogOptions) {
     this.#options = options;
     this.#looking = setInterval(() => this.#look(), lookMs).unref();
   }
@@ -137,7 +137,12 @@ export class SilenceWatch {
 const isAnswer = (error: unknown): boolean => isSqlState(failureCode(error));
 
 /** Creates a client class of the driver whose statements are watched. */
-export function watchedClient(watch: SilenceWatch, role: ServerRole): new (config?: pg.ClientConfig) => pg.Client {
+export function watchedClient(
+  watch: ConnectionWatchdog,
+  role: ServerRole,
+): new (
+  config?: pg.ClientConfig,
+) => pg.Client {
   return class extends pg.Client {
     // biome-ignore lint/suspicious/noExplicitAny: pg declares this method with eight overloads; the promise forms are the ones in use
     override query(...given: any[]): any {

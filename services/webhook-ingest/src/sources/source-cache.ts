@@ -5,7 +5,7 @@ import { isSourceId, type Source } from "./source.ts";
 import type { SourceSecrets, SourceStore } from "./source-store.ts";
 
 /** A source with its partner's secrets, as read a while ago. */
-export interface KnownSource {
+export interface CachedSource {
   readonly source: Source;
   readonly secrets: SourceSecrets;
   /** Signature scheme of the partner, built once from the settings. */
@@ -13,7 +13,7 @@ export interface KnownSource {
 }
 
 /** Builds a known source from a row. */
-export function knownSource(source: Source, secrets: SourceSecrets): KnownSource {
+export function cachedSource(source: Source, secrets: SourceSecrets): CachedSource {
   return { source, secrets, scheme: schemeOf(source.scheme, source.settings) };
 }
 
@@ -21,22 +21,22 @@ export function knownSource(source: Source, secrets: SourceSecrets): KnownSource
  * The sources in use, in memory, so that a verification costs no query. A copy may be stale. An acceptance notices that
  * when the delivery is written with the source's revision; a refusal asks `current` first.
  */
-export interface KnownSources {
+export interface SourceCache {
   /** Returns the id of the source that an address belongs to, or the address itself when it belongs to none. */
   idAt(address: string): Promise<string>;
   /** Returns the source from memory; null for an unknown one. */
-  find(id: string): Promise<KnownSource | null>;
+  find(id: string): Promise<CachedSource | null>;
   /** Returns the source at most a moment old. */
-  current(id: string): Promise<KnownSource | null>;
+  current(id: string): Promise<CachedSource | null>;
   /** Reads the source again, because a copy proved stale. */
-  reread(id: string): Promise<KnownSource | null>;
+  reread(id: string): Promise<CachedSource | null>;
   /** Removes a changed source from memory, so that the next webhook is judged by its new state. */
   forget(id: string): void;
 }
 
 /** A source as read, or its absence. */
 interface Copy {
-  readonly known: KnownSource | null;
+  readonly known: CachedSource | null;
   readonly readAtMs: number;
 }
 
@@ -51,11 +51,11 @@ const currentMs = 250;
 
 type Store = Pick<SourceStore, "findWithSecrets" | "findIdAt">;
 
-export function createKnownSources(sourceStore: Store, clock: Clock): KnownSources {
+export function createSourceCache(sourceStore: Store, clock: Clock): SourceCache {
   const copies = new LRUCache<string, Copy>(entryLimit(knownMax));
   /** Separate, so that made-up ids evict no source. */
   const absences = new LRUCache<string, Copy>(entryLimit(absentMax));
-  const reading = new Map<string, Promise<KnownSource | null>>();
+  const reading = new Map<string, Promise<CachedSource | null>>();
 
   const copyOf = (id: string): Copy | undefined => copies.get(id) ?? absences.get(id);
   const ageMs = ({ readAtMs }: Copy): number => clock.nowMs() - readAtMs;
@@ -64,7 +64,7 @@ export function createKnownSources(sourceStore: Store, clock: Clock): KnownSourc
     absences.delete(id);
   };
 
-  async function read(id: string): Promise<KnownSource | null> {
+  async function read(id: string): Promise<CachedSource | null> {
     const readAtMs = clock.nowMs();
     const found = await sourceStore.findWithSecrets(id);
     const before = copies.get(id)?.known;
@@ -75,7 +75,7 @@ export function createKnownSources(sourceStore: Store, clock: Clock): KnownSourc
     }
     // The same object while nothing has changed, so that a judgement by it need not be repeated.
     const isSame = before?.source.revision === found.source.revision;
-    const known = before && isSame ? before : knownSource(found.source, found.secrets);
+    const known = before && isSame ? before : cachedSource(found.source, found.secrets);
     copies.set(id, { known, readAtMs });
     return known;
   }
@@ -84,7 +84,7 @@ export function createKnownSources(sourceStore: Store, clock: Clock): KnownSourc
    * Reads the source again. A read that is already running may have started before a change, so the caller waits for
    * the next one.
    */
-  async function reread(id: string): Promise<KnownSource | null> {
+  async function reread(id: string): Promise<CachedSource | null> {
     await reading.get(id)?.catch(() => null);
     const under = reading.get(id);
     if (under) return under;
@@ -120,7 +120,7 @@ export function createKnownSources(sourceStore: Store, clock: Clock): KnownSourc
  * Creates the look-up of addresses that replace the ids of sources. An address never moves to another source, so that a
  * copy cannot become stale.
  */
-function createIdAt({ findIdAt }: Pick<Store, "findIdAt">, clock: Clock): KnownSources["idAt"] {
+function createIdAt({ findIdAt }: Pick<Store, "findIdAt">, clock: Clock): SourceCache["idAt"] {
   const ids = new LRUCache<string, string>(entryLimit(knownMax));
   /** Time until which an address counts as unknown. */
   const absent = new LRUCache<string, number>(entryLimit(absentMax));

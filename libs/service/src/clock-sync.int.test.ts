@@ -7,7 +7,7 @@ import { httpProperties } from "@signalbox/http/properties";
 import { openPool } from "@signalbox/storage";
 import { databaseProperties } from "@signalbox/storage/properties";
 import { serveListener, type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
-import { clockRoutes, followDatabaseClock, followServiceClock, startByDatabaseClock } from "./keep-clock.ts";
+import { clockRoutes, followDatabaseClock, followServiceClock, startByDatabaseClock } from "./clock-sync.ts";
 
 const hourMs = 3_600_000;
 const { log, metrics, logged, ...shared } = testContext("account", {});

@@ -2,7 +2,7 @@ import { inTransaction, type Pool, sql } from "@signalbox/storage";
 import { type TopicProblem, type TopicSpec, UnknownTopic } from "../event-log.ts";
 
 /** A topic as the log knows it; `partitionIds[n]` is the row of partition n. */
-export interface KnownTopic extends TopicSpec {
+export interface CachedTopic extends TopicSpec {
   readonly partitionIds: readonly number[];
 }
 
@@ -36,17 +36,17 @@ const savePartitions = sql(
 );
 
 /** A cache of the topics of the log: their partitions do not change, unless a topic is made again. */
-export interface TopicDirectory {
+export interface TopicCache {
   /** @throws UnknownTopic */
-  find(names: readonly string[]): Promise<ReadonlyMap<string, KnownTopic>>;
+  find(names: readonly string[]): Promise<ReadonlyMap<string, CachedTopic>>;
   /** Forgets every topic: one of them was made again, with other partitions. */
   forget(): void;
   ensure(specs: readonly TopicSpec[]): Promise<TopicProblem[]>;
   verify(specs: readonly TopicSpec[]): Promise<TopicProblem[]>;
 }
 
-export function createTopicDirectory(pool: Pool): TopicDirectory {
-  const known = new Map<string, KnownTopic>();
+export function createTopicCache(pool: Pool): TopicCache {
+  const known = new Map<string, CachedTopic>();
 
   async function load(names: readonly string[]): Promise<void> {
     const { rows } = await pool.query<TopicRow>(findTopics, [names]);
@@ -84,7 +84,7 @@ export function createTopicDirectory(pool: Pool): TopicDirectory {
   };
 }
 
-function toKnownTopic(row: TopicRow): KnownTopic {
+function toKnownTopic(row: TopicRow): CachedTopic {
   return {
     name: row.name,
     partitions: row.partitions,
@@ -95,7 +95,7 @@ function toKnownTopic(row: TopicRow): KnownTopic {
   };
 }
 
-function differences(spec: TopicSpec, has: KnownTopic | undefined): TopicProblem[] {
+function differences(spec: TopicSpec, has: CachedTopic | undefined): TopicProblem[] {
   if (!has) return [{ topic: spec.name, problem: "is missing" }];
   const settings = ["partitions", "cleanup", "retentionMs", "maxMessageBytes"] as const;
   const hasMore = spec.cleanup === "delete" && has.partitions > spec.partitions;

@@ -12,7 +12,7 @@ const openMs = seconds(5);
  * Circuit breaker of a subgraph: when half of at least 20 fetches of the last ten seconds have failed, none is sent for
  * five seconds. Then one is, and its outcome decides.
  */
-export class Breaker {
+export class CircuitBreaker {
   readonly #clock: Clock;
   /** Outcomes of the last ten seconds, the oldest first. */
   #ends: { readonly atMs: number; readonly failed: boolean }[] = [];

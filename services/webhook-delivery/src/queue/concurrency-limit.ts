@@ -29,7 +29,7 @@ export interface LaneSample {
  * Adaptive limit of concurrent attempts of an endpoint: it grows by one with each success while it is fully used, and
  * halves with each overload, down to 1. Attempts that were running when it was halved do not halve it again.
  */
-export class LaneLimit {
+export class ConcurrencyLimit {
   /** Upper bound, set by the owner or the service. */
   max: number;
   #limit: number;
