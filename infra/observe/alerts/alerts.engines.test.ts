@@ -215,6 +215,7 @@ const cases: readonly Case[] = [
   threshold("PartitionHalted", 'signalbox_consumer_halted_partitions{consumer="images.facts",topic="t"}', 1, 0),
   threshold("ConsumerLag", 'signalbox_consumer_lag_seconds{consumer="images.facts",topic="t"}', 400, 20),
   rising("MessagesLost", 'signalbox_consumer_expired_total{consumer="images.facts",topic="t"}', 1),
+  rising("TopicReplaced", 'signalbox_event_log_topics_replaced_total{topic="signalbox.access.v1"}', 1),
   threshold("MessagesParked", 'signalbox_parked_age_seconds{consumer="images.facts"}', 1_000, 60),
   // The very first: its series begins with it.
   {

@@ -5,8 +5,8 @@ import type { Alert } from "./alert.ts";
 const serviceOfConsumer = '{{ reReplaceAll "[.].*" "" $labels.consumer }}';
 
 /** True after the first of an hour: a series that begins with its first event does not increase by it. */
-const anyOf = (counter: string): string =>
-  `sum by (consumer) (increase(${counter}[1h])) > 0 or sum by (consumer) (${counter} unless ${counter} offset 1h) > 0`;
+const anyOf = (counter: string, label = "consumer"): string =>
+  `sum by (${label}) (increase(${counter}[1h])) > 0 or sum by (${label}) (${counter} unless ${counter} offset 1h) > 0`;
 
 /** Builds the age of the youngest change of the canary that has passed a stage in a service. */
 const youngest = (stage: string, service: string): string =>
@@ -131,6 +131,13 @@ export const thresholdAlerts: readonly Alert[] = [
     severity: "page",
     expr: anyOf("signalbox_consumer_expired_total"),
     summary: "{{ $labels.consumer }} has lost messages: they expired before it handled them.",
+    console: "",
+  },
+  {
+    name: "TopicReplaced",
+    severity: "ticket",
+    expr: anyOf("signalbox_event_log_topics_replaced_total", "topic"),
+    summary: "{{ $labels.topic }} was deleted and created again, or is in another cluster: its readers began again.",
     console: "",
   },
   {

@@ -117,6 +117,26 @@ export function describeGroups(underTest: () => LogUnderTest): void {
       await subscription.close();
     });
 
+    for (const [more, count] of [
+      ["shorter", 1],
+      ["longer", 40],
+    ] as const) {
+      test(`a topic that was made again and is ${more} is read from its beginning by the members of a group`, async () => {
+        const { topic, group } = await freshTopic(1);
+        const member = await collect(eventLog, group, topic);
+        await eventLog.publish(numbered(topic, 0, 20));
+        await eventually(() => member.records.length === 20);
+
+        await underTest().remove(topic);
+        const other = await openLog(underTest().url);
+        await other.ensureTopics([topicSpec(topic, { partitions: 1 })]);
+        const again = numbered(topic, 100, 100 + count);
+        await other.publish(again);
+        await eventually(() => again.every(({ value }) => member.values().includes(String(value))));
+        await Promise.all([other.close(), member.subscription.close()]);
+      });
+    }
+
     test("a slow handler bounds the records held in memory", async () => {
       const { topic, group } = await freshTopic(2);
       const noise = () => crypto.getRandomValues(Buffer.alloc(65_536));

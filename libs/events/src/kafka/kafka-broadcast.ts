@@ -16,12 +16,9 @@ import { bootGroup, deleteBootGroup, kafkaRanges, sweepBootGroups } from "./kafk
 import { BreakableClient, consumerSettings, type KafkaParts, runSettings, toReceivedRecord } from "./kafkajs.ts";
 import { onFetched } from "./patches/dead-leaders.ts";
 import { onUndecodable } from "./patches/undecodable-batches.ts";
+import { TopicIdentities } from "./topic-identities.ts";
 
 const retryMs = 1_000;
-/** A topic that was made again has lost its state: its readers learn of it as fast as of a change. */
-const identityEveryMs = 1_000;
-/** No record is younger, so the broker answers with the end of the partition. */
-const neverMs = Number.MAX_SAFE_INTEGER;
 
 /**
  * Reads every record in a group of its own, `<service>.<instance>.boot-<random>`, because kafkajs reads only in groups.
@@ -60,8 +57,6 @@ interface Position {
   readonly end: bigint;
   /** Time of its broker's last answer, on the steady clock. */
   heardMs: number;
-  /** The time of the youngest record read, as the record says; null before any. */
-  youngestMs: number | null;
 }
 
 /** Thrown when the reader's owner could not take a record: kafkajs alone would repeat the same record for ever. */
@@ -79,6 +74,7 @@ class KafkaReader {
   readonly #stopped = Promise.withResolvers<void>();
   /** By topic and partition. Nothing is committed: they restore the reader after a rebalance. */
   readonly #positions = new Map<string, Position>();
+  readonly #identities: TopicIdentities;
   #stopListening = () => {};
 
   constructor(parts: KafkaParts, options: BroadcastOptions, progress: ReaderProgress) {
@@ -87,6 +83,7 @@ class KafkaReader {
     this.#progress = progress;
     this.#outage = parts.log.outage("The event log");
     this.#part = `reader of ${options.topics.join(", ")}`;
+    this.#identities = new TopicIdentities(parts.admin, options.topics);
   }
 
   /**
@@ -122,18 +119,22 @@ class KafkaReader {
     const consumer = client.kafka.consumer({ ...consumerSettings(async () => false), groupId: this.group });
     const { crashed, crash } = this.#watch(consumer);
     const ended = new AbortController();
+    const again = async (topic: string) => {
+      await this.#startAgain(topic);
+      this.#seek(consumer);
+    };
     try {
       await consumer.connect();
       await consumer.subscribe({ topics: [...topics], fromBeginning: from === "start" });
       await consumer.run({
         ...runSettings,
         eachBatch: (payload) =>
-          this.#eachBatch(consumer, payload).catch((error: unknown) => {
+          this.#eachBatch(payload).catch((error: unknown) => {
             if (!(error instanceof OwnerFailed)) throw error;
             crash(error);
           }),
       });
-      await Promise.race([this.#stopped.promise, crashed, this.#watchIdentity(consumer, ended.signal)]);
+      await Promise.race([this.#stopped.promise, crashed, this.#identities.watch(ended.signal, again)]);
     } finally {
       ended.abort();
       await client.end(consumer);
@@ -146,58 +147,24 @@ class KafkaReader {
     const { topics, from } = this.#options;
     const ranges = await kafkaRanges(await this.#parts.admin(), topics);
     if (this.#positions.size > 0) {
-      for (const topic of topics) if (await this.#isReplaced(topic)) await this.#startAgain(topic);
+      await this.#identities.check((topic) => this.#startAgain(topic));
       return;
     }
+    await this.#identities.check(async () => {});
     for (const range of ranges) this.#place(range, beginningOf(from, range));
     this.#markIfAtEnd();
   }
 
   #place({ topic, partition, end }: PartitionRange, next: bigint): void {
-    this.#positions.set(`${topic}/${partition}`, { topic, partition, next, end, heardMs: 0, youngestMs: null });
-  }
-
-  /** Looks, as long as the consumer runs, for topics that were made again: kafkajs would only read fewer records. */
-  async #watchIdentity(consumer: Consumer, ended: AbortSignal): Promise<never> {
-    for (;;) {
-      await sleep(identityEveryMs, undefined, { signal: ended });
-      for (const topic of this.#options.topics) {
-        // While the log is away or the topic absent, the fetches report it.
-        if (!(await this.#isReplaced(topic).catch(() => false)) || ended.aborted) continue;
-        await this.#startAgain(topic);
-        this.#seek(consumer);
-      }
-    }
-  }
-
-  /**
-   * Returns true when the topic cannot be the one that was read: its end lies below the position or, for a reader that
-   * has read everything from the start, a record that is younger than all of those does. kafkajs knows no topic ids.
-   */
-  async #isReplaced(topic: string): Promise<boolean> {
-    const positions = this.#positionsOf(topic).map(({ partition, next, youngestMs }) => ({
-      partition,
-      next,
-      youngestMs,
-    }));
-    const youngestMs = Math.max(...positions.map((position) => position.youngestMs ?? 0));
-    const afterMs = this.#options.from === "start" && youngestMs > 0 ? youngestMs + 1 : neverMs;
-    const found = await (await this.#parts.admin()).fetchTopicOffsetsByTimestamp(topic, afterMs);
-    return found.some(({ partition, offset }) =>
-      positions.some((position) => position.partition === partition && BigInt(offset) < position.next),
-    );
+    this.#positions.set(`${topic}/${partition}`, { topic, partition, next, end, heardMs: 0 });
   }
 
   /** Puts the reader at the beginning of the topic. */
   async #startAgain(topic: string): Promise<void> {
     const ranges = await kafkaRanges(await this.#parts.admin(), [topic]);
-    for (const { partition } of this.#positionsOf(topic)) this.#positions.delete(`${topic}/${partition}`);
+    for (const [name, position] of this.#positions) if (position.topic === topic) this.#positions.delete(name);
     for (const range of ranges) this.#place(range, range.first);
     this.#parts.replacedTopics.report(topic);
-  }
-
-  #positionsOf(topic: string): Position[] {
-    return [...this.#positions.values()].filter((position) => position.topic === topic);
   }
 
   #seek(consumer: Consumer): void {
@@ -247,25 +214,15 @@ class KafkaReader {
     return false;
   }
 
-  async #eachBatch(
-    consumer: Consumer,
-    { batch, heartbeat, isRunning, isStale, resolveOffset }: EachBatchPayload,
-  ): Promise<void> {
+  async #eachBatch({ batch, heartbeat, isRunning, isStale, resolveOffset }: EachBatchPayload): Promise<void> {
     const position = this.#positions.get(`${batch.topic}/${batch.partition}`);
     if (!position) return;
-    // Before the position and the youngest record move on: afterwards a longer topic of the same name looks like the former one.
-    if (this.#options.from === "start" && (await this.#isReplaced(batch.topic))) {
-      await this.#startAgain(batch.topic);
-      this.#seek(consumer);
-      return;
-    }
     for (const message of batch.messages) {
       if (!isRunning() || isStale() || this.#closing.signal.aborted) return;
       const record = toReceivedRecord(batch.topic, batch.partition, message);
       if (record.offset >= position.next) {
         await this.#handOver(record);
         position.next = record.offset + 1n;
-        position.youngestMs = Math.max(position.youngestMs ?? 0, record.timestampMs);
       }
       resolveOffset(message.offset);
     }

@@ -6,8 +6,10 @@ import type { SubscribeOptions, Subscription } from "../event-log.ts";
 import { createLiveness } from "../liveness.ts";
 import { GroupSession } from "./group-session.ts";
 import { endsMembership } from "./kafka-errors.ts";
+import { kafkaRanges } from "./kafka-groups.ts";
 import { requireKafkaTopics } from "./kafka-topics.ts";
 import { BreakableClient, consumerSettings, type KafkaParts, runSettings, toReceivedRecord } from "./kafkajs.ts";
+import { TopicIdentities } from "./topic-identities.ts";
 
 /** Longest interval between heartbeats. */
 const heartbeatMsMax = 3_000;
@@ -16,7 +18,7 @@ const heartbeatMsMax = 3_000;
  * Joins the group and passes batches on until closed. Rejects when the broker cannot be reached now or lacks a topic.
  */
 export async function openKafkaSubscription(
-  { createClient, admin, ping, log, metrics, clock }: KafkaParts & { readonly metrics: Metrics },
+  { createClient, admin, ping, log, metrics, replacedTopics, clock }: KafkaParts & { readonly metrics: Metrics },
   options: SubscribeOptions & { readonly sessionTimeoutMs: number },
 ): Promise<Subscription> {
   const { group, topics, concurrency = 4, sessionTimeoutMs, handle, onExpired } = options;
@@ -54,6 +56,15 @@ export async function openKafkaSubscription(
     partitionsConsumedConcurrently: concurrency,
     eachBatch: (payload) => batches.eachBatch(payload),
   });
+
+  const beginAgain = async (topic: string) => {
+    for (const { partition, first } of await kafkaRanges(await admin(), [topic]))
+      if (session.assignments().some((one) => one.topic === topic && one.partition === partition))
+        consumer.seek({ topic, partition, offset: String(first) });
+    session.commits.forget();
+    replacedTopics.report(topic);
+  };
+  void new TopicIdentities(admin, topics).watch(closing.signal, beginAgain);
 
   const health = () => session.health();
   const ended = Promise.race([closed.promise, session.crashed, running.then(() => closed.promise)]);

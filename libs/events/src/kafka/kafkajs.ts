@@ -25,6 +25,7 @@ import "./patches/one-connection.ts";
 import "./patches/partial-produce.ts";
 import { breakOff } from "./patches/silent-connections.ts";
 import "./patches/start-offsets.ts";
+import "./patches/topic-ids.ts";
 import { unreadableReason } from "./patches/undecodable-batches.ts";
 
 // kafkajs is CommonJS: only the default import holds all of it.

@@ -11,6 +11,7 @@ import { EventEmitter, once } from "node:events";
 import "./one-connection.ts";
 import { connect, createServer, type Socket } from "node:net";
 import "./silent-connections.ts";
+import { topicIdOf } from "./topic-ids.ts";
 
 const BrokerPool = createRequire(import.meta.url)("kafkajs/src/cluster/brokerPool.js");
 
@@ -73,6 +74,31 @@ for (const version of [0, 1, 2, 3, 4, 5, 6]) {
     await assert.rejects(parse(answer(unknownTopic)), { type: "UNKNOWN_TOPIC_OR_PARTITION" });
   });
 }
+
+const { lookup } = load("kafkajs/src/protocol/requests/index.js");
+const metadataOf = (maxVersion: number) =>
+  lookup({ 3: { minVersion: 0, maxVersion } })(3, load("kafkajs/src/protocol/requests/metadata/index.js"));
+
+test("brokers that know ids of topics are asked for them", async () => {
+  const { request, response } = metadataOf(13)({ topics: ["t"] });
+  const { buffer } = await request.encode();
+  assert.equal(buffer.toString("hex"), ["00", "02", "00".repeat(16), "0274", "00", "01", "00", "00"].join(""));
+
+  const id = "0123456789abcdef0123456789abcdef";
+  const partition = ["0000", "00000000", "00000001", "00000007", "0200000001", "0200000001", "01", "00"];
+  const topic = ["0000", "0274", id, "00", "02", ...partition, "80000000", "00"];
+  const broker = ["00000001", "0261", "00002384", "00", "00"];
+  const answer = ["00", "00000000", "02", ...broker, "0263", "00000001", "02", ...topic, "00"];
+  const { topicMetadata, brokers, controllerId } = await response.decode(Buffer.from(answer.join(""), "hex"));
+  assert.deepEqual([brokers, controllerId], [[{ nodeId: 1, host: "a", port: 9092, rack: null }], 1]);
+  const [{ topic: name, partitionMetadata }] = topicMetadata;
+  assert.equal(topicIdOf({ name, partitions: partitionMetadata }), id);
+  assert.deepEqual([name, partitionMetadata[0].leader, partitionMetadata[0].isr], ["t", 1, [1]]);
+});
+
+test("brokers that know no ids are asked as before", () => {
+  assert.equal(metadataOf(9)({ topics: ["t"] }).request.apiVersion, 6);
+});
 
 const notLeader = 6;
 
