@@ -80,7 +80,7 @@ async function supergraphFile(opened: AsyncDisposableStack, supergraphSdl: strin
 }
 
 /**
- * Node's defaults in the containers of `infra/kubernetes`, which have 512 MiB, and the heap settings of the gateway in
+ * Node's defaults in the containers of the chart, which have 512 MiB, and the heap settings of the gateway in
  * `infra/docker/run-service.sh`. By default Node takes 64 MiB twice for young objects here, and then scans all old ones
  * without a pause.
  */

@@ -105,7 +105,7 @@ async function buildServices(): Promise<void> {
   const values = [`NODE_IMAGE=${nodeImage}`, "RELEASE=0.0.0-test", "COMMIT=containers"];
   const file = join(repositoryFolder, "infra/docker/Dockerfile");
   const built = values.flatMap((value) => ["--build-arg", value]);
-  // By the name in the compose file, and by the version in the overlay `local`.
+  // By the name in the compose file, and by the version in the example `local` of the chart.
   const names = ["-t", "localhost/signalbox", "-t", "localhost/signalbox:0.0.0-test"];
   await run("buildah", ["bud", ...options, ...built, "-f", file, ...names, repositoryFolder]);
 }

@@ -8,7 +8,7 @@ interface LocalEngine {
   readonly command: readonly string[];
 }
 
-/** The engines that the overlay `local` expects: under these names, with the passwords in its secrets. */
+/** The engines that the example `local` of the chart expects: under these names, with the passwords in its secrets. */
 const engines: Readonly<Record<string, LocalEngine>> = {
   postgres: {
     image: imageVariables.POSTGRES_IMAGE,

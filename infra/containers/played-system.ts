@@ -1,16 +1,13 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parseAllDocuments, stringify } from "yaml";
-import { buildOverlay, fetchKubernetesTools } from "../kubernetes/tools/kubernetes-tools.ts";
+import { stringify } from "yaml";
+import { exampleFile, type Manifest, manifestsIn, renderChart } from "../kubernetes/render-chart.ts";
 import { attempt, removeLocalEngines, startLocalEngines } from "./local-engines.ts";
 import { containersFolder, run } from "./podman.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: manifests are looked at by path; their shape is what the schemas check.
-type Manifest = any;
-
 export type Probe = "startupProbe" | "readinessProbe" | "livenessProbe";
 
-/** The overlay `local` with stand-ins of the engines, played by podman: pods without a cluster. */
+/** The chart with its example `local` and stand-ins of the engines, played by podman: pods without a cluster. */
 export interface PlayedSystem {
   /** The services, each a Deployment of one pod. */
   readonly services: readonly string[];
@@ -33,12 +30,12 @@ export interface PlayedSystem {
 const network = "signalbox-kubernetes-test";
 
 export async function playedSystem(): Promise<PlayedSystem> {
-  await fetchKubernetesTools();
-  const manifests: readonly Manifest[] = parseAllDocuments(await buildOverlay("local")).map((one) => one.toJS());
+  const manifests = manifestsIn(await renderChart(exampleFile("local")));
+  const secrets = manifestsIn(await readFile(exampleFile("local-secrets"), "utf8"));
   const of = (kind: string): readonly Manifest[] => manifests.filter((one) => one.kind === kind);
-  const named = (kind: string, name: string): Manifest => of(kind).find(({ metadata }) => metadata.name === name);
-  const services: readonly string[] = of("Deployment").map(({ metadata }) => metadata.name);
-  const jobs: readonly string[] = of("Job").map(({ metadata }) => metadata.name);
+  const named = (kind: string, name: string): Manifest => of(kind).find((one) => nameOf(one) === name);
+  const services: readonly string[] = of("Deployment").map(nameOf);
+  const jobs: readonly string[] = of("Job").map(nameOf);
   const podSpec = (service: string): Manifest => named("Deployment", service).spec.template.spec;
   const configMaps = of("ConfigMap");
 
@@ -47,10 +44,9 @@ export async function playedSystem(): Promise<PlayedSystem> {
     async up() {
       await run("podman", ["network", "create", network]);
       await startLocalEngines(network);
-      for (const name of [...jobs, ...services]) {
-        await createSecret(named("Secret", name));
+      for (const secret of secrets) await createSecret(secret);
+      for (const name of [...jobs, ...services])
         await play(name, [...configMaps, named("Deployment", name) ?? asPod(named("Job", name))]);
-      }
     },
     async untilDone(job) {
       const container = await containerOf(job);
@@ -83,7 +79,7 @@ export async function playedSystem(): Promise<PlayedSystem> {
       const pods = await run("podman", ["pod", "ls", "--quiet", "--filter", `network=${network}`]);
       for (const pod of pods.split("\n").filter(Boolean))
         await run("podman", ["pod", "rm", "--force", "--time", "5", pod]);
-      for (const name of [...jobs, ...services]) await run("podman", ["secret", "rm", name], withErrors);
+      for (const { metadata } of secrets) await run("podman", ["secret", "rm", metadata.name], withErrors);
       await removeLocalEngines(network);
       await run("podman", ["network", "rm", "--force", network], withErrors);
     },
@@ -91,6 +87,9 @@ export async function playedSystem(): Promise<PlayedSystem> {
 }
 
 const withErrors = { mayFail: true } as const;
+
+/** Returns the name of a service or job; that of a Job ends with the revision of the release. */
+const nameOf = ({ metadata }: Manifest): string => metadata.labels["app.kubernetes.io/name"];
 
 /** Plays one file: podman gives the network name of a pod to all pods of a file. */
 async function play(name: string, manifests: readonly Manifest[]): Promise<void> {
@@ -100,9 +99,10 @@ async function play(name: string, manifests: readonly Manifest[]): Promise<void>
 }
 
 /** Creates a secret as JSON, because podman 4 writes YAML and reads JSON. */
-async function createSecret({ metadata, data }: Manifest): Promise<void> {
+async function createSecret({ metadata, stringData }: Manifest): Promise<void> {
   const file = join(containersFolder, `${metadata.name}.secret.json`);
-  await writeFile(file, JSON.stringify(data), { mode: 0o600 });
+  const data = Object.entries<string>(stringData).map(([name, value]) => [name, btoa(value)]);
+  await writeFile(file, JSON.stringify(Object.fromEntries(data)), { mode: 0o600 });
   await run("podman", ["secret", "create", metadata.name, file]);
 }
 
@@ -111,7 +111,7 @@ function asPod({ metadata, spec }: Manifest): Manifest {
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { ...metadata, name: `${metadata.name}-pod` },
+    metadata: { ...metadata, name: `${nameOf({ metadata })}-pod` },
     spec: spec.template.spec,
   };
 }

@@ -8,8 +8,8 @@ import { preparePodman } from "./podman.ts";
 /**
  * `npm run containers`: builds the image and stand-ins for the engine images, and tests the deployments: compose
  * (docker-compose.yml), options (the same with TLS, a mailbox and monitoring), small (compose.small.yml), move (from the
- * small one to engines), kubernetes (the overlay `local`, idle for `--idle-minutes=2`). `npm run containers -- small` runs one of them. Requires podman,
- * buildah, runc and debootstrap, and root.
+ * small one to engines), kubernetes (the chart with its example `local`, idle for `--idle-minutes=2`).
+ * `npm run containers -- small` runs one of them. Requires podman, buildah, runc and debootstrap, and root.
  */
 const tests = ["compose", "options", "small", "move", "kubernetes"];
 const { values, positionals } = parseArgs({

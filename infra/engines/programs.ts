@@ -55,7 +55,7 @@ export const wantedPrograms: readonly WantedProgram[] = [
     names: ["go"],
     versionArgs: ["version"],
     oldest: "1.25",
-    usedFor: "building versitygw (S3), kustomize",
+    usedFor: "building versitygw (S3), Helm",
     packages: { debian: "golang-go", fedora: "golang", macos: "go" },
     tooOld: newerGo,
   },

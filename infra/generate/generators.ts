@@ -5,10 +5,10 @@ import { auditReference } from "./generators/audit-reference.ts";
 import { commandReference } from "./generators/command-reference.ts";
 import { consoleFiles } from "./generators/console-files.ts";
 import { errorReference, eventReference } from "./generators/contract-references.ts";
-import { kubernetesManifests, observeFiles } from "./generators/deployment-files.ts";
 import { graphMutations } from "./generators/graph-mutations.ts";
 import { graphReference } from "./generators/graph-reference.ts";
 import { metricsReference } from "./generators/metrics-reference.ts";
+import { observeFiles } from "./generators/observe-files.ts";
 import { keptPrismaClients } from "./generators/prisma-clients.ts";
 import { propertyPage } from "./generators/property-files.ts";
 import { propertyTables } from "./generators/property-tables.ts";
@@ -69,7 +69,6 @@ export const generators: readonly Generator[] = [
   metricsReference,
   graphReference,
   observeFiles,
-  kubernetesManifests,
   runbookCommands,
   commandReference,
   performanceReference,

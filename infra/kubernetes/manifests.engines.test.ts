@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { promisify } from "node:util";
@@ -9,47 +8,29 @@ import { ConfigurationError, loadConfiguration } from "@signalbox/config";
 import { topicAccess } from "@signalbox/contracts";
 import { serviceNames } from "@signalbox/core";
 import { metricCatalogue } from "@signalbox/telemetry";
-import { parse, parseAllDocuments, stringify } from "yaml";
+import { parse, stringify } from "yaml";
 import { repositoryFolder } from "../engines/engine-folders.ts";
 import { packageProperties } from "../generate/package-properties.ts";
 import { alerts, metricsIn } from "../observe/alerts/alerts.ts";
-import { buildOverlay, fetchKubernetesTools, schemaProblems } from "./tools/kubernetes-tools.ts";
+import { exampleFile, type Manifest, manifestsIn, renderChart } from "./render-chart.ts";
 
 const run = promisify(execFile);
 
-// biome-ignore lint/suspicious/noExplicitAny: manifests are looked at by path; their shape is what the schemas check.
-type Manifest = any;
-
-const built = new Map<string, { readonly text: string; readonly manifests: readonly Manifest[] }>();
-const of = (overlay: string, ...kinds: readonly string[]): readonly Manifest[] =>
-  (built.get(overlay)?.manifests ?? []).filter(({ kind }) => kinds.includes(kind));
+const examples = new Map<string, readonly Manifest[]>();
+const of = (example: string, ...kinds: readonly string[]): readonly Manifest[] =>
+  (examples.get(example) ?? []).filter(({ kind }) => kinds.includes(kind));
 const named = (manifests: readonly Manifest[]): string[] => manifests.map(({ metadata }) => metadata.name).toSorted();
+const selectorOf = (service: string) => ({ matchLabels: { "app.kubernetes.io/name": service } });
+const readEngine = async (name: string): Promise<Manifest[]> =>
+  manifestsIn(await readFile(join(repositoryFolder, `k8s/engines/${name}.yaml`), "utf8"));
 
-describe("the manifests of Kubernetes", () => {
+describe("the examples of the chart", () => {
   before(async () => {
-    await fetchKubernetesTools();
-    for (const overlay of ["local", "production"]) {
-      const text = await buildOverlay(overlay);
-      built.set(overlay, { text, manifests: parseAllDocuments(text).map((document) => document.toJS()) });
-    }
+    for (const example of ["local", "production"])
+      examples.set(example, manifestsIn(await renderChart(exampleFile(example))));
   });
 
-  for (const overlay of ["local", "production"]) {
-    test(`${overlay}: Kubernetes and its operators accept every manifest`, async () => {
-      const folder = await mkdtemp(join(tmpdir(), "signalbox-manifests-"));
-      try {
-        const file = join(folder, "manifests.yaml");
-        await writeFile(file, built.get(overlay)?.text ?? "");
-        assert.equal(await schemaProblems(file), "");
-        await writeFile(file, "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: x }\nspec: { replica: 1 }\n");
-        assert.match(await schemaProblems(file), /replica/, "a wrong one is found");
-      } finally {
-        await rm(folder, { recursive: true });
-      }
-    });
-  }
-
-  test("every service has its pods, address, account, scaling, disruption budget and network policy", () => {
+  test("a service has a manifest of each kind", () => {
     const services = serviceNames.toSorted();
     for (const kind of ["Deployment", "Service", "PodDisruptionBudget"])
       assert.deepEqual(named(of("production", kind)), services, kind);
@@ -58,28 +39,36 @@ describe("the manifests of Kubernetes", () => {
       for (const service of services) assert.ok(named(of("production", kind)).includes(service), `${kind} ${service}`);
   });
 
-  test("one pod of a service at a time is evicted or rolled, and its pods are spread over nodes and zones", () => {
+  test("one pod of a service at a time is evicted or rolled", () => {
     for (const { metadata, spec } of of("production", "Deployment")) {
-      const selector = { matchLabels: { "app.kubernetes.io/name": metadata.name } };
+      const selector = selectorOf(metadata.name);
       assert.deepEqual(spec.selector, selector);
+      assert.equal(spec.template.metadata.labels["app.kubernetes.io/name"], metadata.name);
       assert.deepEqual(spec.strategy.rollingUpdate, { maxUnavailable: 0, maxSurge: 1 });
-      const { metadata: given, spec: pod } = spec.template;
-      assert.equal(given.labels["app.kubernetes.io/name"], metadata.name);
-      const keys = pod.topologySpreadConstraints.map((one: Manifest) => one.topologyKey);
-      assert.deepEqual(keys, ["kubernetes.io/hostname", "topology.kubernetes.io/zone"]);
-      for (const { maxSkew, labelSelector } of pod.topologySpreadConstraints)
-        assert.deepEqual({ maxSkew, labelSelector }, { maxSkew: 1, labelSelector: selector });
       const budget = of("production", "PodDisruptionBudget").find((one) => one.metadata.name === metadata.name);
       assert.deepEqual(budget.spec, { maxUnavailable: 1, selector });
       assert.ok(!("replicas" in spec), "its autoscaler alone says how many there are");
     }
   });
 
+  test("the pods of a service are spread over nodes as over zones", () => {
+    for (const { metadata, spec } of of("production", "Deployment"))
+      assert.deepEqual(
+        spec.template.spec.topologySpreadConstraints,
+        ["kubernetes.io/hostname", "topology.kubernetes.io/zone"].map((topologyKey) => ({
+          maxSkew: 1,
+          topologyKey,
+          whenUnsatisfiable: "ScheduleAnyway",
+          labelSelector: selectorOf(metadata.name),
+        })),
+      );
+  });
+
   test("every pod has the least privileges: no root, read-only, no rights, no token, bounded", () => {
     for (const { metadata, spec } of of("production", "Deployment", "Job", "CronJob")) {
       const pod = (spec.jobTemplate?.spec ?? spec).template.spec;
       assert.equal(pod.automountServiceAccountToken, false, metadata.name);
-      assert.equal(pod.serviceAccountName, metadata.name);
+      assert.equal(pod.serviceAccountName, metadata.labels["app.kubernetes.io/name"]);
       assert.equal(pod.securityContext.runAsNonRoot, true, metadata.name);
       assert.deepEqual(pod.securityContext.seccompProfile, { type: "RuntimeDefault" });
       for (const { image, securityContext, resources } of pod.containers) {
@@ -104,31 +93,34 @@ describe("the manifests of Kubernetes", () => {
     assert.equal(container.volumeMounts.at(-1).mountPath, "/backups");
   });
 
-  test("a pod has probes for start, readiness and liveness, and enough time to stop", () => {
-    const common = of("production", "ConfigMap").find(({ metadata }) => metadata.name === "signalbox").data;
-    const graceMs = Number(common.SIGNALBOX_SHUTDOWN_GRACE);
-    assert.ok(graceMs >= 5_000, "proxies learn that a pod goes before it goes");
+  test("a pod has probes for start, readiness, liveness", () => {
+    const probes = { startupProbe: "startup", readinessProbe: "ready", livenessProbe: "live" };
     for (const { metadata, spec } of of("production", "Deployment")) {
       const [container] = spec.template.spec.containers;
-      for (const [probe, kind] of Object.entries({
-        startupProbe: "startup",
-        readinessProbe: "ready",
-        livenessProbe: "live",
-      }))
-        assert.deepEqual(
-          container[probe].httpGet,
-          { path: `/management/health/${kind}`, port: "management" },
-          metadata.name,
-        );
-      assert.ok(spec.template.spec.terminationGracePeriodSeconds * 1000 > graceMs + 25_000, metadata.name);
+      for (const [probe, kind] of Object.entries(probes)) {
+        const wanted = { path: `/management/health/${kind}`, port: "management" };
+        assert.deepEqual(container[probe].httpGet, wanted, metadata.name);
+      }
     }
   });
 
-  test("no traffic is allowed by default, and outbound traffic never reaches an internal address", () => {
-    const policies = of("production", "NetworkPolicy");
-    const deny = policies.find(({ metadata }) => metadata.name === "default-deny").spec;
+  test("a pod has enough time to stop", () => {
+    const common = of("production", "ConfigMap").find(({ metadata }) => metadata.name === "signalbox").data;
+    const graceMs = Number(common.SIGNALBOX_SHUTDOWN_GRACE);
+    assert.ok(graceMs >= 5_000, "proxies learn that a pod goes before it goes");
+    for (const { metadata, spec } of of("production", "Deployment"))
+      assert.ok(spec.template.spec.terminationGracePeriodSeconds * 1000 > graceMs + 25_000, metadata.name);
+  });
+
+  test("no traffic is allowed by default", () => {
+    const deny = of("production", "NetworkPolicy").find(({ metadata }) => metadata.name === "default-deny").spec;
     assert.deepEqual(deny, { podSelector: {}, policyTypes: ["Ingress", "Egress"] });
-    const outside = policies.filter(({ spec }) => JSON.stringify(spec.egress ?? []).includes("ipBlock"));
+  });
+
+  test("outbound traffic never reaches an internal address", () => {
+    const outside = of("production", "NetworkPolicy").filter(({ spec }) =>
+      JSON.stringify(spec.egress ?? []).includes("ipBlock"),
+    );
     assert.deepEqual(named(outside), ["account", "images", "webhook-delivery", "webhook-ingest"]);
     for (const { spec } of outside) {
       const [v4, v6] = spec.egress.at(-1).to;
@@ -145,14 +137,14 @@ describe("the manifests of Kubernetes", () => {
     }
   });
 
-  test("every setting exists, and each service starts with its settings", async () => {
+  test("a service starts with the settings of the example local", async () => {
     const packages = await packageProperties();
     const common = of("local", "ConfigMap").find(({ metadata }) => metadata.name === "signalbox").data;
+    const secrets = manifestsIn(await readFile(exampleFile("local-secrets"), "utf8"));
     for (const service of serviceNames) {
-      const secret = of("local", "Secret").find(({ metadata }) => metadata.name === service);
-      const secrets = Object.entries<string>(secret.data).map(([name, value]) => [name, atob(value)]);
+      const secret = secrets.find(({ metadata }) => metadata.name === service);
       const declared = packages.find(({ kind, name }) => kind === "service" && name === service);
-      const environment = { ...common, ...Object.fromEntries(secrets) };
+      const environment = { ...common, ...secret.stringData };
       const others = packages.flatMap(({ properties }) => Object.keys(properties));
       try {
         const properties = declared?.properties ?? {};
@@ -164,8 +156,8 @@ describe("the manifests of Kubernetes", () => {
     }
   });
 
-  test("KEDA asks a listener, topics, groups, rights and metrics that exist, and knows what to do without them", async () => {
-    const strimzi = await documentsOf("strimzi/kafka.yaml");
+  test("KEDA finds the listener, topics, groups, rights, metrics that it asks for", async () => {
+    const strimzi = await readEngine("strimzi");
     const kafka = strimzi.find(({ kind }) => kind === "Kafka");
     const listeners = kafka.spec.kafka.listeners.map(
       ({ port, tls, authentication }: Manifest) =>
@@ -198,13 +190,13 @@ describe("the manifests of Kubernetes", () => {
           for (const metric of metricsIn(asked.query)) assert.ok(metric in metricCatalogue, metric);
       }
     }
-    const byTheBase = named(of("production", "HorizontalPodAutoscaler"));
-    for (const name of named(scaled)) assert.ok(!byTheBase.includes(name), `${name} is scaled by one of them`);
+    const byProcessorTime = named(of("production", "HorizontalPodAutoscaler"));
+    for (const name of named(scaled)) assert.ok(!byProcessorTime.includes(name), `${name} is scaled by one of them`);
     assert.deepEqual(named(of("local", "HorizontalPodAutoscaler")), serviceNames.toSorted(), "without KEDA");
   });
 
-  test("the alerts about Kafka find its exporter: Strimzi starts it, Prometheus may reach it, and names it as they do", async () => {
-    const strimzi = await documentsOf("strimzi/kafka.yaml");
+  test("the alerts about Kafka find the exporter that Strimzi starts", async () => {
+    const strimzi = await readEngine("strimzi");
     const { metadata, spec } = strimzi.find(({ kind }) => kind === "Kafka");
     assert.ok(spec.kafkaExporter, "Strimzi starts an exporter where it is wanted");
     const pods = { matchLabels: { "strimzi.io/name": `${metadata.name}-kafka-exporter` } };
@@ -227,15 +219,8 @@ describe("the manifests of Kubernetes", () => {
       .filter(({ metadata }) => !["gateway", "image-worker"].includes(metadata.name))
       .map(({ spec }) => (spec.maxReplicas ?? spec.maxReplicaCount) * (perReplica + 1))
       .reduce((sum, one) => sum + one, 0);
-    const [cluster] = await documentsOf("cloudnative-pg/cluster.yaml");
+    const [cluster] = await readEngine("cloudnative-pg");
     const allowed = Number(cluster.spec.postgresql.parameters.max_connections);
     assert.ok(most <= allowed * 0.9, `${most} connections of ${allowed}`);
   });
 });
-
-async function documentsOf(component: string): Promise<Manifest[]> {
-  return parseAllDocuments(await readComponent(component)).map((document) => document.toJS());
-}
-
-const readComponent = (path: string): Promise<string> =>
-  readFile(join(repositoryFolder, "k8s/components", path), "utf8");

@@ -1,31 +1,18 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { serviceNames } from "@signalbox/core";
-import { parseAllDocuments } from "yaml";
 import { repositoryFolder } from "../engines/engine-folders.ts";
 import { packageProperties } from "../generate/package-properties.ts";
-import { chartFolder } from "./chart/chart-files.ts";
-import { networkEdges } from "./network-page.ts";
-import { fetchHelm, kubeVersion, runHelm } from "./tools/helm.ts";
-import { buildOverlay, fetchKubernetesTools } from "./tools/kubernetes-tools.ts";
+import { exampleFile, type Manifest, manifestsIn, podTemplateOf, renderChart } from "./render-chart.ts";
 import { podRefusals } from "./tools/pod-security.ts";
 import { fetchReachability, reachability, type Way } from "./tools/reachability.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: manifests are looked at by path; their shape is what the schemas check.
-type Manifest = any;
-
 const engines = ["postgres", "kafka", "redis", "blobs", "collector"];
-const renderings: Readonly<Record<string, () => Promise<string>>> = {
-  kustomize: () => buildOverlay("production"),
-  chart: () =>
-    runHelm(
-      ...["template", "signalbox", join(repositoryFolder, chartFolder), "--namespace", "signalbox", kubeVersion],
-      ...["--values", join(repositoryFolder, chartFolder, "examples/production.yaml")],
-    ),
-};
-const rendered = new Map<string, readonly Manifest[]>();
-const ways = new Map<string, ReadonlySet<string>>();
+let manifests: readonly Manifest[] = [];
+/** The ways that the policies open, as texts. */
+let ways: ReadonlySet<string> = new Set();
 
 /** The pods and namespaces around ours, and a stranger in each. */
 function surroundings(): object[] {
@@ -66,64 +53,82 @@ function wayText({ from, to, protocols, ports }: Way): string {
 }
 const concernsUs = ({ from, to }: Way) => [from, to].some((peer) => peer.startsWith("signalbox/"));
 
-function edgeText({ from, to, ports }: ReturnType<typeof networkEdges>[number]): string {
-  const target =
-    { "DNS of the cluster": "dns", "public addresses": "addresses" }[to] ?? to.replace("engine ", "engine-");
-  if (ports === "any") return `${from} > ${target} any any`;
-  const [first = 0, second] = [...ports].sort((a, b) => a - b);
-  const text = second === undefined ? `${first}` : second === first + 1 ? `${first}-${second}` : `${first},${second}`;
-  return `${from} > ${target} ${target === "dns" ? "TCP, UDP" : "TCP"} ${text}`;
+/** Lists the ways of the page: a row for each pod, and a row with the ports of each column or engine. */
+async function waysOfPage(): Promise<string[]> {
+  const page = await readFile(join(repositoryFolder, "docs/reference/network.md"), "utf8");
+  const [pods = [], ends = []] = page
+    .split("\n\n")
+    .filter((block) => block.startsWith("|"))
+    .map((table) => table.split("\n").slice(2).map(cellsOf));
+  const ports = new Map(ends.map(([end = "", list = ""]) => [end, portsText(list)]));
+  const way = (from: string, to: string, end: string) =>
+    `${from} > ${to} ${end === "dns" ? "TCP, UDP" : "TCP"} ${ports.get(end)}`;
+  return pods.flatMap(([pod = "", edge, monitoring, calls = "", reached = "", outside]) => [
+    ...(edge ? [way("edge", pod, "edge")] : []),
+    ...(monitoring ? [way("monitoring", pod, "monitoring")] : []),
+    ...namesIn(calls).map((callee) => way(pod, callee, "calls")),
+    ...namesIn(reached).map((engine) => way(pod, `engine-${engine}`, engine)),
+    ...(outside ? [`${pod} > addresses any any`] : []),
+    way(pod, "dns", "dns"),
+  ]);
+}
+const cellsOf = (row: string) =>
+  row
+    .split("|")
+    .slice(1, -1)
+    .map((cell) => cell.trim());
+const namesIn = (cell: string) => cell.split(", ").filter(Boolean);
+
+/** Writes ports like the analyzer: in order, neighbours as a range. */
+function portsText(list: string): string {
+  const [first = 0, second] = list
+    .split(", ")
+    .map(Number)
+    .sort((a, b) => a - b);
+  if (second === undefined) return `${first}`;
+  return second === first + 1 ? `${first}-${second}` : `${first},${second}`;
 }
 
 describe("pods and the ways between them", () => {
   before(async () => {
-    await Promise.all([fetchKubernetesTools(), fetchReachability()]);
-    await fetchHelm();
-    for (const [name, render] of Object.entries(renderings)) {
-      const manifests: Manifest[] = parseAllDocuments(await render())
-        .map((one) => one.toJS())
-        .filter((one) => one && one.kind !== "Namespace");
-      rendered.set(name, manifests);
-      const kinds = ["Deployment", "Job", "CronJob", "NetworkPolicy"];
-      const ours = manifests.filter(({ kind }) => kinds.includes(kind));
-      const allowed = (await reachability([...ours, ...surroundings()])).filter(concernsUs);
-      ways.set(name, new Set(allowed.map(wayText)));
+    await fetchReachability();
+    manifests = manifestsIn(await renderChart(exampleFile("production")));
+    const kinds = ["Deployment", "Job", "CronJob", "NetworkPolicy"];
+    const ours = manifests.filter(({ kind }) => kinds.includes(kind));
+    ways = new Set((await reachability([...ours, ...surroundings()])).filter(concernsUs).map(wayText));
+  });
+
+  test("the policies open no way but those of the page", async () => {
+    // A pod of somebody else in the namespace may ask for names, and nothing more.
+    const wanted = [...(await waysOfPage()), "neighbour > dns TCP, UDP 53"];
+    assert.deepEqual([...ways].sort(), wanted.sort());
+  });
+
+  test("a service reaches only what its properties can name", async () => {
+    const packages = await packageProperties();
+    for (const service of serviceNames) {
+      const declared = packages.find(({ kind, name }) => kind === "service" && name === service)?.properties ?? {};
+      const needed = Object.keys(declared).flatMap(targetOf);
+      const open = [...ways]
+        .filter((way) => way.startsWith(`${service} > `))
+        .map((way) => way.split(" ")[2])
+        .filter((target) => target !== "dns" && target !== "addresses");
+      assert.deepEqual(open.sort(), needed.sort(), service);
     }
   });
 
-  for (const rendering of Object.keys(renderings)) {
-    test(`${rendering}: the policies open the ways of the page, and no other`, () => {
-      // A pod of somebody else in the namespace may ask for names, and nothing more.
-      const wanted = [...networkEdges().map(edgeText), "neighbour > dns TCP, UDP 53"];
-      assert.deepEqual([...(ways.get(rendering) ?? [])].sort(), [...new Set(wanted)].sort());
+  test("Kubernetes lets every pod into a namespace of the profile restricted", async () => {
+    const pods = manifests.flatMap((manifest) => {
+      const template = podTemplateOf(manifest);
+      return template ? [{ name: `${manifest.kind} ${manifest.metadata.name}`, ...template }] : [];
     });
-
-    test(`${rendering}: a service reaches what its properties can name, and is reached by nobody else inside`, async () => {
-      const packages = await packageProperties();
-      for (const service of serviceNames) {
-        const declared = packages.find(({ kind, name }) => kind === "service" && name === service)?.properties ?? {};
-        const needed = Object.keys(declared).flatMap(targetOf);
-        const open = [...(ways.get(rendering) ?? [])]
-          .filter((way) => way.startsWith(`${service} > `))
-          .map((way) => way.split(" ")[2])
-          .filter((target) => target !== "dns" && target !== "addresses");
-        assert.deepEqual(open.sort(), needed.sort(), service);
-      }
-    });
-
-    test(`${rendering}: Kubernetes lets every pod into a namespace of the profile restricted`, async () => {
-      const pods = (rendered.get(rendering) ?? []).flatMap(({ kind, metadata, spec }) => {
-        const template = spec?.jobTemplate?.spec.template ?? spec?.template;
-        return template?.spec?.containers ? [{ name: `${kind} ${metadata.name}`, ...template }] : [];
-      });
-      assert.equal(pods.length, serviceNames.length + 3);
-      assert.equal(await podRefusals(pods), "");
-      const asRoot = structuredClone(pods[0]) as Manifest;
-      asRoot.spec.securityContext.runAsNonRoot = false;
-      asRoot.spec.containers[0].securityContext.capabilities = { add: ["SYS_ADMIN"] };
-      assert.match(await podRefusals([asRoot]), /runAsNonRoot.*|capabilities/, "a wrong one is refused");
-    });
-  }
+    assert.equal(pods.length, serviceNames.length + 3);
+    assert.equal(await podRefusals(pods), "");
+    const asRoot = structuredClone(pods[0]) as Manifest;
+    asRoot.spec.securityContext.runAsNonRoot = false;
+    asRoot.spec.containers[0].securityContext.capabilities = { add: ["SYS_ADMIN"] };
+    assert.match(await podRefusals([asRoot]), /runAsNonRoot.*|capabilities/, "a wrong one is refused");
+  });
 });
 
 /** The peer that a property names the address of. */

@@ -161,12 +161,6 @@ function mountsOf(container: Container | undefined): { source: string; target: s
 }
 
 describe("what every deployment shares", () => {
-  test("in a cluster the probe asks for every area behind the edge, under the name that the alerts know", async () => {
-    const { spec } = await read("k8s/components/service-monitor/probe.yaml");
-    assert.equal(spec.jobName, "probe");
-    assert.deepEqual(areasOf(spec.targets.staticConfig.static), areas);
-  });
-
   test("every alert has a receiver: pages and the watchdog apart from tickets", async () => {
     const { route, receivers } = await read("infra/observe/alertmanager/alertmanager.yml");
     const config = at("infra/observe/alertmanager/alertmanager.yml");

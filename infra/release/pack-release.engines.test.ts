@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import { root } from "../generate/repository.ts";
-import { fetchHelm, runHelm } from "../kubernetes/tools/helm.ts";
+import { runHelm } from "../kubernetes/tools/helm.ts";
 import { packRelease } from "./pack-release.ts";
 
 const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
@@ -31,12 +31,11 @@ test("sha256sum accepts the sums of a release", () => {
 
 test("the deployment of a release holds compose, manifests and the script for secrets", () => {
   const listed = execFileSync("tar", ["--list", "--file", join(folder, archive("deployment"))], { encoding: "utf8" });
-  for (const path of ["docker-compose.yml", "k8s/base/account.yaml", "infra/docker/make-secrets.mjs"])
+  for (const path of ["docker-compose.yml", "k8s/chart/values.yaml", "infra/docker/make-secrets.mjs"])
     assert.ok(listed.split("\n").includes(path), path);
 });
 
 test("Helm reads the version of a release from its chart", async () => {
-  await fetchHelm();
   const chart = await runHelm("show", "chart", join(folder, archive("chart")));
   assert.match(chart, new RegExp(`^version: ${version.replaceAll(".", "\\.")}$`, "m"));
   assert.match(chart, new RegExp(`^appVersion: ${version.replaceAll(".", "\\.")}$`, "m"));

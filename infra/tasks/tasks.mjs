@@ -246,7 +246,7 @@ export const tasks = [
     summary: "builds the image and tests what is deployed with it; needs root, podman, buildah, runc and debootstrap",
     installs: "all",
     arguments: "compose | options | small | move | kubernetes",
-    options: [["--idle-minutes=<number>", "how long the Kubernetes overlay is left alone; 2 unless given"]],
+    options: [["--idle-minutes=<number>", "how long the pods of Kubernetes are left alone; 2 unless given"]],
     example: "npm run containers -- small",
   },
   {

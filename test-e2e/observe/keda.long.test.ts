@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
+import { exampleFile, type Manifest, manifestsIn, renderChart } from "@signalbox/infra/kubernetes/render-chart.ts";
 import {
   createCertificates,
   createReceiver,
@@ -15,18 +15,12 @@ import {
   startProcess,
 } from "@signalbox/testing";
 import kafkajs from "kafkajs";
-import { parseAllDocuments } from "yaml";
 import { createClient, expectStatus } from "../journey/client.ts";
 import { removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
 import { type KedaTrigger, type Measure, startKedaScalers } from "./keda-scalers.ts";
 import { startPrometheus } from "./start-prometheus.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: manifests are looked at by path; their shape is checked by their schemas.
-type Manifest = any;
-
-const manifests: readonly Manifest[] = parseAllDocuments(
-  await readFile(join(repositoryFolder, "k8s/components/keda/scaled-objects.yaml"), "utf8"),
-).map((document) => document.toJS());
+const manifests = manifestsIn(await renderChart(exampleFile("production")));
 const one = (kind: string, name: string): Manifest =>
   manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name) ??
   assert.fail(`no ${kind} ${name}`);
