@@ -24,7 +24,11 @@ export const authenticator = (authenticate: () => Promise<unknown> = () => Promi
   ({ authenticate }) as unknown as Authenticator;
 
 export const callerOf = (principal: Principal) =>
-  new LiveCaller({ authenticator: authenticator(), clock: systemClock }, { credential: null, principal }, quiet);
+  new LiveCaller(
+    { authenticator: authenticator(), clock: systemClock },
+    { credential: null, principal, clientAddress: "192.0.2.1" },
+    quiet,
+  );
 
 /** A change of an image of hers; its title is its offset. */
 const changed = (offset: bigint): LiveEvent => {

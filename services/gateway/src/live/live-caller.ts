@@ -12,6 +12,12 @@ interface Dependencies {
   readonly clock: Clock;
 }
 
+interface Opening {
+  readonly credential: PresentedCredential | null;
+  readonly principal: Principal | null;
+  readonly clientAddress: string;
+}
+
 interface Callbacks {
   /** Called when the access of the caller has changed. */
   readonly change: (caller: LiveCaller) => void;
@@ -29,6 +35,8 @@ const recheckMs = seconds(1);
  */
 export class LiveCaller {
   principal: Principal | null;
+  /** The account, or the address of an anonymous caller: whom work is charged to. */
+  readonly payer: string;
   readonly #authenticator: Authenticator;
   readonly #clock: Clock;
   readonly #onChange: (caller: LiveCaller) => void;
@@ -43,13 +51,14 @@ export class LiveCaller {
 
   constructor(
     { authenticator, clock }: Pick<Dependencies, "authenticator" | "clock">,
-    { credential, principal }: { credential: PresentedCredential | null; principal: Principal | null },
+    { credential, principal, clientAddress }: Opening,
     on: Callbacks,
   ) {
     this.#authenticator = authenticator;
     this.#clock = clock;
     this.#credential = credential;
     this.principal = principal;
+    this.payer = principal?.accountId ?? addressBucket(clientAddress);
     this.#onChange = on.change;
     this.#onEnd = on.end;
     this.#watchExpiry();
@@ -144,12 +153,6 @@ export class LiveCaller {
  */
 const connectionsMax = { socket: 20, stream: 100 } as const;
 
-interface Opening {
-  readonly credential: PresentedCredential | null;
-  readonly principal: Principal | null;
-  readonly clientAddress: string;
-}
-
 /** The callers of this instance: each is checked again after a change of its access. */
 export class LiveCallers {
   readonly #dependencies: Dependencies;
@@ -172,13 +175,14 @@ export class LiveCallers {
   }
 
   /** @throws AppError `rate_limited` for one connection too many */
-  open(kind: keyof typeof connectionsMax, { clientAddress, ...who }: Opening, on: Callbacks): LiveCaller {
-    const owner = `${kind} ${who.principal?.credential.id ?? addressBucket(clientAddress)}`;
+  open(kind: keyof typeof connectionsMax, opening: Opening, on: Callbacks): LiveCaller {
+    const { principal, clientAddress } = opening;
+    const owner = `${kind} ${principal?.credential.id ?? addressBucket(clientAddress)}`;
     const count = (this.#counts.get(owner) ?? 0) + 1;
     if (count > connectionsMax[kind])
       throw new AppError("rate_limited", "There are too many connections of this caller.");
     this.#counts.set(owner, count);
-    const caller = new LiveCaller(this.#dependencies, who, on);
+    const caller = new LiveCaller(this.#dependencies, opening, on);
     this.#callers.set(caller, owner);
     return caller;
   }

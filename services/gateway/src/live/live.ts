@@ -174,10 +174,10 @@ export class Live {
 
   /** Replays the events after a cursor, in its turn. New ones are held until then. */
   #resume(subscription: LiveSubscription, after: Positions): void {
-    const { stream } = subscription;
+    const { stream, caller } = subscription;
     subscription.hold(after);
     this.#replays
-      .run(stream, () => this.#replay(subscription, after))
+      .run(caller.payer, stream, () => this.#replay(subscription, after))
       .catch((error: unknown) => {
         const failure = liveErrorOf(error);
         const isExpected = failure.extensions.code === "CURSOR_EXPIRED";
