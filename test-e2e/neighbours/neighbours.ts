@@ -90,6 +90,27 @@ export const neighbours: readonly Neighbour[] = [
     ask: async (place, quiet) => () => viewer(place, quiet),
   },
   {
+    name: "malformed events: 0.9 MB of them on sixteen connections",
+    async load({ send }, busy) {
+      const events = Array(450_000).fill(0);
+      return { lanes: 16, request: () => post(send, busy, eventsPath, events) };
+    },
+    ask: async (place, quiet) => () => viewer(place, quiet),
+  },
+  {
+    name: "plans: new shapes of 1 KB on sixteen connections",
+    async load({ send }, busy) {
+      const request = () => post(send, busy, "/graphql", { query: newShape(30) });
+      return { lanes: 16, request };
+    },
+    ask:
+      async ({ send }, quiet) =>
+      async () => {
+        const { json } = expectStatus(await post(send, quiet, "/graphql", { query: newShape(2) }), 200);
+        if (json.errors) throw new Error(`a query was answered ${JSON.stringify(json.errors)}`);
+      },
+  },
+  {
     name: "ingest: a partner posts to a source that is gone",
     async load({ send }, busy) {
       const { id, ingest_path: path } = await create(send, busy, sourcesPath, source("Gone"));
@@ -137,6 +158,13 @@ const documents = ({ send }: Neighbourhood, busy: Headers, queries: readonly str
 async function viewer({ send }: Neighbourhood, quiet: Headers): Promise<void> {
   const { json } = expectStatus(await post(send, quiet, "/graphql", { query: "{ viewer { id } }" }), 200);
   if (json.errors) throw new Error(`a query was answered ${JSON.stringify(json.errors)}`);
+}
+
+/** Writes a query that nobody has asked before: with other aliases it is planned anew. */
+function newShape(fields: number): string {
+  const alias = () => `a${crypto.randomUUID().slice(0, 8)}`;
+  const images = `${alias()}: images(first: 1) { edges { node { ${alias()}: id } } }`;
+  return `{ viewer { ${repeated(fields, () => `${alias()}: displayName`)} ${images} } }`;
 }
 
 async function contentPath({ send, photo }: Neighbourhood, headers: Headers): Promise<string> {
