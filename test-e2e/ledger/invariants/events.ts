@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Evidence, Invariant, LogRecord } from "../evidence.ts";
 import { settingsText } from "../writers/edits.ts";
 import {
@@ -98,9 +99,13 @@ const once: Readonly<Record<string, (record: LogRecord) => string>> = {
   "webhook.received": ({ key, data }) => `${key} ${data.delivery_id}`,
   "api_key.created": ({ key }) => key,
   "api_key.revoked": ({ key }) => key,
-  "config.changed": ({ key, data }) => `${key} ${data.revision}`,
-  "flag.changed": ({ key, data }) => `${key} ${data.revision}`,
 };
+
+/** Owners repeat their state, each time as an event of its own. A revision says the same each time. */
+const unequalRepetitions = (evidence: Evidence, type: string): string[] =>
+  [...groupBy(records(evidence, type), ({ key, data }) => `${key} ${data.revision}`)]
+    .filter(([, all]) => all.some(({ data }) => !isDeepStrictEqual(data, all[0]?.data)))
+    .map(([revision]) => `the records of ${type} of ${revision} differ`);
 
 export const oneEventId: Invariant = {
   name: "one-event-id",
@@ -114,7 +119,7 @@ export const oneEventId: Invariant = {
     const unequal = [...groupBy(evidence.log, ({ topic, eventId }) => `${topic} ${eventId}`)]
       .filter(([, copies]) => new Set(copies.map(({ digest }) => digest)).size > 1)
       .map(([name]) => `the copies of ${name} differ`);
-    return [...split, ...unequal];
+    return [...split, ...unequal, ...agreements.flatMap(({ type }) => unequalRepetitions(evidence, type))];
   },
 };
 
@@ -130,7 +135,7 @@ export const commitOrder: Invariant = {
 
 function revisionsBack(evidence: Evidence, type: string): string[] {
   return [...byKey(records(evidence, type))].flatMap(([key, all]) =>
-    distinct(all).some(({ data }, index, list) => index > 0 && data.revision <= list[index - 1]?.data.revision)
+    distinct(all).some(({ data }, index, list) => index > 0 && data.revision < list[index - 1]?.data.revision)
       ? [`the revisions of ${key} go back`]
       : [],
   );
