@@ -31,7 +31,7 @@ export function sendersMarkdown(): string {
   return `# How senders sign
 
 A new source names one of these ${all.length} senders as its
-\`preset\`; for another sender it names a scheme and [settings](webhooks.md#how-senders-sign). \`GET /api/v1/webhooks/presets\` lists the
+\`preset\`; for another sender it names a scheme and [settings](sources.md#how-senders-sign). \`GET /api/v1/webhooks/presets\` lists the
 senders, and \`GET /api/v1/webhooks/presets/{name}\` has the section of one as data.
 
 ## Schemes
