@@ -6,8 +6,9 @@ import { root } from "../repository.ts";
 
 const start = "<!-- properties:start -->";
 const end = "<!-- properties:end -->";
+const reference = "../../docs/reference/properties.md";
 
-/** The tables of properties between the two marks in the README of each library and service. */
+/** The lists of properties between the two marks in the README of each library and service. */
 export const propertyTables: Generator = {
   name: "property tables",
   kind: "committed",
@@ -24,24 +25,19 @@ async function readmeOf(declared: PackageProperties, all: readonly PackageProper
   const from = text.indexOf(start);
   const to = text.indexOf(end);
   if (from < 0 || to < from) throw new Error(`${path} lacks the marks ${start} and ${end}.`);
-  const table = await sectionOf(declared, all);
-  return [path, `${text.slice(0, from + start.length)}\n${table}\n${text.slice(to)}`];
+  const list = sectionOf(declared, all);
+  return [path, `${text.slice(0, from + start.length)}\n${list}\n${text.slice(to)}`];
 }
 
-/**
- * Builds the section of a package. A service takes many properties of libraries; they are explained once, in the
- * library's README.
- */
-async function sectionOf({ kind, properties }: PackageProperties, all: readonly PackageProperties[]): Promise<string> {
-  const { formatPropertyTable } = await import("@signalbox/config");
-  if (kind === "library") return formatPropertyTable(properties).trimEnd();
+/** Builds the list of a package's properties. They are explained in one place, the reference; each by its library. */
+function sectionOf({ kind, properties }: PackageProperties, all: readonly PackageProperties[]): string {
   const libraries = all.filter((other) => other.kind === "library");
-  const isOwn = (name: string) => !libraries.some((library) => name in library.properties);
-  const own = Object.fromEntries(Object.entries(properties).filter(([name]) => isOwn(name)));
+  const isOwn = (name: string) => kind === "library" || !libraries.some((library) => name in library.properties);
+  const own = Object.keys(properties).filter(isOwn);
   const used = libraries.filter((library) => Object.keys(library.properties).some((name) => name in properties));
-  const links = used.map(({ name, folder }) => `[${name}](../../${folder}/README.md)`);
+  const links = kind === "library" ? [] : used.map(({ name, folder }) => `[${name}](../../${folder}/README.md)`);
   return [
-    ...(Object.keys(own).length > 0 ? [formatPropertyTable(own).trimEnd()] : []),
+    ...(own.length > 0 ? [`${own.map((name) => `\`${name}\``).join(" · ")}: [the reference](${reference}).`] : []),
     ...(links.length > 0 ? [`Also takes properties of ${links.join(", ")}.`] : []),
   ].join("\n\n");
 }

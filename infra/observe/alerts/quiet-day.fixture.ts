@@ -46,6 +46,7 @@ const idleServices: Series = {
   'signalbox_config_canary_age_seconds{service="images"}': `30x699 260x1 30x${day}`,
   'signalbox_backup_age_seconds{service="config"}': `${Array.from({ length: 24 }, () => "60+60x59").join(" ")}`,
   'signalbox_consumer_lag_seconds{consumer="images.facts",topic="t"}': `0x699 400x2 0x${day}`,
+  'signalbox_event_log_topics_replaced_total{topic="signalbox.access.v1"}': all(0),
   'signalbox_consumer_expired_total{consumer="images.facts",topic="t"}': all(0),
   'signalbox_consumer_halted_partitions{consumer="images.facts",topic="t"}': all(0),
   'signalbox_consumer_rebalances_total{consumer="images.facts"}': `2x699 8x${day}`,

@@ -10,7 +10,6 @@ export type {
 } from "./configuration.ts";
 export { ConfigurationError } from "./configuration-error.ts";
 export { environment, setVariable } from "./environment.ts";
-export { formatPropertyTable } from "./format-property-table.ts";
 export { loadConfiguration } from "./load-configuration.ts";
 export { mask, type ShownClasses } from "./masking.ts";
 export { checkValue } from "./parse-value.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import fc from "fast-check";
-import { ConfigurationError, defineProperties, formatPropertyTable, loadConfiguration, mask } from "./index.ts";
+import { ConfigurationError, defineProperties, loadConfiguration, mask } from "./index.ts";
 import { createSanitizer } from "./masking.ts";
 
 const common = { reload: "restart", effect: "Something." } as const;
@@ -104,15 +104,4 @@ test("more names are masked by suffix or by expression, like in Spring Boot 2.7"
   const isSanitized = createSanitizer(["pin", ".*internal.*", "^exact$"]);
   for (const name of ["custom.pin", "MY.PIN", "an.internal.thing", "exact"]) assert.ok(isSanitized(name), name);
   for (const name of ["pinned", "not.exact"]) assert.ok(!isSanitized(name), name);
-});
-
-test("the table shows no default of a secret", () => {
-  const table = formatPropertyTable(
-    defineProperties({
-      "b.token": { ...common, type: "string", default: "hunter2", secrecy: "secret" },
-      "a.size": { ...common, type: "integer", default: 5, min: 1, unit: "bytes", secrecy: "public", local: true },
-    }),
-  );
-  assert.doesNotMatch(table, /hunter2/);
-  assert.match(table, /\| `a\.size` \| integer, bytes 1… \| `5` \| public \| restart, local \| Something\. \|/);
 });
