@@ -46,7 +46,7 @@ test("a run is appended to the history, one row a figure, judged by its bound", 
   );
 });
 
-test("the page shows the figures of the newest run of each bench and says which are missed", async () => {
+test("the page judges the newest figures of each bench", async () => {
   const history = await historyOf(
     [old, [least("rate", 100, 90, "/s"), most("no longer measured", 20, 5, "ms")]],
     [{ ...old, bench: "start" }, [most("p99", 20, 5, "ms")]],
@@ -64,7 +64,7 @@ test("the page shows the figures of the newest run of each bench and says which 
   assert.match(page, /^Machines: A quick box, 8 cores; B slow box, 2 cores\.$/m);
 });
 
-test("percentiles of one thing share a row, each with its bound and result", async () => {
+test("percentiles of one figure share a row, each with its own bound", async () => {
   const history = await historyOf([
     recent,
     [most("accepted, p50", 2, 1, "ms"), most("accepted, p99", 9, 10, "ms"), most("sent, p50", 2, 1, "ms")],

@@ -132,7 +132,7 @@ before(async () => {
   ]);
 });
 
-test("a backup is restored into empty engines: rows, sequences, days, events and bytes", async () => {
+test("a restored backup equals what was taken: rows, sequences, days, events and bytes", async () => {
   const folder = join(await newFolder(), "backup");
   assert.match(await backup(house, "take", folder), /5 databases with \d+ rows, 3 events, 1 blobs with 0\.3 MiB/);
   assert.match(await backup(house, "verify", folder), /is complete/);
@@ -163,7 +163,7 @@ test("a backup is restored into empty engines: rows, sequences, days, events and
   await assert.rejects(backup(empty, "restore", folder), /the event log is not empty/);
 });
 
-test("a damaged or incomplete backup, or one into used engines, is refused, and nothing is changed", async () => {
+test("restoring a damaged or incomplete backup, or into used engines, is refused before any change", async () => {
   const folder = join(await newFolder(), "backup");
   await backup(house, "take", folder);
   await assert.rejects(backup(house, "take", folder), /is not empty: give each backup a folder of its own/);
@@ -208,7 +208,7 @@ test("a killed backup is incomplete", async () => {
   await assert.rejects(backup(house, "restore", folder), /is not a complete backup/);
 });
 
-test("the backup waits for a running change, and later changes are not in it", async () => {
+test("a backup includes a running change but none that starts later", async () => {
   const folder = join(await newFolder(), "backup");
   const other = new pg.Client({ connectionString: house.properties.SIGNALBOX_ACCOUNT_DATABASE_URL });
   await other.connect();
@@ -229,7 +229,7 @@ test("the backup waits for a running change, and later changes are not in it", a
   assert.deepEqual(inbox, [{ id: "1" }]);
 });
 
-test("a scheduled backup is encrypted, restored on a scratch server, and shares the bytes of the one before", async () => {
+test("a scheduled backup is encrypted, verified by a restore and deduplicated against the one before", async () => {
   const identity = await generateX25519Identity();
   const recipients = await identityToRecipient(identity);
   const { SIGNALBOX_CONFIG_DATABASE_URL: scratchUrl = "" } = house.properties;

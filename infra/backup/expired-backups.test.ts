@@ -20,7 +20,7 @@ describe("the backups that are removed", () => {
     assert.deepEqual(kept, ["2026-03-31T12", "2026-03-31T11", "2026-03-31T10", "2026-03-30T23", "2026-03-29T23"]);
   });
 
-  it("are never so many that fewer than the newest ones stay, and never the newest that was found whole", () => {
+  it("never leave fewer than the number to keep, nor remove the newest verified one", () => {
     const some = fc.array(fc.record({ takenAtMs: fc.nat(hours(24 * 60)), isVerified: fc.boolean() }), {
       maxLength: 60,
     });

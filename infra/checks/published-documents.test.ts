@@ -33,7 +33,7 @@ test("the document of the account service stays small", () => {
   assert.ok(bytes <= 265_000, `${bytes} bytes`);
 });
 
-test("every operation has an example of its request and of each answer, and the schemas accept them", () => {
+test("every request and every answer has an example that its schema accepts", () => {
   const problems = [...documents].flatMap(([service, document]) => {
     const judge = createJudge(document);
     return operationsOf(document).flatMap((operation) => {
@@ -52,7 +52,7 @@ test("every operation has an example of its request and of each answer, and the 
   assert.deepEqual(problems, []);
 });
 
-test("every operation, parameter, member and tag has a description", () => {
+test("no operation, parameter, member or tag lacks a description", () => {
   const missing = [...documents].flatMap(([service, document]) =>
     [
       ...(document.tags ?? []).map((tag) => [`tag ${tag.name}`, tag] as const),
@@ -64,7 +64,7 @@ test("every operation, parameter, member and tag has a description", () => {
   assert.deepEqual(missing, []);
 });
 
-test("the webhooks section has every event that endpoints receive, with its schema and example", () => {
+test("the webhooks section documents every event that endpoints receive, with an example that fits its schema", () => {
   const { webhooks = {} } = documents.get("webhook-delivery") as OpenApiDocument;
   assert.deepEqual(Object.keys(webhooks).sort(), webhookEventTypes.map(({ name }) => name).sort());
   const judge = createJudge(documents.get("webhook-delivery") as OpenApiDocument);
@@ -176,7 +176,7 @@ interface AsyncApiMessage {
   readonly payload: { readonly schema: { readonly $ref: string } };
 }
 
-test("the schema detects faults: a server without a protocol, and an invalid message of a channel", () => {
+test("the schema rejects a server without a protocol, or an invalid message of a channel", () => {
   const { protocol: _, ...server } = document.servers.open;
   assert.equal(validate({ ...document, servers: { open: server } }), false);
   assert.equal(validate({ ...document, channels: { one: { messages: "none" } } }), false);

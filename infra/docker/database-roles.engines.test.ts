@@ -66,7 +66,7 @@ async function administer(...statements: readonly string[]): Promise<void> {
   await client.end();
 }
 
-test("each service reads and writes the rows of its own database and does nothing else", async () => {
+test("a service can only read or write rows of its own database", async () => {
   await makeRoles();
   for (const service of services) {
     await as("migrate", service, "create table kept (id serial primary key, name text)");
@@ -84,7 +84,7 @@ test("each service reads and writes the rows of its own database and does nothin
   }
 });
 
-test("a second run adds missing names of a new version, and changes no password", async () => {
+test("a second run adds missing names without changing a password", async () => {
   await administer("drop database signalbox_images", "drop role signalbox_images", "drop role signalbox_images_owner");
   await administer("alter role signalbox_config password 'rotated'");
   await makeRoles();

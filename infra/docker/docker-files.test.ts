@@ -20,7 +20,7 @@ const script = join(import.meta.dirname, "make-secrets.mjs");
 const makeSecrets = () => run(process.execPath, [script], { cwd: folder });
 const read = () => readFile(file, "utf8");
 
-test("a new file has secrets of its own, and only its owner can read it", async () => {
+test("a new file has secrets of its own, readable by its owner alone", async () => {
   await makeSecrets();
   const values = (await read()).trim().split("\n");
   assert.equal(new Set(values.map((line) => line.slice(line.indexOf("=")))).size, values.length);
@@ -88,7 +88,7 @@ const special = {
   text: null,
 };
 
-test("a licence with further conditions comes first, and every text is included", () => {
+test("the licence page has every text, licences with further conditions first", () => {
   const page = licencePage([plain, special]);
   const [before = "", after = ""] = page.split("All of them:");
   assert.match(before, /@apollo\/gateway \| 2\.14\.4 \| Elastic-2\.0/);
@@ -96,7 +96,7 @@ test("a licence with further conditions comes first, and every text is included"
   assert.match(after, /express \| 5\.3\.0 \| MIT[\s\S]*Permission is hereby granted/);
 });
 
-test("of a choice one plain licence is enough, and of a combination all have to be", () => {
+test("one plain licence of a choice is enough; a combination needs all to be plain", () => {
   for (const licence of ["MIT", "(MIT OR GPL-3.0-only)", "MIT and ISC", "(MIT AND Zlib)"]) {
     assert.equal(asksForMore(licence), false, licence);
   }

@@ -11,7 +11,7 @@ import { repositoryFolder } from "../engines/engine-folders.ts";
 
 const run = promisify(execFile);
 
-test("the files of the image are all that its programs load, without those of tests and of the console's making", async () => {
+test("the image contains just what its programs load, without the tooling of tests or console", async () => {
   const target = await mkdtemp(join(tmpdir(), "signalbox-traced-"));
   try {
     await run(process.execPath, [join(import.meta.dirname, "trace-image.ts"), target]);

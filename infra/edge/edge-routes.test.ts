@@ -43,7 +43,7 @@ test("every published area is routed to the service that owns it", () => {
   for (const [path, service] of Object.entries(owners)) assert.equal(serviceOf(path), service, path);
 });
 
-test("internal and look-alike paths are not published", () => {
+test("an internal or look-alike path is not published", () => {
   for (const path of [
     "//",
     "/robots.txt/x",

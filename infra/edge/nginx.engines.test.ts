@@ -91,7 +91,7 @@ function raw(text: string): Promise<string> {
 const ask = (target: string, more = "") =>
   raw(`GET ${target} HTTP/1.1\r\nHost: edge\r\nConnection: close\r\nX-Request-Id: asked-as-this\r\n${more}\r\n`);
 
-test("every refusal of nginx itself has the form of our errors and the request id", async () => {
+test("a refusal by nginx itself looks like one of ours, request id included", async () => {
   const post = "POST /images HTTP/1.1\r\nHost: edge\r\nConnection: close\r\nX-Request-Id: asked-as-this\r\n";
   const refusals = [
     [400, "invalid_request", raw("GET / HTTP/1.1\r\nConnection: close\r\n\r\n")],
@@ -142,7 +142,7 @@ test("an answer of a service passes unchanged, refusals included", async () => {
   assert.deepEqual([answer.status, await answer.text()], [404, '{"of":"service"}']);
 });
 
-test("a request id is passed on when it is short and plain, and replaced otherwise", async () => {
+test("only a short plain request id is passed on", async () => {
   const idFor = async (sent?: string) => {
     await fetch(`${url}/images`, sent === undefined ? {} : { headers: { "x-request-id": sent } });
     return String(arrived.at(-1)?.request.headers["x-request-id"]);
@@ -151,7 +151,7 @@ test("a request id is passed on when it is short and plain, and replaced otherwi
   for (const bad of [undefined, "a b", 'a"b', "x".repeat(129)]) assert.match(await idFor(bad), /^req_[\da-f]{32}$/);
 });
 
-test("an offer of another protocol is ignored, and only WebSockets are passed on", async () => {
+test("only WebSocket upgrades are passed on", async () => {
   const answer = await ask(
     "/images/none",
     "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAA\r\n",
@@ -168,7 +168,7 @@ test("services see the client's address of the connection, independent of the cl
   assert.deepEqual([headers?.["x-forwarded-for"], headers?.["x-forwarded-proto"]], ["127.0.0.1", "http"]);
 });
 
-test("an upload is streamed to the service, and is not written to disk", async () => {
+test("an upload is streamed to the service without touching the disk", async () => {
   const body = Buffer.alloc(1024 * 1024);
   const socket = connect(port, "127.0.0.1");
   const head = `POST /images HTTP/1.1\r\nHost: edge\r\nConnection: close\r\nContent-Length: ${body.length * 2}\r\n\r\n`;

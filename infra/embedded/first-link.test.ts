@@ -12,7 +12,7 @@ function terminal(isTTY: boolean) {
 
 const runner = { defer: () => {} };
 
-test("a link that nobody asked for goes to a terminal only, and only while the first administrator has no other way in", async () => {
+test("an unrequested link is for the first administrator alone, on a terminal", async () => {
   const asked: unknown[] = [];
   const create = async (options?: object) => {
     asked.push(options);
@@ -26,7 +26,7 @@ test("a link that nobody asked for goes to a terminal only, and only while the f
   assert.deepEqual(asked, [{ onlyFirst: true }]);
 });
 
-test("a line of the input and the option print a new link, and any other line prints nothing", async () => {
+test("only the option or a line that says link prints a new link", async () => {
   let made = 0;
   const create = async () => `http://127.0.0.1:8080/oauth/first-link/${++made}`;
   const input = new PassThrough();

@@ -121,7 +121,7 @@ test("a sealing key cut off at any byte is made anew while nothing can be sealed
   }
 });
 
-test("a lost sealing key stops the start once something may be sealed with it, and is left as it is", async () => {
+test("a start refuses to replace a lost sealing key that may be in use", async () => {
   for (const left of ["", "k1:AAAA"]) {
     await writeFile(file, left);
     await assert.rejects(

@@ -5,7 +5,7 @@ import { publicLinksAt } from "@signalbox/gateway-service/front-links";
 import { repositoryFolder } from "../engines/engine-folders.ts";
 import { welcome } from "./welcome.ts";
 
-test("the banner fits 24 lines of 80 columns and ends with what to open first", () => {
+test("the banner ends with what to open first, within 24 lines of 80 columns", () => {
   const baseUrl = "http://127.0.0.1:8080";
   const managementUrl = "http://127.0.0.1:8081";
   const text = welcome(

@@ -15,7 +15,7 @@ after(() => rm(folder, { recursive: true }));
 const isSecret = (text: string) => /^k1:[0-9a-f]{32}$/.test(text);
 const secret = `k1:${"0123456789abcdef".repeat(2)}`;
 
-test("a file cut off at any byte is absent, and can be written again", async () => {
+test("a file cut off at any byte reads as absent until it is rewritten", async () => {
   const file = join(folder, "secret");
   for (let length = 0; length < secret.length; length++) {
     await writeFile(file, `${secret}\n`.slice(0, length));

@@ -28,7 +28,7 @@ test("starts that race end with one engine", async () => {
   assert.deepEqual(new Set(all.map(({ pid }) => pid)).size, 1);
 });
 
-test("a killed engine reads as stale and is started again", async () => {
+test("a killed engine is stale until it is started again", async () => {
   const killed = await startRedis();
   signalProcess(killed.pid, "SIGKILL");
   while (await isRunning(killed));
@@ -46,7 +46,7 @@ test("an engine that is late is waited for, because others may be working with i
   assert.equal(again.redis?.pid, first.pid);
 });
 
-test("stopping ends the engine and forgets it", async () => {
+test("stopping ends a running engine", async () => {
   const running = await startRedis();
   await set.stop(quiet);
   assert.equal(await isRunning(running), false);
@@ -111,7 +111,7 @@ test("an absent program is named with the command that installs it", async () =>
 });
 
 for (const engine of sharedEngines) {
-  test(`${engine.name} can be paused, killed and started again on its port`, async () => {
+  test(`${engine.name} comes back on its port after a pause or a kill`, async () => {
     const own = await startOwnEngine(engine);
     try {
       await eventually(() => engine.answers(own.port), { message: "it answers once it is started" });

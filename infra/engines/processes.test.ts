@@ -48,7 +48,7 @@ const program = (changes: Partial<WantedProgram>): WantedProgram => ({
   ...changes,
 });
 
-test("a program that is there and new enough is fine, the first of its names that is there counts", async () => {
+test("a program is fine if the first of its names found is new enough", async () => {
   const [finding] = await examine([program({ names: ["no-such-program", "node"], oldest: "20" })]);
   assert.equal(finding?.state, "ok");
   assert.equal(finding.command, "node");

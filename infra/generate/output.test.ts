@@ -10,7 +10,7 @@ import { remember } from "./remember.ts";
 const base = await mkdtemp(join(tmpdir(), "signalbox-output-"));
 after(() => rm(base, { recursive: true }));
 
-test("a missing or edited generated file is listed, and is written again", async () => {
+test("a missing or edited generated file is listed until it is rewritten", async () => {
   const output = new Map([
     ["one/a.json", "a\n"],
     ["one/deep/b.json", "b\n"],
@@ -24,7 +24,7 @@ test("a missing or edited generated file is listed, and is written again", async
   assert.equal(await readFile(join(base, "one/a.json"), "utf8"), "a\n");
 });
 
-test("a file that ends in .br is kept compressed, and compared by what it holds", async () => {
+test("a .br file is stored compressed but compared by its content", async () => {
   const output = new Map([["kept.json.br", "a".repeat(10_000)]]);
   await writeOutput(output, [], base);
   assert.ok((await readFile(join(base, "kept.json.br"))).length < 100);
@@ -32,7 +32,7 @@ test("a file that ends in .br is kept compressed, and compared by what it holds"
   assert.deepEqual(await compareOutput(new Map([["kept.json.br", "b"]]), [], base), ["kept.json.br"]);
 });
 
-test("a file that is no longer generated is listed, and is removed from a folder of generated files only", async () => {
+test("a file no longer generated is removed, from folders of generated files only", async () => {
   await writeOutput(new Map([["two/old.json", "old\n"]]), ["two"], base);
   const output = new Map([["two/new.json", "new\n"]]);
   assert.deepEqual(await compareOutput(output, [], base), ["two/new.json"]);
@@ -43,7 +43,7 @@ test("a file that is no longer generated is listed, and is removed from a folder
 const folder = await mkdtemp(join(tmpdir(), "signalbox-remember-"));
 after(() => rm(folder, { recursive: true }));
 
-test("a text is made again when an input or a source of it changes, and only then", async () => {
+test("a text is made again only when an input or source changes", async () => {
   const source = join(folder, "source.ts");
   await writeFile(source, "one");
   let made = 0;
@@ -61,7 +61,7 @@ test("what could not be made is not remembered", async () => {
   assert.equal(await remember({ ...recipe, make: async () => "yes" }, folder), "yes");
 });
 
-test("each column of a model has its domain name and its PostgreSQL type; relations are none", () => {
+test("columns, unlike relations, have a domain name and a PostgreSQL type", () => {
   const schema = `
 /// A parcel.
 model Parcel {

@@ -36,7 +36,7 @@ for (const [what, [from, to]] of Object.entries(breaking))
     assert.notDeepEqual(await found(from, to), []);
   });
 
-test("additions, and removals a year after the deprecation, break no client", async () => {
+test("additions, or removals a year after deprecation, break no client", async () => {
   assert.deepEqual(await found("b: String!", "b: String! c(first: Int): E!"), []);
   assert.deepEqual(await found("{ a: Int }", "{ a: Int b: Int }"), []);
   assert.deepEqual(await found(', y: Int @deprecated(reason: "Since 2025-11-22. Use x.")', ""), []);

@@ -64,7 +64,7 @@ describe("the topics on a broker with principals", () => {
     await assert.rejects(worker.lag("images.facts", ["signalbox.image-render.v1"]), /[Aa]uthoriz/, "nor its group");
   });
 
-  test("another team reads the topics that it was given, in groups of its own, and no others", async () => {
+  test("another team reads only its topics, in groups of its own", async () => {
     const given = await topics("reader", "my-team", "signalbox.account.v1");
     assert.deepEqual([given.code, given.stderr], [0, ""]);
     const team = await openEventLog(kafka.urlOf("my-team"), { clientId: "my-team", log, metrics, clock });
@@ -88,14 +88,14 @@ describe("the topics on a broker with principals", () => {
     }
   });
 
-  test("a watcher sees how far each group is, and can do nothing", async () => {
+  test("a watcher can only read how far each group is", async () => {
     const exporter = await as("exporter");
     await exporter.lag("images.facts", ["signalbox.image-render.v1"]);
     await exporter.lag("image-worker.jobs", ["signalbox.image-render.v1"]);
     await assert.rejects(exporter.publish(record("signalbox.access.v1")), /[Aa]uthoriz/);
   });
 
-  test("a right that is not in the table is reported, and removed", async () => {
+  test("a right outside the table is reported, then removed", async () => {
     const admin = await as("account").then(() =>
       openEventLog(kafka.url, { clientId: "operator", log, metrics, clock }),
     );
@@ -112,7 +112,7 @@ describe("the topics on a broker with principals", () => {
     assert.equal((await topics("check", principals)).code, 0);
   });
 
-  test("replication factors are set where a broker can, and reported where an operator has to move replicas", async () => {
+  test("replication settings that a broker can change are applied; moving replicas is left to an operator", async () => {
     const answer = await topics("--events.topics.replication-factor=3", "--events.topics.min-insync-replicas=2");
     assert.equal(answer.code, 1);
     assert.match(answer.stderr, /signalbox\.access\.v1: has 1 copies instead of 3/);

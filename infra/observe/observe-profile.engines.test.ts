@@ -72,13 +72,13 @@ for (const { file, folder, scraped, exporters, alerts: own } of deployments) {
     });
     const job = (name: string) => jobs.find(({ job_name }) => job_name === name) ?? assert.fail(`no job ${name}`);
 
-    test("Prometheus accepts its configuration and rules, and its container has them", async () => {
+    test("Prometheus accepts the configuration mounted in its container", async () => {
       await run("promtool", ["check", "config", at(join(folder, "prometheus.yml"))]);
       const mounted = mountsOf(services.prometheus).find(({ target }) => target === "/etc/prometheus");
       assert.equal(mounted?.source, `./${folder}`);
     });
 
-    test("every service is scraped, and nothing that does not exist", async () => {
+    test("Prometheus scrapes every service, but no target that does not exist", async () => {
       const { alerting } = await read(join(folder, "prometheus.yml"));
       assert.deepEqual(targetsOf(job("signalbox")).toSorted(), scraped.map((name) => `${name}:8081`).toSorted());
       for (const target of [...jobs, ...alerting.alertmanagers].flatMap(targetsOf)) {
@@ -87,17 +87,20 @@ for (const { file, folder, scraped, exporters, alerts: own } of deployments) {
       }
     });
 
-    test("every job is looked at by an alert, and the probe asks for every area behind the edge", () => {
+    test("every job is looked at by an alert", () => {
       const expressions = own.map(({ expr }) => expr).join("\n");
       for (const { job_name } of jobs) {
         // The watch's own parts: whether they answer.
         const isOwn = ["collector", "alertmanager", "prometheus"].includes(job_name);
         assert.ok(isOwn || expressions.includes(`job="${job_name}"`), `no alert looks at ${job_name}`);
       }
+    });
+
+    test("the probe asks for every area behind the edge", () => {
       assert.deepEqual(areasOf(targetsOf(job("probe"))), areas);
     });
 
-    test("every rule is there that looks at something which is scraped, and no other", async () => {
+    test("the rules are exactly those that look at something scraped", async () => {
       const { groups } = await read(join(folder, "rules.yml"));
       const rules: { alert?: string }[] = groups.flatMap(({ rules: some }: { rules: [] }) => some);
       const names = rules.flatMap(({ alert }) => alert ?? []);
@@ -136,12 +139,14 @@ for (const { file, folder, scraped, exporters, alerts: own } of deployments) {
       assert.ok(targets.some(({ exemplar }) => exemplar));
     });
 
-    test("the mounted files exist, and no container is reachable from outside of this machine", () => {
-      for (const [name, container] of Object.entries(services)) {
-        for (const { source } of mountsOf(container))
-          if (source.startsWith("./")) assert.ok(existsSync(at(source)), source);
-        for (const port of container.ports ?? []) assert.match(port, /^127\.0\.0\.1:/, name);
-      }
+    test("the mounted files exist", () => {
+      for (const { source } of Object.values(services).flatMap(mountsOf))
+        if (source.startsWith("./")) assert.ok(existsSync(at(source)), source);
+    });
+
+    test("no container is reachable from outside of this machine", () => {
+      for (const [name, { ports = [] }] of Object.entries(services))
+        for (const port of ports) assert.match(port, /^127\.0\.0\.1:/, name);
     });
 
     test("`docker compose up` alone starts none of it", () => {
@@ -161,7 +166,7 @@ function mountsOf(container: Container | undefined): { source: string; target: s
 }
 
 describe("what every deployment shares", () => {
-  test("every alert has a receiver: pages and the watchdog apart from tickets", async () => {
+  test("every alert has a receiver: pager, tickets or watchdog", async () => {
     const { route, receivers } = await read("infra/observe/alertmanager/alertmanager.yml");
     const config = at("infra/observe/alertmanager/alertmanager.yml");
     await run("amtool", ["check-config", config]);

@@ -175,7 +175,7 @@ test("what npm says is shown where nobody foresaw it", async () => {
   assert.match(output, /npm error something odd\n\nThe set-up failed: npm install ended with 7\.\n$/);
 });
 
-test("while npm works the screen shows what, how far and how long, and is never silent for more than 3 s", async () => {
+test("the screen reports progress at least every 3 s while npm works", async () => {
   const clone = await cloneTasks("slow");
   const lock = { packages: { "node_modules/one": {}, "node_modules/two": {}, "node_modules/dev": { dev: true } } };
   await writeFile(join(clone, "package-lock.json"), JSON.stringify(lock));
@@ -188,7 +188,7 @@ test("while npm works the screen shows what, how far and how long, and is never 
   assert.ok(silentMs < 3_000, `${silentMs} ms`);
 });
 
-test("--help says what a task does, its options and an example, before anything is installed", async () => {
+test("--help explains a task, with an example, before anything is installed", async () => {
   const clone = await cloneTasks("help");
   const scripts = { start: "exec node infra/tasks/run.mjs infra/embedded/start.ts" };
   await writeFile(join(clone, "package.json"), JSON.stringify({ type: "module", scripts }));
@@ -200,7 +200,7 @@ test("--help says what a task does, its options and an example, before anything 
   assert.deepEqual(await readdir(clone), ["infra", "package.json"], "nothing was installed");
 });
 
-test("a generated file that is gone is made again, and nothing is when all are there", async () => {
+test("files are generated only when one is missing", async () => {
   const clone = await cloneTasks("generating");
   const env = await fakeNpm("willing-npm", "exit 0");
   await mkdir(join(clone, "infra/generate"));

@@ -25,15 +25,21 @@ const {
 } = await import(path);
 const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 
-test("every script of package.json is a task, and every task a script", () => {
+test("the tasks are exactly the scripts of package.json", () => {
   assert.deepEqual(tasks.map(({ name }) => name).sort(), Object.keys(scripts).sort());
 });
 
-test("the list and the help of each task fit a screen of 80 columns, and each has an example that runs it", () => {
-  for (const { name } of tasks) assert.match(taskList(), new RegExp(`^ {2}npm (run )?${name} `, "m"));
+test("the list and the help of each task fit a screen of 80 columns", () => {
   for (const text of [taskList(), ...tasks.map(taskHelp)]) {
     for (const line of text.split("\n")) assert.ok(line.length <= 80, line);
   }
+});
+
+test("the list has every task", () => {
+  for (const { name } of tasks) assert.match(taskList(), new RegExp(`^ {2}npm (run )?${name} `, "m"));
+});
+
+test("every task has an example that runs it", () => {
   for (const task of tasks) assert.match(task.example, new RegExp(`^npm (run )?${task.name}( -- |$)`));
 });
 
@@ -43,7 +49,7 @@ function runTests(...argv: string[]) {
   return spawnSync(process.execPath, ["infra/tasks/test.ts", ...argv], { cwd: root, encoding: "utf8", env });
 }
 
-test("a part of the tests runs without engines and checks, and options reach the runner", () => {
+test("options reach the runner of a test part, which starts no engines or checks", () => {
   const one = "a reservation ends by itself";
   const { status, stdout, stderr } = runTests("infra/engines/processes.test.ts", `--test-name-pattern=${one}`);
   assert.equal(status, 0, stdout + stderr);

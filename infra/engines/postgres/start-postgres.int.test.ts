@@ -45,7 +45,7 @@ for (const [how, send] of [
   ["Ctrl-C to the whole process group", (child: TestProcess) => child.signalGroup("SIGINT")],
   ["SIGTERM", (child: TestProcess) => child.signal("SIGTERM")],
 ] as const) {
-  test(`${how} leaves the database to the drain and stops it as the last thing`, async () => {
+  test(`${how} stops the database only after the drain`, async () => {
     const { child, pid } = await start(await freshFolder());
     send(child);
     assert.deepEqual(await child.exited, { code: 0, signal: null });
@@ -67,7 +67,7 @@ test("after kill -9 the next start takes over the running server with its data",
   assert.equal((await next.child.exited).code, 0);
 });
 
-test("after kill -9 of starter and server the next start recovers the data", async () => {
+test("data survive kill -9 of the server and its starter", async () => {
   const folder = await freshFolder();
   const killed = await start(folder);
   await query(killed.url, "CREATE TABLE kept AS SELECT 42 AS answer");
@@ -115,7 +115,7 @@ test("a start cut off while it wrote its name is no owner, at whatever byte", as
   }
 });
 
-test("a server whose password is lost gets another one and keeps its data", async () => {
+test("a server whose password is lost keeps its data under a new one", async () => {
   const folder = await freshFolder();
   let server = await startPostgres({ folder, durable: false });
   await query(server.url("postgres"), "CREATE TABLE kept AS SELECT 42 AS answer");
@@ -130,7 +130,7 @@ test("a server whose password is lost gets another one and keeps its data", asyn
   await server.stop();
 });
 
-test("a server is stopped at once, and so without a fault when it has ended already", async () => {
+test("stopping at once is harmless once the server has ended", async () => {
   const server = await startPostgres({ folder: await freshFolder(), durable: false });
   server.stopAtOnce();
   await eventually(() => !existsSync(join(server.folder, "data", "postmaster.pid")));
@@ -159,7 +159,7 @@ test("a second process is refused while the first one lives", async () => {
   assert.equal((await first.child.exited).code, 0);
 });
 
-test("data of a newer PostgreSQL are refused by name and version, and left alone", async () => {
+test("a start refuses the data of a newer PostgreSQL without touching them", async () => {
   const folder = await freshFolder();
   await mkdir(join(folder, "data"));
   await writeFile(join(folder, "data", "PG_VERSION"), "99\n");
@@ -183,7 +183,7 @@ test("connections need the generated password", async () => {
   }
 });
 
-test("statements go by a Unix socket that nobody else can reach, and by TCP where its path would be too long", async () => {
+test("statements go by a private Unix socket, or by TCP where its path would be too long", async () => {
   const folder = await freshFolder();
   for (const [where, address] of [
     [folder, null],

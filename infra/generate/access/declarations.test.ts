@@ -40,7 +40,7 @@ test("every operation has a unique id", () => {
   );
 });
 
-test("operations in both have the same name: mutations are its changes, fields of the root and lists are its reads", async () => {
+test("an operation has the same name in REST as in the graph", async () => {
   const graph = await graphNames();
   assert.ok(graph.mutations.length > 15 && graph.reads.length > 8, JSON.stringify(graph));
   const idsOf = (isRead: boolean) =>
@@ -111,7 +111,7 @@ function objectOf(rules: unknown): z.ZodObject | null {
   return rules instanceof z.ZodPipe ? (objectOf(rules.in) ?? objectOf(rules.out)) : null;
 }
 
-test("every input of the graph has the members of the REST body, and requires at least the same", async () => {
+test("every graph input has the members of the REST body, requiring at least the same", async () => {
   assert.ok(mutationFields.length > 10, `only ${mutationFields.length} operations were found`);
   for (const { service, name, operation } of mutationFields) {
     const rules = membersOfRules(operation);
@@ -154,7 +154,7 @@ const withoutRoute = [
 
 const writes = (await Promise.all((await serviceDoors()).map(writesOf))).flat();
 
-test("every route and mutation that writes declares its audit entry, or the reason why it leaves none", () => {
+test("every write declares its audit entry, or why it leaves none", () => {
   const silent = writes.filter(({ actions, unaudited }) => actions.length === 0 && !unaudited?.trim());
   assert.deepEqual(silent, [], "add `audit` to the declaration, and the action to the table of contracts");
   assert.ok(writes.length > 50, `only ${writes.length} writes were found`);
@@ -192,7 +192,7 @@ async function pairs() {
   );
 }
 
-test("an operation of both edges has the same guards and the same audit on each", async () => {
+test("an operation has the same guards and audit on both edges", async () => {
   const found = await pairs();
   assert.ok(found.length > 40, `only ${found.length} pairs were found`);
   for (const { name, graph, rest } of found) assert.deepEqual(graph, rest, name);

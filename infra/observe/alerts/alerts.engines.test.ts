@@ -460,7 +460,7 @@ test("the quiet day has something to look at for every alert", () => {
       assert.ok(names.includes(metric), `${name}: ${metric}`);
 });
 
-test("no alert fires in a quiet day and night with one failed request", async () => {
+test("no alert fires in a quiet 24 hours with one failed request", async () => {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-rules-"));
   try {
     await writeFile(join(folder, "all.rules.yml"), rulesFile());
@@ -479,7 +479,7 @@ test("no alert fires in a quiet day and night with one failed request", async ()
   }
 });
 
-test("every alert fires in its cases, and stays silent in the others", async () => {
+test("every alert fires in exactly its cases", async () => {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-rules-"));
   try {
     const files = await Promise.all(
@@ -512,7 +512,7 @@ test("alerts use existing metrics", () => {
   }
 });
 
-test("every rule names the job of what it looks at, and what is a share has a least number", () => {
+test("every rule names the job of what it looks at", () => {
   const { groups } = parse(rulesFile());
   const rules: { alert?: string; record?: string; expr: string }[] = groups.flatMap(
     ({ rules: some }: { rules: [] }) => some,
@@ -525,6 +525,9 @@ test("every rule names the job of what it looks at, and what is a share has a le
     for (const selector of (selectors ?? []).filter((one) => !/^signalbox:|ingress="signalbox"/.test(one)))
       assert.match(selector, /job=/, `${alert ?? record}: ${selector}`);
   }
+});
+
+test("an alert on a share needs a least number", () => {
   const shares = thresholdAlerts.filter(({ expr }) => /rate\([^/]*\)\s*\/\s*sum/.test(expr));
   assert.deepEqual(
     shares.map(({ name }) => name),
@@ -533,7 +536,7 @@ test("every rule names the job of what it looks at, and what is a share has a le
   for (const { name, expr } of shares) assert.match(expr, />= \d+$/, name);
 });
 
-test("every alert links its runbook and a dashboard that shows what it looks at, at the addresses of the deployment", async () => {
+test("every alert links its runbook and its dashboard, at the addresses of the deployment", async () => {
   const { groups } = parse(rulesFile());
   const rules = groups
     .flatMap(({ rules: some }: { rules: object[] }) => some)
@@ -556,9 +559,13 @@ test("every alert links its runbook and a dashboard that shows what it looks at,
   ]);
 });
 
-test("every panel says what it shows, and a panel with an alert has its bound as a line", () => {
-  const panels = boards.flatMap(({ rows }) => rows).flatMap(({ panels: some }) => some);
+const panels = boards.flatMap(({ rows }) => rows).flatMap(({ panels: some }) => some);
+
+test("every panel says what it shows", () => {
   for (const panel of panels) assert.notEqual(descriptionOf(panel), "", panel.title);
+});
+
+test("a panel with an alert has its bound as a line", () => {
   const bounds = new Map(panels.flatMap((panel) => (panel.alert ? [[panel.alert, boundOf(panel)]] : [])));
   assert.deepEqual(Object.fromEntries(bounds), {
     OutboxStuck: 60,
