@@ -59,7 +59,7 @@ export function accessStatesContract(adapter: string, urlOf: () => Promise<strin
       assert.equal(heard.filter((id) => id === account).length, 2);
     });
 
-    test("an unreadable record is skipped and reported, and the next one counts", async () => {
+    test("an unreadable record is reported without stopping the reader", async () => {
       const { states, context } = await openReader(url);
       await states.caughtUp;
       const account = randomId("acc");

@@ -25,7 +25,7 @@ import { createTokenVerifier } from "./token-verifier.ts";
 
 accessStatesContract("PostgreSQL", postgresUrl);
 
-test("while the log is away, the last states stay and count as outdated", async () => {
+test("an outage of the log leaves the last states, counted as outdated", async () => {
   const url = await postgresUrl();
   const proxy = await createTcpProxy({ port: Number(new URL(url).port) });
   closes.push(proxy.close);

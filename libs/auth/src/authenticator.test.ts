@@ -49,7 +49,7 @@ const away = (): never => {
   throw new AppError("unavailable", "away", { retryAfterSeconds: 2 });
 };
 
-test("a credential is resolved once for all concurrent and later requests", async () => {
+test("a credential is resolved once, however many requests carry it", async () => {
   const { authenticate, world } = given();
   await Promise.all(Array.from({ length: 50 }, () => authenticate(credential)));
   await authenticate(credential);
@@ -75,7 +75,7 @@ test("every credential is refused before the access states are read", async () =
   assert.equal(world.asked, 0);
 });
 
-test("a mistyped API key costs no look-up, and is told as mistyped", async () => {
+test("a mistyped API key is refused as mistyped without a look-up", async () => {
   const { authenticate, world } = given();
   await assert.rejects(authenticate({ kind: "api-key", value: `${createApiKey("dev")}x` }), unauthorized);
   const key = createApiKey("dev");
@@ -130,7 +130,7 @@ test("a revoked credential is refused although it is remembered", async () => {
   await assert.rejects(authenticate(credential), unauthorized);
 });
 
-test("a principal is remembered without a question, and no longer than it is admitted without one", async () => {
+test("a principal is remembered only as long as it would be admitted without a question", async () => {
   const { authenticate, remembered, world } = given();
   assert.equal(remembered(credential), null, "never seen");
   world.answer = () => principalOf({ state: "active", epoch: 1 }, new Date(world.clock.nowMs() + minutes(2)));
@@ -189,7 +189,7 @@ test("while the state topic is read, account is not asked again", async () => {
   assert.equal(world.asked, 1);
 });
 
-test("with state topic and account away, remembered principals keep working and account is asked rarely", async () => {
+test("remembered principals keep working, with few questions, while state topic and account are away", async () => {
   const { authenticate, world } = given();
   await authenticate(credential);
   [world.heardMsAgo, world.answer] = [seconds(60), away];
@@ -203,7 +203,7 @@ test("with state topic and account away, remembered principals keep working and 
   assert.equal(world.asked, 3);
 });
 
-test("signing out everywhere ends every token issued up to that second, and no later one", async () => {
+test("signing out everywhere ends exactly the tokens issued up to that second", async () => {
   const { authenticate, world } = given();
   const signedOutMs = Date.parse("2026-01-01T10:00:00.300Z");
   const issued = (issuedAtMs?: number) => () => {
@@ -267,7 +267,7 @@ test("the use of a key is reported to the source every minute, of a person's tok
   }
 });
 
-test("while account is away, known principals keep working and unseen credentials are unavailable", async () => {
+test("while account is away only known principals are admitted", async () => {
   const { authenticate, world } = given();
   await authenticate(credential);
   world.answer = away;
@@ -278,7 +278,7 @@ test("while account is away, known principals keep working and unseen credential
   await assert.rejects(authenticate({ kind: "bearer", value: "unseen" }), unavailable);
 });
 
-test("a refusal is remembered for a short time and then resolved again", async () => {
+test("a refusal is remembered for a short time only", async () => {
   const { authenticate, world } = given();
   world.answer = () => {
     throw new AppError("unauthorized", "no");

@@ -44,7 +44,7 @@ for (const [what, headers] of Object.entries({
   });
 }
 
-test("the digest of a credential hides it and differs for each kind of credential", () => {
+test("a digest depends on the kind of credential, without showing the secret", () => {
   const digest = digestCredential({ kind: "bearer", value: "sbx_secret" });
   assert.equal(digest, digestCredential({ kind: "bearer", value: "sbx_secret" }));
   for (const kind of ["api-key", "basic"] as const) {
@@ -53,7 +53,7 @@ test("the digest of a credential hides it and differs for each kind of credentia
   assert.doesNotMatch(digest, /secret/);
 });
 
-test("a new key has the published shape and passes its own check digits", () => {
+test("a new key has the published shape with valid check digits", () => {
   const key = createApiKey("live");
   assert.match(key, /^sbx_live_[0-9A-Za-z]{36}$/);
   assert.deepEqual(parseApiKey(key), { environment: "live", hint: key.slice(0, 13) });
@@ -64,7 +64,7 @@ test("the check digits of a key are the CRC32 that scanners can compute offline"
   assert.equal(parseApiKey("sbx_dev_0000000000000000000000000000000zsXXR"), null);
 });
 
-test("the page for secret scanners shows the real expression, steps and test vector", async () => {
+test("the page for secret scanners is true to the keys we issue", async () => {
   const page = await readFile(new URL("../../../docs/how-to/find-leaked-keys.md", import.meta.url), "utf8");
   const cellOf = (step: string) => new RegExp(`^\\| ${step} \\| \`(.+)\` \\|$`, "m").exec(page)?.[1] ?? "";
   const expression = new RegExp(/^\\bsbx.*$/m.exec(page)?.[0] ?? "nothing", "g");
@@ -88,7 +88,7 @@ test("one wrong character anywhere in a key is noticed before any look-up", () =
   assert.equal(parseApiKey(key.replace("sbx_dev_", "sbx_live_")), null);
 });
 
-test("two keys are never the same, and neither are their digests", () => {
+test("two keys differ, as do their digests", () => {
   const [one, other] = [createApiKey("dev"), createApiKey("dev")];
   assert.notEqual(one, other);
   assert.equal(sameDigest(digestApiKey(one), digestApiKey(one)), true);

@@ -57,7 +57,7 @@ test("a token of another issuer arrives with its issue time", async () => {
   assert.deepEqual(await client.resolve(credential), issued);
 });
 
-test("a blocked account arrives with the time and the reason of the change", async () => {
+test("a blocked account arrives with its state change, reason included", async () => {
   const stateChange = { atMs: 1_700_000_000_000, reason: "Unpaid." };
   const blocked: Principal = { ...principal, state: "suspended", stateChange };
   const { client } = await given((_request, response) => response.end(JSON.stringify(answerFromPrincipal(blocked))));
@@ -94,7 +94,7 @@ for (const status of [401, 404, 500, 503]) {
   });
 }
 
-test("a hanging account service is abandoned and not asked again for a second", async () => {
+test("a hanging account service is left alone for a second", async () => {
   let asked = 0;
   const { client, clock } = await given((_request, response) => {
     asked++;

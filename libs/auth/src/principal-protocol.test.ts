@@ -18,7 +18,7 @@ const session = (endpointIds: readonly string[] | null, state: Principal["state"
 const { portal: _, ...rest } = session(null);
 const person: Principal = rest;
 
-test("a portal session crosses the network with its endpoints, and a principal without one stays without", () => {
+test("a principal crosses the network unchanged, with or without a portal session", () => {
   for (const principal of [session(["whe_1"]), session(null), person]) {
     const wire = PrincipalAnswer.parse(JSON.parse(JSON.stringify(answerFromPrincipal(principal))));
     assert.deepEqual(principalFromAnswer(wire), principal);

@@ -25,7 +25,7 @@ test("the token of a limited application has no scopes but those that it names",
   assert.deepEqual(scopesOf({}, { named_scopes_only: "true" }), [...scopesOfRole("owner")].sort());
 });
 
-test("scopes are read from scope as words and from scp as words or a list", () => {
+test("scopes are read from scope as words, from scp as words or a list", () => {
   assert.deepEqual(scopesOf({}, { scope: "openid images:read account:read" }), ["account:read", "images:read"]);
   assert.deepEqual(scopesOf({}, { scp: "images:read" }), ["images:read"]);
   assert.deepEqual(scopesOf({}, { scp: ["images:read", 7, null] }), ["images:read"]);

@@ -35,7 +35,7 @@ const refused = (error: unknown) => isAppError(error) && error.code === "unautho
 const unavailable = (error: unknown) => isAppError(error) && error.code === "unavailable";
 const secondsFromNow = (count: number) => Math.floor(Date.now() / 1000) + count;
 
-test("a valid token yields subject, expiry and sign-in time", async () => {
+test("a valid token yields subject, scopes, expiry and sign-in time", async () => {
   const { verify } = given();
   const exp = secondsFromNow(300);
   const token = await verify(

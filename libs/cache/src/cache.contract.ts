@@ -12,7 +12,7 @@ export function cacheContract(adapter: string, caches: () => { cache: Cache; oth
   const fresh = () => ({ ...caches(), key: randomUUID() });
 
   describe(`cache in ${adapter}`, () => {
-    it("returns the stored bytes, text and binary, also empty", async () => {
+    it("returns text, bytes or an empty value as stored", async () => {
       const { cache, key } = fresh();
       for (const value of ["text ✓", Buffer.from([0, 255, 10]), ""]) {
         await cache.set(key, value, soon);
@@ -62,7 +62,7 @@ export function cacheContract(adapter: string, caches: () => { cache: Cache; oth
       await eventually(async () => (await cache.increment(key, 0, soon)) === 0);
     });
 
-    it("a counter and a value of one name are separate, and delete removes both", async () => {
+    it("a counter is separate from the value of its name until delete removes both", async () => {
       const { cache, key } = fresh();
       await cache.set(key, "text", soon);
       assert.equal(await cache.increment(key, 1, soon), 1);
@@ -70,7 +70,7 @@ export function cacheContract(adapter: string, caches: () => { cache: Cache; oth
       assert.deepEqual([await cache.get(key), await cache.increment(key, 1, soon)], [null, 1]);
     });
 
-    it("grants a lease to one of many, and to the next once it is released", async () => {
+    it("grants a lease to one of many until it is released", async () => {
       const { cache, other, key } = fresh();
       const tries = await Promise.all(
         [cache, other, cache, other].map((each) => each.lease(key, { durationMs: 60_000 })),
@@ -81,7 +81,7 @@ export function cacheContract(adapter: string, caches: () => { cache: Cache; oth
       assert.notEqual(await other.lease(key, { durationMs: 60_000 }), null);
     });
 
-    it("a lease expires, tokens grow, and the old holder cannot release the new one's", async () => {
+    it("an expired lease passes on with a higher token, which the old holder cannot release", async () => {
       const { cache, other, key } = fresh();
       const first = await cache.lease(key, { durationMs: 50 });
       const second = await eventually(() => other.lease(key, { durationMs: 60_000 }));
@@ -107,7 +107,7 @@ export function cacheContract(adapter: string, caches: () => { cache: Cache; oth
       assert.ok((after?.resetMs ?? 0) > 0 && (after?.resetMs ?? 0) <= 60_000);
     });
 
-    it("returns the remainder and grants again in the next window", async () => {
+    it("reports what remains of a window, until the next one grants afresh", async () => {
       const { cache, key } = fresh();
       const short = { limit: 10, windowMs: 300 };
       const first = await cache.takeShares(key, { wanted: 8, ...short });

@@ -30,7 +30,7 @@ test("concurrent requests for a value read it once, until it is changed", async 
   assert.equal(await copies.find("one"), "one, read 2");
 });
 
-test("a read that started before a change and ends after it is not cached", async () => {
+test("a read that overlaps a change is not cached", async () => {
   const slow = Promise.withResolvers<string>();
   const answers = [slow.promise, Promise.resolve("new")];
   const copies = new Copies(() => answers.shift() ?? Promise.resolve(null), limits);
@@ -57,7 +57,7 @@ test("a value counts as the copy from its read until a change, also one during t
   assert.equal(copies.holds("one", second), false);
 });
 
-test("a copy in use is read again before it expires, and stays the same value until something changes", async () => {
+test("a copy in use is refreshed before it expires, replaced only by a different value", async () => {
   const [first, other] = [{ name: "one" }, { name: "other" }];
   const answers: (object | null | Error)[] = [first, { name: "one" }, new Error("away"), other, null];
   let reads = 0;
@@ -117,14 +117,14 @@ it("evicts the least recently used first when it is full", () => {
   assert.deepEqual(value(store, ["a", "b", "c", "d"]), ["a", null, "c", "d"]);
 });
 
-it("never exceeds its bound, for any values and replacements", () => {
+it("never exceeds its bound, for any values or replacements", () => {
   const store = new LruStore<string>(10_000, createManualClock());
   for (let turn = 0; turn < 1_000; turn++) store.set(`key ${turn % 50}`, "x", bytes((turn * 37) % 3_000));
   const held = Array.from({ length: 50 }, (_, key) => store.get(`key ${key}`)).filter((found) => found !== undefined);
   assert.ok(held.length > 0 && held.length <= 100);
 });
 
-it("does not store an entry that exceeds the bound alone, and then removes the old value", () => {
+it("drops the old value when its replacement alone exceeds the bound", () => {
   const store = new LruStore<string>(1_000, createManualClock());
   store.set("a", "old", bytes(10));
   store.set("b", "b", bytes(10));

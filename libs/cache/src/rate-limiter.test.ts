@@ -24,7 +24,7 @@ function arrange(
   return { clock, cache, limiter: limiterOf(), other: limiterOf() };
 }
 
-it("allows the limit in a window and refuses the rest, with the values of the header", async () => {
+it("allows exactly the limit in a window, as its header values say", async () => {
   const { limiter, clock } = arrange({ limit: 3 });
   assert.deepEqual(limiter.take("a"), { allowed: true, limit: 3, remaining: 2, resetSeconds: 60 });
   await settled();
@@ -79,7 +79,7 @@ it("reads the cache once for many requests", async () => {
   assert.ok(asked <= 25, `${asked} reads for 5,000 requests`);
 });
 
-it("weighs requests by their cost, and a refused one costs nothing", async () => {
+it("weighs requests by cost, refused ones at nothing", async () => {
   const { limiter } = arrange({ limit: 10 });
   assert.equal(limiter.take("a", 8).allowed, true);
   await settled();
@@ -92,7 +92,7 @@ it("keys are independent", () => {
   assert.deepEqual([limiter.take("a").allowed, limiter.take("b").allowed], [true, true]);
 });
 
-it("without a cache it limits locally, and retries only now and then", async () => {
+it("limits locally while the cache is away, retrying only rarely", async () => {
   let asked = 0;
   const away = {
     takeShares: async () => {
@@ -137,7 +137,7 @@ it("holds a bounded number of keys", () => {
   assert.equal(limiter.take("key 0").allowed, true, "the oldest are forgotten here");
 });
 
-test("services of a process share one allowance, with a cache of their own each and limits that differ", async () => {
+test("services of a process share one allowance, whatever their caches or limits", async () => {
   const clock = createManualClock();
   const limiters = createRateLimiters(clock);
   const ofService = (limit: number) =>

@@ -30,7 +30,7 @@ async function assertWorksWithout(): Promise<void> {
   assert.equal(await cache.takeShares("key", { wanted: 1, limit: 10, windowMs: 1_000 }), null);
 }
 
-it("a Redis that dies is away within one call, and up again when it is back", async () => {
+it("a Redis that dies is away within one call until it is back", async () => {
   await cache.set("key", "value", soon);
   await engine.kill();
   await eventually(() => cache.state === "away");
@@ -43,7 +43,7 @@ it("a Redis that dies is away within one call, and up again when it is back", as
   assert.equal(String(await cache.get("key")), "again");
 });
 
-it("a Redis that hangs costs one timeout, not one for each call, and is used again afterwards", async () => {
+it("a Redis that hangs costs one timeout until it is back", async () => {
   await engine.pause();
   await Promise.all(Array.from({ length: 20 }, () => cache.get("key")));
   assert.equal(cache.state, "away");
@@ -78,7 +78,7 @@ it("a release during an outage of Redis does not throw", async () => {
   await lease?.release();
 });
 
-it("limits locally during an outage of Redis, and shared again afterwards", async () => {
+it("an outage of Redis makes limits local until it ends", async () => {
   const limiterOf = (each: Cache) =>
     createRateLimiter({ cache: each, clock: context.clock, policy: { name: "api", limit: 10, windowMs: 60_000 } });
   const other = await openCache({ url: engine.url, ...context, commandTimeoutMs });
@@ -99,7 +99,7 @@ it("limits locally during an outage of Redis, and shared again afterwards", asyn
   await eventually(() => !second.take("shared").allowed, { message: "the other instance sees that nothing is left" });
 });
 
-it("opens during an outage of Redis, and logs its end", async () => {
+it("a cache opened while Redis is away comes up with it", async () => {
   await engine.kill();
   const late = await openCache({ url: engine.url, ...context, commandTimeoutMs });
   assert.equal(late.state, "away");

@@ -47,7 +47,7 @@ const limited: Answer = { status: 429, headers: { "Retry-After": "2" }, body: {}
 const away: Answer = { status: 503, body: {} };
 const name = { body: { name: "deploy" } };
 
-test("a key or a token comes with every request, and a token is requested each time", async (t) => {
+test("every request carries the API key or a fresh token", async (t) => {
   let asked = 0;
   const token = () => `token-${++asked}`;
   const withToken = await setUp(t, [{ status: 200 }, { status: 200 }], { token });
@@ -61,7 +61,7 @@ test("a key or a token comes with every request, and a token is requested each t
   assert.equal(withKey.received[0]?.request.headers["x-api-key"], "sbx_dev_1");
 });
 
-test("the data of an answer is returned, and a refusal is thrown with its code", async (t) => {
+test("a refusal is thrown with its code, other answers return their data", async (t) => {
   const error = { code: "not_found", message: "There is nothing here.", request_id: "r-1" };
   const { client } = await setUp(t, [
     { status: 200, body: { id: "key_1" } },
@@ -107,7 +107,7 @@ test("a harmless request is repeated through an outage, with longer waits", asyn
   assert.deepEqual(waits, [250, 500]);
 });
 
-test("a change is repeated only with an Idempotency-Key, and with the same one", async (t) => {
+test("a change is repeated only under the same Idempotency-Key", async (t) => {
   const bare = await setUp(t, [away]);
   const body = { ...name.body, scopes: ["images:read" as const] };
   assert.equal((await bare.client.POST("/api/account/api-keys", { body })).response.status, 503);
@@ -120,11 +120,13 @@ test("a change is repeated only with an Idempotency-Key, and with the same one",
   assert.deepEqual(keys, [header["Idempotency-Key"], header["Idempotency-Key"]]);
 });
 
-test("the last answer is returned, and one with a long Retry-After at once", async (t) => {
+test("the answer to the last try is returned", async (t) => {
   const stubborn = await setUp(t, [away, away, away, { status: 200 }]);
   assert.equal((await stubborn.client.GET("/api/account")).response.status, 503);
   assert.equal(stubborn.received.length, 3);
+});
 
+test("an answer with a long Retry-After is returned at once", async (t) => {
   const patient = await setUp(t, [{ ...limited, headers: { "Retry-After": "3600" } }, { status: 200 }]);
   assert.equal((await patient.client.GET("/api/account")).response.status, 429);
   assert.deepEqual(patient.waits, []);

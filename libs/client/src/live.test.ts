@@ -61,7 +61,7 @@ test("a broken connection resumes after the last cursor, that of a ping included
   );
 });
 
-test("a reader is told of every place and of each connection, so that it can show its state and stop anywhere", async (t) => {
+test("a reader is told of every cursor and every connection as they come", async (t) => {
   const answers: Answer[] = [
     streamOf([": cursor c0\nid: c0\n\n", next("c1", "a")], "hang up"),
     { status: 502, body: {} },
@@ -93,7 +93,7 @@ test("a subscription that an instance ends is taken up at the cursor it names", 
   );
 });
 
-test("an end for good is thrown with its code, and a refusal with its own", async (t) => {
+test("an end for good or a refusal is thrown with its code", async (t) => {
   const expired = await openTestClient(t, () => streamOf([next("c1", "a"), failed("CURSOR_EXPIRED")]));
   const all = async (messages: AsyncIterable<unknown>) => {
     for await (const _one of messages);
@@ -114,7 +114,7 @@ test("an end for good is thrown with its code, and a refusal with its own", asyn
   await assert.rejects(all(away.client.subscribe(query)), TypeError, "a first connection that fails is no stream");
 });
 
-test("a signal and the end of the loop close the connection", async (t) => {
+test("a signal or the end of the loop closes the connection", async (t) => {
   const stop = new AbortController();
   const closed: Promise<unknown>[] = [];
   const { client } = await openTestClient(t, () => async (response) => {

@@ -56,7 +56,7 @@ test("a change that the service does not remember is sent once", async (t) => {
   assert.equal(received[0]?.headers["idempotency-key"], undefined);
 });
 
-test("a refusal is thrown with its code, status, request and details", async (t) => {
+test("a refusal is thrown with its code, status and request id", async (t) => {
   const { client } = await openTestClient(t, () => ({ status: 404, body: error("not_found") }));
   await assert.rejects(client.images.get("img_1"), (thrown) => {
     assert.ok(thrown instanceof ApiError);
@@ -66,7 +66,7 @@ test("a refusal is thrown with its code, status, request and details", async (t)
   await assert.rejects(async () => await client.images.list(), { code: "not_found" });
 });
 
-test("a list is gone through as far as it is used, and awaited for its first page", async (t) => {
+test("a list reads pages as its loop uses them, or the first when awaited", async (t) => {
   const { client, received } = await openTestClient(t, ({ url }) => {
     const at = Number(new URL(url, "http://x").searchParams.get("cursor") ?? 1);
     return { body: { items: [{ id: `img_${at}` }], has_more: at < 3, ...(at < 3 && { next_cursor: String(at + 1) }) } };
@@ -93,7 +93,7 @@ test("a resource remembers the entity tag that it was read with", async (t) => {
   assert.equal(etagOf({ ...image }), undefined);
 });
 
-test("bytes are answered as a response, and nothing as undefined", async (t) => {
+test("bytes are answered as a response, an empty body as undefined", async (t) => {
   const { client } = await openTestClient(t, ({ method }) => (response) => {
     if (method === "DELETE") return response.writeHead(204).end();
     return response.writeHead(200, { "content-type": "image/png" }).end("bytes");
@@ -109,7 +109,7 @@ test("an id that would lead to another route is refused before anything is sent"
   assert.equal(received.length, 0);
 });
 
-test("a time limit and a signal end a call, also while it waits for its next try", async (t) => {
+test("a time limit or a signal ends a call, also while it waits to retry", async (t) => {
   const never = () => () => undefined;
   const silent = await openTestClient(t, never);
   await assert.rejects(silent.client.images.get("img_1", { timeoutMs: 20 }), { name: "TimeoutError" });
@@ -128,7 +128,7 @@ test("a time limit and a signal end a call, also while it waits for its next try
   assert.equal(busy.received.length, 1);
 });
 
-test("Retry-After is read as seconds and as a date", async (t) => {
+test("Retry-After is read as seconds or as a date", async (t) => {
   const { client, waits } = await openTestClient(t, (_received, index) => {
     const after = [new Date(Date.now() + 5_000).toUTCString(), "Wed, 21 Oct 2015 07:28:00 GMT"][index];
     return after ? { status: 429, headers: { "Retry-After": after }, body: {} } : { body: {} };

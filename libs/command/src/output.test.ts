@@ -5,7 +5,7 @@ import { createOutput, cut, printable, printableJson, widthOf } from "./output.t
 /** Moves the cursor, sets the title of the window, 8-bit CSI, right-to-left override, a hidden tag, a line separator. */
 const hostile = "a\u001b[2Jb\u001b]0;c\u0007\u009b31m\u202ed\u{e0041}\u2028";
 
-test("text from outside moves no terminal, and shows what it tried", () => {
+test("control characters from outside are shown, not obeyed", () => {
   const shown = printable(hostile);
   assert.doesNotMatch(shown, /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
   assert.equal(shown, "a\\u001b[2Jb\\u001b]0;c\\u0007\\u009b31m\\u202ed\\udb40\\udc41\\u2028");
@@ -20,7 +20,7 @@ test("escaped JSON is the same document", () => {
   }
 });
 
-test("a table keeps its columns with wide characters, and its last column within the terminal", () => {
+test("a table stays aligned within the terminal, wide characters included", () => {
   const written: string[] = [];
   const stdout = { write: (text: string) => written.push(text), isTTY: true, columns: 24 };
   const output = createOutput({ stdout, stderr: stdout, json: false, environment: { NO_COLOR: "1" } });

@@ -16,7 +16,7 @@ async function setUp(t: TestContext) {
   return { path, profiles, add };
 }
 
-test("the file and its folder are for their owner alone, and one that others may read is refused", async (t) => {
+test("the profile file is readable by its owner alone, or refused", async (t) => {
   const { path, profiles, add } = await setUp(t);
   await add("a");
   assert.deepEqual([(await stat(path)).mode & 0o777, (await stat(join(path, ".."))).mode & 0o777], [0o600, 0o700]);
@@ -27,7 +27,7 @@ test("the file and its folder are for their owner alone, and one that others may
   await assert.rejects(profiles.read(), /is damaged.*signalbox login/);
 });
 
-test("changes at the same time are all kept, and leave nothing behind", async (t) => {
+test("concurrent changes are all kept, without leftovers", async (t) => {
   const { path, profiles, add } = await setUp(t);
   const names = Array.from({ length: 8 }, (_, index) => `p${index}`);
   await Promise.all(names.map(add));

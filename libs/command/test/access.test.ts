@@ -65,7 +65,7 @@ async function createDeployment(t: TestContext) {
   return { deployment, url, revoked, asked, issued: () => issued };
 }
 
-test("a sign-in is kept in the profile, renewed once by calls at the same time, and ended by logout", async (t) => {
+test("a sign-in lasts from login to logout, renewed once for concurrent calls", async (t) => {
   const { url, revoked, asked, issued } = await createDeployment(t);
   const { call, profilePath } = await createHome(t);
   const login = await call(["login", "--url", url, "--scope", "account:read"]);
@@ -87,7 +87,7 @@ test("a sign-in is kept in the profile, renewed once by calls at the same time, 
   assert.equal((await call(["status", "--url", url])).exitCode, 3);
 });
 
-test("the credential of a profile goes to no other address, and follows no redirect", async (t) => {
+test("a profile's credential never reaches another address, not by redirect either", async (t) => {
   const { url, deployment } = await createDeployment(t);
   const other = await createReceiver(json({ items: [] }));
   t.after(() => other.close());
@@ -104,7 +104,7 @@ test("the credential of a profile goes to no other address, and follows no redir
   assert.equal(other.requests.length, 0);
 });
 
-test("an API key that Signalbox refuses is not kept, and none is asked for without a terminal", async (t) => {
+test("login keeps no key unless Signalbox accepts it", async (t) => {
   const { url } = await createDeployment(t);
   const { call } = await createHome(t);
   const refused = await call(["login", "--with-key", "--url", url], { stdin: "bad" });
@@ -114,7 +114,7 @@ test("an API key that Signalbox refuses is not kept, and none is asked for witho
   assert.equal((await call(["logout"])).exitCode, 2);
 });
 
-test("SIGNALBOX_API_KEY comes before the profile, and is never written", async (t) => {
+test("SIGNALBOX_API_KEY beats the profile without being written to it", async (t) => {
   const { url, deployment } = await createDeployment(t);
   const { call, profilePath } = await createHome(t);
   await call(["login", "--with-key", "--url", url], { stdin: "good" });

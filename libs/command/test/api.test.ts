@@ -15,7 +15,7 @@ async function setUp(t: TestContext) {
   return { home, receiver, api };
 }
 
-test("fields become JSON, a query or a form, by the method and the files", async (t) => {
+test("fields become JSON, a query or a form, by the method or the files", async (t) => {
   const { home, receiver, api } = await setUp(t);
   const fields = [
     "-F",
@@ -64,7 +64,7 @@ test("every page of a list is read with its filters, one item a line", async (t)
   assert.match((await api(["/things", "--paginate"])).stderr, /is no list/);
 });
 
-test("a pipe gets the bytes of an answer, and a terminal only what cannot move it", async (t) => {
+test("a pipe gets the bytes of an answer, a terminal only safe text", async (t) => {
   const { receiver, api } = await setUp(t);
   const bytes = Buffer.from('{"a":"\u009b"}');
   receiver.answer({ headers: { "content-type": "application/json" }, body: bytes });
@@ -77,7 +77,7 @@ test("a pipe gets the bytes of an answer, and a terminal only what cannot move i
   assert.match((await api(["/x", "-i"])).stdout, /^HTTP 200 OK\n[\s\S]*content-type: image\/png\n[\s\S]*\n\n/);
 });
 
-test("a dry run shows the request and sends nothing, and no credential is shown", async (t) => {
+test("a dry run shows the request without sending it, credentials left out", async (t) => {
   const { receiver, api } = await setUp(t);
   const { stdout } = await api(["DELETE", "/things/1", "-F", "reason=x", "--dry-run"]);
   assert.equal(stdout, 'DELETE /things/1\ncontent-type: application/json\n\n{"reason":"x"}\n');

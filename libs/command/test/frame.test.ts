@@ -5,7 +5,7 @@ import { commands } from "../src/commands.ts";
 import { optionsOf } from "../src/declare.ts";
 import { createHome, json } from "./call.ts";
 
-test("every command explains itself with its options and an example that parses", async (t) => {
+test("every command's help lists its options, with an example that parses", async (t) => {
   const { call } = await createHome(t);
   for (const command of commands) {
     const { exitCode, stdout } = await call([...command.name.split(" "), "--help"]);
@@ -24,7 +24,7 @@ test("every command explains itself with its options and an example that parses"
   assert.deepEqual(await call(["--version"]), { exitCode: 0, stdout: "1.2.3\n", stderr: "" });
 });
 
-test("a wrong command line is explained, and ends with 2", async (t) => {
+test("a wrong command line exits with 2 after an explanation", async (t) => {
   const { call } = await createHome(t);
   for (const [words, reason] of [
     [[], /^Signalbox in a terminal/],
@@ -45,7 +45,7 @@ test("a wrong command line is explained, and ends with 2", async (t) => {
   }
 });
 
-test("a refusal shows its code, message, field and request, and its kind is the exit code", async (t) => {
+test("a refusal is shown with code, message, field and request; its kind is the exit code", async (t) => {
   const receiver = await createReceiver();
   t.after(() => receiver.close());
   const { call } = await createHome(t);

@@ -56,7 +56,7 @@ async function startListener(
   return { signalbox, local, settled, ended, end };
 }
 
-test("a success that was not heard is settled when the message comes again, and not forwarded or shown again", async (t) => {
+test("a message whose success was not heard is settled on return, not forwarded twice", async (t) => {
   const { local, settled, end } = await startListener(t, {
     streams: [stream(message("whd_1", "lease-1", 1)), stream(message("whd_1", "lease-2", 2))],
     settlements: [refusal("conflict", 409)],
@@ -87,7 +87,7 @@ test("an outcome is told again until Signalbox answers", async (t) => {
   assert.deepEqual([new Set(settled), exitCode], [new Set(["ack lease-1"]), 0]);
 });
 
-test("the receiver gets the bytes and headers of a webhook, and its answer is the attempt", async (t) => {
+test("a webhook is forwarded byte for byte; the answer of the receiver is the attempt", async (t) => {
   const body = '{"text":"\u2028ü"}';
   const { local, settled, end } = await startListener(t, { streams: [stream(message("whd_1", "lease-1", 1, body))] });
   local.answerNext({ status: 302, headers: { location: "/elsewhere" } });
@@ -101,7 +101,7 @@ test("the receiver gets the bytes and headers of a webhook, and its answer is th
   assert.deepEqual([type, status, attempt], ["order.created", 302, 1]);
 });
 
-test("an endpoint that ended is replaced, and the person is told what was missed", async (t) => {
+test("an endpoint that ended is replaced, with a word on what was missed", async (t) => {
   const { signalbox, local, end } = await startListener(t, {
     streams: [refusal("not_found", 404), stream(message("whd_2", "lease-1", 1))],
   });

@@ -34,7 +34,7 @@ const three = ["a", "b", "c"].reduce((list, id) => withAttempt(list, attempt(id)
 const press = (list: MessageList, ...keys: readonly string[]) => keys.reduce(withKey, list);
 const selected = (list: MessageList) => selectedRow(list)?.attempt.message.delivery_id;
 
-test("the newest message is first and followed, until another one is selected", () => {
+test("the newest message stays selected until another one is", () => {
   assert.equal(selected(three), "c");
   assert.equal(selected(withAttempt(three, attempt("d"))), "d");
   const moved = press(three, "down");
@@ -45,7 +45,7 @@ test("the newest message is first and followed, until another one is selected", 
   assert.deepEqual(press(emptyList, "down", "up", "d", "x"), emptyList);
 });
 
-test("another attempt takes the place of the earlier one, and says what follows a failure", () => {
+test("the newest attempt replaces the earlier one, with what follows its failure", () => {
   const failed = attempt("b", { attempt: 2 }, 500);
   const list = withSettled(withAttempt(three, failed), failed, { decision: "exhausted", nextAttemptAt: null });
   assert.equal(list.rows.length, 3);
@@ -73,7 +73,7 @@ test("every line fits the terminal, whatever comes", () => {
   }
 });
 
-test("the details have headers and body, and a key leads back", () => {
+test("the details of one message stay open until a key leads back", () => {
   const details = press(three, "down", "d");
   const shown = renderList(details, { ...frame, lines: 20 }).join("\n");
   assert.match(shown, /event evt_b[\s\S]*webhook-id: b[\s\S]*"a": 1/);

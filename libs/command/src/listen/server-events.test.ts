@@ -31,7 +31,7 @@ test("events are the same, wherever the network cuts the stream", async () => {
   );
 });
 
-test("a stream without an end of a message is given up, and not kept in memory", async () => {
+test("a stream without an end of a message is given up instead of kept in memory", async () => {
   async function* endless() {
     for (;;) yield Buffer.alloc(1024 * 1024, "x");
   }
