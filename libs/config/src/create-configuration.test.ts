@@ -21,7 +21,7 @@ const at = (revision: number, values: Record<string, unknown>): OverrideSet => (
   changes: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { revision, set: true, value }])),
 });
 
-test("a live change reaches its subscribers once, and only when the value differs", () => {
+test("subscribers hear a live change once, only when the value differs", () => {
   const configuration = load();
   const received: unknown[] = [];
   const stop = configuration.onChange("page.size", (value, previous) => received.push([value, previous]));
@@ -38,7 +38,7 @@ test("a live change reaches its subscribers once, and only when the value differ
   assert.equal(configuration.revision, 4);
 });
 
-test("the command line has precedence over an override, and a prefixed override over both", () => {
+test("a prefixed override beats the command line, which beats a plain override", () => {
   const configuration = load(["--page.size=30"]);
   configuration.setOverrides(at(1, { "page.size": 50 }));
   assert.equal(configuration.get("page.size"), 30);
@@ -47,7 +47,7 @@ test("the command line has precedence over an override, and a prefixed override 
   assert.equal(configuration.sourceOf("page.size"), "overrides");
 });
 
-test("secret and local properties take no override, an invalid value is refused, the rest applies", () => {
+test("only valid overrides of properties that allow them apply", () => {
   const configuration = load();
   const problems = configuration.setOverrides(
     at(7, {
@@ -71,7 +71,7 @@ test("secret and local properties take no override, an invalid value is refused,
   assert.equal(configuration.get("log.level"), "debug");
 });
 
-test("a property that needs a restart keeps its value and is named as pending", () => {
+test("a change to a property that needs a restart is pending, not applied", () => {
   const configuration = load();
   configuration.setOverrides(at(1, { "pool.size": 20 }));
   assert.equal(configuration.get("pool.size"), 10);
@@ -81,7 +81,7 @@ test("a property that needs a restart keeps its value and is named as pending", 
   assert.deepEqual(configuration.pendingRestart(), []);
 });
 
-test("overrides before the start reach properties that need a restart, and later ones are pending beside the running value", () => {
+test("overrides before the start reach properties that need a restart; later ones are pending", () => {
   const configuration = load();
   assert.deepEqual(configuration.startWith(at(9, { "pool.size": 20 })), []);
   assert.equal(configuration.get("pool.size"), 20);
@@ -109,7 +109,7 @@ test("overrides before the start reach properties that need a restart, and later
   assert.deepEqual(configuration.pendingRestart(), ["pool.size"]);
 });
 
-test("a property read before the overrides keeps its value, and is pending", () => {
+test("an override that comes after the property was read is pending", () => {
   const configuration = load();
   assert.equal(configuration.get("pool.size"), 10);
   configuration.startWith(at(9, { "pool.size": 20 }));
@@ -155,7 +155,7 @@ test("values that break a rule between two properties stop the start, with the e
   assert.equal(loadRuled("--page.max=10", "--page.size=5").get("page.size"), 5);
 });
 
-test("of overrides that break a rule the newest is refused, and the rest applies", () => {
+test("of overrides that break a rule only the newest is refused", () => {
   const configuration = loadRuled();
   const problems = configuration.setOverrides({
     revision: 3,

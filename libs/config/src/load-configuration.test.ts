@@ -62,7 +62,7 @@ function problemsOf(run: () => unknown) {
   return assert.fail("the start was not stopped");
 }
 
-test("the source with the higher precedence wins, and a prefixed name beats a bare one in any source", () => {
+test("a prefixed name beats a bare one in any source; among equals the higher source wins", () => {
   const places = ["argv", "environment", "profile", "file"] as const;
   const places2 = fc.uniqueArray(fc.record({ place: fc.constantFrom(...places), prefixed: fc.boolean() }), {
     selector: ({ place, prefixed }) => `${place}${prefixed}`,
@@ -108,7 +108,7 @@ test("the source with the higher precedence wins, and a prefixed name beats a ba
   );
 });
 
-test("every problem of every source stops the start, each with its origin and the expected value", () => {
+test("the start stops with every problem of every source, each with its origin and the expected value", () => {
   const problems = problemsOf(() =>
     load({
       argv: ["--http.port=80a", "stray"],
@@ -135,7 +135,7 @@ test("a start in a shell that the signalbox command was set up for is not stoppe
   assert.equal(load({ environment }).get("http.port"), 8080);
 });
 
-test("an unknown property is named with the one that was meant, and its value where that is no secret", () => {
+test("an unknown property is named with the one that was meant, never with a secret value", () => {
   const shared = { default: null, reload: "restart", effect: "Something." } as const;
   const declared = defineProperties({
     "management.server.port": { ...shared, type: "integer", secrecy: "internal" },
@@ -169,7 +169,7 @@ test("an unknown property is named with the one that was meant, and its value wh
   );
 });
 
-test("a name that looks secret hides no number and no public value from its author", () => {
+test("a number or public value is shown whatever its name", () => {
   const shared = { default: null, reload: "restart", effect: "Something." } as const;
   const named = defineProperties({
     "limit.per.credential.requests": { ...shared, type: "integer", secrecy: "internal" },

@@ -52,7 +52,7 @@ test("the mask of a hidden value is never accepted as a value", () => {
   }
 });
 
-test("strings and lists are bounded, for any content", () => {
+test("a string or list is bounded, whatever its content", () => {
   assert.equal(expectedOf(text(), "x".repeat(1_000)), "good");
   assert.equal(expectedOf(text(), "😀".repeat(1_000)), "good", "characters are counted as people do");
   assert.equal(expectedOf(text(), "x".repeat(1_001)), "a text of at most 1000 characters");
@@ -107,7 +107,7 @@ test("a feature that this version lacks cannot be enabled", () => {
   assert.equal(parseText(fixed, "true").ok, false);
 });
 
-test("a value that is valid as JSON is valid as text, and the other way round", () => {
+test("a value is valid as JSON exactly when it is valid as text", () => {
   const declarations = [
     { ...shared, type: "integer", default: 1, min: -5, max: 5, secrecy: "public" },
     { ...shared, type: "boolean", default: true, secrecy: "public" },
@@ -154,7 +154,7 @@ function load<P extends PropertyDeclarations>(properties: P, written: readonly W
   return configuration;
 }
 
-test("among all sources, overrides included, the prefixed name wins, and then the higher source", () => {
+test("among all sources, overrides included, a prefixed name wins, then the higher source", () => {
   const properties = defineProperties({ "page.size": { ...common, type: "integer", default: 0 } });
   const some = fc.uniqueArray(fc.record({ place: fc.constantFrom(...places), prefixed: fc.boolean() }), {
     selector: ({ place, prefixed }) => `${place} ${prefixed}`,
@@ -198,7 +198,7 @@ const ruled = defineProperties({
   locale: { ...common, type: "string", default: "en", oneOf: "locales" },
 });
 
-test("for any overrides in any order, no running value breaks a rule, and none is refused without a reason", () => {
+test("no order of overrides breaks a rule or refuses one without a reason", () => {
   const locale = fc.constantFrom("en", "de", "fr");
   const values = fc.oneof(
     fc.record({ name: fc.constantFrom("page.max", "page.size"), value: fc.integer({ min: 0, max: 120 }) }),

@@ -32,14 +32,14 @@ test("the catalogue holds every event of the contract, each once", () => {
 });
 
 for (const event of catalogue) {
-  test(`the example of ${event.name} is a valid draft and fits its published JSON Schema`, () => {
+  test(`the example of ${event.name} is a valid draft that fits its published JSON Schema`, () => {
     const example = { name: event.name, subject: "x", accountId: null, data: event.example } as EventDraft;
     assert.deepEqual(draftProblems(example), []);
     const ajv = new Ajv2020({ strict: false, formats: { "date-time": true } });
     assert.equal(ajv.validate(eventJsonSchema(event), event.example), true, ajv.errorsText());
   });
 
-  test(`${event.name} travels on a declared topic and survives JSON`, () => {
+  test(`${event.name} survives JSON on its declared topic`, () => {
     assert.ok(findTopic(event.topic));
     assert.deepEqual(JSON.parse(JSON.stringify(event.example)), event.example);
   });
@@ -67,7 +67,7 @@ test("a draft with a missing, wrong or undeclared member is named with the membe
   ]);
 });
 
-test("a type with its version reads back, and nothing else is taken for one", () => {
+test("only a type with its version reads back", () => {
   assert.deepEqual(parseEventType("api_key.created.v12"), { name: "api_key.created", version: 12 });
   for (const text of [
     "image.created",
@@ -86,7 +86,7 @@ test("a type with its version reads back, and nothing else is taken for one", ()
   assert.equal(findEvent("constructor"), undefined);
 });
 
-test("state topics have one partition and are compacted, so that a reader knows when it has seen every key", () => {
+test("state topics are compacted in one partition, so that a reader knows when it has seen every key", () => {
   for (const name of ["signalbox.access.v1", "signalbox.config.v1"]) {
     assert.deepEqual([findTopic(name)?.partitions, findTopic(name)?.cleanup], [1, "compact"]);
   }
@@ -105,14 +105,17 @@ test("only account writes access states", () => {
   assert.deepEqual(writersOf("signalbox.access.v1"), ["account"]);
 });
 
-test("every service has a row, and the owner of a topic writes it", () => {
+test("every service has a row", () => {
   assert.deepEqual(topicAccess.map(({ service }) => service).toSorted(), serviceNames.toSorted());
+});
+
+test("the owner of a topic writes it", () => {
   // The reports of all instances are on a topic that config reads: it owns their processing.
   const owned = topics.filter(({ name }) => name !== "signalbox.config-applied.v1");
   for (const { name, owner } of owned) assert.ok(writersOf(name).includes(owner), name);
 });
 
-test("facts are written by their owner alone: audit and reports come from many, and images drops its worker's letters", () => {
+test("only audit, configuration reports and dead letters have more than one writer", () => {
   const shared = topics.filter(({ name }) => writersOf(name).length > 1).map(({ name }) => name);
   const ofWorker = "signalbox.image-worker.dead-letters.v1";
   assert.deepEqual(shared, ["signalbox.audit.v1", "signalbox.config-applied.v1", ofWorker]);
@@ -142,7 +145,7 @@ test("a name has 1–100 characters as people count them", () => {
   assertBad(["", "x".repeat(101), "😀".repeat(101)]);
 });
 
-test("a name is kept trimmed and in one Unicode form", () => {
+test("a name is kept trimmed, in one Unicode form", () => {
   assert.equal(kept(" \u00A0Ada\u3000Byron\t\n"), "Ada\u3000Byron");
   assert.equal(kept("Jo\u0308rg"), "Jörg");
   assert.equal(kept(` ${"x".repeat(100)} `), "x".repeat(100));
@@ -158,7 +161,7 @@ test("a name has no invisible or direction-changing characters", () => {
   assertBad([...hidden, "a\u202Eb", "a\u2066b", "a\u0000b", "a\nb", "\u007FAda", "a\u0085b", "a\u2028b", "x\ud800"]);
 });
 
-test("ZWJ and ZWNJ are within words and nowhere else", () => {
+test("ZWJ and ZWNJ are allowed within words only", () => {
   assertGood(["می\u200Cخواهم", "ශ්\u200Dරී", "👩\u200D💻"]);
   assertBad(["\u200DAda", "Ada\u200C", "Ada \u200DByron", "Ada\u200C Byron", "a\u200D\u200Cb", "a\u200C-b"]);
 });
@@ -224,7 +227,7 @@ for (const [field, declaration] of declarations) {
     assert.equal(declaration.payloadOf({ name: "account.deleted", data }), null);
   });
 
-  test(`${field} has its declared name, and ends with a suspension if it belongs to an account`, () => {
+  test(`${field} has its declared name; a suspended account loses it`, () => {
     assert.equal(declaration.field, field);
     const { access } = declaration;
     if (!("scope" in access)) return;

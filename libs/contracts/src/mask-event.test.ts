@@ -3,7 +3,7 @@ import test from "node:test";
 import { catalogue, eventOf } from "./catalogue.ts";
 import { maskEventData } from "./mask-event.ts";
 
-test("an operator sees ids, times, numbers and words of the catalogue, and no text that a person wrote", () => {
+test("an operator sees the facts of an event, but no text that a person wrote", () => {
   const example = eventOf("image.created").example as Record<string, unknown>;
   const shown = maskEventData("image.created", { ...example, title: "Our wedding" }) as Record<string, unknown>;
   assert.equal(shown.id, example.id);

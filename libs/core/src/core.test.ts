@@ -10,7 +10,7 @@ import { isUnavailable } from "./unavailable.ts";
 
 const many = Array.from({ length: 5_000 }, (_, index) => index);
 
-test("a UUIDv7 carries its milliseconds, version and variant, and no random bits twice", () => {
+test("a UUIDv7 carries its milliseconds, with fresh random bits", () => {
   const nowMs = Date.UTC(2026, 10, 21);
   const ids = many.map(() => uuidv7(nowMs));
   for (const id of ids) assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -18,7 +18,7 @@ test("a UUIDv7 carries its milliseconds, version and variant, and no random bits
   assert.equal(new Set(ids.map((id) => id.slice(-12))).size, ids.length);
 });
 
-test("a named UUIDv7 is the same for the same moment and name alone", () => {
+test("a named UUIDv7 repeats only for the same name at the same moment", () => {
   const [id, again] = [namedUuidv7(60_000, "a"), namedUuidv7(60_000, "a")];
   assert.match(id, /^00000000-ea60-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   assert.equal(again, id);
@@ -26,14 +26,14 @@ test("a named UUIDv7 is the same for the same moment and name alone", () => {
   assert.notEqual(namedUuidv7(60_000, "b"), id);
 });
 
-test("public ids carry their prefix and sort by creation time", () => {
+test("prefixed public ids sort by creation time", () => {
   const [older, newer] = [newId("img", 1_000), newId("img", 1_001)];
   assert.match(older, /^img_[0-9a-hjkmnp-tv-z]{26}$/);
   assert.ok(older < newer);
   assert.equal(new Set(many.map(() => newId("img", 1_000))).size, many.length);
 });
 
-test("a public id contains its creation time, and other texts give null", () => {
+test("only a public id yields a creation time", () => {
   for (const ms of [0, 1, 1_000, Date.UTC(2026, 10, 21, 9), 2 ** 48 - 1])
     assert.equal(timeOfPublicId(newId("img", ms)), ms);
   const id = newId("img");
@@ -72,12 +72,12 @@ interface Shop {
 
 const shop: Shop = { name: "Shop", eventTypes: ["a"], revision: 1 };
 
-test("a patch changes its members, null included, and leaves undefined ones", () => {
+test("a patch changes its members, null included, but not undefined ones", () => {
   assert.deepEqual(patched(shop, { name: undefined, eventTypes: null }), { ...shop, eventTypes: null });
   assert.deepEqual(shop.eventTypes, ["a"]);
 });
 
-test("members count as changed by their content, and have their wire names", () => {
+test("members count as changed by content, under their wire names", () => {
   const names = { name: "name", eventTypes: "event_types" };
   assert.deepEqual(changedMembers(shop, { ...shop, eventTypes: ["a"], revision: 2 }, names), []);
   assert.deepEqual(changedMembers(shop, { ...shop, name: "Store", eventTypes: null }, names), ["name", "event_types"]);
@@ -140,7 +140,7 @@ test("the credentials of Basic authentication are hidden in their encoded form",
   assert.equal(maskText(`authorization: Basic ${encoded}`), "authorization: Basic ******");
 });
 
-test("ordinary texts and the host of a URL stay readable", () => {
+test("ordinary text stays readable, as does the host of a URL", () => {
   for (const text of [
     "the npm_config_registry of a task_list",
     "Basic authentication is off",
@@ -205,7 +205,7 @@ for (const [name, error, expected] of disputed) {
   test(`${expected ? "is waited out" : "is a failure"}: ${name}`, () => assert.equal(isUnavailable(error), expected));
 }
 
-test("an error that wraps an outage is one, one that wraps a bug is not, and a cycle ends", () => {
+test("an error is an outage only if it wraps one, even in a cycle", () => {
   assert.equal(isUnavailable(new Error("store failed", { cause: refused })), true);
   assert.equal(isUnavailable(new AppError("server_error", "No.", { cause: bug })), false);
   assert.equal(isUnavailable(new AggregateError([bug, bug])), false);

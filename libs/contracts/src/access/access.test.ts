@@ -28,7 +28,7 @@ for (const state of accountStates) {
   });
 }
 
-test("only administrators suspend and revive; owners disable their active account, and delete it unless it is suspended", () => {
+test("only an administrator can suspend or revive an account; its owner can disable or delete it", () => {
   const by = (actor: "owner" | "administrator" | "system") =>
     accountStates.flatMap((from) =>
       accountStates.filter((to) => mayTransition(from, to, actor)).map((to) => `${from} to ${to}`),

@@ -63,7 +63,7 @@ const breaking: Readonly<Record<string, [z.ZodRawShape, RegExp]>> = {
 };
 
 for (const [change, [members, message]] of Object.entries(breaking)) {
-  test(`${change} is refused, and the message names the member`, () => {
+  test(`${change} is refused with the name of the member`, () => {
     const found = problems(members);
     assert.ok(found.length > 0);
     assert.match(found[0] ?? "", message);
@@ -82,6 +82,6 @@ test("another explanation is fine", () => {
   assert.deepEqual(compareSchemas(schemaOf(shape), explained), []);
 });
 
-test("no event of the catalogue breaks a reader of the accepted one, and every accepted file is up to date", async () => {
+test("no event breaks a reader of its accepted schema, which is up to date", async () => {
   assert.deepEqual(await reviewSchemas(), { problems: [], stale: [] }, "run: npm run accept");
 });

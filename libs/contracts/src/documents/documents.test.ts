@@ -38,7 +38,7 @@ test("the reference lists the fields of an event, or names the event that has th
   }
 });
 
-test("the reference shows the type of a nullable member and that it may be null", () => {
+test("the reference shows a nullable member as its type or null", () => {
   assert.match(reference, /^\| `alt_text` \| string or null \| yes \|/m);
 });
 
