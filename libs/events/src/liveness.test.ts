@@ -25,7 +25,7 @@ test("a reader asks for a restart after two minutes of silence from a log that a
   assert.equal(await liveness(), null);
 });
 
-test("a log that is away needs no restart, and its return restarts the two minutes", async () => {
+test("a log that is away needs no restart until two minutes after its return", async () => {
   const { clock, state, liveness } = setUp();
   state.health = "the reader has heard nothing for 30 s";
   state.isAway = true;
@@ -64,7 +64,7 @@ function setUpMeter(topics: readonly string[]) {
   return { clock, log, meter: new LagMeter({ eventLog: { lag }, group: "images.facts", topics, clock }) };
 }
 
-test("the lag of a topic is the sum of its messages and the age of the oldest", async () => {
+test("the lag of a topic sums its messages; its age is that of the oldest", async () => {
   const { log, meter } = setUpMeter(["a", "b"]);
   log.lags = [behind("a", 0, 2, 7), behind("a", 1, 3, 4), behind("b", 0, 0, 0)];
   assert.deepEqual(await meter.read(), [

@@ -33,7 +33,7 @@ function loads(spread: Map<number, string>, names: readonly string[]): number[] 
   return names.map((name) => [...spread.values()].filter((member) => member === name).length);
 }
 
-test("every partition has one reader and no member has two more than another", () => {
+test("partitions have one reader each, spread evenly over the members", () => {
   const names = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,3}$/), { minLength: 1, maxLength: 7 });
   fc.assert(
     fc.property(names, fc.nat(40), fc.array(fc.nat(9), { minLength: 40, maxLength: 41 }), (alive, count, owners) => {
@@ -48,7 +48,7 @@ test("every partition has one reader and no member has two more than another", (
   );
 });
 
-test("a joining member gets its share, and only that share moves", () => {
+test("only the share of a joining member moves", () => {
   const owner = (id: number) => ["a", "b", "c", "d"][id % 4] as string;
   const spread = rebalancePartitions(leases(12, owner), members("a", "b", "c", "d", "e"));
   assert.deepEqual(loads(spread, ["a", "b", "c", "d", "e"]).toSorted(), [2, 2, 2, 3, 3]);

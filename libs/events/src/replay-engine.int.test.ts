@@ -60,7 +60,7 @@ const send = (most: number) =>
     return { replay: { ...walk, sent: walk.sent + count }, count, isLast: walk.sent + count === walk.total };
   });
 
-test("a replay goes on behind its last committed step, and is done with the last", async () => {
+test("a replay resumes behind its last committed step until it is done", async () => {
   const { id } = await started();
   await send(2);
   const killed = engine.step(() => Promise.reject(new Error("killed")));
@@ -74,7 +74,7 @@ test("a replay goes on behind its last committed step, and is done with the last
   assert.equal(await engine.find(id, randomId("acc")), null);
 });
 
-test("a dry run counts, and neither too many items nor one replay too many are started", async () => {
+test("a replay is refused beyond its limits; a dry run only counts", async () => {
   const first = await started();
   const { ownerId } = first;
   const before = entries;
@@ -86,7 +86,7 @@ test("a dry run counts, and neither too many items nor one replay too many are s
   await cancel(first);
 });
 
-test("a cancelled replay takes no further step, and is cancelled once", async () => {
+test("a cancelled replay stays cancelled, without a further step", async () => {
   const cancelled = await cancel(await started());
   const before = entries;
   assert.deepEqual([await cancel(cancelled), await send(1), entries], [cancelled, "done", before]);
@@ -100,7 +100,7 @@ test("a step waits for the time that its items take, or that it asks for", async
   }
 });
 
-test("a late step makes up for the delay that its kind allows, and no more", async () => {
+test("a late step makes up for no more delay than its kind allows", async () => {
   const walk = await started({ total: totalMax, rate: 1 });
   await service.pool.query(sql("", "update walks set due_at = due_at - interval '10 h'"));
   assert.deepEqual([await send(3_600), await send(300), await send(1)], ["again", "again", "done"]);

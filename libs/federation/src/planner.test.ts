@@ -17,7 +17,7 @@ function hard(depth: number): string {
   return `{organization{id size} ${["a", "b", "c", "d"].map((name) => `${name}:friends(first:1)${below}`).join(" ")}}`;
 }
 
-test("an operation that takes too long to plan is refused, and those behind it get their plans", async (t) => {
+test("a plan that takes too long is refused without blocking those behind it", async (t) => {
   const planner = new PlannerThread(supergraphSdl, 200);
   await planner.start();
   t.after(() => planner.close());
@@ -45,7 +45,7 @@ test("a closed planner refuses what it is asked", async () => {
   assert.ok(isRefused("UNAVAILABLE")((await planner.plan("{me{id}}")).plan));
 });
 
-test("what is added stands in its order, and a cut takes back what came later, however much was joined before", () => {
+test("a cut takes back exactly what came later, however much was joined before", () => {
   // Each step adds pieces, then cuts back to a fraction of the length; some steps exceed the number of pieces that are
   // joined at once.
   const step = fc.record({ pieces: fc.nat(1_500), keptShare: fc.constantFrom(0, 0.3, 0.99, 1) });

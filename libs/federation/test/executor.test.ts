@@ -28,7 +28,7 @@ async function dataOf(graph: TestSupergraph, text: string, variables: Record<str
 const questions = (graph: TestSupergraph) =>
   graph.sent.map(({ body }) => (JSON.parse(body) as { query: string }).query);
 
-test("other names and other literals ask the same questions, so one plan serves them", async () => {
+test("one plan serves operations that differ only in names or literals", async () => {
   await dataOf(shop, '{ product(upc: "upc-1") { related(first: 1) { name reviews(limit: 2) { stars } } } }');
   const first = questions(shop);
   const renamed =
@@ -65,7 +65,7 @@ test("an entity is sent once, in however many places it stands", async () => {
   }
 });
 
-test("fetches that ask the same question and are ready together travel together", async () => {
+test("fetches that ask the same question travel together once all are ready", async () => {
   await dataOf(shop, "{ a: users(limit: 3) { reviews { id } } b: users(limit: 4) { reviews { id } } }");
   assert.deepEqual(
     shop.sent.map(({ subgraph }) => subgraph),
@@ -90,7 +90,7 @@ test("a mutation that is written twice runs once, whatever the order of its inpu
   assert.equal(shop.world.mutations.length, 1);
 });
 
-test("introspection needs no fetch, and works beside fields that are fetched", async () => {
+test("introspection works without a fetch, also beside fetched fields", async () => {
   const data = await dataOf(shop, "query($n: String!) { t: __type(name: $n) { name } __typename me { __typename } }", {
     n: "User",
   });
@@ -150,7 +150,7 @@ for (const errors of ["No.", {}, [null], [{ message: 7 }], [{ message: "No.", pa
   });
 }
 
-test("an error has the path of the field at fault, not of the null that it caused, and never an empty one", async () => {
+test("an error has the path of the field at fault, not of the null that it caused, or none", async () => {
   const graph = new TestSupergraph(strict);
   const cases: readonly [string, unknown, unknown, unknown[]][] = [
     ["{ items { id } }", { items: [{ id: "1" }, { id: null }] }, null, [["items", 1, "id"]]],

@@ -25,7 +25,7 @@ function unseen(at: number): string {
     reviews { r${at}: stars product { p${at}: name stock price(currency: USD) } } } }`;
 }
 
-test("what is kept of documents that nobody sends twice takes the bytes that it may, and no more", async (t) => {
+test("memory of documents that nobody sends twice stays within its bound", async (t) => {
   const executor = await openExecutor({
     supergraphSdl,
     planMsMax: 10_000,

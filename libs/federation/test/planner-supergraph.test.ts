@@ -88,7 +88,7 @@ test("a requirement returns to its subgraph by a key that the subgraph can resol
   await assertMerged({ subgraphs, rules: { requires: { "A.shown": "name" } } }, "{ all { id name shown } }");
 });
 
-test("an interface without objects is an error of its own fields, and its other fields are read from its interface object", async () => {
+test("an interface without objects costs only its own fields, not those of its interface object", async () => {
   const graph = new TestSupergraph({
     subgraphs: {
       a: `type Query { a: Node } interface Node @key(fields: "id") { id: ID! } type Any @key(fields: "id") { id: ID! }`,

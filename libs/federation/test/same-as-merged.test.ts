@@ -44,7 +44,7 @@ for (const { name, graph } of opened) {
       );
     });
 
-  test(`${name}: fields that fail leave the nulls that one merged schema leaves, and an error for each`, async () => {
+  test(`${name}: failing fields leave the nulls of one merged schema, each with an error`, async () => {
     await fc.assert(
       fc.asyncProperty(choices, fc.integer({ min: 1, max: 1_000 }), async (made, seed) => {
         graph.world.faultSeed = seed;
@@ -63,7 +63,7 @@ for (const { name, graph } of opened) {
     );
   });
 
-  test(`${name}: a fetch that is lost costs its own fields, each with an error, and nothing is made up`, async () => {
+  test(`${name}: a lost fetch costs its own fields alone, each with an error`, async () => {
     await fc.assert(
       fc.asyncProperty(choices, fc.nat(1_000), async (made, seed) => {
         let count = seed;

@@ -71,7 +71,7 @@ test("the first matching rule decides", () => {
   assert.equal(evaluated(rules({ percentage: 0, variant: "off" }, { percentage: 100 })), "new SPLIT");
 });
 
-test("a schedule enables and disables a flag, and counts as a change", () => {
+test("the start or end of a schedule changes the flag", () => {
   const during = { from: "2026-06-01T00:00:00.000Z", until: "2026-06-02T00:00:00.000Z" };
   assert.equal(evaluated(flag({ schedule: during })), "old STATIC");
   assert.equal(evaluated(flag({ schedule: { from: during.until, until: null } })), "off DISABLED");
@@ -123,7 +123,7 @@ test("an evaluation never throws, not even in a loop created by a race", () => {
   assert.deepEqual([value, reason], [null, "ERROR"]);
 });
 
-test("only a higher revision changes a flag, and an archived one is removed", () => {
+test("only a higher revision changes or removes a flag", () => {
   const flags = new FlagSet();
   assert.equal(flags.put("checkout", flag(), 5), true);
   assert.equal(flags.put("checkout", flag({ state: "disabled" }), 4), false);
@@ -193,7 +193,7 @@ test("values keep their type: null, false, 0 and an empty text are different", (
   }
 });
 
-test("for any flags and accounts, an evaluation returns a variant of the flag, the same one each time", () => {
+test("an evaluation always returns the same variant of its flag, for any flag or account", () => {
   const variants = ["new", "old", "off"] as const;
   const rule = fc.record(
     {
@@ -250,7 +250,7 @@ test("raising a percentage only adds accounts", () => {
   );
 });
 
-test("no account is in 0 %, every one in 100 %, and each thousandth of a percent is one bucket", () => {
+test("each thousandth of a percent is one bucket, from no account at 0 % to all at 100 %", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: buckets - 1 }), (bucket) => {
       assert.equal(isWithin(bucket, 0), false);

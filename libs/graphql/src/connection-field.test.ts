@@ -47,7 +47,7 @@ test("the same page of the same parent is read once per request", async () => {
   assert.deepEqual(reads, [3, 2, 3]);
 });
 
-test("equal pages of a hundred parents take one read, and each parent gets its own rows", async () => {
+test("one read gives each of a hundred parents its own page", async () => {
   const reads: (readonly string[])[] = [];
   const list = connectionField<{ id: string }, object, { id: string; parent: string; createdAt: Date }>(
     { scopes: ["images:read"] },
@@ -103,7 +103,7 @@ function given() {
 /** The result as the gateway receives it. */
 const sent = <T>(result: T): T => JSON.parse(JSON.stringify(result));
 
-test("a revocation is applied where the result arrives and left out of the client's answer", async () => {
+test("a revocation is applied where the result arrives, left out of the answer to the client", async () => {
   const [account, gateway] = [given(), given()];
   const result = await withAccessChanges(account.accessStates, async () => {
     account.accessStates.apply(revoked);
@@ -114,7 +114,7 @@ test("a revocation is applied where the result arrives and left out of the clien
   assert.deepEqual(taken, { data: { revokeApiKey: { errors: [] } }, extensions: { cost: 1 } });
 });
 
-test("a result without changes stays unchanged, and its listener is removed", async () => {
+test("a result without changes passes unchanged, its listener removed", async () => {
   const { accessStates, applied } = given();
   const result = await withAccessChanges(accessStates, async () => ({ data: {} }));
   accessStates.apply(revoked);
@@ -157,7 +157,7 @@ function setUpCache(bytesMax: number) {
   return { ask, checked, limits };
 }
 
-test("a document is checked once while it is in use, and the least recently used one is dropped", () => {
+test("a document is checked once until it is the least recently used", () => {
   const entryBytes = bytesOf(parsed("{ a }"), "{ a }");
   const { ask, checked } = setUpCache(entryBytes * 16);
   const others = Array.from({ length: 15 }, (_, at) => `{ ${"bcdefghijklmnopq"[at]} }`);
@@ -203,7 +203,7 @@ test("the estimated size of an entry covers its real size, for documents of ever
   }
 });
 
-test("a refusal locates the fault and keeps nothing of the document", () => {
+test("a refusal locates the fault without keeping anything of the document", () => {
   const schema = buildSchema("type Query { a: Int }");
   const query = "{\n  b\n}";
   const found = validateDocument(schema, query, parsed(query));

@@ -36,7 +36,7 @@ function contextOf(changes: { scopes?: Set<Scope>; state?: AccountState; anonymo
   return context as unknown as SubgraphContext;
 }
 
-test("a declared field refuses anonymous callers, missing scopes, blocked states and old sign-ins before it resolves", async () => {
+test("anonymous callers, missing scopes, blocked states or old sign-ins are refused before a field resolves", async () => {
   let resolved = 0;
   const secret = field({ scopes: ["account:read"], stepUp: true }, () => ++resolved);
   const plain = field({ scopes: ["account:read"] }, () => ++resolved);
@@ -49,7 +49,7 @@ test("a declared field refuses anonymous callers, missing scopes, blocked states
   assert.deepEqual([isDeclared(plain), plain.declared.scopes], [true, ["account:read"]]);
 });
 
-test("an optional field answers anonymous callers and still refuses blocked ones", () => {
+test("an optional field is open to anonymous callers, but not to blocked ones", () => {
   const open = field({ scopes: [], optional: true }, () => "shown");
   assert.equal(open(null, {}, contextOf({ anonymous: true })), "shown");
   assert.throws(() => open(null, {}, contextOf({ state: "deleted" })), { code: "forbidden" });
@@ -67,7 +67,7 @@ test("a field of another account reads as missing, unless the caller may see oth
   });
 });
 
-test("a mutation judges its input by the rules of REST, and reports faults in the payload under the input's names", async () => {
+test("a mutation judges its input like REST, with faults in the payload under the names of the input", async () => {
   const input = z.strictObject({ display_name: z.string().max(3), expires_at: z.string().nullable().default(null) });
   const rename = mutation(
     { scopes: ["account:read"], access: "read", input, payload: "account" },
@@ -99,7 +99,7 @@ test("a mutation judges its input by the rules of REST, and reports faults in th
   });
 });
 
-test("a connection reads one row more than it shows, and its cursor continues the list", async () => {
+test("a connection knows of a next page, which its cursor continues", async () => {
   const rows = ["c", "b", "a"].map((id, index) => ({ id, createdAt: new Date(1_000_000 - index) }));
   const list = connectionField<unknown, object>(
     { scopes: ["account:read"] },
@@ -123,7 +123,7 @@ interface Page {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string };
 }
 
-test("concurrent look-ups are merged, and malformed ids are not looked up", async () => {
+test("concurrent look-ups are merged, malformed ids left out", async () => {
   const asked: (readonly string[])[] = [];
   const load = createLoader(
     async (ids) => {
@@ -137,7 +137,7 @@ test("concurrent look-ups are merged, and malformed ids are not looked up", asyn
   assert.deepEqual(asked, [["a", "b", "none"]]);
 });
 
-test("found rows are not looked up again, and each caller gets its own", async () => {
+test("each caller gets its own row, looked up once", async () => {
   const asked: (readonly string[])[] = [];
   const load = createLoader(
     async (keys) => {

@@ -78,7 +78,7 @@ describe("a consumer", () => {
     assert.deepEqual(await effectsOf(key), ["once", "then"]);
   });
 
-  test("a failing message parks its key: other keys go on, and later messages of the key queue in order", async () => {
+  test("a failing message parks only its own key, whose messages stay in order", async () => {
     const [key, other] = [newId("img"), newId("img")];
     let isBroken = true;
     await start({
@@ -98,7 +98,7 @@ describe("a consumer", () => {
     assert.deepEqual(await effectsOf(key), ["1", "2", "3", "4"]);
   });
 
-  test("a message that keeps failing goes to the dead letters with its reason, and its key goes on", async () => {
+  test("a message that keeps failing becomes a dead letter without blocking its key", async () => {
     const key = newId("img");
     let isBroken = true;
     const consumer = await start({
@@ -123,7 +123,7 @@ describe("a consumer", () => {
     assert.deepEqual(await deadOf(consumer), []);
   });
 
-  test("a replayed message is handled by the consumer that gave it up and skipped by the others", async () => {
+  test("a replayed message is handled only by the consumer that gave it up", async () => {
     const key = newId("img");
     await start({ table: table() });
     await eventLog.publish([
@@ -137,7 +137,7 @@ describe("a consumer", () => {
     assert.deepEqual(await effectsOf(key), ["mine"]);
   });
 
-  test("unreadable messages go to the dead letters at once and do not block their partition", async () => {
+  test("unreadable messages become dead letters at once without blocking their partition", async () => {
     const key = newId("img");
     const consumer = await start({ table: table() });
     const fine = message(key, "fine");
@@ -170,7 +170,7 @@ describe("a consumer", () => {
     assert.deepEqual(await effectsOf(key), []);
   });
 
-  test("messages with NUL characters and lone surrogates are handled and parked like others", async () => {
+  test("a message with NUL characters or lone surrogates is handled or parked like others", async () => {
     const key = newId("img");
     let failures = 0;
     await start({
@@ -186,7 +186,7 @@ describe("a consumer", () => {
     assert.deepEqual(await effectsOf(key), ["2"]);
   });
 
-  test("a message whose key PostgreSQL cannot store goes to the dead letters, and its partition goes on", async () => {
+  test("a message whose key PostgreSQL cannot store becomes a dead letter without blocking its partition", async () => {
     const key = newId("img");
     const consumer = await start({
       table: table((title) => {

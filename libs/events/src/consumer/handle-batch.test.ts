@@ -49,7 +49,7 @@ const queued =
   async ({ key }: ReceivedRecord): Promise<MessageOutcome> =>
     key === of ? "queued" : "handled";
 
-test("messages behind a waiting one are parked at once, and other keys are handled", async () => {
+test("messages behind a waiting one are parked at once while other keys are handled", async () => {
   const { run, handled, parked } = arrange("a b a a c a b", { handle: queued("a") });
   assert.equal(await run(), 7);
   assert.deepEqual(parked, [[2, 3, 5]]);
@@ -63,13 +63,13 @@ test("messages whose queue was emptied meanwhile are handled one by one, in thei
   assert.deepEqual(parked, [[1, 2]]);
 });
 
-test("a message that could not be parked is not done and comes again", async () => {
+test("a message that could not be parked comes again", async () => {
   const parkBehind = () => Promise.reject(new Error("the database is away"));
   const { run } = arrange("a a a b", { handle: queued("a"), parkBehind, places: 1 });
   assert.equal(await run(), 1);
 });
 
-test("a busy key holds one place; other keys and batches share the rest", async () => {
+test("a busy key holds one place while other keys or batches share the rest", async () => {
   const gate = Promise.withResolvers<void>();
   const { run, handled, limited } = arrange("a a a a a b", {
     places: 2,
@@ -117,7 +117,7 @@ test("a batch whose time is over starts nothing more, not even messages behind a
   assert.deepEqual(handled, [0]);
 });
 
-test("a failed message and those behind it stay undone; a failure of the first fails the batch", async () => {
+test("a batch is done up to its first failure, or fails with it at the start", async () => {
   const failing = (at: bigint) => ({
     places: 1,
     async handle({ offset }: ReceivedRecord): Promise<MessageOutcome> {

@@ -64,7 +64,7 @@ describe("a consumer with a batch handler", () => {
     return (await service.pool.query<{ title: string }>(effects, [key])).rows.map(({ title }) => title);
   }
 
-  test("hundreds of events take a few transactions, and those of a key keep their order", async () => {
+  test("hundreds of events take a few transactions, each key in order", async () => {
     const key = newId("img");
     const titles = Array.from({ length: 400 }, (_, index) => String(index));
     await eventLog.publish(titles.map((title) => message(key, title)));

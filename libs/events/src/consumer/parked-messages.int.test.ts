@@ -106,7 +106,7 @@ describe("parked messages", () => {
     assert.equal(reads, 0);
   });
 
-  test("an event is found by its id and its account with every consumer that has parked it", async () => {
+  test("the id and the account of an event find every consumer that has parked it", async () => {
     const [first, second, eventId] = [randomId("consumer"), randomId("consumer"), uuidv7()];
     const parking = { attempt: 2, delayMs: 60_000, reason: "test" };
     const recordOf = (offset: bigint, id: string, accountId: string): ReceivedRecord => ({
@@ -166,7 +166,7 @@ describe("parked messages", () => {
     assert.equal(await depth(consumer), 0);
   });
 
-  test("messages of a parked key are parked as a batch and handled in order afterwards", async (context) => {
+  test("messages of a parked key are parked as a batch, then handled in order", async (context) => {
     const workers = testWorkers();
     context.after(() => workers.stop());
     const [key, topic, name] = [newId("img"), randomId("topic"), randomId("consumer")];
@@ -193,7 +193,7 @@ describe("parked messages", () => {
     assert.deepEqual(await effectsOf(key), ["0", ...titles]);
   });
 
-  test("an interrupted drain keeps the effects of handled messages, and the others have theirs later", async () => {
+  test("an interrupted drain handles each message once, the rest later", async () => {
     const [workers, others] = [testWorkers(), testWorkers()];
     const [key, topic, name] = [newId("img"), randomId("topic"), randomId("consumer")];
     await eventLog.ensureTopics([topicSpec(topic)]);
@@ -213,7 +213,7 @@ describe("parked messages", () => {
     await others.stop();
   });
 
-  test("a queue that grows while it drains is emptied in order, and no message stays without a due time", async (context) => {
+  test("a queue that grows while it drains is emptied in order", async (context) => {
     const [first, second] = [testWorkers(), testWorkers()];
     context.after(() => Promise.all([first.stop(), second.stop()]));
     const [key, topic, name] = [newId("img"), randomId("topic"), randomId("consumer")];

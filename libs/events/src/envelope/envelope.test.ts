@@ -14,7 +14,7 @@ const created = (title: string | null = "A boat") =>
     data: { ...eventOf("image.created").example, title },
   });
 
-test("every event of the catalogue survives encoding and decoding", () => {
+test("every catalogue event is decoded as it was encoded", () => {
   for (const { name, example } of catalogue) {
     const event = { name, subject: "subject_1", accountId: "acc_1", data: example } as EventDraft;
     const record = encodeEvent(event, fields);

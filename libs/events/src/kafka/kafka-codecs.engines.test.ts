@@ -28,7 +28,7 @@ describe("batches that others compress", () => {
   });
 
   for (const codec of ["uncompressed", "gzip", "snappy", "lz4", "zstd"]) {
-    test(`a topic whose broker compresses with ${codec} is published to and read`, async () => {
+    test(`a topic compressed with ${codec} by its broker reads as published`, async () => {
       const topic = randomId("topic");
       await eventLog.ensureTopics([topicSpec(topic, { partitions: 1 })]);
       const configEntries = [{ name: "compression.type", value: codec }];
@@ -86,7 +86,7 @@ describe("batches that others compress", () => {
     await subscription.close();
   });
 
-  test("a broadcast reader waits at an undecodable batch and grows old", async () => {
+  test("a broadcast reader grows old while it waits at an undecodable batch", async () => {
     const topic = await topicOfBatches();
     await damage(topic);
     const heard: string[] = [];

@@ -143,7 +143,7 @@ test("a failed heartbeat alone ends nothing", async () => {
 });
 
 for (const type of ["REBALANCE_IN_PROGRESS", "ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID"]) {
-  test(`after ${type} nothing is handled until the member has joined again, and every batch requests it`, async () => {
+  test(`after ${type} no batch is handled until the member has joined again`, async () => {
     const { join, handled, beats, batchAt } = member();
     beats.push(answered(type));
     await assert.rejects(batchAt("1"), { type });

@@ -109,7 +109,7 @@ for (const [mechanism, user, password] of [
   ["scram-sha-256", "signalbox-256", "scram-256"],
   ["scram-sha-512", "signalbox-512", "scram-512"],
 ] as const) {
-  it(`events are published over TLS under a name and password, by ${mechanism}`, async () => {
+  it(`events are published over TLS by ${mechanism} with the right password only`, async () => {
     await publishAt(at(`${user}:${password}@`, secure, { sasl: mechanism }));
     await assert.rejects(publishAt(at(`${user}:wrong@`, secure, { sasl: mechanism })), /SASL|[Aa]uthentication/);
   });
@@ -121,7 +121,7 @@ it("events are published with an issuer's token", async () => {
   await assert.rejects(publishAt(wrong), /token issuer for Kafka answered with status 401/);
 });
 
-it("events are published with a client certificate, and refused without one", async () => {
+it("events are published only with a client certificate", async () => {
   await publishAt(at("", mutual, { cert: client.certFile, key: client.keyFile }));
   await assert.rejects(publishAt(at("", mutual, {})));
 });

@@ -52,7 +52,7 @@ describe("the outbox", () => {
     return workers;
   }
 
-  test("tombstones for subjects follow their events on a state topic and are refused elsewhere", async () => {
+  test("tombstones follow their events on a state topic, the only kind that takes them", async () => {
     const { eventLog, published } = logThat(async () => {});
     const box = outbox();
     const workers = relay(box, eventLog);
@@ -76,7 +76,7 @@ describe("the outbox", () => {
     await workers.stop();
   });
 
-  test("a committed event is published once with its bytes, key and headers, and leaves no row", async () => {
+  test("a committed event is published once as it is, leaving no row", async () => {
     const { eventLog, published } = logThat(async () => {});
     const box = outbox();
     const workers = relay(box, eventLog);
@@ -126,7 +126,7 @@ describe("the outbox", () => {
     await workers.stop();
   });
 
-  test("events wait while the log is away and are published in order when it is back", async () => {
+  test("events are published in order once the log is back", async () => {
     let isAway = true;
     const { eventLog, published } = logThat(async () => {
       if (isAway) throw new PublishError("unavailable", "away");
@@ -178,7 +178,7 @@ describe("the outbox", () => {
     await workers.stop();
   });
 
-  test("a blocked partition delays only its own events, in order, and no others of their page", async () => {
+  test("a blocked partition delays its own events only, in order", async () => {
     const place = { topic: imageTopic, partition: 3, partitions: 12 };
     const isPoor = (key: string) => partitionOf(key, place.partitions) === place.partition;
     let isAway = true;
@@ -241,7 +241,7 @@ describe("the outbox", () => {
     return rows.map(({ key }) => key);
   }
 
-  test("a publish without an answer is abandoned after the timeout, and its events come again", async () => {
+  test("events of a publish without an answer come again after the timeout", async () => {
     let calls = 0;
     const { eventLog, published } = logThat(() => (calls++ === 0 ? new Promise(() => {}) : Promise.resolve()));
     const box = outbox({ publishTimeoutMs: 100 });
@@ -252,7 +252,7 @@ describe("the outbox", () => {
     await workers.stop();
   });
 
-  test("a row refused for good is put aside with its reason, and the others of its page are published", async () => {
+  test("a row refused for good is put aside without delaying others of its page", async () => {
     const poison = newId("img");
     const { eventLog, published } = logThat(async (records) => {
       if (records.some(({ key }) => key === poison)) throw new PublishError("too-large", "no record of this size");
@@ -270,7 +270,7 @@ describe("the outbox", () => {
     await workers.stop();
   });
 
-  test("a refused event is counted until it is replayed, and then published under its id", async () => {
+  test("a refused event counts until its replay publishes it under its id", async () => {
     const key = newId("img");
     let isRefused = true;
     const { eventLog, published } = logThat(async (records) => {
@@ -324,7 +324,7 @@ describe("the outbox", () => {
     await workers.stop();
   });
 
-  test("an event that is too large is refused and rolls its transaction back", async () => {
+  test("an event that is too large rolls its transaction back", async () => {
     const box = outbox({ maxBytes: 2_000 });
     await assert.rejects(append(box, "img_large", "x".repeat(3_000)), { name: "AppError", code: "payload_too_large" });
     assert.equal(await rowsIn("outbox"), 0);

@@ -5,7 +5,7 @@ import { createShardQueue } from "./shard-queue.ts";
 const nothing = Symbol("nothing yet");
 const soon = <T>(taken: Promise<T>) => Promise.race([taken, new Promise((resolve) => setImmediate(resolve, nothing))]);
 
-test("shards share a page, and those signalled meanwhile share the next one", async () => {
+test("shards share a page; those signalled meanwhile share the next one", async () => {
   const queue = createShardQueue();
   queue.add([3]);
   assert.deepEqual(await queue.take(), [3]);
@@ -33,7 +33,7 @@ test("a shard with more than a page is taken alone until it is empty", async () 
   assert.deepEqual(await queue.take(), [1, 3]);
 });
 
-test("a shard that was left waits for its next signal and is then taken alone", async () => {
+test("a shard that was left waits for its next signal, then is taken alone", async () => {
   const queue = createShardQueue();
   queue.add([6]);
   queue.done((await queue.take()) ?? [], "left");
@@ -52,7 +52,7 @@ test("closing releases waiting lanes", async () => {
   assert.equal(await queue.take(), undefined);
 });
 
-test("failing shards pause and leave half of the lanes to the others", async (t) => {
+test("failing shards leave half of the lanes to the others while they pause", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const queue = createShardQueue();
   queue.add([0, 1, 2, 3]);

@@ -51,7 +51,7 @@ describe("the event log on PostgreSQL", () => {
 
 const notify = sql("test.notify", "select pg_notify('signalbox_log', $1)");
 
-test("a reader is woken for its own topics, by this process and by others, and all readers after a silence", async () => {
+test("a reader is woken for its own topics alone, or after a silence", async () => {
   const context = testContext("account", {});
   const database = await testDatabase();
   const pool = openPool({ url: database.url, max: 3, applicationName: "wake-ups-test", ...context });

@@ -142,7 +142,7 @@ for (const [what, pending, throttledMs] of [
 
 const Connection = createRequire(import.meta.url)("kafkajs/src/network/connection.js");
 
-test("concurrent requests share one attempt to connect, and a failed attempt is followed by another", async () => {
+test("requests share an attempt to connect until it fails", async () => {
   const sockets: { onError(error: Error): Promise<void> }[] = [];
   const connection = Object.assign(Object.create(Connection.prototype), {
     isConnected: () => false,

@@ -27,7 +27,7 @@ function member(failure: Error) {
   return { made, found, offsetManager };
 }
 
-test("a member whose coordinator is away goes on, and finds the next one", async () => {
+test("a member whose coordinator is away finds the next one", async () => {
   const { made, found, offsetManager } = member(answered("NOT_COORDINATOR_FOR_GROUP"));
   await made.heartbeat({ interval: 0 });
   await eventually(() => made.coordinator === found && offsetManager.coordinator === found);
@@ -97,7 +97,7 @@ for (const [what, next, expired] of [
   ["records that expired unread are counted", "3", [{ topic: "t", partition: 0, records: 4 }]],
   ["an offset beyond the end counts nothing", "9", []],
 ] as const) {
-  test(`${what}, and reading continues at the first record`, async () => {
+  test(`${what} where reading continues at the first record`, async () => {
     const seen: ExpiredRecords[] = [];
     const commits: unknown[] = [];
     const manager = Object.assign(Object.create(OffsetManager.prototype), {

@@ -106,7 +106,7 @@ test("a batch with more records than memory allows is read as one message", asyn
   assert.deepEqual((await messagesIn([many])).map(offsetsOf), [[199_999]]);
 });
 
-test("an answer is decoded up to a bound, and the rest comes with the next one", async () => {
+test("what exceeds the decoding bound of an answer comes with the next one", async () => {
   const record = Buffer.concat([Buffer.from([0, 0, 0, 1]), varint(6 * MiB), Buffer.alloc(6 * MiB), Buffer.from([0])]);
   const large = zstdBatch(zstdCompressSync(Buffer.concat([varint(record.length), record])), { offset: 0, count: 1 });
   const [first, second] = await messagesIn(Array(10).fill(large), [whole]);
@@ -146,7 +146,7 @@ function member(batches: readonly Buffer[]) {
   return { made, calls };
 }
 
-test("a member that stands at an undecodable batch pauses its partition and tells where", async (context) => {
+test("a member reports the undecodable batch at which it pauses its partition", async (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const { made, calls } = member([whole, unknownCodec]);
   const met: UndecodableBatch[] = [];

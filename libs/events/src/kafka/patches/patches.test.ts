@@ -12,7 +12,7 @@ const tests = files
   .join("");
 
 for (const file of files.filter((name) => !name.endsWith(".test.ts"))) {
-  test(`${file} names its fault and its issue, has a test, and was seen in the installed kafkajs`, () => {
+  test(`${file} has a test and a fault that was seen in the installed kafkajs`, () => {
     const text = readFileSync(join(import.meta.dirname, file), "utf8");
     const [, seenIn] =
       / \* Fault: [^/]* \* Seen in kafkajs ([\d.]+)\. Upstream: (?:[^/]*tulios\/kafkajs#\d+|none; )/.exec(text) ?? [];
