@@ -32,7 +32,7 @@ test("a cursor decodes to the position that it was made from", () => {
   assert.deepEqual(positionOf(cursorOf({ at, id: "img_01kdzq6b8n" })), { at, id: "img_01kdzq6b8n" });
 });
 
-test("a cursor is taken by the list and the filters that gave it, and by no others", () => {
+test("a cursor is taken only by the list and the filters that gave it", () => {
   const place = { at: new Date("2026-01-02T03:04:05.678Z"), id: "img_1", key: "Hafen.jpg" };
   const mark = cursorMark("images", { tag: "sea", status: undefined });
   assert.equal(mark, cursorMark("images", { tag: "sea" }), "an absent filter is none");
@@ -67,7 +67,7 @@ test("a forged cursor is refused before it reaches a database", () => {
   }
 });
 
-test("every position survives its cursor, and any other text is refused or a valid position", () => {
+test("every position survives its cursor; any other text is refused or a valid position", () => {
   const place = fc.record(
     {
       at: fc.date({ min: new Date(0), max: new Date("9999-12-31T23:59:59.999Z"), noInvalidDate: true }),
@@ -94,7 +94,7 @@ test("every position survives its cursor, and any other text is refused or a val
 
 const etag = '"abc"';
 
-test("If-None-Match is a list of strong and weak tags, or a star", () => {
+test("If-None-Match is a list of strong or weak tags, or a star", () => {
   const matches = (header: string) => isNotModified({ headers: { "if-none-match": header } }, etag);
   for (const header of ['"abc"', 'W/"abc"', '"x", "abc"', 'W/"x" , W/"abc"', "*", " * ", '"a,b", "abc"', '"x","abc"']) {
     assert.equal(matches(header), true, header);
@@ -105,7 +105,7 @@ test("If-None-Match is a list of strong and weak tags, or a star", () => {
   assert.equal(isNotModified({ headers: {} }, etag), false);
 });
 
-test("If-Modified-Since counts without If-None-Match, where a time of change is known and the date is HTTP's", () => {
+test("If-Modified-Since counts only as an HTTP date, without If-None-Match, where a time of change is known", () => {
   const changed = "Tue, 06 Jan 2026 08:49:37 GMT";
   const matches = (headers: IncomingHttpHeaders, lastModified?: string) =>
     isNotModified({ headers }, etag, lastModified);
@@ -140,7 +140,7 @@ test("If-Match compares strongly: a weak tag never matches, a star always does",
   assert.doesNotThrow(() => ifMatch({ headers: {} }, etag));
 });
 
-test("a validator depends on revision, view and media type alone, and is a strong tag", () => {
+test("a validator is a strong tag of revision, view and media type alone", () => {
   assert.match(strongEtag(7, "owner"), /^"[\w-]{22}"$/);
   assert.equal(strongEtag(7, "owner"), strongEtag(7n, "owner", "application/json"));
   const others = [strongEtag(8, "owner"), strongEtag(7, "public"), strongEtag(7, "owner", "image/webp")];
@@ -165,7 +165,7 @@ const routes = exportRoutes({
   view: ({ createdAt: _, ...row }) => row,
 });
 
-test("the export of an account comes in pages, with the members of its schema and no others", async (t) => {
+test("the export of an account comes in pages, with only the members of its schema", async (t) => {
   const { url } = await serveTest(t, createInternalApp({ context: testContext().context, routes, tokens: ["token"] }));
   const get = async (cursor?: string) => {
     const response = await fetch(url + exportPathOf("acc_1", cursor), {

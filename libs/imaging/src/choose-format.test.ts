@@ -120,7 +120,7 @@ const ranges = fc.uniqueArray(
   { minLength: 1, selector: ([type]) => type },
 );
 
-test("for any Accept the shown type is acceptable, WebP and AVIF only by name, and the order does not matter", () => {
+test("any Accept gets an acceptable type, WebP or AVIF only by name, whatever the order", () => {
   fc.assert(
     fc.property(ranges, fc.constantFrom(...inputFormats), (wished, from) => {
       const accept = wished.map(([type, weight]) => type + weight).join(", ");

@@ -26,7 +26,7 @@ test("each fit has its own size", () => {
   assert.deepEqual(sizeOf(box(300, 300, "fill")), [300, 300]);
 });
 
-test("nothing is enlarged unless requested, and a cover keeps its shape then", () => {
+test("nothing is enlarged unless requested; a cover keeps its shape instead", () => {
   const small = { width: 100, height: 50 };
   assert.deepEqual(sizeOf(box(400, 400, "inside"), small), [100, 50]);
   assert.deepEqual(sizeOf(box(400, null), small), [100, 50]);
@@ -45,7 +45,7 @@ test("a cover keeps the focal point visible, up to the edges", () => {
   assert.deepEqual(planGeometry(source, box(200, 200, "cover")).crop?.left, 50);
 });
 
-test("for any request, the pieces fit together and stay within the image", () => {
+test("the pieces of any request fit together within the image", () => {
   const side = fc.integer({ min: 1, max: 5000 });
   const wantedSide = fc.option(fc.integer({ min: 1, max: 4096 }));
   const fraction = fc.double({ min: 0, max: 1, noNaN: true });
@@ -89,7 +89,7 @@ const facts = (change: Partial<ImageFacts>): ImageFacts => ({
 });
 const codeOf = (change: Partial<ImageFacts>) => limitProblem(facts(change), defaultImageLimits)?.code ?? null;
 
-test("each limit allows its own value and refuses one more", () => {
+test("each limit allows its own value but not one more", () => {
   assert.equal(codeOf({ width: 32_768, height: 3000 }), null);
   assert.equal(codeOf({ width: 32_769, height: 3000 }), "side");
   assert.equal(codeOf({ width: 10_000, height: 10_000 }), null);
@@ -109,7 +109,7 @@ test("a limit that depends on the format names it", () => {
   assert.equal(problem?.message, "AVIF images may have at most 40000000 pixels, this one has 40008000.");
 });
 
-test("problems of size and of shape are distinguished", () => {
+test("problems of size are distinguished from those of shape", () => {
   assert.equal(limitProblem(facts({ width: 40_000 }), defaultImageLimits)?.kind, "too-large");
   assert.equal(limitProblem(facts({ width: 3000, height: 1 }), defaultImageLimits)?.kind, "unsuitable");
 });

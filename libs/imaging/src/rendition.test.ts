@@ -19,7 +19,7 @@ const rendition = (change: Partial<Rendition>): Rendition => ({
 });
 const keyOf = (change: Partial<Rendition>) => renditionKey(sha, canonicalRendition(rendition(change), source));
 
-test("a key depends on the original, the parameters and the encoder", () => {
+test("a key changes with the original, the parameters or the encoder", () => {
   assert.equal(keyOf({}), `renditions/${sha}/w320-inside-q80-${encoderVersion}.webp`);
   assert.equal(
     keyOf({ width: 200, height: 200, fit: "cover", focalPoint: { x: 0.25, y: 1 }, format: "jpeg", quality: 60 }),
@@ -100,7 +100,7 @@ const anyRendition = fc.record({
 const length = fc.integer({ min: 1, max: 9000 });
 const anySource = fc.record({ width: length, height: length }, { noNullPrototype: true });
 
-test("the canonical form of any request shows the same pixels, and is its own canonical form", () => {
+test("a request keeps its pixels in canonical form, which is its own canonical form", () => {
   fc.assert(
     fc.property(anyRendition, anySource, (asked, of) => {
       const canonical = canonicalRendition(asked, of);

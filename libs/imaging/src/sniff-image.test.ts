@@ -64,7 +64,7 @@ test("a recognised but unaccepted type is refused with advice", () => {
   }
 });
 
-test("SVG is recognised after declarations, comments, document types, a byte order mark and a prefix", () => {
+test("SVG is recognised after declarations, comments, document types, a byte order mark or a prefix", () => {
   const texts = [
     "<svg xmlns='x'/>",
     "\ufeff  <?xml version='1.0'?>\n<!-- c --><svg>",

@@ -74,7 +74,7 @@ for (const [name, { start, block, code }] of floods) {
   });
 }
 
-test("a connection with bytes between two answers is closed, and the next request takes another", async () => {
+test("a connection with bytes between two answers is closed, not used again", async () => {
   const sockets = new Set<Socket>();
   const sent: Promise<number>[] = [];
   const url = await listen((socket) => {
@@ -120,7 +120,7 @@ test("interim answers are skipped, in any pieces", async () => {
   }
 });
 
-test("a large answer in chunks of one byte, and a head just below the bounds, arrive whole", async () => {
+test("a large answer arrives whole, in chunks of one byte under a head just below the bounds", async () => {
   const headers = Array.from({ length: 98 }, (_, index) => `h${index}: ${"v".repeat(600)}\r\n`).join("");
   const url = await listen((socket) => {
     const body = "1\r\nx\r\n".repeat(90_000);

@@ -65,7 +65,7 @@ test("HTTP/2 is used with a server that chooses it, only when enabled, and HTTP/
   assert.equal((await clientWith({ http2: false }).post(await serve(["h2", "http/1.1"]))).body.toString(), "1.1");
 });
 
-test("a server that demands HTTP/1.1 gets the request over it, and later ones directly", async () => {
+test("a server that demands HTTP/1.1 gets it, directly from the next request on", async () => {
   const versions: string[] = [];
   const server = createSecureServer({ ...pair, allowHTTP1: true }, (request, response) => {
     versions.push(request.httpVersion);
@@ -109,7 +109,7 @@ test("the exchange that opened a connection has its timing, later ones do not", 
   assert.equal(sockets.length, 1);
 });
 
-test("a connection with a late answer gets no new exchange, and finishes the running ones", async () => {
+test("a connection with a late answer only finishes its running exchanges", async () => {
   const streams: FrameStream[] = [];
   const { url, sockets } = await receive((stream) => void streams.push(stream));
   const { post } = clientWith();
@@ -137,7 +137,7 @@ test("a request that meets the end of its connection is sent on another", async 
   assert.equal(sockets.length, 2);
 });
 
-test("a closing connection loses no request, and an unprocessed one is sent again once", async () => {
+test("a request on a closing connection is sent again once, not lost", async () => {
   const { url, sockets } = await receive((stream) => {
     if (sockets.length === 1) return stream.goAway(0, 0);
     ok(stream);
@@ -171,7 +171,7 @@ test("a server that limits requests per connection gets each request once", asyn
   assert.ok(sockets.length >= 5);
 });
 
-test("a server that allows no streams gets no request, and the deadline holds", async () => {
+test("requests to a server that allows no streams wait unsent until their deadline", async () => {
   let requests = 0;
   const { url } = await receive(() => void requests++, { streamsMax: 0 });
   const { post } = clientWith();

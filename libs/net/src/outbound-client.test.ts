@@ -54,7 +54,7 @@ const get = (url: string, rest: Partial<OutboundRequest> = {}): OutboundRequest 
   ...rest,
 });
 
-test("an internal address is reported at a check as at a request, and a slip of the pen is not", async () => {
+test("a check reports an internal address as a request would, but no typing error", async () => {
   const ended: string[] = [];
   const client = clientWith({ allow: [], onEnd: (outcome) => ended.push(outcome) });
   for (const url of ["https://10.0.0.1/", "nonsense", "ftp://example.org/"]) assert.ok(client.check(url));
@@ -64,7 +64,7 @@ test("an internal address is reported at a check as at a request, and a slip of 
   assert.deepEqual(ended, ["forbidden", "forbidden"]);
 });
 
-test("an exchange returns status, headers, body and the remote address", async () => {
+test("an exchange returns status, headers, body and remote address", async () => {
   const { url } = await listen((request, response) => {
     response.setHeader("x-seen", `${request.method} ${request.headers["accept-encoding"]} ${request.headers["x-a"]}`);
     request.pipe(response.writeHead(201));
@@ -147,7 +147,7 @@ test("a port that becomes this process's own is refused although a connection to
   assert.equal((await failureOf(client.request(get(url)))).code, "own_port");
 });
 
-test("connections are kept and used again", async () => {
+test("connections are kept for later requests", async () => {
   let connections = 0;
   const { url, server } = await listen((_request, response) => response.end("ok"));
   server.on("connection", () => connections++);
@@ -159,7 +159,7 @@ test("connections are kept and used again", async () => {
   assert.ok(connections <= 2, `${connections} connections`);
 });
 
-test("a connection is used again after any pause shorter than its idle time, and closed after a longer one", async (t) => {
+test("a connection is reused within its idle time, closed after it", async (t) => {
   const { url, server } = await listen((_request, response) => response.end());
   server.keepAliveTimeout = 120_000;
   const sockets: Socket[] = [];
@@ -189,7 +189,7 @@ test("redirects are the response unless asked for", async () => {
   assert.equal((await clientWith().request(get(url))).status, 302);
 });
 
-test("each hop of a redirect is checked, loses credentials for another origin, and counts", async () => {
+test("each hop of a redirect is checked and counted, without credentials for another origin", async () => {
   const seen: (string | undefined)[] = [];
   const last = await listen((request, response) => {
     seen.push(request.headers.authorization, request.headers["x-kept"] as string);
@@ -218,7 +218,7 @@ test("each hop of a redirect is checked, loses credentials for another origin, a
   }
 });
 
-test("the deadline holds over connecting, waiting for headers, and a body that drips", async () => {
+test("the deadline covers connecting, waiting for headers and a body that drips", async () => {
   const client = clientWith({ lookup: () => new Promise(() => {}) });
   const silent = await listenTcp(() => {});
   const dripping = await listen((_request, response) => {
@@ -341,7 +341,7 @@ test("failures name their stage", async () => {
   for (const [url, stage] of stages) assert.equal((await failureOf(client.request(get(url)))).stage, stage, url);
 });
 
-test("a caller can cancel an exchange, before and while it runs", async () => {
+test("a caller can cancel an exchange before or while it runs", async () => {
   const silent = await listenTcp(() => {});
   const client = clientWith();
   const controller = new AbortController();

@@ -36,7 +36,7 @@ const failure = (client: OutboundClient, url: string) =>
     (error: unknown) => error as OutboundError,
   );
 
-test("an exchange goes through the tunnel to the checked address, and the connection is used again", async () => {
+test("exchanges go through one reused tunnel to the checked address", async () => {
   const client = clientThrough(own(), { lookup: async () => [{ address: "127.0.0.1", family: 4 }] });
   for (let count = 0; count < 5; count++) {
     assert.equal((await get(client, `http://partner.example:${receiver.port}/`)).body.toString(), "here");
@@ -57,7 +57,7 @@ test("the proxy never learns of a forbidden target, as an address or behind a na
   );
 });
 
-test("a failure of the proxy is distinguished from one of its targets, and hides its password", async () => {
+test("a failure of the proxy is told apart from its target's, without its password", async () => {
   const url = `http://127.0.0.1:${receiver.port}/`;
   const away = await failure(clientThrough("http://ada:secret@127.0.0.1:1"), url);
   assert.deepEqual([away.stage, away.code], ["proxy", "ECONNREFUSED"]);

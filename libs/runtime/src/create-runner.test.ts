@@ -14,7 +14,7 @@ const create = (options: Partial<Parameters<typeof createRunner>[0]> = {}) => {
 const untilAborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 
-test("work is drained before anything is closed, and closes run in reverse", async () => {
+test("everything is closed in reverse order, once work is drained", async () => {
   const { runner } = create();
   const order: string[] = [];
   runner.defer("pool", () => order.push("pool"));
@@ -32,7 +32,7 @@ test("work is drained before anything is closed, and closes run in reverse", asy
   assert.deepEqual(order, ["drained", "relay", "listener", "pool"]);
 });
 
-test("a close that fails or hangs does not prevent the others, and a hanging one is named", async () => {
+test("a close that fails or hangs is named without preventing the others", async () => {
   const { runner, lines } = create({ closeMsMax: 20 });
   const closed: string[] = [];
   runner.defer("pool", () => closed.push("pool"));
@@ -112,7 +112,7 @@ test("an outage of a dependency is waited out, for any time", async () => {
   assert.deepEqual(await runner.stop(5_000), []);
 });
 
-test("a worker that reported progress and fell silent makes the process unhealthy; one that never reports is not judged", async () => {
+test("a silent worker makes the process unhealthy only if it ever reported progress", async () => {
   const clock = createManualClock();
   const { runner } = create({ clock });
   let beatNow = () => {};
@@ -182,7 +182,7 @@ test("a check that fails, throws or hangs makes it down, with a harmless reason"
   assert.equal(live.status, "up");
 });
 
-test("a process is judged by its liveness checks, and not by their lateness", async () => {
+test("a process is judged by its liveness checks, not by their lateness", async () => {
   const health = createQuietHealth();
   health.live("slow", () => new Promise(() => {}));
   assert.equal((await health.report()).live.status, "up");

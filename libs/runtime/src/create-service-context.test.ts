@@ -84,7 +84,7 @@ test("each restart of a worker is counted once, also when it is read repeatedly"
   assert.deepEqual(await runner.stop(1000), []);
 });
 
-test("services of one process share the runner and report their own workers", async () => {
+test("services of one process share the runner but report only their own workers", async () => {
   const { runner, health } = createProcess();
   const [account, images] = (["account", "images"] as const).map((service) =>
     createServiceContext({ service, configuration: load(service), runner, health, shared: true }),

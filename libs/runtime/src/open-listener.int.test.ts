@@ -126,7 +126,7 @@ test("a body that becomes invalid after the answer started does not corrupt the 
   assert.equal(text.match(/HTTP\/1\.1/g)?.length, 1, text);
 });
 
-test("a drain refuses new connections, finishes running answers and closes idle connections", async () => {
+test("a drain lets running answers finish, but closes idle connections and refuses new ones", async () => {
   const begun = Promise.withResolvers<() => void>();
   const { runner, port, url } = await open((_request, response) => begun.resolve(() => response.end("finished")));
   const idle = connect(port, "127.0.0.1");
@@ -170,7 +170,7 @@ test("a drain ends under a load with a new connection in each turn", async () =>
   await Promise.all(load);
 });
 
-test("a drain leaves an idle connection to its client, and answers later requests on it", async () => {
+test("a drain leaves an idle connection to its client, still answering on it", async () => {
   const { runner, port } = await open((_request, response) => response.end("finished"), { drainIdleMs: 60_000 });
   const [asking, leaving] = [connect(port, "127.0.0.1"), connect(port, "127.0.0.1")];
   for (const socket of [asking, leaving]) {
@@ -186,7 +186,7 @@ test("a drain leaves an idle connection to its client, and answers later request
   assert.deepEqual(await stopped, []);
 });
 
-test("an upgraded connection ends with the listener, and its reset does no harm", async () => {
+test("an upgraded connection ends with the listener, even after another was reset", async () => {
   const { runner, port } = await open(never, {
     upgrade: (_request, socket) =>
       void socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"),
@@ -205,7 +205,7 @@ test("an upgraded connection ends with the listener, and its reset does no harm"
 });
 
 for (const wish of ["keep-alive", "close"]) {
-  test(`a client that expects 100 gets it from the reader of its body, and its connection is ${wish}`, async () => {
+  test(`a client that expects 100 gets it from the reader of its body, with its connection ${wish}`, async () => {
     const { runner, port } = await open(async (request, response) => {
       let body = "";
       for await (const chunk of request) body += chunk;
@@ -224,7 +224,7 @@ for (const wish of ["keep-alive", "close"]) {
   });
 }
 
-test("a client that expects 100 gets its refusal instead, and the end of the connection", async () => {
+test("a client that expects 100 gets its refusal instead, on a connection that ends", async () => {
   const { runner, port } = await open((_request, response) => void response.writeHead(401).end("no"));
   const sent = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n";
   const answer = await exchange(port, sent);

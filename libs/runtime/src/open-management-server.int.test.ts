@@ -65,7 +65,7 @@ const get = (url: string, key?: string, method = "GET") =>
 const codeOf = async (response: Response) => ((await response.json()) as { error: { code: string } }).error.code;
 const manage = async <T>(path: string) => (await (await get(all + path, "manager")).json()) as T;
 
-test("health shows the state of the process by status and by check, without credentials", async () => {
+test("health shows the state of the process and of each check without credentials", async () => {
   assert.equal((await get(`${one}/health/live`)).status, 200);
   assert.equal((await get(`${one}/health/startup`)).status, 503);
   startup.done();
@@ -96,17 +96,20 @@ test("an endpoint that is not exposed is 404 for everyone", async () => {
   assert.equal((await get(one.replace("/management", "/info"))).status, 404);
 });
 
-test("any other method is 405 with the allowed ones; HEAD has headers and no body", async () => {
+test("any other method is 405 with the allowed ones", async () => {
   const response = await get(`${one}/info`, undefined, "POST");
   assert.equal(response.status, 405);
   assert.equal(response.headers.get("allow"), "GET, HEAD");
+});
+
+test("HEAD has the headers of GET without a body", async () => {
   const head = await get(`${one}/info`, undefined, "HEAD");
   assert.equal(head.status, 200);
   assert.equal(head.headers.get("content-length"), "15");
   assert.equal(await head.text(), "");
 });
 
-test("values are shown only to callers that the service allows, and to no one before it is built", async () => {
+test("values are shown only to callers that the service allows, once it is built", async () => {
   authorize = undefined;
   assert.equal((await get(`${all}/env`, "manager")).status, 503);
   authorize = null;
@@ -162,7 +165,7 @@ test("a pattern filters names by * and literal text, in a short time for any pat
   assert.deepEqual(await namesFor(`${"*a".repeat(90)}!`), []);
 });
 
-test("any other query parameter is refused, and so is a too long pattern", async () => {
+test("any other query parameter is refused, as is a too long pattern", async () => {
   for (const query of ["patern=x", "pattern=a&pattern=b", `pattern=${"x".repeat(201)}`]) {
     assert.equal((await get(`${all}/env?${query}`, "manager")).status, 400, query);
   }
@@ -170,7 +173,7 @@ test("any other query parameter is refused, and so is a too long pattern", async
   assert.equal((await get(`${all}/env?patern=x`)).status, 401, "authentication comes first");
 });
 
-test("a read is recorded when values are shown, and only then", async () => {
+test("a read is recorded only when values are shown", async () => {
   const before = reads;
   for (const path of ["/env?patern=x", "/env/nothing.here", "/env/%"]) await get(all + path, "manager");
   await get(`${all}/env`, "reader");
@@ -180,7 +183,7 @@ test("a read is recorded when values are shown, and only then", async () => {
   assert.equal(reads, before + 2);
 });
 
-test("sensitive values are shown to the readers that the operator chose, and secrets to no one", async () => {
+test("sensitive values are for the readers that the operator chose, secrets for no one", async () => {
   const valueFor = async (key: string, name: string, rule: string) => {
     const argv = [`--management.endpoint.env.show-values.sensitive=${rule}`];
     const given = { service: "account", properties: probeProperties, argv, environment: {}, directory: null } as const;

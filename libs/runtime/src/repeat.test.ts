@@ -62,7 +62,7 @@ test("a wake-up ends the pause early, also one during the work", async () => {
   assert.deepEqual(await runner.stop(5_000), []);
 });
 
-test("housekeeping delays its first turn after the start, and waits no longer than its pause", async () => {
+test("housekeeping waits before its first turn, no longer than its pause", async () => {
   const runner = create();
   const often = countedTurn();
   runner.housekeeping("often", 1, often.turn);

@@ -22,7 +22,7 @@ afterEach(() => {
   for (const { child } of started.splice(0)) if (child.exitCode === null) child.kill("SIGKILL");
 });
 
-test("SIGTERM finishes running requests, ends the workers, closes in reverse order and exits 0", async () => {
+test("SIGTERM finishes running requests, closes everything in reverse order and exits 0", async () => {
   const probe = start();
   const { http } = await probe.ready();
   const answer = fetch(`${http}/?wait=3000`);
@@ -44,7 +44,7 @@ test("SIGTERM finishes running requests, ends the workers, closes in reverse ord
   );
 });
 
-test("during the grace period the process is unready, still accepts work and sends clients away; afterwards it accepts none", async () => {
+test("during the grace period an unready process still works while it sends clients away", async () => {
   const probe = start("--shutdown.grace=5000");
   const { http, management } = await probe.ready();
   assert.equal((await fetch(`${management}/management/health/ready`)).status, 200);
@@ -88,7 +88,7 @@ test("a service that takes requests has given back the memory of its start", asy
   assert.ok((heap_bytes as number) < 128 * 2 ** 20, `${heap_bytes} bytes; the start left 256 MiB`);
 });
 
-test("a part that does not close by the deadline is named and the exit code is 1", async () => {
+test("a part still open at the deadline is named, with exit code 1", async () => {
   const probe = start("--probe.behaviour=hang-on-close,hang-on-drain", "--shutdown.deadline=600");
   await probe.ready();
   probe.child.kill("SIGTERM");
@@ -107,7 +107,7 @@ test("a second signal ends the process at once", async () => {
   assert.equal((await probe.exit).code, 130);
 });
 
-test("a start that fails closes what was opened and exits 1", async () => {
+test("a failed start closes what was opened before it exits 1", async () => {
   const probe = start("--probe.behaviour=fail-start");
   assert.equal((await probe.exit).code, 1);
   assert.ok(probe.lines.some(({ msg }) => msg === "The start failed"));
@@ -131,7 +131,7 @@ test("a port in use stops the start with the name of the property to change", as
   );
 });
 
-test("--help prints how the process is started and ends with 0", async () => {
+test("--help prints how the process is started", async () => {
   const main = fileURLToPath(new URL("../test/probe-main.ts", import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [main, "--help"]);
   assert.match(stdout, /^Usage: account \[--<property>=<value> …\]\n/);
@@ -144,7 +144,7 @@ test("an invalid configuration stops the start with every problem on standard er
   assert.match(errors, /log\.level \(from --log\.level\) is "loud": expected one of: debug, info, warn, error, silent/);
 });
 
-test("an unhandled rejection drains the process and exits 1", async () => {
+test("an unhandled rejection drains the process before it exits 1", async () => {
   const probe = start("--probe.behaviour=throw-later");
   assert.equal((await probe.exit).code, 1);
   assert.ok(probe.lines.some(({ msg }) => msg === "Uncaught exception"));

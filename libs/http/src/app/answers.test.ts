@@ -11,7 +11,7 @@ import { createRoutes } from "../routes/create-routes.ts";
 const Thing = z.object({ id: z.string(), inner: z.object({ a: z.int() }).optional() });
 const shared = { summary: "x", auth: "anonymous", responses: { 200: Thing } } as const;
 
-test("undeclared members are left out in production and refused in strict mode", async (t) => {
+test("undeclared members are left out in production, refused in strict mode", async (t) => {
   const routes = createRoutes();
   routes.get("/leak", { ...shared, handle: () => ok({ id: "1", password: "x", inner: { a: 1, key: "y" } }) });
   routes.get("/fit", { ...shared, handle: () => ok({ id: 1 }) });
@@ -57,7 +57,7 @@ test("strict mode finds an undeclared refusal", async (t) => {
   assert.equal((await request("/b")).status, 410);
 });
 
-test("an unchanged resource is 304 with its validator and caching, and no body", async (t) => {
+test("a 304 has the headers of the full answer without its body", async (t) => {
   const routes = createRoutes();
   routes.get("/a", { ...shared, cache: "private, max-age=60", handle: () => ok({ id: "1" }, { etag: '"e"' }) });
   routes.get("/b", { ...shared, handle: () => ok({ id: "1" }, { etag: '"e"' }) });
@@ -73,7 +73,7 @@ test("an unchanged resource is 304 with its validator and caching, and no body",
   assert.equal((await request("/b")).headers.get("cache-control"), "private, no-cache");
 });
 
-test("If-Match of another state is 409 conflict and changes nothing", async (t) => {
+test("If-Match of another state is 409 conflict without a change", async (t) => {
   const routes = createRoutes();
   let changes = 0;
   routes.patch("/a", {
@@ -178,7 +178,7 @@ test("only the weight among the parameters of an accepted type counts", async (t
   assert.equal((await request("/image", { headers: { accept } })).headers.get("content-type"), "image/webp");
 });
 
-test("every answer has the security headers, a request id, and no banner", async (t) => {
+test("every answer has the security headers and a request id, but no banner", async (t) => {
   const routes = createRoutes();
   routes.get("/a", { ...shared, handle: () => ok({ id: "1" }) });
   const { request } = await serveRoutes(t, routes);
@@ -194,7 +194,7 @@ test("every answer has the security headers, a request id, and no banner", async
   }
 });
 
-test("browsers are kept at https where the base URL is https, and nowhere else", async (t) => {
+test("browsers are pinned to https only where the base URL is https", async (t) => {
   const routes = createRoutes();
   routes.get("/a", { ...shared, handle: () => ok({ id: "1" }) });
   const named = "strict-transport-security";
@@ -245,7 +245,7 @@ test("a creation is 201 with the record and its path", async (t) => {
   assert.equal((await request("/a", { method: "DELETE" })).status, 204);
 });
 
-test("an internal failure is hidden from the client and logged in full", async (t) => {
+test("an internal failure is logged in full but hidden from the client", async (t) => {
   const routes = createRoutes({ errors: "configuration" });
   routes.get("/bug", {
     ...shared,

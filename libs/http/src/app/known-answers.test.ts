@@ -68,7 +68,7 @@ test("a HEAD has the headers of the known answer alone", async (t) => {
   assert.equal(handled(), 0);
 });
 
-test("a part, another method and a caller that the route may refuse are left to the route", async (t) => {
+test("a part, another method or a caller to be refused is left to the route", async (t) => {
   const principals = {
     good: testPrincipal(),
     narrow: testPrincipal({ scopes: new Set(["config:read"]) }),
@@ -99,7 +99,7 @@ test("a caller to whom the answer is not known to be open gets that of the route
   assert.equal((await fetch(`${url}/pictures/known`)).status, 401);
 });
 
-test("a known answer is refused beyond the rate limit of its caller or address, and recorded like any refusal", async (t) => {
+test("a known answer beyond a rate limit is a recorded refusal like any other", async (t) => {
   const limits = { credential: testLimiter("credential", 1), anonymous: testLimiter("anonymous", 1) };
   const told: string[] = [];
   const { routes, handled } = knowing();

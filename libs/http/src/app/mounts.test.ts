@@ -13,7 +13,7 @@ function serveMounted(t: TestContext, listener: RequestListener, limits = testLi
   return serveRoutes(t, createRoutes(), { mounts: { "/oauth": listener }, rateLimits: limits });
 }
 
-test("a mounted listener answers every path under its prefix and sees the whole path", async (t) => {
+test("a mounted listener sees the whole path of every request under its prefix", async (t) => {
   const { request } = await serveMounted(t, ({ url }, response) => void response.end(url));
   for (const path of ["/oauth", "/oauth/token", "/oauth?x=1"]) {
     assert.equal(await (await request(path)).text(), path);
@@ -88,7 +88,7 @@ function routes() {
   return table;
 }
 
-test("one line per request has the caller, operation, outcome and duration, without the query", async (t) => {
+test("one log line per request has caller, operation, outcome and duration, but not the query", async (t) => {
   const { request, lines } = await serveRoutes(t, routes());
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   await request("/images/img_1?signature=secret", { headers: { traceparent, "x-request-id": "r1" } });
@@ -123,7 +123,7 @@ test("an expected 5xx is no error: the first of each second has an info line, wi
   );
 });
 
-test("requests are counted and timed by method, route and status, never by a caller's own text", async (t) => {
+test("requests are measured by method, route and status, never by text of a caller", async (t) => {
   const { request, context } = await serveRoutes(t, routes());
   await request("/images/1");
   await request("/images/2");

@@ -60,7 +60,7 @@ const endless = (chunks: number, size: number) =>
     },
   });
 
-test("a body that the handler reads itself must have a declared type and no coding", async (t) => {
+test("a body read by its handler must have a declared type without a coding", async (t) => {
   const { request } = await serveRoutes(t, routes());
   const send = (headers: Record<string, string>) => request("/piece", { method: "POST", headers, body: "abc" });
   const type = { "content-type": "application/partial-upload" };
@@ -69,7 +69,7 @@ test("a body that the handler reads itself must have a declared type and no codi
   assert.equal((await send({ ...type, "content-encoding": "gzip" })).status, 415);
 });
 
-test("JSON above 1 MiB is 413, announced or not, and the limit is a live property", async (t) => {
+test("JSON above the configured limit is 413, announced or not", async (t) => {
   const { request } = await serveRoutes(t, routes());
   const headers = { "content-type": "application/json" };
   const just = JSON.stringify({ a: "x".repeat(1_048_576 - 8) });
@@ -114,7 +114,7 @@ test("a client that is refused during a large upload receives the refusal", asyn
   assert.equal(status, 415);
 });
 
-test("behind a proxy a refusal follows the whole body, and the connection serves the next request", async (t) => {
+test("a refusal behind a proxy follows the whole body, so that the connection can be reused", async (t) => {
   const { port } = await serveRoutes(t, routes());
   const socket = connect(port, "127.0.0.1");
   t.after(() => socket.destroy());
@@ -148,7 +148,7 @@ test("an upload announced as too large is refused before it is sent", async (t) 
   await eventually(() => assert.match(text, /^HTTP\/1\.1 413 [\s\S]*Connection: close[\s\S]*payload_too_large/));
 });
 
-test("a request past its deadline is 504, and its handler is aborted", async (t) => {
+test("a request past its deadline is 504 with its handler aborted", async (t) => {
   const table = createRoutes();
   const reasons: unknown[] = [];
   const waiting = async ({ signal }: { signal: AbortSignal }) => {
@@ -167,7 +167,7 @@ test("a request past its deadline is 504, and its handler is aborted", async (t)
   assert.equal((await request("/endless")).status, 200);
 });
 
-test("a late body is 408, and so is a large one that stalls", async (t) => {
+test("a body that comes late or stalls is 408", async (t) => {
   const table = createRoutes();
   const handle = async ({ request }: { request: IncomingMessage }) => {
     for await (const _chunk of request);
@@ -282,7 +282,7 @@ test("a request refused by its headers is refused before its body is requested",
   }
 });
 
-test("a disconnected client aborts its handler and is logged as 499", async (t) => {
+test("a client's disconnect aborts its handler, logged as 499", async (t) => {
   const table = createRoutes();
   let aborted = false;
   const began = Promise.withResolvers<void>();
@@ -307,7 +307,7 @@ test("a disconnected client aborts its handler and is logged as 499", async (t) 
   });
 });
 
-test("a client that disconnects while sending leaves one log line and no error", async (t) => {
+test("a client that disconnects while sending is logged once, not as an error", async (t) => {
   const { port, lines } = await serveRoutes(t, routes());
   const socket = connect(port, "127.0.0.1");
   await new Promise((resolve) =>

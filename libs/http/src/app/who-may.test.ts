@@ -44,7 +44,7 @@ test("missing credentials are 401 with a challenge, bad ones 401 with the reason
   }
 });
 
-test("Bearer, X-API-Key and the Basic password are the same credential; two at once are 400", async (t) => {
+test("one credential may come as Bearer, X-API-Key or Basic password, but only once", async (t) => {
   const { request } = await serveRoutes(t, routes(), { rateLimits: limits() });
   const basic = `Basic ${Buffer.from("anyone:good").toString("base64")}`;
   assert.equal((await request("/mine")).status, 200);
@@ -77,7 +77,7 @@ test("a declared parameter may have the name of a credential", async (t) => {
   assert.equal((await request("/mine?token=x")).status, 200);
 });
 
-test("a missing scope and a blocked state are 403; the caller comes from the credential", async (t) => {
+test("a missing scope or a blocked state is 403; the caller comes from the credential", async (t) => {
   const principals = {
     reader: testPrincipal({ accountId: "acc_r", only: ["images:read"] }),
     suspended: testPrincipal({ state: "suspended" }),
@@ -121,7 +121,7 @@ test("an optional credential may be absent, but not bad", async (t) => {
   assert.equal((await request("/maybe", { headers: { authorization: "Bearer bad" } })).status, 401);
 });
 
-test("an allowance is counted on every answer, 304 and 404 included, and shown in headers", async (t) => {
+test("every answer shows the allowance that it used, 304 or errors included", async (t) => {
   const table = routes();
   table.get("/etag", {
     summary,
@@ -164,7 +164,7 @@ test("a burst is refused without taking from the window's allowance", async (t) 
   assert.match((await request("/mine")).headers.get("ratelimit") ?? "", /"credential";r=8;t=7/);
 });
 
-test("all credentials of an account share one allowance, and a greedy one leaves a part to the others", async (t) => {
+test("the credentials of an account share one allowance, which a greedy one cannot use up", async (t) => {
   const credentialOf = (accountId: string, id: string) =>
     testPrincipal({ accountId, credential: { kind: "token", id: `jti:${id}`, authTimeMs: null } });
   const principals = Object.fromEntries(
@@ -236,7 +236,7 @@ test("while credentials cannot be checked it is 503, not 401", async (t) => {
   assert.deepEqual([response.status, response.headers.get("retry-after")], [503, "2"]);
 });
 
-test("the audit gets every 403 of a known caller, thrown or returned, and nothing else", async (t) => {
+test("the audit gets exactly the 403s of known callers, thrown or returned", async (t) => {
   const recorded: unknown[] = [];
   const { request } = await serveRoutes(t, routes(), {
     principals: { reader: testPrincipal({ accountId: "acc_r", only: ["images:read"] }) },

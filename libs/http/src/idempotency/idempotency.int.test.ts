@@ -162,7 +162,7 @@ async function serve(t: TestContext, options: Serve = {}) {
   return { ...app, store, key, name, post };
 }
 
-test("the same request under the same key has one effect and one answer", async (t) => {
+test("a repetition under the same key replays the answer without a second effect", async (t) => {
   const { post, name } = await serve(t);
   const first = await post();
   const again = await post();
@@ -177,7 +177,7 @@ test("the same request under the same key has one effect and one answer", async 
   );
 });
 
-test("order of members and whitespace do not matter, another value is 422", async (t) => {
+test("only another value makes a repetition 422, not order or whitespace", async (t) => {
   const { json, post, key, name } = await serve(t);
   assert.equal((await post({ name, fail: "no" })).status, 201);
   const reordered = await json("/things/", "POST", `{ "fail":"no",\n "name":"${name}" }`, { "idempotency-key": key });
@@ -193,7 +193,7 @@ test("order of members and whitespace do not matter, another value is 422", asyn
   assert.equal(await countOf(name), 1);
 });
 
-test("of two concurrent requests one has its effect, and the other is refused as in progress", async (t) => {
+test("of two concurrent requests the second is refused as in progress", async (t) => {
   const gate = closedGate();
   const { post, name } = await serve(t, { gate });
   const first = post();
@@ -216,7 +216,7 @@ test("twenty concurrent requests have one effect", async (t) => {
   assert.equal(await countOf(name), 1);
 });
 
-test("a refusal and a rolled-back effect release the key", async (t) => {
+test("a refusal or a rolled-back effect releases the key", async (t) => {
   for (const [fail, status] of [
     ["refuse", 409],
     ["rollback", 500],
@@ -229,7 +229,7 @@ test("a refusal and a rolled-back effect release the key", async (t) => {
   }
 });
 
-test("the claim of a dead process is taken over, and the dead one can no longer commit", async (t) => {
+test("a dead process can no longer commit once its claim is taken over", async (t) => {
   const clock = createManualClock(systemClock.now());
   const gate = closedGate();
   const stuck = await serve(t, { gate, clock });
@@ -287,7 +287,7 @@ test("a claim whose answer was lost is released with the refusal", async (t) => 
   assert.equal(await countOf(name), 1);
 });
 
-test("a claim that an outage kept from being released is released after it, and not when it expires", async (t) => {
+test("a claim left by an outage is released right after it, before it expires", async (t) => {
   let isOut = false;
   const asked: Pool = {
     ...pool,
@@ -333,7 +333,7 @@ test("the same key of another account is another key", async (t) => {
   assert.equal(await countOf(name), 2);
 });
 
-test("an account blocked meanwhile still gets the answer to the same request, and nothing else", async (t) => {
+test("an account blocked meanwhile still gets only the answer to the same request", async (t) => {
   const clock = createManualClock(systemClock.now());
   const { post, json, request, key, name } = await serve(t, { clock });
   const first = await (await post()).json();
@@ -377,7 +377,7 @@ test("an account blocked meanwhile sees neither a request in progress nor a secr
   assert.equal((await post(undefined, { ...made, ...blocked }, "/keys")).status, 403);
 });
 
-test("an answer with a secret is stored sealed and replayed in clear", async (t) => {
+test("an answer with a secret is replayed in clear but stored sealed", async (t) => {
   const { post, key, name } = await serve(t);
   await post({ name }, {}, "/keys");
   const kept = sql("", "select body, sealed from signalbox.idempotency where key = $1");
@@ -388,7 +388,7 @@ test("an answer with a secret is stored sealed and replayed in clear", async (t)
   assert.equal(again.secret, "sbx_live_shown_once");
 });
 
-test("an answer with a secret is for the credential that got it, and for no other of the account", async (t) => {
+test("an answer with a secret is for no other credential of the account", async (t) => {
   const { post, name } = await serve(t);
   await post({ name }, {}, "/keys");
   for (const other of ["another-key", "narrow", "client-now"]) {
@@ -441,7 +441,7 @@ test("requests without a key are independent; a malformed key is 400", async (t)
   }
 });
 
-test("a key is new again after 24 hours, and the worker deletes expired records", async (t) => {
+test("a key is new again after 24 hours, its expired record deleted", async (t) => {
   const clock = createManualClock(systemClock.now());
   const { post, name, key } = await serve(t, { clock });
   await post();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BodyTurns } from "./body-turns.ts";
 
-test("each turn of the event loop has one slice, and the slices go round the callers", async () => {
+test("each turn of the event loop has one slice, taken by the callers in turn", async () => {
   const asked: (() => void)[] = [];
   const turns = new BodyTurns((next) => void asked.push(next));
   const begun: string[] = [];

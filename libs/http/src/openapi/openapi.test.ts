@@ -43,7 +43,7 @@ function routes() {
 
 type Node = { readonly [name: string]: Node } & { readonly length: number };
 
-test("the document names schemas, statuses, security and parameters of every route", () => {
+test("the document describes schemas, statuses, security and parameters of every route", () => {
   const document = openApiDocument(routes(), info) as unknown as Node;
   assert.equal(document.openapi as unknown, "3.1.0");
   const patch = document.paths?.["/accounts/{account_id}"]?.patch as Node;
@@ -96,7 +96,7 @@ test("equal answers, headers and examples are written once", () => {
   assert.deepEqual(components?.examples?.Account?.value, accountExample);
 });
 
-test("a list documents a page of its items, and a path an example id", () => {
+test("a list documents an example page, under a path with an example id", () => {
   const table = createRoutes({ exampleIds: { account_id: accountExample.id } });
   table.get("/accounts/:account_id/friends/", {
     summary: "List",
@@ -136,7 +136,7 @@ test("documents merge into one, unless a name has two meanings", () => {
   assert.throws(() => mergeOpenApi([document, other], info), /schemas\/Account/);
 });
 
-test("a document is sent in gzip to those who accept it, and each coding has an ETag of its own", () => {
+test("a document is gzipped only for those who accept it, under an ETag of its own", () => {
   const answer = createDocumentAnswer("{}", "application/json");
   const plain = answer({});
   const packed = answer({ "accept-encoding": "br;q=0.5, gzip" });
@@ -148,10 +148,13 @@ test("a document is sent in gzip to those who accept it, and each coding has an 
   }
 });
 
-test("a parameter of a path is described by its place, and a nullable value where a reader looks", () => {
+test("a parameter of a path is described by its place", () => {
   assert.equal(describePathParameter("/webhooks/deliveries/:id", "id"), "The id of the delivery.");
   assert.equal(describePathParameter("/accounts/:account_id/api-keys/:key_id", "key_id"), "The id of the key.");
   assert.equal(describePathParameter("/event-types/:name", "name"), "The name of the event type.");
+});
+
+test("a nullable value is described where a reader looks", () => {
   const schema = { anyOf: [{ type: "string", description: "The end." }, { type: "null" }] };
   const example = { anyOf: [{ description: "data" }, { type: "null" }] };
   const document = { schema, example };

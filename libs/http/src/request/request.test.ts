@@ -42,7 +42,7 @@ test("a peer that forwards without being trusted is reported once", () => {
   assert.deepEqual(warned, [{ peer: "203.0.113.9" }]);
 });
 
-test("an invalid proxy entry stops the start and is named", () => {
+test("an invalid proxy entry stops the start with its name", () => {
   assert.throws(() => createClientAddress(["proxy.internal"]), /http\.trusted-proxies: proxy\.internal/);
 });
 

@@ -104,7 +104,7 @@ function thingRoutes(onChange: (attempt: "statement" | "lock") => void | Promise
   return routes;
 }
 
-test("a write finds the row, checks If-Match, and answers with the changed row", async (t) => {
+test("a write checks If-Match before it answers with the changed row", async (t) => {
   const { json } = await serveRoutes(t, thingRoutes(), { pool });
   const stale = await json("/things/a", "PATCH", { name: "second" }, { "if-match": '"other"' });
   assert.deepEqual([stale.status, (await stored())?.name], [409, "first"]);
@@ -114,7 +114,7 @@ test("a write finds the row, checks If-Match, and answers with the changed row",
   assert.equal((await json("/things/none", "PATCH", { name: "x" })).status, 404);
 });
 
-test("a write without a lock is one statement, and restarts under the lock after a lost race", async (t) => {
+test("a write without a lock is one statement, repeated under the lock after a lost race", async (t) => {
   const attempts: string[] = [];
   const { json } = await serveRoutes(
     t,
@@ -132,7 +132,7 @@ test("a write without a lock is one statement, and restarts under the lock after
   assert.equal((await json("/things/none", "PUT", { name: "x" })).status, 404);
 });
 
-test("a creation runs in one transaction, and its refusal is an answer", async (t) => {
+test("a creation runs in one transaction, whose refusal is an answer", async (t) => {
   const { json } = await serveRoutes(t, thingRoutes(), { pool });
   assert.equal((await json("/things", "POST", { name: "b" })).status, 204);
   assert.equal((await json("/things", "POST", { name: "b" })).status, 409);
@@ -158,7 +158,7 @@ test("a refusal undoes what was written on the way to it", async (t) => {
   );
 });
 
-test("a creation and a write prepare before their transaction, and refuse there without one", async (t) => {
+test("a creation or write prepares before its transaction, which a refusal never opens", async (t) => {
   const open = sql(
     "",
     "select count(*)::int as count from pg_stat_activity where datname = current_database() and state like 'idle in%'",
@@ -211,8 +211,11 @@ test("a write that fails leaves nothing behind", async (t) => {
   assert.equal((await stored())?.size, 1);
 });
 
-test("a table that writes is refused without a database, and a route has exactly one handler", async (t) => {
+test("a table that writes is refused without a database", async (t) => {
   await assert.rejects(async () => serveRoutes(t, thingRoutes()), /writes: it needs a pool/);
+});
+
+test("a route without a handler is refused", async (t) => {
   const routes = createRoutes();
   routes.get("/nothing", { summary: "", auth: "anonymous", responses: { 200: "empty" } });
   await assert.rejects(async () => serveRoutes(t, routes), /needs one of handle, write and create, has 0/);

@@ -85,7 +85,7 @@ function assertClean(name: string, made: Buffer): void {
   for (const stranger of strangers) assert.ok(!made.includes(stranger), `${name} carries ${stranger}`);
 }
 
-test("a file at a limit is accepted and one beyond it is refused from its header, in every format", async () => {
+test("a file beyond a limit is refused from its header in every format, one at it is accepted", async () => {
   const limits: ImageLimits = { ...defaultImageLimits, sideMax: 2_000, pixelsMax: 640_000, avifPixelsMax: 320_000 };
   for (const format of inputFormats) {
     const height = format === "avif" ? 400 : 800;
@@ -122,7 +122,7 @@ test("a progressive JPEG that is decoded as a whole stays within its memory", as
   assert.equal(await judge("progressive", bytes), "out-of-memory");
 });
 
-test("frames are counted and measured before they are decoded, a hundred thousand as well", async () => {
+test("frames are judged before they are decoded, even a hundred thousand", async () => {
   const limits: ImageLimits = { ...defaultImageLimits, framesMax: 20, framesPixelsMax: 20 * 1_600 };
   assert.equal(await judge("gif at its limit", await longAnimation(40, 40, 20), limits), "accepted");
   assert.equal(await judge("gif beyond", await longAnimation(40, 40, 21), limits), "frames");
@@ -133,7 +133,7 @@ test("frames are counted and measured before they are decoded, a hundred thousan
   assert.equal(await judge("webp of 100,000", await longWebp(100_000)), "frames");
 });
 
-test("compressed texts and profiles, and endless comments, take no more than the allowed memory", async () => {
+test("compressed texts, profiles or endless comments take no more than the allowed memory", async () => {
   const [text, profile] = [inflating(64 * MiB), await deepProfile(12 * MiB)];
   const full = Buffer.alloc(65_000, 0x41);
   const files: Record<string, Buffer> = {
@@ -155,7 +155,7 @@ test("compressed texts and profiles, and endless comments, take no more than the
   }
 });
 
-test("a file that is an image and something else is rendered without the other part", async () => {
+test("a file that is also something else is rendered as an image alone", async () => {
   const halves = [
     "<script>alert(1)</script>",
     "<?php system($_GET[0]); ?>",

@@ -30,7 +30,7 @@ describe("opens a pool of its own", () => {
   });
   after(() => images.close());
 
-  test("a child is warm from the start, with an empty environment, no inherited descriptor and limits of the kernel", async () => {
+  test("a child starts warm, with an empty environment, no inherited descriptor and kernel limits", async () => {
     await images.render(photo);
     const [pid] = await decoders();
     assert.ok(pid);
@@ -57,7 +57,7 @@ describe("opens a pool of its own", () => {
     assert.match(limits, /Max data size\s+\d+/);
   });
 
-  test("jobs run in parallel, one per child, and the children are reused", async () => {
+  test("jobs run in parallel on children that are reused, one job each", async () => {
     for (let round = 0; round < 2; round++) {
       await Promise.all(Array.from({ length: 8 }, () => images.render(photo)));
       // The quickest jobs end before the second child is ready, and do not wait for it.
@@ -80,7 +80,7 @@ describe("opens a pool of its own", () => {
     assert.deepEqual(images.pool.state().waiting, { quick: 0, heavy: 0 });
   });
 
-  test("a child that takes too long is killed, and the next job gets another", async () => {
+  test("a child that takes too long is killed; the next job gets another", async () => {
     const facts = await images.factsOf(photo);
     const slow = await images.tryToRender(photo, facts, { width: null, format: "avif" }, { limitMs: 5 });
     assert.equal(slow.outcome.outcome, "too-slow");
@@ -132,7 +132,7 @@ describe("opens a pool of its own", () => {
     }
   });
 
-  test("a child killed before it receives a job costs none, and a waiting job does not count as started", async () => {
+  test("a job counts as started only once a child receives it", async () => {
     const facts = await images.factsOf(photo);
     let handedOver = 0;
     const killer = async () => {
@@ -202,7 +202,7 @@ test("a refused job may return when those before it are so far done that it can 
   }
 });
 
-test("an image that takes too much memory ends only its child, and is distinguished from a broken one", async () => {
+test("an image that takes too much memory is named as the cause and ends only its child", async () => {
   const images = await openTestPool({ memoryMax: 192 * MiB });
   try {
     const bomb = await plain(7300, 5400).avif({ effort: 0 }).toBuffer();
@@ -244,7 +244,7 @@ test("idle children are ended except for one, which stays warm", async () => {
   }
 });
 
-test("a closing pool blames no image: running and waiting jobs are unavailable", async () => {
+test("a closing pool blames no image: its jobs are unavailable, running or waiting", async () => {
   const images = await openTestPool({ slots: 1 });
   const photo = await noise(1200, 800).jpeg().toBuffer();
   const facts = await images.factsOf(photo);
@@ -256,7 +256,7 @@ test("a closing pool blames no image: running and waiting jobs are unavailable",
     assert.ok(job.status === "rejected" && isAppError(job.reason) && job.reason.code === "unavailable");
 });
 
-test("a closing pool leaves no process and no file", async () => {
+test("a closed pool leaves no process behind", async () => {
   const before = (await decoders()).length;
   const images = await openTestPool();
   assert.equal((await decoders()).length, before + 1);

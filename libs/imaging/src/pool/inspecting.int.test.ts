@@ -13,7 +13,7 @@ after(() => images.close());
 
 const inspect = (bytes: Buffer, limits = defaultImageLimits) => images.inspect(bytes, limits);
 
-test("an image is accepted with its facts and its placeholder", async () => {
+test("an accepted image has its facts and its placeholder", async () => {
   const photo = await noise(600, 400).withMetadata({ orientation: 8 }).jpeg({ progressive: true }).toBuffer();
   const inspection = await inspect(photo);
   assert.equal(inspection.outcome, "accepted");
@@ -78,7 +78,7 @@ test("a file truncated anywhere is broken, in every format", async () => {
   }
 });
 
-test("rubbish after a correct signature, and no image at all, is broken", async () => {
+test("rubbish is broken even after a correct signature", async () => {
   const starts = [
     "\xff\xd8\xff\xe0",
     "\x89PNG\r\n\x1a\n",

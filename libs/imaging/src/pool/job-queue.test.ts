@@ -53,7 +53,7 @@ test("where one account holds every slot, one job of another starts beside them,
   }
 });
 
-test("no more jobs run than there are slots, and heavy ones leave a slot to quick ones", () => {
+test("jobs stay within the slots, of which heavy ones leave one to quick ones", () => {
   const queue = queueOf(2, [jobOf("a", 900), jobOf("a", 900), jobOf("b", 10), jobOf("b", 10)]);
   const [first, second] = [queue.take(0), queue.take(0)];
   assert.deepEqual([first?.cost.ms, second?.cost.ms], [900, 10]);
@@ -104,7 +104,7 @@ test("the wait is that of one's own turn and of as many rounds of the others, in
   assert.equal(waitOf("c", 20), 80, "one slot is left to the quick");
 });
 
-test("a turn with a thousand waiting jobs is full, and others are not", () => {
+test("a turn with a thousand waiting jobs is full without filling others", () => {
   const queue = queueOf(
     1,
     Array.from({ length: 1_000 }, () => jobOf("a")),
@@ -140,7 +140,7 @@ const render = (change: Partial<ImageFacts>, format: "jpeg" | "webp" | "avif" = 
   rendition: { ...anySize, format, width: 720 },
 });
 
-test("pixels, codecs and frames make a job expensive, not the size of its file", () => {
+test("pixels, codecs or frames make a job expensive, not the size of its file", () => {
   const costs = new JobCosts();
   const ms = (...job: Parameters<typeof render>) => costs.expect(render(...job)).ms;
   assert.ok(ms({}, "avif") > 4 * ms({}));
@@ -150,7 +150,7 @@ test("pixels, codecs and frames make a job expensive, not the size of its file",
   assert.ok(costs.expect(render({})).bytes < 32 * MiB);
 });
 
-test("estimates follow the measured jobs, for their own kind only, and one outlier does not move them far", () => {
+test("estimates follow the measured jobs of their own kind, not one outlier", () => {
   const costs = new JobCosts();
   const [job, other] = [render({}), render({}, "webp")];
   const [first, untouched] = [costs.expect(job), costs.expect(other)];

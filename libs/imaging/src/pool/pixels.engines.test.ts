@@ -138,7 +138,7 @@ test("grey, palettes, 16 bits, passes and fewer colours than pixels look like in
   await assertAlike(inEveryFormat([...deep, ...others]));
 });
 
-test("Display P3 and inks become sRGB by their profiles, and inks without one like in print", async () => {
+test("Display P3 and inks become sRGB by their profiles, inks without one as in print", async () => {
   await assertAlike(inEveryFormat(["p3", "cmyk-profile"]));
   await assertAlike(inEveryFormat(["cmyk"], () => guessed));
 });
@@ -152,7 +152,7 @@ test("all eight orientations are applied", async () => {
   assert.deepEqual(sizes, [...Array(4).fill("90×60"), ...Array(4).fill("53×80")]);
 });
 
-test("transparency is kept where the format has it, and becomes white or the background elsewhere", async () => {
+test("transparency is kept where the format has it, else filled with white or the background", async () => {
   const clear = ["alpha-png", "alpha-webp", "alpha-avif", "alpha-tiff", "grey-alpha"];
   await assertAlike(inEveryFormat(clear, (format) => (format === "gif" ? allOrNothing : undefined)));
   const background = "20c040";
@@ -165,7 +165,7 @@ test("transparency is kept where the format has it, and becomes white or the bac
   );
 });
 
-test("animations keep every frame and its duration in animated formats, and become the first frame in others", async () => {
+test("animations keep every frame with its duration in animated formats, elsewhere the first frame", async () => {
   const moving = inEveryFormat(["moving-gif", "moving-webp"]);
   for (const [at, { frames }] of (await assertAlike(moving)).entries()) {
     const { format } = (moving[at] as Case).rendition;

@@ -32,7 +32,7 @@ async function colourAt(bytes: Buffer, x: number, y: number) {
       : [...data].join();
 }
 
-test("every accepted format becomes every output format, with the promised size and type", async () => {
+test("every accepted format becomes every output format of the promised size", async () => {
   const inputs = [
     await halves(120, 80).jpeg().toBuffer(),
     await halves(120, 80).png().toBuffer(),
@@ -53,7 +53,7 @@ test("every accepted format becomes every output format, with the promised size 
   }
 });
 
-test("each fit produces the planned size, for still and animated images", async () => {
+test("each fit produces the planned size, still or animated", async () => {
   const still = await halves(120, 80).png().toBuffer();
   const frame = (colour: string) =>
     sharp({ create: { width: 120, height: 80, channels: 3, background: colour } })
@@ -77,7 +77,7 @@ test("each fit produces the planned size, for still and animated images", async 
   assert.equal((await sharp((await render(animated, { format: "jpeg" })).bytes).metadata()).pages, undefined);
 });
 
-test("orientation is applied, and location, camera and profile are dropped", async () => {
+test("orientation is applied while location, camera and profile are dropped", async () => {
   const exif = { IFD0: { Make: "SecretCamera" }, IFD3: { GPSLatitude: "52/1 31/1 0/1" } };
   const photo = await halves(120, 80)
     .withMetadata({ orientation: 6 })
@@ -112,7 +112,7 @@ test("other colour spaces become sRGB with the same look", async () => {
   assert.equal(await colourAt((await render(wide)).bytes, 5, 5), "red");
 });
 
-test("transparency is kept where the format has it, and white elsewhere", async () => {
+test("transparency is kept where the format has it, white elsewhere", async () => {
   const clear = await sharp({
     create: { width: 40, height: 40, channels: 4, background: { r: 0, g: 0, b: 0, alpha: 0 } },
   })
@@ -155,7 +155,7 @@ test("a crop by attention keeps the salient part at any position", async () => {
   }
 });
 
-test("a background shows through and around, in formats with and without transparency", async () => {
+test("a background shows through and around an image, in formats with transparency or without", async () => {
   const hole = await sharp({ create: { width: 40, height: 20, channels: 4, background: "#00000000" } })
     .png()
     .toBuffer();
@@ -171,7 +171,7 @@ test("a background shows through and around, in formats with and without transpa
   }
 });
 
-test("of all metadata the author and the copyright are kept, on request", async () => {
+test("of all metadata only author and copyright are kept, on request", async () => {
   const exif = {
     IFD0: { Artist: "Ann", Copyright: "(c) Ann Arbor" },
     IFD3: { GPSLatitudeRef: "N", GPSMapDatum: "SECRET" },
@@ -217,7 +217,7 @@ test("a truncated image is broken, with a message that is only logged", async ()
   assert.equal(outcome.outcome, "broken");
 });
 
-test("a full disk is an outage and not the image's fault", async () => {
+test("a full disk is an outage, not the image's fault", async () => {
   const photo = await noise(600, 400).jpeg().toBuffer();
   const facts = await images.factsOf(photo);
   const source = await images.stored(photo);
@@ -231,7 +231,7 @@ test("a full disk is an outage and not the image's fault", async () => {
   }
 });
 
-test("an original that cannot be read is an outage and not the image's fault", async () => {
+test("an original that cannot be read is an outage, not the image's fault", async () => {
   const facts = await images.factsOf(await noise(60, 40).jpeg().toBuffer());
   const source = join(images.folder, "nowhere", "it");
   const limits = defaultImageLimits;
