@@ -39,7 +39,7 @@ for (const [words, offMs] of [
   ["fast", hourMs],
   ["slow", -hourMs],
 ] as const)
-  it(`on a machine an hour ${words}, records and ids have the time of the database from the start`, async () => {
+  it(`a machine an hour ${words} has the database's time from the start`, async () => {
     setMachine(offMs);
     assert.equal(isRight(), false);
     await startByDatabaseClock(testContext("account", databaseProperties, { "database.url": database.url }));
@@ -57,7 +57,7 @@ function byHand(follow: (runner: Parameters<typeof followDatabaseClock>[0]["runn
   return () => measure();
 }
 
-it("a clock that goes wrong is corrected, said once, shown, and left alone when it is right again", async () => {
+it("a clock that goes wrong is corrected until it is right again, reported once", async () => {
   const pool = openPool({ url: database.url, max: 1, applicationName: "clock-test", log, metrics, ...shared });
   const measure = byHand((runner) => followDatabaseClock({ pool, log, metrics, runner }));
   const lines = logged.length;
@@ -77,7 +77,7 @@ it("a clock that goes wrong is corrected, said once, shown, and left alone when 
   assert.ok(Math.abs(systemClock.nowMs() - Date.now()) < 1);
 });
 
-it("a process without a database takes the time of a service, and goes on without it while that is away", async () => {
+it("a process without a database follows the clock of a service, even through its outage", async () => {
   const routes = clockRoutes({ ...systemClock, nowMs: realMs });
   const server = await serveListener(createInternalApp({ context: edge, tokens: ["token"], routes }));
   const client = {

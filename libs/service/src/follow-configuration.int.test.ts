@@ -73,7 +73,7 @@ async function setUp(given: Given = {}, specs = topics) {
   };
 }
 
-test("a service that starts before its topics exist waits for them, and then starts", async () => {
+test("a service that starts before its topics exist waits for them", async () => {
   const { context, log, startupStatus, change, close } = await setUp({ "config.start-wait": 100 }, []);
   try {
     await followConfiguration(context, log);
@@ -88,7 +88,7 @@ test("a service that starts before its topics exist waits for them, and then sta
   }
 });
 
-test("a service counts as started when the active overrides are applied, and reports them", async () => {
+test("a service counts as started once it applied the active overrides, which it reports", async () => {
   const { context, log, reports, startupStatus, change, close } = await setUp();
   try {
     await change("limits.maxPageSize", 50);
@@ -107,7 +107,7 @@ test("a service counts as started when the active overrides are applied, and rep
   }
 });
 
-test("a change is applied live and reported immediately, and a late one changes nothing", async () => {
+test("a live change is reported immediately; a late one changes nothing", async () => {
   const { context, log, reports, startupStatus, change, close } = await setUp();
   try {
     await followConfiguration(context, log);
@@ -126,7 +126,7 @@ test("a change is applied live and reported immediately, and a late one changes 
   }
 });
 
-test("a refused override is reported with the expected value, and an unreadable record is skipped", async () => {
+test("a refused override is reported with the expected value; unreadable records are skipped", async () => {
   const { context, log, reports, startupStatus, change, close } = await setUp();
   try {
     await log.publish([{ topic: "signalbox.config.v1", key: "x", headers: {}, value: Buffer.from("rubbish") }]);
@@ -141,7 +141,7 @@ test("a refused override is reported with the expected value, and an unreadable 
   }
 });
 
-test("a start without the log uses the overrides of the last run, reports that, and follows the log once it is back", async () => {
+test("a start without the log uses the overrides of the last run until the log is back", async () => {
   const directory = await mkdtemp(join(tmpdir(), "signalbox-copies-"));
   const first = await setUp({ "config.copy-directory": directory });
   await first.change("server.workers", 8);
@@ -175,7 +175,7 @@ test("a start without the log uses the overrides of the last run, reports that, 
   }
 });
 
-test("a start without the log and without a copy is not complete until the log was read", async () => {
+test("a start without log or copy is not complete until the log was read", async () => {
   const { context, log, proxy, startupStatus, change, close } = await setUp({ "config.start-wait": 100 });
   try {
     await change("limits.maxPageSize", 50);
@@ -190,7 +190,7 @@ test("a start without the log and without a copy is not complete until the log w
   }
 });
 
-test("during an outage of the log the last good configuration stays, and later changes follow", async () => {
+test("an outage of the log leaves the last good configuration until changes arrive again", async () => {
   const { context, log, proxy, startupStatus, change, close } = await setUp();
   try {
     await change("limits.maxPageSize", 50);

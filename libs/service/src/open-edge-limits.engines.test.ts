@@ -28,7 +28,7 @@ test("a Redis command has the configured time limit", async (t) => {
   assert.equal(cache.state, "up");
 });
 
-test("services in processes of their own share one allowance over Redis, failed sign-ins too, and keep their keys apart", async (t) => {
+test("processes share one allowance over Redis, failed sign-ins included, but not their cache keys", async (t) => {
   const { url } = await testRedis();
   const overrides = {
     "cache.url": url,

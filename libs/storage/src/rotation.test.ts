@@ -13,7 +13,7 @@ const rotated = (ends: (Date | null)[], overlapMs: number, max = 3) => {
   return result.outcome === "rotated" ? result.older.map(({ endsAt }) => endsAt) : `at most ${result.max}`;
 };
 
-test("the newest value ends with the overlap, and those before it keep their ends", () => {
+test("a rotation gives the newest value its overlap, leaving earlier ends alone", () => {
   assert.deepEqual(rotated([null], hours(1)), [after(hours(1))]);
   assert.deepEqual(rotated([null, after(hours(9))], hours(1)), [after(hours(1)), after(hours(9))]);
 });
@@ -28,7 +28,7 @@ test("without an overlap every older value ends, at the limit too", () => {
   assert.deepEqual(rotated([null], 0, 0), []);
 });
 
-test("one live value more than the limit is refused, and ended ones do not count", () => {
+test("more live values than the limit are refused, ended ones not counted", () => {
   assert.equal(rotated([null, after(1), after(2)], 1), "at most 3");
   assert.deepEqual(rotated([null, after(1), now], hours(1)), [after(hours(1)), after(1)]);
 });

@@ -86,7 +86,7 @@ test("several services form one valid text: each metric described once, distingu
   ]);
 });
 
-test("combinations of labels are bounded, and later ones are counted together", async () => {
+test("combinations of labels beyond the bound are counted together", async () => {
   const metrics = createMetrics({ service: "account", combinationsMax: 2, catalogue });
   const counter = metrics.counter("paths_total");
   for (const path of ["/a", "/b", "/c", "/d", "/a"]) counter.inc({ path });
@@ -117,7 +117,7 @@ test("while an engine is away a scrape keeps the last values; another error fail
   await assert.rejects(metrics.text(), /a fault/);
 });
 
-test("a value that the database keeps back delays a scrape by a second, is asked for once, and comes later", async (t) => {
+test("a value that the database keeps back is asked for once, delaying a scrape by a second at most", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const metrics = createMetrics({ service: "images", process: false });
   const answer = Promise.withResolvers<number>();

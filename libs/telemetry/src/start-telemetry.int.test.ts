@@ -51,7 +51,7 @@ after(() => receiver.close());
 const span = (name: string) => spans.find((one) => one.name === name) ?? assert.fail(`no span ${name}`);
 const attribute = (one: OtlpSpan, key: string) => one.attributes.find((entry) => entry.key === key)?.value;
 
-test("a span continues the stored trace and carries its kind and attributes to the receiver", () => {
+test("a span reaches the receiver whole, as a part of the stored trace", () => {
   const consumer = span("process image.created");
   assert.equal(consumer.traceId, "0123456789abcdef0123456789abcdef");
   assert.equal(consumer.parentSpanId, "0123456789abcdef");
@@ -61,7 +61,7 @@ test("a span continues the stored trace and carries its kind and attributes to t
   assert.equal(attribute(consumer, "left"), undefined);
 });
 
-test("an outgoing request has a span of its own and propagates the trace", () => {
+test("an outgoing request propagates the trace under a span of its own", () => {
   const client = spans.find((one) => one.kind === 3) ?? assert.fail("no client span");
   assert.equal(client.parentSpanId, span("process image.created").spanId);
   assert.deepEqual(calledWith, [`00-${client.traceId}-${client.spanId}-01`]);

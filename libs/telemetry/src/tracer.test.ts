@@ -7,7 +7,7 @@ import { createLogger, createTracer, parseTraceparent } from "./index.ts";
 const tracer = createTracer("account");
 const parent = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01";
 
-test("a span has ids without an exporter, and its work sees them across awaits", async () => {
+test("work sees the ids of its span across awaits, without an exporter", async () => {
   const traceparent = await tracer.span("work", {}, async (span) => {
     await turn();
     assert.equal(tracer.traceparent(), span.traceparent);
@@ -100,14 +100,14 @@ test("an outage is one line at its beginning, one every 30 s with the failures, 
   assert.deepEqual(more, []);
 });
 
-test("the line names the part and the reason with its causes, without a stack", () => {
+test("the line names the part, with a reason down to its causes but no stack", () => {
   const { log, lines } = outageUnderTest();
   log.outage("The database").failed("relay", new Error("no answer", { cause: new Error("ECONNRESET") }));
   const [line] = lines();
   assert.deepEqual([line?.level, line?.part, line?.reason], ["warn", "relay", "no answer: ECONNRESET"]);
 });
 
-test("a part that has ended does not keep an outage open, and the next one starts again", () => {
+test("a part that has ended does not keep an outage open", () => {
   const { clock, log, lines } = outageUnderTest();
   const outage = log.outage("The database");
   outage.failed("gone", new Error("away"));

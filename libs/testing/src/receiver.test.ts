@@ -30,13 +30,13 @@ test("scripted answers are used up before the standing one applies again", async
   assert.deepEqual(statuses, [500, 429, 204]);
 });
 
-test("an answer may depend on the request and its number", async () => {
+test("an answer may depend on the request or its number", async () => {
   receiver.answer(({ path }, index) => ({ body: `${path} ${index}` }));
   assert.equal(await (await fetch(`${receiver.url}/a`)).text(), "/a 0");
   assert.equal(await (await fetch(`${receiver.url}/b`)).text(), "/b 1");
 });
 
-test("a hanging receiver has the request and never answers", async () => {
+test("a hanging receiver takes the request but never answers", async () => {
   receiver.answer({ instead: "hang" });
   const giveUp = new AbortController();
   let answered = false;

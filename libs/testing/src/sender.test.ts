@@ -41,7 +41,7 @@ test("the request is the person's, unless a header says otherwise", async () => 
   );
 });
 
-test("the body of an answer is what its JSON says, and null when it is none", async () => {
+test("the body of an answer is its JSON, or null without any", async () => {
   receiver.answerNext(
     { headers: { "content-type": "application/problem+json" }, body: '{"a":1}' },
     { headers: { "content-type": "image/png" }, body: "{}" },

@@ -16,7 +16,7 @@ test("two tests never share a database, a topic, a Redis number or a bucket", as
   assert.notEqual(stores[0].url, stores[1].url);
 });
 
-test("an engine behind a proxy is lost and comes back for the client of the proxy alone", async () => {
+test("a proxy can take its engine away from the client for a while", async () => {
   const port = await freePort();
   const proxy = await createTcpProxy({ port });
   const redis = await startEngine("redis", { port });
@@ -39,7 +39,7 @@ test("an engine behind a proxy is lost and comes back for the client of the prox
 const pageOf = (form: string) =>
   `<!doctype html><html lang="en"><title>Form</title><main><h1>Form</h1><form>${form}</form></main></html>`;
 
-test("a browser opens pages under their own policy, and tells what is wrong with them for some people", async (t) => {
+test("a browser reports what is inaccessible on a page under its own policy", async (t) => {
   const good = '<label for="a">Name</label><input id="a">';
   const listener = await serveListener((request, response) => {
     response.setHeader("content-type", "text/html");

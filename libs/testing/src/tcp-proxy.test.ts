@@ -35,7 +35,7 @@ async function open(): Promise<{ socket: Socket; received: () => string; closed:
   return { socket, received: () => received, closed };
 }
 
-test("a URL is pointed at the proxy and keeps everything else", () => {
+test("a URL is pointed at the proxy, otherwise unchanged", () => {
   const url = proxy.urlFor("postgres://user:word@127.0.0.1:5432/name?x=1");
   assert.equal(url, `postgres://user:word@127.0.0.1:${proxy.port}/name?x=1`);
 });
@@ -45,7 +45,7 @@ test("bytes pass both ways", async () => {
   socket.destroy();
 });
 
-test("a paused proxy keeps connections open in silence and delivers afterwards", async () => {
+test("a paused proxy keeps connections open in silence until it resumes", async () => {
   const { socket, received } = await open();
   proxy.pause();
   const before = receiver.requests.length;
@@ -60,7 +60,7 @@ test("a paused proxy keeps connections open in silence and delivers afterwards",
   late.socket.destroy();
 });
 
-test("a cut resets open connections and serves new ones", async () => {
+test("a cut resets open connections but serves new ones", async () => {
   const { closed } = await openAndAsk();
   proxy.cut();
   await closed;

@@ -25,7 +25,7 @@ test("a wrong override fails as a wrong command line does", () => {
   assert.throws(() => testContext("images", properties, { "thing.limit": "many" }), /thing\.limit/);
 });
 
-test("closing ends the workers and closes in reverse", async () => {
+test("closing ends the workers before it closes in reverse", async () => {
   const context = testContext("images", properties);
   const order: string[] = [];
   context.runner.defer("first", () => order.push("first"));
@@ -63,7 +63,7 @@ test("a check made of assertions is done once it does not throw", async () => {
   assert.equal(calls, 4);
 });
 
-test("zero and the empty text are values, not failures", async () => {
+test("zero or the empty text is a value, not a failure", async () => {
   assert.equal(await eventually(() => 0), 0);
   assert.equal(await eventually(() => ""), "");
 });
@@ -88,7 +88,7 @@ test("a check that takes its time counts", async () => {
   await assert.rejects(slow, /gave up after 100 ms/);
 });
 
-test("giving up says what was waited for and carries the last error", async () => {
+test("giving up says what was waited for, with the last error", async () => {
   const last = new Error("two of three arrived");
   const waiting = eventually(() => Promise.reject(last), { timeoutMs: 40, message: "all events arrive" });
   await assert.rejects(waiting, (error: Error) => {
@@ -106,7 +106,7 @@ async function script(code: string): Promise<string> {
   return file;
 }
 
-test("output, arguments and environment pass, and the exit code comes back", async () => {
+test("arguments, environment, output and exit code pass through", async () => {
   const code = "console.log(process.argv[2], process.env.COLOUR, process.env.NODE_TEST_CONTEXT); process.exit(3)";
   const child = startProcess(await script(code), ["one"], { COLOUR: "blue" });
   assert.deepEqual(await child.exited, { code: 3, signal: null });
@@ -114,7 +114,7 @@ test("output, arguments and environment pass, and the exit code comes back", asy
   assert.equal(child.isRunning, false);
 });
 
-test("signals reach the process and a kill cannot be caught", async () => {
+test("signals reach the process; a kill cannot be caught", async () => {
   const code = "process.on('SIGTERM', () => console.log('caught')); setInterval(() => {}, 1000); console.log('up')";
   const child = startProcess(await script(code));
   await child.waitForOutput(/up/);

@@ -72,7 +72,7 @@ test("a token with another audience or issuer, or outside its time, is refused",
   for (const [claims, outcome] of times) assert.equal(await told(claims), outcome, JSON.stringify(claims));
 });
 
-test("with a digest claim no other body is accepted, and its time is a signed one", async () => {
+test("with a digest claim only its body is accepted, at a signed time", async () => {
   const { sign, set } = await partnerWith("ES256");
   const encodings = ["hex", "base64", "base64url"] as const;
   for (const bodyDigestEncoding of encodings) {
@@ -87,7 +87,7 @@ test("with a digest claim no other body is accepted, and its time is a signed on
   }
 });
 
-test("no key of a partner becomes a shared secret, and unsigned or unsupported tokens are refused", async () => {
+test("no key of a partner becomes a shared secret; unsigned or unsupported tokens are refused", async () => {
   const { sign, set, jwk } = await partnerWith("RS256");
   const token = await sign();
   const [, claims = "", signature = ""] = token.split(".");
@@ -113,7 +113,7 @@ test("no key of a partner becomes a shared secret, and unsigned or unsupported t
     assert.equal(judge(token, unusable), "secret_unusable", unusable);
 });
 
-test("the secret is the URL of a key set or the set itself, and any other is refused with the reason", async () => {
+test("the secret is a key set or its URL; any other is refused with the reason", async () => {
   const { set } = await partnerWith("ES256");
   const { secretProblem, keysAt } = createJwtScheme();
   for (const right of [set, "https://partner.example/keys"]) assert.equal(secretProblem(right), null);

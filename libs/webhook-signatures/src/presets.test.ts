@@ -27,7 +27,7 @@ function withoutByte(text: string, at: number): string {
 
 for (const [name, preset] of all) {
   const { vector } = preset;
-  test(`${name}: the request verifies with its secret, and one wrong byte of what is signed or shown fails`, () => {
+  test(`${name}: the request verifies with its secret, but not with one wrong byte`, () => {
     assert.equal(judged(preset), "verified");
     if (coversBody(preset)) {
       for (let at = 0; at < Buffer.byteLength(vector.body); at++)

@@ -39,7 +39,7 @@ const signedBy = (key: KeyObject, isEdwards = false, text = `${seconds}${body}`)
   "x-signature": sign(isEdwards ? null : "sha256", Buffer.from(text), key).toString("base64"),
 });
 
-test("a key is read as PEM and as base 64 of its DER, whatever its kind, and a weak or private one is refused", () => {
+test("a public key is read as PEM or base 64 of its DER, unless weak or private", () => {
   const scheme = createPublicKeyScheme(base);
   const [other] = [generateKeyPairSync("ec", { namedCurve: "P-256" })];
   for (const { publicKey, privateKey, isEdwards } of [
@@ -126,7 +126,7 @@ test("a certificate is taken from the addresses of the list alone", () => {
     assert.equal(snsScheme.isTrustedHost?.(confirm), false, confirm);
 });
 
-test("a missing, ended or future certificate, and the topic of somebody else, verify nothing", () => {
+test("a missing, ended or future certificate verifies nothing, nor does somebody else's topic", () => {
   const text = Buffer.from(sns.vector.body);
   assert.equal(judged(snsScheme, asSns({ body: text })), "verified");
   assert.equal(judged(snsScheme, asSns({ body: text, certificate: "" })), "certificate_unusable");
@@ -169,7 +169,7 @@ const twilioSigned = (text: string, headers: Readonly<Record<string, string>> = 
 });
 const secrets = ["an auth token of twilio"];
 
-test("a form is signed by its parameters in order, each value once, and none can be added, changed or left out", () => {
+test("a form is signed by its parameters in order, so that none can be added, changed or left out", () => {
   const headers = twilioSigned(`${url}A1A2B3Cü &`);
   const posted = (text: string) => judged(twilio, { headers, secrets, body: Buffer.from(text) });
   for (const text of ["B=3&A=2&A=1&C=%C3%BC+%26", "A=1&A=2&A=1&B=3&C=%c3%bc%20%26"])

@@ -30,7 +30,7 @@ function schemeFor(scheme: Recording["scheme"]) {
 }
 
 for (const { package: name, version, by, scheme, secret, otherSecret, url, body, headers } of recordings) {
-  test(`a request that ${name} ${version} ${by} is verified, and not with another body or secret`, () => {
+  test(`a request that ${name} ${version} ${by} is verified, but not with another body or secret`, () => {
     const judged = (text: string, key: string) =>
       schemeFor(scheme).verify(
         { method: "POST", url, headers, body: Buffer.from(text) },

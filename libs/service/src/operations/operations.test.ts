@@ -183,7 +183,7 @@ const routeOf = (operationId: string) => {
   return route;
 };
 
-test("each declaration has a route of its name, with the guards and refusals that it declares", () => {
+test("each declaration has a route of its name with its guards and refusals", () => {
   const routes = edges.routes.list.map(({ method, path, spec }) => [spec.operationId, `${method} ${path}`]);
   assert.deepEqual(Object.fromEntries(routes), {
     parcels: "get /parcels",
@@ -242,7 +242,7 @@ test("a refusal that is about no field is an error of the mutation", async () =>
   assert.equal(stranger.errors[0].extensions.code, "FORBIDDEN");
 });
 
-test("values that fail the common rules are judged by those for the caller, and keys by their own", async () => {
+test("values are judged by the common rules or else the caller's, keys by their own", async () => {
   const send = (id: string, sentTo: string) =>
     ask(
       who,
@@ -304,7 +304,7 @@ test("a list below a row is a page over REST; those of many rows are one stateme
 });
 
 for (const operationId of ["packParcel", "postParcel"])
-  test(`over REST ${operationId} stores the answer of a success with its effect, and nothing of a refusal`, async () => {
+  test(`over REST ${operationId} stores the answer of a success alone, with its effect`, async () => {
     const { handle } = routeOf(operationId).spec;
     const tx = {} as Tx;
     const stored: unknown[] = [];

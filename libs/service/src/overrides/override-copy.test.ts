@@ -27,7 +27,7 @@ const folder = await mkdtemp(join(tmpdir(), "signalbox-copies-"));
 after(() => rm(folder, { recursive: true }));
 const directory = () => mkdtemp(join(folder, "copy-"));
 
-test("a copy is read back unchanged, and sensitive values are unreadable in the file", async () => {
+test("a copy is read back unchanged from a file that shows no sensitive value", async () => {
   const place = { service: "images", directory: await directory(), keys: [key()] };
   const copy = createOverrideCopy(place);
   assert.equal(await copy.read(), null);
@@ -63,7 +63,7 @@ function given(waitMs?: number) {
   return { taken, add };
 }
 
-test("properties changed in one revision change together, despite records in between and repetitions", () => {
+test("properties changed in one revision change together, despite other records or repetitions", () => {
   const { taken, add } = given();
   add("a", 7, 2);
   add("a", 7, 2);

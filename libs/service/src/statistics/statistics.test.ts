@@ -18,7 +18,7 @@ describe("the range of statistics", () => {
     assert.deepEqual([iso(day.fromMs), iso(day.toMs)], ["2026-03-28T00:00:00.000Z", "2026-03-30T00:00:00.000Z"]);
   });
 
-  it("of any request that is not refused starts and ends with a bucket, has at most 1,500, and no row that lies in two", () => {
+  it("of any request that is not refused covers at most 1,500 whole buckets, each of whole rows", () => {
     const wanted = fc.record({
       from: fc.option(fc.nat(hours(24 * 40)).map(ago), { nil: undefined }),
       to: fc.option(fc.nat(hours(24 * 40)).map(ago), { nil: undefined }),
@@ -69,7 +69,7 @@ const one = (labels: (string | null)[], count: number): StoredFigures => [labels
 const wanted = { bucketMs: 10, isGrouped: [true, false], filters: [undefined, undefined] };
 
 describe("a summary of figures", () => {
-  it("has the largest group first, and in each bucket those that have any", () => {
+  it("has the largest group first, leaving out of a bucket those without any", () => {
     const periods = [
       { atMs: 12, figures: [one(["a", "x"], 1), one(["b", null], 3)] },
       { atMs: 3, figures: [one(["a", "y"], 1)] },

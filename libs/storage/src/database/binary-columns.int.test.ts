@@ -54,7 +54,7 @@ const unnest = sql(
    as given (name, bytes, flag, count, size, at)`,
 );
 
-test("columns in the binary format arrive as their text does, nulls, empty values and times before 2000 included", async () => {
+test("columns in the binary format arrive as their text does, nulls, empty values or times before 2000 included", async () => {
   const unnested = async (values: readonly unknown[]) => (await pool.query<Row>(unnest, values)).rows;
   assert.deepEqual(await unnested(binaryColumnsOf(rows, columns)), rows);
   assert.deepEqual(

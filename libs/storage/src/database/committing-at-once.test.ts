@@ -28,7 +28,7 @@ test("a statement that loses against a concurrent transaction is sent again, thr
   assert.equal(always.sent(), 3);
 });
 
-test("an answer that is lost leaves the outcome unknown, and the statement is not repeated", async () => {
+test("a lost answer leaves the outcome unknown without a repetition", async () => {
   const lost = failingWith("57P01");
   await assert.rejects(
     committingAtOnce(lost.pool).query(change),

@@ -89,7 +89,7 @@ it("a unique violation is told from others, in pg's words and Prisma's, by its i
   assert.equal(isUniqueViolation(withCode("23503")), false);
 });
 
-it("only serialization failures and deadlocks are worth repeating", () => {
+it("only a serialization failure or deadlock is worth repeating", () => {
   const codes = ["40001", "40P01", "40002", "23505", "57P01"];
   assert.deepEqual(
     codes.map((code) => isSerializationFailure(withCode(code))),
@@ -139,7 +139,7 @@ test("a short outage of the database does not end a start", async () => {
   assert.equal(tries(), 3);
 });
 
-test("a lasting outage ends a start, and every other failure ends it at once", async () => {
+test("a start ends after a lasting outage, at once after any other failure", async () => {
   await assert.rejects(atStart(failing(9, away).work, { waitMs: 0, log }), /cannot reach/);
   const broken = failing(1, () => new Error("syntax error"));
   await assert.rejects(atStart(broken.work, { waitMs: 60_000, log }), /syntax error/);

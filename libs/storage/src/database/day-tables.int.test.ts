@@ -46,7 +46,7 @@ async function visits(name: string) {
   };
 }
 
-test("today and a week ahead have their tables, and a row lies in that of its day", async () => {
+test("a row lies in the table of its day, made up to a week ahead", async () => {
   const { table, dayTables, add, places } = await visits("ahead");
   await dayTables.keep();
   await add(1, today);
@@ -68,7 +68,7 @@ test("a row that came before the table of its day moves into it", async () => {
   assert.deepEqual(await places(), { 1: tableOfDay(table, today - dayMs), 2: tableOfDay(table, today + 90 * dayMs) });
 });
 
-test("a day goes with its whole table once its last row is past the retention, and not before", async () => {
+test("a day's table goes only once its last row is past the retention", async () => {
   const { clock, dayTables, add, places } = await visits("past");
   await dayTables.keep();
   await add(1, today);
@@ -87,7 +87,7 @@ test("rows without a table that are past the retention go as well", async () => 
   assert.deepEqual(await places(), {});
 });
 
-test("instances at the same moment make each table once, and one at work turns the others away", async () => {
+test("of instances at the same moment only one makes or drops a table", async () => {
   const { table, dayTables, add, places } = await visits("instances");
   await add(1, today);
   await Promise.all([dayTables.keep(), dayTables.keep(), dayTables.keep()]);

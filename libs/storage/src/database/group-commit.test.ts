@@ -34,7 +34,7 @@ function group(options: Options = {}, before: (texts: readonly string[]) => unkn
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => String(index + 1));
 const turn = () => new Promise(setImmediate);
 
-test("writes of one turn share a batch, in their order, and each gets its own outcome", async () => {
+test("writes of one turn share a batch in order, with an outcome each", async () => {
   const { add, batches } = group();
   assert.deepEqual(await Promise.all(upTo(3).map((text) => add(text))), ["wrote 1", "wrote 2", "wrote 3"]);
   assert.deepEqual(batches, [["1", "2", "3"]]);
@@ -75,13 +75,13 @@ test("owners take turns: one that sends much does not hold up another", async ()
   ]);
 });
 
-test("a batch holds as much as its size allows, and an item that is larger goes alone", async () => {
+test("a batch holds as much as its size allows; a larger item goes alone", async () => {
   const { add, batches } = group({ sizeMax: 5, batchesMax: 1, sizeOf: ({ text }) => text.length });
   await Promise.all(["aaa", "bb", "c", "dddddddd", "e"].map((text) => add(text)));
   assert.deepEqual(batches, [["aaa", "bb"], ["c"], ["dddddddd"], ["e"]]);
 });
 
-test("items of one key are in different batches, and others go before the second", async () => {
+test("items of one key never share a batch or hold others back", async () => {
   const { add, batches } = group({ batchesMax: 1, keysOf: ({ text }) => [text.charAt(0)] });
   await Promise.all(["x1", "x2", "y1"].map((text) => add(text)));
   assert.deepEqual(batches, [["x1", "y1"], ["x2"]]);
@@ -99,7 +99,7 @@ test("a fault that belongs to one item is its own: the others of its batch are w
   assert.deepEqual(batches, [["1", "2", "3", "4"], ["1", "2"], ["3", "4"], ["3"], ["4"]]);
 });
 
-test("while the database is away every item is refused, and nothing is written twice", async () => {
+test("while the database is away every item is refused, none written twice", async () => {
   const { add, batches } = group({}, () => {
     throw new AppError("unavailable", "away");
   });
@@ -111,7 +111,7 @@ test("while the database is away every item is refused, and nothing is written t
   assert.equal(batches.length, 1);
 });
 
-test("the queue is bounded, one owner has half of it, and who waits too long is refused", async (t) => {
+test("the queue is bounded in length, per owner and in waiting time", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const gate = Promise.withResolvers<void>();
   const { add, batches } = group({ sizeMax: 1, batchesMax: 1, waitingMax: 4, waitMs: 100 }, () => gate.promise);

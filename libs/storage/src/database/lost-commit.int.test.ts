@@ -59,7 +59,7 @@ const isThere = async (name: string) => (await direct.query(find, [name])).rowCo
 const isCommitting = () => eventually(async () => (await direct.query(committing)).rowCount === 1);
 
 describe("a commit whose answer is lost", () => {
-  it("succeeded: the caller hears so, and its hooks run", async () => {
+  it("succeeded: the caller gets its result and its hooks run", async () => {
     let hooks = 0;
     const work = inTransaction(pool, async (tx) => {
       await tx.query(insert, ["kept", true]);
@@ -72,7 +72,7 @@ describe("a commit whose answer is lost", () => {
     assert.deepEqual([hooks, await isThere("kept")], [1, true]);
   });
 
-  it("failed: nothing is there, and the caller may try again", async () => {
+  it("failed: nothing is there, so the caller may try again", async () => {
     const work = inTransaction(pool, (tx) => tx.query(insert, ["undone", false]));
     const refused = assert.rejects(work, { code: "unavailable", outcome: undefined });
     await isCommitting();
@@ -98,7 +98,7 @@ describe("a commit whose answer is lost", () => {
     await refused;
   });
 
-  it("of a statement that was never sent: nothing happened, and the caller may try again", async () => {
+  it("of a statement that was never sent: nothing happened, so the caller may try again", async () => {
     proxy.cut();
     proxy.pause();
     const work = inOneStatement(pool, (tx) => tx.query(insertAsOne, ["unsent", true]));

@@ -40,7 +40,7 @@ after(async () => {
   await database.close();
 });
 
-it("writes all parts at once, and what they return is there after the commit", async () => {
+it("writes all parts at once, with what they return only after the commit", async () => {
   const seen: unknown[] = [];
   const written = await inOneStatement(pool, async (tx) => {
     const added = await tx.query(addItem, [1, 10]);
@@ -80,11 +80,11 @@ it("work that has to read, or to write in another way, writes nothing, so that i
   assert.deepEqual(await counted(), { items: 0, notes: 0 });
 });
 
-it("work that writes nothing sends nothing, and its result counts", async () => {
+it("work that writes nothing sends nothing, yet returns its result", async () => {
   assert.deepEqual(await inOneStatement(pool, async () => "unchanged"), { result: "unchanged" });
 });
 
-it("a part that fails undoes them all, and its error arrives", async () => {
+it("a part that fails undoes them all with its error", async () => {
   await pool.query(addItem, [1, 10]);
   const twice = inOneStatement(pool, async (tx) => {
     await tx.query(noteItem, ["never"]);
@@ -94,7 +94,7 @@ it("a part that fails undoes them all, and its error arrives", async () => {
   assert.deepEqual(await counted(), { items: 1, notes: 0 });
 });
 
-it("what the work throws sends nothing, and arrives as it is", async () => {
+it("what the work throws arrives as it is, with nothing sent", async () => {
   const refused = inOneStatement(pool, async (tx) => {
     await tx.query(addItem, [1, 10]);
     throw new AppError("conflict", "not today");
@@ -115,7 +115,7 @@ it("of writers that saw the same row one wins, however many there are", async ()
   assert.deepEqual(await counted(), { items: 1, notes: 1 });
 });
 
-it("concurrent transactions share statements and commits, and a wrong one fails alone", async () => {
+it("concurrent transactions share statements and commits, yet fail alone", async () => {
   const ids = Array.from({ length: 64 }, (_, index) => index);
   await Promise.all(ids.map((id) => pool.query(addItem, [id, 0])));
   const move = async (id: number, from: number) => {
@@ -159,7 +159,7 @@ it("of writers that saw the same row one wins, though they go together", async (
   assert.deepEqual(await counted(), { items: 1, notes: 1 });
 });
 
-it("a locked row is not waited for: its writer is refused at once, and the others of its statement write", async () => {
+it("only the writer of a locked row is refused, at once", async () => {
   const ids = Array.from({ length: 8 }, (_, index) => index);
   await Promise.all(ids.map((id) => pool.query(addItem, [id, 0])));
   const move = (id: number) =>

@@ -39,7 +39,7 @@ describe("values", () => {
     ]);
   });
 
-  it("writes a time to a column without zone, and now(), in UTC whatever the zone of the process", async () => {
+  it("writes times to columns without zone in UTC, now() included, whatever the zone of the process", async () => {
     const pool = open();
     await pool.query(sql("", "create table times (given timestamp(3), stamped timestamp(3) default now())"));
     const given = new Date("2026-07-01T10:00:00.123Z");
@@ -51,7 +51,7 @@ describe("values", () => {
 });
 
 describe("statements", () => {
-  it("a named statement is prepared once and used again", async () => {
+  it("a named statement is prepared once for all its uses", async () => {
     const pool = open({ max: 1 });
     await pool.query(one);
     await pool.query(one);
@@ -112,7 +112,7 @@ describe("bounds", () => {
     await assert.rejects(open({ statementTimeoutMs: 100 }).query(sql("", "select pg_sleep(5)")), away);
   });
 
-  it("says in the metrics how many connections are in use, idle, and waited for", async () => {
+  it("says in the metrics how many connections are in use, idle and waited for", async () => {
     const pool = open({ applicationName: "measured" });
     await inSession(pool, async () => {
       await pool.query(one);
@@ -132,7 +132,7 @@ describe("bounds", () => {
 });
 
 describe("a database that goes away", () => {
-  it("answers unavailable with Retry-After, and works again by itself", async () => {
+  it("answers unavailable with Retry-After until it works again by itself", async () => {
     const engine = await startEngine("postgres");
     try {
       const pool = open({ url: engine.url, connectTimeoutMs: 1_000 });
@@ -152,7 +152,7 @@ describe("a database that goes away", () => {
     }
   });
 
-  it("that accepts and does not answer: who waits is refused, who asks later at once, and it is found again", async () => {
+  it("that accepts without answering: all who ask are refused until it is found again", async () => {
     const engine = await startEngine("postgres");
     try {
       const pool = open({ url: engine.url, max: 1, statementTimeoutMs: 600_000, connectTimeoutMs: 600_000 });

@@ -76,7 +76,7 @@ test("a count under the lock of its name never passes its limit", async () => {
   assert.equal(added.filter(Boolean).length, 3);
 });
 
-test("a lock is held until its transaction ends, and keeps no other name waiting", async () => {
+test("a lock holds until its transaction ends, for its own name alone", async () => {
   const held = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
   const holder = inTransaction(pool, async (tx) => {

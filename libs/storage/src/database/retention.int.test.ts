@@ -51,7 +51,7 @@ function retain(t: { after(end: () => Promise<unknown>): void }, rules: readonly
   return clock;
 }
 
-it("a row is deleted when its time is over, and not before", async (t) => {
+it("a row is deleted only when its time is over", async (t) => {
   await addCodes("time", [minutes(61), minutes(60), minutes(59)]);
   const clock = retain(t, [{ ...rule, ...only("time") }]);
   await eventually(async () => assert.deepEqual(await left("time"), [2]));

@@ -62,7 +62,7 @@ async function sslOf(connectionString: string): Promise<string> {
 const start = (url: string) =>
   migrate({ url, service: "account", prismaDirectory: null, libraryMigrations: [], log: context.log, waitMs: 0 });
 
-it("a database with a certificate of the named authority is migrated and used over TLS", async () => {
+it("a database with a certificate of the named authority is used over TLS, migrations included", async () => {
   const url = verified(certificates.caFile);
   await start(url);
   const pool = openPool({ url, max: 2, applicationName: "tls", ...context });
@@ -81,7 +81,7 @@ it("a certificate of another name ends the start with a sentence", async () => {
   await eventually(() => assert.rejects(start(verified(certificates.caFile)), refusal).then(() => true));
 });
 
-it("an expired certificate ends the start with a sentence, and a renewed one is used", async () => {
+it("an expired certificate ends the start with a sentence until it is renewed", async () => {
   const url = verified(certificates.caFile);
   await install(await certificates.issue("localhost", { endsAt: new Date(Date.now() - 60_000) }));
   const refusal = { name: "MigrationError", message: /refuses us: .*expired/ };

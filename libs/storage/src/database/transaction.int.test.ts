@@ -23,7 +23,7 @@ after(async () => {
   await database.close();
 });
 
-it("commits what work did and returns its result", async () => {
+it("commits what the work did before it returns its result", async () => {
   const result = await inTransaction(pool, async (tx) => {
     await tx.query(add, [1]);
     return "done";
@@ -31,7 +31,7 @@ it("commits what work did and returns its result", async () => {
   assert.deepEqual([result, await amountOf(1)], ["done", 0]);
 });
 
-it("rolls back when work throws, and hands on what it threw", async () => {
+it("rolls back when work throws, handing on what it threw", async () => {
   const failure = new Error("no");
   await assert.rejects(
     inTransaction(pool, async (tx) => {
@@ -52,7 +52,7 @@ it("does not report success when work swallowed the error of a statement", async
   assert.equal(await amountOf(3), undefined);
 });
 
-it("runs afterCommit hooks once the commit is visible, in order, and never after a rollback", async () => {
+it("runs afterCommit hooks in order, only once the commit is visible", async () => {
   const seen: string[] = [];
   await inTransaction(pool, async (tx) => {
     tx.afterCommit(() => seen.push("first"));
@@ -125,7 +125,7 @@ it("gives up after the attempts it may make, as unavailable", async () => {
   assert.equal(runs, 2);
 });
 
-it("a connection that breaks in the middle is unavailable, rolls back, and leaves a pool that works", async () => {
+it("a connection that breaks midway rolls back as unavailable, leaving a pool that works", async () => {
   const broken = inTransaction(pool, async (tx) => {
     await tx.query(add, [30]);
     await tx.query(sql("", "select pg_terminate_backend(pg_backend_pid())"));

@@ -34,7 +34,7 @@ function database(before: (values: readonly unknown[]) => unknown = () => {}, ta
 const rowsOf = (count: number, sent: readonly (readonly unknown[])[]) =>
   sent.map((values) => values.length / 2).filter((rows) => rows === count).length;
 
-test("what is asked for in one turn shares statements, and each gets its own rows", async () => {
+test("requests of one turn share statements yet get their own rows", async () => {
   const { queue, sent } = database();
   const answers = await Promise.all(upTo(20).map((id) => queue.add(note(id))));
   assert.deepEqual(
@@ -81,7 +81,7 @@ test("two writes of one row never share a statement", async () => {
   assert.deepEqual(sent.map(idsOf), [[1, 2, 3, 4], [1], [1]]);
 });
 
-test("a write of a locked row is refused at once, and the rest of the batch is sent again without it", async () => {
+test("a write of a locked row is refused at once while the rest of its batch is sent again", async () => {
   const { queue, sent } = database(() => {}, [2, 5]);
   const answers = await Promise.all(upTo(8).map((id) => queue.add(set(id))));
   assert.deepEqual(
@@ -147,7 +147,7 @@ function asking(gate: ReturnType<typeof createTransactionGate>, key?: string) {
 }
 const turn = () => new Promise(setImmediate);
 
-test("of one key one transaction goes on at once, the next waits for it, and other keys for none", async () => {
+test("one transaction of a key goes on at a time, without holding other keys", async () => {
   const gate = createTransactionGate(roomy);
   const [first, second] = [asking(gate, "a"), asking(gate, "a")];
   const others = [asking(gate, "b"), asking(gate), asking(gate)];
@@ -168,7 +168,7 @@ test("when one gives up waiting for a row, those of its key that wait give up wi
   await asking(gate, "a").place;
 });
 
-test("the number of transactions is limited over all keys, and the first in line that may start goes first", async () => {
+test("transactions are limited over all keys, the first able to start going first", async () => {
   const gate = createTransactionGate({ ...roomy, max: 2 });
   const [first, second] = [asking(gate, "a"), asking(gate, "b")];
   const [third, fourth] = [asking(gate, "a"), asking(gate, "c")];
@@ -181,7 +181,7 @@ test("the number of transactions is limited over all keys, and the first in line
   await third.place;
 });
 
-test("a transaction that waits too long is refused with the reason, and leaves no place behind", async () => {
+test("a transaction that waits too long is refused without leaving a place behind", async () => {
   const gate = createTransactionGate({ ...roomy, max: 2, waitMs: 1 });
   const first = asking(gate, "a");
   await assert.rejects(asking(gate, "a").place, busy);

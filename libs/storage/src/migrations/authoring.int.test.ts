@@ -29,7 +29,7 @@ afterEach(async () => {
   await database.close();
 });
 
-it("writes the migrations that lead to the schema, one after another, and then finds nothing to write", async () => {
+it("writes each migration that leads to the schema, until nothing is left to write", async () => {
   const first = await diff("--name", "initial");
   const path = /Wrote (\S+migration\.sql)/.exec(first.stdout)?.[1] ?? "";
   assert.match(await readFile(path, "utf8"), /CREATE TABLE "Person"/);
@@ -38,7 +38,7 @@ it("writes the migrations that lead to the schema, one after another, and then f
   assert.equal((await schemaDifference(fixture.prismaDirectory, database.url)).includes('ADD COLUMN     "nick"'), true);
 });
 
-it("shows the difference when a migration is forgotten, and none when migrations equal the schema", async () => {
+it("shows the difference only when a migration is forgotten", async () => {
   assert.match(await schemaDifference(fixture.prismaDirectory, database.url), /CREATE TABLE "Person"/);
   await diff("--name", "initial");
   assert.equal(await schemaDifference(fixture.prismaDirectory, database.url), "");
@@ -50,7 +50,7 @@ it("builds in public, also after a migration that makes a schema with the name o
   assert.equal(await schemaDifference(fixture.prismaDirectory, database.url), "");
 });
 
-it("understands functions in a migration, and leaves the database and the engine as they were", async () => {
+it("understands functions in a migration, leaving no trace in database or engine", async () => {
   const body = "create function one() returns int language plpgsql as $$ begin return 1; end; $$;";
   await diff("--name", "initial");
   await fixture.prisma("29990101000000_function", body);

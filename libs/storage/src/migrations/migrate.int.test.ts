@@ -66,7 +66,7 @@ it("creates a database that is absent, with several instances starting together"
   }
 });
 
-it("leaves nothing of a migration that fails, names file and line, and goes on once it is repaired", async () => {
+it("leaves nothing of a migration that fails, naming file and line, until it is repaired", async () => {
   const name = "20260102000000_broken";
   await fixture.prisma(name, "create table half (id int);\ninsert into half values (1);\nselect nothing_there;\n");
   await assert.rejects(run(), {
@@ -79,7 +79,7 @@ it("leaves nothing of a migration that fails, names file and line, and goes on o
   assert.equal((await applied()).length, 2);
 });
 
-it("a connection lost in the middle of a migration leaves nothing of it, and the next start goes on", async () => {
+it("a connection lost midway undoes the migration, which the next start repeats", async () => {
   const name = "20260102000000_interrupted";
   await fixture.prisma(name, "create table half (id int); select pg_terminate_backend(pg_backend_pid());");
   await assert.rejects(run(), { name: "MigrationError", message: /20260102000000_interrupted/ });
@@ -89,7 +89,7 @@ it("a connection lost in the middle of a migration leaves nothing of it, and the
   assert.equal((await applied()).length, 2);
 });
 
-it("starts on a database that a newer version has expanded, and still applies what it lacks itself", async () => {
+it("starts on a database expanded by a newer version, applying what it lacks itself", async () => {
   await fixture.prisma("20270101000000_future", "-- signalbox: expand\nalter table people add name text;");
   await fixture.librarySql("0002_more.sql", "-- signalbox: expand\nalter table signalbox.queue add more text;");
   await run();
@@ -105,7 +105,7 @@ for (const [said, first] of [
   ["declared a contraction", "-- signalbox: contract\n"],
   ["did not declare", ""],
 ] as const) {
-  it(`refuses a database where a newer version has run what it ${said}, and changes nothing`, async () => {
+  it(`refuses a database where a newer version has run what it ${said}, changing nothing`, async () => {
     await fixture.prisma("20270101000000_future", `${first}alter table people drop id;`);
     await run();
     await fixture.forget("20270101000000_future");
@@ -122,7 +122,7 @@ for (const [owner, forget] of [
   ["a service", () => fixture.forget("20260101000000_people")],
   ["a library", () => fixture.forgetLibrarySql("0001_queue.sql")],
 ] as const) {
-  it(`refuses a database that has a migration from before the first one of ${owner}, and changes nothing`, async () => {
+  it(`refuses a database that has a migration from before the first one of ${owner}, changing nothing`, async () => {
     await run();
     await forget();
     await fixture.prisma("20260201000000_initial", "create table initial (id int);");
@@ -138,7 +138,7 @@ for (const [owner, forget] of [
   });
 }
 
-it("applies nothing where a job does, and goes on once the job is done", async () => {
+it("waits where a job applies migrations, until the job is done", async () => {
   await query("create schema signalbox");
   const waiting = run({ apply: false });
   await eventually(() => logged.some(({ msg }) => /by the job `migrate`/.test(String(msg))));
@@ -150,7 +150,7 @@ it("applies nothing where a job does, and goes on once the job is done", async (
   await assert.rejects(run({ apply: false, waitMs: 0 }), { message: /was not migrated .* run the job `migrate`/ });
 });
 
-it("gives way to a session that holds a lock, and is applied once that has ended", async () => {
+it("gives way to a session that holds a lock until that has ended", async () => {
   await run();
   await fixture.prisma("20260102000000_name", "-- signalbox: expand\nalter table people add name text;");
   const reader = new pg.Client({ connectionString: database.url });
@@ -168,7 +168,7 @@ it("gives way to a session that holds a lock, and is applied once that has ended
   }
 });
 
-it("gives up a lock that is not given back, and names the property", async () => {
+it("gives up a lock that is not given back, naming the property", async () => {
   await run();
   await fixture.prisma("20260102000000_name", "alter table people add name text;");
   const reader = new pg.Client({ connectionString: database.url });
@@ -224,7 +224,7 @@ it("refuses a concurrent migration of more than one statement", async () => {
   await assert.rejects(run(), { name: "MigrationError", message: /20260103000000_two .*holds one statement/ });
 });
 
-it("refuses an applied file that was changed since, of a service and of a library", async () => {
+it("refuses an applied file that was changed since, of a service or a library", async () => {
   await run();
   await fixture.prisma("20260101000000_people", `${people} -- changed`);
   await assert.rejects(run(), {
@@ -268,7 +268,7 @@ it("Prisma's own engine reads our history as its own, and we read what it has re
   assert.equal((await applied()).length, 2);
 });
 
-it("waits for an engine that is not there yet, says so, and goes on by itself", async () => {
+it("waits for an engine that is not there yet, saying so", async () => {
   const engine = await startEngine("postgres");
   try {
     await engine.kill();
@@ -309,7 +309,7 @@ it("takes no lock when there is nothing to do, so that a start never waits for a
   }
 });
 
-it("says who holds the lock of migrations while it waits, and goes on when it is given back", async () => {
+it("names who holds the lock of migrations while it waits for it", async () => {
   const other = new pg.Client({ connectionString: database.url, application_name: "a slow migration" });
   await other.connect();
   await other.query("select pg_advisory_lock(72707369)");

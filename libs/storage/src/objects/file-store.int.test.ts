@@ -33,7 +33,7 @@ it("leaves no trace of an upload that failed", async () => {
   assert.deepEqual(await readdir(join(root, ".incoming")), []);
 });
 
-it("sweeps what a crashed upload left behind a day ago, and not what is being written", async () => {
+it("sweeps a crashed upload after a day, but not what is being written", async () => {
   const [stale, young] = ["stale", "young"].map((name) => join(root, ".incoming", name)) as [string, string];
   await writeFile(stale, "x");
   await writeFile(young, "x");
@@ -53,13 +53,13 @@ it("a folder that is gone is an outage, not an empty store", async () => {
   assert.match((await store.health()) ?? "", /cannot be written/);
 });
 
-it("keeps objects over a restart, and shares them with another process", async () => {
+it("keeps objects over a restart, shared with other processes", async () => {
   const { etag } = await store.put("a/1", Buffer.from("abc"), plain);
   const other = await openFileStore(root, Date.now());
   assert.equal((await other.head("a/1"))?.etag, etag);
 });
 
-it("adopts a whole file without copying it, once, and leaves nothing aside", async () => {
+it("adopts a whole file once, without copying it or leaving anything aside", async () => {
   const { folder } = store;
   assert.ok(folder);
   for (const [isExpendable, created] of [

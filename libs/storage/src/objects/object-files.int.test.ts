@@ -36,7 +36,7 @@ afterEach(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-it("hands out files of a folder as they are, and stores a file under its key without copying it", async () => {
+it("hands out and stores files of a folder without copying them", async () => {
   const files = await openObjectFiles({ objects: folder, cacheMax: 0, directory: null, runner });
   assert.equal(await files.withFile("a/one", async (path) => path), folder.folder?.pathOf("a/one"));
   assert.equal(await files.withFile("a/none", read), null);
@@ -75,7 +75,7 @@ it("copies what is on another machine once, within its bytes, the longest unused
   assert.equal(await files.withFile("a/new", read), "new");
 });
 
-it("does not remember that a copy failed, and closing removes every copy", async () => {
+it("does not remember that a copy failed, nor leave copies after closing", async () => {
   const objects = {
     ...remote,
     get: (key: string) => (fetched.length++ === 0 ? Promise.reject(new Error("away")) : remote.get(key)),

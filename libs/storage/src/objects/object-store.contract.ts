@@ -18,7 +18,7 @@ export function objectStoreContract(adapter: string, store: () => ObjectStore): 
   };
 
   describe(`object store on ${adapter}`, () => {
-    it("gives back the bytes it was given, with their size, etag and time", async () => {
+    it("gives back the bytes it was given, with size, etag and time", async () => {
       const key = freshKey();
       const put = await store().put(key, bytes, plain);
       const found = await read(key);
@@ -29,7 +29,7 @@ export function objectStoreContract(adapter: string, store: () => ObjectStore): 
       assert.deepEqual(await store().head(key), head);
     });
 
-    it("stores a stream of several megabytes, in pieces and verified", async () => {
+    it("stores a stream of several megabytes in verified pieces", async () => {
       const key = freshKey();
       const content = randomBytes(5_000_000);
       const options = { size: content.length, contentType: "image/jpeg", sha256: sha256(content) };
@@ -79,7 +79,7 @@ export function objectStoreContract(adapter: string, store: () => ObjectStore): 
       }
     });
 
-    it("finds nothing under a missing key and deletes it without complaint", async () => {
+    it("finds nothing under a missing key, whose deletion is no error", async () => {
       const key = freshKey();
       assert.equal(await store().get(key), null);
       assert.equal(await store().get(key, { range: { start: 0 } }), null);
@@ -103,7 +103,7 @@ export function objectStoreContract(adapter: string, store: () => ObjectStore): 
       assert.equal((await read(key))?.text, "0123456789");
     });
 
-    it("with many concurrent writers of a free key, the stored object is whole and from a writer that got `created`", async () => {
+    it("the object under a contested key is whole, of a writer that got `created`", async () => {
       const key = freshKey();
       const writers = Array.from({ length: 8 }, (_, writer) => Buffer.from(`writer ${writer}`));
       const results = await Promise.all(

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { it } from "node:test";
 import { openPrivateDirectory } from "./private-directory.ts";
 
-it("removes what killed processes of this machine left, and nothing of those that live or are elsewhere", async () => {
+it("removes only what killed processes of this machine left", async () => {
   const parent = await mkdtemp(join(tmpdir(), "signalbox-own-folder-"));
   const { pid: dead } = spawnSync(process.execPath, ["--version"]);
   const host = encodeURIComponent(hostname());

@@ -12,21 +12,21 @@ const refusal = {
 };
 
 describe("sealer", () => {
-  it("opens what it sealed, text and bytes, also empty", () => {
+  it("opens what it sealed, text or bytes, also empty", () => {
     const sealer = createSealer([current]);
     for (const plain of ["", "secret ✓", randomBytes(1_000)]) {
       assert.deepEqual(sealer.open(sealer.seal(plain, place), place), Buffer.from(plain));
     }
   });
 
-  it("never gives the same text twice and shows nothing of the secret", () => {
+  it("never gives the same text twice, nor shows anything of the secret", () => {
     const sealer = createSealer([current]);
     const [first, second] = [sealer.seal("secret", place), sealer.seal("secret", place)];
     assert.notEqual(first, second);
     assert.match(first, /^v1\.2026\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]+$/);
   });
 
-  it("seals with the first key and opens with all", () => {
+  it("seals with the first key but opens with all", () => {
     const sealed = createSealer([old]).seal("secret", place);
     const rotated = createSealer([current, old]);
     assert.equal(rotated.open(sealed, place).toString(), "secret");
@@ -59,7 +59,7 @@ describe("sealer", () => {
     assert.throws(() => createSealer([key("2026")]).open(sealed, place), refusal);
   });
 
-  it("does not open a text with any character changed or cut off, and says the same for all of them", () => {
+  it("refuses a text with any character changed or cut off, always in the same words", () => {
     const sealer = createSealer([current]);
     const sealed = sealer.seal("secret", place);
     for (let position = 0; position < sealed.length; position++) {

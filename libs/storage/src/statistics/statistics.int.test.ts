@@ -121,7 +121,7 @@ const turn: fc.Arbitrary<Turn> = fc.oneof(
 );
 
 describe("figures that are folded and rolled up", () => {
-  it("are found once at any moment, whenever they come and a step is cut off", async () => {
+  it("are found once at any moment, whenever they come or a step is cut off", async () => {
     const property = fc.asyncProperty(fc.array(turn, { minLength: 10, maxLength: 40 }), async (turns) => {
       for (const table of ["statistics", "fresh_statistics"])
         await pool.query(sql("", `delete from signalbox.${table}`));
@@ -146,7 +146,7 @@ describe("figures that are folded and rolled up", () => {
     await fc.assert(property, { numRuns: 12 });
   });
 
-  it("end as one row of each length, and those that come late are added to all of them", async () => {
+  it("end as one row of each length, late ones included", async () => {
     const counted1 = { account: "a", subject: "s", atMs: start, label: "x", durations: [5] };
     await count(counted1);
     clock.set(new Date(end));
@@ -163,7 +163,7 @@ describe("figures that are folded and rolled up", () => {
     }
   });
 
-  it("are folded by one instance at a time, and by any number of them", async () => {
+  it("are folded by any number of instances, one at a time", async () => {
     const all = Array.from({ length: 200 }, (_, index) => ({
       account: "a",
       subject: `s${index % 7}`,
@@ -182,7 +182,7 @@ describe("figures that are folded and rolled up", () => {
 });
 
 describe("figures of what is deleted", () => {
-  it("count for the account alone, and none comes back", async () => {
+  it("count for the account alone, for good", async () => {
     const all = [{ account: "a", subject: "s", atMs: start, label: "x", durations: [5] }];
     await count(all[0] as Counted);
     await statistics().step();

@@ -33,7 +33,7 @@ async function isGood(token: string): Promise<boolean> {
   return valid && part(token, 1).exp * 1000 > Date.now();
 }
 
-test("a signed token verifies against the published key and has the usual claims", async () => {
+test("a signed token verifies against the published key, with the usual claims", async () => {
   const token = issuer.sign({ sub: "ada", scope: "images:read" });
   assert.ok(await isGood(token));
   const { iss, aud, sub, scope } = part(token, 1);
