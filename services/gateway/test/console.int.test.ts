@@ -14,7 +14,7 @@ const archive = new URL("../assets/console.json.br", import.meta.url);
 const readFiles = async (): Promise<Record<string, string>> =>
   JSON.parse(brotliDecompressSync(await readFile(archive)).toString()).files;
 
-test("every address of the console is the page, which runs no script of its own and asks nobody else", async () => {
+test("every address of the console is the same page, under a strict policy", async () => {
   for (const [path, assets] of [
     ["/console/", "assets/"],
     ["/console/webhooks/endpoints/whe_1?x=1", "../../assets/"],
@@ -35,14 +35,14 @@ test("every address of the console is the page, which runs no script of its own 
   assert.deepEqual([bare.status, bare.headers.get("location")], [308, "console/"]);
 });
 
-test("pages in windows of others keep their opener: the portal, and the end of a sign-in", async () => {
+test("the portal and the end of a sign-in keep the opener of their window", async () => {
   for (const path of ["/console/callback?code=x", "/console/portal/"]) {
     const { headers } = await fetch(gateway.url + path);
     assert.equal(headers.get("cross-origin-opener-policy"), "unsafe-none", path);
   }
 });
 
-test("a file with a digest in its name is kept for a year, compressed, and asked for again in vain", async () => {
+test("a file with a digest in its name is kept for a year, compressed", async () => {
   const name = Object.keys(await readFiles()).find((one) => /^assets\/index-.*\.js$/.test(one));
   const url = `${gateway.url}/console/${name}`;
   const answer = await fetch(url, { headers: { "accept-encoding": "br" } });
@@ -55,7 +55,7 @@ test("a file with a digest in its name is kept for a year, compressed, and asked
   assert.deepEqual([head.status, head.headers.get("content-encoding")], [200, null]);
 });
 
-test("what is no file of the console is refused, and only reading is allowed", async () => {
+test("only files of the console are served, for reading alone", async () => {
   for (const name of ["none.js", "..%2Findex.html", "__proto__", "%2e%2e/index.html"])
     assert.notEqual(
       (await fetch(`${gateway.url}/console/assets/${name}`)).headers.get("content-type"),
@@ -75,7 +75,7 @@ test("with console.enabled off there is no console", async () => {
   assert.match(await answer.text(), /This deployment has no console/);
 });
 
-test("the start has at most 130 KiB of compressed script, a page 20 KiB more, and all files together 700,000 bytes", async () => {
+test("the start has at most 130 KiB of compressed script, a page 20 KiB more, all files together 700,000 bytes", async () => {
   const files = await readFiles();
   const page = files["index.html"] ?? "";
   const scripts = Object.entries(files).filter(([name]) => name.endsWith(".js"));
@@ -88,7 +88,7 @@ test("the start has at most 130 KiB of compressed script, a page 20 KiB more, an
   assert.ok(bytes <= 700_000, `the files have ${bytes} bytes`);
 });
 
-test("each package in the files is named with its copyright, and its licence is there once", async () => {
+test("each package in the files is named with its copyright, its licence once", async () => {
   const licences = (await readFiles())["assets/licences.md"] ?? "";
   for (const name of ["react-dom", "@tanstack/react-router", "openapi-fetch"])
     assert.match(licences, new RegExp(`^- ${name} - [0-9.]+ \\(MIT\\), Copyright \\(c\\) .+$`, "m"));

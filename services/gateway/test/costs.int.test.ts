@@ -16,7 +16,7 @@ after(() => gateway.close());
 const page = (first: number) => `{ viewer { images(first: ${first}) { edges { cursor } } } }`;
 const costsOf = ({ headers }: { headers: Headers }) => [headers.get("x-cost-estimated"), headers.get("x-cost-actual")];
 
-test("an operation tells what it was taken for and what it cost", async () => {
+test("an operation tells its estimated and its actual cost", async () => {
   const answer = await gateway.query(testPerson(), page(50));
   assert.deepEqual(costsOf(answer), ["52", "3"]);
   assert.equal(answer.body.data.viewer.images.edges.length, 1);
@@ -42,7 +42,7 @@ test("operations that cost too much together have to wait, whoever sends them an
   assert.deepEqual([(await settings()).status, (await settings()).status], [200, 429]);
 });
 
-test("with graphql.limits.mode=measure the cost is told and nothing is refused", async () => {
+test("with graphql.limits.mode=measure the cost is told but nothing refused", async () => {
   const measuring = await startGateway({ "graphql.limits.cost": 10, "graphql.limits.mode": "measure" });
   const answer = await measuring.query(testPerson(), page(100));
   await measuring.close();

@@ -80,7 +80,7 @@ async function openPage(path: string): Promise<{ page: Page; problems: string[] 
   return { page, problems };
 }
 
-test("every kind of page is readable by everybody, light and dark, and fits a phone", async () => {
+test("every kind of page is accessible in light and dark, on a phone too", async () => {
   for (const path of ["/", "/docs", "/docs/errors", "/docs/how-to/deploy", "/docs/reference/webhooks", "/docs/api"]) {
     const { page, problems } = await openPage(path);
     for (const colorScheme of ["light", "dark"] as const) {
@@ -95,7 +95,7 @@ test("every kind of page is readable by everybody, light and dark, and fits a ph
   }
 });
 
-test("the search finds words of every page and the routes, and leads there", async () => {
+test("the search leads to words of every page and to routes", async () => {
   const { page, problems } = await openPage("/docs/how-to/deploy");
   await page.getByRole("searchbox").fill("idempotency key repetition safe");
   await page.locator("#results a", { hasText: "Error codes" }).first().waitFor();
@@ -109,7 +109,7 @@ test("the search finds words of every page and the routes, and leads there", asy
   assert.deepEqual(problems, []);
 });
 
-test("a route is shown with members, samples and answers, and a call with a key succeeds", async () => {
+test("a route is shown with members, samples and answers, ready to call with a key", async () => {
   const { page, problems } = await openPage("/docs/api");
   await page.locator("#runOperation > summary").click();
   const route = page.locator("#runOperation");

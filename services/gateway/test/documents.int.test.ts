@@ -41,7 +41,7 @@ test("a text that came once with its digest is found by the digest alone, with P
   assert.deepEqual(await got.json(), { data });
 });
 
-test("a digest of another text is refused, and so is one of a document that is not valid", async () => {
+test("a digest works only for its own text and a valid document", async () => {
   const query = "query Another { serverSettings { locale } }";
   const refused = await post(gateway, { query, ...persisted(digestOf("another")) });
   assert.deepEqual(refusalOf(refused)[2], { code: "VALIDATION_FAILED" });
@@ -55,7 +55,7 @@ test("a digest of another text is refused, and so is one of a document that is n
   }
 });
 
-test("an answer above the limit is LIMIT_RESPONSE, and a mutation says that it was run", async () => {
+test("an answer above the limit is LIMIT_RESPONSE, saying of a mutation that it was run", async () => {
   const query = await post(gateway, { query: `{ ${"long".repeat(300)}: serverSettings { locale } }` });
   assert.deepEqual([query.status, query.body.data, query.body.errors.length], [200, null, 1]);
   assert.deepEqual(query.body.errors[0].extensions, { code: "LIMIT_RESPONSE" });
@@ -74,7 +74,7 @@ test("with graphql.documents=any a digest alone is told apart, in the words that
   assert.deepEqual(text.body, { data: { serverSettings: { locale: "en" } } });
 });
 
-test("with graphql.documents=trusted only the manifest is run, and it is followed; a bad one changes nothing", async () => {
+test("with graphql.documents=trusted only the current manifest is run; a bad one changes nothing", async () => {
   const directory = await mkdtemp(join(tmpdir(), "signalbox-manifest-"));
   const file = join(directory, "manifest.json");
   const [locale, viewer] = ["query L { serverSettings { locale } }", "query V { viewer { id } }"];

@@ -124,7 +124,7 @@ for (const executor of executors) {
     const codesAt = ({ errors }: Answer) =>
       errors.map(({ path, extensions }) => `${path?.join(".")} ${extensions.code}`).sort();
 
-    test("joins the answers of four subgraphs under the names of the client, and counts their objects", async () => {
+    test("joins the answers of four subgraphs under the client's names, counting their objects", async () => {
       const query = `query Q($with: Boolean!, $first: Int = 5) {
         me: viewer { __typename id ...Shown images(first: $first) { edges { cursor node { id filename } } }
           webhookEndpoints @include(if: $with) { edges { cursor } } left: webhookEndpoints @skip(if: $with) { edges { cursor } } }
@@ -179,14 +179,14 @@ for (const executor of executors) {
       assert.equal(queries.join().match(/updateAccount\(/g)?.length, 1);
     });
 
-    test("answers the standard introspection query, and type names without a fetch", async () => {
+    test("answers the standard introspection query, type names without a fetch", async () => {
       const { data } = await ask(getIntrospectionQuery());
       assert.ok(data.__schema.types.some(({ name }: { name: string }) => name === "Account"));
       const own = await ask("{ __typename }");
       assert.deepEqual([own.data, own.fetches], [{ __typename: "Query" }, []]);
     });
 
-    test("finds the type of a node by its id, and asks the owner whether it is there", async () => {
+    test("takes the type of a node from its id, its existence from its owner", async () => {
       const text = `{ image: node(id: "img_1") { __typename id ... on Image { filename } }
         me: node(id: "${person.accountId}") { ... on Account { displayName } }
         none: node(id: "xyz_1") { id } odd: node(id: "") { id } }`;
@@ -219,7 +219,7 @@ for (const executor of executors) {
       assert.equal(subgraph("account").heard.at(-1)?.[principalHeader], undefined);
     });
 
-    test("sends the key of a mutation with its first fetch from a subgraph, later ones apart, and notes a replay", async () => {
+    test("sends the key of a mutation with its first fetch from a subgraph, later ones apart, noting a replay", async () => {
       const rename = (alias: string) => `${alias}: updateAccount(input: { displayName: "Eve" }) { account { id } }`;
       const keyed = () => ({
         key: "once",
@@ -286,7 +286,7 @@ for (const executor of executors) {
       ["500", answering(500, "{}"), "INTERNAL"],
     ];
     for (const [name, failure, code] of failures) {
-      test(`puts the loss of a fetch at each field that it cost, and keeps the rest: ${name}`, async () => {
+      test(`puts the loss of a fetch at just the fields that it cost: ${name}`, async () => {
         subgraph("images").instead = failure;
         const query = "{ me: viewer { id pictures: images { edges { cursor } } } serverSettings { locale } }";
         const answer = await ask(query);
@@ -299,7 +299,7 @@ for (const executor of executors) {
       });
     }
 
-    test("places a loss at root fields, at each item of a list, and once for a subgraph of several fields", async () => {
+    test("places a loss at root fields, at each item of a list, once for a subgraph of several fields", async () => {
       subgraph("config").instead = answering(502, "");
       const roots = await ask("{ viewer { id } serverSettings { locale } properties { name } }");
       assert.deepEqual(roots.data, { viewer: { id: person.accountId }, serverSettings: null, properties: null });
@@ -310,14 +310,14 @@ for (const executor of executors) {
       assert.deepEqual(codesAt(list), lost);
     });
 
-    test("names twenty lost fields and counts the others", async () => {
+    test("names twenty lost fields, counting the others", async () => {
       subgraph("images").instead = answering(502, "");
       const fields = Array.from({ length: 25 }, (_, at) => `i${at}: images(first: ${at + 1}) { edges { cursor } }`);
       const { errors } = await ask(`{ viewer { ${fields.join(" ")} } }`);
       assert.deepEqual([errors.length, errors.at(-1).path, errors.at(-1).extensions.missing], [21, undefined, 5]);
     });
 
-    test("sends a query once more where its connection broke, and a mutation not, whose outcome is unknown", async () => {
+    test("sends a query once more where its connection broke, but never a mutation", async () => {
       const failOnce: RequestListener = (request, response) => {
         subgraph("account").instead = null;
         torn(request, response);
@@ -360,7 +360,7 @@ for (const executor of executors) {
       assert.deepEqual(codesAt(both), ["viewer.images INTERNAL", "viewer.webhookEndpoints UNAVAILABLE"]);
     });
 
-    test("ends its fetches when the operation is aborted, answers with what it has, and fetches nothing more", async () => {
+    test("answers with what it has when the operation is aborted, ending its fetches", async () => {
       const counts = { waiting: 0, ended: 0 };
       subgraph("images").instead = (_request, response) => {
         counts.waiting++;
@@ -416,7 +416,7 @@ for (const executor of executors) {
       await assert.rejects(open(`${source.url}/supergraph.graphql`), /Invalid supergraph/);
     });
 
-    test("leaves nothing to another executor and connects to the subgraphs alone", async () => {
+    test("connects to the subgraphs alone, without another executor", async () => {
       const counted = await context.metrics.text();
       assert.doesNotMatch(counted, /signalbox_graphql_executions_total{[^}]*executor="apollo"/);
       assert.ok(addresses.size > 0, "the subgraphs were called");

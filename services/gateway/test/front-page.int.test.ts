@@ -33,7 +33,7 @@ test("a program finds the version and absolute links at /", async () => {
   }
 });
 
-test("a browser gets the same links as a page with its own policy, and a HEAD its head alone", async () => {
+test("a browser gets the same links as a page with its own policy", async () => {
   const answer = await fetch(`${gateway.url}/`, { headers: { accept: chromium } });
   assert.match(answer.headers.get("content-type") ?? "", /^text\/html/);
   assert.match(answer.headers.get("content-security-policy") ?? "", /^default-src 'none'; style-src 'sha256-/);
@@ -51,6 +51,9 @@ test("a browser gets the same links as a page with its own policy, and a HEAD it
     "docs/errors",
   ];
   assert.deepEqual(targets, [...documents, "oauth", healthUrl]);
+});
+
+test("a HEAD of the page gets its head alone", async () => {
   const head = await fetch(`${gateway.url}/`, { method: "HEAD", headers: { accept: chromium } });
   assert.deepEqual([head.status, await head.text()], [200, ""]);
 });
@@ -68,10 +71,13 @@ test("nothing but reading is possible at /", async () => {
   assert.deepEqual([answer.status, answer.headers.get("allow")], [405, "GET, HEAD, OPTIONS"]);
 });
 
-test("the icon is an icon, and crawlers learn what they may read", async () => {
+test("the icon is an icon", async () => {
   const icon = await fetch(`${gateway.url}/favicon.ico`, { headers: { accept: "image/avif,image/*,*/*;q=0.8" } });
   const bytes = Buffer.from(await icon.arrayBuffer());
   assert.deepEqual([icon.headers.get("content-type"), bytes.readUInt32LE(0)], ["image/x-icon", 0x10000]);
+});
+
+test("crawlers learn what they may read", async () => {
   const robots = await fetch(`${gateway.url}/robots.txt`);
   assert.match(await robots.text(), /^User-agent: \*\nAllow: \/\$\nAllow: \/docs\nDisallow: \/\n$/);
 });

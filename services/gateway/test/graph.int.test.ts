@@ -53,14 +53,14 @@ test("a principal that the caller sends along is not believed", async () => {
   assert.equal(own.body.data.viewer.id, person.accountId);
 });
 
-test("anonymous callers read the server settings and nothing of an account", async () => {
+test("anonymous callers read the server settings but nothing of an account", async () => {
   const settings = await gateway.query(null, "{ serverSettings { server { name } limits { pageSize } } }");
   assert.deepEqual(settings.body.data.serverSettings, { server: { name: "Signalbox" }, limits: { pageSize: 100 } });
   assert.equal((await gateway.query(null, "{ viewer { id } }", { headers: bad })).status, 401);
 });
 const bad = { authorization: "Bearer rubbish" };
 
-test("the owner of a disabled account sees the account and nothing else; a deleted one is let in nowhere", async () => {
+test("the owner of a disabled account sees the account alone; a deleted one is let in nowhere", async () => {
   const disabled = testPerson({ state: "disabled" });
   const viewer = await gateway.query(disabled, "{ viewer { id } }");
   assert.deepEqual([viewer.status, viewer.body], [200, { data: { viewer: { id: disabled.accountId } } }]);
@@ -78,7 +78,7 @@ test("a page above the maximum is refused with the path of the client, aliases i
   assert.match(answer.body.errors[0].message, /100/);
 });
 
-test("errors keep their stable code, and what is not for clients becomes INTERNAL with the request id", async () => {
+test("an error keeps its stable code, or is INTERNAL with the request id", async () => {
   const known = await gateway.query(person, "{ viewer { timezone } }");
   assert.deepEqual([codesOf(known), known.body.errors[0].message], [["NOT_FOUND"], "There is no time zone."]);
   const inner = await gateway.query(person, "{ viewer { locale } }", { headers: { "x-request-id": "find-me" } });

@@ -16,7 +16,7 @@ const metadata = "**/oauth/.well-known/openid-configuration";
 
 const query = "query Locale { serverSettings { locale } }";
 
-test("a browser gets GraphiQL at /graphql, which runs a query and takes everything from this origin", async () => {
+test("GraphiQL at /graphql runs a query with nothing from another origin", async () => {
   await using opened = new AsyncDisposableStack();
   const browser = await openBrowser();
   opened.defer(() => browser.close());
@@ -43,7 +43,7 @@ test("a browser gets GraphiQL at /graphql, which runs a query and takes everythi
   assert.deepEqual(elsewhere, []);
 });
 
-test("it opens with three examples, and with a key in its field it runs a query and a subscription", async () => {
+test("GraphiQL opens with three examples, ready to run with a key in its field", async () => {
   await using opened = new AsyncDisposableStack();
   const browser = await openBrowser();
   opened.defer(() => browser.close());
@@ -71,7 +71,7 @@ test("it opens with three examples, and with a key in its field it runs a query 
   assert.deepEqual(problems, []);
 });
 
-test("an answer that belongs to no sign-in of the page signs nobody in, and leaves its address", async () => {
+test("an answer that belongs to no sign-in of the page signs nobody in, nor stays in the address", async () => {
   await using opened = new AsyncDisposableStack();
   const browser = await openBrowser();
   opened.defer(() => browser.close());

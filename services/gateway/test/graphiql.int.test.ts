@@ -32,11 +32,14 @@ test("the files of the page are those of the packages", async () => {
   }
 });
 
-test("who asks for no page gets none, and its files are no way to others", async () => {
+test("a client that asks for no page gets none", async () => {
   for (const accept of ["*/*", "application/json", "application/graphql-response+json, */*;q=0.5"]) {
     const { headers } = await gateway.get(query, { accept });
     assert.match(headers.get("content-type") ?? "", /json/, accept);
   }
+});
+
+test("no other file is served beside those of the page", async () => {
   for (const name of ["package.json", "..%2Fpackage.json", "__proto__"])
     assert.equal((await fetch(`${gateway.url}/graphql/assets/${name}`)).status, 404, name);
 });
@@ -75,7 +78,7 @@ test("with graphql.introspection off nobody learns of the schema, not from error
   assert.match(page.headers.get("content-type") ?? "", /json/, "a page that could not read the schema is not served");
 });
 
-test("nor does anybody read the schema as a document, while that of events is public and whole", async () => {
+test("nor does anybody read the schema as a document, unlike that of events", async () => {
   assert.equal((await fetch(`${closedGateway.url}/schema.graphql`)).status, 404);
   const events = await fetch(`${closedGateway.url}/asyncapi.yaml`);
   assert.deepEqual(parse(await events.text()), asyncApiDocument());
@@ -87,7 +90,7 @@ test("without http.security-contact there is no security.txt", async () => {
   assert.match(await response.text(), /names no contact for security reports/);
 });
 
-test("security.txt names the contact, and a date in less than a year by which to ask again", async () => {
+test("security.txt names the contact and expires within a year", async () => {
   const contact = "mailto:security@example.org";
   const named = await startGateway({ "http.security-contact": contact });
   try {

@@ -26,7 +26,7 @@ async function toldOf(query: string, headers: Record<string, string> = key, who:
   return { answer, told: told === undefined ? null : String(told).split(" ") };
 }
 
-test("a subgraph is told the key of a mutation and a fingerprint of the whole operation, and what it kept is a replay", async () => {
+test("a subgraph gets the key and the fingerprint of a mutation, so that it can replay its answer", async () => {
   const { told, answer } = await toldOf(rename("Eve"));
   assert.deepEqual([told?.[0], told?.[2]], ["first", "once-and-no-more"]);
   assert.equal(answer.headers.get("idempotent-replayed"), null);
@@ -54,7 +54,7 @@ test("a second fetch of one operation from the same subgraph is told apart from 
   assert.deepEqual(places, ["first", "later"]);
 });
 
-test("queries and anonymous callers have no use for a key, and one of another form is refused", async () => {
+test("queries or anonymous callers have no use for a key; one of another form is refused", async () => {
   assert.equal((await toldOf("{ viewer { id } }")).told, null);
   assert.equal((await toldOf(rename("Eve"), key, null)).told, null);
   const { answer } = await toldOf(rename("Eve"), { "idempotency-key": "with a blank" });

@@ -108,7 +108,7 @@ for (const { field, event, argument, idOf, member, name } of [
     name: "deliveryId",
   },
 ] as const) {
-  test(`${field} tells its account alone, and with ${argument} of that one alone`, async () => {
+  test(`${field} tells its account alone, with ${argument} of that one alone`, async () => {
     const [ada, eve] = [testPerson(), testPerson()];
     const clients = [liveClient(gateway, ada), liveClient(gateway, eve)] as const;
     const { example } = eventOf(event);
@@ -145,7 +145,7 @@ for (const { field, event, argument, idOf, member, name } of [
   });
 }
 
-test("eventPublished says to its account alone which event is the newest, and how many came", async () => {
+test("eventPublished tells its account alone which event is the newest and how many came", async () => {
   const [ada, eve] = [testPerson(), testPerson()];
   const clients = [liveClient(gateway, ada), liveClient(gateway, eve)] as const;
   const whole = "subscription { eventPublished { event { type } eventId eventType count changed } }";

@@ -114,7 +114,7 @@ test("a connection that does not begin is closed with 4408", async () => {
   assert.equal(client.closed, 4408);
 });
 
-test("another protocol is refused, and a connection that breaks off in a message harms nobody", async () => {
+test("a connection of another protocol, or cut off in a message, harms nobody", async () => {
   await assert.rejects(open({ protocols: "graphql-ws" }), /subprotocol/);
   const torn = await open();
   torn.send(init(testPerson()));
@@ -128,7 +128,7 @@ test("another protocol is refused, and a connection that breaks off in a message
   whole.socket.terminate();
 });
 
-test("credentials in headers count where the origin is ours, and never those that a browser sends for a foreign page", async () => {
+test("credentials in headers count, except those from a foreign page in a browser", async () => {
   const person = testPerson();
   const foreign = await open({ headers: { ...person.headers, origin: "https://elsewhere.example" } });
   const program = await open({ headers: person.headers });
@@ -142,7 +142,7 @@ test("credentials in headers count where the origin is ours, and never those tha
   for (const { socket } of [foreign, program]) socket.terminate();
 });
 
-test("a ping with another credential of the account goes on with that one, and a connection ends with its credential", async () => {
+test("a connection ends with its credential unless a ping brings another one of the account", async () => {
   const soon = { expiresAtMs: Date.now() + 3_000 };
   const renewing = testPerson(soon);
   const clients = await Promise.all([open(), open(), open()]);
@@ -177,7 +177,7 @@ test("operations on a socket count as requests do", async () => {
   assert.equal(refused[0]?.ended[0].extensions.code, "RATE_LIMITED");
 });
 
-test("a credential has twenty connections, and a connection a hundred subscriptions", async () => {
+test("a credential has twenty connections of a hundred subscriptions each", async () => {
   const person = testPerson();
   const clients = await Promise.all(Array.from({ length: 21 }, () => open()));
   for (const client of clients) client.send(init(person));
@@ -191,7 +191,7 @@ test("a credential has twenty connections, and a connection a hundred subscripti
   for (const { socket } of clients) socket.terminate();
 });
 
-test("a client that reads too slowly is told so, with the cursor to go on from, and loses nothing", async () => {
+test("a client that reads too slowly is told the cursor from which it loses nothing", async () => {
   const person = testPerson();
   const client = await open();
   client.send(init(person));
@@ -227,7 +227,7 @@ test("a client that reads too slowly is told so, with the cursor to go on from, 
   await watching.dispose();
 });
 
-test("graphql-sse hears the same, and a stream goes on after its last event id", async () => {
+test("graphql-sse hears the same, resuming after its last event id", async () => {
   const person = testPerson();
   const client = createClient({ url: `${gateway.url}/graphql`, headers: person.headers, retryAttempts: 0 });
   // biome-ignore lint/suspicious/noExplicitAny: the test asserts the members it reads.
@@ -297,7 +297,7 @@ test("a socket that is cut off before its first message goes on from the cursor 
   await watching.dispose();
 });
 
-test("what is refused before a stream begins is an answer, and a query is a stream of one", async () => {
+test("what is refused before a stream begins is an answer; a query is a stream of one", async () => {
   const headers = {
     ...testPerson({ scopes: ["account:read"] }).headers,
     accept: "text/event-stream",
@@ -332,7 +332,7 @@ test("an upgrade to something else is refused", async () => {
   socket.destroy();
 });
 
-test("an instance that stops ends each subscription with its cursor and closes its connections with 1012", async () => {
+test("an instance that stops ends each subscription with its cursor, each connection with 1012", async () => {
   await using opened = new AsyncDisposableStack();
   const stopping = await startGateway();
   opened.defer(() => stopping.close());

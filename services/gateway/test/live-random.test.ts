@@ -359,7 +359,7 @@ class Run {
   }
 }
 
-test("no order of what clients, operators and keys do loses a message, a place or the process", async () => {
+test("no order of steps by clients, operators or keys loses a message, a place or the process", async () => {
   const ways = fc.constantFrom("complete" as const, "cut" as const, "drain" as const);
   const plays = fc.asyncProperty(
     fc.array(step, { minLength: 5, maxLength: 60, size: "max" }),

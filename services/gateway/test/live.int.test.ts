@@ -23,7 +23,7 @@ const titles = ({ results }: Heard) =>
   results.flatMap(({ data }) => data.imageChanged.changed).filter((title: string) => title !== "warm-up");
 const cursorOf = (heard: Heard): string => heard.results.at(-1).data.imageChanged.cursor;
 
-test("a change reaches the account it is of, with the entity as its owner shows it, and nobody else", async () => {
+test("a change reaches only the account it is of, with the entity as its owner shows it", async () => {
   const [ada, eve] = [testPerson(), testPerson()];
   const [hers, others] = [liveClient(gateway, ada), liveClient(gateway, eve)];
   const text = `subscription S($with: Boolean!) {
@@ -47,7 +47,7 @@ test("a change reaches the account it is of, with the entity as its owner shows 
   await Promise.all([hers.dispose(), others.dispose()]);
 });
 
-test("a subscription goes on after a cursor, from memory and from the log, with every event once and in order", async () => {
+test("a subscription resumes after a cursor, from memory or log, with every event once and in order", async () => {
   const person = testPerson();
   const client = liveClient(gateway, person);
   const first = listen(client, all);
@@ -92,7 +92,7 @@ test("a cursor of another subscription, or of nothing, is refused", async () => 
   await client.dispose();
 });
 
-test("a cursor whose events the log no longer has ends with CURSOR_EXPIRED, and so does one of another log", async () => {
+test("a cursor of another log or of events long gone ends with CURSOR_EXPIRED", async () => {
   await using opened = new AsyncDisposableStack();
   const emptied = await startGateway();
   opened.defer(() => emptied.close());
@@ -179,7 +179,7 @@ test("an argument narrows it to one image", async () => {
   await client.dispose();
 });
 
-test("while a service is away its entity is null with UNAVAILABLE at its path, and the event is told", async () => {
+test("an event is told while a service is away, its entity null with UNAVAILABLE", async () => {
   const person = testPerson();
   const client = liveClient(gateway, person);
   const heard = listen(client, all);
@@ -195,7 +195,7 @@ test("while a service is away its entity is null with UNAVAILABLE at its path, a
   await client.dispose();
 });
 
-test("a subscription without the scope is refused, and one without credentials too", async () => {
+test("a subscription without the scope is refused, as is one without credentials", async () => {
   const narrow = liveClient(gateway, testPerson({ scopes: ["account:read"] }));
   const refused = listen(narrow, all);
   const anonymous = liveClient(gateway, null);
@@ -216,7 +216,7 @@ const changeAccess = (subject: string, accountId: string, data: object) =>
     }),
   ]);
 
-test("a suspension ends what is open, and a revoked credential closes its connection", async () => {
+test("a suspension ends what is open; a revoked credential closes its connection", async () => {
   const [suspended, revoked] = [testPerson(), testPerson()];
   const clients = [suspended, revoked].map((person) => liveClient(gateway, person));
   const [one, other] = clients.map((client) => listen(client, all)) as [Heard, Heard];
@@ -272,7 +272,7 @@ test("each change of a property reaches the audience of the property alone", asy
   await Promise.all(clients.map(async (client) => client.dispose()));
 });
 
-test("node(id) tells the type by the id, and its owner whether it is there for the caller", async () => {
+test("node(id) takes the type from the id, the existence for the caller from the owner", async () => {
   const person = testPerson();
   const text = `{ image: node(id: "img_1") { __typename id ... on Image { filename } } me: node(id: "${person.accountId}") { ... on Account { displayName } }
     none: node(id: "xyz_1") { id } odd: node(id: "") { id } }`;
@@ -309,7 +309,7 @@ test("whatever has an id of its own in a service is a node", async () => {
   );
 });
 
-test("queries and mutations are run on the same connection", async () => {
+test("queries are answered on the same connection", async () => {
   const person = testPerson();
   const client = liveClient(gateway, person);
   const query = listen(client, "{ viewer { id } }");

@@ -37,7 +37,7 @@ const openStream = (who: TestPerson, query: string, headers: Record<string, stri
     body: JSON.stringify({ query }),
   });
 
-test("a portal session subscribes to the attempts of its endpoints, by socket and by stream, live and resumed", async () => {
+test("a portal session follows the attempts of its endpoints alone, by socket or stream, live or resumed", async () => {
   const owner = testPerson();
   const { accountId } = owner;
   const [bound, whole] = [sessionOf(accountId, [mine]), sessionOf(accountId, null)];
@@ -98,7 +98,7 @@ test("a portal session subscribes to the attempts of its endpoints, by socket an
   for (const client of clients) await client.dispose();
 });
 
-test("every other subscription refuses portal sessions, and so do queries and mutations", async () => {
+test("a portal session may run nothing but its own subscriptions", async () => {
   const session = sessionOf(testPerson().accountId, null);
   for (const { field, portal } of Object.values(subscriptions)) {
     if (portal) continue;
@@ -142,7 +142,7 @@ test("every other route of the gateway refuses portal sessions", async () => {
   assert.ok(count > 5, `only ${count} routes were asked`);
 });
 
-test("the page of the portal is framed by the named origins alone, and the console by nobody", async () => {
+test("the portal's page is framed by the named origins alone, the console's by nobody", async () => {
   const policyOf = async (url: string) => (await fetch(url)).headers.get("content-security-policy") ?? "";
   for (const path of ["/console/portal/", "/console/portal/webhooks/deliveries/whd_1"]) {
     const policy = await policyOf(gateway.url + path);

@@ -65,7 +65,7 @@ test("malformed requests are refused in the form of a GraphQL answer", async () 
   assert.equal(batch.status, 400);
 });
 
-test("another media type than JSON is 415, and one that cannot be written is 406", async () => {
+test("a media type other than JSON is 415; one that cannot be written is 406", async () => {
   const body = JSON.stringify({ query: "{ __typename }" });
   const types = ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"];
   for (const type of [...types, "application/json; charset=iso-8859-1", "application/json; charset=utf-16"]) {
@@ -95,7 +95,7 @@ test("bytes that are not UTF-8 and members named twice are refused, as on REST",
   assert.equal(query.status, 400);
 });
 
-test("what is refused before there is an operation has errors with a code and the request id, and keeps its status", async () => {
+test("a refusal before there is an operation keeps its status, with a code and the request id", async () => {
   const query = "{ viewer { id } }";
   const tooLarge = JSON.stringify({ query: "#".repeat(2 ** 20) });
   const headers = { "x-request-id": "find-me" };
@@ -125,7 +125,7 @@ test("GET is for queries, and 405 for mutations", async () => {
   assert.match(mutation.headers.get("allow") ?? "", /POST/);
 });
 
-test("GET is refused with credentials that a browser sends by itself, and across sites", async () => {
+test("GET is refused across sites or with credentials that a browser sends by itself", async () => {
   const basic = `Basic ${Buffer.from(`x:${person.token}`).toString("base64")}`;
   const ambient = [{ cookie: "session=1" }, { authorization: basic }, { "sec-fetch-site": "cross-site" }];
   for (const headers of ambient) {
@@ -136,7 +136,7 @@ test("GET is refused with credentials that a browser sends by itself, and across
   assert.equal(deliberate.body.data.viewer.id, person.accountId);
 });
 
-test("a document is answered alike however often and among however many others it comes", async () => {
+test("a document is answered alike however often it comes, among however many others", async () => {
   for (let round = 0; round < 3; round++) {
     for (let n = 0; n < 6; n++) {
       const { body } = await gateway.query(person, `query Q${n} { serverSettings { locale } }`);
@@ -189,7 +189,7 @@ async function lineOf(requestId: string) {
 const ask = (requestId: string, query: string) =>
   gateway.query(person, query, { headers: { "x-request-id": requestId } });
 
-test("the line of a request says which operation it was and what came of it, though the status is 200", async () => {
+test("the line of a request names its operation and the outcome, though the status is 200", async () => {
   await ask("r-ok", "query Mine { viewer { id } }");
   assert.deepEqual(await lineOf("r-ok"), {
     operationType: "query",
@@ -224,7 +224,7 @@ test("a subgraph that fails or is slow is named in the line", async () => {
   assert.equal(slowest?.subgraph, "images");
 });
 
-test("operations are counted by type and outcome, and fetches by subgraph and outcome", async () => {
+test("operations are counted by type, fetches by subgraph, each by outcome", async () => {
   const endpoints = gateway.subgraphs.get("webhook-delivery") ?? assert.fail();
   endpoints.instead = (_request, response) => void response.end("no json");
   await ask("r-fault", "{ viewer { webhookEndpoints { edges { cursor } } } }");

@@ -42,7 +42,7 @@ function begin(query: string, to = gateway) {
   return { leave: () => leaving.abort(), answer };
 }
 
-test("a client that goes away ends the fetches of its query, and those of a mutation go on", async () => {
+test("a client that goes away ends the fetches of its query, not those of a mutation", async () => {
   const [pictures, accounts] = [hang("images"), hang("account")];
   subgraph("account").instead = null;
   const query = begin(images());
@@ -66,7 +66,7 @@ test("a client that goes away ends the fetches of its query, and those of a muta
   await eventually(() => accounts.ended === 1);
 });
 
-test("an operation ends at its deadline with what it has, and fetches nothing more", async () => {
+test("an operation ends at its deadline with what it has, ending its fetches", async () => {
   const pictures = hang("images");
   const answer = await gateway.query(person, `${images()}`);
   assert.deepEqual(answer.body.data, { viewer: { id: person.accountId, images: null } });
@@ -74,7 +74,7 @@ test("an operation ends at its deadline with what it has, and fetches nothing mo
   await eventually(() => pictures.ended === 1);
 });
 
-test("a subgraph that hangs holds 64 fetches and no more, and the others answer meanwhile", async (t) => {
+test("a subgraph that hangs holds 64 fetches at most while the others answer", async (t) => {
   // All of them wait for as long as the test takes: one that met its deadline would make room for another.
   const patient = await startGateway({ "graphql.subgraph-deadline": 60_000, "graphql.deadline": 60_000 });
   t.after(() => patient.close());

@@ -16,7 +16,7 @@ const get = async (path: string, headers: Record<string, string> = {}) => {
   return { status: answer.status, headers: answer.headers, body: text === "" ? null : JSON.parse(text) };
 };
 
-test("the schema of every event is at its address, for anybody, and caches may keep it", async () => {
+test("anybody may read and cache the schema of an event at its address", async () => {
   for (const event of [...catalogue, { name: "envelope", version: 1 }]) {
     const path = schemaPathOf(event);
     const { status, headers, body } = await get(path);
@@ -29,7 +29,7 @@ test("the schema of every event is at its address, for anybody, and caches may k
   }
 });
 
-test("a client that wants JSON gets a schema too, and one that wants something else is told", async () => {
+test("a schema is JSON for a client that wants it; other types are 406", async () => {
   const path = "/schemas/image.created/v1.json";
   const { status, headers } = await get(path, { accept: "application/json" });
   assert.deepEqual([status, headers.get("content-type")], [200, "application/json; charset=utf-8"]);

@@ -34,7 +34,7 @@ const failures = async () => {
   return Number(/reload_failures_total{[^}]*source="supergraph"[^}]*} (\d+)/.exec(text)?.[1]);
 };
 
-test("a changed supergraph is in force without a restart, and what is under way ends as it began", async () => {
+test("a changed supergraph is in force without a restart, except for what is under way", async () => {
   assert.equal(await knowsTimezone(), true);
   const images = gateway.subgraphs.get("images") ?? assert.fail();
   let finish: (() => void) | null = null;
@@ -53,7 +53,7 @@ test("a changed supergraph is in force without a restart, and what is under way 
   });
 });
 
-test("a supergraph that is refused leaves the one before in force and raises a metric", async () => {
+test("a supergraph that is refused raises a metric while the one before stays in force", async () => {
   const before = await failures();
   served = composed.replace(/name: "images"/, 'name: "elsewhere"');
   await eventually(async () => (await failures()) > before);

@@ -5,14 +5,14 @@ import { readEvery, readUntold } from "./read-every.ts";
 
 const after = (read: typeof readEvery, state: LiveState, isOn = true) => read({ state, toggle: () => {} }, isOn);
 
-test("a paused page stays as it is, and so does one that shows the past", () => {
+test("a page that is paused or shows the past stays as it is", () => {
   for (const read of [readEvery, readUntold]) {
     assert.equal(after(read, "paused"), false);
     assert.equal(after(read, "live", false), false);
   }
 });
 
-test("what messages say is read again and again only where there are none", () => {
+test("what messages say is read repeatedly only where there are none", () => {
   assert.equal(after(readUntold, "off"), 10_000);
   for (const state of ["connecting", "live", "behind", "reconnecting"] as const)
     assert.equal(after(readUntold, state), 60_000, state);

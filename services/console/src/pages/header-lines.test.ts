@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { headerLines, headersOfLines, traceUrl } from "./header-lines.ts";
 
-test("headers are written and read one on each line, with colons in their values", () => {
+test("headers are written or read one on each line, colons in their values included", () => {
   assert.equal(headerLines({ host: "a.example:80", via: ["1", "2"] }), "host: a.example:80\nvia: 1\nvia: 2");
   assert.deepEqual(headersOfLines("Host: a.example:80\r\n\n X-Id :7\n"), { host: "a.example:80", "x-id": "7" });
 });
@@ -14,7 +14,7 @@ test("a line without a colon is refused with its number", () => {
 const template = "https://traces.example/{trace_id}/spans";
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
 
-test("a message links its trace where the deployment says how, and has one", () => {
+test("a message links its trace if it has one that the deployment can show", () => {
   const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
   assert.equal(traceUrl(template, headers), `https://traces.example/${traceId}/spans`);
   assert.equal(traceUrl(null, headers), null);

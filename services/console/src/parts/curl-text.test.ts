@@ -5,7 +5,7 @@ import { curlText } from "./curl-text.ts";
 
 const base = "https://signalbox.example/below/";
 
-test("the curl of a list has its filters and leaves out what is not set", () => {
+test("the curl of a list has its filters without what is not set", () => {
   const text = curlText(base, { path: "api/v1/webhooks/deliveries", query: { status: "exhausted", type: undefined } });
   assert.equal(
     text,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { secretIn } from "./embedder.ts";
 
-test("an answer of the page around has a link with a secret, and nothing else is one", () => {
+test("only a link with a secret is an answer of the page around", () => {
   assert.equal(
     secretIn({ type: "signalbox.link", url: "https://hooks.example/console/portal/#sbx_portal_1" }),
     "sbx_portal_1",

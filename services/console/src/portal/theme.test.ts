@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { contrast, readableOn } from "./theme.ts";
 
-test("an accent of any colour can be read as text on both surfaces, and as a button with its own text", () => {
+test("an accent of any colour is readable on both surfaces, as text or as a button", () => {
   for (const accent of ["#ffffff", "#000000", "#ffff00", "#0b57d0", "#808080", "#ff0000", "#00ff00", "#eeeff2"]) {
     const light = readableOn(accent, "#eeeff2");
     const dark = readableOn(accent, "#26292f");

@@ -5,7 +5,7 @@ import { groupsFor, isWithin, placeGroups } from "./places.ts";
 const namesFor = (scopes: readonly string[]) =>
   groupsFor(scopes).map(({ name, places }) => [name, ...places.map((place) => place.name)]);
 
-test("the side bar has what the scopes of a person show, and no heading of an empty group", () => {
+test("the side bar has what a person's scopes show, without empty groups", () => {
   assert.deepEqual(namesFor([]), [[null, "Home"]]);
   assert.deepEqual(namesFor(["account:read", "config:read"]), [
     [null, "Home", "Why"],
@@ -14,7 +14,7 @@ test("the side bar has what the scopes of a person show, and no heading of an em
   ]);
 });
 
-test("a page belongs to the place that its address is below, and home to none but itself", () => {
+test("a page belongs to the place that its address is below, home to itself alone", () => {
   const places = placeGroups.flatMap((group) => group.places);
   const namesOf = (pathname: string) => places.filter((place) => isWithin(pathname, place)).map(({ name }) => name);
   assert.deepEqual(namesOf("/"), ["Home"]);

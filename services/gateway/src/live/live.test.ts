@@ -118,7 +118,7 @@ test("a schema that changes while a subscription begins is the one that it follo
   });
 });
 
-test("a stream always has a cursor: it moves on with events of others, and not past a message that waits", async () => {
+test("a stream's cursor moves on with events of others, but not past a message that waits", async () => {
   const { state, cursors, subscribe, publish } = setUp();
   const stream = await subscribe("subscription { imageChanged { changed } }");
   const offset = () => cursors.open("imageChanged", stream.cursor())?.get(place);
@@ -188,7 +188,7 @@ test("10,000 short subscriptions leave the heap within a tenth of its size", asy
 
 const images = "subscription { imageChanged { changed } }";
 
-test("an instance accepts 5,000 subscriptions; later ones may retry, and get a place that has become free", async () => {
+test("beyond 5,000 subscriptions an instance asks for a retry until a place is free", async () => {
   const { live, subscribe } = setUp();
   const [first] = await Promise.all(Array.from({ length: 5_000 }, () => subscribe(images)));
   await assert.rejects(subscribe(images), { code: "unavailable", retryAfterSeconds: 2 });
@@ -235,7 +235,7 @@ test("a message of a stream that is over is not resolved", async () => {
   assert.equal(state.fetches, 0);
 });
 
-test("an event is resolved once for equal subscriptions of one credential, and again for each other credential", async () => {
+test("an event is resolved once for equal subscriptions of each credential", async () => {
   const { state, subscribe, publish } = setUp();
   const withImage = "subscription { imageChanged { changed image { id } } }";
   const { principal: other } = testPerson({ accountId: ada.accountId });
@@ -250,7 +250,7 @@ test("an event is resolved once for equal subscriptions of one credential, and a
   assert.equal(state.fetches, 4);
 });
 
-test("with 128 unresolved messages no more events are read, and all are sent once they are resolved", async () => {
+test("no events are read beyond 128 unresolved messages, yet none is lost", async () => {
   const { state, subgraph, subscribe, publish } = setUp({ deadlineMs: minutes(1) });
   const stream = await subscribe("subscription { imageChanged { changed image { id } } }");
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -17,7 +17,7 @@ function clientThat(answer: () => { status: number; body: unknown }): InternalCl
 
 const documentWith = (path: string) => ({ openapi: "3.1.0", paths: { [path]: {} }, components: { schemas: {} } });
 
-test("the documents of all services are merged, and fetched once a minute", async () => {
+test("the merged documents of all services are fetched once a minute", async () => {
   let asked = 0;
   const clock = createManualClock();
   const account = clientThat(() => {
@@ -38,7 +38,7 @@ test("the documents of all services are merged, and fetched once a minute", asyn
   assert.equal(asked, 2);
 });
 
-test("during an outage of a service the kept document is shown, and without one none is", async () => {
+test("during an outage of a service only a kept document is shown", async () => {
   let isAway = true;
   const clock = createManualClock();
   const account = clientThat(() => {

@@ -17,7 +17,7 @@ function clientOf(get: () => Promise<InternalAnswer>): InternalClient {
 const answering = (status: number, body: unknown) =>
   clientOf(async () => ({ status, body: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)) }));
 
-test("a service that is away, older, or answers rubbish is told, and the others' answers stand", async () => {
+test("a service that is away, older or answers rubbish is named beside the answers of the others", async () => {
   const away = new AppError("unavailable", "A service that this request needs does not answer.");
   const ask = createAskServices(
     new Map([

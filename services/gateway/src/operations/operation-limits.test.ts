@@ -51,7 +51,7 @@ test("a fragment that spreads itself does not loop", () => {
   assert.equal(codeOf("{ a { ...F } } fragment F on T { ...F b }"), null);
 });
 
-test("a document has one introspection root field per operation, under aliases and in fragments too", () => {
+test("a document has one introspection root field per operation, aliases and fragments included", () => {
   assert.equal(codeOf("{ __schema { a } b __typename }"), null);
   for (const query of [
     "{ a: __schema { x } b: __schema { x } }",
@@ -147,7 +147,7 @@ test("only the items of a page are multiplied by first", () => {
   assert.equal(costOf("{ viewer { images { edges { node { id variants { url } } } } } }"), 2 + 60);
 });
 
-test("a length in a variable counts with its value, and an invalid one does not make it cheaper", () => {
+test("a length in a variable counts with its value, never below one", () => {
   const query = "query($n: Int) { viewer { images(first: $n) { edges { cursor } } } }";
   assert.deepEqual([costOf(query, { n: 50 }), costOf(query, { n: null }), costOf(query)], [52, 22, 22]);
   assert.equal(costOf(query, { n: -1_000 }), 3);

@@ -76,7 +76,7 @@ test("a refused document is charged with its tokens to the limit of executed ope
   }
 });
 
-test("a refused subscription is charged as well, and a look that charges nothing is still limited", () => {
+test("every look at a refused document is charged or limited, subscriptions included", () => {
   const { operations, callerOf } = setUp();
   const request = { ...nothingElse, query: `subscription ${tokens(90, "nothing")}` };
   assert.ok("refusal" in operations.find(request, "everything", callerOf(false)));
@@ -117,7 +117,7 @@ function codeOf(query: string, tokensMax = 100_000): unknown {
 const lists = (depth: number) => `${"[".repeat(depth)}1${"]".repeat(depth)}`;
 const objects = (depth: number) => `${"{a:".repeat(depth)}1${"}".repeat(depth)}`;
 
-test("objects may nest 64 levels and lists 8 in any value, and no deeper", () => {
+test("values may nest 64 objects or 8 lists, no deeper", () => {
   for (const [nested, max] of [
     [lists, 8],
     [objects, 64],
@@ -136,8 +136,11 @@ test("objects may nest 64 levels and lists 8 in any value, and no deeper", () =>
   assert.equal(codeOf(`query($x: ${lists(1_900).replace("1", "Int")}) { a(x: $x) }`), "LIMIT_DEPTH");
 });
 
-test("depths of neighbours do not add up, and brackets in strings do not count", () => {
+test("depths of neighbours do not add up", () => {
   assert.equal(codeOf(`{ ${Array.from({ length: 50 }, (_, at) => `a${at}(x: ${objects(60)})`).join(" ")} }`), null);
+});
+
+test("brackets in strings do not count", () => {
   assert.equal(codeOf(`{ a(x: "${"[".repeat(500)}") }`), null);
 });
 
@@ -152,7 +155,7 @@ test("a number that cannot be represented exactly is refused", () => {
   for (const number of ["9007199254740991", "-1", "0.1", "1e308"]) assert.equal(codeOf(`{ a(x: ${number}) }`), null);
 });
 
-test("a name has at most 4,096 characters, and a text may have more", () => {
+test("a name has at most 4,096 characters, unlike a text", () => {
   const long = "x".repeat(4_097);
   assert.equal(codeOf(`{ ${"x".repeat(4_096)} a(x: "${long}") } #${long}`), null);
   for (const query of [`{ ${long} }`, `{ ${long}: a }`, `{ a(${long}: 1) }`, `query ${long} { a }`, `{ ...${long} }`])

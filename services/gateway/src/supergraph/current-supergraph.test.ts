@@ -199,7 +199,7 @@ function setUp() {
   };
 }
 
-test("half of twenty fetches that fail within ten seconds open it, and fewer or older ones do not", () => {
+test("the breaker opens only when half of twenty fetches fail within ten seconds", () => {
   const few = setUp();
   few.end(19, "failed");
   assert.equal(few.breaker.isOpen, false);
@@ -220,7 +220,7 @@ test("half of twenty fetches that fail within ten seconds open it, and fewer or 
   assert.equal(old.breaker.isOpen, false);
 });
 
-test("after five seconds one fetch is sent, and its outcome decides", () => {
+test("one fetch after five seconds decides whether the breaker closes", () => {
   const { breaker, pass, end } = setUp();
   end(20, "failed");
   pass(4_999);

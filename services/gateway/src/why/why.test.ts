@@ -36,7 +36,7 @@ test("what a service that is away knows is a hole beside what the others know", 
   assert.equal(told.length, 2);
 });
 
-test("an id of which nobody who answers knows anything is unavailable while a service is away, and missing otherwise", async () => {
+test("an unknown id is missing only if every service answered, otherwise unavailable", async () => {
   await assert.rejects(whyOf([], ["account", "webhook-delivery"]), {
     code: "unavailable",
     message: "Nothing is known of this id at the moment: account, webhook-delivery did not answer.",

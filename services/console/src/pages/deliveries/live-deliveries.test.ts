@@ -25,7 +25,7 @@ const show = (read: readonly DeliveryRow[], told: ToldRows, search = {}, max = 2
   joined(read, told, { askedAtMs: 0, max, search }).map(({ id, status, attempts }) => [id, status, attempts]);
 const [first, second] = [idAt(1_000, "a"), idAt(2_000, "b")];
 
-test("a new delivery comes on top with the time that its id has, and a later attempt changes its row", () => {
+test("a new delivery comes on top at the time of its id; a later attempt changes its row", () => {
   const told = withAttempts(none, [attempt(first, 1, "retry"), attempt(second, 1, "succeeded")], 1);
   assert.deepEqual(show([], told), [
     [second, "succeeded", 1],
@@ -39,7 +39,7 @@ test("a new delivery comes on top with the time that its id has, and a later att
   ]);
 });
 
-test("what comes late or twice changes nothing, and a list that was read later counts more", () => {
+test("the newest state of a delivery counts, told or read, whatever comes late or twice", () => {
   const told = withAttempts(none, [attempt(first, 2, "succeeded"), attempt(first, 1, "retry")], 5);
   assert.deepEqual(show([], told), [[first, "succeeded", 2]]);
   const [read] = joined([], told, { askedAtMs: 0, max: 1, search: {} });
@@ -49,7 +49,7 @@ test("what comes late or twice changes nothing, and a list that was read later c
   assert.deepEqual(joined([], told, { askedAtMs: 6, max: 9, search: {} }), []);
 });
 
-test("the filters of the address hold for what is told, and neither rows nor memory grow", () => {
+test("the filters of the address hold for what is told", () => {
   const told = withAttempts(none, [attempt(first, 1, "retry"), attempt(second, 1, "succeeded")], 1);
   assert.deepEqual(show([], told, { status: "succeeded" }), [[second, "succeeded", 1]]);
   assert.deepEqual(show([], told, { type: "bill.*" }), []);
@@ -58,6 +58,9 @@ test("the filters of the address hold for what is told, and neither rows nor mem
   assert.deepEqual(show([], told, { to: new Date(1_500).toISOString() }), [[first, "pending", 1]]);
   assert.deepEqual(show([], told, { event_id: "evt_1" }), []);
   assert.deepEqual(show([], told, { endpoint_id: "whe_2" }), []);
+});
+
+test("neither rows nor memory grow without bound", () => {
   let many: ToldRows = none;
   for (let at = 0; at < 1_000; at++) many = withAttempts(many, [attempt(idAt(at, "x"), 1, "retry")], at);
   assert.equal(many.size, 100);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bodyOf, emptyInput, shownInput } from "./endpoint-input.ts";
 
-test("an empty field leaves a setting to the service, and lists are read with commas, spaces and lines", () => {
+test("lists are read with commas, spaces or lines; an empty field leaves a setting to the service", () => {
   const body = bodyOf({ ...emptyInput, eventTypes: "image.*\n order.paid, ", retrySchedule: "5, 300" });
   assert.deepEqual(body.event_types, ["image.*", "order.paid"]);
   assert.equal(body.settings.timeout_seconds, null);
@@ -14,7 +14,7 @@ test("what cannot be sent is refused with the name of its field", () => {
   assert.throws(() => bodyOf({ ...emptyInput, timeoutSeconds: "soon" }), /^Error: Time limit: “soon” is no number/);
 });
 
-test("a rate needs its limit, a secret header without a value keeps it, and a text that is gone is removed by null", () => {
+test("a rate needs its limit, an empty secret header keeps its value, a removed text becomes null", () => {
   const headers = [
     { name: " X-Team ", value: "blue", secret: false },
     { name: "Authorization", value: "", secret: true },
@@ -32,11 +32,15 @@ test("a rate needs its limit, a secret header without a value keeps it, and a te
   assert.equal(bodyOf(emptyInput).settings.rate, null);
 });
 
-test("a certificate is sent when a pair was typed or it is taken away, and no typed secret is shown beside another version", () => {
+const pair = { ...emptyInput, certificate: "PEM", certificateKey: "KEY" };
+
+test("a certificate is sent only when a pair was typed or it is taken away", () => {
   assert.equal("client_certificate" in bodyOf(emptyInput).settings, false);
   assert.equal(bodyOf({ ...emptyInput, isWithoutCertificate: true }).settings.client_certificate, null);
-  const pair = { ...emptyInput, certificate: "PEM", certificateKey: "KEY" };
   assert.deepEqual(bodyOf(pair).settings.client_certificate, { certificate: "PEM", key: "KEY" });
+});
+
+test("no typed secret is shown beside another version", () => {
   const headers = [{ name: "Authorization", value: "hidden", secret: true }];
   assert.doesNotMatch(JSON.stringify(shownInput({ ...pair, headers })), /KEY|hidden/);
 });

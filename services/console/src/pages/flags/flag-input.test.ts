@@ -32,7 +32,7 @@ test("a flag survives the form unchanged, with every part that it can have", () 
   assert.deepEqual(readFlag(inputOf(flag)), flag);
 });
 
-test("values are read by the type of the flag, and what is none names its field", () => {
+test("values are read by the type of the flag; one of another type names its field", () => {
   const typed = (type: string, value: string) =>
     readFlag({ ...inputOf(whole), type, variants: [{ row: "1", name: "one", value }] }).variants[0]?.value;
   assert.deepEqual([typed("integer", " 7 "), typed("float", "0.5"), typed("boolean", "false")], [7, 0.5, false]);
@@ -43,7 +43,7 @@ test("values are read by the type of the flag, and what is none names its field"
   assert.throws(() => typed("object", "{"), /^Error: Variant one: this is not JSON\./);
 });
 
-test("a rule has the conditions that were typed and no others", () => {
+test("a rule has exactly the conditions that were typed", () => {
   const read = (more: object) => readFlag({ ...inputOf(whole), rules: [{ ...newRule("one"), ...more }] }).rules[0];
   assert.deepEqual(read({}), { variant: "one" });
   assert.deepEqual(read({ accounts: "acc_1, acc_2\nacc_3 ", percentage: "0" }), {

@@ -4,7 +4,7 @@ import { boundsText, inputText, readValue } from "./property-value.ts";
 
 const bounds = { min: null, max: null, choices: null, pattern: null, nullable: false, maxItems: null, maxLength: null };
 
-test("a typed value has the type of its property, and what has another is refused in words", () => {
+test("a typed value has the type of its property, or is refused in words", () => {
   assert.equal(readValue(" 50 ", { type: "integer", bounds }), 50);
   assert.equal(readValue("true", { type: "boolean", bounds }), true);
   assert.deepEqual(readValue("a\n b \n\n", { type: "list", bounds }), ["a", "b"]);
@@ -13,8 +13,11 @@ test("a typed value has the type of its property, and what has another is refuse
   assert.throws(() => readValue("yes", { type: "boolean", bounds }), /^Error: Value: choose true or false\./);
 });
 
-test("nothing typed is no value where the property allows none, and a value is typed as it was read", () => {
+test("nothing typed is no value where the property allows none", () => {
   assert.equal(readValue(" ", { type: "integer", bounds: { ...bounds, nullable: true } }), null);
+});
+
+test("a value is shown as it would be typed", () => {
   assert.deepEqual([null, ["a", "b"], 5, false].map(inputText), ["", "a\nb", "5", "false"]);
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { textOfBase64, textOfBytes } from "./body-text.ts";
 
-test("bytes that are text are shown as text, and all others in base 64, whole, whatever their size", () => {
+test("bytes are shown as text if they are, otherwise in base 64, whole whatever their size", () => {
   assert.deepEqual(textOfBytes(Buffer.from("für 100 €")), { text: "für 100 €", isText: true });
   const bytes = Uint8Array.from({ length: 100_000 }, (_, at) => at % 256);
   assert.deepEqual(textOfBytes(bytes), { text: Buffer.from(bytes).toString("base64"), isText: false });

@@ -12,7 +12,7 @@ const none = {
   headers_missing: [],
 };
 
-test("the age of a signature is said with its side and with what the source accepts", () => {
+test("the age of a signature is said with its side, next to what the source accepts", () => {
   assert.deepEqual(figureTexts({ ...none, age_seconds: 720 }), [
     "It was signed 12 min before it came; the source accepts 5 min.",
   ]);
@@ -21,7 +21,7 @@ test("the age of a signature is said with its side and with what the source acce
   ]);
 });
 
-test("another scheme and missing headers are named, and what is right is not", () => {
+test("only what is wrong is named: another scheme or missing headers", () => {
   assert.deepEqual(figureTexts(none), []);
   const wrong = { ...none, found: null, headers_missing: ["x-hub-signature-256"], headers_seen: ["x-github-event"] };
   assert.deepEqual(figureTexts(wrong), [
@@ -37,7 +37,7 @@ test("a reason without words of its own is shown as it is", () => {
 
 const explanations = new URL("../../../../webhook-ingest/src/receiving/explain-webhook.ts", import.meta.url);
 
-test("every reason that the API explains has words here, and no other has", async () => {
+test("exactly the reasons that the API explains have words here", async () => {
   const [, table = ""] = (await readFile(explanations, "utf8")).split("const reasons");
   const known = [...table.slice(0, table.indexOf("\n};")).matchAll(/^ {2}(\w+): \[/gm)].map(([, reason]) => reason);
   assert.ok(known.length > 20);

@@ -16,7 +16,7 @@ test("an untouched form changes nothing", () => {
   assert.deepEqual(patchOf(inputOf(source), source), { name, event_types, forward, status, settings });
 });
 
-test("a setting that is taken out of the text goes back to its default, and no type is every type", () => {
+test("a setting taken out of the text goes back to its default; no type is every type", () => {
   const input = { ...inputOf(source), eventTypes: " \n", settings: '{ "rate": 9 }', keepRejected: false };
   const patch = patchOf(input, source);
   assert.deepEqual(patch.settings, { tolerance_seconds: null, rate: 9, keep_rejected_bodies: false });
