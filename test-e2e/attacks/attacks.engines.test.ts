@@ -8,7 +8,7 @@ import { printReport, printTotal } from "./runner/run-attacks.ts";
 /** Minimum number of rows in all groups together: a table that lost its rows would otherwise pass. */
 const rowsMin = 2_000;
 
-test("engines: every attack of every table is repelled, and its control succeeds", async () => {
+test("engines: every attack of every table is repelled while its control succeeds", async () => {
   const reports = await runSuite({
     mode: "engines",
     onReport: (report, seconds) => process.stdout.write(`${printReport(report, seconds)}\n`),

@@ -11,7 +11,7 @@ const startIn = (opened: AsyncDisposableStack) => async (properties: Readonly<Re
   return system;
 };
 
-test("embedded: every write of every service leaves its entry in the audit, and so does a refusal", async () => {
+test("embedded: every write of every service leaves its entry in the audit, as does a refusal", async () => {
   await using opened = new AsyncDisposableStack();
   const world = await openWorld(opened, startIn(opened));
   await walkWrites(world);

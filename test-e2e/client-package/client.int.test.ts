@@ -26,7 +26,7 @@ after(async () => {
 test("a program of a stranger uploads, lists, changes, pulls, verifies and subscribes with the packed client", () =>
   runSample(project, system));
 
-test("the typed receiver of the README takes 15 lines, and gets its first event", async () => {
+test("the typed receiver of the README gets its first event with 15 lines", async () => {
   const code = await readFile(join(import.meta.dirname, "receiver.ts"), "utf8");
   assert.ok(code.trimEnd().split("\n").length <= 15);
   assert.ok((await readFile(join(repositoryFolder, "libs/client/README.md"), "utf8")).includes(code.trimEnd()));

@@ -78,7 +78,7 @@ function delivery() {
 }
 
 for (const [name, post] of Object.entries(receivers)) {
-  test(`${name}: a genuine delivery is handled once, one with a wrong byte is refused, and the page shows the code`, async () => {
+  test(`${name}: the receiver on the page handles a genuine delivery once, but none with a wrong byte`, async () => {
     const { headers, body } = delivery();
     handled.length = 0;
     assert.deepEqual([await post(headers, body), await post(headers, body)], [{ status: 204 }, { status: 204 }]);

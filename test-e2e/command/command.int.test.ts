@@ -42,7 +42,7 @@ async function succeed(person: Person, words: readonly string[], stdin?: string)
 const jsonOf = async (person: Person, words: readonly string[]) =>
   JSON.parse(await succeed(person, [...words, "--json"]));
 
-test("a person signs in with a code, is known, and signs out", async (t) => {
+test("a person who signed in with a code is known until they sign out", async (t) => {
   const { baseUrl } = system;
   const person = await createPerson(t, { baseUrl });
   const login = person.start(["login"]);
@@ -151,7 +151,7 @@ test("an event is triggered, forwarded, verified, explained and sent again, all 
   called.add("listen").add("events tail");
 });
 
-test("a replay is counted first, and needs a yes", async (t) => {
+test("a replay is counted first, then needs a yes", async (t) => {
   const person = await createPerson(t, system);
   const receiver = await createReceiver({ status: 500 });
   t.after(() => receiver.close());

@@ -12,7 +12,7 @@ import { createReceiver } from "@signalbox/testing";
 
 const run = promisify(execFile);
 
-test("the packed command runs outside this repository: on its own, and against an API", async (t) => {
+test("the packed command runs outside this repository: on its own or against an API", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-packed-"));
   const steps = { items: [{ at: null, service: "images", id: "i", what: "It was stored.", verdict: "done" }] };
   const api = await createReceiver({ headers: { "content-type": "application/json" }, body: JSON.stringify(steps) });

@@ -24,7 +24,7 @@ const publish = async ({ baseUrl, apiKey }: EmbeddedSystem, body: object) => {
   assert.equal(status, 202);
 };
 
-test("the list of listen is driven by keys, and hostile data move nothing in it", async (t) => {
+test("the list of listen is driven by keys, never by hostile data", async (t) => {
   const person = await createPerson(t, system);
   const receiver = await createReceiver({ body: hostile });
   t.after(() => receiver.close());
@@ -66,7 +66,7 @@ test("the list of listen is driven by keys, and hostile data move nothing in it"
   assert.match(terminal.output, /\[\?1049l2 messages\.\r\n$/, "the screen is given back");
 });
 
-test("a replay asks at a terminal, and no is an answer", async (t) => {
+test("a replay asks at a terminal, where no is an answer", async (t) => {
   const person = await createPerson(t, system);
   const receiver = await createReceiver();
   t.after(() => receiver.close());
@@ -90,7 +90,7 @@ test("a replay asks at a terminal, and no is an answer", async (t) => {
   }
 });
 
-test("every command runs in a terminal, with colours, and ends by itself or by Ctrl-C", async (t) => {
+test("every command runs in a terminal with colours until it ends or gets Ctrl-C", async (t) => {
   const person = await createPerson(t, system);
   const calls: Readonly<Record<string, readonly [words: readonly string[], expected: RegExp, code: number]>> = {
     login: [["--with-key"], /The key is read from standard input/, 2],

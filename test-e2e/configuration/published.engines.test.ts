@@ -169,7 +169,7 @@ async function announced(property: string): Promise<unknown> {
 for (const [property, change] of Object.entries(changes)) {
   const { default: standard } = publishedProperties[property as keyof typeof publishedProperties];
   if (change === "fixed") {
-    test(`${property} is not served, and no override announces it`, async () => {
+    test(`${property} is not served, nor announced by an override`, async () => {
       await override(property, true, "enabled");
       const status = await eventually(async () => {
         const { json } = await scene.send("/api/v1/status/config");

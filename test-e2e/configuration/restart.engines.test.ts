@@ -21,7 +21,7 @@ async function start(dataDirectory: string, properties: Readonly<Record<string, 
 /** A value for a higher source: different from the override and, if there is one, equal to the default. */
 const valueAbove = ({ declaration, value }: Overridable) => declaration.default ?? Number(value) + 1;
 
-test("every property that needs a restart takes its override with it, unless a source stands above, and gives it back", async () => {
+test("a restart applies an override or its removal, unless a source stands above", async () => {
   const dataDirectory = await newDataDirectory();
   opened.defer(() => removeData({ dataDirectory }));
   const properties = await overridables("restart");

@@ -31,7 +31,7 @@ async function confirm(page: Page, name: string): Promise<void> {
   await dialog.waitFor({ state: "detached" });
 }
 
-test("by keyboard alone a person changes the profile, makes a key, sees it once, and finds that in the audit", async () => {
+test("by keyboard alone a person edits the profile, makes a key, sees it once and finds it in the audit", async () => {
   const { page } = ada;
   const problems = watchPage(page);
   await page.goto(at(""));
@@ -69,7 +69,7 @@ test("by keyboard alone a person changes the profile, makes a key, sees it once,
   assert.deepEqual(problems, []);
 });
 
-test("a key is renamed, rotated with an overlap, and revoked; the next one works until its own end", async () => {
+test("a key is renamed, rotated with an overlap and revoked; the next one works until its own end", async () => {
   const { page } = ada;
   await page.goto(at("account/keys"));
   const row = page.getByRole("row", { name: /nightly import.*active/ });
@@ -92,7 +92,7 @@ test("a key is renamed, rotated with an overlap, and revoked; the next one works
   await eventually(async () => (await statusWith(key)) === 401);
 });
 
-test("a service client is made, its secret rotated, and the old secret ended", async () => {
+test("a service client is made, its secret rotated and the old one ended", async () => {
   const { page } = ada;
   await page.goto(at("account/clients"));
   await page.getByText("There is no service client yet.").waitFor();
@@ -160,7 +160,7 @@ test("a passkey is added on the issuer's page, and shown, renamed and removed he
   await page.getByText("There is no passkey yet.").waitFor();
 });
 
-test("the export is downloaded whole, with its progress, and one that breaks off is not taken for whole", async () => {
+test("the export is downloaded whole with its progress; one that breaks off is not taken for whole", async () => {
   const { page } = ada;
   await page.goto(at("account/data"));
   await page.route(
@@ -180,7 +180,7 @@ test("the export is downloaded whole, with its progress, and one that breaks off
   await page.getByText(/^Downloaded, .* and complete\.$/).waitFor();
 });
 
-test("an application of a server gets a secret, is changed, and both versions are shown when somebody else saved meanwhile", async () => {
+test("an application of a server gets a secret; its edit shows both versions when somebody else saved meanwhile", async () => {
   const { page, context } = ada;
   await page.goto(at("account/applications"));
   await page.getByRole("button", { name: "New application" }).click();
@@ -218,7 +218,7 @@ test("an application of a server gets a secret, is changed, and both versions ar
 /** The second person, invited by the first. */
 let grace: { readonly page: Page; readonly address: string };
 
-test("an invited person follows the mail and has an account, and an invitation by a link is revoked", async () => {
+test("an invited person follows the mail to an account; an invitation by a link can be revoked", async () => {
   const { page, browser, mailbox } = ada;
   const address = `grace-${crypto.randomUUID()}@example.org`;
   await page.goto(at("account/invitations"));
@@ -273,7 +273,7 @@ test("pages of the account say in words that they load, are empty, refused, gone
     await examineStates(page, { url: at(url), path, empty: [text, nothing] });
 });
 
-test("every page of the account is accessible in all looks, and none is wider than its screen", async () => {
+test("every page of the account is accessible in all looks and fits its screen", async () => {
   const { page } = ada;
   const table = (name: string) => () => page.getByRole("table", { name }).waitFor();
   const pages = [
@@ -304,7 +304,7 @@ test("every page of the account is accessible in all looks, and none is wider th
   await page.getByText("There is no application yet").waitFor();
 });
 
-test("a sign-in of another browser is ended, and that browser is signed out", async () => {
+test("ending a sign-in of another browser signs that browser out", async () => {
   const { page, baseUrl, browser, mailbox } = ada;
   await page.goto(at("account"));
   const shown = await page.getByRole("region", { name: "Contact address" }).getByText("@example.org").textContent();
@@ -331,7 +331,7 @@ test("a sign-in of another browser is ended, and that browser is signed out", as
   await other.getByRole("button", { name: "Sign in", exact: true }).waitFor();
 });
 
-test("the last administrator cannot go; another person disables the account, asks for it back, and deletes it by its name", async () => {
+test("the last administrator cannot go; others can disable, reclaim or delete their account", async () => {
   const { page } = ada;
   await page.goto(at("account/data"));
   await page.getByText("It would take along").waitFor();

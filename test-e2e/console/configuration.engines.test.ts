@@ -54,7 +54,7 @@ const click = async (_page: Page, target: ReturnType<Page["locator"]>, text?: st
   text === undefined ? target.click() : target.fill(text);
 
 for (const [way, press] of Object.entries({ "by keyboard alone": pressByKeyboard, "by mouse": click })) {
-  test(`${way} one operator proposes a change of a guarded property, and another one approves it`, async () => {
+  test(`${way} one operator proposes a change of a guarded property, which another one approves`, async () => {
     const { page } = ada;
     const problems = watchPage(page);
     const value = way === "by mouse" ? "60000" : "90000";
@@ -96,7 +96,7 @@ for (const [way, press] of Object.entries({ "by keyboard alone": pressByKeyboard
   });
 }
 
-test("a proposal is rejected with a reason that its author reads, and another one is withdrawn", async () => {
+test("a proposal is withdrawn, or rejected with a reason that its author reads", async () => {
   const { page } = ada;
   const first = await propose(page, "120000");
   await page.goto(at("properties/webhook-ingest.tolerance"));
@@ -119,7 +119,7 @@ test("a proposal is rejected with a reason that its author reads, and another on
   await page.getByText("withdrawn", { exact: true }).waitFor();
 });
 
-test("a property that was changed since keeps a proposal from its approval, and says so before", async () => {
+test("a property that was changed since blocks the approval of a proposal, as the page says before", async () => {
   const { page } = ada;
   const stale = await propose(page, "140000");
   const newer = await propose(page, "150000");
@@ -141,7 +141,7 @@ test("a property that was changed since keeps a proposal from its approval, and 
   await assertPresentable(grace, "proposals");
 });
 
-test("the pages of proposals say when they load, are empty, refused or out of reach, and what is gone", async () => {
+test("the pages of proposals say when they load, are empty, refused, out of reach or gone", async () => {
   const { page } = ada;
   const empty = { data: { proposals: { edges: [], pageInfo: { hasNextPage: false, endCursor: null } } } };
   await examineStates(page, {

@@ -18,7 +18,7 @@ const markup = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</sc
 /** Right-to-left override and isolate: they turn around what follows when nothing stops them. */
 const hostile = `${markup} \u202Eevil\u2067 {{7*7}} ${"long".repeat(40)}`;
 
-test("by keyboard alone a person adds an endpoint, publishes an event, finds the cause of its failure and sends it again", async () => {
+test("by keyboard alone a person adds an endpoint, publishes an event, finds why it failed and sends it again", async () => {
   const { page, receiver } = ada;
   const problems = watchPage(page);
   receiver.answer({ status: 500, body: hostile });
@@ -47,7 +47,7 @@ test("by keyboard alone a person adds an endpoint, publishes an event, finds the
   assert.deepEqual(problems, []);
 });
 
-test("the first delivery completes the checklist by itself, and home shows the day", async () => {
+test("the first delivery replaces the checklist on home by the day", async () => {
   const { page } = ada;
   await page.goto(at(""));
   await page.getByRole("img", { name: /^Attempts by hour: \d+ delivered, \d+ failed$/ }).waitFor();
@@ -55,7 +55,7 @@ test("the first delivery completes the checklist by itself, and home shows the d
   assert.equal(await page.getByText("To your first delivery").count(), 0);
 });
 
-test("the side bar has its places in groups with headings, of which that of the page is open, by keyboard and on a phone", async () => {
+test("the side bar opens only the group of its page, by keyboard and on a phone", async () => {
   const { page } = ada;
   const bar = page.getByRole("navigation", { name: "Pages of the console" });
   const [endpoints, received] = ["Endpoints", "Received"].map((name) => bar.getByRole("link", { name }));
@@ -79,7 +79,7 @@ test("the side bar has its places in groups with headings, of which that of the 
   await page.setViewportSize({ width: 1280, height: 800 });
 });
 
-test("the filters of a list are in its address, and its curl asks for the same", async () => {
+test("the address of a list and its curl have the same filters", async () => {
   const { page } = ada;
   await page.goto(at("webhooks/deliveries"));
   await page.getByLabel("Status").selectOption("exhausted");
@@ -111,7 +111,7 @@ test("a sign-in that ends in the middle of an edit loses nothing: the same chang
   await page.getByRole("button", { name: "Edit" }).waitFor();
 });
 
-test("a secret is revealed after a recent sign-in, and the person is asked for one where they stand", async () => {
+test("a secret is revealed after a recent sign-in, which the person is asked for on the spot", async () => {
   const { page } = ada;
   const details = [{ field: "authorization", code: "step_up_required", message: "Sign in again." }];
   const error = { code: "forbidden", message: "This needs a recent sign-in.", request_id: "r", doc_url: "/", details };
@@ -128,7 +128,7 @@ test("a secret is revealed after a recent sign-in, and the person is asked for o
   await page.getByRole("button", { name: "End the previous secret" }).waitFor();
 });
 
-test("by keyboard a dialog keeps the focus off the page behind it, Escape closes it, and the focus is where it was", async () => {
+test("by keyboard a dialog keeps the focus until Escape returns it", async () => {
   const { page } = ada;
   const rotate = page.getByRole("button", { name: "Rotate" });
   const dialog = page.getByRole("dialog", { name: "Rotate" });
@@ -155,7 +155,7 @@ test("the code that verifies is that which the documents have tested", async () 
   await code("Go").getByText("hmac.Equal(given, digest.Sum(nil))").waitFor();
 });
 
-test("two people who edit one endpoint see both versions, and nobody's change is lost unseen", async () => {
+test("nobody's change is lost unseen when two people edit one endpoint", async () => {
   const { page, context } = ada;
   const other = await context.newPage();
   await other.goto(page.url());
@@ -174,7 +174,7 @@ test("two people who edit one endpoint see both versions, and nobody's change is
   await other.close();
 });
 
-test("a replay is counted before it starts, and shows that it is done", async () => {
+test("a replay is counted before it starts, then shown as done", async () => {
   const { page } = ada;
   await page.goto(at("webhooks/replays"));
   await page.getByLabel("Endpoint").selectOption({ index: 1 });
@@ -184,7 +184,7 @@ test("a replay is counted before it starts, and shows that it is done", async ()
   await page.getByRole("table", { name: "Replays" }).getByText("done").waitFor();
 });
 
-test("what is gone, refused or out of reach is said in words, and what a key may not do is not shown", async () => {
+test("the pages say in words what is gone, refused or out of reach, but hide what a key may not do", async () => {
   const { page, context, browser } = ada;
   await page.goto(at("webhooks/deliveries/whd_none"));
   await page.getByText("There is no such delivery any more").waitFor();
@@ -258,7 +258,7 @@ const shown: ReadonlyArray<readonly [path: string, picture?: string]> = [
   ["webhooks/event-types?name=image.created"],
   ["webhooks/events?publish=yes"],
 ];
-test("every page is accessible in light and dark, at 320, 360 and 1280 pixels, and none is wider than its screen", async () => {
+test("every page is accessible in light and dark and fits its screen, at 320, 360 and 1280 pixels", async () => {
   const { page } = ada;
   const hrefOf = async (list: string, name: string) => {
     await page.goto(at(list));
@@ -274,7 +274,7 @@ test("every page is accessible in light and dark, at 320, 360 and 1280 pixels, a
   }
 });
 
-test("with reduced motion nothing moves by itself, and without it the pages still do not", async () => {
+test("nothing moves by itself, with reduced motion or without", async () => {
   const { page } = ada;
   for (const reducedMotion of ["reduce", "no-preference"] as const) {
     await page.emulateMedia({ reducedMotion });

@@ -48,7 +48,7 @@ async function typeAt(url: string): Promise<string | null> {
   return answer.headers.get("content-type");
 }
 
-test("by mouse an editor drops images and copies the URL that everyone sees, three steps from the drag", async () => {
+test("by mouse an editor copies the URL that everyone sees, three steps from the drop of an image", async () => {
   const { page } = ada;
   const problems = watchPage(page);
   await page.goto(at("images?new=public"));
@@ -89,7 +89,7 @@ test("by keyboard alone an editor chooses files, sets the focal point, builds a 
   await typeAt(url);
 });
 
-test("a click on the image sets the focal point, and both versions are shown when somebody else saved meanwhile", async () => {
+test("a focal point set by a click shows both versions when somebody else saved meanwhile", async () => {
   const { page, context } = ada;
   const other = await context.newPage();
   await other.goto(page.url());
@@ -113,7 +113,7 @@ test("a click on the image sets the focal point, and both versions are shown whe
   await other.close();
 });
 
-test("a private image is shown to its account, and to others by a signed URL in that form alone", async () => {
+test("a private image is shown to its account, to others only by a signed URL in that form", async () => {
   const { page } = ada;
   await page.getByLabel("Who sees it").selectOption("private");
   await page.getByRole("button", { name: "Save" }).click();
@@ -127,7 +127,7 @@ test("a private image is shown to its account, and to others by a signed URL in 
   await assertPresentable(page, "a signed URL");
 });
 
-test("a paste uploads, a transfer can be stopped, and one that broke off is sent again without a second image", async () => {
+test("an upload can be pasted, stopped, or sent again without a second image after it broke off", async () => {
   const { page } = ada;
   await page.goto(at("images"));
   await page.getByRole("button", { name: "Choose images" }).waitFor();
@@ -185,7 +185,7 @@ interface Pasting {
   readonly document: { readonly body: { dispatchEvent(event: object): void } };
 }
 
-test("what is no image is refused in words, and the list is found by text, status and order", async () => {
+test("what is no image is refused in words; the list is found by text, status or order", async () => {
   const { page } = ada;
   await page.goto(at("images"));
   const chooser = page.waitForEvent("filechooser");
@@ -200,7 +200,7 @@ test("what is no image is refused in words, and the list is found by text, statu
   assert.match(page.url(), /images\?sort=filename$/);
 });
 
-test("a page that is paused or cut off says so, and misses nothing when it goes live again", async () => {
+test("a page that is paused or cut off says so until it goes live again, missing nothing", async () => {
   const { page, context } = ada;
   await page.route("**/graphql", (route) => route.abort());
   await page.goto(at("images"));
@@ -235,7 +235,7 @@ test("pages of images say in words that they load, are empty, refused, gone or o
   await examineStates(page, { url: at(path.slice(1)), path });
 });
 
-test("every page of images is accessible in all looks, and none is wider than its screen", async () => {
+test("every page of images is accessible in all looks and fits its screen", async () => {
   const { page } = ada;
   const shown = async () => {
     await page.getByRole("list", { name: "Images" }).locator("img").nth(2).waitFor();
@@ -260,7 +260,7 @@ test("every page of images is accessible in all looks, and none is wider than it
   });
 });
 
-test("chosen images are deleted together with an outcome for each, and the receipt shows that they are erased", async () => {
+test("chosen images are deleted together, with an outcome for each and a receipt of their erasure", async () => {
   const { page, context } = ada;
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(at("images"));
@@ -291,7 +291,7 @@ test("chosen images are deleted together with an outcome for each, and the recei
   await other.close();
 });
 
-test("a new signing key is made after a word about its effect, and both keys are shown with their ends", async () => {
+test("a new signing key is made after a choice for the URLs of the present one", async () => {
   const { page } = ada;
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto(at("images"));

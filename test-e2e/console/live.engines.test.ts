@@ -72,7 +72,7 @@ async function openDeliveries(search = ""): Promise<Page> {
   return page;
 }
 
-test("an attempt is shown as it is made, in two tabs, and only where the filters of the address let it through", async () => {
+test("an attempt is shown as it is made, in every tab whose filters let it through", async () => {
   const [one, other] = [await openDeliveries(), await openDeliveries("?type=live.b")];
   const problems = watchPage(one);
   await publish("live.a", "live.b");
@@ -86,7 +86,7 @@ test("an attempt is shown as it is made, in two tabs, and only where the filters
   await Promise.all([one.close(), other.close()]);
 });
 
-test("a cut is shown, and resumed without a gap and without a repetition", async () => {
+test("a cut is shown until the page resumes without a gap or a repetition", async () => {
   const page = await openDeliveries();
   await publish("live.before");
   await rowOf(page, "live.before").waitFor();
@@ -104,7 +104,7 @@ test("a cut is shown, and resumed without a gap and without a repetition", async
   await page.close();
 });
 
-test("by keyboard a person pauses the page, which then stays as it is, and goes on with everything that came meanwhile", async () => {
+test("by keyboard a person pauses the page, which then catches up with everything that came", async () => {
   const page = await openDeliveries();
   await publish("live.in_time");
   await rowOf(page, "live.in_time").waitFor();
@@ -125,7 +125,7 @@ test("by keyboard a person pauses the page, which then stays as it is, and goes 
   await Promise.all([page.close(), other.close()]);
 });
 
-test("a tab that nobody sees keeps no connection, and has missed nothing when it is seen again", async () => {
+test("a tab that nobody sees keeps no connection, yet misses nothing when it is seen again", async () => {
   const page = await openDeliveries();
   const become = (state: "hidden" | "visible") =>
     page.evaluate(`Object.defineProperty(document, "visibilityState", { configurable: true, value: "${state}" });
@@ -178,7 +178,7 @@ for (const [name, path] of [
   });
 }
 
-test("a deployment without subscriptions says that it is read again and again", async () => {
+test("a deployment without subscriptions says that it is read periodically", async () => {
   const page = await ada.context.newPage();
   const error = { code: "forbidden", message: "Not offered.", request_id: "r", doc_url: "/" };
   await page.route("**/graphql", (route) => route.fulfill({ status: 403, json: { error } }));
@@ -188,7 +188,7 @@ test("a deployment without subscriptions says that it is read again and again", 
   await page.close();
 });
 
-test("a flood leaves a page of rows, the newest on top, and nothing more in the document", async () => {
+test("a flood leaves only a page of rows in the document, the newest on top", async () => {
   const page = await openDeliveries();
   for (let count = 0; count < 10; count++) await publish(...Array.from({ length: 100 }, () => "live.flood"));
   await publish("live.last");
@@ -198,7 +198,7 @@ test("a flood leaves a page of rows, the newest on top, and nothing more in the 
   await page.close();
 });
 
-test("the portal follows the attempts of its endpoint, and of no other", async () => {
+test("the portal follows the attempts of its endpoint alone", async () => {
   const { url } = await call("/api/v1/webhooks/portal-sessions", { endpoint_ids: [mine] });
   const context = await ada.browser.newContext();
   const page = await context.newPage();

@@ -36,7 +36,7 @@ function linkOfAlert(name: string, service: string): string {
   return at(`operations${page.replace(/\{\{.*\}\}/, service)}`);
 }
 
-test("operations show what waits, what is behind and what runs, accessible in light, dark, wide and narrow", async () => {
+test("operations show what waits, is behind or runs, accessible in every look and width", async () => {
   const { page } = ada;
   await page.goto(at("operations"));
   await page.getByRole("table", { name: "Instances" }).getByText("image-worker").first().waitFor();
@@ -56,7 +56,7 @@ test("operations show what waits, what is behind and what runs, accessible in li
 });
 
 for (const [way, press] of Object.entries(ways)) {
-  test(`${way} an engineer reaches a dead letter in two steps from the link of an alert, and replays it`, async () => {
+  test(`${way} an engineer reaches a dead letter in two steps from the link of an alert, then replays it`, async () => {
     const { page } = ada;
     const problems = watchPage(page);
     const { message, id } = await stuck.buryLetter();
@@ -97,7 +97,7 @@ test("a dead letter is dropped with a reason, after it was asked what that does"
 
 const tryAgain = sql("", "update signalbox.parked set attempt = attempt + 1 where key = $1 and next_at < 'infinity'");
 
-test("a parked key that changes under the hand shows both versions, and is skipped as it is now", async () => {
+test("a parked key that changes under the hand shows both versions before it is skipped", async () => {
   const { page } = ada;
   const { key } = await stuck.parkTwo();
   await page.goto(at("operations/parked"));
@@ -117,7 +117,7 @@ test("a parked key that changes under the hand shows both versions, and is skipp
 });
 
 for (const [way, press] of Object.entries(ways)) {
-  test(`${way} an engineer sees from the link of an alert what blocks a key and what waits, and tries it now`, async () => {
+  test(`${way} an engineer sees from the link of an alert what blocks a key, then tries it now`, async () => {
     const { page } = ada;
     const problems = watchPage(page);
     const { id, eventIds } = await stuck.parkTwo();
@@ -160,7 +160,7 @@ test("a parked key says when it loads, is refused, gone or out of reach", async 
   await page.getByText("The message was moved to the dead letters; 1 behind it go on.").waitFor();
 });
 
-test("an event that the log refused is seen with its content and put back", async () => {
+test("an event that the log refused is seen with its content before it is put back", async () => {
   const { page } = ada;
   const { message } = await stuck.refuseEvent();
   await page.goto(linkOfAlert("EventsRefused", "images"));
@@ -175,7 +175,7 @@ test("an event that the log refused is seen with its content and put back", asyn
 });
 
 for (const [way, press] of Object.entries(ways)) {
-  test(`${way} an operator finds an account, changes its state with a preview and a reason, and undoes it`, async () => {
+  test(`${way} an operator changes the state of an account with a preview and a reason, then undoes it`, async () => {
     const { page } = ada;
     const name = `Customer ${way} <b>bold</b>`;
     const key = { name: "first", scopes: ["images:read"] };
@@ -199,7 +199,7 @@ for (const [way, press] of Object.entries(ways)) {
     await page.getByRole("button", { name: "Make it suspended" }).waitFor();
   });
 
-  test(`${way} an operator sets a property after trying it, and undoes it`, async () => {
+  test(`${way} an operator sets a property after trying it, then undoes it`, async () => {
     const { page } = ada;
     await page.goto(at("properties"));
     await press(page, page.getByLabel("Name or effect"), "limits.maxPageSize");
@@ -227,7 +227,7 @@ for (const [way, press] of Object.entries(ways)) {
   });
 }
 
-test("two operators who set one property see both values, and nobody's change is lost unseen", async () => {
+test("nobody's change is lost unseen when two operators set one property", async () => {
   const { page, context } = ada;
   const other = await context.newPage();
   for (const one of [page, other]) {
@@ -257,7 +257,7 @@ test("two operators who set one property see both values, and nobody's change is
   await page.getByRole("row", { name: /gateway.*100.*defaults.*no$/ }).waitFor();
 });
 
-test("a flag is added by its form after it was tried, switched off, and switched on again by undo", async () => {
+test("a flag is added by its form after it was tried, then switched off and on again by undo", async () => {
   const { page } = ada;
   await page.goto(at("flags"));
   await page.getByText("There is no flag yet.").waitFor();
@@ -312,7 +312,7 @@ test("a flag is added by its form after it was tried, switched off, and switched
 });
 
 for (const [way, press] of Object.entries(ways)) {
-  test(`${way} an operator reads who changed a flag, and goes back to a former version after a preview`, async () => {
+  test(`${way} an operator reads who changed a flag, then restores a former version after a preview`, async () => {
     const { page } = ada;
     await page.goto(at("flags/checkout.new"));
     const broken = page
@@ -334,7 +334,7 @@ for (const [way, press] of Object.entries(ways)) {
   });
 }
 
-test("a flag is typed as JSON too, and what cannot be shown as a form stays where it was typed", async () => {
+test("a flag is typed as JSON too; what is no flag stays where it was typed", async () => {
   const { page } = ada;
   await examineStates(page, { url: at("flags/checkout.new"), path: "/graphql" });
   await page.goto(at("flags/checkout.new"));
@@ -362,7 +362,7 @@ test("a flag is typed as JSON too, and what cannot be shown as a form stays wher
   await page.getByRole("row", { name: /^rules .*"percentage":10.* .*"percentage":50.*"percentage":25/ }).waitFor();
 });
 
-test("an archived flag keeps its history, and is added again from it", async () => {
+test("an archived flag keeps its history, from which it is added again", async () => {
   const { page } = ada;
   const archive = async () => {
     await page.getByText("Archive it", { exact: true }).click();
@@ -389,7 +389,7 @@ test("an archived flag keeps its history, and is added again from it", async () 
   await archive();
 });
 
-test("what is gone is said in words, and what a key may not see is not shown", async () => {
+test("what is gone is said in words; what a key may not see is not shown", async () => {
   const { page, browser } = ada;
   for (const [path, text] of [
     ["operations/dead-events/images:none", "There is no such dead event any more"],

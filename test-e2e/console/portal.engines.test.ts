@@ -137,7 +137,7 @@ async function publishFailing(body: string): Promise<void> {
   });
 }
 
-test("framed by the page of the how-to, a subscriber finds the cause of a failure by keyboard alone and sends it again", async () => {
+test("framed by the page of the how-to, a subscriber finds the cause of a failure and sends it again by keyboard alone", async () => {
   await publishFailing(`{"error":"unknown currency"}<img src=x onerror="window.hacked=1">`);
   const context = await ada.browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
   const page = await context.newPage();
@@ -166,7 +166,7 @@ test("framed by the page of the how-to, a subscriber finds the cause of a failur
   await context.close();
 });
 
-test("by mouse, on a narrow screen: only the own endpoint, its cause, a replay that is counted first, and a test event", async () => {
+test("by mouse, on a narrow screen: only the own endpoint, its cause, a counted replay and a test event", async () => {
   await publishFailing("no such order");
   const { url } = await linkFor({ theme: { scheme: "dark" } });
   const { page, problems } = await openLink(url, 360);
@@ -211,7 +211,7 @@ test("by mouse, on a narrow screen: only the own endpoint, its cause, a replay t
   await page.context().close();
 });
 
-test("the replays of the own endpoint are listed with their progress, and cancelled where the link may write", async () => {
+test("the replays of the own endpoint are listed with progress, cancellable where the link may write", async () => {
   await publishFailing("no such order");
   ada.receiver.answer({ status: 200 });
   const replayOf = (endpoint: string) => ({
@@ -248,7 +248,7 @@ test("the replays of the own endpoint are listed with their progress, and cancel
   await Promise.all([page.context().close(), reader.page.context().close()]);
 });
 
-test("a frame that is loaded again, or whose link ends, gets a new link from the page around it and loses nothing", async () => {
+test("a new link from the page around saves a frame that is loaded again or whose link ends", async () => {
   const context = await ada.browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
   const page = await context.newPage();
   await page.goto(sample.url);
@@ -298,7 +298,7 @@ test("with `manage` the subscriber sees the secret, and another endpoint's addre
   await page.context().close();
 });
 
-test("a link that ends while it is used says so and keeps what was typed; ended, missing and unreachable links say what to do", async () => {
+test("a link that ends keeps what was typed; ended, missing or unreachable links say what to do", async () => {
   const { id, url } = await linkFor({});
   const { page } = await openLink(url);
   await page.getByRole("link", { name: /mine/ }).click();
@@ -325,7 +325,7 @@ test("a link that ends while it is used says so and keeps what was typed; ended,
   await page.context().close();
 });
 
-test("a page of another origin cannot frame the portal, and none can frame the console", async () => {
+test("only named origins can frame the portal, nobody the console", async () => {
   const { url } = await linkFor({});
   const context = await ada.browser.newContext();
   const page = await context.newPage();

@@ -35,7 +35,7 @@ const ways = {
     text === undefined ? target.click() : target.fill(text),
 } as const;
 
-test("without a source every page says so and leads to the first, accessible in light, dark, wide and narrow", async () => {
+test("without a source every page leads to the first, accessible in every look and width", async () => {
   const { page } = ada;
   for (const path of ["webhooks/sources", "webhooks/received", "webhooks/rejections"]) {
     await page.goto(at(path));
@@ -47,7 +47,7 @@ test("without a source every page says so and leads to the first, accessible in 
 });
 
 for (const [way, press] of Object.entries(ways)) {
-  test(`${way} a person connects GitHub and mends a wrong secret, with nothing but the page`, async () => {
+  test(`${way} a person connects GitHub with nothing but the page, even after a wrong secret`, async () => {
     const { page } = ada;
     const problems = watchPage(page);
     const isFirst = way === "by keyboard alone";
@@ -96,7 +96,7 @@ for (const [way, press] of Object.entries(ways)) {
   });
 }
 
-test("a secret that is made for the person is shown once, and what it signs is accepted", async () => {
+test("a secret that is made for the person is shown once; what it signs is accepted", async () => {
   const { page } = ada;
   await page.goto(at("webhooks/connect/github"));
   await page.getByRole("button", { name: "Make the address" }).click();
@@ -110,7 +110,7 @@ test("a secret that is made for the person is shown once, and what it signs is a
   assert.equal(await page.getByText(secret).count(), 0);
 });
 
-test("a sender that shows its secret only later gets a provisional one, and a public key is never made up", async () => {
+test("a sender that shows its secret only later gets a provisional one; no public key is made up", async () => {
   const { page } = ada;
   await page.goto(at("webhooks/connect/stripe"));
   await page.getByLabel("The sender shows it once").check();
@@ -124,7 +124,7 @@ test("a sender that shows its secret only later gets a provisional one, and a pu
   await page.getByText("audience: The audience that the push subscription gives its tokens.").waitFor();
 });
 
-test("lists keep their filters in the address, count the day and show the curl of what is seen", async () => {
+test("lists keep their filters in the address, count the day and show their curl", async () => {
   const { page } = ada;
   await page.goto(at("webhooks/sources"));
   await page.getByLabel("Name or id").fill("by mouse");
@@ -168,7 +168,7 @@ async function sourceId(name: string): Promise<string> {
   return String(href).split("/").at(-1) as string;
 }
 
-test("one received webhook is kept under a name and published again, after it was counted", async () => {
+test("one received webhook is kept under a name, then published again after it was counted", async () => {
   const { page } = ada;
   const id = await sourceId("by keyboard");
   await page.goto(at(`webhooks/received?source_id=${id}`));
@@ -203,7 +203,7 @@ test("what is kept under a name is found there with its bytes, until it is delet
   await assertPresentable(page, "no bookmarks");
 });
 
-test("a list that cannot be read says so and what to do, and is there again after it is asked again", async () => {
+test("a list that cannot be read says what to do until a new try succeeds", async () => {
   const { page } = ada;
   const error = { code: "unavailable", message: "The database does not answer.", request_id: "r", doc_url: "/" };
   let isAway = true;
@@ -238,7 +238,7 @@ test("a pasted webhook is verified: the failed step, then a hint, then accepted"
   await page.getByRole("heading", { name: "It would be accepted" }).waitFor();
 });
 
-test("a source is paused, resumed, edited by two people, and its secret and address are rotated", async () => {
+test("a source is paused, resumed and edited; its secret and address are rotated", async () => {
   const { page, context } = ada;
   await page.goto(at(`webhooks/sources/${await sourceId("by mouse")}`));
   await page.getByRole("button", { name: "Pause" }).click();

@@ -58,7 +58,7 @@ async function runUntil(last: string | undefined, sample: RunningSample) {
 }
 
 for (const [language, prepare] of Object.entries(samples)) {
-  test(`${language}: every type of event is read, and what comes again has no second effect`, async () => {
+  test(`${language}: every type of event is read, repetitions without a second effect`, async () => {
     const command = await prepare();
     const folder = await mkdtemp(join(tmpdir(), "signalbox-consume-"));
     await using stack = new AsyncDisposableStack();

@@ -49,7 +49,7 @@ const ada = once(async () => {
   return { caller, id };
 });
 
-test("the image adds less than 100 MB to Node, and says what is in it", async (t) => {
+test("the image adds less than 100 MB to Node, with a bill of materials in it", async (t) => {
   const { bytesAboveBase, labels } = await describeImage();
   t.diagnostic(`above the Node base: ${(bytesAboveBase / 1e6).toFixed(1)} MB`);
   assert.ok(bytesAboveBase < 100e6, `${bytesAboveBase} bytes`);
@@ -69,7 +69,7 @@ async function isReady(service: string): Promise<true> {
   return true;
 }
 
-test("a service finds the code of the image compiled, and may read it", async () => {
+test("a service loads the compiled code of the image", async () => {
   // Until its engines are there a container begins anew, and ends what runs in it.
   await everyServiceReady();
   const loads = "node --eval 'import(process.argv[1]).then(() => process.exit())' /app/services/account/src/service.ts";
@@ -79,7 +79,7 @@ test("a service finds the code of the image compiled, and may read it", async ()
 
 test("every service becomes ready on engines that start beside it", () => everyServiceReady());
 
-test("a service runs unprivileged, writes nowhere, and has its limits", async () => {
+test("a service runs unprivileged and read-only, within its memory limit", async () => {
   assert.match(await system.exec("account", ["id", "-u"]), /^1000\n$/);
   await assert.rejects(system.exec("account", ["touch", "/app/file"]), /Read-only file system/);
   const limit = "cat /sys/fs/cgroup/memory.max 2>/dev/null || cat /sys/fs/cgroup/memory/memory.limit_in_bytes";
@@ -107,7 +107,7 @@ function sql(who: { user: string; password: string }, database: string, text: st
   return system.exec("postgres", ["env", `PGPASSWORD=${who.password}`, ...psql]);
 }
 
-test("a service reads the rows of its own database, changes no table, and enters no other", async () => {
+test("a service reads only its own rows: it changes no table, enters no other database", async () => {
   await everyServiceReady();
   const password = await passwordOf("CONFIG_DATABASE");
   const asks = (user: string, database: string, text: string) => sql({ user, password }, database, text);
@@ -138,7 +138,7 @@ const notAuthorized = /not authorized|authorization failed/i;
 const publishing = (service: string, topic: string, name = "named") =>
   system.exec(service, ["node", "--input-type=module", "--eval", publishes, topic, name]);
 
-test("on Kafka each service writes only its own topics, only account writes access changes, and a user is required", async () => {
+test("a service writes only its own topics on Kafka, which lets nobody in without a user", async () => {
   await everyServiceReady();
   assert.match(await publishing("image-worker", "signalbox.access.v1"), notAuthorized);
   assert.match(await publishing("gateway", "signalbox.image.v1"), notAuthorized);

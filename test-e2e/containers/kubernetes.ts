@@ -53,14 +53,14 @@ async function succeeds(service: string, probe: Probe): Promise<void> {
 
 const isReady = (service: string) => async () => (await system.asks(service, "readinessProbe")) === 200;
 
-test("the jobs end, every pod passes its startup probe in time, and is then ready", async () => {
+test("every pod is ready after the jobs, its startup probe passed in time", async () => {
   await Promise.all(["migrate", "topics"].map((job) => system.untilDone(job)));
   await Promise.all(system.services.map((service) => succeeds(service, "startupProbe")));
   for (const service of system.services)
     await eventually(isReady(service), { ...timeout, message: `${service} is ready` });
 });
 
-test("a container runs unprivileged, writes only to its scratch, and has its limits", async () => {
+test("a container runs unprivileged within its limits, writing only to its scratch", async () => {
   assert.match(await system.exec("images", ["id", "-u"]), /^1000\n$/);
   await assert.rejects(system.exec("images", ["touch", "/app/file"]), /Read-only file system/);
   await system.exec("images", ["touch", "/scratch/file", "/var/lib/signalbox/file"]);
@@ -102,7 +102,7 @@ test("every pod stays alive and ready while nothing happens", async (t) => {
     t.diagnostic(line);
 });
 
-test("a pod that is stopped is unready and alive until it has drained, and ends with 0 in its time", async () => {
+test("a stopping pod is unready but alive until it has drained, within its time", async () => {
   const [first = "", ...others] = system.services;
   const stopped = system.stop(first);
   const isUnready = async () => (await system.asks(first, "readinessProbe")) === 503;

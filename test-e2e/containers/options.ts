@@ -101,7 +101,7 @@ async function ask(path: string, headers: Readonly<Record<string, string>>) {
   }
 }
 
-test("the edge speaks TLS with the certificate of the house, and links carry that address", async () => {
+test("the edge speaks TLS with the certificate of the house, at the address in links", async () => {
   const caller = await administrator();
   const id = await eventually(() => caller.upload(), timeout);
   const { url } = (await caller.api(`/images/${id}`)).json as { url: string };
@@ -154,7 +154,7 @@ test("the mailbox shows the code that confirms an address", async () => {
 /** No package contains the Kafka exporter or the collector, so their addresses do not answer here. */
 const jobsWithoutStandIn = ["kafka", "collector"];
 
-test("Prometheus scrapes every service and the exporters, and reads every rule", async () => {
+test("Prometheus has every rule and the metrics of every service and exporter", async () => {
   await administrator();
   // biome-ignore lint/suspicious/noExplicitAny: the answers of Prometheus, of which a test reads a few members.
   const read = async (path: string): Promise<any> =>

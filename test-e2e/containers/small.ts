@@ -43,7 +43,7 @@ const photographed = once(async () => {
   return { caller, id };
 });
 
-test("the small deployment takes an upload, renders it, and shows it in the graph", async (t) => {
+test("the small deployment shows a rendered upload in the graph", async (t) => {
   const { caller, id } = await photographed();
   assert.deepEqual(await caller.query("{ viewer { images { edges { node { id status } } } } }"), {
     viewer: { images: { edges: [{ node: { id, status: "ready" } }] } },
@@ -52,7 +52,7 @@ test("the small deployment takes an upload, renders it, and shows it in the grap
   t.diagnostic(`resident after it: ${Math.round(resident / MiB)} MiB`);
 });
 
-test("the container runs unprivileged and writes only to its volume", async () => {
+test("the container runs unprivileged, writing only to its volume", async () => {
   await administrator();
   assert.match(await system.exec("signalbox", ["id", "-u"]), /^1000\n$/);
   await assert.rejects(system.exec("signalbox", ["touch", "/app/file"]), /Read-only file system/);
@@ -63,7 +63,7 @@ test("the commands of the runbooks answer as they stand", async () => {
   for (const command of await runbookCommands("small")) await system.shell(command);
 });
 
-test("its timer takes a backup, and restores it for a check", async () => {
+test("the timer takes a backup that a restore has verified", async () => {
   const caller = await administrator();
   await eventually(async () => {
     const { json } = await caller.api("/api/v1/operations/backups");

@@ -53,7 +53,7 @@ async function whyRefused(dataDirectory: string, properties: Record<string, stri
   return sentence;
 }
 
-test("a start says what it does, and where everything is, the base URL first", async () => {
+test("a start says what it does and where everything is, the base URL first", async () => {
   const { process, baseUrl, managementUrl, apiKey } = await start(await freshFolder());
   assert.match(process.stderr, /^Starting .+\n(Starting .+\n)+$/);
   const lines = process.stdout.split("\n").filter((line) => !line.startsWith("{")); // a busy machine may log a warning
@@ -131,7 +131,7 @@ async function foldersOf({ pid }: { readonly pid: number }): Promise<string[]> {
   return (await readdir(tmpdir())).filter((name) => name.startsWith("signalbox-") && name.includes(`-${pid}-`));
 }
 
-test("kill -9, and the next start has the data and the key, and nothing that was left behind", async () => {
+test("after kill -9 the next start has data and key, but no leftovers", async () => {
   const folder = await freshFolder();
   const killed = await start(folder);
   const body = { display_name: "Still here" };
@@ -172,7 +172,7 @@ test("kill -9, and the next start has the data and the key, and nothing that was
   assert.equal(await readFile(join(folder, "postgres", "data", "PG_VERSION"), "utf8"), "99\n");
 });
 
-test("kill -9, and a subscription goes on after the cursor of its last message", async () => {
+test("a subscription goes on after the cursor of its last message, even over kill -9", async () => {
   const folder = await freshFolder();
   const killed = await start(folder);
   const query = "subscription { accountChanged { event { id } cursor } }";
@@ -206,7 +206,7 @@ async function firstMessage({ body }: Response): Promise<string> {
   throw new Error(`the stream ended without a message: ${text}`);
 }
 
-test("a first key that no longer works is replaced, and the start says so", async () => {
+test("a first key that no longer works is replaced, as the start says", async () => {
   const folder = await freshFolder();
   const first = await start(folder);
   const send = createClient(first.baseUrl, first.apiKey);
@@ -224,7 +224,7 @@ test("a first key that no longer works is replaced, and the start says so", asyn
   await third.stop();
 });
 
-test("a database server that is killed alone comes back, and requests and events with it", async () => {
+test("requests and events come back after the database server alone was killed", async () => {
   const folder = await freshFolder();
   const { process: embedded, baseUrl, managementUrl, apiKey, stop } = await start(folder);
   const send = createClient(baseUrl, apiKey);
@@ -238,7 +238,7 @@ test("a database server that is killed alone comes back, and requests and events
   assert.equal((await stop()).get("embedded"), 0);
 });
 
-test("a second signal ends the process and its database at once, and says what that may repeat", async () => {
+test("a second signal stops the process and its database at once, saying what may be repeated", async () => {
   const folder = await freshFolder();
   const { process } = await start(folder, { "shutdown.grace": "20000", "shutdown.deadline": "40000" });
   process.signal("SIGTERM");

@@ -45,7 +45,7 @@ before(async () => {
   for (const [type, value] of Object.entries(values)) await set(`of.${type}`, type, value);
 });
 
-test("the server provider of OpenFeature, as it is, reads every type and tells every error", async () => {
+test("the server provider of OpenFeature, as it is, understands every type and every error", async () => {
   await Server.setProviderAndWait(new OFREPProvider({ baseUrl: system.baseUrl, headers }));
   opened.defer(() => Server.close());
   const client = Server.getClient();
@@ -95,7 +95,7 @@ test("the web provider of OpenFeature, as it is, keeps what it has by 304 and re
   assert.equal(client.getStringValue("of.new", "mine"), "told");
 });
 
-test("streams end with a word and a time to come back when the process stops, and go on where they were", async () => {
+test("a stopping process tells its streams when to come back; they resume where they were", async () => {
   const url = `${system.baseUrl}/api/v1/config/stream`;
   const streams = await Promise.all([readStream(url, headers), readStream(url, headers)]);
   const revision = await set("of.last", "string", "x");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hurriedRules } from "./hurried-rules.ts";
 
-test("windows, ages and the time that must pass are a sixtieth, and counts stay", () => {
+test("the times of a rule are a sixtieth, its counts unchanged", () => {
   const lag = hurriedRules("ConsumerLag");
   assert.match(lag, /signalbox_consumer_lag_seconds\{job="signalbox"\}\) > 5\n/);
   assert.match(lag, / for: 5s\n/);

@@ -24,7 +24,7 @@ const reach = (engines: SystemEngines): Reach => ({
   }),
 });
 
-test("engines: the same journey with a process per service on Kafka, PostgreSQL, Redis, S3 and nginx, and again on a restored backup", async () => {
+test("engines: the same journey with a process per service on Kafka, PostgreSQL, Redis, S3 and nginx, again on a restored backup", async () => {
   await using opened = new AsyncDisposableStack();
   const collector = await createOtlpReceiver();
   opened.defer(() => collector.close());

@@ -95,7 +95,7 @@ const during = async (work: () => Promise<unknown>, untilMs = 15_000) => {
 };
 const reload = () => reloadNginx(edge);
 
-test("every panel of the edge finds data, and no label holds text of a caller", async () => {
+test("every panel of the edge finds data without a caller's text in a label", async () => {
   const board = boards.find(({ uid }) => uid === "signalbox-edge") ?? assert.fail("no board");
   await findData(prometheus, [board], async () => void (await ask("/images/secret-of-a-caller?token=secret", 1)));
   const text = await (await fetch(exporter.url)).text();
@@ -103,7 +103,7 @@ test("every panel of the edge finds data, and no label holds text of a caller", 
   assert.doesNotMatch(text, /secret/);
 });
 
-test("a service that is gone rings: 502 at the edge, and its probe fails", async () => {
+test("a service that is gone rings by its 502 at the edge and by its failing probe", async () => {
   await rings(prometheus, "EdgeErrors", async () => {
     await rings(prometheus, "EdgeUnreachable", async () => {
       await images.close();
@@ -117,7 +117,7 @@ test("a service that does not answer in time rings: 504 at the edge", async () =
   await rings(prometheus, "EdgeErrors", () => during(() => ask("/images/silent", 10), 8_000));
 });
 
-test("an edge that is nearly full rings, and one that drops connections", async () => {
+test("an edge rings when it is nearly full or drops connections", async () => {
   const sockets: Socket[] = [];
   const open = async (count: number) => {
     for (let one = 0; one < count; one++) {
@@ -144,7 +144,7 @@ test("an edge that is nearly full rings, and one that drops connections", async 
   await rings(prometheus, "EdgeFull", dropped, "page");
 });
 
-test("a certificate that ends soon rings, and one that callers refuse", async () => {
+test("a certificate that ends soon or that callers refuse rings", async () => {
   const show = async (files: { certFile: string; keyFile: string }) => {
     if (files.certFile !== shown.certFile) {
       await copyFile(files.keyFile, shown.keyFile);

@@ -42,7 +42,7 @@ const errorsOf = (measures: readonly Measure[]) => measures.map(({ error }) => e
 const password = "watches-only";
 
 describe("KEDA's scaler of Kafka, signed in as the watcher", () => {
-  test("sees lag of the image work rise and end, leaves a blocked partition out, and fails without broker or password", async () => {
+  test("follows the lag of the image work, a blocked partition aside; fails without broker or password", async () => {
     await using opened = new AsyncDisposableStack();
     const { url, port, broker, ca } = await startScramBroker(opened);
     const [trigger] = triggersOf("image-worker", { bootstrapServers: `localhost:${port}` });
@@ -91,7 +91,7 @@ describe("KEDA's scaler of Kafka, signed in as the watcher", () => {
 });
 
 describe("KEDA's scaler of Prometheus", () => {
-  test("sees deliveries wait, wants more pods, and fails when metric or Prometheus is away", async () => {
+  test("wants more pods while deliveries wait; fails without metric or Prometheus", async () => {
     await using opened = new AsyncDisposableStack();
     const system = await startEmbeddedSystem({
       properties: {

@@ -91,7 +91,7 @@ test("a consumer whose members come and go", async () => {
   await fire(["Rebalances"], { act, mend: async () => {} });
 });
 
-test("transactions that wrote a million events and were rolled back", async () => {
+test("rolled-back transactions of a million events", async () => {
   const account = system.databaseUrl("account");
   await execute(account, "alter table signalbox.outbox set (autovacuum_enabled = false)");
   const write = "insert into signalbox.outbox (event_id, shard, topic, key, headers)";

@@ -60,7 +60,7 @@ async function run(script: string, ...args: string[]) {
 const handled = sql("", "select from signalbox.inbox where consumer = 'images.facts' and event_id = $1");
 const isHandled = async (id: string) => (await stuck.images.query(handled, [id])).rows.length === 1;
 
-test("every instance is listed with its workers, and every group with its members", async () => {
+test("every instance is listed with its workers, every group with its members", async () => {
   const services = ["account", "config", "gateway", "image-worker", "images", "webhook-delivery", "webhook-ingest"];
   const { body } = await get("instances");
   assert.deepEqual(
@@ -83,7 +83,7 @@ test("every instance is listed with its workers, and every group with its member
   );
 });
 
-test("a dead letter is read masked, replayed once as it was seen, and leaves its traces in the audit", async () => {
+test("a dead letter is read masked, replayed once as it was seen and traced in the audit", async () => {
   const { message, id } = await stuck.buryLetter();
   await eventually(async () => (await idsIn("dead-letters")).includes(id));
   const shown = await get(`dead-letters/${id}`);
@@ -117,7 +117,7 @@ test("a dead letter is read masked, replayed once as it was seen, and leaves its
   });
 });
 
-test("a drop needs a reason, and a letter of a consumer that is gone can only be dropped", async () => {
+test("a drop needs a reason; it is all that a letter of a consumer that is gone allows", async () => {
   const { id } = await stuck.buryLetter("images.gone");
   await eventually(async () => (await idsIn("dead-letters")).includes(id));
   const { version } = (await get(`dead-letters/${id}`)).body;
@@ -139,7 +139,7 @@ test("images answers for its worker: a job that the worker gave up is dropped by
   await eventually(async () => (await listed()).body.items.length === 0);
 });
 
-test("a list of dead events is read in pages, and one is published again under its id", async () => {
+test("dead events are read in pages; each is published again under its id", async () => {
   const refused = [await stuck.refuseEvent(), await stuck.refuseEvent(), await stuck.refuseEvent()];
   const [first, second, third] = refused.map(({ id }) => id) as [string, string, string];
   const found: string[] = [];
@@ -186,7 +186,7 @@ test("a list of dead events is read in pages, and one is published again under i
   assert.deepEqual(await idsIn("dead-events"), [third]);
 });
 
-test("a parked key is read with the masked message that blocks it, and its queue in pages", async () => {
+test("a parked key is read with the masked message that blocks it, its queue in pages", async () => {
   const { id, key, eventIds } = await stuck.parkTwo();
   const path = `parked/${encodeURIComponent(id)}`;
   const { body, etag } = await get(path);
@@ -232,7 +232,7 @@ test("a parked key is tried now on request", async () => {
   assert.deepEqual(await idsIn("parked"), []);
 });
 
-test("a skipped message becomes a dead letter, and those behind it go on", async () => {
+test("a skipped message becomes a dead letter while those behind it go on", async () => {
   const { id, key, eventIds } = await stuck.parkTwo();
   const [{ version }] = (await get("parked")).body.items;
   const path = `parked/${encodeURIComponent(id)}/skip`;

@@ -15,7 +15,7 @@ const newTrace = () => {
   return { traceId, headers: { traceparent: `00-${traceId}-${randomBytes(8).toString("hex")}-00` } };
 };
 
-test("a received webhook leads to the deliveries of its event, and a delivery back to the webhook it came from", async () => {
+test("a received webhook leads to the deliveries of its event, each of which leads back", async () => {
   const owner = scene.person();
   scene.receiver.answer({ status: 200 });
   const endpoint = await scene.newEndpoint(owner, { event_types: ["received.github.push"] });
@@ -34,7 +34,7 @@ test("a received webhook leads to the deliveries of its event, and a delivery ba
   assert.deepEqual(await scene.why(scene.person(), replay.json.id), []);
 });
 
-test("a received webhook that is not forwarded says so, and a fresh image waits for its first event", async () => {
+test("a received webhook that is not forwarded says so; a fresh image waits for its first event", async () => {
   const owner = scene.person();
   const idOf = async (source: string) =>
     (await scene.send(owner, "GET", `/api/v1/webhooks/sources/${source}/received`)).json.items[0].id as string;
@@ -61,7 +61,7 @@ test("an event that a filter refuses names the endpoint of the filter", async ()
   assert.deepEqual([hole?.reason, hole?.id], ["not sent: filter", endpoint], JSON.stringify(chain));
 });
 
-test("an image leads to the deliveries of its events and to the job of its variants, and each of them back", async () => {
+test("an image leads to the deliveries of its events and to the job of its variants, each of which leads back", async () => {
   const owner = scene.person();
   scene.receiver.answer({ status: 204 });
   await scene.newEndpoint(owner, { event_types: ["image.*"] });
@@ -90,7 +90,7 @@ test("an image leads to the deliveries of its events and to the job of its varia
   for (const id of [image, job, trace.traceId]) assert.deepEqual(await scene.why(stranger, id), [], id);
 });
 
-test("a trace leads to the events published in it, and to the refusals", async () => {
+test("a trace leads to what was published or refused in it", async () => {
   const owner = scene.person();
   const published = newTrace();
   const { delivery } = await scene.delivered(owner, 200, published.headers);
@@ -102,7 +102,7 @@ test("a trace leads to the events published in it, and to the refusals", async (
   assert.deepEqual(await scene.why(scene.person(), refused.traceId), []);
 });
 
-test("a replay of deliveries leads to what it sent again, and the attempt back to the replay", async () => {
+test("a replay leads to the deliveries that it sent again, an attempt back to the replay", async () => {
   const owner = scene.person();
   const { endpoint, delivery } = await scene.delivered(owner, 200);
   const from = new Date(Date.now() - 60_000).toISOString();

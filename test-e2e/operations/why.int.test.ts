@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => scene.close());
 
-test("a delivery, its attempt and its event lead to one chain: event, delivery, attempt, and what is to come", async () => {
+test("a delivery, its attempt or its event leads to one chain, up to what is to come", async () => {
   const owner = scene.person();
   const { endpoint, delivery } = await scene.delivered(owner, 500);
   const path = `/api/v1/webhooks/attempts?delivery_id=${delivery.id}`;
@@ -47,7 +47,7 @@ test("an event that no endpoint wants says so", async () => {
   assert.equal(chain.at(-1)?.reason, "no endpoint subscribed", JSON.stringify([json, chain]));
 });
 
-test("an image, a key and the request that made it lead to who did it", async () => {
+test("an image, a key or the request that made it leads to who did it", async () => {
   const owner = scene.person();
   const made = await scene.send(owner, "POST", "/api/account/api-keys/", { name: "deploy", scopes: ["account:read"] });
   const { id } = made.json;
@@ -82,7 +82,7 @@ test("an image, a key and the request that made it lead to who did it", async ()
   );
 });
 
-test("a refused webhook says why, and leads to what a partner's accepted one became", async () => {
+test("a refused webhook says why, an accepted one what became of it", async () => {
   const owner = scene.person();
   const source = await scene.newSource(owner);
   assert.equal((await scene.post(source, '{"a":1}', "another secret")).status >= 400, true);
@@ -97,7 +97,7 @@ test("a refused webhook says why, and leads to what a partner's accepted one bec
   assert.match((await scene.why(owner, received.id))[0]?.what ?? "", /of type push was accepted/);
 });
 
-test("nothing of another account exists, and neither do rubbish and unknown ids", async () => {
+test("nothing of another account exists, nor do rubbish or unknown ids", async () => {
   const [owner, stranger] = [scene.person(), scene.person()];
   const { endpoint, delivery } = await scene.delivered(owner, 200);
   const made = await scene.send(owner, "POST", "/api/account/api-keys/", { name: "mine", scopes: ["account:read"] });

@@ -51,7 +51,7 @@ test("the documents of events and of the graph are served", async () => {
   assert.doesNotMatch(schema, /join__/, "how the graph is composed is nobody's business");
 });
 
-test("the page of all routes shows each of them, and reads the account with a key", async () => {
+test("the page of all routes shows each of them, ready to call with a key", async () => {
   await using stack = new AsyncDisposableStack();
   const browser = await openBrowser();
   stack.defer(() => browser.close());

@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => opened.disposeAsync());
 
-test("every service is rolled under traffic: no request fails, and every change has one event", async (t) => {
+test("rolling every service under traffic fails no request, with one event for every change", async (t) => {
   const traffic = await startTraffic(system.edge.url, system.administratorKey, perSecond);
   t.after(() => traffic.end());
   for (const instance of inOrder(system)) {

@@ -135,7 +135,7 @@ test("rubbish in a path is refused by every route", async () => {
   );
 });
 
-test("every list takes limit and cursor, and its pages together are the list", async () => {
+test("the pages of every list together are the list, by limit and cursor", async () => {
   const send = createClient(system.baseUrl, system.apiKey);
   const lists = routes.filter(({ listParameters }) => listParameters !== null);
   assert.ok(lists.length > 10, "the documents say which routes are lists");
@@ -175,7 +175,7 @@ function expectList(json: { readonly items: readonly Listed[] }): readonly Liste
   return json.items;
 }
 
-test("every route tells its methods, passes over parameters of Accept, and names a credential in its query", async () => {
+test("every route tells its methods, ignores parameters of Accept and names a credential in its query", async () => {
   const anonymous = createClient(system.baseUrl);
   const send = createClient(system.baseUrl, system.apiKey);
   for (const { path, methods } of routes) {
@@ -208,7 +208,7 @@ test("a method that a route does not have is refused with the ones it has", asyn
   }
 });
 
-test("rubbish in any argument of the graph is refused by name, as a variable and as a literal", async () => {
+test("rubbish in any argument of the graph is refused by name, as a variable or as a literal", async () => {
   const send = createClient(system.baseUrl, system.apiKey);
   const rest = await rubbishOperations(send);
   assert.ok(rest.length > 300, `${rest.length} operations`);

@@ -29,7 +29,7 @@ interface Sealed {
   readonly signedUrl: string;
 }
 
-test("a sealing key is retired: every service seals anew with the next one, and nothing needs the former any more", async () => {
+test("a sealing key is retired once every service has sealed anew with the next one", async () => {
   await using opened = new AsyncDisposableStack();
   let system: EmbeddedSystem = await startEmbeddedSystem({ properties: propertiesWith(former) });
   opened.defer(() => removeData(system));

@@ -12,7 +12,7 @@ test("the commands of a page come in order, with the output shown right after th
   assert.deepEqual(rest, []);
 });
 
-test("output that belongs to no command, and code, are not taken for commands", () => {
+test("code or output that belongs to no command is not taken for a command", () => {
   const markdown = page(
     "~~~sh",
     "one",
@@ -55,7 +55,7 @@ test("a block that does not say what it is fails with its place, rather than nev
   assert.throws(() => commandsOf("a.md", page("~~~", "curl", "~~~")), /a\.md:2: a fence says what it is/);
 });
 
-test("shown output matches whatever ids, times and left-out parts are", () => {
+test("shown output matches whatever ids, times or left-out parts are", () => {
   const shown = '{"id":"key_5JFkZzz5fphfxAEJlAYMMO","at":"2026-11-21T15:28:43.449Z",…,"n":(1)}\n204';
   const printed = '{"id":"key_1hX1JhNl0sgWq4U5G310x5","at":"2027-01-01T00:00:00.000Z","more":[],"n":(1)}\n\n204\n';
   assert.equal(missingIn(printed, shown), null);

@@ -141,7 +141,7 @@ const ofCallers = [
   ...["follow-the-stream", "roll-out-a-flag", "change-a-property", "back-up-and-restore"],
 ];
 
-test("the tour of the README, and what is done with the product that it started", async () => {
+test("the tour of the README, then what is done with the product that it started", async () => {
   await using stack = new AsyncDisposableStack();
   const reader = await newReader(stack);
   const { terminal } = reader;
@@ -151,7 +151,7 @@ test("the tour of the README, and what is done with the product that it started"
   for (const page of ofCallers) await follow(`docs/how-to/${page}.md`, reader);
 });
 
-test("an identity provider is connected, and an account of it is suspended", async () => {
+test("an identity provider is connected, then an account of it suspended", async () => {
   await using stack = new AsyncDisposableStack();
   const issuer = await createOidcIssuer();
   stack.defer(() => issuer.close());
@@ -163,7 +163,7 @@ test("an identity provider is connected, and an account of it is suspended", asy
   await follow("docs/how-to/suspend-an-account.md", reader);
 });
 
-test("a field, a route, an event, a property and a service: the tools do what the pages say", async () => {
+test("a field, a route, an event, a property or a service: the tools do what the pages say", async () => {
   await using stack = new AsyncDisposableStack();
   const reader = await newReader(stack);
   for (const what of ["field", "graph-field", "route", "event", "property", "service"]) {
@@ -182,7 +182,7 @@ test("who runs the product follows the pages for it", async () => {
   for (const page of ["deploy", "watch", "release", "upgrade"]) await follow(`docs/how-to/${page}.md`, reader);
 });
 
-test("every page for readers is followed, and every script that one names is there", async () => {
+test("every page for readers is followed, down to every script that one names", async () => {
   const followed = await readFile(import.meta.filename, "utf8");
   const all = await readdir(join(repositoryFolder, "docs/how-to"));
   const pages = all.filter((page) => page !== "README.md");

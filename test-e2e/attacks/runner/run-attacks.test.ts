@@ -25,7 +25,7 @@ const system = (toStrangers: Answer | Error, toOwners: Answer = welcome) => ({
     }),
 });
 
-test("an attack that is refused, and whose control succeeds, is counted and not reported", async () => {
+test("an attack that is refused is counted, not reported, if its control succeeds", async () => {
   const report = await runAttacks("group", [system(refusal).row()], 2);
   assert.deepEqual([report.tried, report.succeeded, report.unproven], [1, [], []]);
 });
@@ -45,7 +45,7 @@ test("an attack that is let in is reported with what happened and how to repeat 
   assert.equal(printTotal([report, report]), "all: 2 tried, 2 succeeded");
 });
 
-test("a fault, another refusal and no answer at all are no refusals", async () => {
+test("a fault, another refusal or no answer at all is no refusal", async () => {
   const others = [
     plantedAnswer(500),
     plantedAnswer(404, { error: { code: "not_found" } }),
@@ -61,7 +61,7 @@ test("a row that everybody is refused, its owner too, proves nothing", async () 
   assert.match(report.unproven.join(), /1 rows prove nothing, as "the owner reads" fails: 404/);
 });
 
-test("a row whose judge would not see a success is reported, and so is a control's", async () => {
+test("a row or a control whose judge would not see a success is reported", async () => {
   const blind = { ...system(refusal).row(), isBlind: () => true };
   assert.match((await runAttacks("group", [blind], 2)).unproven.join(), /"a stranger reads" would not see a success/);
   const never = control<number>({ what: "never judged", attempt: async () => 1, judge: () => null, planted: [0] });

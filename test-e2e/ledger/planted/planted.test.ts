@@ -308,7 +308,7 @@ const planted: readonly (readonly [what: string, invariant: string, plant: Plant
   ["an event comes back after newer ones", "steps-back", withLog((log) => [...log, find(log, "image.created")])],
 ];
 
-test("a good history, with a fault, a repeated page, a lost answer and a refusal, breaks nothing", () => {
+test("a good history with faults, repetitions, lost answers or refusals breaks nothing", () => {
   assert.deepEqual(judge(goodEvidence), []);
   assert.ok(goodEvidence.received.some(({ endpoint }) => endpoint === main));
 });
@@ -347,7 +347,7 @@ test("every invariant has a planted fault that it catches", () => {
   );
 });
 
-test("the architecture says what holds in the names of the invariants, and names no other", async () => {
+test("the architecture says what holds by exactly the names of the invariants", async () => {
   const page = await readFile(new URL("../../../docs/architecture.md", import.meta.url), "utf8");
   const [, section = ""] = /## What holds\n(.*?)What is \*\*not\*\* promised/s.exec(page) ?? [];
   const named = [...section.matchAll(/`([a-z]+(?:-[a-z0-9]+)+)`/g)].map(([, name]) => name);
