@@ -1,6 +1,6 @@
 import { type Edges, joinEdges } from "@signalbox/service";
-import { type DeletionApi, deletionApi } from "./deletions/deletions.ts";
 import { type DirectUploadApi, directUploadApi } from "./direct-uploads/direct-upload-api.ts";
+import { type DeletionApi, deletionApi } from "./images/deletions.ts";
 import { type ImageApi, imageApi } from "./images/image-api.ts";
 import { type ContentRoutes, contentRoutes } from "./renditions/content-routes.ts";
 import { type SigningApi, signingApi } from "./signing/signing-api.ts";

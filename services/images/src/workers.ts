@@ -1,8 +1,8 @@
 import { minutes, seconds } from "@signalbox/core";
 import type { Runner, WakeUp } from "@signalbox/runtime";
 import type { Blobs } from "./blobs/blobs.ts";
-import type { Deletions } from "./deletions/deletions.ts";
 import type { DirectUploads } from "./direct-uploads/direct-uploads.ts";
+import type { Deletions } from "./images/deletions.ts";
 import type { Variants } from "./renditions/variants.ts";
 import type { ImageStatistics } from "./statistics/image-statistics.ts";
 

@@ -5,7 +5,7 @@ import { newId } from "@signalbox/core";
 import { inTransaction } from "@signalbox/storage";
 import { eventually, readFixture, type TestPerson, testPerson } from "@signalbox/testing";
 import { createBlobs } from "../src/blobs/blobs.ts";
-import { createDeletions } from "../src/deletions/deletions.ts";
+import { createDeletions } from "../src/images/deletions.ts";
 import { type Harness, startImages } from "./harness.ts";
 import { imageRecord, openInside } from "./inside.ts";
 

@@ -9,7 +9,7 @@ import {
   readFixture,
   testPerson,
 } from "@signalbox/testing";
-import { createRenditionStore } from "../src/renditions/rendition-store.ts";
+import { createRenditionStore } from "../src/blobs/rendition-store.ts";
 import { startImages } from "./harness.ts";
 import { openInside } from "./inside.ts";
 

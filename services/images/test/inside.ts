@@ -5,11 +5,11 @@ import { libraryMigrations } from "@signalbox/service";
 import { inTransaction, migrate, openObjectFiles, openObjectStore, openPool } from "@signalbox/storage";
 import { testContext, testDatabase } from "@signalbox/testing";
 import { createBlobStore } from "../src/blobs/blob-store.ts";
-import { createDeletionStore } from "../src/deletions/deletion-store.ts";
+import { createRenditionStore } from "../src/blobs/rendition-store.ts";
+import { createDeletionStore } from "../src/images/deletion-store.ts";
 import { type Image, newImage, type Original } from "../src/images/image.ts";
 import { NewImageFields } from "../src/images/image-fields.ts";
 import { createImageStore } from "../src/images/image-store.ts";
-import { createRenditionStore } from "../src/renditions/rendition-store.ts";
 import { prismaDirectory } from "./harness.ts";
 
 export type Inside = Awaited<ReturnType<typeof openInside>>;

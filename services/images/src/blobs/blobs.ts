@@ -1,8 +1,8 @@
 import type { Clock } from "@signalbox/core";
 import { inTransaction, type ObjectFiles, type ObjectStore, type Pool, type Tx } from "@signalbox/storage";
-import type { RenditionStore } from "../renditions/rendition-store.ts";
 import { type OriginalId, originalKey, renditionPrefix } from "./blob-keys.ts";
 import type { Blob, BlobStore } from "./blob-store.ts";
+import type { RenditionStore } from "./rendition-store.ts";
 
 interface Dependencies {
   readonly pool: Pool;

@@ -1,5 +1,5 @@
 import { eventsAbout, hasPrefix, stepsOf, type WhyFinder } from "@signalbox/service";
-import type { DeletionStore } from "../deletions/deletion-store.ts";
+import type { DeletionStore } from "./deletion-store.ts";
 import type { Image } from "./image.ts";
 import type { ImageStore } from "./image-store.ts";
 

@@ -2,6 +2,7 @@ import type { ImageLimits, ImagePool } from "@signalbox/imaging";
 import type { ServiceContext } from "@signalbox/runtime";
 import type { OpenedService } from "@signalbox/service";
 import type { ObjectFiles, ObjectStore } from "@signalbox/storage";
+import type { RenditionStore } from "../blobs/rendition-store.ts";
 import type { ImageStore } from "../images/image-store.ts";
 import type { Properties } from "../properties.ts";
 import type { SignedUrls } from "../signing/signed-urls.ts";
@@ -12,7 +13,6 @@ import { RenderBudget } from "./render-budget.ts";
 import type { TermsOf } from "./render-terms.ts";
 import { Renderer } from "./renderer.ts";
 import { RenditionMaker } from "./rendition-maker.ts";
-import type { RenditionStore } from "./rendition-store.ts";
 import { createRenditions } from "./renditions.ts";
 import { createStoredRenditions } from "./stored-renditions.ts";
 

@@ -12,8 +12,8 @@ import type { ObjectFiles } from "@signalbox/storage";
 import type { Tracer } from "@signalbox/telemetry";
 import { LRUCache } from "lru-cache";
 import { originalKey } from "../blobs/blob-keys.ts";
+import type { RenditionStore } from "../blobs/rendition-store.ts";
 import { factsOf, type Image } from "../images/image.ts";
-import type { RenditionStore } from "./rendition-store.ts";
 import type { Wanted } from "./stored-renditions.ts";
 
 /**

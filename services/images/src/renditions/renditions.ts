@@ -4,11 +4,11 @@ import type { Rendition } from "@signalbox/imaging";
 import { inTransaction, type Pool } from "@signalbox/storage";
 import { LRUCache } from "lru-cache";
 import { keyOf } from "../blobs/blob-keys.ts";
+import type { RenditionStore } from "../blobs/rendition-store.ts";
 import type { Image } from "../images/image.ts";
 import { singleRenderRequested } from "../images/render-job.ts";
 import { chooseRendition, type RenditionChoice } from "./choose-rendition.ts";
 import type { ContentQuery } from "./content-query.ts";
-import type { RenditionStore } from "./rendition-store.ts";
 
 interface Dependencies {
   readonly pool: Pool;

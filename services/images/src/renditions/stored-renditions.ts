@@ -6,9 +6,9 @@ import type { ObjectFiles, ObjectStore, Pool } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import { LRUCache } from "lru-cache";
 import { renditionPrefix } from "../blobs/blob-keys.ts";
+import type { OnDemandRendition, RenditionStore } from "../blobs/rendition-store.ts";
 import type { Image } from "../images/image.ts";
 import type { BytePart } from "./content-headers.ts";
-import type { OnDemandRendition, RenditionStore } from "./rendition-store.ts";
 
 export type RenditionContent =
   | { readonly kind: "bytes"; readonly bytes: Buffer }

@@ -1,11 +1,11 @@
 import { type Clock, newId } from "@signalbox/core";
 import type { Outbox, ReceivedEvent } from "@signalbox/events";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
-import type { Deletions } from "../deletions/deletions.ts";
+import type { RenditionStore } from "../blobs/rendition-store.ts";
+import type { Deletions } from "../images/deletions.ts";
 import type { Image, ImageEvents } from "../images/image.ts";
 import type { ImageStore } from "../images/image-store.ts";
 import { renderRequested } from "../images/render-job.ts";
-import type { RenditionStore } from "./rendition-store.ts";
 
 interface Dependencies {
   readonly pool: Pool;

@@ -5,8 +5,8 @@ import { ok } from "@signalbox/http";
 import { audited, type Edges, edgesOf, record, systemActor } from "@signalbox/service";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { Blobs } from "../blobs/blobs.ts";
-import type { Image } from "../images/image.ts";
 import type { Deletion, DeletionStore } from "./deletion-store.ts";
+import type { Image } from "./image.ts";
 
 interface Dependencies {
   readonly pool: Pool;

@@ -1,8 +1,8 @@
 import type { RenditionResult } from "@signalbox/contracts";
 import { minutes } from "@signalbox/core";
 import { freshBatch, type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
-import type { OriginalId } from "../blobs/blob-keys.ts";
 import { renderedEntry } from "../statistics/image-statistics.ts";
+import type { OriginalId } from "./blob-keys.ts";
 
 /** A key that crashed two processes is not tried again for an hour. */
 const attemptsMax = 2;
