@@ -1,30 +1,22 @@
 import { type Edges, joinEdges } from "@signalbox/service";
-import { type DirectUploadApi, directUploadApi } from "./direct-uploads/direct-upload-api.ts";
-import { type DeletionApi, deletionApi } from "./images/deletions.ts";
-import { type ImageApi, imageApi } from "./images/image-api.ts";
-import { type ContentRoutes, contentRoutes } from "./renditions/content-routes.ts";
-import { type SigningApi, signingApi } from "./signing/signing-api.ts";
-import { type StatisticsApi, statisticsApi } from "./statistics/image-statistics.ts";
-import { type UploadApi, uploadApi } from "./uploads/upload-api.ts";
-
-interface Parts {
-  readonly upload: UploadApi;
-  readonly directUpload: DirectUploadApi;
-  readonly image: ImageApi & DeletionApi;
-  readonly content: ContentRoutes;
-  readonly signing: SigningApi;
-  readonly statistics: StatisticsApi;
-}
+import { directUploadApi } from "./direct-uploads/direct-upload-api.ts";
+import { deletionApi } from "./images/deletions.ts";
+import { imageApi } from "./images/image-api.ts";
+import type { ImagesService } from "./images-service.ts";
+import { contentRoutes } from "./renditions/content-routes.ts";
+import { signingApi } from "./signing/signing-api.ts";
+import { statisticsApi } from "./statistics/image-statistics.ts";
+import { uploadApi } from "./uploads/upload-api.ts";
 
 /** The routes of this service, and its fields of the graph. */
-export const serviceEdges = ({ upload, directUpload, image, content, signing, statistics }: Parts): Edges =>
+export const serviceEdges = (service: ImagesService): Edges =>
   joinEdges([
-    uploadApi(upload),
-    directUploadApi(directUpload),
+    uploadApi(service),
+    directUploadApi(service),
     // Before the paths of images, which would take `statistics` for an id.
-    statisticsApi(statistics),
-    imageApi(image),
-    { routes: contentRoutes(content) },
-    signingApi(signing),
-    deletionApi(image),
+    statisticsApi(service.imageStatistics, service.clock),
+    imageApi(service),
+    { routes: contentRoutes(service) },
+    signingApi(service),
+    deletionApi(service),
   ]);

@@ -9,7 +9,8 @@ import {
   readFixture,
   testPerson,
 } from "@signalbox/testing";
-import { createRenditionStore } from "../src/blobs/rendition-store.ts";
+import { touchBlob } from "../src/blobs/blob-store.ts";
+import { beginAttempt, endAttempt, isRenditionRefused, saveRendition } from "../src/blobs/rendition-store.ts";
 import { startImages } from "./harness.ts";
 import { openInside } from "./inside.ts";
 
@@ -19,7 +20,7 @@ const startMs = 500;
 /** Lists this process's image decoders that have been busy for half a second, without starting ones. */
 const busyDecoders = () => childProcesses("image-process", { busyMs: startMs });
 
-test("a small file that takes too much memory to decode is 422 with the reason, and nothing else suffers", async () => {
+test("a small file that takes too much memory to decode is 422 with the reason", async () => {
   const who = testPerson();
   const roomy = await startImages({ "images.render.avif-pixels": 100_000_000 });
   const pixel = await readFixture("one-pixel.png");
@@ -40,7 +41,7 @@ test("a small file that takes too much memory to decode is 422 with the reason, 
   }
 });
 
-test("a rendition that crashes its process is 503, one that crashed two is 422, and others still work", async () => {
+test("a rendition that crashes its process is 503, or 422 once it crashed two", async () => {
   const who = testPerson();
   const images = await startImages({ "images.render.avif-pixels": 100_000_000, "images.render.memory": 0 });
   try {
@@ -68,7 +69,7 @@ test("a rendition that crashes its process is 503, one that crashed two is 422, 
   }
 });
 
-test("a rendition that is too slow for its request is 503 in time, and the next request leaves it to the worker", async () => {
+test("a rendition that is too slow for its request is 503 in time, then left to the worker", async () => {
   const who = testPerson();
   const images = await startImages({ "images.render.avif-pixels": 100_000_000, "limits.requestTimeoutSeconds": 8 });
   try {
@@ -98,25 +99,24 @@ test("a rendition that is too slow for its request is 503 in time, and the next 
   }
 });
 
-test("an attempt is recorded before it starts, so a crash counts, and is forgotten after an hour", async () => {
+test("an attempt is recorded before it starts, so a crash counts for an hour", async () => {
   const inside = await openInside();
   try {
     const clock = createManualClock();
-    const { pool, blobStore } = inside;
-    const renditions = createRenditionStore(pool);
+    const { pool } = inside;
     const of = { accountId: "acc_1", sha256: "a".repeat(64) };
-    await blobStore.touch({ ...of, sizeBytes: 1, mimeType: "image/png" }, clock.now());
-    const begin = (key: string) => renditions.beginAttempt(key, of, clock.now());
+    await touchBlob(pool, { ...of, sizeBytes: 1, mimeType: "image/png" }, clock.now());
+    const begin = (key: string) => beginAttempt(pool, key, of, clock.now());
     assert.deepEqual([await begin("k1"), await begin("k1"), await begin("k1")], [1, 2, null]);
-    assert.equal(await renditions.isRefused("k1", clock.now()), true);
+    assert.equal(await isRenditionRefused(pool, "k1", clock.now()), true);
     assert.equal(await begin("k2"), 1, "another key is not to blame");
-    await renditions.endAttempt("k2");
+    await endAttempt(pool, "k2");
     assert.equal(await begin("k2"), 1, "an ended attempt does not count");
     clock.advance(hours(1) + minutes(1));
-    assert.equal(await renditions.isRefused("k1", clock.now()), false);
+    assert.equal(await isRenditionRefused(pool, "k1", clock.now()), false);
     assert.equal(await begin("k1"), 1);
     const stored = { name: null, key: "k1", mime_type: "image/png", width: 1, height: 1, size_bytes: 1 };
-    await renditions.save(pool, of, stored, clock.now());
+    await saveRendition(pool, of, stored, clock.now());
     assert.equal(await begin("k1"), 1, "a success resets the count");
   } finally {
     await inside.close();

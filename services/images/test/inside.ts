@@ -4,40 +4,54 @@ import { join } from "node:path";
 import { libraryMigrations } from "@signalbox/service";
 import { inTransaction, migrate, openObjectFiles, openObjectStore, openPool } from "@signalbox/storage";
 import { testContext, testDatabase } from "@signalbox/testing";
-import { createBlobStore } from "../src/blobs/blob-store.ts";
-import { createRenditionStore } from "../src/blobs/rendition-store.ts";
-import { createDeletionStore } from "../src/images/deletion-store.ts";
 import { type Image, newImage, type Original } from "../src/images/image.ts";
 import { NewImageFields } from "../src/images/image-fields.ts";
-import { createImageStore } from "../src/images/image-store.ts";
+import { ImageStore } from "../src/images/image-store.ts";
+import type { ImagesService } from "../src/images-service.ts";
+import { properties } from "../src/properties.ts";
 import { prismaDirectory } from "./harness.ts";
+
+type Parts = { readonly [Name in keyof ImagesService]?: Partial<ImagesService[Name]> };
+
+/** Builds the service's context of these parts. A test that uses another part fails with its name. */
+export function serviceWith(parts: Parts): ImagesService {
+  return new Proxy(parts, {
+    get(given, name) {
+      if (name in given) return Reflect.get(given, name);
+      throw new Error(`the test gives no ${String(name)}`);
+    },
+  }) as ImagesService;
+}
+
+/** Properties without a default that no store reads. */
+const unused = {
+  "internal.token": "token".repeat(8),
+  "account.internal-url": "http://127.0.0.1",
+  "secrets.keys": `test:${Buffer.alloc(32, 7).toString("base64")}`,
+};
 
 export type Inside = Awaited<ReturnType<typeof openInside>>;
 
-/**
- * Opens the stores of the service on a database and a blob folder of their own, without the service. A first render job
- * counts as lost after `lostAfterMs`.
- */
-export async function openInside(lostAfterMs = 0) {
+/** Opens the stores of the service on a database and a blob folder of their own, without the service. */
+export async function openInside() {
   const [database, folder] = await Promise.all([testDatabase(), mkdtemp(join(tmpdir(), "signalbox-images-inside-"))]);
-  const context = testContext("images", {});
-  const { log, metrics, runner } = context;
   const { url } = database;
+  const context = testContext("images", properties, {
+    ...unused,
+    "database.url": url,
+    "events.url": url,
+    "blobs.url": `file:${folder}`,
+  });
+  const { configuration, log, metrics, runner } = context;
   await migrate({ url, service: "images", prismaDirectory, libraryMigrations, log, waitMs: 0 });
   const pool = openPool({ url, max: 4, applicationName: "images-inside", log, metrics, runner });
-  const imageStore = createImageStore({
-    pool,
-    lostAfterMs: () => lostAfterMs,
-  });
-  const blobStore = createBlobStore(pool);
+  const imageStore = new ImageStore(pool, configuration);
   const objects = await openObjectStore({ url: `file:${folder}`, accessKey: null, secretKey: null, runner, log });
   return {
     context,
+    configuration,
     pool,
     imageStore,
-    blobStore,
-    renditionStore: createRenditionStore(pool),
-    deletionStore: createDeletionStore(pool),
     objects,
     objectFiles: await openObjectFiles({ objects, directory: null, cacheMax: 0, runner }),
     async insert(records: readonly Image[]): Promise<void> {

@@ -4,23 +4,18 @@ import { after, before, test } from "node:test";
 import { createSubgraph } from "@signalbox/graphql";
 import type { Pool } from "@signalbox/storage";
 import { createSubgraphClient, type ServedListener, serveListener, testPerson } from "@signalbox/testing";
-import { versionOf, viewImage } from "../src/images/image.ts";
+import { touchBlob } from "../src/blobs/blob-store.ts";
+import { versionOf } from "../src/images/image.ts";
 import { imageApi } from "../src/images/image-api.ts";
-import type { Images } from "../src/images/images.ts";
-import { type Inside, imageRecord, openInside } from "./inside.ts";
+import { type Inside, imageRecord, openInside, serviceWith } from "./inside.ts";
 
 let inside: Inside;
 let served: ServedListener;
 before(async () => {
   inside = await openInside();
-  const { context, pool, imageStore } = inside;
-  const { resolvers } = imageApi({
-    images: {} as Images,
-    imageStore,
-    view: (image) => viewImage(image, "https://images.test"),
-    pageLimits: { maxPageSize: () => 100, pageSize: () => 20 },
-    acceptedTypes: () => [],
-  });
+  const { context, configuration, pool, imageStore } = inside;
+  const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
+  const { resolvers } = imageApi(serviceWith({ configuration, imageStore, pageLimits }));
   const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
   const subgraph = createSubgraph({ typeDefs, resolvers, log: context.log, clock: context.clock, pool });
   served = await serveListener(subgraph);
@@ -31,12 +26,13 @@ after(async () => {
 });
 
 const sha256 = "d".repeat(64);
-const urlOf = (id: string) => `https://images.test/images/${id}/content?v=${versionOf({ sha256, focalPoint: null })}`;
+const urlOf = (id: string) =>
+  `${inside.configuration.get("http.base-url")}/images/${id}/content?v=${versionOf({ sha256, focalPoint: null })}`;
 
-test("a hundred images of a query are one statement, and those of other accounts are missing", async () => {
-  const { pool, blobStore } = inside;
+test("a hundred images of a query are one statement, which leaves out those of other accounts", async () => {
+  const { pool } = inside;
   const [owner, other] = [testPerson(), testPerson()];
-  await blobStore.touch({ accountId: owner.accountId, sha256, sizeBytes: 1, mimeType: "image/png" }, new Date());
+  await touchBlob(pool, { accountId: owner.accountId, sha256, sizeBytes: 1, mimeType: "image/png" }, new Date());
   const ids = Array.from({ length: 100 }, (_, at) => `img_${String(at).padStart(3, "0")}`);
   const own = ids.slice(0, 98).map((id) => imageRecord({ id, sha256, accountId: owner.accountId }));
   await inside.insert([...own, imageRecord({ id: "img_098", sha256, accountId: other.accountId })]);

@@ -1,27 +1,15 @@
-import type { Clock } from "@signalbox/core";
+import type { Caller } from "@signalbox/auth";
 import type { Flow } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { Image, Original } from "../images/image.ts";
 import type { NewImageFields } from "../images/image-fields.ts";
-import type { ImageStore } from "../images/image-store.ts";
-import type { AccountFull, Images } from "../images/images.ts";
-import { type Originals, type RefusedFile, refusedFile, type Waiting } from "../uploads/originals.ts";
-import type { StagedFile, StagingArea } from "../uploads/staging-area.ts";
+import { type AccountFull, createImage } from "../images/images.ts";
+import type { ImagesService } from "../images-service.ts";
+import { type RefusedFile, refusedFile, storeOriginal, type Waiting } from "../uploads/originals.ts";
+import type { StagedFile } from "../uploads/staging-area.ts";
 import { type DirectUpload, statusOf } from "./direct-upload.ts";
-import type { DirectUploadStore } from "./direct-upload-store.ts";
-import type { DirectUploads, Ended } from "./direct-uploads.ts";
-import type { UploadTarget } from "./upload-target.ts";
-
-interface Dependencies {
-  readonly directUploads: Pick<DirectUploads, "isOffered" | "complete">;
-  readonly directUploadStore: Pick<DirectUploadStore, "findOwn" | "lockOwn">;
-  readonly uploadTarget: Pick<UploadTarget, "read">;
-  readonly staging: Pick<StagingArea, "stage">;
-  readonly originals: Originals;
-  readonly images: Pick<Images, "create">;
-  readonly imageStore: Pick<ImageStore, "lockOwn">;
-  readonly clock: Clock;
-}
+import { findOwnDirectUpload, lockOwnDirectUpload } from "./direct-upload-store.ts";
+import { areDirectUploadsOffered, type Ended, endDirectUpload } from "./direct-uploads.ts";
 
 type Completed =
   | { readonly outcome: "completed"; readonly image: Image; readonly isNew: boolean }
@@ -37,20 +25,22 @@ type Judged =
   | Ended
   | RefusedFile;
 
-export type CompleteUpload = (flow: Flow, uploadId: string, fields: NewImageFields) => Promise<Completed>;
-
 /**
- * Creates the function that makes an image of an upload. Like every upload it stores the bytes before the record: a
- * crash between the two leaves the upload open.
+ * Creates the image of an upload. Like every upload it stores the bytes before the record: a crash between the two
+ * leaves the upload open.
  * @throws AppError `unavailable` when the store is away.
  */
-export function createCompleteUpload(dependencies: Dependencies): CompleteUpload {
-  return async (flow, uploadId, fields) => {
-    if (!dependencies.directUploads.isOffered()) return { outcome: "switched-off" };
-    const judged = await judge(dependencies, flow, uploadId);
-    if (judged.outcome !== "judged") return judged;
-    return flow.inTransaction((tx) => record(dependencies, tx, flow, { uploadId, original: judged.original, fields }));
-  };
+export async function completeUpload(
+  service: ImagesService,
+  flow: Flow,
+  uploadId: string,
+  fields: NewImageFields,
+): Promise<Completed> {
+  if (!areDirectUploadsOffered(service)) return { outcome: "switched-off" };
+  const judged = await judge(service, flow, uploadId);
+  if (judged.outcome !== "judged") return judged;
+  const completion = { uploadId, original: judged.original, fields };
+  return flow.inTransaction((tx) => record(service, tx, flow.caller, completion));
 }
 
 interface Completion {
@@ -62,29 +52,29 @@ interface Completion {
 
 /** Creates the image of judged bytes. Of concurrent completions the first one creates the image, and all return it. */
 async function record(
-  { directUploads, directUploadStore, images, imageStore }: Dependencies,
+  service: ImagesService,
   tx: Tx,
-  { caller }: Waiting,
+  caller: Caller,
   { uploadId, original, fields }: Completion,
 ): Promise<Completed> {
-  const upload = await directUploadStore.lockOwn(tx, caller.accountId, uploadId);
+  const upload = await lockOwnDirectUpload(tx, caller.accountId, uploadId);
   if (!upload) return { outcome: "missing" };
   if (upload.imageId !== null) {
-    const image = await imageStore.lockOwn(tx, caller.accountId, upload.imageId);
+    const image = await service.imageStore.lockOwn(tx, caller.accountId, upload.imageId);
     return image ? { outcome: "completed", image, isNew: false } : { outcome: "image-deleted" };
   }
   if (upload.state !== "open" || !original) return { outcome: "ended", status: upload.state };
-  const created = await images.create(tx, caller, original, fields);
+  const created = await createImage(service, tx, caller, original, fields);
   if (created.outcome !== "created") return created;
   const { image } = created;
-  await directUploads.complete(tx, upload, image.id);
+  await endDirectUpload(service, tx, upload, image.id);
   return { outcome: "completed", image, isNew: true };
 }
 
 /** Judges a copy of the bytes: a client with the URL may still be sending other ones. */
-async function judge(dependencies: Dependencies, waiting: Waiting, uploadId: string): Promise<Judged> {
-  const { directUploadStore, uploadTarget, staging, clock } = dependencies;
-  const upload = await directUploadStore.findOwn(waiting.caller.accountId, uploadId);
+async function judge(service: ImagesService, waiting: Waiting, uploadId: string): Promise<Judged> {
+  const { pool, uploadTarget, staging, clock } = service;
+  const upload = await findOwnDirectUpload(pool, waiting.caller.accountId, uploadId);
   if (!upload) return { outcome: "missing" };
   if (upload.imageId !== null) return { outcome: "judged", original: null };
   const status = statusOf(upload, clock.now());
@@ -93,7 +83,7 @@ async function judge(dependencies: Dependencies, waiting: Waiting, uploadId: str
   if (!content) return incomplete(upload, 0);
   const file = await staging.stage(content);
   try {
-    return await judgeFile(dependencies, waiting, upload, file);
+    return await judgeFile(service, waiting, upload, file);
   } finally {
     await file.discard();
   }
@@ -101,7 +91,7 @@ async function judge(dependencies: Dependencies, waiting: Waiting, uploadId: str
 
 /** Holds a file to its announcement, and then to the rules of every other upload. */
 async function judgeFile(
-  { originals }: Dependencies,
+  service: ImagesService,
   waiting: Waiting,
   upload: DirectUpload,
   file: StagedFile,
@@ -111,16 +101,13 @@ async function judgeFile(
     const message = "The hash of the bytes differs from the announced one.";
     return refusedFile({ code: "invalid_request", message, details: [{ field: "sha256", code: "invalid", message }] });
   }
-  const stored = await originals.store(waiting, { file, filename: upload.filename });
+  const stored = await storeOriginal(service, waiting, { file, filename: upload.filename });
   if (stored.outcome !== "stored") return stored;
   const { mimeType } = stored.original.facts;
   if (mimeType === upload.mimeType) return { outcome: "judged", original: stored.original };
   const message = `The bytes are ${mimeType}, but ${upload.mimeType} was announced.`;
-  return refusedFile({
-    code: "validation_error",
-    message,
-    details: [{ field: "mime_type", code: "invalid", message }],
-  });
+  const details = [{ field: "mime_type", code: "invalid", message } as const];
+  return refusedFile({ code: "validation_error", message, details });
 }
 
 const incomplete = ({ sizeBytes }: DirectUpload, received: number): RefusedFile =>

@@ -1,13 +1,14 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Principal } from "@signalbox/auth";
 import { ImageResource } from "@signalbox/contracts";
-import { AppError, type Clock, type Refusal } from "@signalbox/core";
+import { AppError, type Refusal } from "@signalbox/core";
 import { created, type HttpResponse, noContent, ok, type RouteInput, refusedWith } from "@signalbox/http";
 import { type Edges, edgesOf, operation, record } from "@signalbox/service";
-import { etagOfImage, type Image, type ViewImage } from "../images/image.ts";
+import { etagOfImage, type Image, viewImage } from "../images/image.ts";
+import type { ImagesService } from "../images-service.ts";
 import { createDigestCheck } from "../uploads/expect-digest.ts";
 import { accountFull } from "../uploads/upload-api.ts";
-import type { CompleteUpload } from "./complete-upload.ts";
+import { completeUpload } from "./complete-upload.ts";
 import {
   CompletionBody,
   type DirectUpload,
@@ -19,18 +20,16 @@ import {
   viewNewUpload,
   viewUpload,
 } from "./direct-upload.ts";
-import type { DirectUploadStore } from "./direct-upload-store.ts";
-import type { DirectUploads, LimitReached } from "./direct-uploads.ts";
+import { findOwnDirectUpload, lockOwnDirectUpload } from "./direct-upload-store.ts";
+import {
+  announceDirectUpload,
+  appendPiece,
+  areDirectUploadsOffered,
+  cancelDirectUpload,
+  type LimitReached,
+  readProgress,
+} from "./direct-uploads.ts";
 import { pieceType } from "./resumable-upload-target.ts";
-
-export interface DirectUploadApi {
-  readonly directUploads: DirectUploads;
-  readonly directUploadStore: Pick<DirectUploadStore, "findOwn" | "lockOwn">;
-  readonly completeUpload: CompleteUpload;
-  readonly view: ViewImage;
-  readonly clock: Clock;
-  readonly uploadBytesMax: () => number;
-}
 
 const base = "/images/uploads";
 const one = `${base}/:upload_id` as const;
@@ -47,8 +46,9 @@ const refusedEnded = ({ status }: { readonly status: string }): Refusal => ({
 });
 
 /** Direct uploads: announced and completed at both edges; their bytes are sent over REST alone. */
-export function directUploadApi(parts: DirectUploadApi): Edges {
-  const declared = Object.assign(announcements(parts), readsAndCancellation(parts), completion(parts));
+export function directUploadApi(service: ImagesService): Edges {
+  const { configuration } = service;
+  const declared = Object.assign(announcements(service), readsAndCancellation(service), completion(service));
   const edges = edgesOf(declared, { errors: "image", exampleIds: { upload_id: uploadExampleId } });
   edges.routes.patch(one, {
     operationId: "appendToImageUpload",
@@ -58,15 +58,20 @@ export function directUploadApi(parts: DirectUploadApi): Edges {
     auth,
     audit: { unaudited: "The announcement and the completion of the upload have entries." },
     body: {
-      unread: { maxBytes: parts.uploadBytesMax, mediaTypes: [pieceType], isFile: true, description: "The bytes." },
+      unread: {
+        maxBytes: () => configuration.get("limits.maxUploadBytes"),
+        mediaTypes: [pieceType],
+        isFile: true,
+        description: "The bytes.",
+      },
     },
     responses: { 204: "empty" },
-    handle: (input) => append(parts, input),
+    handle: (input) => append(service, input),
   });
   return edges;
 }
 
-function announcements({ directUploads }: DirectUploadApi) {
+function announcements(service: ImagesService) {
   return {
     createImageUpload: operation({
       summary: "Announce a file, to be sent straight to the store",
@@ -74,7 +79,7 @@ function announcements({ directUploads }: DirectUploadApi) {
       auth,
       audit: "image_upload.create",
       input: NewUploadBody,
-      create: (tx, { caller, input }) => directUploads.create(tx, caller, input),
+      create: (tx, { caller, input }) => announceDirectUpload(service, tx, caller, input),
       refusals: {
         "switched-off": switchedOff,
         refused: ({ refusal }) => refusal,
@@ -106,21 +111,21 @@ function noRoom({ limit, max }: LimitReached): Refusal {
   return { code: "conflict", message: `${most} Complete or cancel some.` };
 }
 
-function readsAndCancellation({ directUploads, directUploadStore, clock }: DirectUploadApi) {
+function readsAndCancellation(service: ImagesService) {
   return {
     imageUpload: record({
       summary: "Read what has arrived of an upload",
       description:
         "Where the file is sent to this service, `Upload-Offset` is the offset of the next piece; HEAD is enough for that.",
       auth,
-      find: ({ caller, params }) => directUploads.findOwn(caller.accountId, params.upload_id),
+      find: ({ caller, params }) => readProgress(service, caller.accountId, params.upload_id),
       missing,
       rest: {
         get: one,
         resource: UploadView,
         cache: "no-store",
         answer: ({ upload, received }) =>
-          ok(viewUpload(upload, received, clock.now()), { headers: progressOf(upload, received) }),
+          ok(viewUpload(upload, received, service.clock.now()), { headers: progressOf(upload, received) }),
       },
     }),
     cancelImageUpload: operation({
@@ -129,16 +134,17 @@ function readsAndCancellation({ directUploads, directUploadStore, clock }: Direc
       auth,
       audit: "image_upload.cancel",
       of: {
-        find: (tx, { caller, params }) => directUploadStore.lockOwn(tx, caller.accountId, params.upload_id),
+        find: (tx, { caller, params }) => lockOwnDirectUpload(tx, caller.accountId, params.upload_id),
         missing,
       },
-      change: (tx, upload, { caller }) => directUploads.cancel(tx, caller, upload),
+      change: (tx, upload, { caller }) => cancelDirectUpload(service, tx, caller, upload),
       rest: { delete: one, responses: { 204: "empty" }, idempotent: true },
     }),
   };
 }
 
-function completion({ completeUpload, view }: DirectUploadApi) {
+function completion(service: ImagesService) {
+  const baseUrl = service.configuration.get("http.base-url");
   return {
     completeImageUpload: operation({
       summary: "Create the image of an upload",
@@ -147,7 +153,7 @@ function completion({ completeUpload, view }: DirectUploadApi) {
       auth,
       audit: "image.create",
       input: CompletionBody,
-      act: ({ params, input, ...flow }) => completeUpload(flow, params.upload_id, input),
+      act: ({ params, input, ...flow }) => completeUpload(service, flow, params.upload_id, input),
       refusals: {
         "switched-off": switchedOff,
         missing: refusedMissing,
@@ -161,8 +167,8 @@ function completion({ completeUpload, view }: DirectUploadApi) {
         responses: { 200: ImageResource, 201: ImageResource },
         idempotent: true,
         answer({ image, isNew }) {
-          const etag = etagOfImage(image);
-          return isNew ? created(`/images/${image.id}`, view(image), { etag }) : ok(view(image), { etag });
+          const [view, etag] = [viewImage(image, baseUrl), etagOfImage(image)];
+          return isNew ? created(`/images/${image.id}`, view, { etag }) : ok(view, { etag });
         },
       },
       graph: { payload: { image: ({ image }: { readonly image: Image }) => image }, type: "ImagePayload", names },
@@ -171,16 +177,16 @@ function completion({ completeUpload, view }: DirectUploadApi) {
 }
 
 async function append(
-  { directUploads, directUploadStore }: DirectUploadApi,
+  service: ImagesService,
   { principal, params, request }: RouteInput<Principal, { readonly upload_id: string }>,
 ): Promise<HttpResponse> {
-  if (!directUploads.isOffered()) return refusedWith(switchedOff);
-  const upload = await directUploadStore.findOwn(principal.accountId, params.upload_id);
+  if (!areDirectUploadsOffered(service)) return refusedWith(switchedOff);
+  const upload = await findOwnDirectUpload(service.pool, principal.accountId, params.upload_id);
   if (!upload) return refusedWith(refusedMissing);
   const offset = offsetIn(request.headers);
   const digest = createDigestCheck(request, ["content-digest"]);
   const pieceBytes = Number(request.headers["content-length"] ?? 0);
-  const appended = await directUploads.append(upload, { offset, source: request, digest }, pieceBytes);
+  const appended = await appendPiece(service, upload, { offset, source: request, digest }, pieceBytes);
   switch (appended.outcome) {
     case "ended":
       return refusedWith(refusedEnded(appended));

@@ -31,28 +31,36 @@ export type Appended =
   /** The file has this many bytes: the piece has another offset, or a concurrent request was faster. */
   | { readonly outcome: "other-offset"; readonly received: number };
 
-type PresigningStore = ObjectStore & Required<Pick<ObjectStore, "presignPut">>;
+type PresigningStore = ObjectStore & { readonly presignPut: NonNullable<ObjectStore["presignPut"]> };
 
 /** Builds the key of an upload's bytes, apart from judged originals. */
 const keyOf = ({ accountId, id }: DirectUpload): string => `uploads/${accountId}/${id}`;
 
 /** Lets clients put whole files into the object store by URLs that are valid for one file each. */
-export function createPresignedTarget(objects: PresigningStore): UploadTarget {
-  return {
-    termsOf(upload, now) {
-      const { sizeBytes: size, mimeType: contentType, sha256, expiresAt } = upload;
-      const expiresInSeconds = Math.max(1, Math.floor((expiresAt.getTime() - now.getTime()) / 1000));
-      const put = objects.presignPut(keyOf(upload), {
-        size,
-        contentType,
-        now,
-        expiresInSeconds,
-        ...(sha256 !== null && { sha256 }),
-      });
-      return { method: "PUT", ...put };
-    },
-    receivedOf: async (upload) => (await objects.head(keyOf(upload)))?.size ?? 0,
-    read: async (upload) => (await objects.get(keyOf(upload)))?.stream ?? null,
-    remove: (upload) => objects.delete(keyOf(upload)),
-  };
+export class PresignedTarget implements UploadTarget {
+  readonly #objects: PresigningStore;
+
+  constructor(objects: PresigningStore) {
+    this.#objects = objects;
+  }
+
+  termsOf(upload: DirectUpload, now: Date): SendingTerms {
+    const { sizeBytes: size, mimeType: contentType, sha256, expiresAt } = upload;
+    const expiresInSeconds = Math.max(1, Math.floor((expiresAt.getTime() - now.getTime()) / 1000));
+    const file = { size, contentType, now, expiresInSeconds };
+    const put = this.#objects.presignPut(keyOf(upload), sha256 === null ? file : { ...file, sha256 });
+    return { method: "PUT", ...put };
+  }
+
+  async receivedOf(upload: DirectUpload): Promise<number> {
+    return (await this.#objects.head(keyOf(upload)))?.size ?? 0;
+  }
+
+  async read(upload: DirectUpload): Promise<Readable | null> {
+    return (await this.#objects.get(keyOf(upload)))?.stream ?? null;
+  }
+
+  remove(upload: DirectUpload): Promise<void> {
+    return this.#objects.delete(keyOf(upload));
+  }
 }

@@ -1,22 +1,12 @@
 import { examples, ImageResource, imageExample, imageStatuses, imageVisibilities } from "@signalbox/contracts";
-import type { PageLimits } from "@signalbox/graphql";
 import { type HttpResponse, ok, textParameter, timeParameter } from "@signalbox/http";
 import { type Edges, edgesOf, list, type OwnRow, operation, ownRows, record } from "@signalbox/service";
 import { z } from "zod";
-import { etagOfImage, failureOf, type Image, type ViewImage } from "./image.ts";
+import type { ImagesService } from "../images-service.ts";
+import { etagOfImage, failureOf, type Image, viewImage } from "./image.ts";
 import { ImagePatch, ImageReplacement } from "./image-fields.ts";
 import { type ImageFilter, imageSorts, positionOfImage } from "./image-list.ts";
-import type { ImageStore } from "./image-store.ts";
-import type { Images } from "./images.ts";
-
-export interface ImageApi {
-  readonly images: Images;
-  readonly imageStore: Pick<ImageStore, "list" | "findOwn" | "findOwnMany" | "lockOwn">;
-  readonly view: ViewImage;
-  readonly pageLimits: PageLimits;
-  /** The media types accepted at the moment. */
-  readonly acceptedTypes: () => readonly string[];
-}
+import { deleteImage, deleteImages, reprocessImage, updateImage } from "./images.ts";
 
 const base = "/images";
 const one = `${base}/:image_id` as const;
@@ -27,9 +17,9 @@ const missing = "There is no such image.";
 const names = { image_id: "id" } as const;
 
 /** The records of images, at both edges. */
-export function imageApi(parts: ImageApi): Edges {
-  const { view } = parts;
-  return edgesOf(Object.assign(reads(parts), writes(parts), removals(parts)), {
+export function imageApi(service: ImagesService): Edges {
+  const view = viewFrom(service);
+  return edgesOf(Object.assign(reads(service), writes(service), removals(service)), {
     errors: "image",
     exampleIds: { image_id: imageExample.id },
     fields: {
@@ -43,14 +33,21 @@ export function imageApi(parts: ImageApi): Edges {
   });
 }
 
-function reads({ imageStore, view, pageLimits, acceptedTypes }: ImageApi) {
+function viewFrom({ configuration }: ImagesService): (image: Image) => ImageResource {
+  const baseUrl = configuration.get("http.base-url");
+  return (image) => viewImage(image, baseUrl);
+}
+
+function reads(service: ImagesService) {
+  const { imageStore, pageLimits } = service;
+  const view = viewFrom(service);
   return {
     images: list({
       summary: "List images, newest first or in another order",
       description: "Filters narrow the list by text, tag, visibility, media type, state and time of creation.",
       auth: read,
       limits: pageLimits,
-      filter: imageFilter(acceptedTypes),
+      filter: imageFilter(service),
       read: (range, { caller, filter }) => imageStore.list(caller.accountId, range, imageFilterOf(filter)),
       position: positionOfImage,
       rest: { get: base, item: ImageResource, view },
@@ -67,14 +64,15 @@ function reads({ imageStore, view, pageLimits, acceptedTypes }: ImageApi) {
   };
 }
 
-const ownImage = (imageStore: ImageApi["imageStore"]): OwnRow<Image, { readonly image_id: string }> => ({
+const ownImage = ({ imageStore }: ImagesService): OwnRow<Image, { readonly image_id: string }> => ({
   find: (tx, { caller, params }) => imageStore.lockOwn(tx, caller.accountId, params.image_id),
   etag: etagOfImage,
   missing,
 });
 
-function writes({ images, imageStore, view }: ImageApi) {
-  const of = ownImage(imageStore);
+function writes(service: ImagesService) {
+  const of = ownImage(service);
+  const view = viewFrom(service);
   const answer = (image: Image): HttpResponse => ok(view(image), { etag: etagOfImage(image) });
   const responses = { 200: ImageResource };
   return {
@@ -85,7 +83,7 @@ function writes({ images, imageStore, view }: ImageApi) {
       audit: "image.update",
       input: ImagePatch,
       of,
-      change: (tx, image, { caller, input }) => images.update(tx, caller, image, input),
+      change: (tx, image, { caller, input }) => updateImage(service, tx, caller, image, input),
       rest: { patch: one, mergePatch: true, responses, idempotent: true, answer },
       graph: { payload: "image", names },
     }),
@@ -97,7 +95,7 @@ function writes({ images, imageStore, view }: ImageApi) {
       audit: "image.update",
       input: ImageReplacement,
       of,
-      change: (tx, image, { caller, input }) => images.update(tx, caller, image, input),
+      change: (tx, image, { caller, input }) => updateImage(service, tx, caller, image, input),
       rest: { put: one, responses, answer },
     }),
     reprocessImage: operation({
@@ -106,7 +104,7 @@ function writes({ images, imageStore, view }: ImageApi) {
       auth: write,
       audit: "image.reprocess",
       of,
-      change: (tx, image, { caller }) => images.reprocess(tx, caller, image),
+      change: (tx, image, { caller }) => reprocessImage(service, tx, caller, image),
       rest: {
         post: `${one}/reprocess`,
         responses,
@@ -118,7 +116,7 @@ function writes({ images, imageStore, view }: ImageApi) {
   };
 }
 
-function removals({ images, imageStore }: ImageApi) {
+function removals(service: ImagesService) {
   return {
     deleteImages: operation({
       summary: "Delete up to 100 images",
@@ -127,7 +125,7 @@ function removals({ images, imageStore }: ImageApi) {
       auth: write,
       audit: "image.delete",
       input: DeleteImagesBody,
-      create: async (tx, { caller, input }) => ({ outcomes: await images.deleteMany(tx, caller, input.ids) }),
+      create: async (tx, { caller, input }) => ({ outcomes: await deleteImages(service, tx, caller, input.ids) }),
       rest: {
         post: `${base}/delete`,
         responses: { 200: DeletedImages },
@@ -141,8 +139,8 @@ function removals({ images, imageStore }: ImageApi) {
       description: "The record is removed immediately; copies of public content live until their cache lifetime ends.",
       auth: write,
       audit: "image.delete",
-      of: ownImage(imageStore),
-      change: (tx, image, { caller }) => images.delete(tx, caller, image),
+      of: ownImage(service),
+      change: (tx, image, { caller }) => deleteImage(service, tx, caller, image),
       rest: { delete: one, responses: { 204: "empty" }, idempotent: true },
       graph: {
         payload: { deletedImageId: (_, { params }) => params.image_id },
@@ -187,13 +185,15 @@ const DeletedImages = z
   .register(examples, { example: { items: [{ id: imageExample.id, outcome: "deleted" }] } });
 
 /** The filters of a list of images, in REST and GraphQL. */
-const imageFilter = (acceptedTypes: () => readonly string[]) => ({
+const imageFilter = ({ configuration }: ImagesService) => ({
   text: textParameter().optional().describe("A part of the title, the file name or a tag, in any case."),
   tag: z.string().min(1).max(64).optional().describe("Images that have this tag."),
   visibility: z.enum(imageVisibilities).optional().describe("Only images with this visibility."),
   mime_type: z
     .string()
-    .refine((type) => acceptedTypes().includes(type), { message: "Must be a type that images can have." })
+    .refine((type) => configuration.get("supported.imageTypes").includes(type), {
+      message: "Must be a type that images can have.",
+    })
     .optional()
     .describe("Only images whose original has this media type."),
   status: z.enum(imageStatuses).optional().describe("Only images in this state."),

@@ -43,11 +43,8 @@ export function listedImage(image: Image, sort: ImageSort): ListedImage {
   return column === "created_at" ? image : { ...image, key: keys[column](image) };
 }
 
-export const positionOfImage = ({ createdAt: at, id, key }: ListedImage): TimePosition => ({
-  at,
-  id,
-  ...(key !== undefined && { key }),
-});
+export const positionOfImage = ({ createdAt: at, id, key }: ListedImage): TimePosition =>
+  key === undefined ? { at, id } : { at, id, key };
 
 /**
  * Returns the value of the ordering column after which a list goes on.

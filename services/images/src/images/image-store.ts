@@ -1,14 +1,14 @@
 import { Copies } from "@signalbox/cache";
+import type { Configuration } from "@signalbox/config";
 import type { ImageResource } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
 import { type ListRange, type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
 import type { OriginalId } from "../blobs/blob-keys.ts";
 import { columns } from "../generated/columns.ts";
+import type { Properties } from "../properties.ts";
 import type { Image } from "./image.ts";
 import { type ImageFilter, type ListedImage, listedImage, listStatement } from "./image-list.ts";
 import { renderWaitMs } from "./render-job.ts";
-
-export type ImageStore = ReturnType<typeof createImageStore>;
 
 // Computed by the database's clock, which is the same for all instances.
 const fromNow = "interval + statement_timestamp()";
@@ -38,129 +38,144 @@ const changing = [
 const saveImage = images.update(...changing);
 const saveIssued = images.update(...changing, "renderDueAt");
 
-const findImage = sql("image.find", `select ${images.columns} from images where id = $1`);
-const findImages = sql(
-  "image.find-own-many",
-  `select ${images.columns} from images where account_id = $1 and id = any($2)`,
-);
-const findOfOriginal = sql(
-  "image.find-of-original",
-  `select ${images.columns} from images where account_id = $1 and sha256 = $2 order by created_at desc limit 1`,
-);
-const lockImage = sql("image.lock", `select ${images.columns} from images where id = $1 for update`);
-const lockOwnMany = sql(
-  "image.lock-own-many",
-  `select ${images.columns} from images where account_id = $1 and id = any($2) order by id for update`,
-);
-const lockSome = sql(
-  "image.lock-some-of-account",
-  `select ${images.columns} from images where account_id = $1 order by id limit $2 for update`,
-);
-const lockLost = sql(
-  "image.lock-lost",
-  `select ${images.columns} from images where status = 'processing' and render_due_at <= statement_timestamp()
+const select = `select ${images.columns} from images`;
+const statements = {
+  find: sql("image.find", `${select} where id = $1`),
+  findOwnMany: sql("image.find-own-many", `${select} where account_id = $1 and id = any($2)`),
+  findOfOriginal: sql(
+    "image.find-of-original",
+    `${select} where account_id = $1 and sha256 = $2 order by created_at desc limit 1`,
+  ),
+  lock: sql("image.lock", `${select} where id = $1 for update`),
+  lockOwnMany: sql("image.lock-own-many", `${select} where account_id = $1 and id = any($2) order by id for update`),
+  lockSome: sql("image.lock-some-of-account", `${select} where account_id = $1 order by id limit $2 for update`),
+  lockLost: sql(
+    "image.lock-lost",
+    `${select} where status = 'processing' and render_due_at <= statement_timestamp()
    order by render_due_at limit $1 for update skip locked`,
-);
-// Two concurrent inserts must not both fit into the quota: the second waits for the first.
-const lockUsage = sql("image.lock-usage", "select pg_advisory_xact_lock(hashtextextended('image quota ' || $1, 0))");
-const sumUsage = sql(
-  "image.sum-usage",
-  `select count(*)::float8 as images,
+  ),
+  // Two concurrent inserts must not both fit into the quota: the second waits for the first.
+  lockUsage: sql("image.lock-usage", "select pg_advisory_xact_lock(hashtextextended('image quota ' || $1, 0))"),
+  sumUsage: sql(
+    "image.sum-usage",
+    `select count(*)::float8 as images,
      (select coalesce(sum(size_bytes), 0) from (select distinct sha256, size_bytes from images where account_id = $1) o)::float8 as bytes
    from images where account_id = $1`,
-);
-const deleteImage = sql("image.delete", "delete from images where id = $1");
-const deleteImages = sql("image.delete-many", "delete from images where id = any($1)");
+  ),
+  remove: sql("image.delete", "delete from images where id = $1"),
+  removeMany: sql("image.delete-many", "delete from images where id = any($1)"),
+};
 /** Too short to be noticed, and long enough for a popular image to be read once a second. */
-const copyMs = seconds(1);
+const copies = { max: 10_000, ttlMs: seconds(1) };
 
-interface Dependencies {
-  readonly pool: Pool;
-  /** Time after which the first job of an image counts as lost when it was not answered. */
-  readonly lostAfterMs: () => number;
-}
+/** Image records in PostgreSQL, and copies of those that were read a moment ago. */
+export class ImageStore {
+  readonly #pool: Pool;
+  readonly #configuration: Configuration<Properties>;
+  readonly #copies: Copies<Image | null>;
 
-/** Image records in PostgreSQL. */
-export function createImageStore({ pool, lostAfterMs }: Dependencies) {
-  const copies = new Copies((imageId) => first(pool, findImage, [imageId]), { max: 10_000, ttlMs: copyMs });
+  constructor(pool: Pool, configuration: Configuration<Properties>) {
+    this.#pool = pool;
+    this.#configuration = configuration;
+    this.#copies = new Copies((imageId) => first(pool, statements.find, [imageId]), copies);
+  }
 
-  return {
-    /** Finds an image of any account, at most a second old: callers check the access. */
-    find: (imageId: string) => copies.find(imageId),
+  /** Finds an image of any account, at most a second old: callers check the access. */
+  find(imageId: string): Promise<Image | null> {
+    return this.#copies.find(imageId);
+  }
 
-    /** Returns true while `find` would return this very record. */
-    isCurrent: (image: Image) => copies.holds(image.id, image),
+  /** Returns true while `find` would return this very record. */
+  isCurrent(image: Image): boolean {
+    return this.#copies.holds(image.id, image);
+  }
 
-    ...readsOf(pool),
+  /** Finds an image of this account as it is now. */
+  async findOwn(accountId: string, imageId: string): Promise<Image | null> {
+    return ownOf(accountId, await first(this.#pool, statements.find, [imageId]));
+  }
 
-    /** Inserts a record, whose render job is sent now. */
-    insert: (tx: Tx, image: Image) => images.insert(tx, issuedRowOf(image, lostAfterMs())),
-
-    /**
-     * Counts an account's images and the bytes of its originals, and blocks other counting transactions of the account.
-     */
-    lockUsage: usageOf,
-
-    /** Writes the changeable columns of a locked image. */
-    async save(tx: Tx, image: Image): Promise<void> {
-      await saveImage(tx, rowOf(image));
-      copies.forgetAfter(tx, [image.id]);
-    },
-
-    /** Writes the same columns of an image whose render job is sent now. */
-    async saveIssued(tx: Tx, image: Image): Promise<void> {
-      await saveIssued(tx, issuedRowOf(image, lostAfterMs()));
-      copies.forgetAfter(tx, [image.id]);
-    },
-
-    /** Removes a locked record. */
-    async remove(tx: Tx, { id }: Image): Promise<void> {
-      await tx.query(deleteImage, [id]);
-      copies.forgetAfter(tx, [id]);
-    },
-
-    /** Removes locked records without tombstones. */
-    async removeMany(tx: Tx, imageIds: readonly string[]): Promise<void> {
-      await tx.query(deleteImages, [imageIds]);
-      copies.forgetAfter(tx, imageIds);
-    },
-  };
-}
-
-/** The reads that always see the present state, and the locks. */
-const readsOf = (pool: Pool) => ({
-  findOwn: async (accountId: string, imageId: string) => ownOf(accountId, await first(pool, findImage, [imageId])),
+  findOwnMany(accountId: string, imageIds: readonly string[]): Promise<Image[]> {
+    return all(this.#pool, statements.findOwnMany, [accountId, imageIds]);
+  }
 
   /** Finds the newest record of an original of this account. */
-  findOfOriginal: ({ accountId, sha256 }: OriginalId) => first(pool, findOfOriginal, [accountId, sha256]),
-
-  findOwnMany: (accountId: string, imageIds: readonly string[]) => all(pool, findImages, [accountId, imageIds]),
+  findOfOriginal({ accountId, sha256 }: OriginalId): Promise<Image | null> {
+    return first(this.#pool, statements.findOfOriginal, [accountId, sha256]);
+  }
 
   async list(accountId: string, range: ListRange, filter: ImageFilter = {}): Promise<ListedImage[]> {
     const { statement, values } = listStatement(images.columns, accountId, range, filter);
-    const found = await all(pool, statement, values);
+    const found = await all(this.#pool, statement, values);
     return found.map((image) => listedImage(image, filter.sort ?? "-created_at"));
-  },
+  }
 
   /** Finds the image and locks it until the transaction ends. */
-  lock: (tx: Tx, imageId: string) => first(tx, lockImage, [imageId]),
+  lock(tx: Tx, imageId: string): Promise<Image | null> {
+    return first(tx, statements.lock, [imageId]);
+  }
 
-  lockOwn: async (tx: Tx, accountId: string, imageId: string) =>
-    ownOf(accountId, await first(tx, lockImage, [imageId])),
+  async lockOwn(tx: Tx, accountId: string, imageId: string): Promise<Image | null> {
+    return ownOf(accountId, await this.lock(tx, imageId));
+  }
 
   /** Locks those of the images that the account has, in one order, so that two callers do not wait for each other. */
-  lockOwnMany: (tx: Tx, accountId: string, imageIds: readonly string[]) => all(tx, lockOwnMany, [accountId, imageIds]),
+  lockOwnMany(tx: Tx, accountId: string, imageIds: readonly string[]): Promise<Image[]> {
+    return all(tx, statements.lockOwnMany, [accountId, imageIds]);
+  }
 
-  lockSomeOf: (tx: Tx, accountId: string, limit: number) => all(tx, lockSome, [accountId, limit]),
+  lockSomeOf(tx: Tx, accountId: string, limit: number): Promise<Image[]> {
+    return all(tx, statements.lockSome, [accountId, limit]);
+  }
 
   /** Locks images with an overdue render job; other instances may work on the rest. */
-  lockLost: (tx: Tx, limit: number) => all(tx, lockLost, [limit]),
-});
+  lockLost(tx: Tx, limit: number): Promise<Image[]> {
+    return all(tx, statements.lockLost, [limit]);
+  }
 
-async function usageOf(tx: Tx, accountId: string): Promise<{ readonly images: number; readonly bytes: number }> {
-  await tx.query(lockUsage, [accountId]);
-  const { rows } = await tx.query<{ images: number; bytes: number }>(sumUsage, [accountId]);
-  return rows[0] ?? { images: 0, bytes: 0 };
+  /**
+   * Counts an account's images and the bytes of its originals, and blocks other counting transactions of the account.
+   */
+  async lockUsage(tx: Tx, accountId: string): Promise<{ readonly images: number; readonly bytes: number }> {
+    await tx.query(statements.lockUsage, [accountId]);
+    const { rows } = await tx.query<{ images: number; bytes: number }>(statements.sumUsage, [accountId]);
+    return rows[0] ?? { images: 0, bytes: 0 };
+  }
+
+  /** Inserts a record, whose render job is sent now. */
+  async insert(tx: Tx, image: Image): Promise<void> {
+    await images.insert(tx, this.#issuedRowOf(image));
+  }
+
+  /** Writes the changeable columns of a locked image. */
+  async save(tx: Tx, image: Image): Promise<void> {
+    await saveImage(tx, rowOf(image));
+    this.#copies.forgetAfter(tx, [image.id]);
+  }
+
+  /** Writes the same columns of an image whose render job is sent now. */
+  async saveIssued(tx: Tx, image: Image): Promise<void> {
+    await saveIssued(tx, this.#issuedRowOf(image));
+    this.#copies.forgetAfter(tx, [image.id]);
+  }
+
+  /** Removes a locked record. */
+  async remove(tx: Tx, { id }: Image): Promise<void> {
+    await tx.query(statements.remove, [id]);
+    this.#copies.forgetAfter(tx, [id]);
+  }
+
+  /** Removes locked records without tombstones. */
+  async removeMany(tx: Tx, imageIds: readonly string[]): Promise<void> {
+    await tx.query(statements.removeMany, [imageIds]);
+    this.#copies.forgetAfter(tx, imageIds);
+  }
+
+  /** Builds the row of an image whose render job is sent now; the time until it counts as lost grows with each issue. */
+  #issuedRowOf(image: Image) {
+    const lostAfterMs = this.#configuration.get("images.render.lost-after");
+    return { ...rowOf(image), renderDueAt: `${renderWaitMs(image.renderIssues, lostAfterMs)} milliseconds` };
+  }
 }
 
 const all = async (from: Queryable, ...query: Parameters<Queryable["query"]>): Promise<Image[]> =>
@@ -182,12 +197,6 @@ type Row = Omit<Image, "focalPoint" | "visibility" | "status"> & {
 function rowOf({ focalPoint, ...image }: Image): Row {
   return { ...image, focalX: focalPoint?.x ?? null, focalY: focalPoint?.y ?? null };
 }
-
-/** Builds the row of an image whose render job is sent now; the time until it counts as lost grows with each issue. */
-const issuedRowOf = (image: Image, lostAfterMs: number) => ({
-  ...rowOf(image),
-  renderDueAt: `${renderWaitMs(image.renderIssues, lostAfterMs)} milliseconds`,
-});
 
 function imageFrom({ focalX, focalY, ...row }: Row): Image {
   return {

@@ -29,7 +29,7 @@ const fields = {
 } as const;
 const image = newImage("acc_1", original, { ...fields, tags: [...fields.tags] }, at);
 
-test("a new record holds the facts of the file and the client's fields, and waits for its variants", () => {
+test("a new record of the file's facts with the client's fields waits for its variants", () => {
   assert.match(image.id, /^img_/);
   assert.match(image.renderJobId, /^job_/);
   assert.deepEqual(
@@ -67,7 +67,7 @@ test("a new record holds the facts of the file and the client's fields, and wait
   );
 });
 
-test("a change of a value is listed under its wire name and increments the revision once", () => {
+test("a change of values is listed under their wire names in one revision", () => {
   const changes = { title: "Hills", alt_text: null, tags: ["sea", "sky"], focal_point: { x: 0.5, y: 0 } };
   const { image: changed, changed: names } = changeImage(image, changes, later);
   assert.deepEqual(names, ["alt_text", "tags", "focal_point"]);
@@ -81,7 +81,7 @@ test("a change of a value is listed under its wire name and increments the revis
   assert.deepEqual(changed, { ...image, ...expected });
 });
 
-test("an empty change leaves the record, its revision and its time", () => {
+test("an empty change leaves the record as it is", () => {
   const same = { title: "Hills", caption: undefined, tags: ["sea"], focal_point: null };
   assert.deepEqual(changeImage(image, same, later), { image, changed: [] });
 });

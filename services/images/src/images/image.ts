@@ -1,4 +1,4 @@
-import { draft, type ImageResource } from "@signalbox/contracts";
+import type { ImageResource } from "@signalbox/contracts";
 import { changedMembers, newId, patched } from "@signalbox/core";
 import { strongEtag } from "@signalbox/http";
 import { contentVersion, type FocalPoint, type ImageFacts, inputFormatOf, namedBoxes } from "@signalbox/imaging";
@@ -123,9 +123,6 @@ export function factsOf(image: Image): ImageFacts {
   return { format, mimeType, width, height, frames, hasAlpha, isProgressive };
 }
 
-export type ViewImage = (image: Image) => ImageResource;
-export type ImageEvents = ReturnType<typeof createImageEvents>;
-
 /** Builds the owner's view of the record. `baseUrl` has no slash at its end. */
 export function viewImage(image: Image, baseUrl: string): ImageResource {
   const content = `${baseUrl}/images/${image.id}/content`;
@@ -165,8 +162,8 @@ export function failureOf({ failureCode: code, failedAt, renderAttempt: attempts
 }
 
 /** Computes the version in the URLs of an image, so that content under them never changes. */
-export const versionOf = ({ sha256, focalPoint }: Pick<Image, "sha256" | "focalPoint">): string =>
-  contentVersion(sha256, focalPoint);
+export const versionOf = (of: { readonly sha256: string; readonly focalPoint: FocalPoint | null }): string =>
+  contentVersion(of.sha256, of.focalPoint);
 
 function queryOf({ width, height, fit }: (typeof namedBoxes)["thumbnail"]): string {
   const parts = [width && `width=${width}`, height && `height=${height}`, width && height && `fit=${fit}`];
@@ -175,22 +172,3 @@ function queryOf({ width, height, fit }: (typeof namedBoxes)["thumbnail"]): stri
 
 /** The validator of the record's view. */
 export const etagOfImage = (image: Image): string => strongEtag(image.revision, `image ${image.id}`);
-
-/** Drafts the events about images; they carry the owner's view of the record. */
-export function createImageEvents(view: ViewImage) {
-  const about = (image: Image, changed: readonly string[]) => ({
-    subject: image.id,
-    accountId: image.accountId,
-    data: { ...view(image), changed: [...changed] },
-  });
-  return {
-    created: (image: Image) => draft("image.created", about(image, [])),
-    updated: (image: Image, changed: readonly string[]) => draft("image.updated", about(image, changed)),
-    deleted: (image: Image) => draft("image.deleted", about(image, [])),
-    renditionReady: (image: Image, changed: readonly string[]) => draft("image.rendition_ready", about(image, changed)),
-    processingFailed(image: Image, reason: string) {
-      const { data, ...rest } = about(image, ["status", "failure"]);
-      return draft("image.processing_failed", { ...rest, data: { ...data, reason } });
-    },
-  };
-}

@@ -1,17 +1,12 @@
 import { eventsAbout, hasPrefix, stepsOf, type WhyFinder } from "@signalbox/service";
-import type { DeletionStore } from "./deletion-store.ts";
+import type { ImagesService } from "../images-service.ts";
+import { findDeletion } from "./deletion-store.ts";
 import type { Image } from "./image.ts";
-import type { ImageStore } from "./image-store.ts";
-
-interface Dependencies {
-  readonly imageStore: Pick<ImageStore, "findOwn">;
-  readonly deletionStore: Pick<DeletionStore, "find">;
-}
 
 const step = stepsOf("images");
 
 /** Finds what became of images and of their renditions, for the chain behind an id. */
-export const whyImage = ({ imageStore, deletionStore }: Dependencies): readonly WhyFinder[] => [
+export const whyImage = ({ pool, imageStore }: ImagesService): readonly WhyFinder[] => [
   {
     scopes: ["images:read"],
     knows: hasPrefix("img"),
@@ -19,7 +14,7 @@ export const whyImage = ({ imageStore, deletionStore }: Dependencies): readonly 
       const image = await imageStore.findOwn(accountId, id);
       const next = [eventsAbout(id)];
       if (image) return { steps: stepsOfImage(image), next };
-      const deletion = await deletionStore.find(id);
+      const deletion = await findDeletion(pool, id);
       if (deletion?.accountId !== accountId) return null;
       const { deletedAt, deletedBy, erasedAt, isOriginalKept } = deletion;
       const deleted = step({

@@ -42,11 +42,10 @@ export function chooseRendition(
   );
   if (Math.max(width ?? 0, height ?? 0) > sideMax) return { outcome: "too-large", field: "dpr" };
   const box = { width: width ?? null, height: height ?? null, fit, enlarge, focalPoint: image.focalPoint };
-  const look = {
-    ...(query.gravity === "attention" && { attention: true as const }),
-    ...(background !== undefined && { background }),
-    ...(query.metadata === "copyright" && { copyright: true as const }),
-  };
+  const look: { attention?: true; background?: string; copyright?: true } = {};
+  if (query.gravity === "attention") look.attention = true;
+  if (background !== undefined) look.background = background;
+  if (query.metadata === "copyright") look.copyright = true;
   const qualityIn = (format: OutputFormat) => (quality === "auto" ? autoQualityOf(format) : quality);
   const renditionIn = (format: OutputFormat) =>
     canonicalRendition({ ...box, ...look, format, quality: qualityIn(format) }, facts);

@@ -1,17 +1,11 @@
 import type { Principal } from "@signalbox/auth";
 import { namedBoxes } from "@signalbox/imaging";
 import type { Image } from "../images/image.ts";
-import type { ImageStore } from "../images/image-store.ts";
-import type { SignatureVerdict, SignedUrls, ValidSignature } from "../signing/signed-urls.ts";
+import type { ImagesService } from "../images-service.ts";
+import type { ValidSignature } from "../signing/signature.ts";
+import { judgeSignature, type SignatureVerdict, signatureSecondsLeft } from "../signing/signed-urls.ts";
 import type { Reach } from "./content-headers.ts";
 import type { ContentQuery } from "./content-query.ts";
-
-interface Dependencies {
-  readonly imageStore: Pick<ImageStore, "find">;
-  readonly signedUrls: Pick<SignedUrls, "judge" | "secondsLeft">;
-  readonly publicTransforms: () => PublicTransforms;
-  readonly isDeleted: (accountId: string) => boolean;
-}
 
 /** A request for content, before anybody knows if it is allowed. */
 interface Asking {
@@ -39,51 +33,58 @@ type Access =
   | { readonly outcome: "unnamed-form" }
   | Exclude<SignatureVerdict, { outcome: "valid" }>;
 
-export type ContentAccess = ReturnType<typeof createContentAccess>;
-
 /** Decides who sees the content of an image: its owner, the bearer of a signed URL, and everyone if it is public. */
-export function createContentAccess({ imageStore, signedUrls, publicTransforms, isDeleted }: Dependencies) {
-  /** Only the signature decides: caches do not know other credentials of the request. */
-  async function judgeSigned(signature: string, { imageId, queryText }: Asking): Promise<Access> {
-    const verdict = await signedUrls.judge(imageId, signature, queryText);
-    if (verdict.outcome !== "valid") return verdict;
-    const image = await imageStore.find(imageId);
-    if (image?.accountId !== verdict.accountId || isDeleted(image.accountId)) return { outcome: "missing" };
-    return { outcome: "seen", image, viewer: { reach: verdict, isOnBudget: false, signature: verdict } };
-  }
-
-  function judgeCaller(image: Image | null, { principal, query }: Pick<Asking, "principal" | "query">): Access {
-    const isOwner = image !== null && principal?.accountId === image.accountId;
-    // A public image of a deleted account reads as missing, like another account's private one.
-    if (image && (isOwner || (image.visibility === "public" && !isDeleted(image.accountId)))) {
-      if (!isOwner && !mayTransform(publicTransforms(), query)) return { outcome: "unnamed-form" };
-      return { outcome: "seen", image, viewer: { reach: image.visibility, isOnBudget: !isOwner, signature: null } };
-    }
-    // Without credentials a missing and a private image look the same.
-    const isHidden = principal === null && image?.visibility !== "public";
-    return { outcome: isHidden ? "unauthorized" : "missing" };
-  }
-
-  return {
-    async judge(asking: Asking): Promise<Access> {
-      const { signature } = asking.query;
-      if (signature !== undefined) return judgeSigned(signature, asking);
-      return judgeCaller(await imageStore.find(asking.imageId), asking);
-    },
-
-    /** Returns true when `judge` would show this caller what it showed of a URL, as long as the record is current. */
-    stillShows({ image, query, signature }: SeenContent, principal: Principal | null): boolean {
-      if (signature === null) return judgeCaller(image, { principal, query }).outcome === "seen";
-      return !isDeleted(image.accountId) && signedUrls.secondsLeft(signature) > 0;
-    },
-  };
+export async function judgeAccess(service: ImagesService, asking: Asking): Promise<Access> {
+  const { signature } = asking.query;
+  if (signature !== undefined) return judgeSigned(service, signature, asking);
+  const image = await service.imageStore.find(asking.imageId);
+  return judgeCaller(service, image, asking.query, asking.principal);
 }
 
 /** An image that was shown, with what decided about it besides the caller. */
-interface SeenContent extends Pick<Viewer, "signature"> {
+interface SeenContent {
   readonly image: Image;
   readonly query: ContentQuery;
+  readonly signature: ValidSignature | null;
 }
+
+/** Returns true when `judgeAccess` would show this caller what it showed of a URL, as long as the record is current. */
+export function stillShows(service: ImagesService, seen: SeenContent, principal: Principal | null): boolean {
+  const { image, query, signature } = seen;
+  if (signature === null) return judgeCaller(service, image, query, principal).outcome === "seen";
+  return !isOwnerDeleted(service, image) && signatureSecondsLeft(service, signature) > 0;
+}
+
+/** Only the signature decides: caches do not know other credentials of the request. */
+async function judgeSigned(service: ImagesService, signature: string, asking: Asking): Promise<Access> {
+  const { imageId, queryText } = asking;
+  const verdict = await judgeSignature(service, imageId, signature, queryText);
+  if (verdict.outcome !== "valid") return verdict;
+  const image = await service.imageStore.find(imageId);
+  if (image?.accountId !== verdict.accountId || isOwnerDeleted(service, image)) return { outcome: "missing" };
+  return { outcome: "seen", image, viewer: { reach: verdict, isOnBudget: false, signature: verdict } };
+}
+
+function judgeCaller(
+  service: ImagesService,
+  image: Image | null,
+  query: ContentQuery,
+  principal: Principal | null,
+): Access {
+  const isOwner = image !== null && principal?.accountId === image.accountId;
+  // A public image of a deleted account reads as missing, like another account's private one.
+  if (image && (isOwner || (image.visibility === "public" && !isOwnerDeleted(service, image)))) {
+    const allowed = service.configuration.get("images.public.transforms");
+    if (!isOwner && !mayTransform(allowed, query)) return { outcome: "unnamed-form" };
+    return { outcome: "seen", image, viewer: { reach: image.visibility, isOnBudget: !isOwner, signature: null } };
+  }
+  // Without credentials a missing and a private image look the same.
+  const isHidden = principal === null && image?.visibility !== "public";
+  return { outcome: isHidden ? "unauthorized" : "missing" };
+}
+
+const isOwnerDeleted = ({ accessStates }: ImagesService, { accountId }: Image): boolean =>
+  accessStates.stateOf(accountId)?.state === "deleted";
 
 /** The forms in which a public image is shown to callers without its owner's credentials or a signed URL. */
 export type PublicTransforms = "any" | "named" | "signed";

@@ -1,53 +1,34 @@
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { KiB, MiB } from "@signalbox/core";
-import { bytes, isNotModified, type KnownAnswer, type KnownAnswers, notModified } from "@signalbox/http";
-import { outputTraits, type Rendition, renditionTag } from "@signalbox/imaging";
 import { LRUCache } from "lru-cache";
-import { keyOf } from "../blobs/blob-keys.ts";
-import { type Image, versionOf } from "../images/image.ts";
-import type { ImageStore } from "../images/image-store.ts";
-import { signatureParameter } from "../signing/signature.ts";
-import type { SignedUrls } from "../signing/signed-urls.ts";
-import type { ServedCounter } from "../statistics/served-counter.ts";
-import type { ContentAccess, Viewer } from "./content-access.ts";
-import { cacheControl, contentHeaders, type Shown } from "./content-headers.ts";
+import type { Image } from "../images/image.ts";
+import { signatureParameter, type ValidSignature } from "../signing/signature.ts";
+import type { Shown } from "./content-headers.ts";
 import type { ContentQuery } from "./content-query.ts";
-import type { StoredRenditions } from "./stored-renditions.ts";
 
-interface Dependencies {
-  readonly imageStore: Pick<ImageStore, "isCurrent">;
-  readonly contentAccess: Pick<ContentAccess, "stillShows">;
-  readonly signedUrls: Pick<SignedUrls, "secondsLeft">;
-  readonly storedRenditions: Pick<StoredRenditions, "remembered">;
-  readonly statistics: Pick<ServedCounter, "counted">;
-  /** Cache lifetime of a URL without a version. */
-  readonly cacheSeconds: (visibility: Image["visibility"]) => number;
-}
-
-/** A rendition that was chosen for a request, with everything that decided about it. */
-interface ChosenContent {
-  readonly image: Image;
-  readonly viewer: Viewer;
-  readonly query: ContentQuery;
-  readonly rendition: Rendition;
-  /** A better format in the making. */
-  readonly later: Rendition | null;
-}
-
-/** The answer to one URL and `Accept`, without its bytes. */
-interface Entry extends Pick<ChosenContent, "image" | "query">, Pick<Viewer, "signature"> {
-  readonly renditionKey: string;
-  readonly shown: Shown;
-  readonly about: About;
-  /** The MAC at the end of a signed URL. */
-  readonly mac: Buffer | null;
-}
-
-interface About {
+/** The validator and the headers of content. */
+export interface ContentDescription {
   readonly etag: string;
   readonly cache: string;
   readonly headers: Record<string, string>;
+}
+
+/** The answer to one URL and `Accept`, without its bytes. */
+export interface CachedContent {
+  readonly image: Image;
+  readonly query: ContentQuery;
+  /** The signature by which the image is seen, if any. */
+  readonly signature: ValidSignature | null;
+  readonly renditionKey: string;
+  readonly shown: Shown;
+  readonly description: ContentDescription;
+}
+
+interface Entry {
+  readonly content: CachedContent;
+  /** The MAC at the end of a signed URL. */
+  readonly mac: Buffer | null;
 }
 
 const entriesBytesMax = 8 * MiB;
@@ -59,89 +40,35 @@ const keyLengthMax = 2 * KiB;
 const macLength = 43;
 const signedUrl = new RegExp(`[?&]${signatureParameter}=v1\\.[\\w-]{1,64}\\.[1-9]\\d{0,11}\\.[\\w-]{${macLength}}$`);
 
-export type ContentCache = ReturnType<typeof createContentCache>;
-
-/**
- * Creates the memory of what was shown under a URL, from which most requests of a page are answered. An entry holds as
- * long as the copy of its record, so that a change is seen as soon as without it: at once in this process, within a
- * second in others. What the caller decides, the end of a signature and the state of the owner are judged each time.
- */
-export function createContentCache(dependencies: Dependencies) {
-  const { imageStore, storedRenditions, cacheSeconds } = dependencies;
-  const entries = new LRUCache<string, Entry>({
+/** What was shown under a URL a moment ago. */
+export class ContentCache {
+  readonly #entries = new LRUCache<string, Entry>({
     maxSize: entriesBytesMax,
     sizeCalculation: (_entry, key) => entryBytes + 2 * key.length,
   });
 
-  function find({ url = "", method, headers }: IncomingMessage): KnownAnswer | null {
-    if (!url.startsWith("/images/")) return null;
-    const { key, mac } = keyAndMac(url, headers.accept);
-    const entry = entries.get(key);
-    if (entry === undefined || !hasMac(entry, mac)) return null;
-    if (!imageStore.isCurrent(entry.image)) {
-      entries.delete(key);
-      return null;
-    }
-    const isUnchanged = isNotModified({ headers }, entry.about.etag);
-    const content = isUnchanged ? null : storedRenditions.remembered(entry.renditionKey);
-    return content || isUnchanged ? answerOf(dependencies, entry, method, content) : null;
+  /** Finds what was shown for requests like this one. */
+  find(request: IncomingMessage): CachedContent | null {
+    const { key, mac } = keyAndMac(request);
+    const entry = this.#entries.get(key);
+    return entry !== undefined && hasMac(entry, mac) ? entry.content : null;
   }
 
-  return {
-    answers: { find } satisfies KnownAnswers,
+  /** Remembers what is shown for requests like this one, unless it has no signature of its own at the end of its URL. */
+  remember(request: IncomingMessage, content: CachedContent): void {
+    const { key, mac } = keyAndMac(request);
+    const isWhole = (content.signature === null) === (mac === null) && key.length <= keyLengthMax;
+    if (isWhole) this.#entries.set(key, { content, mac });
+  }
 
-    /** Builds the validator and the headers of content, and remembers them for requests like this one. */
-    describe(chosen: ChosenContent, { url = "", headers }: IncomingMessage): About {
-      const { image, viewer, query, rendition, later } = chosen;
-      const { signature } = viewer;
-      const shown = shownOf(chosen, cacheSeconds(image.visibility));
-      const renditionKey = keyOf(image, rendition);
-      const about = { etag: renditionTag(renditionKey), ...contentHeaders(shown) };
-      const { key, mac } = keyAndMac(url, headers.accept);
-      const isWhole = (signature === null) === (mac === null) && key.length <= keyLengthMax;
-      // Where a better format is in the making, the next request may get it.
-      if (isWhole && !later) entries.set(key, { image, query, signature, renditionKey, shown, about, mac });
-      return about;
-    },
-  };
-}
-
-function shownOf({ image, viewer, query, rendition, later }: ChosenContent, cacheSeconds: number): Shown {
-  return {
-    image,
-    reach: viewer.reach,
-    format: rendition.format,
-    isNegotiated: query.format === "auto",
-    later: later?.format ?? null,
-    isVersioned: query.v !== undefined && query.v === versionOf(image),
-    cacheSeconds,
-  };
-}
-
-function answerOf(
-  { contentAccess, signedUrls, statistics }: Dependencies,
-  entry: Entry,
-  method: string | undefined,
-  content: Buffer | null,
-): KnownAnswer {
-  const { image, signature, shown } = entry;
-  const { format } = shown;
-  return {
-    isFor: (principal) => contentAccess.stillShows(entry, principal),
-    answer() {
-      const secondsLeft = signature === null ? null : signedUrls.secondsLeft(signature);
-      const about =
-        secondsLeft === null
-          ? entry.about
-          : { ...entry.about, cache: cacheControl({ ...shown, reach: { secondsLeft } }) };
-      const answer = content ? bytes(content, outputTraits[format].mimeType, about) : notModified(about.etag, about);
-      return statistics.counted(image.accountId, format, method, answer);
-    },
-  };
+  forget(request: IncomingMessage): void {
+    this.#entries.delete(keyAndMac(request).key);
+  }
 }
 
 /** Splits a URL that ends with a signature: its MAC is compared in constant time and not looked up. */
-function keyAndMac(url: string, accept = ""): { readonly key: string; readonly mac: Buffer | null } {
+function keyAndMac({ url = "", headers }: IncomingMessage): { readonly key: string; readonly mac: Buffer | null } {
+  const { accept = "" } = headers;
   if (!url.includes(`${signatureParameter}=`) || !signedUrl.test(url)) return { key: `${url}\n${accept}`, mac: null };
   return { key: `${url.slice(0, -macLength)}\n${accept}`, mac: Buffer.from(url.slice(-macLength), "latin1") };
 }

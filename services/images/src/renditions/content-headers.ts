@@ -8,7 +8,7 @@ export type Reach = "public" | "private" | { readonly secondsLeft: number };
 
 /** The inputs of the content headers. */
 export interface Shown {
-  readonly image: Pick<Image, "id" | "accountId" | "filename">;
+  readonly image: Image;
   readonly reach: Reach;
   readonly format: OutputFormat;
   /** True when `Accept` influenced the format. */
@@ -22,26 +22,25 @@ export interface Shown {
 }
 
 const immutableSeconds = 31_536_000;
+const openToAllOrigins = {
+  "Access-Control-Allow-Origin": "*",
+  "Cross-Origin-Resource-Policy": "cross-origin",
+  "Timing-Allow-Origin": "*",
+};
 
 /** Builds the cache directives and all other headers of content, for browsers and shared caches. */
 export function contentHeaders(shown: Shown): { readonly cache: string; readonly headers: Record<string, string> } {
   const { image, format, later, reach } = shown;
-  return {
-    cache: cacheControl(shown),
-    headers: {
-      "Accept-Ranges": "bytes",
-      "Content-Disposition": disposition("inline", inFormat(image.filename, format)),
-      Vary: varied(shown),
-      "Surrogate-Key": `${image.id} ${image.accountId}`,
-      "Cache-Tag": `${image.id},${image.accountId}`,
-      ...(reach !== "private" && {
-        "Access-Control-Allow-Origin": "*",
-        "Cross-Origin-Resource-Policy": "cross-origin",
-        "Timing-Allow-Origin": "*",
-      }),
-      ...(later && { "Rendition-Pending": outputTraits[later].mimeType }),
-    },
+  const headers: Record<string, string> = {
+    "Accept-Ranges": "bytes",
+    "Content-Disposition": disposition("inline", inFormat(image.filename, format)),
+    Vary: varied(shown),
+    "Surrogate-Key": `${image.id} ${image.accountId}`,
+    "Cache-Tag": `${image.id},${image.accountId}`,
   };
+  if (reach !== "private") Object.assign(headers, openToAllOrigins);
+  if (later) headers["Rendition-Pending"] = outputTraits[later].mimeType;
+  return { cache: cacheControl(shown), headers };
 }
 
 /** Builds the cache directives of content. */

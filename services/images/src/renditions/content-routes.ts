@@ -13,34 +13,19 @@ import {
   stream,
 } from "@signalbox/http";
 import { outputFormats, outputTraits, type Rendition } from "@signalbox/imaging";
-import type { ObjectStore } from "@signalbox/storage";
 import { originalKey } from "../blobs/blob-keys.ts";
 import { type Image, sideMax } from "../images/image.ts";
-import type { ImageStore } from "../images/image-store.ts";
-import type { ServedCounter } from "../statistics/served-counter.ts";
-import type { ContentAccess, Viewer } from "./content-access.ts";
-import type { ContentCache } from "./content-cache.ts";
+import type { ImagesService } from "../images-service.ts";
+import { answerFromCache, describeContent } from "./cached-content.ts";
+import { judgeAccess, type Viewer } from "./content-access.ts";
+import type { ContentDescription } from "./content-cache.ts";
 import { contentRange, disposition, outOfRange, partOf } from "./content-headers.ts";
 import { ContentQuery } from "./content-query.ts";
-import type { RenderBudget } from "./render-budget.ts";
-import type { TermsOf } from "./render-terms.ts";
-import type { Renderer } from "./renderer.ts";
-import type { Renditions } from "./renditions.ts";
+import { expectedMs } from "./make-rendition.ts";
+import { obtainRendition } from "./obtain-rendition.ts";
+import { jobTerms } from "./render-terms.ts";
+import { chooseContent, isRefused, requestRendition } from "./renditions.ts";
 import type { RenditionContent } from "./stored-renditions.ts";
-
-export interface ContentRoutes {
-  readonly contentAccess: ContentAccess;
-  readonly renditions: Renditions;
-  readonly renderer: Renderer;
-  readonly renderBudget: RenderBudget;
-  readonly termsOf: TermsOf;
-  readonly knownContent: ContentCache;
-  readonly originals: {
-    readonly imageStore: Pick<ImageStore, "findOwn">;
-    readonly objects: Pick<ObjectStore, "get">;
-  };
-  readonly statistics: Pick<ServedCounter, "counted">;
-}
 
 /** The rate limit of callers without credentials: a page full of pictures makes many requests. */
 export const publicContentPolicy = "public-content";
@@ -52,7 +37,7 @@ const retryAfterSeconds = 5;
 type Input = RouteInput<Principal | null, { readonly image_id: string }, ContentQuery>;
 
 /** The routes of an image's bytes: re-encoded, for everyone with access, and as uploaded, for its owner. */
-export function contentRoutes(dependencies: ContentRoutes): Routes {
+export function contentRoutes(service: ImagesService): Routes {
   const routes = createRoutes({ errors: "image", exampleIds: { image_id: imageExample.id } });
   const content = { content: contentTypes };
   const file = { content: ["application/octet-stream"] };
@@ -67,8 +52,8 @@ export function contentRoutes(dependencies: ContentRoutes): Routes {
     query: ContentQuery,
     ownNegotiation: true,
     responses: { 200: content, 206: content, 416: "error", 422: "error" },
-    known: dependencies.knownContent.answers,
-    handle: (input) => showContent(dependencies, input),
+    known: { find: (request) => answerFromCache(service, request) },
+    handle: (input) => showContent(service, input),
   });
 
   routes.get("/images/:image_id/original", {
@@ -77,20 +62,20 @@ export function contentRoutes(dependencies: ContentRoutes): Routes {
     description: "The file as it was uploaded, metadata included; for its owner, and never shown inline.",
     auth: { scopes: ["images:read"] },
     responses: { 200: file, 206: file, 416: "error" },
-    handle: (input) => showOriginal(dependencies, input),
+    handle: (input) => showOriginal(service, input),
   });
 
   return routes;
 }
 
-async function showContent(dependencies: ContentRoutes, input: Input): Promise<HttpResponse> {
+async function showContent(service: ImagesService, input: Input): Promise<HttpResponse> {
   const { principal, params, query, request } = input;
   const queryText = queryTextOf(request.url ?? "");
   const asking = { principal, imageId: params.image_id, query, queryText };
-  const access = await dependencies.contentAccess.judge(asking);
+  const access = await judgeAccess(service, asking);
   switch (access.outcome) {
     case "seen":
-      return show(dependencies, input, access.image, access.viewer);
+      return show(service, input, access.image, access.viewer);
     case "missing":
       return refused(404, "not_found");
     case "unauthorized":
@@ -110,46 +95,38 @@ async function showContent(dependencies: ContentRoutes, input: Input): Promise<H
 
 const forbidden = (message: string): HttpResponse => refused(403, "forbidden", { message });
 
-async function show(dependencies: ContentRoutes, input: Input, image: Image, viewer: Viewer): Promise<HttpResponse> {
+async function show(service: ImagesService, input: Input, image: Image, viewer: Viewer): Promise<HttpResponse> {
   const { query, headers, request, log } = input;
-  const { isOnBudget } = viewer;
-  const { renditions, renderer, renderBudget, termsOf, knownContent, statistics } = dependencies;
-  const choice = await renditions.choose(image, query, headers.accept);
+  const { renderBudget, imageStatistics } = service;
+  const choice = await chooseContent(service, image, query, headers.accept);
   if (choice.outcome === "not-acceptable") {
     return refused(406, "not_acceptable", { message: `The image can be had as ${contentTypes.join(", ")}.` });
   }
   if (choice.outcome === "too-large") return tooLarge(choice.field);
-  if (choice.outcome === "only-later") return showLater(dependencies, image, choice.rendition, viewer);
+  if (choice.outcome === "only-later") return showLater(service, image, choice.rendition, viewer);
   const { rendition, later } = choice;
-  if (later && (!isOnBudget || renderBudget.isLeft(image.accountId))) {
-    requestLater(dependencies, image, later, viewer).catch((error: unknown) =>
+  if (later && (!viewer.isOnBudget || renderBudget.isLeft(image.accountId))) {
+    requestLater(service, image, later, viewer).catch((error: unknown) =>
       log.warn({ error }, "requesting a rendition failed"),
     );
   }
 
-  const about = knownContent.describe({ image, viewer, query, rendition, later }, request);
+  const about = describeContent(service, { image, viewer, query, rendition, later }, request);
   const { format } = rendition;
   if (isNotModified({ headers }, about.etag)) {
-    return statistics.counted(image.accountId, format, request.method, notModified(about.etag, about));
+    return imageStatistics.counted(image.accountId, format, request.method, notModified(about.etag, about));
   }
-  const content = await renderer.obtain(image, rendition, termsOf(input), viewer);
-  if (content.kind === "later") return showLater(dependencies, image, rendition, viewer);
+  const content = await obtainRendition(service, image, rendition, jobTerms(service, input), viewer);
+  if (content.kind === "later") return showLater(service, image, rendition, viewer);
   const answer = await showBytes(content, input, { ...about, contentType: outputTraits[format].mimeType });
-  return statistics.counted(image.accountId, format, request.method, answer);
-}
-
-interface About {
-  readonly etag: string;
-  readonly cache: string;
-  readonly headers: Record<string, string>;
-  readonly contentType: string;
+  return imageStatistics.counted(image.accountId, format, request.method, answer);
 }
 
 /** Answers the whole content, or the requested part. */
 async function showBytes(
   content: Exclude<RenditionContent, { kind: "later" }>,
   { headers }: Input,
-  { contentType, ...about }: About,
+  { contentType, ...about }: ContentDescription & { readonly contentType: string },
 ): Promise<HttpResponse> {
   const size = content.kind === "bytes" ? content.bytes.length : content.size;
   const part = partOf(headers, about.etag, size);
@@ -176,46 +153,46 @@ function tooLarge(field: "enlarge" | "dpr"): HttpResponse {
 
 /** Has the worker make a rendition that would keep the caller waiting for too long, once. */
 async function showLater(
-  dependencies: ContentRoutes,
+  service: ImagesService,
   image: Image,
   rendition: Rendition,
   viewer: Viewer,
 ): Promise<HttpResponse> {
-  const { renditions, renderBudget } = dependencies;
-  if (await renditions.isRefused(image, rendition)) {
+  if (await isRefused(service, image, rendition)) {
     return refused(422, "validation_error", { message: "The image could not be made in this form." });
   }
-  if (viewer.isOnBudget) renderBudget.requireLeft(image.accountId);
-  await requestLater(dependencies, image, rendition, viewer);
+  if (viewer.isOnBudget) service.renderBudget.requireLeft(image.accountId);
+  await requestLater(service, image, rendition, viewer);
   return refused(503, "unavailable", { message: "The image is being made in this form.", retryAfterSeconds });
 }
 
 /** Requests a rendition from the worker and charges it to the budget, once. */
 async function requestLater(
-  { renditions, renderer, renderBudget }: ContentRoutes,
+  service: ImagesService,
   image: Image,
   rendition: Rendition,
   { isOnBudget }: Viewer,
 ): Promise<void> {
-  const isFirst = await renditions.request(image, rendition);
-  if (isFirst && isOnBudget) renderBudget.spend(image.accountId, renderer.expectMs(image, rendition));
+  const isFirst = await requestRendition(service, image, rendition);
+  if (isFirst && isOnBudget) service.renderBudget.spend(image.accountId, expectedMs(service, image, rendition));
 }
 
 async function showOriginal(
-  { originals, statistics }: ContentRoutes,
+  service: ImagesService,
   input: RouteInput<Principal, { readonly image_id: string }>,
 ): Promise<HttpResponse> {
-  const { principal, params, request } = input;
-  const image = await originals.imageStore.findOwn(principal.accountId, params.image_id);
+  const { imageStore, imageStatistics } = service;
+  const { principal, params, request, headers } = input;
+  const image = await imageStore.findOwn(principal.accountId, params.image_id);
   if (!image) return refused(404, "not_found");
-  const answer = await originalOf(image, originals.objects, input);
-  return statistics.counted(image.accountId, "original", request.method, answer);
+  const answer = await answerOriginal(service, image, headers);
+  return imageStatistics.counted(image.accountId, "original", request.method, answer);
 }
 
-async function originalOf(
+async function answerOriginal(
+  { objects }: ImagesService,
   image: Image,
-  objects: Pick<ObjectStore, "get">,
-  { headers }: Pick<Input, "headers">,
+  headers: Input["headers"],
 ): Promise<HttpResponse> {
   const etag = `"${image.sha256}"`;
   const cache = "private, no-cache";
@@ -224,6 +201,7 @@ async function originalOf(
   if (part === "unsatisfiable") return outOfRange(image.sizeBytes);
   const original = await objects.get(originalKey(image), part ? { range: part } : {});
   if (!original) return refused(503, "unavailable", { retryAfterSeconds });
+  const range = part ? contentRange(part, image.sizeBytes) : {};
   return stream(original.stream, {
     etag,
     cache,
@@ -233,7 +211,7 @@ async function originalOf(
     headers: {
       "Accept-Ranges": "bytes",
       "Content-Disposition": disposition("attachment", image.filename),
-      ...(part && contentRange(part, image.sizeBytes)),
+      ...range,
     },
   });
 }

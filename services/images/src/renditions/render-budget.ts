@@ -18,9 +18,9 @@ export class RenderBudget {
   readonly #clock: Clock;
   readonly #msPerMinute: () => number;
 
-  constructor({ clock, budgetMs }: { readonly clock: Clock; readonly budgetMs: () => number }) {
+  constructor(clock: Clock, msPerMinute: () => number) {
     this.#clock = clock;
-    this.#msPerMinute = budgetMs;
+    this.#msPerMinute = msPerMinute;
   }
 
   isLeft(accountId: string): boolean {

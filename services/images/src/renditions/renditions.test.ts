@@ -10,8 +10,9 @@ import { mayTransform, widthLadder } from "./content-access.ts";
 import { partOf } from "./content-headers.ts";
 import { ContentQuery } from "./content-query.ts";
 import { RenderBudget } from "./render-budget.ts";
+import { RenditionBytes } from "./rendition-memory.ts";
 import { SharedWork } from "./shared-work.ts";
-import { createRenditionMemory, renditionsToEvict } from "./stored-renditions.ts";
+import { renditionsToEvict } from "./stored-renditions.ts";
 
 const image = newImage(
   "acc_1",
@@ -85,7 +86,7 @@ const judged = (text: string) => {
   return [mayTransform("any", query), mayTransform("named", query), mayTransform("signed", query)];
 };
 
-test("the forms of the record are always shown, the ladder for named and any, everything else for any only", () => {
+test("the forms of the record are always shown, the ladder unless signed, everything else for any only", () => {
   const ofRecord = ["", "v=abc", "width=200&height=200&fit=cover", "width=480", "width=1920&v=abc", "dpr=1"];
   const onLadder = [...widthLadder.filter((width) => ![480, 960, 1920].includes(width))].map(
     (width) => `width=${width}`,
@@ -117,7 +118,7 @@ test("a range beyond the content cannot be satisfied", () => {
   assert.equal(of("bytes=0-", undefined, 0), "unsatisfiable");
 });
 
-test("the whole content is sent for no range, several, another unit, rubbish, and a range of another representation", () => {
+test("the whole content is sent for anything but one range of bytes of this representation", () => {
   const whole = [undefined, "bytes=0-1,5-6", "lines=0-1", "bytes=", "bytes=-", "bytes=5-1", "bytes=a-b", "0-9"];
   for (const range of [...whole, `bytes=0-${"9".repeat(30)}`]) assert.equal(of(range), null, range);
   assert.equal(of("bytes=0-9", '"b"'), null);
@@ -125,9 +126,9 @@ test("the whole content is sent for no range, several, another unit, rubbish, an
   assert.deepEqual(of("bytes=0-9", '"a"'), { start: 0, end: 9 });
 });
 
-test("each account has its own budget; a spent one is refused with the time to return and fills again", () => {
+test("each account has its own budget, which is refused with the time to return until it fills again", () => {
   const clock = createManualClock();
-  const budget = new RenderBudget({ clock, budgetMs: () => 6_000 });
+  const budget = new RenderBudget(clock, () => 6_000);
   budget.spend("acc_1", 5_999);
   budget.requireLeft("acc_1");
   budget.spend("acc_1", 1_001);
@@ -153,7 +154,7 @@ function slowWork() {
   return { work, finish: resolve, signals };
 }
 
-test("callers of one key share one work, and the next one starts again", async () => {
+test("callers of one key share one work until it ends", async () => {
   const shared = new SharedWork<string>();
   const { work, finish, signals } = slowWork();
   const both = [shared.join("a", work), shared.join("a", work)];
@@ -163,7 +164,7 @@ test("callers of one key share one work, and the next one starts again", async (
   assert.equal(await shared.join("a", async () => "again"), "again");
 });
 
-test("a caller that leaves does not stop the others, and the last one cancels the work", async () => {
+test("only the last caller that leaves cancels the work", async () => {
   const shared = new SharedWork<string>();
   const { work, signals } = slowWork();
   const [one, two] = [new AbortController(), new AbortController()];
@@ -177,7 +178,7 @@ test("a caller that leaves does not stop the others, and the last one cancels th
   assert.equal(await shared.join("a", async () => "for somebody else"), "for somebody else");
 });
 
-test("a failure reaches all waiting callers and is not remembered", async () => {
+test("a failure reaches all waiting callers but no later one", async () => {
   const shared = new SharedWork<string>();
   const fail = () => Promise.reject(new Error("no"));
   for (const waiting of [shared.join("a", fail), shared.join("a", fail)]) await assert.rejects(waiting, /no/);
@@ -190,14 +191,14 @@ const older = (key: string) => key.replace(/-\d+-[\d.]+\.jpeg$/, "-1-0.1.0.jpeg"
 const one = (key: string, seen: number, sizeBytes = 10) => ({ key, sizeBytes, seenAt: new Date(seen) });
 const roomy = { countMax: 100, bytesMax: 10_000 };
 
-test("the least recently used go first, down to the number and to the bytes", () => {
+test("the least recently used go first until number or bytes fit", () => {
   const stored = [1, 2, 3, 4].map((width) => one(keyOf(width), width));
   assert.deepEqual(renditionsToEvict(stored, roomy), []);
   assert.deepEqual(renditionsToEvict(stored, { ...roomy, countMax: 2 }), [keyOf(2), keyOf(1)]);
   assert.deepEqual(renditionsToEvict(stored, { ...roomy, bytesMax: 35 }), [keyOf(1)]);
 });
 
-test("one that is too large by itself is removed and evicts no other", () => {
+test("one that is too large by itself evicts no other", () => {
   const stored = [one(keyOf(1), 1), one(keyOf(2), 2, 1_000), one(keyOf(3), 3)];
   assert.deepEqual(renditionsToEvict(stored, { ...roomy, bytesMax: 100 }), [keyOf(2)]);
 });
@@ -207,26 +208,26 @@ test("an older encoder's rendition is removed once its replacement exists, and k
   assert.deepEqual(renditionsToEvict(stored, roomy), [older(keyOf(1))]);
 });
 
-test("no more bytes are kept than allowed, and the least recently used go first", () => {
-  const memory = createRenditionMemory(320);
+test("no more bytes are kept than allowed: the least recently used go first", () => {
+  const memory = new RenditionBytes(320);
   for (let index = 0; index < 32; index++) memory.add(`k${index}`, Buffer.alloc(10, index));
   assert.equal(memory.get("k0")?.[0], 0);
   memory.add("new", Buffer.alloc(10));
-  assert.equal(memory.get("k1"), undefined);
+  assert.equal(memory.get("k1"), null);
   assert.ok(memory.get("k0"));
   assert.ok(memory.get("new"));
 });
 
 test("a rendition that would evict many others is not kept", () => {
-  const memory = createRenditionMemory(320);
+  const memory = new RenditionBytes(320);
   memory.add("large", Buffer.alloc(11));
-  assert.equal(memory.get("large"), undefined);
+  assert.equal(memory.get("large"), null);
   assert.equal(memory.takes(10), true);
   assert.equal(memory.takes(11), false);
 });
 
 test("without memory nothing is kept", () => {
-  const memory = createRenditionMemory(0);
+  const memory = new RenditionBytes(0);
   memory.add("k", Buffer.alloc(1));
-  assert.equal(memory.get("k"), undefined);
+  assert.equal(memory.get("k"), null);
 });

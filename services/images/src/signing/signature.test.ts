@@ -24,7 +24,7 @@ test("a signature is valid for its grant, in any order of the parameters", () =>
   assert.equal(holds(text, { ...grant, parameters: new Map([...grant.parameters].reverse()) }), true);
 });
 
-test("each bit of a signature counts, and there is only one way to write it", () => {
+test("a signature has one spelling, of which each bit counts", () => {
   const text = sign(key, grant);
   for (let at = 0; at < text.length; at++) {
     for (let bit = 0; bit < 7; bit++) {
@@ -72,7 +72,7 @@ test("different parameters never result in the same text", () => {
   );
 });
 
-test("a URL lives at least as long as requested and at most a quarter longer, and its expiry is shared for a while", () => {
+test("a URL lives as long as requested or up to a quarter longer, to share its expiry", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 4e12 }), fc.integer({ min: 60, max: 604_800 }), (nowMs, lives) => {
       const left = expiryOf(nowMs, lives) - nowMs / 1000;

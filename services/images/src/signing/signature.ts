@@ -1,4 +1,5 @@
 import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto";
+import type { RotatingValue } from "@signalbox/storage";
 
 /** The content of a signature: one representation of one image, until an expiry. */
 export interface Grant {
@@ -14,6 +15,19 @@ export interface SigningKey {
   readonly accountId: string;
   /** 32 random bytes. */
   readonly secret: Buffer;
+}
+
+/** A key that signs and verifies, or only verifies after it was replaced, until its end. */
+export interface LiveKey extends SigningKey, RotatingValue {}
+
+/** A signature that is valid for its request, with a key of this account. */
+export interface ValidSignature {
+  readonly outcome: "valid";
+  readonly accountId: string;
+  readonly secondsLeft: number;
+  readonly key: LiveKey;
+  /** Seconds since 1970. */
+  readonly expiresAt: number;
 }
 
 /** A signature in a URL: `v1.<key id>.<expiry>.<HMAC-SHA256 in base64url>`. */

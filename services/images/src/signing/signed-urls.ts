@@ -1,38 +1,22 @@
 import type { Caller } from "@signalbox/auth";
-import type { Clock } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
-import { audited, sendingThrough } from "@signalbox/service";
-import type { Pool } from "@signalbox/storage";
+import { audited } from "@signalbox/service";
+import { inTransaction } from "@signalbox/storage";
 import { versionOf } from "../images/image.ts";
-import type { ImageStore } from "../images/image-store.ts";
-import { expiryOf, isSignedBy, queryOf, readSignature, sign, signatureParameter } from "./signature.ts";
-import type { LiveKey } from "./signing-key-store.ts";
-import type { SigningKeys } from "./signing-keys.ts";
-
-interface Dependencies {
-  readonly pool: Pool;
-  readonly outbox: Pick<Outbox, "append">;
-  readonly signingKeys: SigningKeys;
-  readonly imageStore: Pick<ImageStore, "findOwn">;
-  readonly clock: Clock;
-  readonly baseUrl: string;
-  readonly maySign: () => boolean;
-}
+import type { ImagesService } from "../images-service.ts";
+import {
+  expiryOf,
+  isSignedBy,
+  queryOf,
+  readSignature,
+  sign,
+  signatureParameter,
+  type ValidSignature,
+} from "./signature.ts";
 
 type Signed =
   | { readonly outcome: "signed"; readonly url: string; readonly expiresAt: Date }
   | { readonly outcome: "switched-off" }
   | { readonly outcome: "missing" };
-
-/** A signature that is valid for its request, with a key of this account. */
-export interface ValidSignature {
-  readonly outcome: "valid";
-  readonly accountId: string;
-  readonly secondsLeft: number;
-  readonly key: LiveKey;
-  /** Seconds since 1970. */
-  readonly expiresAt: number;
-}
 
 /** The verdict on the signature of a request for content. */
 export type SignatureVerdict =
@@ -41,57 +25,62 @@ export type SignatureVerdict =
   | { readonly outcome: "expired" }
   | { readonly outcome: "invalid" };
 
-export type SignedUrls = ReturnType<typeof createSignedUrls>;
-
-/** URLs that show one form of one image to everyone with the URL, until they expire. */
-export function createSignedUrls(dependencies: Dependencies) {
-  const { pool, outbox, signingKeys, imageStore, clock, baseUrl, maySign } = dependencies;
-  const send = sendingThrough({ pool, outbox });
-  const secondsUntil = (expiresAt: number) => Math.floor(expiresAt - clock.nowMs() / 1000);
-  return {
-    /**
-     * Signs the URL of an image with these parameters; one without a value is left out. It grants access, so there is
-     * none without an audit entry.
-     */
-    async create(
-      caller: Caller,
-      imageId: string,
-      parameters: Readonly<Record<string, unknown>>,
-      livesSeconds: number,
-    ): Promise<Signed> {
-      if (!maySign()) return { outcome: "switched-off" };
-      const image = await imageStore.findOwn(caller.accountId, imageId);
-      if (!image) return { outcome: "missing" };
-      const key = await signingKeys.forSigning(image.accountId);
-      const given = Object.entries({ ...parameters, v: versionOf(image) }).filter(([, value]) => value !== undefined);
-      const grant = {
-        imageId,
-        parameters: new Map(given.map(([name, value]) => [name, `${value}`])),
-        expiresAt: expiryOf(clock.nowMs(), livesSeconds),
-      };
-      await send(audited(caller, { action: "image.sign_url", subject: imageId }));
-      const query = `${queryOf(grant.parameters)}&${signatureParameter}=${sign(key, grant)}`;
-      const url = `${baseUrl}/images/${imageId}/content?${query}`;
-      return { outcome: "signed", url, expiresAt: new Date(grant.expiresAt * 1000) };
-    },
-
-    /** Judges the signature of a request. `query` is its raw query. */
-    async judge(imageId: string, text: string, query: string): Promise<SignatureVerdict> {
-      if (!maySign()) return { outcome: "switched-off" };
-      const read = readSignature(text);
-      const key = read && (await signingKeys.find(read.keyId));
-      if (!read || !key) return { outcome: "invalid" };
-      const parameters = new Map(new URLSearchParams(query));
-      parameters.delete(signatureParameter);
-      if (!isSignedBy(key, read, { imageId, parameters, expiresAt: read.expiresAt })) return { outcome: "invalid" };
-      const { expiresAt } = read;
-      const secondsLeft = secondsUntil(expiresAt);
-      if (secondsLeft <= 0) return { outcome: "expired" };
-      return { outcome: "valid", accountId: key.accountId, secondsLeft, key, expiresAt };
-    },
-
-    /** Returns the seconds that a valid signature has left; 0 when it has to be judged again. */
-    secondsLeft: ({ key, expiresAt }: ValidSignature): number =>
-      maySign() && signingKeys.isCurrent(key) ? Math.max(0, secondsUntil(expiresAt)) : 0,
+/**
+ * Signs a URL that shows an image with these parameters to everyone, until it expires; a parameter without a value is
+ * left out. It grants access, so there is none without an audit entry.
+ */
+export async function signImageUrl(
+  service: ImagesService,
+  caller: Caller,
+  imageId: string,
+  parameters: Readonly<Record<string, unknown>>,
+  livesSeconds: number,
+): Promise<Signed> {
+  const { configuration, pool, outbox, imageStore, signingKeyStore, clock } = service;
+  if (!isOffered(service)) return { outcome: "switched-off" };
+  const image = await imageStore.findOwn(caller.accountId, imageId);
+  if (!image) return { outcome: "missing" };
+  const key = await signingKeyStore.forSigning(image.accountId);
+  const given = Object.entries({ ...parameters, v: versionOf(image) }).filter(([, value]) => value !== undefined);
+  const grant = {
+    imageId,
+    parameters: new Map(given.map(([name, value]) => [name, `${value}`])),
+    expiresAt: expiryOf(clock.nowMs(), livesSeconds),
   };
+  const entry = audited(caller, { action: "image.sign_url", subject: imageId });
+  await inTransaction(pool, (tx) => outbox.append(tx, [entry]));
+  const query = `${queryOf(grant.parameters)}&${signatureParameter}=${sign(key, grant)}`;
+  const url = `${configuration.get("http.base-url")}/images/${imageId}/content?${query}`;
+  return { outcome: "signed", url, expiresAt: new Date(grant.expiresAt * 1000) };
 }
+
+/** Judges the signature of a request. `query` is its raw query. */
+export async function judgeSignature(
+  service: ImagesService,
+  imageId: string,
+  text: string,
+  query: string,
+): Promise<SignatureVerdict> {
+  if (!isOffered(service)) return { outcome: "switched-off" };
+  const read = readSignature(text);
+  const key = read && (await service.signingKeyStore.find(read.keyId));
+  if (!read || !key) return { outcome: "invalid" };
+  const { expiresAt } = read;
+  const parameters = new Map(new URLSearchParams(query));
+  parameters.delete(signatureParameter);
+  if (!isSignedBy(key, read, { imageId, parameters, expiresAt })) return { outcome: "invalid" };
+  const secondsLeft = secondsUntil(service, expiresAt);
+  if (secondsLeft <= 0) return { outcome: "expired" };
+  return { outcome: "valid", accountId: key.accountId, secondsLeft, key, expiresAt };
+}
+
+/** Returns the seconds that a valid signature has left; 0 when it has to be judged again. */
+export function signatureSecondsLeft(service: ImagesService, { key, expiresAt }: ValidSignature): number {
+  if (!isOffered(service) || !service.signingKeyStore.isCurrent(key)) return 0;
+  return Math.max(0, secondsUntil(service, expiresAt));
+}
+
+const isOffered = ({ configuration }: ImagesService): boolean => configuration.get("capabilities.signedUrls");
+
+const secondsUntil = ({ clock }: ImagesService, expiresAt: number): number =>
+  Math.floor(expiresAt - clock.nowMs() / 1000);

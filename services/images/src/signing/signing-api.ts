@@ -6,13 +6,9 @@ import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { viewValue } from "@signalbox/storage";
 import { z } from "zod";
 import { sideMax } from "../images/image.ts";
-import type { SignedUrls } from "./signed-urls.ts";
-import type { SigningKeys } from "./signing-keys.ts";
-
-export interface SigningApi {
-  readonly signedUrls: Pick<SignedUrls, "create">;
-  readonly signingKeys: Pick<SigningKeys, "rotate">;
-}
+import type { ImagesService } from "../images-service.ts";
+import { signImageUrl } from "./signed-urls.ts";
+import { rotateSigningKey } from "./signing-keys.ts";
 
 const side = z.int().min(1).max(sideMax).optional().describe("Pixels.");
 const isWithin = (length = 0, dpr = 1) => Math.round(length * dpr) <= sideMax;
@@ -96,7 +92,7 @@ const SigningKeyView = z
 const write = { scopes: ["images:write"] } as const;
 
 /** Signed URLs at both edges, and the keys that sign them, which are rotated over REST alone. */
-export function signingApi({ signedUrls, signingKeys }: SigningApi): Edges {
+export function signingApi(service: ImagesService): Edges {
   return edgesOf(
     {
       createSignedImageUrl: operation({
@@ -107,7 +103,7 @@ export function signingApi({ signedUrls, signingKeys }: SigningApi): Edges {
         audit: "image.sign_url",
         input: SignedUrlBody,
         act: ({ caller, params, input: { expires_in_seconds: livesSeconds, ...form } }) =>
-          signedUrls.create(caller, params.image_id, form, livesSeconds),
+          signImageUrl(service, caller, params.image_id, form, livesSeconds),
         refusals: {
           "switched-off": { code: "forbidden", message: "Signed URLs are switched off." },
           missing: { code: "not_found", message: "There is no such image." },
@@ -132,7 +128,7 @@ export function signingApi({ signedUrls, signingKeys }: SigningApi): Edges {
         audit: "image.rotate_signing_key",
         input: RotationBody,
         create: (tx, { caller, input: { overlap_seconds } }) =>
-          signingKeys.rotate(tx, caller, overlap_seconds === undefined ? undefined : seconds(overlap_seconds)),
+          rotateSigningKey(service, tx, caller, overlap_seconds === undefined ? undefined : seconds(overlap_seconds)),
         rest: {
           post: "/images/signing-keys/rotate",
           responses: { 201: SigningKeyView },

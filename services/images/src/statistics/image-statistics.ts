@@ -1,7 +1,16 @@
 import { type Clock, minutes } from "@signalbox/core";
+import type { HttpResponse } from "@signalbox/http";
 import { defineStatistics, type Edges, edgesOf, statistics } from "@signalbox/service";
-import { createFigureCounter, createStatistics, type FreshEntry, type Pool, sql, type Tx } from "@signalbox/storage";
-import { createServedCounter } from "./served-counter.ts";
+import {
+  createFigureCounter,
+  createStatistics,
+  type FreshEntry,
+  type Pool,
+  type Statistics,
+  sql,
+  type Tx,
+} from "@signalbox/storage";
+import { ServedCounter, type ServedForm } from "./served-counter.ts";
 
 /** Renderings and answers: labels and counters in the order of the entries here and of `served-counter.ts`. */
 const kind = defineStatistics({
@@ -29,59 +38,64 @@ export const renderedEntry = (accountId: string, mimeType: string, at: Date): Fr
 const lateMs = minutes(1);
 const purgedMax = 100;
 
-const markPurged = sql(
-  "statistics.mark-purged",
-  "insert into purged_accounts (id, purged_at) values ($1, $2) on conflict do nothing",
-);
-const findPurged = sql(
-  "statistics.find-purged",
-  `select id from purged_accounts order by purged_at limit ${purgedMax}`,
-);
-const endPurged = sql("statistics.end-purged", "delete from purged_accounts where id = any($1) and purged_at < $2");
-
-export type ImageStatistics = ReturnType<typeof createImageStatistics>;
+const statements = {
+  markPurged: sql(
+    "statistics.mark-purged",
+    "insert into purged_accounts (id, purged_at) values ($1, $2) on conflict do nothing",
+  ),
+  findPurged: sql("statistics.find-purged", `select id from purged_accounts order by purged_at limit ${purgedMax}`),
+  endPurged: sql("statistics.end-purged", "delete from purged_accounts where id = any($1) and purged_at < $2"),
+};
 
 /**
- * Creates the statistics of an account's images. Renditions are counted by the statement that stores them. Answers write
- * nothing, are many, and are counted in memory.
+ * The statistics of accounts' images. Renditions are counted by the statement that stores them. Answers write nothing,
+ * are many, and are counted in memory.
  */
-export function createImageStatistics({ pool, clock }: { readonly pool: Pool; readonly clock: Clock }) {
-  const figures = createStatistics({ pool, clock });
-  const counter = createFigureCounter(pool);
-  const served = createServedCounter({ clock, count: counter.count });
-  return {
-    read: figures.read,
-    step: figures.step,
-    counted: served.counted,
+export class ImageStatistics {
+  readonly figures: Statistics;
+  readonly #pool: Pool;
+  readonly #clock: Clock;
+  readonly #served: ServedCounter;
+  readonly #saveCounts: () => Promise<void>;
 
-    async save(): Promise<void> {
-      served.handOn();
-      await counter.save();
-    },
+  constructor(pool: Pool, clock: Clock) {
+    this.#pool = pool;
+    this.#clock = clock;
+    this.figures = createStatistics({ pool, clock });
+    const { count, save } = createFigureCounter(pool);
+    this.#served = new ServedCounter(clock, count);
+    this.#saveCounts = save;
+  }
 
-    /** Marks a purged account, whose figures are removed after the transaction. */
-    markPurged: async (tx: Tx, accountId: string): Promise<void> =>
-      void (await tx.query(markPurged, [accountId, clock.now()])),
+  /** Counts an answer with content of an account, and returns the answer. */
+  counted<A extends HttpResponse>(accountId: string, form: ServedForm, method: string | undefined, answer: A): A {
+    return this.#served.counted(accountId, form, method, answer);
+  }
 
-    /** Removes the figures of purged accounts, and for a minute those that are still saved for them. */
-    async removePurged(): Promise<void> {
-      const settledBefore = new Date(clock.nowMs() - lateMs);
-      const { rows } = await pool.query<{ id: string }>(findPurged);
-      if (rows.length === 0) return;
-      const ids = rows.map(({ id }) => id);
-      for (const id of ids) while ((await figures.remove(id)) === "again");
-      await pool.query(endPurged, [ids, settledBefore]);
-    },
-  };
-}
+  /** Saves what was counted in memory. */
+  async save(): Promise<void> {
+    this.#served.handOn();
+    await this.#saveCounts();
+  }
 
-export interface StatisticsApi {
-  readonly imageStatistics: Pick<ImageStatistics, "read">;
-  readonly clock: Clock;
+  /** Marks a purged account, whose figures are removed after the transaction. */
+  async markPurged(tx: Tx, accountId: string): Promise<void> {
+    await tx.query(statements.markPurged, [accountId, this.#clock.now()]);
+  }
+
+  /** Removes the figures of purged accounts, and for a minute those that are still saved for them. */
+  async removePurged(): Promise<void> {
+    const settledBefore = new Date(this.#clock.nowMs() - lateMs);
+    const { rows } = await this.#pool.query<{ id: string }>(statements.findPurged);
+    if (rows.length === 0) return;
+    const ids = rows.map(({ id }) => id);
+    for (const id of ids) while ((await this.figures.remove(id)) === "again");
+    await this.#pool.query(statements.endPurged, [ids, settledBefore]);
+  }
 }
 
 /** The statistics of an account's images, at both edges. */
-export function statisticsApi({ imageStatistics, clock }: StatisticsApi): Edges {
+export function statisticsApi({ figures }: ImageStatistics, clock: Clock): Edges {
   const declared = {
     imageStatistics: statistics({
       summary: "Read the statistics of images",
@@ -89,7 +103,7 @@ export function statisticsApi({ imageStatistics, clock }: StatisticsApi): Edges 
         "Renditions and answers by time and format, over all images of the account, deleted ones included. What others were shown counts for the owner.",
       auth: { scopes: ["images:read"] },
       kind,
-      statistics: imageStatistics,
+      statistics: figures,
       clock,
       rest: { get: "/images/statistics" },
       graph: { field: "imageStatistics" },

@@ -3,7 +3,7 @@ import { beforeEach, describe, it } from "node:test";
 import { createManualClock, minutes } from "@signalbox/core";
 import { bytes, notModified, refused } from "@signalbox/http";
 import type { FreshEntry } from "@signalbox/storage";
-import { createServedCounter } from "./served-counter.ts";
+import { ServedCounter } from "./served-counter.ts";
 
 const start = Date.parse("2026-03-01T00:00:59.999Z");
 const firstMinute = start - 59_999;
@@ -12,7 +12,7 @@ const picture = (length: number) => bytes(Buffer.alloc(length), "image/png");
 describe("the counter of answers", () => {
   const clock = createManualClock(new Date(start));
   let entries: FreshEntry[];
-  let counter: ReturnType<typeof createServedCounter>;
+  let counter: ServedCounter;
   const shown = () =>
     entries.map(({ accountId, atMs, labels, counts }) => [
       accountId,
@@ -24,10 +24,10 @@ describe("the counter of answers", () => {
   beforeEach(() => {
     clock.set(new Date(start));
     entries = [];
-    counter = createServedCounter({ clock, count: (entry) => entries.push(entry) });
+    counter = new ServedCounter(clock, (entry) => entries.push(entry));
   });
 
-  it("adds up by account and form, and hands everything on once", () => {
+  it("hands on the sums of each account by form, once", () => {
     counter.counted("acc_1", "png", "GET", picture(5));
     counter.counted("acc_1", "png", "GET", picture(7));
     counter.counted("acc_1", "png", "GET", notModified('"a"'));
@@ -55,7 +55,7 @@ describe("the counter of answers", () => {
     ]);
   });
 
-  it("holds a bounded number of accounts, and loses none beyond it", () => {
+  it("hands accounts on early rather than hold more than ten thousand", () => {
     for (let account = 0; account < 10_001; account++) counter.counted(`acc_${account}`, "gif", "GET", picture(1));
     assert.equal(entries.length, 10_000);
     counter.handOn();

@@ -5,7 +5,7 @@ import type { FreshEntry } from "@signalbox/storage";
 
 /** The forms of content: renditions by their format, and files as they were uploaded. */
 const forms = [...outputFormats, "original"] as const;
-type ServedForm = (typeof forms)[number];
+export type ServedForm = (typeof forms)[number];
 
 /** Numbers of one form: answers with bytes, answers without them, bytes. */
 const width = 3;
@@ -13,61 +13,59 @@ const placeOf = Object.fromEntries(forms.map((form, place) => [form, place * wid
 /** Accounts that are counted between two saves before their figures are handed on early. */
 const accountsMax = 10_000;
 
-interface Dependencies {
-  readonly clock: Pick<Clock, "nowMs">;
-  /** Takes the figures of a minute. */
-  readonly count: (entry: FreshEntry) => void;
-}
-
-export type ServedCounter = ReturnType<typeof createServedCounter>;
-
 /**
- * Creates the counter of answers with content. It is on the way of every picture of every page: numbers are added in
- * place, by account and form, and become entries of the statistics when they are saved.
+ * Counts answers with content. It is on the way of every picture of every page: numbers are added in place, by account
+ * and form, and become entries of the statistics when they are saved.
  */
-export function createServedCounter({ clock, count }: Dependencies) {
-  let minute = 0;
-  const tallies = new Map<string, Float64Array>();
+export class ServedCounter {
+  readonly #clock: Clock;
+  readonly #count: (entry: FreshEntry) => void;
+  readonly #tallies = new Map<string, Float64Array>();
+  #minute = 0;
 
-  function handOn(): void {
-    for (const [accountId, tally] of tallies) {
+  /** @param count takes the figures of a minute */
+  constructor(clock: Clock, count: (entry: FreshEntry) => void) {
+    this.#clock = clock;
+    this.#count = count;
+  }
+
+  /** Hands everything that was counted on to the statistics. */
+  handOn(): void {
+    const atMs = minutes(this.#minute);
+    for (const [accountId, tally] of this.#tallies) {
       for (const form of forms) {
         const counts = tally.subarray(placeOf[form], placeOf[form] + width);
         if (counts.some((number) => number > 0))
-          count({ accountId, subjectId: null, atMs: minutes(minute), labels: [form], counts: [0, ...counts] });
+          this.#count({ accountId, subjectId: null, atMs, labels: [form], counts: [0, ...counts] });
       }
     }
-    tallies.clear();
+    this.#tallies.clear();
   }
 
-  function tallyOf(accountId: string): Float64Array {
-    const now = Math.floor(clock.nowMs() / minutes(1));
-    if (now !== minute || tallies.size >= accountsMax) handOn();
-    minute = now;
-    let tally = tallies.get(accountId);
+  /** Counts an answer to a GET that has content of an account, or a 304 instead of it, and returns the answer. */
+  counted<A extends HttpResponse>(accountId: string, form: ServedForm, method: string | undefined, answer: A): A {
+    if (method !== "GET" || answer.status >= 400) return answer;
+    const tally = this.#tallyOf(accountId);
+    const place = placeOf[form];
+    if (answer.status === 304) add(tally, place + 1, 1);
+    else {
+      add(tally, place, 1);
+      add(tally, place + 2, lengthOf(answer));
+    }
+    return answer;
+  }
+
+  #tallyOf(accountId: string): Float64Array {
+    const now = Math.floor(this.#clock.nowMs() / minutes(1));
+    if (now !== this.#minute || this.#tallies.size >= accountsMax) this.handOn();
+    this.#minute = now;
+    let tally = this.#tallies.get(accountId);
     if (tally === undefined) {
       tally = new Float64Array(forms.length * width);
-      tallies.set(accountId, tally);
+      this.#tallies.set(accountId, tally);
     }
     return tally;
   }
-
-  return {
-    handOn,
-
-    /** Counts an answer to a GET that has content of an account, or a 304 instead of it, and returns the answer. */
-    counted<A extends HttpResponse>(accountId: string, form: ServedForm, method: string | undefined, answer: A): A {
-      if (method !== "GET" || answer.status >= 400) return answer;
-      const tally = tallyOf(accountId);
-      const place = placeOf[form];
-      if (answer.status === 304) add(tally, place + 1, 1);
-      else {
-        add(tally, place, 1);
-        add(tally, place + 2, lengthOf(answer));
-      }
-      return answer;
-    },
-  };
 }
 
 function add(tally: Float64Array, place: number, more: number): void {

@@ -1,52 +1,48 @@
 import { PassThrough } from "node:stream";
 import { AppError, type DetailCode, detailCodes } from "@signalbox/core";
-import { isOutboundError, type OutboundClient, type OutboundError, shownFailure } from "@signalbox/net";
+import { isOutboundError, type OutboundError, shownFailure } from "@signalbox/net";
+import type { ImagesService } from "../images-service.ts";
 import { type RefusedFile, refusedFile } from "./originals.ts";
-import type { ArrivedFile, StagingArea } from "./staging-area.ts";
-
-interface Dependencies {
-  readonly outbound: OutboundClient;
-  readonly staging: StagingArea;
-  readonly importDeadlineMs: () => number;
-}
-
-export type FetchFile = (sourceUrl: string, signal: AbortSignal) => Promise<ArrivedFile | RefusedFile>;
+import type { ArrivedFile } from "./staging-area.ts";
 
 const redirectsMax = 3;
 
 /**
- * Creates the function that fetches a file from a URL of the client's choice, through the outbound guard. Its name is
- * the last segment of the path. A forbidden URL and a file that is too large are refused.
+ * Fetches a file from a URL of the client's choice, through the outbound guard. Its name is the last segment of the
+ * path. A forbidden URL and a file that is too large are refused.
  * @throws AppError `bad_gateway` when the source cannot be reached or sends no file.
  */
-export function createFetchFile({ outbound, staging, importDeadlineMs }: Dependencies): FetchFile {
-  return async (sourceUrl, signal) => {
-    const problem = outbound.check(sourceUrl);
-    if (problem) return refusedUrl(problem.message, problem.code);
-    const body = new PassThrough();
-    const staged = staging.stage(body);
-    staged.catch(() => {});
-    try {
-      const response = await outbound.request({
-        url: sourceUrl,
-        headers: { accept: "image/avif,image/webp,image/*;q=0.9,*/*;q=0.1" },
-        deadlineMs: importDeadlineMs(),
-        responseBytesMax: staging.bytesMax(),
-        followRedirects: redirectsMax,
-        signal,
-        bodyTo: body,
-      });
-      if (response.status !== 200) throw sourceFailed(`The source answered with status ${response.status}.`);
-      body.end();
-      return { file: await staged, filename: filenameOf(response.url) };
-    } catch (error) {
-      body.destroy(error as Error);
-      const file = await staged.catch(() => null);
-      await file?.discard();
-      if (!isOutboundError(error)) throw error;
-      return refusalOf(error);
-    }
-  };
+export async function fetchFile(
+  service: ImagesService,
+  sourceUrl: string,
+  signal: AbortSignal,
+): Promise<ArrivedFile | RefusedFile> {
+  const { configuration, outbound, staging } = service;
+  const problem = outbound.check(sourceUrl);
+  if (problem) return refusedUrl(problem.message, problem.code);
+  const body = new PassThrough();
+  const staged = staging.stage(body);
+  staged.catch(() => {});
+  try {
+    const response = await outbound.request({
+      url: sourceUrl,
+      headers: { accept: "image/avif,image/webp,image/*;q=0.9,*/*;q=0.1" },
+      deadlineMs: configuration.get("images.import.deadline"),
+      responseBytesMax: configuration.get("limits.maxUploadBytes"),
+      followRedirects: redirectsMax,
+      signal,
+      bodyTo: body,
+    });
+    if (response.status !== 200) throw sourceFailed(`The source answered with status ${response.status}.`);
+    body.end();
+    return { file: await staged, filename: filenameOf(response.url) };
+  } catch (error) {
+    body.destroy(error as Error);
+    const file = await staged.catch(() => null);
+    await file?.discard();
+    if (!isOutboundError(error)) throw error;
+    return refusalOf(error);
+  }
 }
 
 /** Refuses what the client can change. @throws AppError `bad_gateway` for a failure of the source. */

@@ -1,22 +1,14 @@
 import type { Caller } from "@signalbox/auth";
 import { AppError, type DetailCode, type Refusal } from "@signalbox/core";
 import { judge } from "@signalbox/http";
-import { type ImageLimits, type ImagePool, type Inspection, inspectImage } from "@signalbox/imaging";
-import type { Tracer } from "@signalbox/telemetry";
-import type { Blobs } from "../blobs/blobs.ts";
+import { type Inspection, inspectImage } from "@signalbox/imaging";
+import { originalKey } from "../blobs/blob-keys.ts";
+import { type Blob, touchBlob } from "../blobs/blob-store.ts";
 import type { Original } from "../images/image.ts";
 import { filename as filenameRule } from "../images/image-fields.ts";
-import type { TermsOf } from "../renditions/render-terms.ts";
+import type { ImagesService } from "../images-service.ts";
+import { imageLimits, jobTerms } from "../renditions/render-terms.ts";
 import type { ArrivedFile } from "./staging-area.ts";
-
-interface Dependencies {
-  readonly blobs: Pick<Blobs, "store">;
-  readonly imagePool: ImagePool;
-  readonly termsOf: TermsOf;
-  readonly tracer: Tracer;
-  readonly imageLimits: () => ImageLimits;
-  readonly acceptedTypes: () => readonly string[];
-}
 
 /** The caller, and the time until which it waits. */
 export interface Waiting {
@@ -34,31 +26,36 @@ export const refusedFile = (refusal: Refusal): RefusedFile => ({ outcome: "refus
 
 type Stored = { readonly outcome: "stored"; readonly original: Original } | RefusedFile;
 
-export type Originals = ReturnType<typeof createOriginals>;
+/**
+ * Judges a file and stores its bytes under their hash, unless they are there already, so that a record of them may be
+ * created. Does not discard the file.
+ */
+export async function storeOriginal(service: ImagesService, waiting: Waiting, arrived: ArrivedFile): Promise<Stored> {
+  const { configuration, imagePool, tracer } = service;
+  const { caller, signal } = waiting;
+  const { file } = arrived;
+  const { bytes: sizeBytes, sha256 } = file;
+  const terms = jobTerms(service, { principal: caller, clientAddress: caller.clientAddress ?? "", signal });
+  const inspection = await tracer.span("read image", { attributes: { "image.bytes": sizeBytes } }, () =>
+    inspectImage(imagePool, file, imageLimits(service), terms),
+  );
+  if (inspection.outcome !== "accepted") return refusedFile(refusalOf(inspection));
+  const { facts, placeholder, dominantColor } = inspection;
+  const { mimeType } = facts;
+  const acceptedTypes = configuration.get("supported.imageTypes");
+  if (!acceptedTypes.includes(mimeType)) {
+    const advice = `Accepted types: ${acceptedTypes.join(", ")}.`;
+    return refusedFile(refusalOf({ outcome: "not-accepted", mimeType, advice }));
+  }
+  const filename = readFilename(arrived.filename, mimeType);
+  await storeBlob(service, file.path, { accountId: caller.accountId, sha256, sizeBytes, mimeType });
+  return { outcome: "stored", original: { filename, sha256, sizeBytes, facts, placeholder, dominantColor } };
+}
 
-/** Files that were judged and stored, so that a record of them may be created. */
-export function createOriginals(dependencies: Dependencies) {
-  const { blobs, imagePool, termsOf, tracer, imageLimits, acceptedTypes } = dependencies;
-  return {
-    /** Judges a file and stores its bytes. Does not discard the file. */
-    async store({ caller, signal }: Waiting, { file, filename }: ArrivedFile): Promise<Stored> {
-      const { path, bytes: sizeBytes, sha256 } = file;
-      const terms = termsOf({ principal: caller, clientAddress: caller.clientAddress ?? "", signal });
-      const inspection = await tracer.span("read image", { attributes: { "image.bytes": sizeBytes } }, () =>
-        inspectImage(imagePool, file, imageLimits(), terms),
-      );
-      if (inspection.outcome !== "accepted") return refusedFile(refusalOf(inspection));
-      const { facts, placeholder, dominantColor } = inspection;
-      const { mimeType } = facts;
-      if (!acceptedTypes().includes(mimeType)) {
-        const advice = `Accepted types: ${acceptedTypes().join(", ")}.`;
-        return refusedFile(refusalOf({ outcome: "not-accepted", mimeType, advice }));
-      }
-      const name = readFilename(filename, mimeType);
-      await blobs.store(path, { accountId: caller.accountId, sha256, sizeBytes, mimeType });
-      return { outcome: "stored", original: { filename: name, sha256, sizeBytes, facts, placeholder, dominantColor } };
-    },
-  };
+async function storeBlob({ pool, objectFiles, clock }: ImagesService, path: string, blob: Blob): Promise<void> {
+  const { sha256, sizeBytes: size, mimeType: contentType } = blob;
+  await touchBlob(pool, blob, clock.now());
+  await objectFiles.put(originalKey(blob), path, { size, contentType, ifAbsent: true, sha256 });
 }
 
 /** Chooses the stored name: the client's own, or one derived from the type. @throws AppError `validation_error` */

@@ -29,8 +29,6 @@ export interface ArrivedFile {
 }
 
 export interface StagingArea {
-  /** Largest size of a file in bytes. */
-  readonly bytesMax: () => number;
   /**
    * Writes a stream to a file, counting and hashing while it arrives. A truncated or too large one leaves nothing.
    * @throws AppError `image_too_large` at the first byte beyond the limit.
@@ -41,6 +39,7 @@ export interface StagingArea {
 interface Options {
   /** The parent folder. */
   readonly directory: string;
+  /** Largest size of a file. */
   readonly bytesMax: () => number;
   readonly runner: Pick<Runner, "defer">;
   readonly log: Logger;
@@ -54,7 +53,6 @@ export async function openStagingArea({ directory, bytesMax, runner, log }: Opti
   const folder = await openPrivateDirectory(directory, "signalbox-uploads", runner);
 
   return {
-    bytesMax,
     async stage(source) {
       const path = join(folder, randomUUID());
       const discard = () => rm(path, { force: true });

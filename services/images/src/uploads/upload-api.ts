@@ -4,18 +4,12 @@ import type { DetailCode, Refusal } from "@signalbox/core";
 import { created, type HttpResponse, type RouteInput, refusedWith } from "@signalbox/http";
 import { type Edges, edgesOf, type Flow, operation, runFlow } from "@signalbox/service";
 import { z } from "zod";
-import { etagOfImage, type ViewImage } from "../images/image.ts";
+import { etagOfImage, viewImage } from "../images/image.ts";
 import { filename, NewImageFields, sha256Hex } from "../images/image-fields.ts";
 import type { AccountFull } from "../images/images.ts";
+import type { ImagesService } from "../images-service.ts";
 import { readUploadFields, receiveUpload } from "./receive-upload.ts";
-import type { StagingArea } from "./staging-area.ts";
-import type { Uploaded, Uploads } from "./uploads.ts";
-
-export interface UploadApi {
-  readonly uploads: Uploads;
-  readonly staging: StagingArea;
-  readonly view: ViewImage;
-}
+import { createImageFromFile, createImageFromOriginal, importImage, type Uploaded } from "./uploads.ts";
 
 /** The source of an import and the image's fields. */
 const ImportBody = NewImageFields.extend({
@@ -69,8 +63,10 @@ export function accountFull({ limit, max }: AccountFull): Refusal {
 }
 
 /** The operations that create images: from a file, from a URL, or from an original that the account has. */
-export function uploadApi({ uploads, staging, view }: UploadApi): Edges {
-  const answer = (result: Uploaded): HttpResponse => answerWith(view, result);
+export function uploadApi(service: ImagesService): Edges {
+  const { configuration } = service;
+  const baseUrl = configuration.get("http.base-url");
+  const answer = (result: Uploaded): HttpResponse => answerTo(result, baseUrl);
   const edges = edgesOf(
     {
       importImage: operation({
@@ -79,7 +75,8 @@ export function uploadApi({ uploads, staging, view }: UploadApi): Edges {
         auth,
         audit: "image.create",
         input: ImportBody,
-        act: ({ input: { source_url: sourceUrl, ...fields }, ...flow }) => uploads.fromUrl(flow, sourceUrl, fields),
+        act: ({ input: { source_url: sourceUrl, ...fields }, ...flow }) =>
+          importImage(service, flow, sourceUrl, fields),
         refusals: { "switched-off": switchedOff, "limit-reached": accountFull, refused: ({ refusal }) => refusal },
         rest: { post: "/images/import", responses, idempotent: true, answer },
         graph: { payload: { image: ({ image }) => image }, type: "ImagePayload" },
@@ -95,45 +92,54 @@ export function uploadApi({ uploads, staging, view }: UploadApi): Edges {
       "`multipart/form-data` with the part `file`; or JSON with `source_url`, which equals an import, or with the `sha256` of an original that the account has already.",
     auth,
     audit: "image.create",
-    body: { multipart: true, json: UploadBody, form: UploadForm, maxBytes: staging.bytesMax },
+    body: {
+      multipart: true,
+      json: UploadBody,
+      form: UploadForm,
+      maxBytes: () => configuration.get("limits.maxUploadBytes"),
+    },
     responses,
     idempotent: true,
     handle(input) {
       const { body } = input;
-      if (body === null) return receive(input, { uploads, staging }, answer);
-      return runFlow(input, (flow) => withoutFile(uploads, flow, body), answer);
+      if (body === null) return receive(service, input, answer);
+      return runFlow(input, (flow) => createWithoutFile(service, flow, body), answer);
     },
   });
   return edges;
 }
 
-function withoutFile(uploads: Uploads, flow: Flow, body: z.output<typeof UploadBody>): Promise<Uploaded> {
+type UploadBody = z.output<typeof UploadBody>;
+
+function createWithoutFile(service: ImagesService, flow: Flow, body: UploadBody): Promise<Uploaded> {
   const { source_url: sourceUrl, sha256 = "", filename, ...fields } = body;
-  if (sourceUrl !== undefined) return uploads.fromUrl(flow, sourceUrl, fields);
-  return uploads.fromOriginal(flow, { sha256, filename }, fields);
+  if (sourceUrl !== undefined) return importImage(service, flow, sourceUrl, fields);
+  return createImageFromOriginal(service, flow, { sha256, filename }, fields);
 }
 
 /** Receives the form before the flow: its key covers the hash of the file. */
 async function receive(
+  service: ImagesService,
   input: RouteInput<Principal>,
-  { uploads, staging }: Pick<UploadApi, "uploads" | "staging">,
   answer: (result: Uploaded) => HttpResponse,
 ): Promise<HttpResponse> {
-  const { file, filename, texts } = await receiveUpload(input.request, staging);
+  const { file, filename, texts } = await receiveUpload(input.request, service.staging);
   try {
     const fields = readUploadFields(texts);
     const replayed = await input.idempotency.begin({ ...fields, filename, file: file.sha256 });
-    return replayed ?? (await runFlow(input, (flow) => uploads.fromFile(flow, { file, filename }, fields), answer));
+    if (replayed) return replayed;
+    const create = (flow: Flow) => createImageFromFile(service, flow, { file, filename }, fields);
+    return await runFlow(input, create, answer);
   } finally {
     await file.discard();
   }
 }
 
-function answerWith(view: ViewImage, result: Uploaded): HttpResponse {
+function answerTo(result: Uploaded, baseUrl: string): HttpResponse {
   switch (result.outcome) {
     case "created": {
       const { image } = result;
-      return created(`/images/${image.id}`, view(image), { etag: etagOfImage(image) });
+      return created(`/images/${image.id}`, viewImage(image, baseUrl), { etag: etagOfImage(image) });
     }
     case "switched-off":
       return refusedWith(switchedOff);

@@ -1,0 +1,61 @@
+import type { AccessStates } from "@signalbox/auth";
+import type { Cache } from "@signalbox/cache";
+import type { Configuration } from "@signalbox/config";
+import type { Clock } from "@signalbox/core";
+import type { Outbox } from "@signalbox/events";
+import type { PageLimits } from "@signalbox/graphql";
+import type { ImagePool } from "@signalbox/imaging";
+import type { OutboundClient } from "@signalbox/net";
+import type { WakeUp } from "@signalbox/runtime";
+import type { ObjectFiles, ObjectStore, Pool } from "@signalbox/storage";
+import type { Counter, Logger, Tracer } from "@signalbox/telemetry";
+import type { UploadTarget } from "./direct-uploads/upload-target.ts";
+import type { ImageStore } from "./images/image-store.ts";
+import type { Properties } from "./properties.ts";
+import type { ContentCache } from "./renditions/content-cache.ts";
+import type { RenderBudget } from "./renditions/render-budget.ts";
+import type { RenditionMemory } from "./renditions/rendition-memory.ts";
+import type { SigningKeyStore } from "./signing/signing-key-store.ts";
+import type { ImageStatistics } from "./statistics/image-statistics.ts";
+import type { StagingArea } from "./uploads/staging-area.ts";
+
+/** Everything that the operations of this service lean on. `service.ts` fills it once, at the start. */
+export interface ImagesService {
+  /** Live properties are read where they act. */
+  readonly configuration: Configuration<Properties>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly tracer: Tracer;
+
+  readonly pool: Pool;
+  readonly outbox: Outbox;
+  readonly cache: Cache;
+  readonly accessStates: AccessStates;
+  readonly pageLimits: PageLimits;
+
+  /** The bytes of originals and of renditions. */
+  readonly objects: ObjectStore;
+  /** The same bytes for programs that work with files. */
+  readonly objectFiles: ObjectFiles;
+  /** Received files that wait to be judged. */
+  readonly staging: StagingArea;
+  /** The bytes of direct uploads until they are judged. */
+  readonly uploadTarget: UploadTarget;
+  /** The processes that decode images. */
+  readonly imagePool: ImagePool;
+  /** Fetches imports, behind the outbound guard. */
+  readonly outbound: OutboundClient;
+
+  readonly imageStore: ImageStore;
+  readonly signingKeyStore: SigningKeyStore;
+  readonly renditionMemory: RenditionMemory;
+  readonly renderBudget: RenderBudget;
+  readonly contentCache: ContentCache;
+  readonly imageStatistics: ImageStatistics;
+  readonly directUploadsTotal: Counter<"outcome">;
+
+  /** Woken when bytes of a deleted image wait for erasure. */
+  readonly eraseWakeUp: WakeUp;
+  /** Woken when bytes of a direct upload are no longer needed. */
+  readonly sweepUploadsWakeUp: WakeUp;
+}

@@ -1,0 +1,90 @@
+import type { IncomingMessage } from "node:http";
+import { bytes, isNotModified, type KnownAnswer, notModified } from "@signalbox/http";
+import { outputTraits, type Rendition, renditionTag } from "@signalbox/imaging";
+import { keyOf } from "../blobs/blob-keys.ts";
+import { type Image, versionOf } from "../images/image.ts";
+import type { ImagesService } from "../images-service.ts";
+import type { ValidSignature } from "../signing/signature.ts";
+import { signatureSecondsLeft } from "../signing/signed-urls.ts";
+import { stillShows, type Viewer } from "./content-access.ts";
+import type { CachedContent, ContentDescription } from "./content-cache.ts";
+import { cacheControl, contentHeaders, type Shown } from "./content-headers.ts";
+import type { ContentQuery } from "./content-query.ts";
+
+/**
+ * Finds the answer to a request in what was shown under its URL: most requests of a page are answered so. A cached answer
+ * holds as long as the copy of its record, so that a change is seen as soon as without it: at once in this process,
+ * within a second in others. What the caller decides, the end of a signature and the state of the owner are judged each
+ * time.
+ */
+export function answerFromCache(service: ImagesService, request: IncomingMessage): KnownAnswer | null {
+  const { imageStore, renditionMemory, contentCache } = service;
+  if (!request.url?.startsWith("/images/")) return null;
+  const found = contentCache.find(request);
+  if (found === null) return null;
+  if (!imageStore.isCurrent(found.image)) {
+    contentCache.forget(request);
+    return null;
+  }
+  const isUnchanged = isNotModified(request, found.description.etag);
+  const content = isUnchanged ? null : renditionMemory.bytes.get(found.renditionKey);
+  return content || isUnchanged ? answerOf(service, found, request.method, content) : null;
+}
+
+function answerOf(
+  service: ImagesService,
+  found: CachedContent,
+  method: string | undefined,
+  content: Buffer | null,
+): KnownAnswer {
+  const { image, signature, shown, description } = found;
+  const { format } = shown;
+  return {
+    isFor: (principal) => stillShows(service, found, principal),
+    answer() {
+      const cache = signature === null ? description.cache : cacheUntilEnd(service, shown, signature);
+      const about = { ...description, cache };
+      const answer = content ? bytes(content, outputTraits[format].mimeType, about) : notModified(about.etag, about);
+      return service.imageStatistics.counted(image.accountId, format, method, answer);
+    },
+  };
+}
+
+/** Builds the cache directives of a signed URL, which end with its signature. */
+function cacheUntilEnd(service: ImagesService, shown: Shown, signature: ValidSignature): string {
+  return cacheControl({ ...shown, reach: { secondsLeft: signatureSecondsLeft(service, signature) } });
+}
+
+/** A rendition that was chosen for a request, with everything that decided about it. */
+interface ChosenContent {
+  readonly image: Image;
+  readonly viewer: Viewer;
+  readonly query: ContentQuery;
+  readonly rendition: Rendition;
+  /** A better format in the making. */
+  readonly later: Rendition | null;
+}
+
+/** Builds the validator and the headers of content, and remembers them for requests like this one. */
+export function describeContent(
+  service: ImagesService,
+  { image, viewer, query, rendition, later }: ChosenContent,
+  request: IncomingMessage,
+): ContentDescription {
+  const { configuration, contentCache } = service;
+  const { signature, reach } = viewer;
+  const shown = {
+    image,
+    reach,
+    format: rendition.format,
+    isNegotiated: query.format === "auto",
+    later: later?.format ?? null,
+    isVersioned: query.v !== undefined && query.v === versionOf(image),
+    cacheSeconds: configuration.get(`images.cache.${image.visibility}`),
+  };
+  const renditionKey = keyOf(image, rendition);
+  const description = { etag: renditionTag(renditionKey), ...contentHeaders(shown) };
+  // Where a better format is in the making, the next request may get it.
+  if (!later) contentCache.remember(request, { image, query, signature, renditionKey, shown, description });
+  return description;
+}
