@@ -4,8 +4,9 @@ import { type ImagePool, openImagePool } from "@signalbox/imaging";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { followConfiguration, imageJobMetrics, openServiceLog } from "@signalbox/service";
 import { openObjectFiles, openObjectStore, openPrivateDirectory } from "@signalbox/storage";
+import { answerJob } from "./answer-job.ts";
 import type { Properties } from "./properties.ts";
-import { answerJob } from "./rendering/answer-job.ts";
+import type { WorkerService } from "./worker-service.ts";
 
 /** A process that runs the images service too shares one pool between both. */
 type Context = ServiceContext<Properties> & { readonly imagePool?: ImagePool };
@@ -38,13 +39,13 @@ export async function createService(context: Context): Promise<ServiceParts> {
       runner,
       onJob: imageJobMetrics(metrics),
     }));
+  const service: WorkerService = { clock, log, tracer, eventLog, objects, objectFiles, imagePool };
   createConsumer({
     service: "image-worker",
     name: "jobs",
     pool: null,
     table: {
-      "image.render_requested": (job, progress) =>
-        answerJob(job, progress, { objects, objectFiles, imagePool, eventLog, clock, tracer, log }),
+      "image.render_requested": (job, run) => answerJob(service, job, run),
     },
     deadLetters: createDeadLetters({ service: "image-worker", eventLog, log, metrics, clock }),
     concurrency: configuration.get("image-worker.jobs") ?? availableParallelism(),

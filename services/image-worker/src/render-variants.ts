@@ -3,12 +3,12 @@ import { open, readFile, rm } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import type { EventData, RenditionRequest, RenditionResult } from "@signalbox/contracts";
 import { minutes } from "@signalbox/core";
+import type { StatelessContext } from "@signalbox/events";
 import {
   defaultImageLimits,
   type FatalOutcome,
   type ImageFacts,
   type ImageLimits,
-  type ImagePool,
   type JobOutcome,
   type JobTerms,
   outputTraits,
@@ -18,8 +18,7 @@ import {
   sniffBytes,
   sniffImage,
 } from "@signalbox/imaging";
-import type { ObjectFiles, ObjectStore } from "@signalbox/storage";
-import type { Tracer } from "@signalbox/telemetry";
+import type { WorkerService } from "./worker-service.ts";
 
 type Job = EventData<"image.render_requested">;
 type Failure = NonNullable<EventData<"image.rendered">["failure"]>;
@@ -31,16 +30,6 @@ export interface RenderedVariants {
   readonly failure: Failure | null;
 }
 
-interface Dependencies {
-  readonly objects: ObjectStore;
-  readonly objectFiles: ObjectFiles;
-  readonly imagePool: ImagePool;
-  readonly tracer: Tracer;
-  readonly signal: AbortSignal;
-  /** Called between renditions as a sign of progress. */
-  readonly beat: () => Promise<void>;
-}
-
 /** All jobs of the worker share one turn, behind every waiting caller. */
 const turn = "image-worker";
 const limitMs = minutes(2);
@@ -49,15 +38,24 @@ const limitMs = minutes(2);
  * Renders a job's renditions in order and stores each under its content-addressed key, so that a repeated job changes
  * nothing and costs little. A faulty image is a failure in the answer; an unavailable store is thrown.
  */
-export async function renderVariants(job: Job, dependencies: Dependencies): Promise<RenderedVariants> {
-  const { objectFiles, signal } = dependencies;
-  const made = await objectFiles.withFile(job.original.key, (path) => renderFile(job, path, dependencies), signal);
+export async function renderVariants(
+  service: WorkerService,
+  job: Job,
+  run: StatelessContext,
+): Promise<RenderedVariants> {
+  const render = (path: string) => renderFile(service, job, path, run);
+  const made = await service.objectFiles.withFile(job.original.key, render, run.signal);
   return made ?? failedFor({ code: "original_missing", message: "The original is no longer stored." });
 }
 
-async function renderFile(job: Job, source: string, dependencies: Dependencies): Promise<RenderedVariants> {
-  const { imagePool, signal, beat } = dependencies;
-  const terms: JobTerms = { turn, limitMs, signal };
+async function renderFile(
+  service: WorkerService,
+  job: Job,
+  source: string,
+  { signal, heartbeat }: StatelessContext,
+): Promise<RenderedVariants> {
+  const { imagePool } = service;
+  const terms: Terms = { turn, limitMs, signal };
   const sniffed = sniffImage(await firstBytesOf(source));
   if (sniffed.kind !== "accepted") return failedFor(unreadable);
   const header = await imagePool.run({ kind: "header", source, format: sniffed.format }, terms);
@@ -67,10 +65,10 @@ async function renderFile(job: Job, source: string, dependencies: Dependencies):
   const renditions: RenditionResult[] = [];
   for (const request of job.renditions) {
     signal.throwIfAborted();
-    const made = await renderOne(renderable, request, dependencies);
+    const made = await renderOne(service, renderable, request);
     if ("code" in made) return { ...nothing, renditions, failure: made };
     renditions.push(made);
-    await beat();
+    await heartbeat();
   }
   if (!job.placeholder) return { ...nothing, renditions, failure: null };
   const { facts, limits } = renderable;
@@ -79,25 +77,27 @@ async function renderFile(job: Job, source: string, dependencies: Dependencies):
   return { renditions, ...look.result, failure: null };
 }
 
+type Terms = JobTerms & { readonly signal: AbortSignal };
+
 /** An original with its parsed header, and the job to render it. */
 interface Renderable {
   readonly job: Job;
   readonly source: string;
   readonly facts: ImageFacts;
   readonly limits: ImageLimits;
-  readonly terms: JobTerms;
+  readonly terms: Terms;
 }
 
 /** Builds the key here instead of taking it from the job: it names the encoder that produced the bytes. */
 async function renderOne(
+  { objects, objectFiles, imagePool, tracer }: WorkerService,
   { job, terms, ...given }: Renderable,
   request: RenditionRequest,
-  { objects, objectFiles, imagePool, tracer, signal }: Dependencies,
 ): Promise<RenditionResult | Failure> {
   const rendition = renditionFrom(request, job);
   const key = renditionKey(nameOf(job.original.key), rendition);
   const { mimeType } = outputTraits[rendition.format];
-  const stored = await objects.get(key, { signal });
+  const stored = await objects.get(key, { signal: terms.signal });
   if (stored) {
     const { width, height } = planGeometry(given.facts, rendition).output;
     return resultOf(request, key, { bytes: await buffer(stored.stream), mimeType, width, height });
@@ -116,7 +116,7 @@ async function renderOne(
     if (made.outcome !== "rendered") return failureOf(made, damaged);
     const { width, height, sizeBytes: size } = made.result;
     const result = resultOf(request, key, { bytes: await readFile(target), mimeType, width, height });
-    await objectFiles.put(key, target, { size, contentType: mimeType, isExpendable: true, signal });
+    await objectFiles.put(key, target, { size, contentType: mimeType, isExpendable: true, signal: terms.signal });
     return result;
   } finally {
     await rm(target, { force: true });
@@ -162,16 +162,19 @@ const nothing = { renditions: [], placeholder: null, dominantColor: null } as co
 const unreadable = { code: "unreadable", message: "The original cannot be read." };
 const damaged = { code: "decode_failed", message: "The image is damaged or incomplete." };
 
+/** The reason of a failure, for the images service and the owner. */
+interface Reason {
+  readonly code: string;
+  readonly message: string;
+}
+
 /** A permanent failure: the image is the cause. */
-function failedFor(reason: Pick<Failure, "code" | "message">): RenderedVariants {
+function failedFor(reason: Reason): RenderedVariants {
   return failed({ ...reason, retryable: false });
 }
 
 /** An image that crashed its process is retried: the machine may have been short of memory or time. */
-function failureOf(
-  { outcome }: Exclude<JobOutcome<unknown>, { outcome: "rendered" }>,
-  broken: Pick<Failure, "code" | "message">,
-): Failure {
+function failureOf({ outcome }: Exclude<JobOutcome<unknown>, { outcome: "rendered" }>, broken: Reason): Failure {
   if (outcome === "broken") return { ...broken, retryable: false };
   const code = outcome.replaceAll("-", "_");
   return { code, message: fatalMessages[outcome], retryable: true };

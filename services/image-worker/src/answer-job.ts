@@ -1,27 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { draft, type EventDraft } from "@signalbox/contracts";
-import { type Clock, isUnavailable, seconds } from "@signalbox/core";
-import {
-  type EventLog,
-  PublishError,
-  publishEvents,
-  type ReceivedEvent,
-  type StatelessContext,
-} from "@signalbox/events";
-import type { ImagePool } from "@signalbox/imaging";
-import { type ObjectFiles, type ObjectStore, S3Refusal } from "@signalbox/storage";
-import type { Logger, Tracer } from "@signalbox/telemetry";
+import { isUnavailable, seconds } from "@signalbox/core";
+import { PublishError, publishEvents, type ReceivedEvent, type StatelessContext } from "@signalbox/events";
+import { S3Refusal } from "@signalbox/storage";
 import { failed, type RenderedVariants, renderVariants } from "./render-variants.ts";
-
-interface Dependencies {
-  readonly objects: ObjectStore;
-  readonly objectFiles: ObjectFiles;
-  readonly imagePool: ImagePool;
-  readonly eventLog: EventLog;
-  readonly clock: Clock;
-  readonly tracer: Tracer;
-  readonly log: Logger;
-}
+import type { WorkerService } from "./worker-service.ts";
 
 type Job = ReceivedEvent<"image.render_requested">;
 
@@ -34,25 +17,24 @@ const longestPauseMs = seconds(5);
  * also while the store refuses us or the machine is full, which is no image's fault; every other failure becomes an
  * answer, and the images service may ask again.
  */
-export async function answerJob(job: Job, context: StatelessContext, dependencies: Dependencies): Promise<void> {
-  const { objects, objectFiles, imagePool, eventLog, clock, tracer, log } = dependencies;
-  const { signal, heartbeat } = context;
+export async function answerJob(service: WorkerService, job: Job, run: StatelessContext): Promise<void> {
+  const { eventLog, clock, tracer, log } = service;
   const startedMs = clock.steadyMs();
-  const done = await throughOutages(context, log, () =>
-    renderVariants(job.data, { objects, objectFiles, imagePool, tracer, signal, beat: heartbeat }),
-  ).catch((error: unknown) => {
-    if (signal.aborted) throw error;
-    log.error({ error }, "a job failed because of the worker");
-    return failed({ code: "internal", message: "The worker failed.", retryable: true });
-  });
+  const done = await throughOutages(service, run, () => renderVariants(service, job.data, run)).catch(
+    (error: unknown) => {
+      if (run.signal.aborted) throw error;
+      log.error({ error }, "a job failed because of the worker");
+      return failed({ code: "internal", message: "The worker failed.", retryable: true });
+    },
+  );
   const answer = answerTo(job, done, clock.steadyMs() - startedMs);
   const publisher = { eventLog, service: "image-worker", clock, tracer } as const;
-  await throughOutages(context, log, () => publishEvents(publisher, [answer]));
+  await throughOutages(service, run, () => publishEvents(publisher, [answer]));
 }
 
 async function throughOutages<T>(
+  { log }: WorkerService,
   { signal, heartbeat }: StatelessContext,
-  log: Logger,
   work: () => Promise<T>,
 ): Promise<T> {
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
