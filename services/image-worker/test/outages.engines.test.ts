@@ -52,7 +52,7 @@ after(async () => {
   await Promise.all([database.close(), s3.close()]);
 });
 
-test("a job waits during an outage of the blob store and is answered afterwards, not as failed", async () => {
+test("an outage of the blob store delays a job instead of failing it", async () => {
   const original = await readFixture("small.webp");
   const sha256 = createHash("sha256").update(original).digest("hex");
   const key = `originals/${sha256}`;

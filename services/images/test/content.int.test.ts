@@ -19,7 +19,7 @@ const typeOf = (bytes: Buffer) => {
   return sniffed.kind === "unknown" ? null : sniffed.mimeType;
 };
 
-test("the format is negotiated, listed in Vary, and has a validator of its own", async () => {
+test("the negotiated format is listed in Vary with a validator of its own", async () => {
   const who = testPerson();
   const { id } = await uploaded(who, "photo.jpg");
   const path = `/images/${id}/content?width=320`;
@@ -63,7 +63,7 @@ test("a client's current copy is 304, before any rendition exists", async () => 
   assert.ok(!(await images.blobKeys()).some((key) => key.includes("/w34-")));
 });
 
-test("sizes are as requested, never enlarged unless asked, and refused beyond the bounds", async () => {
+test("sizes are as requested within the bounds, never enlarged unless asked", async () => {
   const who = testPerson();
   const { id } = await uploaded(who, "alpha.png");
   const { width, height } = (await images.send(who, "GET", `/images/${id}`)).body;
@@ -103,7 +103,7 @@ test("content is a re-encode: no hidden data of the file is served", async () =>
   }
 });
 
-test("the owner downloads the unchanged bytes, as an attachment, and no one else can", async () => {
+test("the owner alone downloads the unchanged bytes, as an attachment", async () => {
   const who = testPerson();
   const original = await readFixture("small.tiff");
   const { id } = (await images.upload(who, original)).body;
@@ -148,7 +148,7 @@ test("a private image needs its owner, a public one opens its content alone", as
   assert.equal((await images.send(null, "GET", content)).status, 401);
 });
 
-test("many callers of a missing rendition share one rendering, and later ones read the store", async () => {
+test("many callers of a missing rendition share one rendering, which later ones read from the store", async () => {
   const who = testPerson();
   const { id, sha256 } = await uploaded(who, "photo.jpg");
   const path = `/images/${id}/content?width=411&format=webp`;

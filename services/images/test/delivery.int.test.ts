@@ -19,7 +19,7 @@ const uploaded = async (who: TestPerson, visibility: "public" | "private") =>
 const get = (who: TestPerson | null, url: string, headers: Record<string, string> = {}): Promise<TestAnswer> =>
   images.send(who, "GET", url.replace(/^https?:\/\/[^/]+/, ""), { headers });
 
-test("the URLs of a public image are cached for a year, unlike private ones and those without a version", async () => {
+test("only versioned URLs of public images are cached for a year", async () => {
   const who = testPerson();
   const [shown, hidden] = [await uploaded(who, "public"), await uploaded(who, "private")];
   const cacheOf = async (person: TestPerson | null, url: string) =>
@@ -36,7 +36,7 @@ test("the URLs of a public image are cached for a year, unlike private ones and 
     assert.equal(unchanged.headers.get(name), headers.get(name), name);
 });
 
-test("another focal point is another version, and the named crops are made anew", async () => {
+test("another focal point is another version, for which the named crops are made anew", async () => {
   const who = testPerson();
   const before = await uploaded(who, "public");
   const body = { focal_point: { x: 1, y: 0 } };
@@ -54,7 +54,7 @@ test("another focal point is another version, and the named crops are made anew"
   assert.equal(new Set(jobs.map(({ data }) => (data as { job_id: string }).job_id)).size, 2);
 });
 
-test("an answer varies by its inputs, and names its owner to a purging cache", async () => {
+test("an answer tells caches what it varies by", async () => {
   const who = testPerson();
   const [shown, hidden] = [await uploaded(who, "public"), await uploaded(who, "private")];
   const varyOf = async (person: TestPerson | null, { id }: { id: string }, query: string) =>
@@ -68,7 +68,7 @@ test("an answer varies by its inputs, and names its owner to a purging cache", a
   assert.equal(headers.get("cache-tag"), `${shown.id},${shown.account_id}`);
 });
 
-test("every page may show a public image, no page a private one, and only listed ones may upload", async () => {
+test("every page may show a public image; only listed ones may upload", async () => {
   const who = testPerson();
   const [shown, hidden] = [await uploaded(who, "public"), await uploaded(who, "private")];
   const named = ["access-control-allow-origin", "cross-origin-resource-policy", "timing-allow-origin"];
@@ -83,7 +83,7 @@ test("every page may show a public image, no page a private one, and only listed
   assert.equal((await ask("https://blog.example")).headers.get("access-control-allow-origin"), null);
 });
 
-test("ranges of stored renditions and of originals are served, and an unsatisfiable one is 416 with the size", async () => {
+test("ranges of originals or stored renditions are served, beyond the size 416", async () => {
   const who = testPerson();
   const { id, size_bytes: size } = await uploaded(who, "private");
   // The first fits into memory, the second is read from the store.
@@ -116,7 +116,7 @@ test("a saved file has a safe name with the extension of its format", async () =
   );
 });
 
-test("without credentials a private and a missing image are both 401", async () => {
+test("without credentials a private image is 401 like a missing one", async () => {
   const who = testPerson();
   const { id } = await uploaded(who, "private");
   const [hidden, unknown] = await Promise.all([id, "img_nothing"].map((one) => get(null, `/images/${one}/content`)));
@@ -127,7 +127,7 @@ test("without credentials a private and a missing image are both 401", async () 
   assert.equal((await get(testPerson(), `/images/${id}/content`)).status, 404);
 });
 
-test("a screen with more pixels gets more, up to 4096, and invalid parameters are named", async () => {
+test("a screen with more pixels gets more, up to 4096", async () => {
   const who = testPerson();
   const { id } = await uploaded(who, "private");
   const ask = (query: string) => get(who, `/images/${id}/content?format=webp&${query}`);

@@ -59,7 +59,7 @@ const stateOf = (who: TestPerson, id: string) => images.send(who, "GET", `/image
 const waiting = () => readdir(join(images.blobsFolder, ".incoming", "direct-uploads"));
 const hasNoBytes = (id: string) => eventually(async () => !(await waiting()).includes(id));
 
-test("an announced file is sent in pieces, completed, and is an image like any other", async () => {
+test("an announced file that was sent in pieces becomes an image like any other", async () => {
   const who = testPerson();
   const announcement = announced(photo, { sha256: sha256Of(photo) });
   const { status, headers, body } = await images.send(who, "POST", "/images/uploads", { body: announcement });
@@ -109,7 +109,7 @@ test("an announced file is sent in pieces, completed, and is an image like any o
   await hasNoBytes(body.id);
 });
 
-test("repeated and concurrent completions return the same image", async () => {
+test("all completions of an upload return the same image", async () => {
   const who = testPerson();
   const { id } = await begin(who);
   await patch(who, id, 0, photo);
@@ -124,7 +124,7 @@ test("repeated and concurrent completions return the same image", async () => {
   assert.equal((await images.send(who, "GET", "/images")).body.items.length, 0);
 });
 
-test("an idempotency key repeats the answers of announcing and completing", async () => {
+test("an idempotency key repeats the answer of each step", async () => {
   const who = testPerson();
   const key = { "idempotency-key": "k-1" };
   const announce = () => images.send(who, "POST", "/images/uploads", { headers: key, body: announced(photo) });
@@ -136,7 +136,7 @@ test("an idempotency key repeats the answers of announcing and completing", asyn
   assert.deepEqual([made.status, again.status, again.body], [201, 201, made.body]);
 });
 
-test("received bytes survive a broken connection, and a piece with another offset is 409 with the right one", async () => {
+test("received bytes survive a broken connection: another offset than theirs is 409", async () => {
   const who = testPerson();
   const { id } = await begin(who);
   const { hostname, port } = new URL(images.url);
@@ -156,7 +156,7 @@ test("received bytes survive a broken connection, and a piece with another offse
   assert.equal((await complete(who, id)).body.sha256, sha256Of(photo));
 });
 
-test("of concurrent requests with the same piece one continues, and the bytes are complete", async () => {
+test("of concurrent requests with the same piece one continues until the bytes are complete", async () => {
   const who = testPerson();
   const { id } = await begin(who);
   const answers = await Promise.all(Array.from({ length: 6 }, () => patch(who, id, 0, photo)));
@@ -168,7 +168,7 @@ test("of concurrent requests with the same piece one continues, and the bytes ar
   assert.equal((await complete(who, id)).body.sha256, sha256Of(photo));
 });
 
-test("more than was announced is 413, announced by the request or not, and leaves nothing of the piece", async () => {
+test("more than was announced is 413, which leaves nothing of the piece", async () => {
   const who = testPerson();
   const { id } = await begin(who, photo.subarray(0, 1_000));
   await patch(who, id, 0, photo.subarray(0, 500));
@@ -210,7 +210,7 @@ test("an announcement is checked immediately: type, size, name, hash", async () 
   }
 });
 
-test("bytes that differ from the announcement, or are no image, are refused and create no record", async () => {
+test("bytes that differ from the announcement, or are no image, create no record", async () => {
   const who = testPerson();
   const broken = await readFixture("truncated.jpg");
   const [svg, png] = [await readFixture("drawing.svg"), await readFixture("alpha.png")];
@@ -232,7 +232,7 @@ test("bytes that differ from the announcement, or are no image, are refused and 
   assert.deepEqual((await images.send(who, "GET", "/images")).body.items, []);
 });
 
-test("open uploads and their bytes are limited per account; ending one makes room", async () => {
+test("open uploads are limited per account, by number or bytes, until one ends", async () => {
   const who = testPerson();
   const tiny = photo.subarray(0, 10);
   const open = [await begin(who, tiny), await begin(who, tiny), await begin(who, tiny)];
@@ -251,7 +251,7 @@ test("open uploads and their bytes are limited per account; ending one makes roo
   assert.ok((await begin(who, tiny)).id);
 });
 
-test("an upload belongs to its owner and needs the scope; a disabled feature is 403", async () => {
+test("an upload is refused without its owner, the scope or the feature", async () => {
   const [who, other] = [testPerson(), testPerson()];
   const { id } = await begin(who);
   const reader = { ...testPerson({ scopes: ["images:read"] }) };
@@ -268,7 +268,7 @@ test("an upload belongs to its owner and needs the scope; a disabled feature is 
   assert.equal((await stateOf(who, id)).body.received_bytes, 0);
 });
 
-test("an upload expires with its bytes, and its row is removed later", async () => {
+test("an expired upload loses its bytes, later its row", async () => {
   const who = testPerson();
   const { id } = await begin(who);
   await patch(who, id, 0, photo);
@@ -285,7 +285,7 @@ test("an upload expires with its bytes, and its row is removed later", async () 
   await eventually(async () => (await stateOf(who, id)).status === 404);
 });
 
-test("a purged account leaves no upload and no bytes of one", async () => {
+test("a purged account leaves nothing of its uploads", async () => {
   const who = testPerson();
   const { id } = await begin(who);
   await patch(who, id, 0, photo);
@@ -295,7 +295,7 @@ test("a purged account leaves no upload and no bytes of one", async () => {
   assert.equal((await stateOf(who, id)).body.status, "cancelled");
 });
 
-test("a crash between bytes and record leaves the upload open, and the next completion creates the one image", async () => {
+test("a crash before the record leaves the upload open for the next completion", async () => {
   const who = testPerson();
   const { id } = await begin(who);
   await patch(who, id, 0, photo);
@@ -312,7 +312,7 @@ test("a crash between bytes and record leaves the upload open, and the next comp
   await hasNoBytes(id);
 });
 
-test("an upload that is swept during its completion is missing, and creates no image", async () => {
+test("an upload that is swept during its completion creates no image", async () => {
   const who = testPerson();
   const { id } = await begin(who);
   await patch(who, id, 0, photo);
@@ -330,7 +330,7 @@ test("an upload that is swept during its completion is missing, and creates no i
   assert.deepEqual((await images.send(who, "GET", "/images")).body.items, []);
 });
 
-test("a page of a listed origin may send pieces and read the next offset", async () => {
+test("a page of a listed origin may send pieces by the offset that it reads", async () => {
   const { origin } = new URL(site.url);
   const who = testPerson();
   const { id } = await begin(who);
@@ -363,7 +363,7 @@ test("a piece that the disk refuses is 503 and logged", async () => {
   }
 });
 
-test("GraphQL announces and completes an upload with the terms of REST", async () => {
+test("GraphQL takes an upload from its announcement to its image with the terms of REST", async () => {
   const who = testPerson();
   const announce = `mutation ($input: CreateImageUploadInput!) {
     createImageUpload(input: $input) { upload { id method url headers { name value } expiresAt } errors { field code } } }`;

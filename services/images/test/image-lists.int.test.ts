@@ -46,7 +46,7 @@ async function paged(who: TestPerson, query: string): Promise<string[]> {
   }
 }
 
-test("a text is found in the title, the file name and the tags, in any case, and stands for itself", async () => {
+test("a text is found in title, file name or tags, in any case", async () => {
   const who = testPerson();
   await upload(who, "harbour.png", { title: "Ümlaut at dusk" });
   await upload(who, "100%_real.png", { tags: ["Night", "long exposure"] });
@@ -66,7 +66,7 @@ test("a text is found in the title, the file name and the tags, in any case, and
   assert.deepEqual(await namesOf(testPerson(), "?text=png"), []);
 });
 
-test("every order is paged without a gap, ties included, and in both directions", async () => {
+test("every order is paged without a gap in both directions, ties included", async () => {
   const who = testPerson();
   const first = await upload(who, "b.png", {}, 0);
   await upload(who, "a.png", {}, 1);
@@ -95,7 +95,7 @@ test("every order is paged without a gap, ties included, and in both directions"
   assert.equal((await paged(who, "sort=-updated_at"))[0], "b.png", "the changed one comes first");
 });
 
-test("wrong values, and cursors of another order, of other filters or with a forged key are refused", async () => {
+test("wrong values or foreign cursors are refused", async () => {
   const who = testPerson();
   await upload(who, "a.png");
   await upload(who, "b.png");
@@ -135,7 +135,7 @@ test("wrong values, and cursors of another order, of other filters or with a for
     assert.deepEqual(await refusal(query), [true, [field]], query);
 });
 
-test("images are deleted together, each with its outcome, and those of others are left alone", async () => {
+test("images are deleted together, each with its outcome, never those of others", async () => {
   const [who, other] = [testPerson(), testPerson()];
   const [one, two, kept] = [await upload(who, "1.png"), await upload(who, "2.png"), await upload(who, "3.png")];
   const foreign = await upload(other, "theirs.png");
@@ -171,7 +171,7 @@ test("images are deleted together, each with its outcome, and those of others ar
   );
 });
 
-test("a request to delete is repeated with its key, and refused as a whole for a wrong list", async () => {
+test("a request to delete has one answer for its key, or is refused as a whole", async () => {
   const who = testPerson();
   const { id } = await upload(who, "1.png");
   const post = (body: object, headers: Record<string, string> = {}) =>
@@ -195,7 +195,7 @@ test("a request to delete is repeated with its key, and refused as a whole for a
   assert.deepEqual([first.body.items[0].outcome, second.body], ["deleted", first.body]);
 });
 
-test("the graph lists and deletes with the same rules", async () => {
+test("the graph has the rules of REST for lists", async () => {
   const who = testPerson();
   const [a, b] = [await upload(who, "a.png", { tags: ["sea"] }), await upload(who, "b.png", { tags: ["seaside"] })];
   const query = `query($of: [_Any!]!, $after: String) { _entities(representations: $of) { ... on Account {

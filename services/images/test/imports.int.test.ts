@@ -39,7 +39,7 @@ after(async () => {
   await images.close();
 });
 
-test("an image is imported from a URL, by either route and through a redirect", async () => {
+test("an image is imported from a URL by either route, also through a redirect", async () => {
   const who = testPerson();
   for (const [route, path] of [
     ["/images/import", "/gallery/hills%20at%20dawn.jpg"],
@@ -68,7 +68,7 @@ test("GraphQL imports by the same rules", async () => {
   assert.deepEqual([text.data.importImage.image, text.data.importImage.errors[0].code], [null, "not_an_image"]);
 });
 
-test("a forbidden URL is 422 on its field, before and after a redirect", async () => {
+test("a forbidden URL is 422 on its field, also behind a redirect", async () => {
   const who = testPerson();
   const urls = [
     "ftp://example.com/a.jpg",

@@ -75,7 +75,7 @@ const callers = (who: TestPerson) => ({
   "a key": { "x-api-key": testPerson({ accountId: who.accountId, kind: "api-key" }).token },
 });
 
-test("what is answered without the router has every header and byte of the router's answer", async () => {
+test("what is answered without the router equals the router's answer in every byte", async () => {
   const who = testPerson();
   const { content, url } = await uploaded(who, { visibility: "public" });
   const v = url.searchParams.get("v");
@@ -121,7 +121,7 @@ test("what is answered without the router has every header and byte of the route
   }
 });
 
-test("a part, an unacceptable form and a foreign private image are left to the router", async () => {
+test("what needs more than a cached answer is left to the router", async () => {
   const who = testPerson();
   const { content } = await uploaded(who);
   const form = `${content}?width=90`;
@@ -198,7 +198,7 @@ test("a change or a deletion by another instance is seen when the copy of the re
   await eventually(async () => (await get(`${gone.content}?width=90`)).status === 401);
 });
 
-test("the public images of a deleted account are 404, and a revoked credential is 401", async () => {
+test("cached content ends with its account or credential", async () => {
   const who = testPerson();
   const { content } = await uploaded(who, { visibility: "public" });
   const form = `${content}?width=90`;

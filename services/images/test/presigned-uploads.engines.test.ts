@@ -31,7 +31,7 @@ const complete = (who: TestPerson, id: string, body: object = {}) =>
   images.send(who, "POST", `/images/uploads/${id}/complete`, { body });
 const bytesOf = ({ accountId }: TestPerson, { id }: { id: string }) => objects.head(`uploads/${accountId}/${id}`);
 
-test("a file is put directly into the store, without credentials, and becomes an image", async () => {
+test("a file that was put directly into the store becomes an image", async () => {
   const who = testPerson();
   const upload = await begin(who, { sha256: sha256Of(photo) });
   assert.equal(upload.method, "PUT");
@@ -65,7 +65,7 @@ test("the store accepts exactly the announced bytes, under their type", async ()
   assert.equal(await bytesOf(who, upload), null);
 });
 
-test("a URL used after the completion changes nothing, and its bytes are removed", async () => {
+test("bytes that a URL puts after the completion are removed", async () => {
   const who = testPerson();
   const upload = await begin(who);
   assert.equal(await put(upload, photo), 200);
@@ -84,7 +84,7 @@ test("a URL used after the completion changes nothing, and its bytes are removed
   await eventually(async () => (await images.send(who, "GET", `/images/uploads/${upload.id}`)).status === 404);
 });
 
-test("bytes that are no image are refused, and others may be put in their place", async () => {
+test("bytes that are no image are refused until others are put in their place", async () => {
   const who = testPerson();
   const upload = await begin(who);
   assert.equal(await put(upload, Buffer.alloc(photo.length, 7)), 200);

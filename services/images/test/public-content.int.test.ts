@@ -16,7 +16,7 @@ async function uploadedPublic() {
   return { who, id, variants, content: `/images/${id}/content` };
 }
 
-test("with named transforms others see named forms only, the owner and signed URLs every form", async () => {
+test("with named transforms only the owner or a signed URL shows every form", async () => {
   const { who, id, variants, content } = await uploadedPublic();
   const { pathname, search } = new URL(variants.thumbnail);
   const seen = [

@@ -15,7 +15,7 @@ after(() => images.close());
 const uploaded = async (who: TestPerson, fields: Record<string, string> = {}) =>
   (await images.upload(who, pixel, fields)).body;
 
-test("a patch changes the given members with one event, and an empty patch leaves no trace", async () => {
+test("a patch changes the given members alone, with one event if there are any", async () => {
   const who = testPerson();
   const { id, updated_at } = await uploaded(who, { title: "Before", caption: "kept" });
   const path = `/images/${id}`;
@@ -39,7 +39,7 @@ test("a patch changes the given members with one event, and an empty patch leave
   ]);
 });
 
-test("a put replaces the five fields and leaves visibility and focal point", async () => {
+test("a put replaces the five fields but not visibility or focal point", async () => {
   const who = testPerson();
   const { id } = await uploaded(who, { title: "T", caption: "C", alt_text: "A", tags: "x", visibility: "public" });
   const { status, body } = await images.send(who, "PUT", `/images/${id}`, { body: { filename: "f.png" } });
@@ -52,7 +52,7 @@ test("a put replaces the five fields and leaves visibility and focal point", asy
   assert.deepEqual([lacking.status, lacking.body.error.field], [422, "filename"]);
 });
 
-test("read-only, unknown and invalid members are 422 with every failing field", async () => {
+test("read-only, unknown or invalid members are 422 with every failing field", async () => {
   const who = testPerson();
   const { id } = await uploaded(who);
   const json = { id: "x", colour: 1, tags: null, filename: "a/b", focal_point: { x: 2, y: 0 } };
@@ -97,7 +97,7 @@ test("an image of another account reads as missing on every route", async () => 
   assert.equal((await images.send(owner, "GET", `/images/${id}`)).status, 200);
 });
 
-test("pages show every image once, newest first, and filters narrow them", async () => {
+test("pages show every image that the filters admit once, newest first", async () => {
   const who = testPerson();
   const ids: string[] = [];
   for (let count = 0; count < 5; count++) {

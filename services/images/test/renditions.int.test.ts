@@ -83,7 +83,7 @@ test("an image becomes ready when its variants are stored, with one event for re
   assert.equal(names.filter((name) => name === "image.rendition_ready").length, 1);
 });
 
-test("a temporary failure is retried under a new job, and then the image has failed, with one event", async () => {
+test("a temporary failure is retried under new jobs until the image has failed, with one event", async () => {
   const who = testPerson();
   const { id, job } = await uploaded(who);
   const failed: Partial<Answer> = { outcome: "failed", renditions: [], failure: { ...failure, retryable: true } };
@@ -110,7 +110,7 @@ test("a permanent failure is final", async () => {
   assert.equal((await namesOf(who, 3)).filter((name) => name === "image.render_requested").length, 1);
 });
 
-test("a failed image shows its reason, is found by its status, and is retried once at its owner's request", async () => {
+test("a failed image with its reason is retried once at its owner's request", async () => {
   const who = testPerson();
   const { id, job } = await uploaded(who);
   const record = async () => (await images.send(who, "GET", `/images/${id}`)).body;
@@ -146,7 +146,7 @@ test("a failed image shows its reason, is found by its status, and is retried on
   assert.deepEqual(changed, [["status", "failure"]]);
 });
 
-test("GraphQL shows a failure, filters lists, and retries by the same rules", async () => {
+test("GraphQL shows failed images by the rules of REST", async () => {
   const who = testPerson();
   const [{ id, job }, other] = [await uploaded(who), (await images.upload(who, await readFixture("alpha.png"))).body];
   await answer(job, { outcome: "failed", renditions: [], failure });
@@ -172,7 +172,7 @@ test("GraphQL shows a failure, filters lists, and retries by the same rules", as
   assert.equal(errors[0].extensions.code, "NOT_FOUND");
 });
 
-test("an answer about a deleted image changes nothing, and later answers are handled", async () => {
+test("an answer about a deleted image does not hold up later answers", async () => {
   const who = testPerson();
   const [gone, kept] = [await uploaded(who), (await images.upload(who, await readFixture("alpha.png"))).body];
   await images.send(who, "DELETE", `/images/${gone.id}`);
@@ -185,7 +185,7 @@ test("an answer about a deleted image changes nothing, and later answers are han
   await eventually(async () => (await statusOf(who, kept.id)) === "ready");
 });
 
-test("an unanswered job is sent again unchanged, and its answer makes the image ready", async () => {
+test("an unanswered job is sent again unchanged until an answer makes the image ready", async () => {
   const impatient = await startImages({ "images.render.lost-after": 1_000 });
   try {
     const who = testPerson();
@@ -205,7 +205,7 @@ test("an unanswered job is sent again unchanged, and its answer makes the image 
 
 const [pictures, inFlight] = [60, 40];
 
-test("a page of sixty new thumbnails is shown whole: each waits for its turn, and none is refused", async () => {
+test("a page of sixty new thumbnails is shown whole: each waits for its turn", async () => {
   const images = await startImages();
   try {
     const who = testPerson();

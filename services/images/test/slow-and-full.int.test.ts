@@ -94,7 +94,7 @@ let revision = 0;
 
 const isTooSlow = /^HTTP\/1\.1 408 [\s\S]*Connection: close[\s\S]*"request_timeout"/;
 
-test("a dripping piece is 408, keeps its received bytes, and harms no other upload", async (t) => {
+test("a dripping piece is 408 without harm to other uploads", async (t) => {
   const [slow, other] = [testPerson(), testPerson()];
   const [id, others] = [await begin(slow), await begin(other)];
   watchClosely(t);
@@ -146,7 +146,7 @@ test("a slow but moving piece is 408 after a quarter of an hour", async (t) => {
   await goOn(who, id);
 });
 
-test("on a full disk a piece and a completion are 503 in our log, and both continue when there is room again", async () => {
+test("on a full disk uploads are 503 until there is room again", async () => {
   const who = testPerson();
   const id = await begin(who);
   await disk.fill(200_000);

@@ -36,7 +36,7 @@ async function uploaded(who: TestPerson, visibility = "public") {
   return { id, photo, show };
 }
 
-test("what is rendered and served, to others too, counts by format for the owner", async () => {
+test("what is shown, to others too, counts by format for the owner", async () => {
   const [who, other] = [testPerson(), testPerson()];
   const { photo, show } = await uploaded(who);
   const webp = await show(who, "content?width=64&format=webp");
@@ -148,7 +148,7 @@ test("the graph has the figures of the account", async () => {
   assert.equal(foreign.data._entities[0]?.imageStatistics ?? null, null);
 });
 
-test("a wrong query is refused by its name, and a caller without credentials or scope", async () => {
+test("a wrong query or a caller without scope gets no statistics", async () => {
   const who = testPerson();
   const { status, body } = await images.send(who, "GET", `${path}?group_by=error`);
   assert.equal(status, 400);

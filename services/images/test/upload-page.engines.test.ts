@@ -18,7 +18,7 @@ after(async () => {
   await site.close();
 });
 
-test("the code of the how-to page uploads from a page of another origin, and continues after a broken connection", async (t) => {
+test("the code of the how-to page uploads from another origin through a broken connection", async (t) => {
   const page = await readFile(new URL("../../../docs/how-to/upload-from-a-browser.md", import.meta.url), "utf8");
   const [, code = ""] = /```ts\n([\s\S]*?)```/.exec(page) ?? [];
   site.answer({ headers: { "content-type": "text/html" }, body: "<!doctype html><title>Upload</title>" });

@@ -17,7 +17,7 @@ const waitingFiles = async (): Promise<string[]> => {
   return readdir(`${images.stagingFolder}/${folder}`);
 };
 
-test("an uploaded photograph is 201 with its record, its location, its event and the job for its variants", async () => {
+test("an uploaded photograph is 201 once it is recorded with its event", async () => {
   const who = testPerson();
   const photo = await readFixture("photo-rotated.jpg");
   const fields = { title: "Hills", alt_text: "Green hills", tags: ["sea", "sky", "sea"], visibility: "public" };
@@ -47,7 +47,7 @@ test("an uploaded photograph is 201 with its record, its location, its event and
   assert.deepEqual(await waitingFiles(), []);
 });
 
-test("the same file twice creates two records and one blob", async () => {
+test("two records of the same file share one blob", async () => {
   const who = testPerson();
   const file = await readFixture("alpha.png");
   const [one, two] = [await images.upload(who, file), await images.upload(who, file)];
@@ -57,7 +57,7 @@ test("the same file twice creates two records and one blob", async () => {
   assert.equal((await images.blobKeys()).filter((other) => other === key).length, 1);
 });
 
-test("concurrent uploads wait for their turn, and none is refused for a wait that is too long for a rendition", async (t) => {
+test("concurrent uploads wait for their turn longer than a rendition may", async (t) => {
   const impatient = await startImages({ "images.render.wait-max": 10 });
   t.after(() => impatient.close());
   const [who, file] = [testPerson(), await readFixture("photo-rotated.jpg")];
@@ -68,7 +68,7 @@ test("concurrent uploads wait for their turn, and none is refused for a wait tha
   );
 });
 
-test("every fixture is accepted, or refused with its status and reason", async () => {
+test("every fixture is accepted, or refused with its reason", async () => {
   const expected: Record<string, [number, string]> = {
     "drawing.svg": [415, "unsupported_media_type"],
     "header-only.heic": [415, "unsupported_media_type"],
@@ -192,14 +192,14 @@ test("malformed forms are refused by their first fault, with the part's name", a
   assert.deepEqual(await waitingFiles(), []);
 });
 
-test("a folder in a file name is dropped, and an invalid name is 422", async () => {
+test("a file name loses its folder, or is 422 when it is not valid", async () => {
   const who = testPerson();
   const file = await readFixture("one-pixel.png");
   assert.equal((await images.upload(who, file, {}, "../../etc/passwd.png")).body.filename, "passwd.png");
   assert.equal((await images.upload(who, file, {}, `${"x".repeat(256)}.png`)).status, 422);
 });
 
-test("the same key repeats the answer, and another file under it is 422", async () => {
+test("the same key repeats the answer for the same file alone", async () => {
   const who = testPerson();
   const [one, other] = [await readFixture("one-pixel.png"), await readFixture("alpha.png")];
   const send = (file: Buffer) => {
