@@ -25,14 +25,13 @@ import { PresignedTarget, type UploadTarget } from "./direct-uploads/upload-targ
 import { serviceEdges } from "./edges.ts";
 import { viewImage } from "./images/image.ts";
 import { ImageStore } from "./images/image-store.ts";
-import { whyImage } from "./images/why-image.ts";
+import { whyImages } from "./images/why-image.ts";
 import type { ImagesService } from "./images-service.ts";
 import type { Properties } from "./properties.ts";
 import { ContentCache } from "./renditions/content-cache.ts";
 import { publicContentPolicy } from "./renditions/content-routes.ts";
 import { RenderBudget } from "./renditions/render-budget.ts";
 import { RenditionMemory } from "./renditions/rendition-memory.ts";
-import { whyRendered } from "./renditions/why-rendered.ts";
 import { SigningKeyStore, sealedSigningKeys } from "./signing/signing-key-store.ts";
 import { ImageStatistics } from "./statistics/image-statistics.ts";
 import { openStagingArea } from "./uploads/staging-area.ts";
@@ -83,7 +82,7 @@ export async function createService(context: Context): Promise<ServiceParts> {
     edges: serviceEdges(service),
     corsOrigins: configuration.get("images.cors.origins"),
     internalRoutes: [exported],
-    whyFinders: [...whyImage(service), ...whyRendered(pool)],
+    whyFinders: whyImages(service),
     typeDefs: await readFile(schemaFile, "utf8"),
   });
   return { ...served, info: () => ({ imaging: imagePool.describe() }) };

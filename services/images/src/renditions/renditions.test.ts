@@ -10,8 +10,7 @@ import { mayTransform, widthLadder } from "./content-access.ts";
 import { partOf } from "./content-headers.ts";
 import { ContentQuery } from "./content-query.ts";
 import { RenderBudget } from "./render-budget.ts";
-import { RenditionBytes } from "./rendition-memory.ts";
-import { SharedWork } from "./shared-work.ts";
+import { RenditionBytes, SharedWork } from "./rendition-memory.ts";
 import { renditionsToEvict } from "./stored-renditions.ts";
 
 const image = newImage(

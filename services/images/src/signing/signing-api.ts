@@ -7,8 +7,7 @@ import { viewValue } from "@signalbox/storage";
 import { z } from "zod";
 import { sideMax } from "../images/image.ts";
 import type { ImagesService } from "../images-service.ts";
-import { signImageUrl } from "./signed-urls.ts";
-import { rotateSigningKey } from "./signing-keys.ts";
+import { rotateSigningKey, signImageUrl } from "./signed-urls.ts";
 
 const side = z.int().min(1).max(sideMax).optional().describe("Pixels.");
 const isWithin = (length = 0, dpr = 1) => Math.round(length * dpr) <= sideMax;
