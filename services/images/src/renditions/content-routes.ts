@@ -5,6 +5,7 @@ import {
   createRoutes,
   type HttpResponse,
   isNotModified,
+  type KnownAnswers,
   notModified,
   queryTextOf,
   type RouteInput,
@@ -41,6 +42,7 @@ export function contentRoutes(service: ImagesService): Routes {
   const routes = createRoutes({ errors: "image", exampleIds: { image_id: imageExample.id } });
   const content = { content: contentTypes };
   const file = { content: ["application/octet-stream"] };
+  const known: KnownAnswers = { find: (request) => answerFromCache(service, request) };
 
   routes.get("/images/:image_id/content", {
     operationId: "imageContent",
@@ -52,7 +54,7 @@ export function contentRoutes(service: ImagesService): Routes {
     query: ContentQuery,
     ownNegotiation: true,
     responses: { 200: content, 206: content, 416: "error", 422: "error" },
-    known: { find: (request) => answerFromCache(service, request) },
+    known,
     handle: (input) => showContent(service, input),
   });
 
