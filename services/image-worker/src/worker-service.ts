@@ -4,7 +4,7 @@ import type { ImagePool } from "@signalbox/imaging";
 import type { ObjectFiles, ObjectStore } from "@signalbox/storage";
 import type { Logger, Tracer } from "@signalbox/telemetry";
 
-/** Everything that the operations of the worker lean on. `service.ts` fills it once, at the start. */
+/** The context of the worker's operations. `service.ts` fills it once, at the start. */
 export interface WorkerService {
   readonly clock: Clock;
   readonly log: Logger;

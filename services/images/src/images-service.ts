@@ -19,7 +19,7 @@ import type { SigningKeyStore } from "./signing/signing-key-store.ts";
 import type { ImageStatistics } from "./statistics/image-statistics.ts";
 import type { StagingArea } from "./uploads/staging-area.ts";
 
-/** Everything that the operations of this service lean on. `service.ts` fills it once, at the start. */
+/** The context of this service's operations. `service.ts` fills it once, at the start. */
 export interface ImagesService {
   /** Live properties are read where they act. */
   readonly configuration: Configuration<Properties>;

@@ -40,7 +40,7 @@ const keyLengthMax = 2 * KiB;
 const macLength = 43;
 const signedUrl = new RegExp(`[?&]${signatureParameter}=v1\\.[\\w-]{1,64}\\.[1-9]\\d{0,11}\\.[\\w-]{${macLength}}$`);
 
-/** What was shown under a URL a moment ago. */
+/** The content that was shown under a URL a moment ago. */
 export class ContentCache {
   readonly #entries = new LRUCache<string, Entry>({
     maxSize: entriesBytesMax,
@@ -54,7 +54,7 @@ export class ContentCache {
     return entry !== undefined && hasMac(entry, mac) ? entry.content : null;
   }
 
-  /** Remembers what is shown for requests like this one, unless it has no signature of its own at the end of its URL. */
+  /** Remembers what is shown for requests like this one. A signed URL has to end with its signature. */
   remember(request: IncomingMessage, content: CachedContent): void {
     const { key, mac } = keyAndMac(request);
     const isWhole = (content.signature === null) === (mac === null) && key.length <= keyLengthMax;

@@ -1,27 +1,27 @@
 import { entryLimit, hours, seconds } from "@signalbox/core";
 import { LRUCache } from "lru-cache";
 
-/** An image that is requested less often than this many others is looked at again. */
-const remembered = entryLimit(10_000);
+/** One that is requested less often than this many others is looked at again. */
+const keyLimit = entryLimit(10_000);
 /** Largest share of the memory for one rendition. */
 const shareMax = 1 / 32;
 
-/** What this process remembers of renditions by their keys. Whatever is forgotten costs time alone. */
+/** The memory of this process about renditions, by their keys. A forgotten entry costs time alone. */
 export class RenditionMemory {
   /** Bytes that were shown recently. */
   readonly bytes: RenditionBytes;
   /** Renditions that are being made, null for waiting callers when the work took too long after all. */
   readonly underWay = new SharedWork<Buffer | null>();
   /** Renditions that are stored: browsers prefer AVIF, so each of their requests checks whether it is. */
-  readonly stored = new LRUCache<string, true>({ ...remembered, ttl: seconds(10) });
+  readonly stored = new LRUCache<string, true>({ ...keyLimit, ttl: seconds(10) });
   /** Times of the last requests to the worker: saves the round trip to the database, which decides. */
-  readonly requestedAtMs = new LRUCache<string, number>(remembered);
+  readonly requestedAtMs = new LRUCache<string, number>(keyLimit);
   /** Renditions that took too long although they were expected to be quick: the next caller does not wait in vain. */
-  readonly slow = new LRUCache<string, true>({ ...remembered, ttl: hours(1) });
+  readonly slow = new LRUCache<string, true>({ ...keyLimit, ttl: hours(1) });
   /** Stored renditions whose last use was recorded within the hour. */
-  readonly seen = new LRUCache<string, true>({ ...remembered, ttl: hours(1) });
+  readonly seen = new LRUCache<string, true>({ ...keyLimit, ttl: hours(1) });
   /** Numbers of new renditions by original since the last look at all of them. */
-  readonly newOnes = new LRUCache<string, number>(remembered);
+  readonly newCounts = new LRUCache<string, number>(keyLimit);
 
   constructor(bytesMax: number) {
     this.bytes = new RenditionBytes(bytesMax);

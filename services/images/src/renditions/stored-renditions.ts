@@ -104,10 +104,10 @@ export async function keepRendition(
  * requests a hundred qualities must not fill the disk.
  */
 async function evict({ pool, objects, renditionMemory }: ImagesService, image: Image): Promise<void> {
-  const { newOnes } = renditionMemory;
+  const { newCounts } = renditionMemory;
   const prefix = renditionPrefix(image);
-  const count = (newOnes.get(prefix) ?? lookEvery - 1) + 1;
-  newOnes.set(prefix, count % lookEvery);
+  const count = (newCounts.get(prefix) ?? lookEvery - 1) + 1;
+  newCounts.set(prefix, count % lookEvery);
   if (count < lookEvery) return;
   const rule: EvictionRule = { countMax: countMax - lookEvery, bytesMax: bytesShareMax * image.sizeBytes };
   const keys = renditionsToEvict(await listRenditionsOnDemand(pool, image), rule);
