@@ -7,7 +7,6 @@ export {
   entryOfChange,
   entryOfRefusal,
   type Refusal,
-  sendingThrough,
   systemActor,
 } from "./audit/audit-entry.ts";
 export { type AuditedRead, createAuditReads } from "./audit/audit-reads.ts";
