@@ -38,7 +38,7 @@ const homes = {
   "@apollo/gateway": "services/gateway",
   "@apollo/(query-planner|federation-internals)": "libs/federation",
   nodemailer: "services/account/src/mail",
-  "oidc-provider": "services/account/src/oauth",
+  "oidc-provider": "services/account/src/identity",
   "@simplewebauthn/server": "services/account/src/passkeys",
   "(react|react-dom|@tanstack/[^/]+)": "services/console",
 };

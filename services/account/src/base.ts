@@ -5,12 +5,12 @@ import { createSealer, type Pool } from "@signalbox/storage";
 import { createAccessAnnouncements } from "./access/access-announcements.ts";
 import { createAccountRecords } from "./accounts/account-events.ts";
 import { createAccountStore } from "./accounts/account-store.ts";
-import { createProvisioning } from "./accounts/provisioning.ts";
-import { createVerifiedAddresses } from "./accounts/verified-addresses.ts";
 import { createAudit } from "./audit/audit-log.ts";
+import { createVerifiedAddresses } from "./contacts/verified-addresses.ts";
 import { createMails } from "./mail/mails.ts";
-import { createNotices } from "./mail/notices.ts";
+import { createNotices } from "./notices/notices.ts";
 import type { Configured } from "./properties.ts";
+import { createProvisioning } from "./registration/provisioning.ts";
 import { createStatusTransitions } from "./statuses/change-status.ts";
 
 /** The parts of a process that the service opens, or a command in its place. */

@@ -1,5 +1,4 @@
 import { type Edges, joinEdges } from "@signalbox/service";
-import { type AccountApi, accountApi } from "./accounts/account-api.ts";
 import { type AdministrationApi, administrationApi } from "./administration/administration-api.ts";
 import { type ApplicationApi, applicationApi } from "./applications/application-api.ts";
 import { type AuditApi, auditApi } from "./audit/audit-api.ts";
@@ -13,6 +12,7 @@ import { type IdentityApi, identityApi } from "./identities/identity-api.ts";
 import { type InvitationApi, invitationApi } from "./invitations/invitation-api.ts";
 import { type PasskeyApi, passkeyApi } from "./passkeys/passkey-api.ts";
 import { type PortalSessionApi, portalSessionApi } from "./portal-sessions/portal-sessions.ts";
+import { type AccountApi, accountApi } from "./profile/account-api.ts";
 import { type SignInApi, signInApi } from "./sign-ins/sign-in-list.ts";
 import { type StatusApi, statusApi } from "./statuses/status-api.ts";
 import { type StepUpApi, stepUpApi } from "./step-up/step-up-api.ts";

@@ -1,6 +1,6 @@
 import process from "node:process";
 import { openJob } from "./first-account.ts";
-import { createFirstLink } from "./first-link/create-first-link.ts";
+import { createFirstLink } from "./first-link.ts";
 
 // Prints a link that signs the first administrator in. Reads the service's own configuration, and needs the migrated
 // database of the service: start the service once.

@@ -4,7 +4,7 @@ import type { EventName } from "@signalbox/contracts";
 import { createMovableClock, hours, minutes } from "@signalbox/core";
 import type { ReceivedEvent } from "@signalbox/events";
 import { inTransaction } from "@signalbox/storage";
-import { createStateStore } from "../src/tokens/state-store.ts";
+import { createStateStore } from "../src/identity/state/state-store.ts";
 import { codeIn, contactsOf, freshAddress, linkIn, otherThan } from "./contact-parts.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";

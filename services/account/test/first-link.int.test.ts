@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
 import { createMovableClock, minutes } from "@signalbox/core";
 import { createSoftwareAuthenticator, passkeyOptionsOf } from "@signalbox/testing";
-import { createFirstLink } from "../src/first-link/create-first-link.ts";
+import { createFirstLink } from "../src/first-link.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { baseUrl, bearer, startIssuer, tablesWith, through } from "./oauth-fixture.ts";
 import { applications, codeTo, createVisitor, startSignIn } from "./oauth-visitor.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { eventually, openBrowser } from "@signalbox/testing";
-import { createFirstLink } from "../src/first-link/create-first-link.ts";
+import { createFirstLink } from "../src/first-link.ts";
 import { appearanceProblems } from "./appearance.ts";
 import { serve, startBehindEdge } from "./behind-edge.ts";
 import type { Harness } from "./harness.ts";

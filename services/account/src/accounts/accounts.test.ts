@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { firstAccount, type ProfileClaims } from "../registration/provisioning.ts";
 import type { Account } from "./account.ts";
 import { canonicalAddress, checkContactAddress, checkLocale, checkTimezone, type FieldRule } from "./account-fields.ts";
 import { type AccountChanges, changeAccount, touchesContact } from "./change-account.ts";
-import { firstAccount, type ProfileClaims } from "./provisioning.ts";
 
 function judges(rule: FieldRule, { good, bad }: { good: readonly string[]; bad: readonly string[] }) {
   for (const value of good) assert.equal(rule(value), null, `${JSON.stringify(value)} is good`);

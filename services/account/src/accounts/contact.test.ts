@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { firstAccount } from "../registration/provisioning.ts";
 import type { Account } from "./account.ts";
 import { cancelPending, confirmPending, loseVerification, restoreContact } from "./contact.ts";
-import { firstAccount } from "./provisioning.ts";
 
 const created = new Date("2026-01-01T00:00:00.000Z");
 const now = new Date("2026-01-02T00:00:00.000Z");

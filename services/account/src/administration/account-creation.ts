@@ -13,16 +13,16 @@ import type { Refusal } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import { type Account, scopesOfAccount } from "../accounts/account.ts";
-import { ruledText } from "../accounts/account-body.ts";
 import { accountCreated } from "../accounts/account-events.ts";
 import { checkLocale, checkTimezone } from "../accounts/account-fields.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import { type FirstValues, firstAccount } from "../accounts/provisioning.ts";
 import { type Audit, actorOf } from "../audit/audit-log.ts";
 import type { ApiKey } from "../credentials/api-key.ts";
 import type { ApiKeys } from "../credentials/api-keys.ts";
 import { newCredential, refusedCredential } from "../credentials/credential.ts";
 import type { Issued } from "../credentials/credentials.ts";
+import { ruledText } from "../profile/account-body.ts";
+import { type FirstValues, firstAccount } from "../registration/provisioning.ts";
 import { externalId, newMetadata, scopesMax } from "./account-reference.ts";
 
 /** The input of a new account. */

@@ -7,8 +7,8 @@ import type { Tx } from "@signalbox/storage";
 import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import { type Account, scopesOfAccount } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import type { AccountGrant } from "../accounts/provisioning.ts";
 import { type Audit, actorOf } from "../audit/audit-log.ts";
+import type { AccountGrant } from "../registration/provisioning.ts";
 import { type LastAdministrator, refusedLastAdministrator } from "../statuses/last-administrator.ts";
 import type { AccountByAdministrator, AccountReference, ReferenceOutcome } from "./account-reference.ts";
 

@@ -16,10 +16,10 @@ import {
 import { type Edges, edgesOf, type Load, type OwnRow, operation } from "@signalbox/service";
 import { z } from "zod";
 import { type Account, viewAccount } from "../accounts/account.ts";
-import type { Accounts } from "../accounts/accounts.ts";
 import type { AdministratorReads } from "../audit/administrator-reads.ts";
 import { viewApiKey } from "../credentials/api-key.ts";
 import { IssuedApiKey } from "../credentials/api-keys.ts";
+import type { Accounts } from "../profile/accounts.ts";
 import { nextStatuses, statusActions } from "../statuses/change-status.ts";
 import { refusedTransition, StatusByAdministrator, type Statuses } from "../statuses/statuses.ts";
 import { type AccountCreation, accountWithKeyExample, newAccountRules } from "./account-creation.ts";

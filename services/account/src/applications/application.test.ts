@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { metadataOfApplication } from "../oauth/application-clients.ts";
+import { metadataOfApplication } from "../identity/application-clients.ts";
 import { builtInApplications, parseApplications } from "./application.ts";
 
 const one = { client_id: "desk", name: "Console", redirect_uris: ["https://console.example/back"] };

@@ -4,7 +4,7 @@ import type { Outbox } from "@signalbox/events";
 import { rotate, type Tx } from "@signalbox/storage";
 import type { z } from "zod";
 import type { Audit } from "../audit/audit-log.ts";
-import type { IssuedTokens } from "../tokens/issued-tokens.ts";
+import type { IssuedTokens } from "../sign-ins/issued-tokens.ts";
 import type { ApplicationStore } from "./application-store.ts";
 import {
   type ApplicationPatch,

@@ -3,9 +3,9 @@ import { accepted, ok, type Refusal } from "@signalbox/http";
 import { conflict, type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
 import { etagOfAccount, viewAccount } from "../accounts/account.ts";
-import { ownAccount } from "../accounts/account-api.ts";
-import type { Accounts } from "../accounts/accounts.ts";
 import { codeRefusals, hintOf, SentCode, tooManyCodes, typedCodeField, viewSentCode } from "../codes/code-answers.ts";
+import { ownAccount } from "../profile/account-api.ts";
+import type { Accounts } from "../profile/accounts.ts";
 import type { ContactChanges, ContactConfirmations } from "./contact-changes.ts";
 
 export interface ContactApi {

@@ -7,13 +7,13 @@ import { type Account, stateOf } from "../accounts/account.ts";
 import type { AccountRecords } from "../accounts/account-events.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { cancelPending, confirmPending, type RefusedContact } from "../accounts/contact.ts";
-import type { VerifiedAddresses } from "../accounts/verified-addresses.ts";
 import { type Actor, actorOf, systemActor } from "../audit/audit-log.ts";
 import { codeRefusal, type RefusedCode, type SentTo } from "../codes/code-answers.ts";
 import type { Identities } from "../identities/identities.ts";
 import type { StatusTransitions } from "../statuses/change-status.ts";
 import type { ContactLink } from "./contact-link.ts";
 import type { ContactMails } from "./contact-mails.ts";
+import type { VerifiedAddresses } from "./verified-addresses.ts";
 
 interface ContactDependencies {
   readonly accountStore: Pick<AccountStore, "save">;

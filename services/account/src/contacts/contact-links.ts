@@ -4,13 +4,13 @@ import type { Account } from "../accounts/account.ts";
 import type { AccountRecords } from "../accounts/account-events.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { restoreContact } from "../accounts/contact.ts";
-import type { VerifiedAddresses } from "../accounts/verified-addresses.ts";
 import type { Actor } from "../audit/audit-log.ts";
+import type { IssuedTokens } from "../sign-ins/issued-tokens.ts";
 import type { StepUps } from "../step-up/step-ups.ts";
-import type { IssuedTokens } from "../tokens/issued-tokens.ts";
 import type { ContactConfirmations } from "./contact-changes.ts";
 import { type ContactLink, type ContactLinkStore, digestLinkToken, isOpen } from "./contact-link.ts";
 import type { ContactMails } from "./contact-mails.ts";
+import type { VerifiedAddresses } from "./verified-addresses.ts";
 
 interface LinkDependencies {
   readonly accountStore: Pick<AccountStore, "lock">;

@@ -2,7 +2,7 @@ import type { Base } from "../base.ts";
 import type { Identities } from "../identities/identities.ts";
 import type { Proofs } from "../logins.ts";
 import type { Configured } from "../properties.ts";
-import type { IssuedTokens } from "../tokens/issued-tokens.ts";
+import type { IssuedTokens } from "../sign-ins/issued-tokens.ts";
 import { createContactChanges, createContactConfirmations } from "./contact-changes.ts";
 import { createContactLinkStore } from "./contact-link.ts";
 import { createContactLinks, createContactObjections } from "./contact-links.ts";

@@ -8,7 +8,7 @@ import {
   publicJwkOf,
   publishedKeys,
   type SigningKey,
-} from "../signing-keys/signing-key.ts";
+} from "../identity/signing-keys/signing-key.ts";
 import { expiryOfReplacement, makeApiKey, replacedKey } from "./api-key.ts";
 
 const made = new Date("2026-01-01T00:00:00.000Z");

@@ -5,7 +5,7 @@ import { conflict, type Edges, edgesOf, operation } from "@signalbox/service";
 import { rotate, type Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
-import { type Notice, shownAddress } from "../mail/notices.ts";
+import { type Notice, shownAddress } from "../notices/notices.ts";
 import {
   type ApiKey,
   apiKeyEvents,

@@ -17,9 +17,9 @@ import {
 import { conflict, list, type OwnRow, operation, ownRows, record } from "@signalbox/service";
 import type { ListRange } from "@signalbox/storage";
 import { z } from "zod";
-import { ownAccount } from "../accounts/account-api.ts";
-import type { Accounts } from "../accounts/accounts.ts";
 import type { AdministratorReads } from "../audit/administrator-reads.ts";
+import { ownAccount } from "../profile/account-api.ts";
+import type { Accounts } from "../profile/accounts.ts";
 import {
   type Credential,
   CredentialPatch,

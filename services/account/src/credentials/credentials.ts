@@ -6,7 +6,7 @@ import type { Tx } from "@signalbox/storage";
 import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
 import { type Actor, type Audit, systemActor } from "../audit/audit-log.ts";
-import { type Notice, type Notices, shownAddress } from "../mail/notices.ts";
+import { type Notice, type Notices, shownAddress } from "../notices/notices.ts";
 import {
   type Credential,
   type CredentialOrigin,

@@ -5,7 +5,7 @@ import { conflict, type Edges, edgesOf, operation } from "@signalbox/service";
 import { rotate, type Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
-import { shownAddress } from "../mail/notices.ts";
+import { shownAddress } from "../notices/notices.ts";
 import { newCredential, requireNoLongerLife, requireWritable, rotationOf, statusOf } from "./credential.ts";
 import {
   addAdministratorList,

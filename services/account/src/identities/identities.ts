@@ -5,7 +5,7 @@ import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import { type Account, stateOf } from "../accounts/account.ts";
 import type { AccountStore, Identity } from "../accounts/account-store.ts";
 import type { Audit } from "../audit/audit-log.ts";
-import { type Notices, shownAddress } from "../mail/notices.ts";
+import { type Notices, shownAddress } from "../notices/notices.ts";
 import { type IdentityStore, identityId, type LinkedIdentity, sameIdentity } from "./identity.ts";
 
 export type Identities = ReturnType<typeof createIdentities>;

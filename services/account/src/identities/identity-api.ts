@@ -13,9 +13,9 @@ import {
 } from "@signalbox/http";
 import { conflict, type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
-import { accountGone, ownAccount } from "../accounts/account-api.ts";
 import type { Identity } from "../accounts/account-store.ts";
-import type { Accounts } from "../accounts/accounts.ts";
+import { accountGone, ownAccount } from "../profile/account-api.ts";
+import type { Accounts } from "../profile/accounts.ts";
 import type { Identities, LinkOutcome, ProvenLogin } from "./identities.ts";
 import { IdentityResource, identityId, type LinkedIdentity, viewIdentity } from "./identity.ts";
 

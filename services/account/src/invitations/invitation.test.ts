@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { type Role, type Scope, scopesOfRole } from "@signalbox/contracts";
 import { hours } from "@signalbox/core";
 import { scopesOfAccount } from "../accounts/account.ts";
+import { mayRegister, type RegistrationMode } from "../registration/registration.ts";
 import {
   faultOfEnd,
   grantOfExisting,
@@ -12,7 +13,6 @@ import {
   startInvitation,
   statusOfInvitation,
 } from "./invitation.ts";
-import { mayRegister, type RegistrationMode } from "./registration.ts";
 
 const now = new Date("2026-01-01T00:00:00.000Z");
 const later = (ms: number) => new Date(now.getTime() + ms);

@@ -14,10 +14,10 @@ import {
 import { hours, randomId } from "@signalbox/core";
 import { z } from "zod";
 import { type Account, scopesOfAccount } from "../accounts/account.ts";
-import { ruledText } from "../accounts/account-body.ts";
 import { canonicalAddress, checkContactAddress, checkLocale } from "../accounts/account-fields.ts";
-import type { AccountGrant } from "../accounts/provisioning.ts";
 import { digestLinkToken, newLinkToken } from "../contacts/contact-link.ts";
+import { ruledText } from "../profile/account-body.ts";
+import type { AccountGrant } from "../registration/provisioning.ts";
 
 /** An invitation of a person by an administrator. */
 export interface Invitation {

@@ -1,10 +1,10 @@
 import { parseIssuers } from "@signalbox/auth";
 import type { Base } from "../base.ts";
 import type { Configured } from "../properties.ts";
+import { createRegistration, type RegistrationMode } from "../registration/registration.ts";
 import { createInvitationAcceptance } from "./invitation-acceptance.ts";
 import { createInvitationStore } from "./invitation-store.ts";
 import { createInvitations } from "./invitations.ts";
-import { createRegistration, type RegistrationMode } from "./registration.ts";
 
 /** Opens the invitations, and the rules by which people get an account. */
 export function openInvitations({ configuration, clock }: Configured, base: Base) {

@@ -4,7 +4,7 @@ import { type HttpResponse, ok, strongEtag } from "@signalbox/http";
 import { conflict, type Edges, edgesOf, list, operation } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
-import type { Accounts } from "../accounts/accounts.ts";
+import type { Accounts } from "../profile/accounts.ts";
 import { type Passkey, PasskeyPatch, viewPasskey } from "./passkey.ts";
 import type { PasskeyStore } from "./passkey-store.ts";
 import type { Passkeys } from "./passkeys.ts";

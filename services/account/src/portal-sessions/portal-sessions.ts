@@ -7,10 +7,10 @@ import { type Edges, edgesOf, list, operation, record, tooMany } from "@signalbo
 import type { Tx } from "@signalbox/storage";
 import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import { type Account, scopesOfAccount } from "../accounts/account.ts";
-import { ownAccount } from "../accounts/account-api.ts";
-import type { Accounts } from "../accounts/accounts.ts";
 import type { Audit } from "../audit/audit-log.ts";
 import { creatorOf, keyEndOf, requireWritable } from "../credentials/credential.ts";
+import { ownAccount } from "../profile/account-api.ts";
+import type { Accounts } from "../profile/accounts.ts";
 import type { EndpointCheck } from "./endpoint-check.ts";
 import {
   makePortalSession,

@@ -21,12 +21,10 @@ import type { AuditRefusals } from "@signalbox/service";
 import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import { type Account, scopesOfAccount, stateOf } from "../accounts/account.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import type { Provisioning } from "../accounts/provisioning.ts";
 import type { Refusal } from "../audit/audit-log.ts";
 import type { ApiKey } from "../credentials/api-key.ts";
 import { type CredentialStatus, statusOf } from "../credentials/credential.ts";
 import type { CredentialStore } from "../credentials/credential-store.ts";
-import type { Registration } from "../invitations/registration.ts";
 import {
   credentialOfPortal,
   type PortalSession,
@@ -36,6 +34,8 @@ import {
 } from "../portal-sessions/portal-session.ts";
 import type { PortalSessionStore } from "../portal-sessions/portal-session-store.ts";
 import type { Configured } from "../properties.ts";
+import type { Provisioning } from "../registration/provisioning.ts";
+import type { Registration } from "../registration/registration.ts";
 import { type StepUpStore, steppedUp } from "../step-up/step-up-store.ts";
 
 interface Stores {

@@ -7,14 +7,14 @@ import { type Edges, edgesOf, list, operation } from "@signalbox/service";
 import type { ListRange, Tx } from "@signalbox/storage";
 import { z } from "zod";
 import { type Account, stateOf } from "../accounts/account.ts";
-import { ownAccount } from "../accounts/account-api.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import type { Accounts } from "../accounts/accounts.ts";
 import type { AdministratorReads } from "../audit/administrator-reads.ts";
 import { type Actor, type Audit, actorOf } from "../audit/audit-log.ts";
-import type { Notices } from "../mail/notices.ts";
+import type { Notices } from "../notices/notices.ts";
+import { ownAccount } from "../profile/account-api.ts";
+import type { Accounts } from "../profile/accounts.ts";
 import type { StepUps } from "../step-up/step-ups.ts";
-import { type IssuedTokens, jtiOf } from "../tokens/issued-tokens.ts";
+import { type IssuedTokens, jtiOf } from "./issued-tokens.ts";
 import { type ListedSignIn, type SignIn, SignInResource, signInExample, viewSignIn } from "./sign-in.ts";
 import type { SignInStore } from "./sign-in-store.ts";
 

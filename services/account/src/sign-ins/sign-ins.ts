@@ -9,10 +9,10 @@ import type { Actor, Audit, Refusal } from "../audit/audit-log.ts";
 import { codeRefusal, type RefusedCode } from "../codes/code-answers.ts";
 import type { CodePlace } from "../codes/one-time-code-store.ts";
 import type { OneTimeCodes } from "../codes/one-time-codes.ts";
-import type { Registration } from "../invitations/registration.ts";
+import type { KnownBrowser } from "../identity/callers/callers.ts";
 import type { Mails } from "../mail/mails.ts";
-import type { Notices } from "../mail/notices.ts";
-import type { KnownBrowser } from "../pages/callers.ts";
+import type { Notices } from "../notices/notices.ts";
+import type { Registration } from "../registration/registration.ts";
 import { browserNameOf } from "./sign-in.ts";
 import type { SignInMails } from "./sign-in-mails.ts";
 

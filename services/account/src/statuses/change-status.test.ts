@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { accountStates, type TransitionActor } from "@signalbox/contracts";
 import type { Account } from "../accounts/account.ts";
-import { firstAccount } from "../accounts/provisioning.ts";
+import { firstAccount } from "../registration/provisioning.ts";
 import { changeStatus } from "./change-status.ts";
 
 const created = new Date("2026-01-01T00:00:00.000Z");

@@ -7,9 +7,9 @@ import type { Account } from "../accounts/account.ts";
 import { accountChanged, accountStatusChanged } from "../accounts/account-events.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { loseVerification } from "../accounts/contact.ts";
-import type { VerifiedAddresses } from "../accounts/verified-addresses.ts";
 import type { AccountAction, Actor, Audit } from "../audit/audit-log.ts";
-import type { Notice, Notices } from "../mail/notices.ts";
+import type { VerifiedAddresses } from "../contacts/verified-addresses.ts";
+import type { Notice, Notices } from "../notices/notices.ts";
 
 export interface StatusChange {
   readonly to: AccountState;

@@ -3,8 +3,8 @@ import { accepted, type HttpResponse, ok } from "@signalbox/http";
 import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
 import { type Account, etagOfAccount, viewAccount } from "../accounts/account.ts";
-import { ownAccount } from "../accounts/account-api.ts";
-import type { Accounts } from "../accounts/accounts.ts";
+import { ownAccount } from "../profile/account-api.ts";
+import type { Accounts } from "../profile/accounts.ts";
 import { refusedTransition, StatusByOwner, type Statuses } from "./statuses.ts";
 
 export interface StatusApi {

@@ -6,10 +6,10 @@ import { conflict } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
-import { ruledText } from "../accounts/account-body.ts";
 import type { FieldRule } from "../accounts/account-fields.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
 import { type Audit, actorOf } from "../audit/audit-log.ts";
+import { ruledText } from "../profile/account-body.ts";
 import type { NoTransition, StatusTransitions, WantedStatus } from "./change-status.ts";
 import { type LastAdministrator, refusedLastAdministrator } from "./last-administrator.ts";
 

@@ -2,8 +2,6 @@ import { examples, timestamp } from "@signalbox/contracts";
 import { accepted, ok, type Refusal } from "@signalbox/http";
 import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
-import { ownAccount } from "../accounts/account-api.ts";
-import type { Accounts } from "../accounts/accounts.ts";
 import {
   codeRefusals,
   SentCode,
@@ -12,6 +10,8 @@ import {
   typedCodeField,
   viewSentCode,
 } from "../codes/code-answers.ts";
+import { ownAccount } from "../profile/account-api.ts";
+import type { Accounts } from "../profile/accounts.ts";
 import type { StepUps } from "./step-ups.ts";
 
 export interface StepUpApi {

@@ -1,0 +1,116 @@
+import type { RequestListener } from "node:http";
+import { inTransaction } from "@signalbox/storage";
+import type { Account } from "../accounts/account.ts";
+import { labelOf } from "../accounts/contact.ts";
+import { hintOf } from "../codes/code-answers.ts";
+import { type Invitation, invitationsPath, isFor } from "../invitations/invitation.ts";
+import type { AcceptOutcome, InvitationAcceptance } from "../invitations/invitation-acceptance.ts";
+import { type Html, html, type Page } from "../pages/page.ts";
+import type { Configured } from "../properties.ts";
+import { fill, type Texts, timeIn } from "../texts/texts.ts";
+import { createLinkListener, homeLink, type LinkParts, type OpenedLink, type SentForm } from "./link-listener.ts";
+
+interface Dependencies extends LinkParts {
+  readonly invitationAcceptance: InvitationAcceptance;
+}
+
+/**
+ * The pages of invitations. Opening one changes nothing: the reader sees who invites to what, and accepts by a button.
+ * A browser without a session signs in first, or registers by the same code; one with a session is asked whether its
+ * account accepts.
+ */
+export function createInvitationListener(context: Configured, dependencies: Dependencies): RequestListener {
+  const { issuer, pages } = dependencies;
+  return createLinkListener(context, {
+    path: invitationsPath,
+    issuer,
+    pages,
+    show: (link) => shownPage(link, dependencies),
+    use: (form) => use(form, dependencies),
+  });
+}
+
+async function shownPage({ token, signedInTo, headers }: OpenedLink, dependencies: Dependencies): Promise<Page> {
+  const { invitationAcceptance, accountStore, pages } = dependencies;
+  const texts = pages.textsFor(headers);
+  const found = await invitationAcceptance.find(token);
+  if (!found) return noticePage(texts, 404, "linkUnknown");
+  const { invitation, inviter, isOpen } = found;
+  const account = signedInTo === null ? null : await accountStore.find(signedInTo);
+  if (account && invitation.acceptedBy === account.id) return acceptedPage(texts, account);
+  if (!isOpen) return noticePage(texts, 410, "linkEnded");
+  const about = aboutInvitation(texts, invitation, inviter, pages.brand().name);
+  const { title } = texts.pages.invitation;
+  return { status: 200, texts, title, content: html`${about}\n${choices(texts, invitation, account)}` };
+}
+
+function aboutInvitation(texts: Texts, invitation: Invitation, inviter: Account, server: string): Html {
+  const { text, role, until } = texts.pages.invitation;
+  return html`<p>${fill(text, { inviter: labelOf(inviter), server })}</p>
+<p>${fill(role, { role: invitation.role })}</p>
+<p>${fill(until, { until: timeIn(texts, invitation.expiresAt, "UTC") })}</p>`;
+}
+
+/** The buttons: a session of another account never accepts before its holder was asked. */
+function choices(texts: Texts, invitation: Invitation, account: Account | null): Html {
+  const { accept, signedInAs, acceptAs, another, otherAddress } = texts.pages.invitation;
+  if (account === null) return form(html``, "sign-in", accept, true);
+  const shown = labelOf(account);
+  const who = html`<p>${fill(signedInAs, { account: shown })}</p>`;
+  const change = form(html``, "sign-in", another, false);
+  if (!isFor(invitation, account)) {
+    return html`${who}\n<p>${fill(otherAddress, { address: hintOf(invitation.address ?? "") })}</p>\n${change}`;
+  }
+  const accepting = html`<input type="hidden" name="account" value="${account.id}">`;
+  return html`${who}\n${form(accepting, "accept", fill(acceptAs, { account: shown }), true)}\n${change}`;
+}
+
+/** A form of one button, which posts to the page's own address. */
+const form = (fields: Html, step: string, text: string, isMain: boolean): Html =>
+  html`<form method="post" action="?">${fields}<input type="hidden" name="step" value="${step}">
+<button type="submit"${isMain ? html` class="main"` : null}>${text}</button></form>`;
+
+const refusals: Readonly<Record<Exclude<AcceptOutcome["outcome"], "accepted">, readonly [number, Notice]>> = {
+  blocked: [403, "linkBlocked"],
+  "other-address": [403, "linkBlocked"],
+  ended: [410, "linkEnded"],
+  unknown: [404, "linkUnknown"],
+};
+
+async function use({ fields, from, ...link }: SentForm, dependencies: Dependencies) {
+  const { pool, accountStore, invitationAcceptance, issuer, pages } = dependencies;
+  const { token, signedInTo } = link;
+  const step = fields.get("step");
+  if (step === "sign-in") {
+    const found = await invitationAcceptance.find(token);
+    if (!found?.isOpen) return shownPage(link, dependencies);
+    return { location: issuer.signInUrl({ folder: "invitations", token, address: found.invitation.address }) };
+  }
+  // The session may have become another one since the page was shown: its reader is asked again.
+  if (step !== "accept" || signedInTo === null || fields.get("account") !== signedInTo) {
+    return shownPage(link, dependencies);
+  }
+  const accepting = { accountId: signedInTo, ...from };
+  const { outcome } = await inTransaction(pool, (tx) => invitationAcceptance.accept(tx, token, accepting));
+  const texts = pages.textsFor(link.headers);
+  if (outcome !== "accepted") return noticePage(texts, ...refusals[outcome]);
+  const account = await accountStore.find(signedInTo);
+  return account ? acceptedPage(texts, account) : noticePage(texts, 404, "linkUnknown");
+}
+
+type Notice = "linkUnknown" | "linkEnded" | "linkBlocked";
+
+function noticePage(texts: Texts, status: number, name: Notice): Page {
+  const { title, paragraphs } = texts.pages[name];
+  return { status, texts, title, content: html`<p>${paragraphs.join(" ")}</p>` };
+}
+
+function acceptedPage(texts: Texts, account: Account): Page {
+  const { title, text } = texts.pages.invitationAccepted;
+  return {
+    status: 200,
+    texts,
+    title,
+    content: html`<p>${fill(text, { account: labelOf(account) })}</p>\n${homeLink(texts)}`,
+  };
+}

@@ -1,0 +1,187 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { isAppError } from "@signalbox/core";
+import { toAppError } from "@signalbox/storage";
+import type { Logger } from "@signalbox/telemetry";
+import type Provider from "oidc-provider";
+import type { Pages } from "../pages/pages.ts";
+import { type Count, type RequestLimits, tellCount } from "./callers/callers.ts";
+import type { PresentedToken } from "./callers/presented-token.ts";
+import { createClientListener, endWith } from "./client-listener.ts";
+import type { HomePages } from "./home-page.ts";
+import { type IssuerAddress, mountPath } from "./issuer-settings.ts";
+import type { PasskeyPages } from "./passkey-pages.ts";
+import type { SignInListener } from "./sign-in-listener.ts";
+import { failedPage, tooManyPage } from "./sign-in-pages.ts";
+
+/** The pages that are ours and not the provider's. */
+export interface OurPages extends PasskeyPages, HomePages {
+  readonly answerSignIn: SignInListener;
+}
+
+interface Dependencies {
+  readonly address: Pick<IssuerAddress, "force" | "below">;
+  /** Returns the provider with the present keys. */
+  readonly provider: () => Provider;
+  readonly presentedToken: Pick<PresentedToken, "present" | "presentCredential">;
+  readonly ourPages: OurPages;
+  readonly limits: RequestLimits;
+  readonly isApplication: (clientId: string) => Promise<boolean>;
+  readonly pages: Pages;
+  readonly log: Logger;
+}
+
+/**
+ * Kind and methods of each path below the mount. The kind decides how requests are counted; other paths do not exist.
+ */
+const kinds: readonly (readonly [RegExp, Kind, methods: string])[] = [
+  [/^(\/home)?$/, "home", "GET, HEAD"],
+  [/^\/passkeys$/, "passkeys", "GET, HEAD, POST"],
+  [/^\/sign-ins$/, "sign-ins", "GET, HEAD, POST"],
+  [/^\/passkeys\.js$/, "script", "GET, HEAD"],
+  [/^\/sign-in\/./, "sign-in", "GET, HEAD, POST"],
+  [/^\/(token|introspect|revoke)$/, "client", "POST"],
+  [/^\/(device-authorization|pushed-request)$/, "request", "POST"],
+  [/^\/device$/, "page", "GET, HEAD, POST"],
+  [/^\/userinfo$/, "person", "GET, HEAD, POST"],
+  [/^\/(jwks|\.well-known\/[^/]+)$/, "document", "GET, HEAD"],
+  [/^\/authorize$/, "start", "GET, HEAD, POST"],
+  [/^\/end-session$/, "page", "GET, HEAD, POST"],
+  [/^\/end-session\/confirm$/, "page", "POST"],
+  [/^\/(authorize|device|end-session)\/[^/]+$/, "page", "GET, HEAD"],
+];
+
+type Kind =
+  | "home"
+  | "passkeys"
+  | "sign-ins"
+  | "script"
+  | "sign-in"
+  | "client"
+  | "request"
+  | "person"
+  | "document"
+  | "start"
+  | "page";
+
+/** Serves everything under `/oauth`. */
+export function createListener(dependencies: Dependencies): RequestListener {
+  const { address, provider, presentedToken, ourPages, limits, isApplication } = dependencies;
+  const handOn = handOnTo(provider);
+  const clients = createClientListener({ presentedToken, limits, isApplication, handOn });
+
+  return (request, response) => {
+    address.force(request);
+    answer(request, response).catch((error: unknown) => fail(request, response, toAppError(error), dependencies));
+  };
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = pathOf(request, address);
+    if (request.method === "OPTIONS" && tellMethods(path, request, response)) return;
+    switch (kindOfRequest(path, request)) {
+      case "home":
+        if (refusedByCount(limits.page(request), request, response)) return;
+        return ourPages.answerHome(provider(), path, request, response);
+      case "passkeys":
+        if (refusedByCount(limits.page(request), request, response)) return;
+        return ourPages.answerPasskeys(provider(), request, response);
+      case "sign-ins":
+        if (refusedByCount(limits.page(request), request, response)) return;
+        return ourPages.answerSignIns(provider(), request, response);
+      case "script":
+        return ourPages.sendScript(request, response);
+      case "sign-in":
+        return ourPages.answerSignIn(provider(), path.slice("/sign-in/".length), request, response);
+      case "client":
+        return clients.answerClient(path, request, response);
+      case "request":
+        return clients.answerRequest(request, response);
+      case "person":
+        return clients.answerPerson(request, response);
+      case "start":
+        if (refusedByCount(await startOf(request), request, response)) return;
+        return handOn(request, response);
+      case "page":
+        if (refusedByCount(limits.page(request), request, response)) return;
+        return handOn(request, response);
+      default:
+        return handOn(request, response);
+    }
+  }
+
+  async function startOf(request: IncomingMessage): Promise<Count> {
+    return limits.start(request, await clients.knownId(queriedClientId(request)));
+  }
+
+  /** Adds the count to the answer, and answers a refusal with a page. */
+  function refusedByCount(count: Count, request: IncomingMessage, response: ServerResponse): boolean {
+    tellCount(response, count);
+    if (!count.allowed) dependencies.pages.send(response, tooManyPage(dependencies.pages.textsFor(request.headers)));
+    return !count.allowed;
+  }
+}
+
+/** Hands a request on to the provider with the present keys. */
+function handOnTo(provider: () => Provider): RequestListener {
+  const handlers = new WeakMap<Provider, RequestListener>();
+  return (request, response) => {
+    const current = provider();
+    const handler = handlers.get(current) ?? (current.callback() as RequestListener);
+    handlers.set(current, handler);
+    handler(request, response);
+  };
+}
+
+function fail(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: unknown,
+  { address, pages, log }: Pick<Dependencies, "address" | "pages" | "log">,
+): void {
+  // A client that disconnected in the middle of its request is no failure of ours.
+  if (request.destroyed && !request.complete) return;
+  const path = pathOf(request, address);
+  log.error({ error, path: `${mountPath}${path}` }, "the issuer failed to answer");
+  if (response.headersSent) return;
+  const away = isAppError(error) && error.code === "unavailable";
+  if (away) response.setHeader("Retry-After", String(error.retryAfterSeconds ?? 1));
+  const status = away ? 503 : 500;
+  if (["sign-in", "home", "passkeys", "sign-ins"].includes(kindOf(path) ?? ""))
+    pages.send(response, failedPage(pages.textsFor(request.headers), status));
+  else endWith(response, status, { error: "server_error" });
+}
+
+const ours: ReadonlySet<Kind> = new Set(["home", "passkeys", "sign-ins", "script", "client", "request"]);
+
+/**
+ * Browsers send preflights by themselves, so they must not count against the page; the provider answers them, and the
+ * methods that a path does not have.
+ */
+function kindOfRequest(path: string, { method = "" }: IncomingMessage): Kind | undefined {
+  const [, kind, methods = ""] = rowOf(path) ?? [];
+  const isOurs = kind !== undefined && ours.has(kind);
+  return method === "OPTIONS" || (isOurs && !methods.split(", ").includes(method)) ? "document" : kind;
+}
+
+/** The provider matches its paths in any case. */
+const kindOf = (path: string): Kind | undefined => rowOf(path)?.[1];
+const rowOf = (path: string) => kinds.find(([pattern]) => pattern.test(path.toLowerCase()));
+
+/**
+ * Answers OPTIONS with the methods of a path. The provider answers preflights of browsers, because it knows the
+ * clients.
+ */
+function tellMethods(path: string, { headers }: IncomingMessage, response: ServerResponse): boolean {
+  const methods = rowOf(path)?.[2];
+  if (methods === undefined || headers["access-control-request-method"] !== undefined) return false;
+  response.writeHead(204, { Allow: `${methods}, OPTIONS` }).end();
+  return true;
+}
+
+/** The path below the issuer. */
+function pathOf({ url = "" }: IncomingMessage, address: Pick<IssuerAddress, "below">): string {
+  const [path = ""] = url.split("?", 1);
+  return address.below(path).replace(/\/$/, "");
+}
+
+const queriedClientId = ({ url = "" }: IncomingMessage): string | null =>
+  new URLSearchParams(url.slice(url.indexOf("?") + 1)).get("client_id");

@@ -1,0 +1,272 @@
+import type { EventEmitter } from "node:events";
+import { errorBody, isAppError } from "@signalbox/core";
+import { defaultMessages, isNotModified, strongEtag } from "@signalbox/http";
+import { toAppError } from "@signalbox/storage";
+import type { Logger } from "@signalbox/telemetry";
+import Provider, { type Configuration, errors, type KoaContextWithOIDC } from "oidc-provider";
+import {
+  type Callers,
+  type Count,
+  devicePollSeconds,
+  type RequestLimits,
+  tellCount,
+  tooManyRequests,
+} from "./callers/callers.ts";
+import { claimedClientId, promptWithConsent } from "./callers/request-form.ts";
+import { type IssuerAddress, type IssuerSettings, metadataPrefix } from "./issuer-settings.ts";
+import { type ProviderClients, serviceClientOf } from "./provider-clients.ts";
+import type { ProviderPages } from "./provider-pages.ts";
+import { type RefreshTokens, RepeatedRefresh } from "./refresh-tokens.ts";
+import { stateDigest } from "./state/state-store.ts";
+
+interface Dependencies {
+  readonly settings: IssuerSettings;
+  readonly configuration: Configuration;
+  readonly providerClients: Pick<ProviderClients, "accepts" | "noteRefused">;
+  readonly refreshTokens: Pick<RefreshTokens, "keepAnswer">;
+  readonly providerPages: Pick<ProviderPages, "continueSignedOut">;
+  /** Steps of other parts, before those of the provider. */
+  readonly steps: readonly Step[];
+  readonly callers: Pick<Callers, "clientAddress" | "limits">;
+  readonly log: Logger;
+}
+
+/** Creates an OpenID provider from our configuration, with our middleware, log and audit. */
+export function createProvider(dependencies: Dependencies): Provider {
+  const { configuration, providerClients, refreshTokens } = dependencies;
+  const { address, errorDocs } = dependencies.settings;
+  const { limits } = dependencies.callers;
+  const provider = new Provider(address.issuer, configuration);
+  // The address is set on every request before the provider sees it.
+  provider.proxy = true;
+  provider.Client.prototype.compareClientSecret = async function compareClientSecret(secret) {
+    if (!(await providerClients.accepts(this.clientId, secret))) return false;
+    if (!limits.client(this.clientId).allowed) throw new TooManyRequests();
+    return true;
+  };
+  const steps = [
+    underPath(address),
+    nothingHere(errorDocs, limits),
+    countClients(limits),
+    cachedForMinutes,
+    hiddenFromForeignPages,
+    consentGiven,
+    withoutScript(dependencies),
+    ...dependencies.steps,
+    slowDown(limits),
+    refreshTokens.keepAnswer,
+  ];
+  for (const step of steps) provider.use(step);
+  watchRefusals(provider, dependencies);
+  watchFailures(provider, dependencies);
+  return provider;
+}
+
+/** Koa middleware: runs before the provider sees a request, and after it has answered. */
+type Step = (ctx: KoaContextWithOIDC, next: () => Promise<void>) => Promise<void>;
+
+/**
+ * The provider lets the page of any origin read an answer until it knows the client, and so the refusal of an unknown
+ * one. Public documents stay readable, and so do preflights, and the refusal of a token: the page sent it.
+ */
+const hiddenFromForeignPages: Step = async (ctx, next) => {
+  await next();
+  if (ctx.method !== "POST" || ctx.path.toLowerCase() === "/userinfo") return;
+  if (!ctx.oidc?.client) ctx.remove("Access-Control-Allow-Origin");
+};
+
+/** The provider routes by the path below the mount, and writes public URLs. */
+function underPath({ path, below }: IssuerAddress): Step {
+  return async (ctx, next) => {
+    const { path: whole } = ctx;
+    ctx.mountPath = path;
+    ctx.path = below(whole) || "/";
+    try {
+      await next();
+    } finally {
+      // The log line of the request names the requested path.
+      ctx.path = whole;
+    }
+  };
+}
+
+/** Answers unknown paths like every other route does; only these count by client address. */
+function nothingHere(docs: string, limits: RequestLimits): Step {
+  return async (ctx, next) => {
+    await next();
+    if (ctx.status !== 404 || ctx.body) return;
+    const requestId = ctx.response.get("X-Request-Id");
+    const count = limits.stray(ctx.req);
+    tellCount(ctx.res, count);
+    const code = count.allowed ? "not_found" : "rate_limited";
+    ctx.body = errorBody({ code, message: defaultMessages[code], requestId, docs });
+    ctx.type = "application/json";
+    ctx.status = count.allowed ? 404 : 429;
+  };
+}
+
+class TooManyRequests extends errors.CustomOIDCProviderError {
+  override status = 429;
+  override statusCode = 429;
+
+  constructor() {
+    super(tooManyRequests.error, tooManyRequests.error_description);
+  }
+}
+
+/** Paths whose requests need a client's credential or its token. */
+const takesClients = new Set([
+  "/token",
+  "/introspect",
+  "/revoke",
+  "/userinfo",
+  "/device-authorization",
+  "/pushed-request",
+]);
+
+/**
+ * Counts failed client authentications after they were judged, so that a client with the right secret is not refused
+ * because others guess; and adds the remaining allowance to a service client's answer.
+ */
+function countClients(limits: RequestLimits): Step {
+  return async (ctx, next) => {
+    await next();
+    if (!takesClients.has(ctx.path.toLowerCase())) return;
+    const client = ctx.oidc?.client;
+    if (ctx.status === 401 || (ctx.status === 400 && !client)) {
+      refuseBeyond(ctx, limits.failure(ctx.req, client?.clientId ?? null));
+    } else if (client && serviceClientOf(client)) {
+      tellCount(ctx.res, { ...limits.clientRemains(client.clientId), allowed: ctx.status !== 429 });
+    } else if (client && ctx.path.toLowerCase() === "/userinfo") {
+      // Only the token names the application; the other paths were counted by the listener.
+      const count = limits.application(ctx.req, client.clientId);
+      if (count) refuseBeyond(ctx, count);
+    }
+  };
+}
+
+function refuseBeyond(ctx: KoaContextWithOIDC, count: Count): void {
+  tellCount(ctx.res, count);
+  if (count.allowed) return;
+  ctx.status = 429;
+  ctx.body = tooManyRequests;
+  ctx.remove("WWW-Authenticate");
+}
+
+/** Tells a device that asks too often to slow down (RFC 8628 §3.5); its answer is never held back. */
+function slowDown(limits: Pick<RequestLimits, "devicePoll">): Step {
+  return async (ctx, next) => {
+    await next();
+    const { error } = (ctx.body ?? {}) as { error?: unknown };
+    if (ctx.path.toLowerCase() !== "/token" || error !== "authorization_pending") return;
+    const digest = stateDigest(String(ctx.oidc.params?.device_code)).toString("base64url");
+    if (limits.devicePoll(digest).allowed) return;
+    const description = `ask at most once in ${devicePollSeconds} seconds`;
+    ctx.body = { error: "slow_down", error_description: description };
+  };
+}
+
+const publicDocuments = new Set(["/jwks", "/.well-known/openid-configuration", metadataPrefix]);
+
+/** Five minutes are much shorter than the time a key is published before it signs. */
+const cachedForMinutes: Step = async (ctx, next) => {
+  const isPublic = publicDocuments.has(ctx.path);
+  await next();
+  if (!isPublic || ctx.status !== 200) return;
+  const etag = strongEtag(JSON.stringify(ctx.body), ctx.path);
+  ctx.set({ "Cache-Control": "public, max-age=300", ETag: etag });
+  if (isNotModified(ctx, etag)) ctx.status = 304;
+};
+
+/**
+ * Refresh tokens require a request for consent (OpenID Connect Core §11). Our applications never need consent, so a
+ * request for them counts as one.
+ */
+const consentGiven: Step = async (ctx, next) => {
+  const { scope, prompt } = ctx.query;
+  const wanted = ctx.path === "/authorize" ? promptWithConsent(scope, prompt) : null;
+  if (wanted !== null) ctx.query = { ...ctx.query, prompt: wanted };
+  await next();
+};
+
+/** The provider's page for a sign-out without a session submits itself by script, which our pages never run. */
+function withoutScript({ providerPages }: Pick<Dependencies, "providerPages">): Step {
+  return async (ctx, next) => {
+    await next();
+    if (ctx.path !== "/end-session" || ctx.status !== 200 || ctx.oidc.session?.accountId) return;
+    providerPages.continueSignedOut(ctx);
+  };
+}
+
+const refusals = [
+  "authorization.error",
+  "grant.error",
+  "introspection.error",
+  "revocation.error",
+  "userinfo.error",
+  "end_session.error",
+  "end_session_confirm.error",
+  "end_session_success.error",
+  "device_authorization.error",
+  "code_verification.error",
+  "device_resume.error",
+  "pushed_authorization_request.error",
+] as const;
+
+/**
+ * Logs the provider's refusals, without the parameters, and notifies the owner of a client that failed to authenticate.
+ */
+function watchRefusals(provider: Provider, { providerClients, callers, log }: Dependencies): void {
+  for (const event of refusals) {
+    // The events differ only in their names.
+    provider.on(event as "grant.error", (ctx, error) => {
+      if (error instanceof RepeatedRefresh) return answerAgain(ctx, error);
+      log.info(refusal(ctx, error), "the issuer refused a request");
+      const clientId = error.error === "invalid_client" ? serviceClientIdOf(ctx) : null;
+      if (clientId === null) return;
+      const from = { address: callers.clientAddress(ctx.req), requestId: ctx.response.get("X-Request-Id") || null };
+      providerClients
+        .noteRefused(clientId, from)
+        .catch((failure) => log.error({ error: failure }, "a refused client could not be written to the audit"));
+    });
+  }
+}
+
+/** The provider has written a refusal that was not sent yet. */
+function answerAgain(ctx: KoaContextWithOIDC, { answer }: RepeatedRefresh): void {
+  ctx.status = 200;
+  ctx.body = answer;
+}
+
+function refusal({ path }: KoaContextWithOIDC, error: errors.OIDCProviderError) {
+  return { path, reason: error.error, detail: error.error_description };
+}
+
+/** The service client that a request claims to be, unverified; null for any other. */
+function serviceClientIdOf({ oidc, headers }: KoaContextWithOIDC): string | null {
+  const id = claimedClientId(oidc.params?.client_id, headers.authorization) ?? "";
+  return /^cli_[0-9A-Za-z]{1,60}$/.test(id) ? id : null;
+}
+
+/** Logs the provider's errors, and distinguishes outages and clients that hung up from bugs. */
+function watchFailures(provider: Provider, { log }: Dependencies): void {
+  // Without a listener, Koa prints its errors on standard error: those of answers that could not be written.
+  const koa: EventEmitter = provider;
+  koa.on("error", (error: unknown, ctx: KoaContextWithOIDC) => {
+    if (hasLeft(ctx)) log.info({ path: ctx.path, error }, clientLeft);
+    else log.error({ path: ctx.path, error }, "the issuer could not write an answer");
+  });
+  provider.on("server_error", (ctx, error) => {
+    if (hasLeft(ctx)) return log.info({ path: ctx.path, error }, clientLeft);
+    const cause = toAppError(error);
+    log.error({ path: ctx.path, error: cause }, "the issuer failed to answer");
+    if (!isAppError(cause) || cause.code !== "unavailable") return;
+    ctx.status = 503;
+    ctx.set("Retry-After", String(cause.retryAfterSeconds ?? 1));
+  });
+}
+
+const clientLeft = "a client left the issuer before its answer";
+
+/** Returns true when the connection of a request has ended before its answer. */
+const hasLeft = ({ req, res }: KoaContextWithOIDC): boolean => req.socket.destroyed || res.destroyed;

@@ -1,0 +1,61 @@
+import {
+  type Queryable,
+  type SealedColumn,
+  type SealedPlace,
+  type Sealer,
+  sql,
+  type Tx,
+  table,
+} from "@signalbox/storage";
+import { columns } from "../../generated/columns.ts";
+import { type PrivateJwk, publicJwkOf, type SigningKey } from "./signing-key.ts";
+
+interface Row extends Omit<SigningKey, "privateJwk"> {
+  readonly kid: string;
+  readonly sealedPrivateJwk: string;
+}
+
+/** Arbitrary, but different from every other advisory lock of this database. */
+const lockNumber = 4_202_001;
+
+const lockKeys = sql("oauth-key.lock", "select pg_advisory_xact_lock($1)");
+
+const keys = table("oauth_signing_keys", columns.oauth_signing_keys);
+const listKeys = sql("oauth-key.list", `select ${keys.columns} from oauth_signing_keys`);
+const retireKeys = sql("oauth-key.retire", "update oauth_signing_keys set retired_at = $1 where retired_at is null");
+const removeKey = sql("oauth-key.remove", "delete from oauth_signing_keys where kid = $1");
+
+const placeOf = (row: string): SealedPlace => ({ service: "account", table: "oauth_signing_keys", row });
+
+/** The private halves of the keys. */
+export const sealedSigningKeys: SealedColumn = {
+  table: "oauth_signing_keys",
+  column: "sealed_private_jwk",
+  key: ["kid"],
+  place: ([kid]) => placeOf(String(kid)),
+};
+
+/** Signing keys in PostgreSQL, their private halves sealed. */
+export function createSigningKeyStore(sealer: Sealer) {
+  return {
+    /** Keeps other instances from creating keys until the transaction ends. */
+    lock: async (tx: Tx): Promise<void> => void (await tx.query(lockKeys, [lockNumber])),
+    /** @throws SealError when the sealing key of one of them is gone. */
+    async list(db: Queryable): Promise<readonly SigningKey[]> {
+      const { rows } = await db.query<Row>(listKeys);
+      return rows.map(({ kid, sealedPrivateJwk, createdAt, activeFrom, retiredAt }) => {
+        const privateJwk = JSON.parse(sealer.open(sealedPrivateJwk, placeOf(kid)).toString()) as PrivateJwk;
+        return { privateJwk, createdAt, activeFrom, retiredAt };
+      });
+    },
+    async insert(tx: Tx, { privateJwk, ...times }: SigningKey): Promise<void> {
+      const { kid, alg: algorithm } = privateJwk;
+      const sealedPrivateJwk = sealer.seal(JSON.stringify(privateJwk), placeOf(kid));
+      await keys.insert(tx, { kid, algorithm, publicJwk: publicJwkOf({ privateJwk }), sealedPrivateJwk, ...times });
+    },
+    /** Sets the time at which keys without a successor stop signing. */
+    retire: async (tx: Tx, at: Date): Promise<void> => void (await tx.query(retireKeys, [at])),
+    remove: async (tx: Tx, { privateJwk }: SigningKey): Promise<void> =>
+      void (await tx.query(removeKey, [privateJwk.kid])),
+  };
+}

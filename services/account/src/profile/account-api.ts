@@ -1,0 +1,202 @@
+import { type Caller, requireScopes } from "@signalbox/auth";
+import { AccountResource, AccountSettingsResource } from "@signalbox/contracts";
+import { AppError } from "@signalbox/core";
+import { field, type SubgraphContext } from "@signalbox/graphql";
+import { type HttpResponse, ok } from "@signalbox/http";
+import { conflict, type Edges, edgesOf, type Load, type OwnRow, operation, record } from "@signalbox/service";
+import { type Account, etagOfAccount, etagOfSettings, viewAccount, viewSettings } from "../accounts/account.ts";
+import type { AdministratorReads } from "../audit/administrator-reads.ts";
+import { tooManyCodes } from "../codes/code-answers.ts";
+import { changesFrom, createAccountBodies } from "./account-body.ts";
+import type { Accounts } from "./accounts.ts";
+
+export interface AccountApi {
+  readonly accounts: Pick<Accounts, "find" | "lock" | "update">;
+  /** Finds accounts of any owner in the graph: fields check access before they load. */
+  readonly loadAccount: Load<Account>;
+  readonly administratorReads: Pick<AdministratorReads, "ofAccount">;
+  readonly supportedLocales: () => readonly string[];
+}
+
+const read = { scopes: ["account:read"], access: "own-account:read" } as const;
+/** Any credential may ask for its own account; the visible fields depend on its scopes. */
+const anyCredential = { scopes: [], access: "own-account:read" } as const;
+const write = { scopes: ["account:write"], access: "own-account:write" } as const;
+const writeContact = { ...write, stepUpFor: "another contact address or none" } as const;
+export const accountGone = "The account no longer exists.";
+
+const showAccount = (account: Account): HttpResponse => ok(viewAccount(account), { etag: etagOfAccount(account) });
+const showSettings = (account: Account): HttpResponse => ok(viewSettings(account), { etag: etagOfSettings(account) });
+const accountAnswers = { 200: AccountResource, 204: "empty", 409: "error" } as const;
+const settingsAnswers = { 200: AccountSettingsResource, 204: "empty", 409: "error" } as const;
+
+const lastWayIn =
+  "This address is the last login method of the account. Change it instead, or create an API key with account:security first.";
+const refusals = {
+  "too-many": { ...tooManyCodes, field: "contact_address" },
+  "last-way-in": conflict("contact_address", "last_way_in", lastWayIn),
+};
+
+/** The caller's own account with its settings, at both edges. */
+export function accountApi(parts: AccountApi): Edges {
+  const bodies = createAccountBodies(parts);
+  const declarations = { ...accountOperations(parts, bodies), ...settingsOperations(parts, bodies) };
+  return edgesOf(declarations, { errors: "account", fields: fieldsOf(parts) });
+}
+
+type Bodies = ReturnType<typeof createAccountBodies>;
+
+/** The caller's account as the row of an operation. */
+export const ownAccount = (accounts: Pick<Accounts, "lock">): OwnRow<Account, unknown> => ({
+  find: (tx, { caller }) => accounts.lock(tx, caller.accountId),
+  missing: accountGone,
+});
+
+/** The same, read without a lock at first, since two such writes of one account hardly ever meet. */
+const ownAccountReadFirst = (accounts: AccountApi["accounts"], etag: (account: Account) => string) => ({
+  ...ownAccount(accounts),
+  read: ({ caller }: { readonly caller: Caller }) => accounts.find(caller.accountId),
+  etag,
+});
+
+function accountOperations({ accounts }: AccountApi, { patch, replacement }: Bodies) {
+  const of = ownAccountReadFirst(accounts, etagOfAccount);
+  return {
+    viewer: record({
+      summary: "Read the account",
+      description: "The account of the caller's credential. Its first use creates the account.",
+      auth: read,
+      find: ({ caller }) => accounts.find(caller.accountId),
+      missing: accountGone,
+      rest: { get: "/api/account/", resource: AccountResource, answer: showAccount },
+    }),
+    updateAccount: operation({
+      summary: "Change the account",
+      description:
+        "A merge patch: absent members stay, null clears `contact_address`, unless it is the last login method of the account (409).",
+      auth: writeContact,
+      audit: "account.update",
+      input: patch,
+      of,
+      change: (tx, account, { caller, input }) => accounts.update(tx, caller, account, changesFrom(input)),
+      refusals,
+      rest: {
+        patch: "/api/account/",
+        mergePatch: true,
+        responses: accountAnswers,
+        idempotent: true,
+        answer: showAccount,
+      },
+      graph: { payload: "account" },
+    }),
+    replaceAccount: operation({
+      summary: "Replace the account's writable members",
+      description: "An absent `contact_address` is cleared; any other absent member is refused.",
+      auth: writeContact,
+      audit: "account.update",
+      input: replacement,
+      of,
+      change: (tx, account, { caller, input }) => accounts.update(tx, caller, account, changesFrom(input)),
+      refusals,
+      rest: { put: "/api/account/", responses: accountAnswers, answer: showAccount },
+    }),
+  };
+}
+
+function settingsOperations({ accounts }: AccountApi, { settingsPatch, settingsReplacement }: Bodies) {
+  const of = ownAccountReadFirst(accounts, etagOfSettings);
+  const reading = (path: string) =>
+    record({
+      summary: "Read the account's settings",
+      description: "Locale, time zone and notifications of the caller's account.",
+      auth: read,
+      find: ({ caller }) => accounts.find(caller.accountId),
+      missing: accountGone,
+      rest: { get: path, resource: AccountSettingsResource, answer: showSettings },
+    });
+  const updating = (path: string, isInGraph: boolean) =>
+    operation({
+      summary: "Change the account's settings",
+      description: "A merge patch: absent members stay, inside `notifications` too.",
+      auth: write,
+      audit: "account.update",
+      input: settingsPatch,
+      of,
+      change: (tx, account, { caller, input }) => accounts.update(tx, caller, account, changesFrom(input)),
+      refusals,
+      rest: { patch: path, mergePatch: true, responses: settingsAnswers, idempotent: true, answer: showSettings },
+      ...(isInGraph && { graph: { payload: "settings", type: "AccountSettingsPayload" } }),
+    });
+  const replacing = (path: string) =>
+    operation({
+      summary: "Replace the account's settings",
+      description: "Every member is required; PATCH changes some of them.",
+      auth: write,
+      audit: "account.update",
+      input: settingsReplacement,
+      of,
+      change: (tx, account, { caller, input }) => accounts.update(tx, caller, account, changesFrom(input)),
+      refusals,
+      rest: { put: path, responses: settingsAnswers, answer: showSettings },
+    });
+  // The illustrative path of the specification serves the same resource.
+  const [path, specified] = ["/api/account/settings/", "/api/settings/"];
+  return {
+    accountSettings: reading(path),
+    updateAccountSettings: updating(path, true),
+    replaceAccountSettings: replacing(path),
+    settings: reading(specified),
+    updateSettings: updating(specified, false),
+    replaceSettings: replacing(specified),
+  };
+}
+
+const scalars = [
+  ...(["displayName", "externalId", "contactAddress", "contactAddressVerified", "pendingContactAddress"] as const),
+  ...(["locale", "timezone", "status", "statusChangedAt", "statusReason"] as const),
+  ...(["createdAt", "updatedAt"] as const),
+];
+
+/** The fields of an account in the graph. Fields of other services on it have their own scopes. */
+function fieldsOf({ loadAccount, administratorReads }: AccountApi) {
+  return {
+    Query: {
+      viewer: field(anyCredential, async (_parent, _args, context) => {
+        const account = await loadAccount(context, context.caller.accountId);
+        if (account) return readableBy(context.caller, account);
+        throw new AppError("not_found", accountGone);
+      }),
+    },
+    Account: {
+      /** Another account reads as missing, unless the caller is an administrator. */
+      __resolveReference: field(
+        { ...anyCredential, ofOthers: { scopes: ["account:admin"], access: "read" } },
+        async ({ id }: Pick<Account, "id">, _args, context) => {
+          const account = await loadAccount(context, id);
+          if (account) await administratorReads.ofAccount(context.caller, account.id, "account.read");
+          return account && readableBy(context.caller, account);
+        },
+      ),
+      ...Object.fromEntries(scalars.map((name) => [name, readScalar(name)])),
+      settings: field({ ...read, ownOnly: true }, (account: Account) => account),
+    },
+    /** The parent is the account. */
+    AccountSettings: {
+      notifications: ({ productUpdates }: Account) => ({ productUpdates }),
+      updatedAt: ({ settingsUpdatedAt }: Account) => settingsUpdatedAt,
+    },
+  };
+}
+
+/** Returns the account, or only its id for a caller who may not read it. */
+function readableBy({ accountId, scopes }: Caller, account: Account): Account | Pick<Account, "id"> {
+  return account.id !== accountId || scopes.has("account:read") ? account : { id: account.id };
+}
+
+/** A fully loaded account was found by a caller who may see it: its reader, or the administrator who changed it. */
+function readScalar(name: (typeof scalars)[number]) {
+  return (account: Partial<Account>, _args: unknown, { caller }: SubgraphContext) => {
+    if (!(name in account)) requireScopes(caller, read.scopes);
+    return account[name];
+  };
+}
