@@ -8,9 +8,12 @@ import { knownPropertyNames, type ServiceContext } from "@signalbox/runtime";
 import { databaseOptions, inTransaction, openPool, type Tx } from "@signalbox/storage";
 import { createLogger, createMetrics, createTracer } from "@signalbox/telemetry";
 import type { Account } from "./accounts/account.ts";
-import { type Actor, actorOf } from "./audit/audit-log.ts";
-import { type Base, openBase } from "./base.ts";
-import { type Configured, type Properties, properties } from "./properties.ts";
+import { type Actor, actorOf, recordInAudit } from "./audit/audit-log.ts";
+import type { AccountService } from "./context/account-service.ts";
+import { openAccountService } from "./open-account-service.ts";
+import { type Properties, properties } from "./properties.ts";
+import { provisionAccount } from "./registration/provisioning.ts";
+import { moveStatus } from "./statuses/change-status.ts";
 
 export type JobContext = Pick<ServiceContext<Properties>, "service" | "configuration" | "log" | "tracer" | "clock">;
 
@@ -21,8 +24,7 @@ interface FirstAccount {
   /** The person who runs the job, who acts for the first account. */
   readonly operator: Caller;
   readonly by: Actor;
-  readonly base: Base;
-  readonly configured: Configured;
+  readonly service: AccountService;
 }
 
 /** The login of the first account. No issuer of tokens can have this name. */
@@ -51,31 +53,31 @@ export function openJob(name: string): JobContext {
  * has migrated. Its events leave through the relay of the running service.
  */
 export async function withFirstAccount<Result>(
-  { service, configuration, log, tracer, clock }: JobContext,
+  { service: name, configuration, log, tracer, clock }: JobContext,
   applicationName: string,
   work: (first: FirstAccount) => Promise<Result>,
 ): Promise<Result> {
   const closes: (() => unknown)[] = [];
   const runner = { defer: (_name: string, close: () => unknown) => void closes.push(close) };
   // Never scraped: the process ends within moments.
-  const metrics = createMetrics({ service });
+  const metrics = createMetrics({ service: name });
   const pool = openPool({ ...databaseOptions(configuration), max: 2, applicationName, log, metrics, runner });
   try {
     const maxBytes = configuration.get("events.message.max-bytes");
-    const outbox = createOutbox({ pool, service, log, metrics, clock, tracer, maxBytes });
-    const configured = { configuration, log, clock, metrics, tracer };
-    const base = openBase(configured, { pool, outbox });
-    const { id } = await base.provisioning.provision({ identity, claims, credential: firstCredential });
+    const outbox = createOutbox({ pool, service: name, log, metrics, clock, tracer, maxBytes });
+    const service = openAccountService({ configuration, log, clock, metrics, tracer }, { pool, outbox });
+    const { id } = await provisionAccount(service, { identity, claims, credential: firstCredential });
     return await inTransaction(pool, async (tx) => {
-      const { account, operator, by } = await lockAdministrator(tx, id, base);
-      return work({ tx, account, operator, by, base, configured });
+      const { account, operator, by } = await lockAdministrator(service, tx, id);
+      return work({ tx, account, operator, by, service });
     });
   } finally {
     for (const close of closes.reverse()) await close();
   }
 }
 
-async function lockAdministrator(tx: Tx, accountId: string, { accountStore, audit, statusTransitions }: Base) {
+async function lockAdministrator(service: AccountService, tx: Tx, accountId: string) {
+  const { accountStore } = service;
   let account = await accountStore.lock(tx, accountId);
   if (!account) throw new Error("the first account is gone");
   const operator = operatorOf(account);
@@ -83,10 +85,10 @@ async function lockAdministrator(tx: Tx, accountId: string, { accountStore, audi
   if (account.roles.join() !== "admin") {
     account = { ...account, roles: ["admin"] };
     await accountStore.save(tx, account);
-    await audit.record(tx, by, { action: "account.grant_role", fields: ["roles"], reason: "admin" });
+    await recordInAudit(service, tx, by, { action: "account.grant_role", fields: ["roles"], reason: "admin" });
   }
   if (account.status !== "active") {
-    const activated = await statusTransitions.move(tx, by, account, { to: "active", reason: "first key" });
+    const activated = await moveStatus(service, tx, by, account, { to: "active", reason: "first key" });
     if (activated.outcome === "changed") account = activated.account;
   }
   return { account, operator, by };

@@ -1,16 +1,16 @@
 import { scopes } from "@signalbox/contracts";
+import { apiKeyKind } from "./credentials/api-keys.ts";
+import { createCredential } from "./credentials/credentials.ts";
 import { type JobContext, withFirstAccount } from "./first-account.ts";
-import { openCredentials } from "./open-credentials.ts";
 
 /**
  * Creates the first key of a deployment, of the first account, with every scope. Each call creates another key of the
  * same account, so the caller must keep the answer.
  */
 export const createFirstKey = (context: JobContext): Promise<string> =>
-  withFirstAccount(context, "signalbox-first-key", async ({ tx, account, operator, by, base, configured }) => {
-    const { apiKeys } = openCredentials(configured, base);
+  withFirstAccount(context, "signalbox-first-key", async ({ tx, account, operator, by, service }) => {
     const wanted = { name: "First key", scopes, roles: ["admin"], expiresAt: null } as const;
-    const result = await apiKeys.create(tx, operator, account, wanted, by);
+    const result = await createCredential(service, tx, operator, apiKeyKind, account, wanted, by);
     if (result.outcome !== "issued") throw new Error(`the first key could not be made: ${result.outcome}`);
     return result.secret;
   });

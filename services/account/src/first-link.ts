@@ -1,8 +1,9 @@
 import { parseIssuers } from "@signalbox/auth";
 import { minutes } from "@signalbox/core";
+import { recordInAudit } from "./audit/audit-log.ts";
 import { type JobContext, withFirstAccount } from "./first-account.ts";
-import { createFirstLinkStore, firstLinkPath, newFirstLink } from "./first-link/first-link.ts";
-import { createPasskeyStore } from "./passkeys/passkey-store.ts";
+import { endOpenFirstLinks, firstLinkPath, insertFirstLink, newFirstLink } from "./first-link/first-link.ts";
+import { passkeysOf } from "./passkeys/passkey-store.ts";
 
 const lifeMs = minutes(10);
 
@@ -17,16 +18,15 @@ export async function createFirstLink(
 ): Promise<string | null> {
   const { configuration, clock } = context;
   if (parseIssuers(configuration.get("auth.issuers")).length > 0) return null;
-  return withFirstAccount(context, "signalbox-first-link", async ({ tx, account, base, by }) => {
-    const hasPasskey = async () => (await createPasskeyStore(base.pool).ofAccount(account.id, tx)).length > 0;
+  return withFirstAccount(context, "signalbox-first-link", async ({ tx, account, service, by }) => {
+    const hasPasskey = async () => (await passkeysOf(tx, account.id)).length > 0;
     if (onlyFirst && (account.contactAddressVerified || (await hasPasskey()))) return null;
     const { token, digest } = newFirstLink();
     const createdAt = clock.now();
     const expiresAt = new Date(createdAt.getTime() + lifeMs);
-    const firstLinkStore = createFirstLinkStore(base.pool);
-    await firstLinkStore.endOpen(tx, createdAt);
-    await firstLinkStore.insert(tx, { digest, accountId: account.id, createdAt, expiresAt, usedAt: null });
-    await base.audit.record(tx, by, { action: "account.create_first_link" });
+    await endOpenFirstLinks(tx, createdAt);
+    await insertFirstLink(tx, { digest, accountId: account.id, createdAt, expiresAt, usedAt: null });
+    await recordInAudit(service, tx, by, { action: "account.create_first_link" });
     return `${configuration.get("http.base-url")}${firstLinkPath}/${token}`;
   });
 }

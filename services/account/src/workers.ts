@@ -2,13 +2,19 @@ import { accessTopic, stepUpMaxAgeMs } from "@signalbox/auth";
 import { hours, minutes, seconds } from "@signalbox/core";
 import { type EventLog, restoreWhenReplaced } from "@signalbox/events";
 import type { ServiceContext } from "@signalbox/runtime";
-import { inTransaction, type RetentionRule, startRetention } from "@signalbox/storage";
-import type { Base } from "./base.ts";
-import type { ApiKeys } from "./credentials/api-keys.ts";
-import type { ServiceClients } from "./credentials/service-clients.ts";
-import type { AccountPurge } from "./deletion/account-purge.ts";
+import { createDayTables, dayMs, inTransaction, type RetentionRule, startRetention } from "@signalbox/storage";
+import { repeatAccess } from "./access/access-announcements.ts";
+import { auditDays } from "./audit/audit-entry.ts";
+import { settleAddresses } from "./contacts/verified-addresses.ts";
+import type { AccountService } from "./context/account-service.ts";
+import { apiKeyKind } from "./credentials/api-keys.ts";
+import type { Credential } from "./credentials/credential.ts";
+import { announceExpired, type CredentialKind } from "./credentials/credentials.ts";
+import { serviceClientKind } from "./credentials/service-clients.ts";
+import { purgeDueAccounts } from "./deletion/account-purge.ts";
 import { firstLinkRetention } from "./first-link/first-link.ts";
-import type { BuiltInIssuer } from "./identity/issuer.ts";
+import type { IdentityService } from "./identity/identity-service.ts";
+import { startIssuerWorkers } from "./identity/issuer.ts";
 import { invitationRetention } from "./invitations/invitation-store.ts";
 import { noticeRetention } from "./notices/notices.ts";
 import { portalSessionRetention } from "./portal-sessions/portal-session-store.ts";
@@ -32,35 +38,34 @@ export const retention: readonly RetentionRule[] = [
   { name: "step-up retention", table: "step_ups", column: "at", keepMs: stepUpMaxAgeMs },
 ];
 
-interface WorkerDependencies {
-  readonly base: Pick<Base, "pool" | "verifiedAddresses" | "access" | "mails">;
-  readonly apiKeys: Pick<ApiKeys, "announceExpired">;
-  readonly serviceClients: Pick<ServiceClients, "announceExpired">;
-  readonly accountPurge: AccountPurge;
-  readonly auditDayTables: { keep(): Promise<unknown> };
-  readonly issuer: BuiltInIssuer | null;
+interface WorkerContexts {
+  readonly service: AccountService;
+  readonly identity: IdentityService | null;
   readonly eventLog: Pick<EventLog, "onReplaced">;
 }
 
 /** Starts the service's own long-running workers. */
 export function startWorkers(
   { runner, clock }: Pick<ServiceContext<Properties>, "runner" | "clock">,
-  { base, apiKeys, serviceClients, accountPurge, auditDayTables, issuer, eventLog }: WorkerDependencies,
+  { service, identity, eventLog }: WorkerContexts,
 ): void {
-  const { pool, verifiedAddresses, access, mails } = base;
+  const { pool, configuration, mails } = service;
   const every = (name: string, pauseMs: number, work: () => Promise<unknown>) =>
     runner.every(name, pauseMs, async () => void (await work()));
 
-  every("verified addresses", minutes(1), verifiedAddresses.settle);
-  every("access repetition", minutes(1), () => access.repeat());
-  restoreWhenReplaced(runner, eventLog, accessTopic, () => access.repeat(1));
+  every("verified addresses", minutes(1), () => settleAddresses(service));
+  every("access repetition", minutes(1), () => repeatAccess(service));
+  restoreWhenReplaced(runner, eventLog, accessTopic, () => repeatAccess(service, 1));
   // An index finds in a moment that nothing is due, and an end is announced within its second.
-  for (const [kind, { announceExpired }] of Object.entries({ "API key": apiKeys, "service client": serviceClients })) {
-    runner.every(`${kind} expiry`, seconds(1), () => inTransaction(pool, announceExpired));
-  }
-  every("account purge", minutes(1), accountPurge.run);
+  const expire = <C extends Credential>(name: string, kind: CredentialKind<C>) =>
+    runner.every(name, seconds(1), () => inTransaction(pool, (tx) => announceExpired(service, tx, kind)));
+  expire("API key expiry", apiKeyKind);
+  expire("service client expiry", serviceClientKind);
+  every("account purge", minutes(1), () => purgeDueAccounts(service));
+  const keepMs = () => configuration.get("account.audit.retention-days") * dayMs;
+  const auditDayTables = createDayTables({ pool, clock, keepMs }, [auditDays]);
   every("audit days", minutes(1), auditDayTables.keep);
   mails.startWorker(runner);
   startRetention({ runner, pool, clock }, retention);
-  issuer?.startWorkers(runner);
+  if (identity) startIssuerWorkers(identity, runner);
 }

@@ -6,13 +6,15 @@ import { createOutbox, openEventLog } from "@signalbox/events";
 import { inTransaction, openPool, type Pool, sql } from "@signalbox/storage";
 import { createMetrics, createTracer } from "@signalbox/telemetry";
 import { createTcpProxy, eventually } from "@signalbox/testing";
-import { type AccessAnnouncements, createAccessAnnouncements } from "../src/access/access-announcements.ts";
+import { announceAccess, hasUnannouncedAccess, repeatAccess } from "../src/access/access-announcements.ts";
+import type { AccountService } from "../src/context/account-service.ts";
 import { startElsewhere } from "./elsewhere.ts";
 import { type Harness, startAccount } from "./harness.ts";
+import { serviceWith } from "./service-with.ts";
 
 let account: Harness;
 let pool: Pool;
-let access: AccessAnnouncements;
+let service: AccountService;
 let administrator: Record<string, string>;
 /** Subjects whose tombstones are on the state topic. */
 const tombstones: string[] = [];
@@ -32,7 +34,7 @@ before(async () => {
     runner,
   });
   const parts = { pool, service: "account", log, metrics, clock, tracer: createTracer("account"), maxBytes: 1_000_000 };
-  access = createAccessAnnouncements({ pool, outbox: createOutbox(parts), clock });
+  service = serviceWith({ pool, outbox: createOutbox(parts), clock, accessStates: undefined });
   const eventLog = await openEventLog(configuration.get("events.url"), { ...account.context, clientId: "tombstones" });
   await eventLog.broadcast({
     service: "access-tests",
@@ -137,10 +139,10 @@ test("while account cannot publish to a readable log a revoked key still stops",
     await account.send("DELETE", `/api/account/api-keys/${id}`, { headers });
     await eventually(async () => (await elsewhere.may({ "x-api-key": key }, "read")) === "unauthorized");
     assert.equal(elsewhere.accessStates.isRevoked(id), false, "the log has not told it");
-    assert.equal(await access.hasUnannounced(), true);
+    assert.equal(await hasUnannouncedAccess(pool), true);
   });
   await eventually(() => elsewhere.accessStates.isRevoked(id));
-  assert.equal(await access.hasUnannounced(), false);
+  assert.equal(await hasUnannouncedAccess(pool), false);
 });
 
 test("another instance of this service that starts later knows what was said before", async () => {
@@ -159,7 +161,7 @@ test("another instance of this service that starts later knows what was said bef
 
 /** Publishes on the state topic by the clock of this test. */
 const announce = (id: string, state: AccountState, epoch: number) =>
-  inTransaction(pool, (tx) => access.announce(tx, { kind: "account", id, accountId: id, state, epoch }));
+  inTransaction(pool, (tx) => announceAccess(service, tx, { kind: "account", id, accountId: id, state, epoch }));
 
 test("live entries are repeated after an hour, once, and no others", async () => {
   const [suspended, active] = await Promise.all(
@@ -172,16 +174,16 @@ test("live entries are repeated after an hour, once, and no others", async () =>
     (await account.eventsOf(id, count)).filter(({ name }) => name === "access.changed").length;
 
   clock.advance(hours(1) - 1);
-  await access.repeat();
+  await repeatAccess(service);
   assert.equal(await saidOf(suspended, 2), 1, "not before the hour");
   clock.advance(1);
-  const counts = await Promise.all([access.repeat(), access.repeat(), access.repeat()]);
+  const counts = await Promise.all([repeatAccess(service), repeatAccess(service), repeatAccess(service)]);
   assert.ok(counts.reduce((sum, count) => sum + count, 0) >= 2);
   assert.equal(await saidOf(suspended, 3), 2);
   assert.equal(await saidOf(active, 4), 3, "a change is repeated for a week");
 
   clock.advance(hours(24 * 7));
-  await access.repeat();
+  await repeatAccess(service);
   assert.equal(await saidOf(suspended, 4), 3, "a blocked account is live for as long as it is blocked");
   assert.equal(await saidOf(active, 4), 3);
   const { rows } = await pool.query<{ id: string }>(

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { AuditEntryResource } from "@signalbox/contracts";
 import { minutes } from "@signalbox/core";
-import { createAdministratorReads } from "../src/audit/administrator-reads.ts";
+import { createAuditReads } from "@signalbox/service";
+import { recordReadOfAccount, writeReadsTogether } from "../src/audit/administrator-reads.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";
+import { serviceWith } from "./service-with.ts";
 
 let account: Harness;
 let administrator: Record<string, string>;
@@ -220,15 +222,17 @@ test("a read of one's own account, of a missing one and by a caller without the 
 
 test("the same read is one entry a minute, whatever the instances", async () => {
   const { administrator, person, id } = await people();
-  const { pool, capabilities } = openInside(account);
+  const { pool } = openInside(account);
   const clock = { ...account.context.clock };
   const atMs = Math.floor(clock.nowMs() / minutes(1)) * minutes(1);
   let nowMs = atMs;
   clock.nowMs = () => nowMs;
-  const instances = [1, 2].map(() => createAdministratorReads({ pool, audit: capabilities.base.audit, clock }));
+  const instances = [1, 2].map(() =>
+    serviceWith({ auditReads: createAuditReads({ clock, write: writeReadsTogether(pool) }) }),
+  );
   const caller = { ...(await account.principalOf(administrator)), requestId: "r", clientAddress: null };
   const readByAll = () =>
-    Promise.all([...instances, ...instances].map((one) => one.ofAccount(caller, id, "account.read")));
+    Promise.all([...instances, ...instances].map((one) => recordReadOfAccount(one, caller, id, "account.read")));
   await readByAll();
   nowMs = atMs + minutes(1) - 1;
   await readByAll();

@@ -5,9 +5,10 @@ import type { AuditEntryResource } from "@signalbox/contracts";
 import { createManualClock, minutes, uuidv7 } from "@signalbox/core";
 import { createDayTables, dayMs, type Pool, sql, startOfDay, tableOfDay } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
+import { createTracer } from "@signalbox/telemetry";
 import { eventually } from "@signalbox/testing";
 import { auditDays } from "../src/audit/audit-entry.ts";
-import { createAudit } from "../src/audit/audit-log.ts";
+import { recordRefusal } from "../src/audit/audit-log.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";
 
@@ -26,9 +27,9 @@ const by = { kind: "owner", accountId: null, credential: "x", address: null, req
 function at(ms: number, retentionDays = 365) {
   const clock = createManualClock(new Date(ms));
   const dayTables = createDayTables({ pool, clock, keepMs: () => retentionDays * dayMs }, [auditDays]);
-  const audit = createAudit({ clock, tracer: { traceId: () => undefined } });
+  const service = { clock, tracer: createTracer("account") };
   const write = (accountId: string) =>
-    audit.recordRefusal(pool, { accountId, operation: "x", fields: [], reason: "x", by });
+    recordRefusal(service, pool, { accountId, operation: "x", fields: [], reason: "x", by });
   return { clock, dayTables, keep: dayTables.keep, write };
 }
 

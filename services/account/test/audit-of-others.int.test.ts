@@ -6,8 +6,8 @@ import { type EventLog, openEventLog, publishEvents } from "@signalbox/events";
 import { inTransaction } from "@signalbox/storage";
 import { createTracer } from "@signalbox/telemetry";
 import { eventually } from "@signalbox/testing";
-import { createAccountPurge } from "../src/deletion/account-purge.ts";
-import { createPurgeStore } from "../src/deletion/purge-store.ts";
+import { takeAuditEntry } from "../src/audit/audit-log.ts";
+import { purgeDueAccounts } from "../src/deletion/account-purge.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";
 import { rowsWith } from "./rows-with.ts";
@@ -89,7 +89,7 @@ test("an entry that comes late has its own time, and one that comes twice is the
   const at = new Date(account.context.clock.nowMs() - hours(72));
   const event = { id: uuidv7(at.getTime()), data: entry };
   for (let count = 0; count < 2; count++) {
-    await inTransaction(inside.pool, (tx) => inside.capabilities.base.audit.take(tx, event));
+    await inTransaction(inside.pool, (tx) => takeAuditEntry(tx, event));
   }
   const entries = await auditOf(headers, `?subject=${entry.subject}`);
   assert.deepEqual(
@@ -108,9 +108,7 @@ test("an entry that comes after the purge of its account tells no more than the 
   await arrived(before);
   await account.send("DELETE", "/api/account/", { headers });
   const clock = createManualClock(new Date(account.context.clock.nowMs() + hours(24 * 31)));
-  const { capabilities, pool } = inside;
-  const parts = { ...capabilities.base, clock, retentionDays: () => 30 };
-  await createAccountPurge({ ...parts, purgeStore: createPurgeStore(pool) }).run();
+  await purgeDueAccounts({ ...inside.service, clock });
 
   const late = entryOf(id, {
     reason: "late",
@@ -131,7 +129,7 @@ test("an entry that comes after the purge of its account tells no more than the 
   }
   // The callers chose these request ids.
   for (const word of [late.subject, late.request_id, before.subject, before.request_id, "key_late", "203.0.113.8"]) {
-    assert.deepEqual(await rowsWith(pool, word as string), []);
+    assert.deepEqual(await rowsWith(inside.pool, word as string), []);
   }
 });
 
@@ -149,7 +147,7 @@ test("filters narrow the owner's list and the administrators', alone and togethe
   ];
   for (const [hour, data] of entries.entries()) {
     const event = { id: uuidv7(start + hours(hour)), data };
-    await inTransaction(inside.pool, (tx) => inside.capabilities.base.audit.take(tx, event));
+    await inTransaction(inside.pool, (tx) => takeAuditEntry(tx, event));
   }
   const at = (hour: number) => encodeURIComponent(new Date(start + hours(hour)).toISOString());
   const found: Record<string, number[]> = {

@@ -4,13 +4,13 @@ import { hours, minutes } from "@signalbox/core";
 import { inTransaction, sql, startRetention } from "@signalbox/storage";
 import { eventually, testContext } from "@signalbox/testing";
 import type { CodePurpose } from "../src/codes/one-time-code-store.ts";
-import type { RedeemOutcome } from "../src/codes/one-time-codes.ts";
+import { endCode, issueCode, type RedeemOutcome, redeemCode } from "../src/codes/one-time-codes.ts";
 import { retention } from "../src/workers.ts";
-import { type OpenCapabilities, openCapabilities } from "./open-capabilities.ts";
+import { type OpenContext, openContext } from "./open-context.ts";
 
-let account: OpenCapabilities;
+let account: OpenContext;
 before(async () => {
-  account = await openCapabilities();
+  account = await openContext();
 });
 after(() => account.close());
 
@@ -21,9 +21,7 @@ interface Place {
 
 const fresh = (purpose: CodePurpose = "contact"): Place => ({ purpose, subject: crypto.randomUUID() });
 const issue = (place: Place) =>
-  inTransaction(account.pool, (tx) =>
-    account.capabilities.proofs.oneTimeCodes.issue(tx, { ...place, accountId: null }),
-  );
+  inTransaction(account.pool, (tx) => issueCode(account.service, tx, { ...place, accountId: null }));
 
 async function issued(place: Place) {
   const result = await issue(place);
@@ -31,11 +29,8 @@ async function issued(place: Place) {
   return result;
 }
 
-const redeem = (
-  place: Place,
-  code: string,
-  { capabilities, pool } = account as Pick<OpenCapabilities, "capabilities" | "pool">,
-) => inTransaction(pool, (tx) => capabilities.proofs.oneTimeCodes.redeem(tx, { ...place, code }));
+const redeem = (place: Place, code: string, { service, pool } = account as Pick<OpenContext, "service" | "pool">) =>
+  inTransaction(pool, (tx) => redeemCode(service, tx, { ...place, code }));
 /** Returns a wrong code. */
 const other = (code: string) => String((Number(code) + 1) % 1e8).padStart(8, "0");
 
@@ -114,7 +109,7 @@ test("a try counts when what it was for is rolled back, and the code is still go
   const rolledBack = async (place: Place, given: string): Promise<RedeemOutcome> => {
     let outcome: RedeemOutcome = "wrong";
     const work = inTransaction(account.pool, async (tx) => {
-      outcome = await account.capabilities.proofs.oneTimeCodes.redeem(tx, { ...place, code: given });
+      outcome = await redeemCode(account.service, tx, { ...place, code: given });
       throw new Error("the effect failed");
     });
     await assert.rejects(work, /the effect failed/);
@@ -139,7 +134,7 @@ test("a newer code ends the older one", async () => {
 test("an ended code is used up", async () => {
   const place = fresh();
   const { code } = await issued(place);
-  await inTransaction(account.pool, (tx) => account.capabilities.proofs.oneTimeCodes.end(tx, place));
+  await inTransaction(account.pool, (tx) => endCode(account.service, tx, place));
   assert.equal(await redeem(place, code), "used-up");
 });
 

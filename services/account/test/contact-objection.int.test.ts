@@ -4,7 +4,8 @@ import type { EventName } from "@signalbox/contracts";
 import { createMovableClock, hours, minutes } from "@signalbox/core";
 import type { ReceivedEvent } from "@signalbox/events";
 import { inTransaction } from "@signalbox/storage";
-import { createStateStore } from "../src/identity/state/state-store.ts";
+import { readState, writeState } from "../src/identity/state/state-store.ts";
+import { findIssuedToken, recordIssuedToken } from "../src/sign-ins/issued-tokens.ts";
 import { codeIn, contactsOf, freshAddress, linkIn, otherThan } from "./contact-parts.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";
@@ -68,25 +69,24 @@ test("after the confirmation the old address can object still, and is in use aga
 test("an objection after the confirmation ends the sign-ins at the built-in issuer, and no client's own tokens", async () => {
   const [old, wanted] = [freshAddress(), freshAddress()];
   const { headers, id: accountId } = await contacts.personWith(old);
-  const { pool, capabilities } = openInside(account);
-  const [state, tokens] = [createStateStore(pool, capabilities.base.sealer), capabilities.signIns.issuedTokens];
+  const { pool, service } = openInside(account);
   const [session, grantId] = [crypto.randomUUID(), crypto.randomUUID()];
   const issued = { clientId: "desk", accountId, expiresAt: new Date(clock.nowMs() + minutes(10)) };
   const [signIns, programs] = [crypto.randomUUID(), crypto.randomUUID()];
-  await state.save("Session", session, { accountId }, new Date(clock.nowMs() + hours(24)));
-  await state.save("Grant", grantId, { accountId }, new Date(clock.nowMs() + hours(24)));
+  await writeState(service, "Session", session, { accountId }, new Date(clock.nowMs() + hours(24)));
+  await writeState(service, "Grant", grantId, { accountId }, new Date(clock.nowMs() + hours(24)));
   await inTransaction(pool, async (tx) => {
-    assert.equal(await tokens.record(tx, { ...issued, jti: signIns, grantId }), "recorded");
-    assert.equal(await tokens.record(tx, { ...issued, jti: programs, grantId: null }), "recorded");
+    assert.equal(await recordIssuedToken(service, tx, { ...issued, jti: signIns, grantId }), "recorded");
+    assert.equal(await recordIssuedToken(service, tx, { ...issued, jti: programs, grantId: null }), "recorded");
   });
   await contacts.adopt(headers, wanted);
-  assert.ok(await state.find("Session", session), "a change alone ends nothing");
+  assert.ok(await readState(service, "Session", session), "a change alone ends nothing");
 
   await contacts.follow(linkIn(await mailTo(old, 2)));
-  assert.equal(await state.find("Session", session), undefined);
-  assert.equal(await state.find("Grant", grantId), undefined);
-  assert.equal(await tokens.find(signIns), null);
-  assert.ok(await tokens.find(programs));
+  assert.equal(await readState(service, "Session", session), undefined);
+  assert.equal(await readState(service, "Grant", grantId), undefined);
+  assert.equal(await findIssuedToken(service, signIns), null);
+  assert.ok(await findIssuedToken(service, programs));
   const revoked = (await account.eventsOf(accountId, 7)).filter(
     ({ name, data }) => name === "access.changed" && "kind" in data && data.kind === "token",
   );

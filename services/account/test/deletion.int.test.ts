@@ -5,9 +5,9 @@ import { createOutbox } from "@signalbox/events";
 import { openPool, type Pool } from "@signalbox/storage";
 import { createMetrics, createTracer } from "@signalbox/telemetry";
 import { eventually } from "@signalbox/testing";
-import { createAccountPurge } from "../src/deletion/account-purge.ts";
-import { createPurgeStore, type PurgeStore } from "../src/deletion/purge-store.ts";
-import { type Capabilities, openCapabilities } from "../src/service.ts";
+import type { AccountService } from "../src/context/account-service.ts";
+import { purgeDueAccounts } from "../src/deletion/account-purge.ts";
+import { openAccountService } from "../src/open-account-service.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { rowsWith } from "./rows-with.ts";
 
@@ -16,7 +16,7 @@ const clock = createManualClock(new Date());
 let account: Harness;
 let administrator: Record<string, string>;
 let purgeAccounts: () => Promise<number>;
-let inside: Capabilities;
+let inside: AccountService;
 let pool: Pool;
 
 before(async () => {
@@ -28,8 +28,8 @@ before(async () => {
   pool = openPool({ url, max: 4, applicationName: "deletion-tests", log, metrics, runner });
   const tracer = createTracer("account");
   const outbox = createOutbox({ pool, service: "account", log, metrics, clock, tracer, maxBytes: 1_000_000 });
-  inside = openCapabilities({ ...account.context, clock }, { pool, outbox });
-  purgeAccounts = inside.administration.accountPurge.run;
+  inside = openAccountService({ ...account.context, clock }, { pool, outbox });
+  purgeAccounts = () => purgeDueAccounts(inside);
 });
 after(() => account.close());
 
@@ -111,12 +111,8 @@ test("an administrator undoes a deletion until the retention is over, and everyt
   assert.deepEqual([display_name, contact_address, status], [claims.name, claims.email, "active"]);
 });
 
-/** The purge worker as in production, except for what a test makes happen in its midst. */
-function purging(meanwhile: (purges: PurgeStore) => Partial<PurgeStore>): () => Promise<number> {
-  const purges = createPurgeStore(pool);
-  const parts = { ...inside.base, clock, retentionDays: () => 30 };
-  return createAccountPurge({ ...parts, purgeStore: { ...purges, ...meanwhile(purges) } }).run;
-}
+/** The pool, except that a test makes something happen around its statements. */
+const poolWith = (query: Pool["query"]): Pool => ({ ...pool, query });
 
 async function deletedAccount(headers: Record<string, string>): Promise<string> {
   const { id } = (await get(headers)).body;
@@ -129,13 +125,11 @@ async function deletedAccount(headers: Record<string, string>): Promise<string> 
 test("an undo that comes while the audit is being erased is refused, so no account lives on without its audit", async () => {
   const id = await deletedAccount(account.person());
   let undone: number | undefined;
-  const purge = purging((purges) => ({
-    async eraseAudit(db, accountId, stretch) {
-      if (accountId === id) undone ??= (await undo(id)).status;
-      await purges.eraseAudit(db, accountId, stretch);
-    },
-  }));
-  await purge();
+  const undoing = poolWith(async (statement, values) => {
+    if (statement.text.startsWith("update audit_entries") && values?.[0] === id) undone ??= (await undo(id)).status;
+    return pool.query(statement, values);
+  });
+  await purgeDueAccounts({ ...inside, pool: undoing });
   assert.equal(undone, 409);
   assert.notEqual((await get(administrator, `/api/accounts/${id}`)).body.purged_at, null);
 });
@@ -143,14 +137,13 @@ test("an undo that comes while the audit is being erased is refused, so no accou
 test("an undo that comes just before a purge wins, and leaves the account and its audit whole", async () => {
   const headers = account.person();
   const id = await deletedAccount(headers);
-  const purge = purging((purges) => ({
-    async findDue(deletedBefore) {
-      const due = await purges.findDue(deletedBefore);
-      if (due?.id === id) assert.equal((await undo(id)).status, 200);
-      return due;
-    },
-  }));
-  await purge();
+  const undoing = poolWith(async (statement, values) => {
+    const found = await pool.query<{ id: string }>(statement, values);
+    const isDue = statement.name === "purge.find-due" && found.rows[0]?.id === id;
+    if (isDue) assert.equal((await undo(id)).status, 200);
+    return found as never;
+  });
+  await purgeDueAccounts({ ...inside, pool: undoing });
   await eventually(async () => (await get(headers)).status === 200);
   const { items } = (await get(administrator, `/api/accounts/${id}/audit/`)).body;
   assert.ok(items.every(({ actor }: { actor: { credential: string } }) => actor.credential !== "erased"));
@@ -158,8 +151,8 @@ test("an undo that comes just before a purge wins, and leaves the account and it
 
 test("a purge that was cut off goes on, also when the retention has been made longer meanwhile", async () => {
   const id = await deletedAccount(account.person());
-  const cutOff = purging(() => ({ erase: () => Promise.reject(new Error("the process dies")) }));
-  await assert.rejects(cutOff(), /dies/);
+  const outbox = { ...inside.outbox, append: () => Promise.reject(new Error("the process dies")) };
+  await assert.rejects(purgeDueAccounts({ ...inside, outbox }), /dies/);
   assert.equal((await undo(id)).status, 409);
   clock.set(new Date());
   await purgeAccounts();

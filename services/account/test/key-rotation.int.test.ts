@@ -5,7 +5,9 @@ import { hours, minutes, seconds } from "@signalbox/core";
 import type { ReceivedEvent } from "@signalbox/events";
 import { inTransaction } from "@signalbox/storage";
 import { eventually } from "@signalbox/testing";
-import { createApiKeyStore } from "../src/credentials/api-key.ts";
+import { apiKeyStore } from "../src/credentials/api-key.ts";
+import { apiKeyKind } from "../src/credentials/api-keys.ts";
+import { announceExpired } from "../src/credentials/credentials.ts";
 import { startElsewhere } from "./elsewhere.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";
@@ -262,8 +264,8 @@ test("several instances share the announcements: each end has one event", async 
   const expires_at = new Date(account.context.clock.nowMs() + seconds(3)).toISOString();
   const keys = await Promise.all(people.map((headers) => newKey(headers, { expires_at })));
   let told = false;
-  const telling = instances.map(async ({ pool, capabilities }) => {
-    while (!told) await inTransaction(pool, capabilities.credentials.apiKeys.announceExpired);
+  const telling = instances.map(async ({ pool, service }) => {
+    while (!told) await inTransaction(pool, (tx) => announceExpired(service, tx, apiKeyKind));
   });
   const ofAll = await Promise.all(people.map((headers, at) => saidOf(headers, keys[at].id, 3)));
   told = true;
@@ -275,10 +277,10 @@ test("several instances share the announcements: each end has one event", async 
 test("the last use of a key is written once in each minute, and is never older than the minute before", async () => {
   const headers = account.person();
   const { id } = await newKey(headers);
-  const apiKeys = createApiKeyStore(openInside(account).pool);
+  const { pool } = openInside(account);
   const minute = Math.ceil(account.context.clock.nowMs() / minutes(1)) * minutes(1);
   const usedAt = async (ms: number) => {
-    await apiKeys.touch(id, new Date(ms));
+    await apiKeyStore.touch(pool, id, new Date(ms));
     return Date.parse((await read(headers, id)).last_used_at) - minute;
   };
   const offsets = [100, seconds(59), minutes(1), minutes(1) + seconds(59), minutes(2) - 1, minutes(2) + 100];

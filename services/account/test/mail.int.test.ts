@@ -3,11 +3,11 @@ import { afterEach, beforeEach, test } from "node:test";
 import { minutes } from "@signalbox/core";
 import { inTransaction, sql } from "@signalbox/storage";
 import { eventually } from "@signalbox/testing";
-import { type OpenCapabilities, openCapabilities } from "./open-capabilities.ts";
+import { type OpenContext, openContext } from "./open-context.ts";
 
-let account: OpenCapabilities;
+let account: OpenContext;
 beforeEach(async () => {
-  account = await openCapabilities();
+  account = await openContext();
 });
 afterEach(() => account.close());
 
@@ -17,7 +17,7 @@ const fresh = () => `${crypto.randomUUID()}@example.org`;
 const enqueue = (to: string, { code = "12345678", locale = "en", from = account } = {}) =>
   inTransaction(from.pool, (tx) => {
     const expiresAt = new Date(account.clock.nowMs() + minutes(10));
-    return from.capabilities.base.mails.enqueue(tx, {
+    return from.service.mails.enqueue(tx, {
       kind: "sign-in-code",
       to,
       accountId: null,
@@ -74,7 +74,7 @@ test("a rolled back change sends nothing", async () => {
       expiresAt,
       code: "1",
     } as const;
-    await account.capabilities.base.mails.enqueue(tx, mail);
+    await account.service.mails.enqueue(tx, mail);
     throw new Error("something else failed");
   });
   await assert.rejects(work, /something else failed/);

@@ -8,7 +8,8 @@ import { createOutbox } from "@signalbox/events";
 import { openDatabase } from "@signalbox/service";
 import { sql } from "@signalbox/storage";
 import { testContext, testDatabase } from "@signalbox/testing";
-import { openBase } from "../src/base.ts";
+import { settleAddresses } from "../src/contacts/verified-addresses.ts";
+import { openAccountService } from "../src/open-account-service.ts";
 import { properties } from "../src/properties.ts";
 import { codeIn, contactsOf, freshAddress, linkIn } from "./contact-parts.ts";
 import type { Harness } from "./harness.ts";
@@ -159,12 +160,12 @@ test("an objection takes the address back from the account that a sign-in with i
 
 test("addresses that two accounts had before are settled: the oldest keeps it, the other is told in audit and event", async () => {
   const [older, younger] = [await personWith(), await personWith()];
-  const { prisma, capabilities } = openInside(account);
+  const { prisma, service } = openInside(account);
   const address = older.address.replace("ada-", "ädä-");
   for (const id of [older.id, younger.id]) {
     await prisma.account.update({ where: { id }, data: { contactAddress: address, verifiedAddress: null } });
   }
-  await capabilities.base.verifiedAddresses.settle();
+  await settleAddresses(service);
   assert.deepEqual(await contactOf(older.headers), [address, true, null]);
   assert.deepEqual(await contactOf(younger.headers), [address, false, address]);
   const events = (await account.eventsOf(younger.id, 2)).filter(({ name }) => name === "account.updated");
@@ -213,7 +214,7 @@ test("a database of the version before is settled: the oldest living account kee
 
   const pool = await openDatabase(context, prismaDirectory);
   const outbox = createOutbox({ ...context, pool, maxBytes: 1_000_000 });
-  await openBase(context, { pool, outbox }).verifiedAddresses.settle();
+  await settleAddresses(openAccountService(context, { pool, outbox }));
   assert.deepEqual((await pool.query(listAccounts)).rows, [
     { id: "deleted", verified: true, canonical: "ada@example.org" },
     { id: "older", verified: true, canonical: "ada@example.org" },

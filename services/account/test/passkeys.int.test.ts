@@ -214,11 +214,11 @@ test("an account has ten passkeys at most, and keeps the last one if it is the o
   const full = await visitor.open(page);
   assert.match(full.text, /You have 10 passkeys/);
   assert.doesNotMatch(full.text, /data-options/);
-  const { pool, capabilities } = openInside(account);
+  const { pool, service } = openInside(account);
   const { items } = (await account.send("GET", `${path}/?limit=20`, { headers })).body;
   assert.equal(items.length, 10);
   // The account loses its verified address, as by another holder's objection.
-  const { accountStore } = capabilities.base;
+  const { accountStore } = service;
   const id = String(idClaims?.sub);
   await inTransaction(pool, async (tx) => {
     const own = await accountStore.lock(tx, id);

@@ -5,7 +5,7 @@ import { encodePrincipal, principalHeader } from "@signalbox/graphql";
 import { inTransaction, sql, startRetention } from "@signalbox/storage";
 import { eventually } from "@signalbox/testing";
 import * as openid from "openid-client";
-import { createPurgeStore } from "../src/deletion/purge-store.ts";
+import { eraseAccount } from "../src/deletion/purge-store.ts";
 import { signInRetention } from "../src/sign-ins/sign-in-store.ts";
 import { startElsewhere } from "./elsewhere.ts";
 import { type Harness, startAccount } from "./harness.ts";
@@ -335,6 +335,6 @@ test("a purge leaves none of it", async () => {
   const { pool } = openInside(issuing);
   const kept = async () => (await rowsWith(pool, id)).filter((row) => /^sign_in(s|_grants) /.test(row)).length;
   assert.equal(await kept(), 4, "two sign-ins with a grant each");
-  await inTransaction(pool, (tx) => createPurgeStore(pool).erase(tx, id));
+  await inTransaction(pool, (tx) => eraseAccount(tx, id));
   assert.equal(await kept(), 0);
 });

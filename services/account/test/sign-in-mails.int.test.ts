@@ -2,14 +2,12 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { hours, isAppError } from "@signalbox/core";
 import { inTransaction, sql } from "@signalbox/storage";
-import { createSignInMails, type SignInMails } from "../src/sign-ins/sign-in-mails.ts";
-import { type OpenCapabilities, openCapabilities } from "./open-capabilities.ts";
+import { answerSignInMails, countSignInMail } from "../src/sign-ins/sign-in-mails.ts";
+import { type OpenContext, openContext } from "./open-context.ts";
 
-let account: OpenCapabilities;
-let mails: SignInMails;
+let account: OpenContext;
 before(async () => {
-  account = await openCapabilities();
-  mails = createSignInMails({ keys: ["test:key"], clock: account.clock });
+  account = await openContext();
 });
 after(() => account.close());
 
@@ -21,7 +19,7 @@ async function count(
 ): Promise<boolean> {
   const isCounted = () =>
     inTransaction(account.pool, (tx) =>
-      mails.count(tx, address, { signIn, client, knownBrowser: knownBrowser || null }),
+      countSignInMail(account.service, tx, address, { signIn, client, knownBrowser: knownBrowser || null }),
     );
   // On a busy machine a row may be locked for longer than a statement waits. Nothing is counted then, and callers ask again.
   for (let tries = 0; tries < 20; tries++) {
@@ -52,7 +50,7 @@ test("mails that somebody signed in with are not held against the place they wer
   for (let person = 0; person < 100; person++) {
     const signIn = crypto.randomUUID();
     assert.equal(await count(own(), client, { signIn }), true);
-    await inTransaction(account.pool, (tx) => mails.answered(tx, signIn));
+    await inTransaction(account.pool, (tx) => answerSignInMails(account.service, tx, signIn));
   }
   for (let person = 0; person < 60; person++) assert.equal(await count(own(), client), true);
   assert.equal(await count(own(), client), false);

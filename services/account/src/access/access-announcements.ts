@@ -1,9 +1,9 @@
-import { type AccessStates, accessRecordOf, accessTopic } from "@signalbox/auth";
+import { accessRecordOf, accessTopic } from "@signalbox/auth";
 import { draft, type EventData } from "@signalbox/contracts";
-import type { Clock } from "@signalbox/core";
-import { type Outbox, stateRepetitionMs } from "@signalbox/events";
+import { stateRepetitionMs } from "@signalbox/events";
 import { inTransaction, type Pool, sql, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
+import type { AccountService } from "../context/account-service.ts";
 
 type AccessChanged = EventData<"access.changed">;
 
@@ -16,14 +16,6 @@ interface AccessChange {
   readonly epoch: number;
   /** Accounts only: tokens of other issuers that were issued at or before this time are refused. */
   readonly notBefore?: Date | null;
-}
-
-interface AccessDependencies {
-  readonly pool: Pool;
-  readonly outbox: Pick<Outbox, "append" | "forget">;
-  readonly clock: Clock;
-  /** The access states that this process's own edge enforces; absent in a process without an edge. */
-  readonly accessStates?: Pick<AccessStates, "apply"> | undefined;
 }
 
 interface Row {
@@ -81,73 +73,61 @@ const deletePastEntries = sql(
 /** Keeps each transaction short, and with it the wait of other outbox writers. */
 const batch = 200;
 
-export type AccessAnnouncements = ReturnType<typeof createAccessAnnouncements>;
+// Announces changes of access on the state topic `signalbox.access.v1`. Rows are locked before their events are
+// appended, so epochs leave in order. This process applies a change before the request that made it is answered.
 
 /**
- * Announces changes of access on the state topic `signalbox.access.v1`. Rows are locked before their events are
- * appended, so epochs leave in order. This process applies a change before the request that made it is answered.
+ * Makes every service look up the account's credentials again, after a change of one of them. Returns the account
+ * with its next epoch; the caller saves it. The announcement names the account and not the credential, so the state
+ * topic has one key per account, however often people step up.
  */
-export function createAccessAnnouncements({ pool, outbox, clock, accessStates }: AccessDependencies) {
-  return {
-    announce,
-    announceAccount,
-
-    /**
-     * Makes every service look up the account's credentials again, after a change of one of them. Returns the account
-     * with its next epoch; the caller saves it. The announcement names the account and not the credential, so the state
-     * topic has one key per account, however often people step up.
-     */
-    async invalidate(tx: Tx, account: Account): Promise<Account> {
-      const next = { ...account, accessEpoch: account.accessEpoch + 1 };
-      await announceAccount(tx, next);
-      return next;
-    },
-
-    /** Returns true when a committed change is still missing from the state topic after half a second. */
-    hasUnannounced: () => findLate(pool),
-
-    /**
-     * Announces every live entry again, once an hour, deletes those that are over, and returns the number announced. A
-     * log that lost its newest records learns of suspensions this way, and does not grow with every token. Several
-     * instances share the work; a repeated entry changes nothing. With an age, repeats every entry that was last
-     * announced that long ago: for a topic that was made again.
-     */
-    async repeat(ageMs = stateRepetitionMs): Promise<number> {
-      const now = clock.now();
-      await inBatches(pool, async (tx) => {
-        const { rows } = await tx.query<Pick<Row, "subject">>(deletePastEntries, [now, batch]);
-        const subjects = rows.map(({ subject }) => subject);
-        await outbox.forget(tx, "access.changed", subjects);
-        return subjects.length;
-      });
-      const before = new Date(now.getTime() - ageMs);
-      return inBatches(pool, async (tx) => {
-        const { rows } = await tx.query<Row>(takeLiveEntries, [before, now, batch]);
-        await outbox.append(tx, rows.map(accessChanged));
-        return rows.length;
-      });
-    },
-  };
-
-  /** Announces the change in the caller's transaction, and keeps it for the hourly repetition. */
-  async function announce(tx: Tx, change: AccessChange): Promise<void> {
-    const { kind, id, accountId, state, epoch, notBefore = null } = change;
-    const row: Row = { subject: `${kind}:${id}`, accountId, state, epoch, notBefore, changedAt: clock.now() };
-    await tx.query(saveEntry, [row.subject, accountId, state, epoch, notBefore, row.changedAt]);
-    const event = accessChanged(row);
-    await outbox.append(tx, [event]);
-    const record = accessRecordOf(event.data);
-    if (record) tx.afterCommit(() => accessStates?.apply(record));
-  }
-
-  /** Announces the account's present state in the transaction that saves it. */
-  async function announceAccount(tx: Tx, account: Account): Promise<void> {
-    const { id, status: state, accessEpoch: epoch, signedOutAt: notBefore } = account;
-    await announce(tx, { kind: "account", id, accountId: id, state, epoch, notBefore });
-  }
+export async function invalidateAccess(service: AccountService, tx: Tx, account: Account): Promise<Account> {
+  const next = { ...account, accessEpoch: account.accessEpoch + 1 };
+  await announceAccount(service, tx, next);
+  return next;
 }
 
-async function findLate(pool: Pool): Promise<boolean> {
+/**
+ * Announces every live entry again, once an hour, deletes those that are over, and returns the number announced. A
+ * log that lost its newest records learns of suspensions this way, and does not grow with every token. Several
+ * instances share the work; a repeated entry changes nothing. With an age, repeats every entry that was last
+ * announced that long ago: for a topic that was made again.
+ */
+export async function repeatAccess(service: AccountService, ageMs = stateRepetitionMs): Promise<number> {
+  const now = service.clock.now();
+  await inBatches(service.pool, async (tx) => {
+    const { rows } = await tx.query<Pick<Row, "subject">>(deletePastEntries, [now, batch]);
+    const subjects = rows.map(({ subject }) => subject);
+    await service.outbox.forget(tx, "access.changed", subjects);
+    return subjects.length;
+  });
+  const before = new Date(now.getTime() - ageMs);
+  return inBatches(service.pool, async (tx) => {
+    const { rows } = await tx.query<Row>(takeLiveEntries, [before, now, batch]);
+    await service.outbox.append(tx, rows.map(accessChanged));
+    return rows.length;
+  });
+}
+
+/** Announces the change in the caller's transaction, and keeps it for the hourly repetition. */
+export async function announceAccess(service: AccountService, tx: Tx, change: AccessChange): Promise<void> {
+  const { kind, id, accountId, state, epoch, notBefore = null } = change;
+  const row: Row = { subject: `${kind}:${id}`, accountId, state, epoch, notBefore, changedAt: service.clock.now() };
+  await tx.query(saveEntry, [row.subject, accountId, state, epoch, notBefore, row.changedAt]);
+  const event = accessChanged(row);
+  await service.outbox.append(tx, [event]);
+  const record = accessRecordOf(event.data);
+  if (record) tx.afterCommit(() => service.accessStates?.apply(record));
+}
+
+/** Announces the account's present state in the transaction that saves it. */
+export async function announceAccount(service: AccountService, tx: Tx, account: Account): Promise<void> {
+  const { id, status: state, accessEpoch: epoch, signedOutAt: notBefore } = account;
+  await announceAccess(service, tx, { kind: "account", id, accountId: id, state, epoch, notBefore });
+}
+
+/** Returns true when a committed change is still missing from the state topic after half a second. */
+export async function hasUnannouncedAccess(pool: Pool): Promise<boolean> {
   const { rows } = await pool.query<{ found: boolean }>(findUnannounced, []);
   return rows[0]?.found === true;
 }

@@ -1,8 +1,4 @@
-import type { Caller } from "@signalbox/auth";
 import { type AccountState, draft, type TransitionActor } from "@signalbox/contracts";
-import type { Outbox } from "@signalbox/events";
-import type { Tx } from "@signalbox/storage";
-import type { AccountAction, Actor, Audit } from "../audit/audit-log.ts";
 import { type Account, viewAccount, viewSettings } from "./account.ts";
 import type { ChangedAccount } from "./change-account.ts";
 
@@ -27,7 +23,7 @@ export function accountChanged({ account, accountFields, settingsFields }: Chang
 }
 
 /** The contact address was verified. */
-function accountContactVerified({ account, accountFields }: ChangedAccount) {
+export function accountContactVerified({ account, accountFields }: ChangedAccount) {
   return draft("account.contact_verified", {
     ...about(account),
     data: { ...viewAccount(account), changed: [...accountFields] },
@@ -44,25 +40,4 @@ export function accountStatusChanged(account: Account, previous: AccountState, a
 export function accountDeleted(account: Account, now: Date) {
   const [created_at, deleted_at] = [account.createdAt.toISOString(), now.toISOString()];
   return draft("account.deleted", { ...about(account), data: { id: account.id, created_at, deleted_at, changed: [] } });
-}
-
-interface AccountRecordDependencies {
-  readonly audit: Pick<Audit, "record">;
-  readonly outbox: Pick<Outbox, "append">;
-}
-
-export type AccountRecords = ReturnType<typeof createAccountRecords>;
-
-/** The records of a change of an account: its audit entry and its events, in the transaction of the change. */
-export function createAccountRecords({ audit, outbox }: AccountRecordDependencies) {
-  return {
-    async changed(tx: Tx, by: Caller | Actor, action: AccountAction, changed: ChangedAccount): Promise<void> {
-      const fields = [...new Set([...changed.accountFields, ...changed.settingsFields])];
-      await audit.record(tx, by, { action, accountId: changed.account.id, fields });
-      await outbox.append(tx, accountChanged(changed));
-    },
-
-    /** Adds the event of a verified contact address. */
-    verified: (tx: Tx, changed: ChangedAccount) => outbox.append(tx, [accountContactVerified(changed)]),
-  };
 }

@@ -54,55 +54,74 @@ const insertIdentity = sql(
   `insert into identities (issuer, subject, account_id, created_at) values ($1, $2, $3, $4) on conflict do nothing`,
 );
 
-export type AccountStore = ReturnType<typeof createAccountStore>;
+/** Accounts in PostgreSQL. Reads of single ones are batched. */
+export class AccountStore {
+  readonly #pool: Pool;
+  /** Finds an account, without a lock. */
+  readonly find: (accountId: string) => Promise<ReadAccount | null>;
 
-/** Accounts in PostgreSQL. */
-export function createAccountStore(pool: Pool) {
-  return {
-    find: readTogether(findMany),
-    findMany,
-    holderOf,
-
-    async findByIdentity({ issuer, subject }: Identity): Promise<Account | null> {
-      const { rows } = await pool.query<AccountRow>(findByIdentity, [issuer, subject]);
-      return rows[0] ? accountFrom(rows[0]) : null;
-    },
-
-    /** Reads the account and locks its row until the transaction ends. */
-    async lock(tx: Tx, accountId: string): Promise<Account | null> {
-      const { rows } = await tx.query<AccountRow>(lockAccount, [accountId]);
-      return rows[0] ? accountFrom(rows[0]) : null;
-    },
-
-    /** Writes every field of an account except the start of its purge. */
-    async save(tx: Tx, account: Account): Promise<void> {
-      await saveAccount(tx, rowFrom(account));
-    },
-
-    /**
-     * Inserts the account of a new identity. Returns false when the identity already has one; the transaction must then
-     * not commit.
-     */
-    async insert(tx: Tx, account: Account, { issuer, subject }: Identity): Promise<boolean> {
-      await accounts.insert(tx, rowFrom(account));
-      const { rowCount } = await tx.query(insertIdentity, [issuer, subject, account.id, account.createdAt]);
-      return rowCount === 1;
-    },
-
-    /** Inserts an account without a login, which only its keys act for. */
-    insertWithoutLogin: (tx: Tx, account: Account) => accounts.insert(tx, rowFrom(account)),
-  };
-
-  /** Finds the account that has this id in another system. Until the transaction ends no other account takes it. */
-  async function holderOf(tx: Tx, externalId: string): Promise<string | null> {
-    await advisoryLock(tx, `external id ${externalId}`);
-    return (await tx.query<{ id: string }>(findByExternalId, [externalId])).rows[0]?.id ?? null;
+  constructor(pool: Pool) {
+    this.#pool = pool;
+    this.find = readTogether((accountIds) => this.findMany(accountIds));
   }
 
-  async function findMany(accountIds: readonly string[]): Promise<ReadAccount[]> {
-    const { rows } = await pool.query<AccountRow & { version: string }>(readAccounts, [accountIds]);
+  async findMany(accountIds: readonly string[]): Promise<ReadAccount[]> {
+    const { rows } = await this.#pool.query<AccountRow & { version: string }>(readAccounts, [accountIds]);
     return rows.map((row) => ({ ...accountFrom(row), version: row.version }));
   }
+
+  async findByIdentity({ issuer, subject }: Identity): Promise<Account | null> {
+    const { rows } = await this.#pool.query<AccountRow>(findByIdentity, [issuer, subject]);
+    return rows[0] ? accountFrom(rows[0]) : null;
+  }
+
+  /** Reads the account and locks its row until the transaction ends. */
+  async lock(tx: Tx, accountId: string): Promise<Account | null> {
+    const { rows } = await tx.query<AccountRow>(lockAccount, [accountId]);
+    return rows[0] ? accountFrom(rows[0]) : null;
+  }
+
+  /** Writes every field of an account except the start of its purge. */
+  async save(tx: Tx, account: Account): Promise<void> {
+    await saveAccount(tx, rowFrom(account));
+  }
+
+  /**
+   * Inserts the account of a new identity. Returns false when the identity already has one; the transaction must then
+   * not commit.
+   */
+  async insert(tx: Tx, account: Account, { issuer, subject }: Identity): Promise<boolean> {
+    await accounts.insert(tx, rowFrom(account));
+    const { rowCount } = await tx.query(insertIdentity, [issuer, subject, account.id, account.createdAt]);
+    return rowCount === 1;
+  }
+
+  /** Inserts an account without a login, which only its keys act for. */
+  async insertWithoutLogin(tx: Tx, account: Account): Promise<void> {
+    await accounts.insert(tx, rowFrom(account));
+  }
+}
+
+/** Finds the account that has this id in another system. Until the transaction ends no other account takes it. */
+export async function holderOfExternalId(tx: Tx, externalId: string): Promise<string | null> {
+  await advisoryLock(tx, `external id ${externalId}`);
+  return (await tx.query<{ id: string }>(findByExternalId, [externalId])).rows[0]?.id ?? null;
+}
+
+/** Served by the index `accounts_living_address_key`, which also enforces the promise where all else fails. */
+const findHolder = sql(
+  "verified-address.find-holder",
+  `select id from accounts where verified_address = $1 and id <> $2 and status <> 'deleted' and purged_at is null`,
+);
+
+/**
+ * Finds the living account that has verified the address, other than `accountId`. Until the transaction ends no other
+ * account can verify it.
+ */
+export async function holderOfAddress(tx: Tx, address: string, accountId: string): Promise<string | null> {
+  const canonical = canonicalAddress(address);
+  await advisoryLock(tx, `verified address ${canonical}`);
+  return (await tx.query<{ id: string }>(findHolder, [canonical, accountId])).rows[0]?.id ?? null;
 }
 
 /** The verified address is written with every change, so that it always belongs to the present contact address. */

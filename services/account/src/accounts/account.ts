@@ -52,6 +52,9 @@ export interface Account {
   readonly purgedAt: Date | null;
 }
 
+/** The roles of a new account, and the scopes that they bring at most. */
+export type AccountGrant = Pick<Account, "roles" | "scopesMax">;
+
 /** The account's state with the change that led to it, as every edge judges and explains it. */
 export const stateOf = ({
   status,

@@ -7,33 +7,32 @@ import {
   roles,
   type Scope,
 } from "@signalbox/contracts";
-import type { Clock } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
 import type { Refusal } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import { type Account, scopesOfAccount } from "../accounts/account.ts";
 import { accountCreated } from "../accounts/account-events.ts";
 import { checkLocale, checkTimezone } from "../accounts/account-fields.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
-import { type Audit, actorOf } from "../audit/audit-log.ts";
+import { holderOfExternalId } from "../accounts/account-store.ts";
+import { actorOf, recordInAudit } from "../audit/audit-log.ts";
+import type { AccountService } from "../context/account-service.ts";
 import type { ApiKey } from "../credentials/api-key.ts";
-import type { ApiKeys } from "../credentials/api-keys.ts";
+import { apiKeyKind } from "../credentials/api-keys.ts";
 import { newCredential, refusedCredential } from "../credentials/credential.ts";
-import type { Issued } from "../credentials/credentials.ts";
+import { createCredential, type Issued } from "../credentials/credentials.ts";
 import { ruledText } from "../profile/account-body.ts";
-import { type FirstValues, firstAccount } from "../registration/provisioning.ts";
+import { type FirstValues, firstAccount, firstValues } from "../registration/provisioning.ts";
 import { externalId, newMetadata, scopesMax } from "./account-reference.ts";
 
 /** The input of a new account. */
-export const newAccountRules = (supportedLocales: () => readonly string[]) =>
+export const newAccountRules = (service: AccountService) =>
   z.strictObject({
     display_name: displayName.meta({ examples: ["Customer 4711"] }),
     external_id: externalId.nullable().default(null).describe("The id of the account in another system; unique."),
     metadata: newMetadata.default({}),
     role: z.enum(roles).default("owner").describe("The role of the account."),
     scopes_max: scopesMax.default(null),
-    locale: ruledText((locale) => checkLocale(supportedLocales())(locale), "unsupported")
+    locale: ruledText((locale) => checkLocale(service.configuration.get("supported.locales"))(locale), "unsupported")
       .optional()
       .meta({ description: "Default: the deployment's.", examples: ["en"] }),
     timezone: ruledText(checkTimezone, "unsupported")
@@ -46,53 +45,38 @@ export const newAccountRules = (supportedLocales: () => readonly string[]) =>
 
 type NewAccount = z.output<ReturnType<typeof newAccountRules>>;
 
-interface Dependencies {
-  readonly accountStore: Pick<AccountStore, "holderOf" | "insertWithoutLogin">;
-  readonly apiKeys: Pick<ApiKeys, "create">;
-  readonly audit: Pick<Audit, "record">;
-  readonly outbox: Pick<Outbox, "append">;
-  readonly clock: Clock;
-  readonly firstValues: () => FirstValues;
-  /** True when roles are granted here; with another issuer only keys have them, and those are the owner's. */
-  readonly rolesAreOurs: boolean;
-}
-
 export type CreationOutcome =
   | ({ outcome: "created"; account: Account } & Issued<ApiKey>)
   | { outcome: "external-id-taken" | "roles-by-issuer" }
   | { outcome: "beyond-roles"; scopes: readonly Scope[] }
   | { outcome: "key-refused"; refusal: Refusal };
 
-export type AccountCreation = ReturnType<typeof createAccountCreation>;
-
-/** Accounts without a person, which administrators make for customers and services. */
-export function createAccountCreation(dependencies: Dependencies) {
-  const { accountStore, apiKeys, audit, outbox, clock, firstValues, rolesAreOurs } = dependencies;
-
-  return {
-    /** Creates an active account with its first key. */
-    async create(tx: Tx, caller: Caller, wanted: NewAccount): Promise<CreationOutcome> {
-      const account = startAccount(wanted, firstValues(), clock.now());
-      const held = scopesOfAccount(account);
-      requireScopes(caller, [...held]);
-      if (!rolesAreOurs && wanted.role !== "owner") return { outcome: "roles-by-issuer" };
-      const beyond = wanted.key.scopes.filter((scope) => !held.has(scope));
-      if (beyond.length > 0) return { outcome: "beyond-roles", scopes: beyond };
-      if (account.externalId !== null && (await accountStore.holderOf(tx, account.externalId)) !== null) {
-        return { outcome: "external-id-taken" };
-      }
-      await accountStore.insertWithoutLogin(tx, account);
-      const by = actorOf(caller, "administrator");
-      await audit.record(tx, by, { action: "account.create", accountId: account.id });
-      await outbox.append(tx, [accountCreated(account)]);
-      const { expires_at: expiresAt, ...key } = wanted.key;
-      const issued = await apiKeys.create(tx, caller, account, { ...key, expiresAt }, by);
-      if (issued.outcome === "issued") return { ...issued, outcome: "created", account };
-      // A new account reaches no limit of keys, and keys need no issuer.
-      if (issued.outcome !== "invalid") throw new Error(`the first key could not be made: ${issued.outcome}`);
-      return { outcome: "key-refused", refusal: ofKey(refusedCredential(issued, "key")) };
-    },
-  };
+/** Creates an active account with its first key. */
+export async function createAccountWithKey(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  wanted: NewAccount,
+): Promise<CreationOutcome> {
+  const account = startAccount(wanted, firstValues(service.configuration), service.clock.now());
+  const held = scopesOfAccount(account);
+  requireScopes(caller, [...held]);
+  if (!service.hasIssuer && wanted.role !== "owner") return { outcome: "roles-by-issuer" };
+  const beyond = wanted.key.scopes.filter((scope) => !held.has(scope));
+  if (beyond.length > 0) return { outcome: "beyond-roles", scopes: beyond };
+  if (account.externalId !== null && (await holderOfExternalId(tx, account.externalId)) !== null) {
+    return { outcome: "external-id-taken" };
+  }
+  await service.accountStore.insertWithoutLogin(tx, account);
+  const by = actorOf(caller, "administrator");
+  await recordInAudit(service, tx, by, { action: "account.create", accountId: account.id });
+  await service.outbox.append(tx, [accountCreated(account)]);
+  const { expires_at: expiresAt, ...key } = wanted.key;
+  const issued = await createCredential(service, tx, caller, apiKeyKind, account, { ...key, expiresAt }, by);
+  if (issued.outcome === "issued") return { ...issued, outcome: "created", account };
+  // A new account reaches no limit of keys, and keys need no issuer.
+  if (issued.outcome !== "invalid") throw new Error(`the first key could not be made: ${issued.outcome}`);
+  return { outcome: "key-refused", refusal: ofKey(refusedCredential(issued, "key")) };
 }
 
 /** Builds the account as it begins: active, because nobody has to confirm an address. */

@@ -1,15 +1,15 @@
 import type { Caller } from "@signalbox/auth";
 import { roles as roleNames, scopes } from "@signalbox/contracts";
-import type { Clock } from "@signalbox/core";
 import type { Refusal } from "@signalbox/http";
 import { conflict } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
-import type { AccountRecords } from "../accounts/account-events.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
+import { holderOfExternalId } from "../accounts/account-store.ts";
 import { changedAccount } from "../accounts/change-account.ts";
-import { type Audit, actorOf } from "../audit/audit-log.ts";
+import { recordAccountChange } from "../audit/account-changes.ts";
+import { actorOf, recordInAudit } from "../audit/audit-log.ts";
+import type { AccountService } from "../context/account-service.ts";
 
 const textsMax = 20;
 
@@ -74,37 +74,29 @@ export type ReferenceOutcome =
   | { outcome: "changed"; account: Account }
   | { outcome: "external-id-taken" | "too-many-texts" };
 
-interface Dependencies {
-  readonly accountStore: Pick<AccountStore, "holderOf" | "save">;
-  readonly accountRecords: Pick<AccountRecords, "changed">;
-  readonly audit: Pick<Audit, "record">;
-  readonly clock: Clock;
-}
-
-export type AccountReference = ReturnType<typeof createAccountReference>;
-
-/** The id of an account in another system, and the texts that administrators keep with it. */
-export function createAccountReference({ accountStore, accountRecords, audit, clock }: Dependencies) {
-  return {
-    /** Changes a locked account. The same values leave no trace. */
-    async change(tx: Tx, caller: Caller, account: Account, changes: AccountByAdministrator): Promise<ReferenceOutcome> {
-      const { external_id: wanted = account.externalId } = changes;
-      const metadata = mergedTexts(account.metadata, changes.metadata ?? {});
-      if (Object.keys(metadata).length > textsMax) return { outcome: "too-many-texts" };
-      if (wanted !== null && wanted !== account.externalId && (await accountStore.holderOf(tx, wanted)) !== null) {
-        return { outcome: "external-id-taken" };
-      }
-      const isSame = sameTexts(metadata, account.metadata);
-      const changed = changedAccount(account, { ...account, externalId: wanted, metadata }, clock.now());
-      if (changed.accountFields.length === 0 && isSame) return { outcome: "changed", account };
-      await accountStore.save(tx, changed.account);
-      const by = actorOf(caller, "administrator");
-      if (changed.accountFields.length > 0) await accountRecords.changed(tx, by, "account.update", changed);
-      const note = { action: "account.update", accountId: account.id, fields: ["metadata"] } as const;
-      if (!isSame) await audit.record(tx, by, note);
-      return { outcome: "changed", account: changed.account };
-    },
-  };
+/** Changes a locked account. The same values leave no trace. */
+export async function changeReference(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  account: Account,
+  changes: AccountByAdministrator,
+): Promise<ReferenceOutcome> {
+  const { external_id: wanted = account.externalId } = changes;
+  const metadata = mergedTexts(account.metadata, changes.metadata ?? {});
+  if (Object.keys(metadata).length > textsMax) return { outcome: "too-many-texts" };
+  if (wanted !== null && wanted !== account.externalId && (await holderOfExternalId(tx, wanted)) !== null) {
+    return { outcome: "external-id-taken" };
+  }
+  const isSame = sameTexts(metadata, account.metadata);
+  const changed = changedAccount(account, { ...account, externalId: wanted, metadata }, service.clock.now());
+  if (changed.accountFields.length === 0 && isSame) return { outcome: "changed", account };
+  await service.accountStore.save(tx, changed.account);
+  const by = actorOf(caller, "administrator");
+  if (changed.accountFields.length > 0) await recordAccountChange(service, tx, by, "account.update", changed);
+  const note = { action: "account.update", accountId: account.id, fields: ["metadata"] } as const;
+  if (!isSame) await recordInAudit(service, tx, by, note);
+  return { outcome: "changed", account: changed.account };
 }
 
 type Texts = Readonly<Record<string, string>>;

@@ -1,27 +1,14 @@
 import { type Caller, requireScopes, requireStepUp } from "@signalbox/auth";
 import { type Role, roles as roleNames, scopesOfRole } from "@signalbox/contracts";
-import type { Clock } from "@signalbox/core";
 import type { Refusal } from "@signalbox/http";
 import { conflict } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
-import type { AccessAnnouncements } from "../access/access-announcements.ts";
-import { type Account, scopesOfAccount } from "../accounts/account.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
-import { type Audit, actorOf } from "../audit/audit-log.ts";
-import type { AccountGrant } from "../registration/provisioning.ts";
-import { type LastAdministrator, refusedLastAdministrator } from "../statuses/last-administrator.ts";
-import type { AccountByAdministrator, AccountReference, ReferenceOutcome } from "./account-reference.ts";
-
-interface AccountRolesDependencies {
-  readonly accountStore: Pick<AccountStore, "save">;
-  readonly accountReference: AccountReference;
-  readonly access: Pick<AccessAnnouncements, "invalidate">;
-  readonly audit: Pick<Audit, "record">;
-  readonly clock: Clock;
-  readonly lastAdministrator: LastAdministrator;
-  /** True when roles are granted here. With another issuer its tokens bring them. */
-  readonly rolesAreOurs: boolean;
-}
+import { invalidateAccess } from "../access/access-announcements.ts";
+import { type Account, type AccountGrant, scopesOfAccount } from "../accounts/account.ts";
+import { actorOf, recordInAudit } from "../audit/audit-log.ts";
+import type { AccountService } from "../context/account-service.ts";
+import { isLastAdministrator, refusedLastAdministrator } from "../statuses/last-administrator.ts";
+import { type AccountByAdministrator, changeReference, type ReferenceOutcome } from "./account-reference.ts";
 
 type ChangeOutcome = RolesOutcome | ReferenceOutcome;
 
@@ -32,56 +19,67 @@ export type RolesOutcome =
 /** The audit actions of a change of roles. */
 export const roleActions = ["account.grant_role", "account.take_role"] as const;
 
-export type AccountRoles = ReturnType<typeof createAccountRoles>;
+/** Changes what only administrators change: the roles, their bound, and the reference to another system. */
+export async function changeByAdministrator(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  account: Account,
+  changes: AccountByAdministrator,
+): Promise<ChangeOutcome> {
+  const { roles: wanted = account.roles, scopes_max: max } = changes;
+  const roles = roleNames.filter((role) => wanted.includes(role));
+  const scopesMax = max === undefined ? account.scopesMax : (max ?? []);
+  const set = await setAccess(service, tx, caller, account, { roles, scopesMax });
+  return set.outcome === "changed" ? changeReference(service, tx, caller, set.account, changes) : set;
+}
 
-/** The roles of accounts and the bound of their scopes, which administrators set. */
-export function createAccountRoles(dependencies: AccountRolesDependencies) {
-  const { accountStore, accountReference, access, audit, clock, lastAdministrator, rolesAreOurs } = dependencies;
-
-  return {
-    /** Changes what only administrators change: the roles, their bound, and the reference to another system. */
-    async change(tx: Tx, caller: Caller, account: Account, changes: AccountByAdministrator): Promise<ChangeOutcome> {
-      const { roles: wanted = account.roles, scopes_max: max } = changes;
-      const roles = roleNames.filter((role) => wanted.includes(role));
-      const scopesMax = max === undefined ? account.scopesMax : (max ?? []);
-      const set = await setAccess(tx, caller, account, { roles, scopesMax });
-      return set.outcome === "changed" ? accountReference.change(tx, caller, set.account, changes) : set;
-    },
-  };
-
-  /**
-   * Sets the roles of a locked account and their bound. Administrators cannot grant more than they have themselves.
-   * Every service looks the account's credentials up again: tokens and keys alike lose the scopes that are taken.
-   */
-  async function setAccess(tx: Tx, caller: Caller, account: Account, wanted: AccountGrant): Promise<RolesOutcome> {
-    const granted = wanted.roles.filter((role) => !account.roles.includes(role));
-    const taken = account.roles.filter((role) => !wanted.roles.includes(role));
-    const isSameBound = wanted.scopesMax.join() === account.scopesMax.join();
-    if (granted.length + taken.length === 0 && isSameBound) return { outcome: "changed", account };
-    requireStepUp(caller, clock);
-    const [had, has] = [scopesOfAccount(account), scopesOfAccount(wanted)];
-    const gained = [...has].filter((scope) => !had.has(scope));
-    requireScopes(caller, [...new Set([...granted.flatMap((role) => scopesOfRole(role)), ...gained])]);
-    if (!rolesAreOurs && granted.length + taken.length > 0) return { outcome: "roles-by-issuer" };
-    if (account.purgeBegunAt !== null) return { outcome: "erased" };
-    const stepsDown = had.has("account:admin") && !has.has("account:admin");
-    if ((taken.includes("admin") || stepsDown) && (await lastAdministrator.isLast(tx, caller, account))) {
-      return { outcome: "last-administrator" };
-    }
-    const changed = await access.invalidate(tx, { ...account, ...wanted });
-    await accountStore.save(tx, changed);
-    await note(tx, caller, account.id, [granted, taken], isSameBound);
-    return { outcome: "changed", account: changed };
+/**
+ * Sets the roles of a locked account and their bound. Administrators cannot grant more than they have themselves.
+ * Every service looks the account's credentials up again: tokens and keys alike lose the scopes that are taken.
+ */
+async function setAccess(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  account: Account,
+  wanted: AccountGrant,
+): Promise<RolesOutcome> {
+  const granted = wanted.roles.filter((role) => !account.roles.includes(role));
+  const taken = account.roles.filter((role) => !wanted.roles.includes(role));
+  const isSameBound = wanted.scopesMax.join() === account.scopesMax.join();
+  if (granted.length + taken.length === 0 && isSameBound) return { outcome: "changed", account };
+  requireStepUp(caller, service.clock);
+  const [had, has] = [scopesOfAccount(account), scopesOfAccount(wanted)];
+  const gained = [...has].filter((scope) => !had.has(scope));
+  requireScopes(caller, [...new Set([...granted.flatMap((role) => scopesOfRole(role)), ...gained])]);
+  if (!service.hasIssuer && granted.length + taken.length > 0) return { outcome: "roles-by-issuer" };
+  if (account.purgeBegunAt !== null) return { outcome: "erased" };
+  const stepsDown = had.has("account:admin") && !has.has("account:admin");
+  if ((taken.includes("admin") || stepsDown) && (await isLastAdministrator(service, tx, caller, account))) {
+    return { outcome: "last-administrator" };
   }
+  const changed = await invalidateAccess(service, tx, { ...account, ...wanted });
+  await service.accountStore.save(tx, changed);
+  await recordRoles(service, tx, caller, account.id, [granted, taken], isSameBound);
+  return { outcome: "changed", account: changed };
+}
 
-  async function note(tx: Tx, caller: Caller, accountId: string, roles: readonly Role[][], isSameBound: boolean) {
-    const by = actorOf(caller, "administrator");
-    for (const [at, action] of roleActions.entries()) {
-      const reason = roles[at]?.join(" ");
-      if (reason) await audit.record(tx, by, { action, accountId, fields: ["roles"], reason });
-    }
-    if (!isSameBound) await audit.record(tx, by, { action: "account.update", accountId, fields: ["scopes_max"] });
+async function recordRoles(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  accountId: string,
+  roles: readonly Role[][],
+  isSameBound: boolean,
+) {
+  const by = actorOf(caller, "administrator");
+  for (const [at, action] of roleActions.entries()) {
+    const reason = roles[at]?.join(" ");
+    if (reason) await recordInAudit(service, tx, by, { action, accountId, fields: ["roles"], reason });
   }
+  if (!isSameBound)
+    await recordInAudit(service, tx, by, { action: "account.update", accountId, fields: ["scopes_max"] });
 }
 
 /** Maps a refused change of roles to its answer. */

@@ -1,10 +1,11 @@
 import { accountStates } from "@signalbox/contracts";
 import { booleanParameter, timeParameter } from "@signalbox/http";
-import { type ListRange, newestFirstOf, type Pool, prismaAdapter } from "@signalbox/storage";
+import { type ListRange, newestFirstOf } from "@signalbox/storage";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import { accountFrom } from "../accounts/account-store.ts";
-import { type Prisma, PrismaClient } from "../generated/prisma/client.ts";
+import type { AccountService } from "../context/account-service.ts";
+import type { Prisma } from "../generated/prisma/client.ts";
 import { externalId } from "./account-reference.ts";
 
 /**
@@ -30,18 +31,14 @@ export const accountFilter = {
 
 type AccountFilter = z.output<z.ZodObject<typeof accountFilter>>;
 
-export type AccountSearchStore = ReturnType<typeof createAccountSearchStore>;
-
-/** All accounts, for administrators. */
-export function createAccountSearchStore(pool: Pool) {
-  const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
-  return {
-    /** Lists the accounts that match the filter, newest first, tombstones included. */
-    async list(filter: AccountFilter, range: ListRange): Promise<Account[]> {
-      const rows = await prisma.account.findMany(newestFirstOf(narrowed(filter), range));
-      return rows.map(accountFrom);
-    },
-  };
+/** Lists the accounts that match the filter, newest first, tombstones included. */
+export async function searchAccounts(
+  { prisma }: AccountService,
+  filter: AccountFilter,
+  range: ListRange,
+): Promise<Account[]> {
+  const rows = await prisma.account.findMany(newestFirstOf(narrowed(filter), range));
+  return rows.map(accountFrom);
 }
 
 function narrowed(filter: AccountFilter): Prisma.AccountWhereInput {

@@ -1,6 +1,5 @@
 import { AdministeredAccountResource, accountExample, examples } from "@signalbox/contracts";
-import type { Clock } from "@signalbox/core";
-import { connectionField, field, filterFrom, type PageLimits } from "@signalbox/graphql";
+import { connectionField, field, filterFrom } from "@signalbox/graphql";
 import {
   created,
   type HttpResponse,
@@ -13,41 +12,19 @@ import {
   refused,
   strongEtag,
 } from "@signalbox/http";
-import { type Edges, edgesOf, type Load, type OwnRow, operation } from "@signalbox/service";
+import { type Edges, edgesOf, type OwnRow, operation } from "@signalbox/service";
 import { z } from "zod";
 import { type Account, viewAccount } from "../accounts/account.ts";
-import type { AdministratorReads } from "../audit/administrator-reads.ts";
+import { recordReadOfAccount, recordReadOfAll } from "../audit/administrator-reads.ts";
+import type { AccountService } from "../context/account-service.ts";
 import { viewApiKey } from "../credentials/api-key.ts";
 import { IssuedApiKey } from "../credentials/api-keys.ts";
-import type { Accounts } from "../profile/accounts.ts";
 import { nextStatuses, statusActions } from "../statuses/change-status.ts";
-import { refusedTransition, StatusByAdministrator, type Statuses } from "../statuses/statuses.ts";
-import { type AccountCreation, accountWithKeyExample, newAccountRules } from "./account-creation.ts";
+import { changeStatusByAdministrator, refusedTransition, StatusByAdministrator } from "../statuses/statuses.ts";
+import { accountWithKeyExample, createAccountWithKey, newAccountRules } from "./account-creation.ts";
 import { AccountByAdministrator, refusedExternalId, refusedTexts } from "./account-reference.ts";
-import { type AccountRoles, refusedRoles, roleActions } from "./account-roles.ts";
-import { type AccountSearchStore, accountFilter } from "./account-search-store.ts";
-
-export interface AdministrationApi {
-  readonly changes: AdministrationChanges;
-  readonly reads: AdministrationReads;
-}
-
-interface AdministrationChanges {
-  readonly accounts: Pick<Accounts, "lock">;
-  readonly statuses: Pick<Statuses, "changeByAdministrator">;
-  readonly accountRoles: AccountRoles;
-  readonly accountCreation: AccountCreation;
-  readonly supportedLocales: () => readonly string[];
-  readonly clock: Clock;
-}
-
-interface AdministrationReads {
-  readonly accounts: Pick<Accounts, "find">;
-  readonly loadAccount: Load<Account>;
-  readonly accountSearch: AccountSearchStore;
-  readonly administratorReads: AdministratorReads;
-  readonly pageLimits: PageLimits;
-}
+import { changeByAdministrator, refusedRoles, roleActions } from "./account-roles.ts";
+import { accountFilter, searchAccounts } from "./account-search-store.ts";
 
 const base = "/api/accounts/";
 const one = `${base}:account_id` as const;
@@ -55,22 +32,22 @@ const administration = { scopes: ["account:admin"] } as const;
 const Filter = z.strictObject(accountFilter);
 
 /** All accounts, for administrators, at both edges. Reads of other accounts leave an entry in the audit. */
-export function administrationApi({ changes, reads }: AdministrationApi): Edges {
+export function administrationApi(service: AccountService): Edges {
   const fields = {
-    Query: { account: accountById(reads), accounts: allAccounts(reads) },
-    Account: { administration: administrationOf(reads) },
+    Query: { account: accountById(service), accounts: allAccounts(service) },
+    Account: { administration: administrationOf(service) },
   };
   const edges = edgesOf(
-    { ...creation(changes), ...changesOfOne(changes) },
+    { ...creation(service), ...changesOfOne(service) },
     { errors: "account", exampleIds: { account_id: accountExample.id }, fields },
   );
-  addReads(edges.routes, reads);
+  addReads(service, edges.routes);
   return edges;
 }
 
-function changesOfOne({ accounts, statuses, accountRoles }: AdministrationChanges) {
+function changesOfOne(service: AccountService) {
   const of: OwnRow<Account, { readonly account_id: string }> = {
-    find: (tx, { params }) => accounts.lock(tx, params.account_id),
+    find: (tx, { params }) => service.accountStore.lock(tx, params.account_id),
     etag: etagOfAdministered,
     missing: "There is no such account.",
   };
@@ -89,7 +66,7 @@ function changesOfOne({ accounts, statuses, accountRoles }: AdministrationChange
       audit: [...roleActions, "account.update"],
       input: AccountByAdministrator,
       of,
-      change: (tx, account, { caller, input }) => accountRoles.change(tx, caller, account, input),
+      change: (tx, account, { caller, input }) => changeByAdministrator(service, tx, caller, account, input),
       refusals: {
         "last-administrator": refusedRoles,
         "roles-by-issuer": refusedRoles,
@@ -114,7 +91,7 @@ function changesOfOne({ accounts, statuses, accountRoles }: AdministrationChange
       input: StatusByAdministrator,
       of,
       change: (tx, account, { caller, input: { status: to, reason } }) =>
-        statuses.changeByAdministrator(tx, caller, account, { to, reason }),
+        changeStatusByAdministrator(service, tx, caller, account, { to, reason }),
       refusals: { "no-transition": refusedTransition, "last-administrator": refusedTransition },
       rest: {
         post: `${one}/status`,
@@ -137,7 +114,7 @@ const createRefusals = {
   "key-refused": ({ refusal }: { readonly refusal: Refusal }) => refusal,
 };
 
-function creation({ accountCreation, supportedLocales, clock }: AdministrationChanges) {
+function creation(service: AccountService) {
   return {
     createAccount: operation({
       summary: "Make an account for a customer or a service",
@@ -145,8 +122,8 @@ function creation({ accountCreation, supportedLocales, clock }: AdministrationCh
         "Without a person: its first key acts for it, and is shown once. Needs every scope of the role and of the key.",
       auth: { ...administration, stepUp: true },
       audit: ["account.create", "api_key.create"],
-      input: newAccountRules(supportedLocales),
-      create: (tx, { caller, input }) => accountCreation.create(tx, caller, input),
+      input: newAccountRules(service),
+      create: (tx, { caller, input }) => createAccountWithKey(service, tx, caller, input),
       refusals: createRefusals,
       rest: {
         post: base,
@@ -157,7 +134,7 @@ function creation({ accountCreation, supportedLocales, clock }: AdministrationCh
             `${base}${account.id}`,
             {
               ...viewAdministered(account),
-              api_key: { ...viewApiKey(credential, clock.now()), key: secret },
+              api_key: { ...viewApiKey(credential, service.clock.now()), key: secret },
             },
             { etag: etagOfAdministered(account) },
           ),
@@ -179,21 +156,18 @@ const AccountWithKey = AdministeredAccountResource.extend({ api_key: IssuedApiKe
   .meta({ id: "AccountWithKey", description: "A new account with its first key, shown only once." })
   .register(examples, { example: accountWithKeyExample });
 
-function addReads(
-  routes: Routes,
-  { accounts, accountSearch, administratorReads, pageLimits }: AdministrationReads,
-): void {
+function addReads(service: AccountService, routes: Routes): void {
   routes.get(base, {
     operationId: "accounts",
     summary: "List accounts, newest first",
     description: "For administrators. Filters narrow the list by state, text and time of creation.",
     auth: administration,
     audit: "account.list",
-    query: z.object({ ...accountFilter, ...pageParameters(pageLimits) }),
+    query: z.object({ ...accountFilter, ...pageParameters(service.pageLimits) }),
     responses: { 200: pageOf(AdministeredAccountResource) },
     async handle({ caller, query }) {
-      await administratorReads.ofAll(caller, "account.list");
-      return listPage(query, (range) => accountSearch.list(query, range), viewAdministered);
+      await recordReadOfAll(service, caller, "account.list");
+      return listPage(query, (range) => searchAccounts(service, query, range), viewAdministered);
     },
   });
 
@@ -205,40 +179,40 @@ function addReads(
     audit: "account.read",
     responses: { 200: AdministeredAccountResource, 404: "error" },
     async handle({ caller, params }) {
-      const account = await accounts.find(params.account_id);
+      const account = await service.accountStore.find(params.account_id);
       if (!account) return refused(404, "not_found");
-      await administratorReads.ofAccount(caller, account.id, "account.read");
+      await recordReadOfAccount(service, caller, account.id, "account.read");
       return showAdministered(account);
     },
   });
 }
 
-const accountById = ({ loadAccount, administratorReads }: AdministrationReads) =>
+const accountById = (service: AccountService) =>
   field<unknown, { readonly id: string }>(
     { ...administration, audit: "account.read" },
     async (_parent, { id }, context) => {
-      const account = await loadAccount(context, id);
-      if (account) await administratorReads.ofAccount(context.caller, account.id, "account.read");
+      const account = await service.loadAccount(context, id);
+      if (account) await recordReadOfAccount(service, context.caller, account.id, "account.read");
       return account;
     },
   );
 
-const allAccounts = ({ accountSearch, administratorReads, pageLimits: limits }: AdministrationReads) =>
+const allAccounts = (service: AccountService) =>
   connectionField<unknown, Readonly<Record<string, unknown>>, Account>(
     { ...administration, audit: "account.list" },
     {
-      limits,
+      limits: service.pageLimits,
       async read(range, _parent, { caller }, args) {
         const filter = filterFrom(Filter, args);
-        await administratorReads.ofAll(caller, "account.list");
-        return accountSearch.list(filter, range);
+        await recordReadOfAll(service, caller, "account.list");
+        return searchAccounts(service, filter, range);
       },
     },
   );
 
-const administrationOf = ({ loadAccount }: AdministrationReads) =>
+const administrationOf = (service: AccountService) =>
   field<Pick<Account, "id">, unknown>(administration, async ({ id }, _args, context) => {
-    const account = await loadAccount(context, id);
+    const account = await service.loadAccount(context, id);
     if (!account) return null;
     const { roles, metadata, statusChangedAt, statusActor, statusReason, recoveryRequestedAt, purgedAt } = account;
     const scopesMax = account.scopesMax.length === 0 ? null : account.scopesMax;

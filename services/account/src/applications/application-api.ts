@@ -1,6 +1,6 @@
 import { ApplicationResource, applicationExample } from "@signalbox/contracts";
-import type { Clock, ErrorDetail } from "@signalbox/core";
-import { connectionField, field, type PageLimits } from "@signalbox/graphql";
+import type { ErrorDetail } from "@signalbox/core";
+import { connectionField, field } from "@signalbox/graphql";
 import {
   created,
   type HttpResponse,
@@ -15,8 +15,16 @@ import {
 } from "@signalbox/http";
 import { conflict, type Edges, edgesOf, type OwnRow, operation, tooMany } from "@signalbox/service";
 import { z } from "zod";
-import type { ApplicationStore } from "./application-store.ts";
-import type { Applications, IssuedSecret } from "./applications.ts";
+import type { AccountService } from "../context/account-service.ts";
+import { findApplication, listApplications, lockApplication } from "./application-store.ts";
+import {
+  createApplication,
+  deleteApplication,
+  type IssuedSecret,
+  removePreviousApplicationSecrets,
+  rotateApplicationSecret,
+  updateApplication,
+} from "./applications.ts";
 import {
   ApplicationPatch,
   IssuedApplication,
@@ -26,13 +34,6 @@ import {
   type StoredApplication,
   viewApplication,
 } from "./stored-application.ts";
-
-export interface ApplicationApi {
-  readonly applications: Applications;
-  readonly applicationStore: Pick<ApplicationStore, "find" | "lock" | "list">;
-  readonly pageLimits: PageLimits;
-  readonly clock: Clock;
-}
 
 const base = "/api/v1/oauth/applications";
 const one = `${base}/:application_id` as const;
@@ -50,42 +51,41 @@ const invalid = ({ problems }: { readonly problems: readonly ErrorDetail[] }): R
 const etagOf = ({ id, revision }: StoredApplication): string => strongEtag(revision, id);
 
 /** The applications that people sign in to, for administrators, at both edges. */
-export function applicationApi(parts: ApplicationApi): Edges {
-  const { applicationStore, pageLimits: limits, clock } = parts;
+export function applicationApi(service: AccountService): Edges {
   const fields = {
     Query: {
       oauthApplications: connectionField<unknown, object, StoredApplication>(administration, {
-        limits,
-        read: (range) => applicationStore.list(range),
+        limits: service.pageLimits,
+        read: (range) => listApplications(service.pool, range),
       }),
       oauthApplication: field<unknown, { readonly id: string }>(administration, (_parent, { id }) =>
-        applicationStore.find(id),
+        findApplication(service.pool, id),
       ),
     },
-    OauthApplication: { secrets: (shown: StoredApplication) => liveSecretsOf(shown, clock.now()) },
+    OauthApplication: { secrets: (shown: StoredApplication) => liveSecretsOf(shown, service.clock.now()) },
   };
   const edges = edgesOf(
-    { ...writes(parts), ...secretWrites(parts) },
+    { ...writes(service), ...secretWrites(service) },
     { errors: "account", exampleIds: { application_id: applicationExample.id }, fields },
   );
-  addReads(edges.routes, parts);
+  addReads(service, edges.routes);
   return edges;
 }
 
-function addReads(routes: Routes, { applicationStore, pageLimits, clock }: ApplicationApi): void {
+function addReads(service: AccountService, routes: Routes): void {
   routes.get(base, {
     operationId: "oauthApplications",
     summary: "List the applications that people sign in to, newest first",
     description:
       "Those that were created here, without the built-in `console` and `cli` and those of `account.oauth.applications`.",
     auth: administration,
-    query: z.object(pageParameters(pageLimits)),
+    query: z.object(pageParameters(service.pageLimits)),
     responses: { 200: pageOf(ApplicationResource) },
     handle: ({ query }) =>
       listPage(
         query,
-        (range) => applicationStore.list(range),
-        (listed) => viewApplication(listed, clock.now()),
+        (range) => listApplications(service.pool, range),
+        (listed) => viewApplication(listed, service.clock.now()),
       ),
   });
 
@@ -96,28 +96,26 @@ function addReads(routes: Routes, { applicationStore, pageLimits, clock }: Appli
     auth: administration,
     responses: { 200: ApplicationResource, 404: "error" },
     async handle({ params }) {
-      const found = await applicationStore.find(params.application_id);
-      return found ? show(found, clock) : refused(404, "not_found", { message: missing });
+      const found = await findApplication(service.pool, params.application_id);
+      return found ? show(service, found) : refused(404, "not_found", { message: missing });
     },
   });
 }
 
-const show = (application: StoredApplication, clock: Clock): HttpResponse =>
-  ok(viewApplication(application, clock.now()), { etag: etagOf(application) });
+const show = (service: AccountService, application: StoredApplication): HttpResponse =>
+  ok(viewApplication(application, service.clock.now()), { etag: etagOf(application) });
 
-const viewIssued = ({ application, secret }: IssuedSecret, clock: Clock) => ({
-  ...viewApplication(application, clock.now()),
+const viewIssued = (service: AccountService, { application, secret }: IssuedSecret) => ({
+  ...viewApplication(application, service.clock.now()),
   client_id: application.id,
   client_secret: secret,
 });
 
-const locked = (
-  applicationStore: Pick<ApplicationStore, "lock">,
-): OwnRow<StoredApplication, { application_id: string }> => ({
-  find: (tx, { params }) => applicationStore.lock(tx, params.application_id),
+const locked: OwnRow<StoredApplication, { application_id: string }> = {
+  find: (tx, { params }) => lockApplication(tx, params.application_id),
   etag: etagOf,
   missing,
-});
+};
 
 const issuedGraph = {
   payload: {
@@ -127,8 +125,8 @@ const issuedGraph = {
   type: "IssuedOauthApplicationPayload",
 } as const;
 
-function writes({ applications, applicationStore, clock }: ApplicationApi) {
-  const of = locked(applicationStore);
+function writes(service: AccountService) {
+  const of = locked;
   return {
     createOauthApplication: operation({
       summary: "Create an application that people sign in to",
@@ -136,7 +134,7 @@ function writes({ applications, applicationStore, clock }: ApplicationApi) {
       auth: change,
       audit: "application.create",
       input: NewApplication,
-      create: (tx, { caller, input }) => applications.create(tx, caller, input),
+      create: (tx, { caller, input }) => createApplication(service, tx, caller, input),
       refusals: {
         invalid,
         "limit-reached": ({ max }) =>
@@ -152,7 +150,9 @@ function writes({ applications, applicationStore, clock }: ApplicationApi) {
         responses: { 201: IssuedApplication, 409: "error" },
         idempotent: "sealed",
         answer: (issued) =>
-          created(`${base}/${issued.application.id}`, viewIssued(issued, clock), { etag: etagOf(issued.application) }),
+          created(`${base}/${issued.application.id}`, viewIssued(service, issued), {
+            etag: etagOf(issued.application),
+          }),
       },
       graph: issuedGraph,
     }),
@@ -163,14 +163,14 @@ function writes({ applications, applicationStore, clock }: ApplicationApi) {
       audit: "application.update",
       input: ApplicationPatch,
       of,
-      change: (tx, application, { caller, input }) => applications.update(tx, caller, application, input),
+      change: (tx, application, { caller, input }) => updateApplication(service, tx, caller, application, input),
       refusals: { invalid },
       rest: {
         patch: one,
         mergePatch: true,
         responses: { 200: ApplicationResource },
         idempotent: true,
-        answer: ({ application }) => show(application, clock),
+        answer: ({ application }) => show(service, application),
       },
       graph: { payload: { oauthApplication: ({ application }) => application }, ...names },
     }),
@@ -180,7 +180,7 @@ function writes({ applications, applicationStore, clock }: ApplicationApi) {
       auth: change,
       audit: "application.delete",
       of,
-      change: (tx, application, { caller }) => applications.delete(tx, caller, application),
+      change: (tx, application, { caller }) => deleteApplication(service, tx, caller, application),
       rest: { delete: one, responses: { 204: "empty" }, idempotent: true },
       graph: {
         payload: { deletedOauthApplicationId: (_, { params }) => params.application_id },
@@ -191,8 +191,8 @@ function writes({ applications, applicationStore, clock }: ApplicationApi) {
   };
 }
 
-function secretWrites({ applications, applicationStore, clock }: ApplicationApi) {
-  const of = locked(applicationStore);
+function secretWrites(service: AccountService) {
+  const of = locked;
   return {
     rotateOauthApplicationSecret: operation({
       summary: "Give a server application another secret",
@@ -203,7 +203,7 @@ function secretWrites({ applications, applicationStore, clock }: ApplicationApi)
       input: SecretRotation,
       of,
       change: (tx, application, { caller, input }) =>
-        applications.rotate(tx, caller, application, input.overlap_seconds),
+        rotateApplicationSecret(service, tx, caller, application, input.overlap_seconds),
       refusals: {
         "no-secret": conflict(
           "type",
@@ -220,7 +220,7 @@ function secretWrites({ applications, applicationStore, clock }: ApplicationApi)
         post: `${one}/secret/rotate`,
         responses: { 200: IssuedApplication, 409: "error" },
         idempotent: "sealed",
-        answer: (issued) => ok(viewIssued(issued, clock), { etag: etagOf(issued.application) }),
+        answer: (issued) => ok(viewIssued(service, issued), { etag: etagOf(issued.application) }),
       },
       graph: { ...issuedGraph, ...names },
     }),
@@ -230,7 +230,7 @@ function secretWrites({ applications, applicationStore, clock }: ApplicationApi)
       auth: change,
       audit: "application.rotate_secret",
       of,
-      change: (tx, application, { caller }) => applications.removePrevious(tx, caller, application),
+      change: (tx, application, { caller }) => removePreviousApplicationSecrets(service, tx, caller, application),
       rest: { delete: `${one}/secret/previous`, responses: { 204: "empty" }, idempotent: true },
       graph: {
         payload: { oauthApplicationId: (_, { params }) => params.application_id },

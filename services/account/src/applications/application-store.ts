@@ -2,7 +2,6 @@ import {
   advisoryLock,
   type ListRange,
   newestFirst,
-  type Pool,
   type Queryable,
   rangeValues,
   sql,
@@ -11,8 +10,6 @@ import {
 } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
 import type { ApplicationSecret, StoredApplication } from "./stored-application.ts";
-
-export type ApplicationStore = ReturnType<typeof createApplicationStore>;
 
 interface StoredSecret {
   readonly id: string;
@@ -43,28 +40,34 @@ const listAll = sql("oauth-application.list", `${select} where true and ${newest
 const countAll = sql("oauth-application.count", "select count(*)::int as count from oauth_applications");
 const removeOne = sql("oauth-application.remove", "delete from oauth_applications where id = $1");
 
-/** The applications that administrators created, in PostgreSQL. Their secrets are digests. */
-export function createApplicationStore(pool: Pool) {
-  const first = async (db: Queryable, statement: typeof findOne, id: string): Promise<StoredApplication | null> =>
-    (await db.query<Row>(statement, [id])).rows.map(fromRow)[0] ?? null;
-  return {
-    find: (id: string) => first(pool, findOne, id),
-    /** Reads the application and locks its row until the transaction ends. */
-    lock: (tx: Tx, id: string) => first(tx, lockOne, id),
-    async list(range: ListRange): Promise<readonly StoredApplication[]> {
-      return (await pool.query<Row>(listAll, [...rangeValues(range)])).rows.map(fromRow);
-    },
-    /** Counts all, and keeps others from creating one until the transaction ends. */
-    async countLocked(tx: Tx): Promise<number> {
-      await advisoryLock(tx, "oauth applications");
-      return (await tx.query<{ count: number }>(countAll)).rows[0]?.count ?? 0;
-    },
-    insert: (tx: Tx, application: StoredApplication) => applications.insert(tx, toRow(application)),
-    /** Writes the mutable fields of a locked application. */
-    save: async (tx: Tx, application: StoredApplication): Promise<void> => void (await update(tx, toRow(application))),
-    remove: async (tx: Tx, id: string): Promise<void> => void (await tx.query(removeOne, [id])),
-  };
+// The applications that administrators created, in PostgreSQL. Their secrets are digests.
+
+export const findApplication = (db: Queryable, id: string) => first(db, findOne, id);
+
+/** Reads the application and locks its row until the transaction ends. */
+export const lockApplication = (tx: Tx, id: string) => first(tx, lockOne, id);
+
+export async function listApplications(db: Queryable, range: ListRange): Promise<readonly StoredApplication[]> {
+  return (await db.query<Row>(listAll, [...rangeValues(range)])).rows.map(fromRow);
 }
+
+/** Counts all, and keeps others from creating one until the transaction ends. */
+export async function countApplicationsLocked(tx: Tx): Promise<number> {
+  await advisoryLock(tx, "oauth applications");
+  return (await tx.query<{ count: number }>(countAll)).rows[0]?.count ?? 0;
+}
+
+export const insertApplication = (tx: Tx, application: StoredApplication) =>
+  applications.insert(tx, toRow(application));
+
+/** Writes the mutable fields of a locked application. */
+export const saveApplication = async (tx: Tx, application: StoredApplication): Promise<void> =>
+  void (await update(tx, toRow(application)));
+
+export const removeApplication = async (tx: Tx, id: string): Promise<void> => void (await tx.query(removeOne, [id]));
+
+const first = async (db: Queryable, statement: typeof findOne, id: string): Promise<StoredApplication | null> =>
+  (await db.query<Row>(statement, [id])).rows.map(fromRow)[0] ?? null;
 
 const fromRow = ({ secrets, ...row }: Row): StoredApplication => ({ ...row, secrets: secrets.map(secretFrom) });
 

@@ -1,11 +1,11 @@
 import type { Caller } from "@signalbox/auth";
-import { type Clock, type ErrorDetail, randomId, seconds } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
+import { type ErrorDetail, randomId, seconds } from "@signalbox/core";
 import { rotate, type Tx } from "@signalbox/storage";
 import type { z } from "zod";
-import type { Audit } from "../audit/audit-log.ts";
-import type { IssuedTokens } from "../sign-ins/issued-tokens.ts";
-import type { ApplicationStore } from "./application-store.ts";
+import { recordInAudit } from "../audit/audit-log.ts";
+import type { AccountService } from "../context/account-service.ts";
+import { revokeTokensOfClient } from "../sign-ins/issued-tokens.ts";
+import { countApplicationsLocked, insertApplication, removeApplication, saveApplication } from "./application-store.ts";
 import {
   type ApplicationPatch,
   applicationEvents,
@@ -15,16 +15,6 @@ import {
   problemsOf,
   type StoredApplication,
 } from "./stored-application.ts";
-
-interface Dependencies {
-  readonly applicationStore: ApplicationStore;
-  readonly issuedTokens: Pick<IssuedTokens, "revokeOfClient">;
-  readonly audit: Pick<Audit, "record">;
-  readonly outbox: Pick<Outbox, "append">;
-  readonly clock: Clock;
-  /** True when the built-in issuer runs; only it knows these applications. */
-  readonly hasIssuer: boolean;
-}
 
 /** An application with its new secret; null for one without. */
 export interface IssuedSecret {
@@ -52,69 +42,71 @@ const applicationsMax = 200;
 /** The newest secret and the one before it. */
 const secretsMax = 2;
 
-export type Applications = ReturnType<typeof createApplications>;
+/** Changes an application. Codes on their way to a removed address are lost; tokens keep their scopes until they end. */
+export async function updateApplication(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  application: StoredApplication,
+  patch: z.output<typeof ApplicationPatch>,
+): Promise<UpdateOutcome> {
+  const { wanted, changed } = patched(application, patch);
+  if (changed.length === 0) return { outcome: "updated", application };
+  const problems = problemsOf(wanted);
+  if (problems.length > 0) return { outcome: "invalid", problems };
+  return { outcome: "updated", application: await save(service, tx, caller, wanted, "application.update", changed) };
+}
 
-/** The applications of the deployment that people sign in to, managed by its administrators. */
-export function createApplications(dependencies: Dependencies) {
-  const { applicationStore, issuedTokens, audit, outbox, clock } = dependencies;
-
-  const save = (...given: Saving) => saveChanged(given, dependencies);
-
+/** Gives a server another secret. At most two are valid at once. */
+export async function rotateApplicationSecret(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  application: StoredApplication,
+  overlapSeconds: number,
+): Promise<RotateOutcome> {
+  if (application.type !== "server") return { outcome: "no-secret" };
+  const now = service.clock.now();
+  const rotation = rotate(application.secrets, { max: secretsMax, overlapMs: seconds(overlapSeconds), now });
+  if (rotation.outcome !== "rotated") return { outcome: "already-rotated" };
+  const { secret, stored } = makeSecret(now);
+  const wanted = { ...application, secrets: [stored, ...rotation.older] };
   return {
-    create: (tx: Tx, caller: Caller, wanted: z.output<typeof NewApplication>): Promise<CreateOutcome> =>
-      create(tx, caller, wanted, dependencies),
-
-    /** Changes an application. Codes on their way to a removed address are lost; tokens keep their scopes until they end. */
-    async update(
-      tx: Tx,
-      caller: Caller,
-      application: StoredApplication,
-      patch: z.output<typeof ApplicationPatch>,
-    ): Promise<UpdateOutcome> {
-      const { wanted, changed } = patched(application, patch);
-      if (changed.length === 0) return { outcome: "updated", application };
-      const problems = problemsOf(wanted);
-      if (problems.length > 0) return { outcome: "invalid", problems };
-      return { outcome: "updated", application: await save(tx, caller, wanted, "application.update", changed) };
-    },
-
-    /** Gives a server another secret. At most two are valid at once. */
-    async rotate(
-      tx: Tx,
-      caller: Caller,
-      application: StoredApplication,
-      overlapSeconds: number,
-    ): Promise<RotateOutcome> {
-      if (application.type !== "server") return { outcome: "no-secret" };
-      const now = clock.now();
-      const rotation = rotate(application.secrets, { max: secretsMax, overlapMs: seconds(overlapSeconds), now });
-      if (rotation.outcome !== "rotated") return { outcome: "already-rotated" };
-      const { secret, stored } = makeSecret(now);
-      const wanted = { ...application, secrets: [stored, ...rotation.older] };
-      return {
-        outcome: "issued",
-        application: await save(tx, caller, wanted, "application.rotate_secret", ["client_secret"]),
-        secret,
-      };
-    },
-
-    /** Ends the overlap of a rotation now: from here on only the newest secret works. */
-    async removePrevious(tx: Tx, caller: Caller, application: StoredApplication): Promise<void> {
-      const [newest, ...older] = liveSecretsOf(application, clock.now());
-      if (!newest || older.length === 0) return;
-      await save(tx, caller, { ...application, secrets: [newest] }, "application.rotate_secret", ["client_secret"]);
-    },
-
-    /** Deletes an application. Its tokens end everywhere within two seconds, and its refresh tokens are nobody's. */
-    async delete(tx: Tx, caller: Caller, application: StoredApplication): Promise<void> {
-      const { id } = application;
-      await issuedTokens.revokeOfClient(tx, id);
-      await applicationStore.remove(tx, id);
-      await audit.record(tx, caller, { action: "application.delete", subject: id });
-      await outbox.append(tx, [applicationEvents.deleted(application)]);
-    },
+    outcome: "issued",
+    application: await save(service, tx, caller, wanted, "application.rotate_secret", ["client_secret"]),
+    secret,
   };
 }
+
+/** Ends the overlap of a rotation now: from here on only the newest secret works. */
+export async function removePreviousApplicationSecrets(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  application: StoredApplication,
+): Promise<void> {
+  const [newest, ...older] = liveSecretsOf(application, service.clock.now());
+  if (!newest || older.length === 0) return;
+  await save(service, tx, caller, { ...application, secrets: [newest] }, "application.rotate_secret", [
+    "client_secret",
+  ]);
+}
+
+/** Deletes an application. Its tokens end everywhere within two seconds, and its refresh tokens are nobody's. */
+export async function deleteApplication(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  application: StoredApplication,
+): Promise<void> {
+  const { id } = application;
+  await revokeTokensOfClient(service, tx, id);
+  await removeApplication(tx, id);
+  await recordInAudit(service, tx, caller, { action: "application.delete", subject: id });
+  await service.outbox.append(tx, [applicationEvents.deleted(application)]);
+}
+
+const save = (service: AccountService, ...given: Saving) => saveChanged(service, given);
 
 type Saving = readonly [
   tx: Tx,
@@ -125,13 +117,13 @@ type Saving = readonly [
 ];
 
 async function saveChanged(
+  service: AccountService,
   [tx, caller, application, action, changed]: Saving,
-  { applicationStore, audit, outbox, clock }: Pick<Dependencies, "applicationStore" | "audit" | "outbox" | "clock">,
 ): Promise<StoredApplication> {
-  const saved = { ...application, revision: application.revision + 1, updatedAt: clock.now() };
-  await applicationStore.save(tx, saved);
-  await audit.record(tx, caller, { action, subject: saved.id, fields: [...changed] });
-  await outbox.append(tx, [applicationEvents.updated(saved, changed)]);
+  const saved = { ...application, revision: application.revision + 1, updatedAt: service.clock.now() };
+  await saveApplication(tx, saved);
+  await recordInAudit(service, tx, caller, { action, subject: saved.id, fields: [...changed] });
+  await service.outbox.append(tx, [applicationEvents.updated(saved, changed)]);
   return saved;
 }
 
@@ -158,14 +150,15 @@ function patched(application: StoredApplication, patch: z.output<typeof Applicat
   return { wanted, changed: changed.map(({ name }) => name) };
 }
 
-async function create(
+/** Creates an application, with a secret for a server. */
+export async function createApplication(
+  service: AccountService,
   tx: Tx,
   caller: Caller,
   { name, type, scopes, party, ...wanted }: z.output<typeof NewApplication>,
-  { applicationStore, audit, outbox, clock, hasIssuer }: Dependencies,
 ): Promise<CreateOutcome> {
-  if (!hasIssuer) return { outcome: "no-issuer" };
-  const now = clock.now();
+  if (!service.hasIssuer) return { outcome: "no-issuer" };
+  const now = service.clock.now();
   const issued = type === "server" ? makeSecret(now) : null;
   const application: StoredApplication = {
     id: randomId("app"),
@@ -184,11 +177,11 @@ async function create(
   };
   const problems = problemsOf(application);
   if (problems.length > 0) return { outcome: "invalid", problems };
-  if ((await applicationStore.countLocked(tx)) >= applicationsMax) {
+  if ((await countApplicationsLocked(tx)) >= applicationsMax) {
     return { outcome: "limit-reached", max: applicationsMax };
   }
-  await applicationStore.insert(tx, application);
-  await audit.record(tx, caller, { action: "application.create", subject: application.id });
-  await outbox.append(tx, [applicationEvents.created(application)]);
+  await insertApplication(tx, application);
+  await recordInAudit(service, tx, caller, { action: "application.create", subject: application.id });
+  await service.outbox.append(tx, [applicationEvents.created(application)]);
   return { outcome: "issued", application, secret: issued?.secret ?? null };
 }

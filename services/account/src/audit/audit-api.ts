@@ -1,18 +1,12 @@
 import { AuditEntryResource, accountExample } from "@signalbox/contracts";
-import { connectionField, filterFrom, type PageLimits } from "@signalbox/graphql";
+import { connectionField, filterFrom } from "@signalbox/graphql";
 import { listPage, pageOf, pageParameters, type Routes, refused } from "@signalbox/http";
 import { type Edges, edgesOf, list } from "@signalbox/service";
 import { z } from "zod";
-import type { AdministratorReads } from "./administrator-reads.ts";
+import type { AccountService } from "../context/account-service.ts";
+import { recordReadOfAccount, recordReadOfAll } from "./administrator-reads.ts";
 import { type AuditEntry, auditFilter, viewAuditEntry, viewOwnAuditEntry } from "./audit-entry.ts";
-import type { AuditStore } from "./audit-store.ts";
-
-export interface AuditApi {
-  readonly accounts: { find(id: string): Promise<{ readonly id: string } | null> };
-  readonly auditStore: AuditStore;
-  readonly administratorReads: AdministratorReads;
-  readonly pageLimits: PageLimits;
-}
+import { listAuditEntries, listAuditOfAccounts } from "./audit-store.ts";
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -21,36 +15,32 @@ const administration = { scopes: ["account:admin"] } as const;
 const Filter = z.strictObject(auditFilter);
 
 /** The audit of the caller's own account and, for administrators, of one or all accounts. */
-export function auditApi(parts: AuditApi): Edges {
-  const { auditStore, pageLimits } = parts;
+export function auditApi(service: AccountService): Edges {
   const declared = {
     auditLog: list({
       summary: "List the changes and refusals of the account, newest first",
       description: "Each entry has the action, its actor, the request and the names of the fields.",
       auth: own,
-      limits: pageLimits,
+      limits: service.pageLimits,
       filter: auditFilter,
-      read: (range, { accountId, filter }) => auditStore.list({ accountId, byOwner: true }, range, filter),
+      read: (range, { accountId, filter }) => listAuditEntries(service, { accountId, byOwner: true }, range, filter),
       rest: { get: "/api/account/audit/", item: AuditEntryResource, view: viewOwnAuditEntry },
       // There it reads the lists of many accounts with one statement.
       graph: null,
     }),
   };
   const fields = {
-    Query: { accountsAuditLog: logOfAll(parts) },
-    Account: { auditLog: logOfAccount(parts) },
+    Query: { accountsAuditLog: logOfAll(service) },
+    Account: { auditLog: logOfAccount(service) },
     AuditEntry: entryFields,
   };
   const edges = edgesOf(declared, { errors: "account", exampleIds: { account_id: accountExample.id }, fields });
-  addAdministratorRoutes(edges.routes, parts);
+  addAdministratorRoutes(service, edges.routes);
   return edges;
 }
 
-function addAdministratorRoutes(
-  routes: Routes,
-  { accounts, auditStore, administratorReads, pageLimits }: AuditApi,
-): void {
-  const query = z.object({ ...pageParameters(pageLimits), ...auditFilter });
+function addAdministratorRoutes(service: AccountService, routes: Routes): void {
+  const query = z.object({ ...pageParameters(service.pageLimits), ...auditFilter });
 
   routes.get("/api/accounts/audit/", {
     operationId: "accountsAuditLog",
@@ -61,8 +51,8 @@ function addAdministratorRoutes(
     query,
     responses: { 200: pageOf(AuditEntryResource) },
     async handle({ caller, query }) {
-      const page = await listPage(query, (range) => auditStore.list({}, range, query), viewAuditEntry);
-      await administratorReads.ofAll(caller, "account.list_audit");
+      const page = await listPage(query, (range) => listAuditEntries(service, {}, range, query), viewAuditEntry);
+      await recordReadOfAll(service, caller, "account.list_audit");
       return page;
     },
   });
@@ -76,45 +66,51 @@ function addAdministratorRoutes(
     query,
     responses: { 200: pageOf(AuditEntryResource), 404: "error" },
     async handle({ caller, params, query }) {
-      const account = await accounts.find(params.account_id);
+      const account = await service.accountStore.find(params.account_id);
       if (!account) return refused(404, "not_found");
       const { id: accountId } = account;
-      const page = await listPage(query, (range) => auditStore.list({ accountId }, range, query), viewAuditEntry);
-      await administratorReads.ofAccount(caller, accountId, "account.read_audit");
+      const page = await listPage(
+        query,
+        (range) => listAuditEntries(service, { accountId }, range, query),
+        viewAuditEntry,
+      );
+      await recordReadOfAccount(service, caller, accountId, "account.read_audit");
       return page;
     },
   });
 }
 
-const logOfAll = ({ auditStore, administratorReads, pageLimits: limits }: AuditApi) =>
+const logOfAll = (service: AccountService) =>
   connectionField<unknown, Arguments, AuditEntry>(
     { ...administration, audit: "account.list_audit" },
     {
-      limits,
+      limits: service.pageLimits,
       async read(range, _parent, { caller }, args) {
-        const entries = await auditStore.list({}, range, filterFrom(Filter, args));
-        await administratorReads.ofAll(caller, "account.list_audit");
+        const entries = await listAuditEntries(service, {}, range, filterFrom(Filter, args));
+        await recordReadOfAll(service, caller, "account.list_audit");
         return entries;
       },
       node: viewAuditEntry,
     },
   );
 
-const logOfAccount = ({ auditStore, administratorReads, pageLimits: limits }: AuditApi) =>
+const logOfAccount = (service: AccountService) =>
   connectionField<{ readonly id: string }, Arguments, AuditEntry>(
     { ...own, ofOthers: { ...administration, access: "read" }, audit: "account.read_audit" },
     {
-      limits,
+      limits: service.pageLimits,
       async readMany(range, accountIds, { caller }, args) {
         const filter = filterFrom(Filter, args);
         if (caller.scopes.has("account:admin")) {
-          const entries = await auditStore.listOfAccounts(accountIds, range, filter);
-          await Promise.all(accountIds.map((id) => administratorReads.ofAccount(caller, id, "account.read_audit")));
+          const entries = await listAuditOfAccounts(service, accountIds, range, filter);
+          await Promise.all(accountIds.map((id) => recordReadOfAccount(service, caller, id, "account.read_audit")));
           return entries;
         }
         // Without the scope only the owner is admitted.
         const { accountId } = caller;
-        return accountIds.includes(accountId) ? auditStore.list({ accountId, byOwner: true }, range, filter) : [];
+        return accountIds.includes(accountId)
+          ? listAuditEntries(service, { accountId, byOwner: true }, range, filter)
+          : [];
       },
       parentId: ({ accountId }) => accountId,
       node: (entry, { caller }) =>

@@ -1,5 +1,5 @@
 import type { Caller } from "@signalbox/auth";
-import { type Clock, namedUuidv7, uuidv7 } from "@signalbox/core";
+import { namedUuidv7, uuidv7 } from "@signalbox/core";
 import type { ReceivedEvent } from "@signalbox/events";
 import {
   type Actor,
@@ -11,7 +11,7 @@ import {
   type Refusal,
 } from "@signalbox/service";
 import { advisoryLock, type Queryable, sql, type Tx, table } from "@signalbox/storage";
-import type { Tracer } from "@signalbox/telemetry";
+import type { AccountService } from "../context/account-service.ts";
 import { columns } from "../generated/columns.ts";
 import { timeOfId } from "./audit-entry.ts";
 
@@ -29,48 +29,43 @@ const hasPurgeBegun = sql(
   "select 1 from accounts where id = $1 and purge_begun_at is not null",
 );
 
-export type Audit = ReturnType<typeof createAudit>;
+/** Records a change in the caller's transaction. A caller acts as the owner of an account. */
+export const recordInAudit = (service: AccountService, tx: Tx, by: Caller | Actor, change: AuditChange) =>
+  insertNow(service, tx, entryOfChange(by, change));
 
-/** The audit trail: changes and refusals, each with its actor. */
-export function createAudit({ clock, tracer }: { readonly clock: Clock; readonly tracer: Pick<Tracer, "traceId"> }) {
-  return {
-    /** Records a change in the caller's transaction. A caller acts as the owner of an account. */
-    record: (tx: Tx, by: Caller | Actor, change: AuditChange) => insertNow(tx, entryOfChange(by, change)),
+/** Records reads, each once a minute, whichever instance answers it: its id is made of its name. */
+export async function recordReads(db: Queryable, reads: readonly AuditedRead[]): Promise<void> {
+  const rows = reads.map(({ by, read, minuteMs, name }) =>
+    rowOf(namedUuidv7(minuteMs, name), entryOfChange(by, read), null),
+  );
+  // In one order everywhere, or two instances wait for each other's entries.
+  await entries.insertNewRows(
+    db,
+    rows.sort((one, other) => (one.id < other.id ? -1 : 1)),
+  );
+}
 
-    /** Records reads, each once a minute, whichever instance answers it: its id is made of its name. */
-    async recordReads(db: Queryable, reads: readonly AuditedRead[]): Promise<void> {
-      const rows = reads.map(({ by, read, minuteMs, name }) =>
-        rowOf(namedUuidv7(minuteMs, name), entryOfChange(by, read), null),
-      );
-      // In one order everywhere, or two instances wait for each other's entries.
-      await entries.insertNewRows(
-        db,
-        rows.sort((one, other) => (one.id < other.id ? -1 : 1)),
-      );
-    },
+export const recordRefusal = (service: AuditClock, db: Queryable, refusal: Refusal): Promise<void> =>
+  insertNow(service, db, entryOfRefusal(refusal));
 
-    recordRefusal: (db: Queryable, refusal: Refusal) => insertNow(db, entryOfRefusal(refusal)),
+/**
+ * Takes over an entry of another service, once. It keeps its id, and with it the original time, however late it
+ * arrives. For an account whose purge has started, it keeps only the fields that the purge leaves.
+ */
+export async function takeAuditEntry(
+  tx: Tx,
+  { id, data, traceparent }: Pick<ReceivedEvent<"audit.recorded">, "id" | "data" | "traceparent">,
+): Promise<void> {
+  await lockAuditOf(tx, data.account_id);
+  const isErased = (await tx.query(hasPurgeBegun, [data.account_id])).rowCount === 1;
+  await entries.insertNew(tx, isErased ? rowOf(id, erased(data), null) : rowOf(id, data, traceparent?.slice(3, 35)));
+}
 
-    /**
-     * Takes over an entry of another service, once. It keeps its id, and with it the original time, however late it
-     * arrives. For an account whose purge has started, it keeps only the fields that the purge leaves.
-     */
-    async take(
-      tx: Tx,
-      { id, data, traceparent }: Pick<ReceivedEvent<"audit.recorded">, "id" | "data" | "traceparent">,
-    ): Promise<void> {
-      await lockAuditOf(tx, data.account_id);
-      const isErased = (await tx.query(hasPurgeBegun, [data.account_id])).rowCount === 1;
-      await entries.insertNew(
-        tx,
-        isErased ? rowOf(id, erased(data), null) : rowOf(id, data, traceparent?.slice(3, 35)),
-      );
-    },
-  };
+/** What dates an entry and names its trace. */
+type AuditClock = Pick<AccountService, "clock" | "tracer">;
 
-  async function insertNow(db: Queryable, entry: AuditEntryData): Promise<void> {
-    await entries.insert(db, rowOf(uuidv7(clock.nowMs()), entry, tracer.traceId()));
-  }
+async function insertNow(service: AuditClock, db: Queryable, entry: AuditEntryData): Promise<void> {
+  await entries.insert(db, rowOf(uuidv7(service.clock.nowMs()), entry, service.tracer.traceId()));
 }
 
 /** Holds back entries of other services while the audit of the account is erased. */

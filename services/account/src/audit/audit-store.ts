@@ -1,90 +1,82 @@
-import { AppError, type Clock } from "@signalbox/core";
-import {
-  dayMs,
-  type ListRange,
-  ofEachParent,
-  type Pool,
-  type Stretch,
-  sql,
-  startOfDay,
-  stretchesBack,
-} from "@signalbox/storage";
+import { AppError } from "@signalbox/core";
+import { dayMs, type ListRange, ofEachParent, type Stretch, sql, startOfDay, stretchesBack } from "@signalbox/storage";
+import type { AccountService } from "../context/account-service.ts";
 import { type AuditEntry, type AuditFilter, type AuditScope, firstIdAt, timeOfId } from "./audit-entry.ts";
 import { entries as table } from "./audit-log.ts";
 
 /** A filter with the request or its trace, which the lists do not offer. */
-type StoreFilter = AuditFilter & { readonly requestId?: string; readonly traceId?: string };
+export type StoreFilter = AuditFilter & { readonly requestId?: string; readonly traceId?: string };
 
-interface AuditStoreDependencies {
-  readonly pool: Pool;
-  readonly clock: Clock;
-  readonly retentionDays: () => number;
+// Reads the audit; `audit.ts` writes it.
+
+/** Lists the entries of a scope that match the filter, newest first, which is the order of their ids. */
+export async function listAuditEntries(
+  service: AccountService,
+  scope: AuditScope,
+  { after, limit }: ListRange,
+  filter: StoreFilter = {},
+): Promise<readonly AuditEntry[]> {
+  const below = after && entryIdFrom(after.id);
+  const entries: AuditEntry[] = [];
+  for (const stretch of stretchesBack(keptTimes(service, below, filter))) {
+    const conditions = [...idsOf(stretch, below), ...conditionsOf(scope, filter)];
+    entries.push(...(await readEntries(service, conditions, limit - entries.length)));
+    if (entries.length >= limit) break;
+  }
+  return entries;
 }
 
-export type AuditStore = ReturnType<typeof createAuditStore>;
+/** Lists the same range of entries for each of several accounts, as administrators see them, newest first. */
+export async function listAuditOfAccounts(
+  service: AccountService,
+  accountIds: readonly string[],
+  { after, limit }: ListRange,
+  filter: AuditFilter = {},
+): Promise<readonly AuditEntry[]> {
+  const below = after && entryIdFrom(after.id);
+  const found = new Map(accountIds.map((id): [string, AuditEntry[]] => [id, []]));
+  for (const stretch of stretchesBack(keptTimes(service, below, filter))) {
+    const unfilled = accountIds.filter((id) => (found.get(id)?.length ?? 0) < limit);
+    if (unfilled.length === 0) break;
+    const conditions = [...idsOf(stretch, below), ...conditionsOf({}, filter)];
+    for (const entry of await readEntries(service, conditions, limit, unfilled))
+      found.get(entry.accountId)?.push(entry);
+  }
+  return [...found.values()].flatMap((entries) => entries.slice(0, limit));
+}
 
-/** Reads the audit; `audit.ts` writes it. */
-export function createAuditStore({ pool, clock, retentionDays }: AuditStoreDependencies) {
+/** An unnamed statement is planned with its values, and so reads only the tables of the requested days. */
+async function readEntries(
+  service: AccountService,
+  conditions: readonly Condition[],
+  limit: number,
+  ofAccounts?: readonly string[],
+) {
+  const values: unknown[] = ofAccounts ? [ofAccounts] : [];
+  const place = (value: unknown) => `$${values.push(value)}`;
+  const where = conditions.map(({ text, value }) => text.replaceAll("?", place(value)));
+  if (ofAccounts) where.push("account_id = parent.id");
+  const select = `select ${table.columns} from audit_entries where ${where.join(" and ")} order by id desc limit ${place(limit)}`;
+  return (await service.pool.query<AuditEntry>(sql("", ofAccounts ? ofEachParent(select) : select), values)).rows;
+}
+
+/**
+ * Returns the range of times in which entries can exist. Another instance's clock may be ahead of ours by less than a
+ * day.
+ */
+function keptTimes(service: AccountService, below: string | null, { since, until }: AuditFilter): Stretch {
+  const nowMs = service.clock.nowMs();
   return {
-    /** Lists the entries of a scope that match the filter, newest first, which is the order of their ids. */
-    async list(
-      scope: AuditScope,
-      { after, limit }: ListRange,
-      filter: StoreFilter = {},
-    ): Promise<readonly AuditEntry[]> {
-      const below = after && entryIdFrom(after.id);
-      const entries: AuditEntry[] = [];
-      for (const stretch of stretchesBack(kept(below, filter))) {
-        const conditions = [...idsOf(stretch, below), ...conditionsOf(scope, filter)];
-        entries.push(...(await read(conditions, limit - entries.length)));
-        if (entries.length >= limit) break;
-      }
-      return entries;
-    },
-
-    /** Lists the same range of entries for each of several accounts, as administrators see them, newest first. */
-    async listOfAccounts(
-      accountIds: readonly string[],
-      { after, limit }: ListRange,
-      filter: AuditFilter = {},
-    ): Promise<readonly AuditEntry[]> {
-      const below = after && entryIdFrom(after.id);
-      const found = new Map(accountIds.map((id): [string, AuditEntry[]] => [id, []]));
-      for (const stretch of stretchesBack(kept(below, filter))) {
-        const unfilled = accountIds.filter((id) => (found.get(id)?.length ?? 0) < limit);
-        if (unfilled.length === 0) break;
-        const conditions = [...idsOf(stretch, below), ...conditionsOf({}, filter)];
-        for (const entry of await read(conditions, limit, unfilled)) found.get(entry.accountId)?.push(entry);
-      }
-      return [...found.values()].flatMap((entries) => entries.slice(0, limit));
-    },
+    fromMs: Math.max(
+      startOfDay(nowMs - service.configuration.get("account.audit.retention-days") * dayMs),
+      since?.getTime() ?? 0,
+    ),
+    toMs: Math.min(
+      nowMs + dayMs,
+      until?.getTime() ?? Number.POSITIVE_INFINITY,
+      below === null ? Number.POSITIVE_INFINITY : timeOfId(below) + 1,
+    ),
   };
-
-  /** An unnamed statement is planned with its values, and so reads only the tables of the requested days. */
-  async function read(conditions: readonly Condition[], limit: number, ofAccounts?: readonly string[]) {
-    const values: unknown[] = ofAccounts ? [ofAccounts] : [];
-    const place = (value: unknown) => `$${values.push(value)}`;
-    const where = conditions.map(({ text, value }) => text.replaceAll("?", place(value)));
-    if (ofAccounts) where.push("account_id = parent.id");
-    const select = `select ${table.columns} from audit_entries where ${where.join(" and ")} order by id desc limit ${place(limit)}`;
-    return (await pool.query<AuditEntry>(sql("", ofAccounts ? ofEachParent(select) : select), values)).rows;
-  }
-
-  /**
-   * Returns the range of times in which entries can exist. Another instance's clock may be ahead of ours by less than a
-   * day.
-   */
-  function kept(below: string | null, { since, until }: AuditFilter): Stretch {
-    const nowMs = clock.nowMs();
-    return {
-      fromMs: Math.max(startOfDay(nowMs - retentionDays() * dayMs), since?.getTime() ?? 0),
-      toMs: Math.min(
-        nowMs + dayMs,
-        until?.getTime() ?? Number.POSITIVE_INFINITY,
-        below === null ? Number.POSITIVE_INFINITY : timeOfId(below) + 1,
-      ),
-    };
-  }
 }
 
 /** Parses the id of an entry in a cursor; PostgreSQL accepts nothing but a UUID. @throws AppError `invalid_request` */

@@ -1,13 +1,9 @@
 import type { WhyStep } from "@signalbox/contracts";
 import { hours, minutes, timeOfPublicId } from "@signalbox/core";
 import { aboutOf, leftOut, stepsOf, type WhyFinder } from "@signalbox/service";
+import type { AccountService } from "../context/account-service.ts";
 import { type AuditEntry, timeOfId } from "./audit-entry.ts";
-import type { AuditStore } from "./audit-store.ts";
-
-interface Dependencies {
-  readonly auditStore: Pick<AuditStore, "list">;
-  readonly nowMs: () => number;
-}
+import { listAuditEntries, type StoreFilter } from "./audit-store.ts";
 
 const step = stepsOf("account");
 const read = { scopes: ["account:read"] } as const;
@@ -17,10 +13,10 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const publicId = /^[a-z]{3}_[0-9A-Za-z]{16,40}$/;
 
 /** Finds who did what to a thing, and what came of a request, for the chain behind an id. */
-export function whyAudited({ auditStore, nowMs }: Dependencies): readonly WhyFinder[] {
-  const list = (accountId: string, filter: Parameters<AuditStore["list"]>[2]) =>
-    auditStore.list({ accountId, byOwner: true }, shown, filter);
-  const dayAgo = () => new Date(nowMs() - hours(24));
+export function whyAudited(service: AccountService): readonly WhyFinder[] {
+  const list = (accountId: string, filter: StoreFilter) =>
+    listAuditEntries(service, { accountId, byOwner: true }, shown, filter);
+  const dayAgo = () => new Date(service.clock.nowMs() - hours(24));
   return [
     {
       ...read,

@@ -60,40 +60,50 @@ const endCodes = sql(
   "update one_time_codes set used_at = $2 where account_id = $1 and used_at is null",
 );
 
-/**
- * Codes in PostgreSQL: one row per purpose and subject, with the times of the latest codes. The pool `counting` counts
- * tries.
- */
-export function createOneTimeCodeStore(counting: Queryable) {
-  return {
-    /** Stores a code in place of an older one. Returns false when `max` were created since `since`. */
-    async save(
-      tx: Tx,
-      code: NewCode,
-      { max, since }: { readonly max: number; readonly since: Date },
-    ): Promise<boolean> {
-      const { purpose, subject, accountId, digest, issuedAt, expiresAt } = code;
-      const values = [purpose, subject, accountId, digest, issuedAt, expiresAt, since, max];
-      return (await tx.query(saveCode, values)).rowCount === 1;
-    },
-    /** Counts a try and returns the digest of the code; null when no try is left. */
-    async countTry({ purpose, subject }: CodePlace, triesMax: number, now: Date): Promise<Buffer | null> {
-      const { rows } = await counting.query<{ digest: Buffer }>(countTry, [purpose, subject, now, triesMax]);
-      return rows[0]?.digest ?? null;
-    },
-    async find(tx: Tx, { purpose, subject }: CodePlace): Promise<CodeEnd | null> {
-      const { rows } = await tx.query<CodeEnd>(findCode, [purpose, subject]);
-      return rows[0] ?? null;
-    },
-    /** Marks the code with this digest as used. Returns false when it was already used or replaced. */
-    async markUsed(tx: Tx, { purpose, subject }: CodePlace, digest: Buffer, at: Date): Promise<boolean> {
-      return (await tx.query(markUsed, [purpose, subject, digest, at])).rowCount === 1;
-    },
-    async end(tx: Tx, { purpose, subject }: CodePlace, at: Date): Promise<void> {
-      await tx.query(endCode, [purpose, subject, at]);
-    },
-    async endAll(tx: Tx, accountId: string, at: Date): Promise<void> {
-      await tx.query(endCodes, [accountId, at]);
-    },
-  };
+// Codes in PostgreSQL: one row per purpose and subject, with the times of the latest codes. The pool `counting`
+// counts tries.
+
+/** Stores a code in place of an older one. Returns false when `max` were created since `since`. */
+export async function storeCode(
+  tx: Tx,
+  code: NewCode,
+  { max, since }: { readonly max: number; readonly since: Date },
+): Promise<boolean> {
+  const { purpose, subject, accountId, digest, issuedAt, expiresAt } = code;
+  const values = [purpose, subject, accountId, digest, issuedAt, expiresAt, since, max];
+  return (await tx.query(saveCode, values)).rowCount === 1;
+}
+
+/** Counts a try and returns the digest of the code; null when no try is left. */
+export async function takeTry(
+  db: Queryable,
+  { purpose, subject }: CodePlace,
+  triesMax: number,
+  now: Date,
+): Promise<Buffer | null> {
+  const { rows } = await db.query<{ digest: Buffer }>(countTry, [purpose, subject, now, triesMax]);
+  return rows[0]?.digest ?? null;
+}
+
+export async function endOfCode(tx: Tx, { purpose, subject }: CodePlace): Promise<CodeEnd | null> {
+  const { rows } = await tx.query<CodeEnd>(findCode, [purpose, subject]);
+  return rows[0] ?? null;
+}
+
+/** Marks the code with this digest as used. Returns false when it was already used or replaced. */
+export async function markCodeUsed(
+  tx: Tx,
+  { purpose, subject }: CodePlace,
+  digest: Buffer,
+  at: Date,
+): Promise<boolean> {
+  return (await tx.query(markUsed, [purpose, subject, digest, at])).rowCount === 1;
+}
+
+export async function endOneCode(tx: Tx, { purpose, subject }: CodePlace, at: Date): Promise<void> {
+  await tx.query(endCode, [purpose, subject, at]);
+}
+
+export async function endCodesOfAccount(tx: Tx, accountId: string, at: Date): Promise<void> {
+  await tx.query(endCodes, [accountId, at]);
 }

@@ -1,20 +1,19 @@
 import { createHmac, hkdfSync, randomInt, timingSafeEqual } from "node:crypto";
-import { type Clock, hours, minutes } from "@signalbox/core";
-import type { Queryable, Tx } from "@signalbox/storage";
-import { type CodePlace, type CodePurpose, createOneTimeCodeStore } from "./one-time-code-store.ts";
+import { hours, minutes } from "@signalbox/core";
+import type { Tx } from "@signalbox/storage";
+import type { AccountService } from "../context/account-service.ts";
+import {
+  type CodePlace,
+  type CodePurpose,
+  endCodesOfAccount,
+  endOfCode,
+  endOneCode,
+  markCodeUsed,
+  storeCode,
+  takeTry,
+} from "./one-time-code-store.ts";
 
 export type RedeemOutcome = "good" | "wrong" | "expired" | "used-up";
-
-interface Dependencies {
-  /** `secrets.keys`: the first one digests, all of them verify. */
-  readonly keys: readonly string[];
-  /**
-   * The pool that counts tries outside the caller's transaction. It is separate from the pool of such transactions, or
-   * enough of them at once would wait for each other.
-   */
-  readonly counting: Queryable;
-  readonly clock: Clock;
-}
 
 export const lifeMs: Readonly<Record<CodePurpose, number>> = {
   contact: hours(1),
@@ -25,48 +24,47 @@ const triesMax = 5;
 const issuesMaxPerHour = 5;
 const digits = 8;
 
-export type OneTimeCodes = ReturnType<typeof createOneTimeCodes>;
+// One-time codes that are mailed. Stored are a keyed digest, the number of tries, and the times of creation.
 
-/** One-time codes that are mailed. Stored are a keyed digest, the number of tries, and the times of creation. */
-export function createOneTimeCodes({ keys, counting, clock }: Dependencies) {
-  const [sealingKey = ""] = keys;
-  const store = createOneTimeCodeStore(counting);
-
-  return {
-    /**
-     * Creates a code, which ends an older one for the same purpose and subject; at most five an hour. Only the returned
-     * value holds it.
-     */
-    async issue(
-      tx: Tx,
-      place: CodePlace & { readonly accountId: string | null },
-    ): Promise<{ readonly code: string; readonly expiresAt: Date } | "too-many"> {
-      const code = newCode();
-      const issuedAt = clock.now();
-      const expiresAt = new Date(issuedAt.getTime() + lifeMs[place.purpose]);
-      const digest = digestCode(sealingKey, place, code);
-      const limit = { max: issuesMaxPerHour, since: new Date(issuedAt.getTime() - hours(1)) };
-      const saved = await store.save(tx, { ...place, digest, issuedAt, expiresAt }, limit);
-      return saved ? { code, expiresAt } : "too-many";
-    },
-
-    /** Redeems a code, once. A try counts even when `tx` rolls back. */
-    async redeem(tx: Tx, { code, ...place }: CodePlace & { readonly code: string }): Promise<RedeemOutcome> {
-      const now = clock.now();
-      const kept = await store.countTry(place, triesMax, now);
-      if (!kept) return whyNot(await store.find(tx, place), now);
-      const given = keys.map((key) => digestCode(key, place, typedCode(code)));
-      if (!given.some((digest) => timingSafeEqual(digest, kept))) return "wrong";
-      return (await store.markUsed(tx, place, kept, now)) ? "good" : "used-up";
-    },
-
-    /** Ends the code of a purpose and subject: its aim was reached in another way, or was given up. */
-    end: (tx: Tx, place: CodePlace): Promise<void> => store.end(tx, place, clock.now()),
-
-    /** Ends every code of an account. */
-    endAll: (tx: Tx, accountId: string): Promise<void> => store.endAll(tx, accountId, clock.now()),
-  };
+/**
+ * Creates a code, which ends an older one for the same purpose and subject; at most five an hour. Only the returned
+ * value holds it.
+ */
+export async function issueCode(
+  service: AccountService,
+  tx: Tx,
+  place: CodePlace & { readonly accountId: string | null },
+): Promise<{ readonly code: string; readonly expiresAt: Date } | "too-many"> {
+  const code = newCode();
+  const issuedAt = service.clock.now();
+  const expiresAt = new Date(issuedAt.getTime() + lifeMs[place.purpose]);
+  const digest = digestCode(service.configuration.get("secrets.keys")[0] ?? "", place, code);
+  const limit = { max: issuesMaxPerHour, since: new Date(issuedAt.getTime() - hours(1)) };
+  const saved = await storeCode(tx, { ...place, digest, issuedAt, expiresAt }, limit);
+  return saved ? { code, expiresAt } : "too-many";
 }
+
+/** Redeems a code, once. A try counts even when `tx` rolls back. */
+export async function redeemCode(
+  service: AccountService,
+  tx: Tx,
+  { code, ...place }: CodePlace & { readonly code: string },
+): Promise<RedeemOutcome> {
+  const now = service.clock.now();
+  const kept = await takeTry(service.counting, place, triesMax, now);
+  if (!kept) return whyNot(await endOfCode(tx, place), now);
+  const given = service.configuration.get("secrets.keys").map((key) => digestCode(key, place, typedCode(code)));
+  if (!given.some((digest) => timingSafeEqual(digest, kept))) return "wrong";
+  return (await markCodeUsed(tx, place, kept, now)) ? "good" : "used-up";
+}
+
+/** Ends the code of a purpose and subject: its aim was reached in another way, or was given up. */
+export const endCode = (service: AccountService, tx: Tx, place: CodePlace): Promise<void> =>
+  endOneCode(tx, place, service.clock.now());
+
+/** Ends every code of an account. */
+export const endCodes = (service: AccountService, tx: Tx, accountId: string): Promise<void> =>
+  endCodesOfAccount(tx, accountId, service.clock.now());
 
 /** Without a stored code every code is wrong. */
 function whyNot(code: { usedAt: Date | null; expiresAt: Date } | null, now: Date): RedeemOutcome {

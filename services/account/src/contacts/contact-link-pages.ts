@@ -1,25 +1,14 @@
-import type { IncomingHttpHeaders, RequestListener } from "node:http";
-import type { Clock } from "@signalbox/core";
+import type { IncomingHttpHeaders } from "node:http";
 import { bytes, createRoutes, type HttpResponse, type Routes } from "@signalbox/http";
-import { inTransaction } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { labelOf } from "../accounts/contact.ts";
 import { hintOf } from "../codes/code-answers.ts";
-import { createLinkListener, type LinkParts } from "../identity/link-listener.ts";
+import type { AccountService } from "../context/account-service.ts";
 import { Html, html, type Page, pageType } from "../pages/page.ts";
-import type { Pages } from "../pages/pages.ts";
-import type { Accounts } from "../profile/accounts.ts";
-import type { Configured } from "../properties.ts";
+import { textsForReader, writePage } from "../pages/pages.ts";
 import { fill, type Texts, textsFor } from "../texts/texts.ts";
-import { type ContactLink, confirmationPath, isOpen } from "./contact-link.ts";
-import type { ContactLinks, LinkOutcome } from "./contact-links.ts";
-
-export interface ContactLinkRoutes {
-  readonly accounts: Pick<Accounts, "find">;
-  readonly contactLinks: ContactLinks;
-  readonly pages: Pages;
-  readonly clock: Clock;
-}
+import { type ContactLink, isOpen } from "./contact-link.ts";
+import { findLinkByToken, type LinkOutcome, useContactLink } from "./contact-links.ts";
 
 const pageAnswer = {
   content: ["text/html"],
@@ -32,7 +21,7 @@ const pageAnswers = { 200: pageAnswer, 404: pageAnswer, 410: pageAnswer };
  * nothing, because mail scanners follow links too; the button does it. These routes have no session, so they confirm
  * nothing.
  */
-export function contactLinkRoutes({ accounts, contactLinks, pages, clock }: ContactLinkRoutes): Routes {
+export function contactLinkRoutes(service: AccountService): Routes {
   const routes = createRoutes({ errors: "account", exampleIds: { token: "6mPq1Zc8XfKsR0bYxLtVgd4NnWcJuEa2" } });
 
   routes.get("/api/account/contact-links/:token", {
@@ -43,11 +32,10 @@ export function contactLinkRoutes({ accounts, contactLinks, pages, clock }: Cont
     responses: pageAnswers,
     cache: "no-store",
     async handle({ params, headers }) {
-      const link = await contactLinks.find(params.token);
-      const account = link && (await accounts.find(link.accountId));
+      const link = await findLinkByToken(service, params.token);
+      const account = link && (await service.accountStore.find(link.accountId));
       const asks = link?.kind === "confirm" ? "enterCodeToConfirm" : "objectToContact";
-      const reading = { now: clock.now(), pages, headers };
-      return pageResponse(lookedAtPage({ link, account, asks }, reading), pages);
+      return pageResponse(service, lookedAtPage(service, { link, account, asks }, headers));
     },
   });
 
@@ -60,8 +48,8 @@ export function contactLinkRoutes({ accounts, contactLinks, pages, clock }: Cont
     responses: { ...pageAnswers, 403: pageAnswer },
     create: {
       run: (tx, { params, clientAddress: address, requestId }) =>
-        contactLinks.use(tx, params.token, { address, requestId, signedInTo: null }),
-      answer: (result, { headers }) => pageResponse(usedLinkPage(result, pages, headers), pages),
+        useContactLink(service, tx, params.token, { address, requestId, signedInTo: null }),
+      answer: (result, { headers }) => pageResponse(service, usedLinkPage(service, result, headers)),
     },
   });
 
@@ -102,13 +90,14 @@ function linkPage(texts: Texts, status: number, name: LinkPage, values: Readonly
 }
 
 /** Builds the page that shows what the link would do. It names the account that asks, and shows no address in full. */
-function lookedAtPage(
+export function lookedAtPage(
+  service: AccountService,
   { link, account, asks }: { link: ContactLink | null; account: Account | null; asks: LinkPage },
-  { now, pages, headers }: { now: Date; pages: Pages; headers: IncomingHttpHeaders },
+  headers: IncomingHttpHeaders,
 ): Page {
-  if (!link || !account) return linkPage(pages.textsFor(headers), 404, "linkUnknown");
+  if (!link || !account) return linkPage(textsForReader(service, headers), 404, "linkUnknown");
   const texts = textsFor([account.locale]);
-  if (!isOpen(link, now)) return linkPage(texts, 410, "linkEnded");
+  if (!isOpen(link, service.clock.now())) return linkPage(texts, 410, "linkEnded");
   return linkPage(texts, 200, asks, { address: hintOf(link.address), account: labelOf(account) });
 }
 
@@ -123,45 +112,16 @@ const used: Readonly<Record<LinkOutcome["outcome"], readonly [status: number, Li
 };
 
 /** Builds the page that shows what the link has done. */
-function usedLinkPage(result: LinkOutcome, pages: Pages, headers: IncomingHttpHeaders): Page {
+export function usedLinkPage(service: AccountService, result: LinkOutcome, headers: IncomingHttpHeaders): Page {
   const [status, name] = used[result.outcome];
-  if (result.outcome === "unknown") return linkPage(pages.textsFor(headers), status, name);
+  if (result.outcome === "unknown") return linkPage(textsForReader(service, headers), status, name);
   const texts = textsFor([result.account.locale]);
   if (result.outcome !== "not-signed-in") return linkPage(texts, status, name);
   return linkPage(texts, status, name, { address: hintOf(result.address), account: labelOf(result.account) });
 }
 
 /** The page as a route answers it. */
-function pageResponse(page: Page, pages: Pages): HttpResponse {
-  const { text, policy } = pages.write(page);
+function pageResponse(service: AccountService, page: Page): HttpResponse {
+  const { text, policy } = writePage(service, page);
   return bytes(Buffer.from(text), pageType, { status: page.status, cache: "no-store", headers: policy });
-}
-
-interface Dependencies extends LinkParts {
-  readonly contactLinks: ContactLinks;
-}
-
-/**
- * The pages behind links that confirm a contact address. A mailbox may be asked to confirm another person's change, so
- * the button confirms only in a browser that is signed in to the account that asked. In any other browser the page
- * names that account, and its button leads to a sign-in.
- */
-export function createContactLinkListener(context: Configured, dependencies: Dependencies): RequestListener {
-  const { pool, accountStore, contactLinks, issuer, pages } = dependencies;
-  return createLinkListener(context, {
-    path: confirmationPath,
-    issuer,
-    pages,
-    async show({ token, signedInTo, headers }) {
-      const link = await contactLinks.find(token);
-      const account = link?.kind === "confirm" ? await accountStore.find(link.accountId) : null;
-      const asks = signedInTo !== null && signedInTo === account?.id ? "confirmContact" : "signInToConfirm";
-      return lookedAtPage({ link, account, asks }, { now: context.clock.now(), pages, headers });
-    },
-    async use({ token, signedInTo, headers, from }) {
-      const result = await inTransaction(pool, (tx) => contactLinks.use(tx, token, { ...from, signedInTo }));
-      if (result.outcome !== "not-signed-in") return usedLinkPage(result, pages, headers);
-      return { location: issuer.signInUrl({ folder: "contact-links", token }) };
-    },
-  });
 }

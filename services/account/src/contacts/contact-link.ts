@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
+import { type Queryable, sql, type Tx, table } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
 
 /** A link either confirms that its reader holds the address, or objects to the change of that address. */
@@ -51,27 +51,30 @@ const endLaterObjections = sql(
    where account_id = $1 and kind = 'object' and id > $2 and used_at is null`,
 );
 
-export type ContactLinkStore = ReturnType<typeof createContactLinkStore>;
+// Links in PostgreSQL. Writers lock the account first, so that ids follow the order of commits.
 
-/** Links in PostgreSQL. Writers lock the account first, so that ids follow the order of commits. */
-export function createContactLinkStore(pool: Pool) {
-  return {
-    async insert(tx: Tx, digest: Buffer, link: Omit<ContactLink, "id" | "usedAt">): Promise<void> {
-      await links.insert(tx, { ...link, digest, usedAt: null });
-    },
-    async find(digest: Buffer, db: Queryable = pool): Promise<ContactLink | null> {
-      return (await db.query<ContactLink>(findLink, [digest])).rows[0] ?? null;
-    },
-    async markUsed(tx: Tx, { id }: ContactLink, at: Date): Promise<void> {
-      await tx.query(useLink, [id, at]);
-    },
-    /** Ends every link that confirms: the code was used, or no address is pending any more. */
-    async endConfirmations(tx: Tx, accountId: string, at: Date): Promise<void> {
-      await tx.query(endConfirmations, [accountId, at]);
-    },
-    /** Ends the objections of those who held the account's address after the holder of this link. */
-    async endLaterObjections(tx: Tx, { accountId, id }: ContactLink, at: Date): Promise<void> {
-      await tx.query(endLaterObjections, [accountId, id, at]);
-    },
-  };
+export async function insertContactLink(
+  tx: Tx,
+  digest: Buffer,
+  link: Omit<ContactLink, "id" | "usedAt">,
+): Promise<void> {
+  await links.insert(tx, { ...link, digest, usedAt: null });
+}
+
+export async function findContactLink(db: Queryable, digest: Buffer): Promise<ContactLink | null> {
+  return (await db.query<ContactLink>(findLink, [digest])).rows[0] ?? null;
+}
+
+export async function markContactLinkUsed(tx: Tx, { id }: ContactLink, at: Date): Promise<void> {
+  await tx.query(useLink, [id, at]);
+}
+
+/** Ends every link that confirms: the code was used, or no address is pending any more. */
+export async function endConfirmationLinks(tx: Tx, accountId: string, at: Date): Promise<void> {
+  await tx.query(endConfirmations, [accountId, at]);
+}
+
+/** Ends the objections of those who held the account's address after the holder of this link. */
+export async function endLaterObjectionLinks(tx: Tx, { accountId, id }: ContactLink, at: Date): Promise<void> {
+  await tx.query(endLaterObjections, [accountId, id, at]);
 }

@@ -10,10 +10,11 @@ import {
 } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
 import { hasPrefix, stepsOf, type WhyFinder } from "@signalbox/service";
-import { type Pool, sql, type Tx, table } from "@signalbox/storage";
+import { sql, type Tx, table } from "@signalbox/storage";
+import type { AccountService } from "../context/account-service.ts";
 import { columns } from "../generated/columns.ts";
 import { type Credential, type CredentialOrigin, freshCredential, type NewCredential, statusOf } from "./credential.ts";
-import { type CredentialStore, createCredentialStore } from "./credential-store.ts";
+import { CredentialStore } from "./credential-store.ts";
 import type { EndReason, Issued } from "./credentials.ts";
 
 /** A stored API key: without the key itself. */
@@ -44,15 +45,13 @@ const fromRow = (row: ApiKey) => ({ ...row, scopes: row.scopes.filter(isScope), 
 export const lockLivePredecessors = async (tx: Tx, id: string, now: Date): Promise<ApiKey[]> =>
   (await tx.query<ApiKey>(predecessors, [id, now])).rows.map(fromRow);
 
-export function createApiKeyStore(pool: Pool): CredentialStore<ApiKey> {
-  return createCredentialStore<ApiKey, ApiKey>(pool, {
-    name: "api_keys",
-    table: apiKeys,
-    save: apiKeys.update("name", "expiresAt", "revokedAt", "accessEpoch", "replacedBy"),
-    isCurrent: "replaced_by is null",
-    fromRow,
-  });
-}
+export const apiKeyStore = new CredentialStore<ApiKey>({
+  name: "api_keys",
+  table: apiKeys,
+  save: apiKeys.update("name", "expiresAt", "revokedAt", "accessEpoch", "replacedBy"),
+  isCurrent: "replaced_by is null",
+  fromRow,
+});
 
 /** Shows a key to its owner. */
 export function viewApiKey(key: ApiKey, now: Date): ApiKeyResource {
@@ -123,10 +122,10 @@ export function replacedKey(key: ApiKey, replacedBy: string, endsAt: Date | null
 const step = stepsOf("account");
 
 /** Finds the life of a key, for the chain behind an id. */
-export const whyApiKey = (apiKeyStore: Pick<CredentialStore<ApiKey>, "find">): WhyFinder => ({
+export const whyApiKey = ({ pool }: AccountService): WhyFinder => ({
   scopes: ["account:read"],
   knows: hasPrefix("key"),
-  find: async ({ accountId }, id) => lifeOf(await apiKeyStore.find(accountId, id)),
+  find: async ({ accountId }, id) => lifeOf(await apiKeyStore.find(pool, accountId, id)),
 });
 
 function lifeOf(key: ApiKey | null): WhyPart | null {

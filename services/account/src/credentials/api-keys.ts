@@ -1,14 +1,18 @@
 import { type Caller, requireScopes } from "@signalbox/auth";
 import { ApiKeyResource, accountExample, apiKeyExample, examples } from "@signalbox/contracts";
-import { AppError, type Clock, changedMembers, seconds } from "@signalbox/core";
+import { AppError, changedMembers, seconds } from "@signalbox/core";
 import { conflict, type Edges, edgesOf, operation } from "@signalbox/service";
 import { rotate, type Tx } from "@signalbox/storage";
 import { z } from "zod";
+import { announceAccess } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
-import { type Notice, shownAddress } from "../notices/notices.ts";
+import { recordInAudit } from "../audit/audit-log.ts";
+import type { AccountService } from "../context/account-service.ts";
+import { type Notice, queueNotice, shownAddress } from "../notices/notices.ts";
 import {
   type ApiKey,
   apiKeyEvents,
+  apiKeyStore,
   expiryOfReplacement,
   lockLivePredecessors,
   makeApiKey,
@@ -26,28 +30,19 @@ import {
 } from "./credential.ts";
 import {
   addAdministratorList,
-  type CredentialApi,
   type CredentialForm,
   credentialOperations,
   heldCredential,
   secretAnswers,
   security,
 } from "./credential-api.ts";
-import type { CredentialStore } from "./credential-store.ts";
-import { type CredentialDependencies, createCredentials, type Issued } from "./credentials.ts";
+import { type CredentialKind, type Issued, revokeCredential } from "./credentials.ts";
 
 type RotateKeyOutcome =
   | ({ outcome: "issued" } & Issued<ApiKey>)
   | { outcome: "ended"; status: Exclude<CredentialStatus, "active"> }
   | { outcome: "already-replaced"; by: string }
   | { outcome: "limit-reached"; max: number };
-
-interface Dependencies extends CredentialDependencies {
-  readonly apiKeyStore: CredentialStore<ApiKey>;
-  /** Part of every key's text, so that test keys and real keys differ at sight. */
-  readonly keyEnvironment: string;
-  readonly keysMax: () => number;
-}
 
 /**
  * The overlap of rotations may double the number of live keys: a full account can still rotate, but not without end.
@@ -57,67 +52,58 @@ const liveShare = 2;
 const noticeOf = ({ hint: key }: ApiKey, address: string): Notice => ({ kind: "api-key-created", key, address });
 
 /** The API keys of an account. The answer that creates a key shows it, once; only its digest is stored. */
-export function createApiKeys(dependencies: Dependencies) {
-  const { apiKeyStore, keyEnvironment, keysMax, outbox, audit, clock } = dependencies;
-  const shared = createCredentials<ApiKey>(
-    {
-      audited: "api_key",
-      access: "key",
-      store: apiKeyStore,
-      max: keysMax,
-      mayBePrivileged: true,
-      make: (wanted, now) => makeApiKey(wanted, keyEnvironment, now),
-      notice: noticeOf,
-      ...apiKeyEvents,
-    },
-    dependencies,
-  );
+export const apiKeyKind: CredentialKind<ApiKey> = {
+  audited: "api_key",
+  access: "key",
+  store: apiKeyStore,
+  max: ({ configuration }) => configuration.get("account.api-keys.max"),
+  needsIssuer: false,
+  mayBePrivileged: true,
+  make: ({ configuration }, wanted, now) => makeApiKey(wanted, configuration.get("account.api-keys.environment"), now),
+  notice: noticeOf,
+  ...apiKeyEvents,
+};
 
-  return {
-    ...shared,
+/**
+ * Creates a key that replaces another: same name, scopes and lifetime. The old one ends with the overlap; without
+ * one it ends at once, and so do the keys that it replaced.
+ */
+export async function rotateApiKey(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  account: Account,
+  old: ApiKey,
+  overlapSeconds: number,
+): Promise<RotateKeyOutcome> {
+  requireWritable(account);
+  const { configuration, clock, outbox } = service;
+  const now = clock.now();
+  const status = statusOf(old, now);
+  if (status !== "active") return { outcome: "ended", status };
+  if (old.replacedBy !== null) return { outcome: "already-replaced", by: old.replacedBy };
+  requireNoWider(caller, old);
+  const rotated = [old, ...(await lockLivePredecessors(tx, old.id, now))];
+  const max = liveShare * configuration.get("account.api-keys.max");
+  const others = (await apiKeyStore.countLive(tx, account.id, now)).live - rotated.length;
+  const values = rotated.map(({ expiresAt: endsAt }) => ({ endsAt }));
+  const rotation = rotate(values, { max: max - others, overlapMs: seconds(overlapSeconds), now });
+  if (rotation.outcome !== "rotated") return { outcome: "limit-reached", max };
 
-    /**
-     * Creates a key that replaces another: same name, scopes and lifetime. The old one ends with the overlap; without
-     * one it ends at once, and so do the keys that it replaced.
-     */
-    async rotate(
-      tx: Tx,
-      caller: Caller,
-      account: Account,
-      old: ApiKey,
-      overlapSeconds: number,
-    ): Promise<RotateKeyOutcome> {
-      requireWritable(account);
-      const now = clock.now();
-      const status = statusOf(old, now);
-      if (status !== "active") return { outcome: "ended", status };
-      if (old.replacedBy !== null) return { outcome: "already-replaced", by: old.replacedBy };
-      requireNoWider(caller, old);
-      const rotated = [old, ...(await lockLivePredecessors(tx, old.id, now))];
-      const max = liveShare * keysMax();
-      const others = (await apiKeyStore.countLive(tx, account.id, now)).live - rotated.length;
-      const values = rotated.map(({ expiresAt: endsAt }) => ({ endsAt }));
-      const rotation = rotate(values, { max: max - others, overlapMs: seconds(overlapSeconds), now });
-      if (rotation.outcome !== "rotated") return { outcome: "limit-reached", max };
-
-      const expiresAt = endOfReplacement(caller, old, now);
-      const wanted = { ...old, expiresAt, createdBy: creatorOf(caller), replaces: old.id };
-      const issued = makeApiKey(wanted, keyEnvironment, now);
-      await apiKeyStore.insert(tx, issued.credential);
-      await outbox.append(tx, [apiKeyEvents.created(issued.credential)]);
-      const [kept] = rotation.older;
-      for (const key of kept ? [old] : rotated) {
-        const replaced = replacedKey(key, key.replacedBy ?? issued.credential.id, kept?.endsAt ?? null, now);
-        await retire(tx, key, replaced, now, dependencies);
-      }
-      await audit.record(tx, caller, { action: "api_key.rotate", subject: old.id, fields: ["replaced_by"] });
-      await dependencies.notices.queue(tx, account, noticeOf(issued.credential, shownAddress(caller)));
-      return { outcome: "issued", ...issued };
-    },
-  };
+  const expiresAt = endOfReplacement(caller, old, now);
+  const wanted = { ...old, expiresAt, createdBy: creatorOf(caller), replaces: old.id };
+  const issued = makeApiKey(wanted, configuration.get("account.api-keys.environment"), now);
+  await apiKeyStore.insert(tx, issued.credential);
+  await outbox.append(tx, [apiKeyEvents.created(issued.credential)]);
+  const [kept] = rotation.older;
+  for (const key of kept ? [old] : rotated) {
+    const replaced = replacedKey(key, key.replacedBy ?? issued.credential.id, kept?.endsAt ?? null, now);
+    await retire(service, tx, key, replaced, now);
+  }
+  await recordInAudit(service, tx, caller, { action: "api_key.rotate", subject: old.id, fields: ["replaced_by"] });
+  await queueNotice(service, tx, account, noticeOf(issued.credential, shownAddress(caller)));
+  return { outcome: "issued", ...issued };
 }
-
-export type ApiKeys = ReturnType<typeof createApiKeys>;
 
 /** The lifetime of the old key, counted from now. A key that expires and rotates itself keeps its own end. */
 function endOfReplacement(caller: Caller, old: ApiKey, now: Date): Date | null {
@@ -128,20 +114,14 @@ function endOfReplacement(caller: Caller, old: ApiKey, now: Date): Date | null {
 }
 
 /** A higher epoch makes every service look the key up again, and so learn of the new end in time. */
-async function retire(
-  tx: Tx,
-  old: ApiKey,
-  key: ApiKey,
-  now: Date,
-  { apiKeyStore, outbox, access }: Pick<Dependencies, "apiKeyStore" | "outbox" | "access">,
-): Promise<void> {
+async function retire(service: AccountService, tx: Tx, old: ApiKey, key: ApiKey, now: Date): Promise<void> {
   const { id, accountId, accessEpoch: epoch, revokedAt } = key;
   const changed = changedMembers(old, key, { expiresAt: "expires_at", replacedBy: "replaced_by" });
   const state = revokedAt === null ? "active" : "revoked";
   const { revoked, updated } = apiKeyEvents;
   await apiKeyStore.save(tx, key);
-  await outbox.append(tx, [state === "revoked" ? revoked(key, "rotated", now) : updated(key, changed, now)]);
-  await access.announce(tx, { kind: "key", id, accountId, state, epoch });
+  await service.outbox.append(tx, [state === "revoked" ? revoked(key, "rotated", now) : updated(key, changed, now)]);
+  await announceAccess(service, tx, { kind: "key", id, accountId, state, epoch });
 }
 
 /** The answer shows a working key, so the caller needs every scope and role of the key. */
@@ -151,12 +131,6 @@ function requireNoWider(caller: Caller, { scopes, roles }: ApiKey): void {
   if (beyond.length === 0) return;
   const message = `The key has the role ${beyond.join(" and ")}, and you do not.`;
   throw new AppError("forbidden", message, { details: [{ field: "roles", code: "beyond_creator", message }] });
-}
-
-export interface ApiKeyApi extends CredentialApi {
-  readonly apiKeyStore: CredentialStore<ApiKey>;
-  readonly apiKeys: ApiKeys;
-  readonly clock: Clock;
 }
 
 export const IssuedApiKey = ApiKeyResource.extend({
@@ -171,16 +145,16 @@ const tooManyKeys = (max: number) =>
   conflict("api_keys", "too_many", `The account has ${max} keys; revoke one that is not needed.`);
 
 /** The API keys of an account, at both edges. */
-export function apiKeyApi(parts: ApiKeyApi): Edges {
-  const { apiKeyStore, apiKeys, clock } = parts;
-  const form = apiKeyForm(parts);
-  const { list, read, create, rename, revoke, revokeByAdministrator } = credentialOperations(form, parts);
+export function apiKeyApi(service: AccountService): Edges {
+  const { clock } = service;
+  const form = apiKeyForm(service);
+  const { list, read, create, rename, revoke, revokeByAdministrator } = credentialOperations(service, form);
   const declared = {
     apiKeys: list,
     apiKey: read,
     createApiKey: create,
     renameApiKey: rename,
-    rotateApiKey: rotation(form, parts),
+    rotateApiKey: rotation(service, form),
     revokeApiKey: revoke,
     revokeAccountApiKey: revokeByAdministrator,
     revokeCurrentApiKey: operation({
@@ -194,29 +168,27 @@ export function apiKeyApi(parts: ApiKeyApi): Edges {
           credential.kind === "api-key" ? apiKeyStore.lock(tx, accountId, credential.id) : null,
         missing: "This request did not come with an API key.",
       },
-      change: (tx, key, { caller }) => apiKeys.revoke(tx, caller, key),
+      change: (tx, key, { caller }) => revokeCredential(service, tx, caller, apiKeyKind, key),
       rest: { delete: "/api/account/current-api-key/", responses: { 204: "empty" } },
     }),
   };
   const fields = { ApiKey: { status: (key: ApiKey) => statusOf(key, clock.now()) } };
   const exampleIds = { account_id: accountExample.id, key_id: apiKeyExample.id };
   const edges = edgesOf(declared, { errors: "account", exampleIds, fields });
-  addAdministratorList(edges.routes, "accountApiKeys", form, parts);
+  addAdministratorList(service, edges.routes, "accountApiKeys", form);
   return edges;
 }
 
-function apiKeyForm({ apiKeyStore, apiKeys, clock }: ApiKeyApi): CredentialForm<ApiKey> {
+function apiKeyForm({ clock }: AccountService): CredentialForm<ApiKey> {
   const view = (key: ApiKey) => viewApiKey(key, clock.now());
   return {
     noun: "API key",
     word: "key",
     type: "ApiKey",
-    audited: "api_key",
     isEntity: true,
     folder: "api-keys",
     idParameter: "key_id",
-    store: apiKeyStore,
-    operations: apiKeys,
+    kind: apiKeyKind,
     input: newCredential("key", "A subset of the creator's own."),
     resource: ApiKeyResource,
     view,
@@ -232,7 +204,7 @@ function apiKeyForm({ apiKeyStore, apiKeys, clock }: ApiKeyApi): CredentialForm<
   };
 }
 
-function rotation(form: CredentialForm<ApiKey>, parts: ApiKeyApi) {
+function rotation(service: AccountService, form: CredentialForm<ApiKey>) {
   const { answerIssued, issuedGraph } = secretAnswers(form);
   return operation({
     summary: "Replace an API key",
@@ -241,9 +213,9 @@ function rotation(form: CredentialForm<ApiKey>, parts: ApiKeyApi) {
     auth: security,
     audit: "api_key.rotate",
     input: rotationOf("key"),
-    of: heldCredential(form, parts),
+    of: heldCredential(service, form),
     change: (tx, { account, credential }, { caller, input }) =>
-      parts.apiKeys.rotate(tx, caller, account, credential, input.overlap_seconds),
+      rotateApiKey(service, tx, caller, account, credential, input.overlap_seconds),
     refusals: {
       ended: ({ status }) => conflict("status", status, `The key is ${status}; create a new one instead.`),
       "already-replaced": ({ by }) =>

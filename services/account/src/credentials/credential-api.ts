@@ -1,6 +1,5 @@
 import type { Caller } from "@signalbox/auth";
 import { apiKeyExample, examples } from "@signalbox/contracts";
-import type { PageLimits } from "@signalbox/graphql";
 import {
   booleanParameter,
   created,
@@ -17,9 +16,9 @@ import {
 import { conflict, list, type OwnRow, operation, ownRows, record } from "@signalbox/service";
 import type { ListRange } from "@signalbox/storage";
 import { z } from "zod";
-import type { AdministratorReads } from "../audit/administrator-reads.ts";
+import { recordReadOfAccount } from "../audit/administrator-reads.ts";
+import type { AccountService } from "../context/account-service.ts";
 import { ownAccount } from "../profile/account-api.ts";
-import type { Accounts } from "../profile/accounts.ts";
 import {
   type Credential,
   CredentialPatch,
@@ -29,37 +28,27 @@ import {
   refusedCredential,
 } from "./credential.ts";
 import {
-  type CredentialRevocations,
   type HeldCredential,
   lockWithAccount,
   type Revoked,
+  revokeByAdministrator,
+  revokeWithCreated,
 } from "./credential-revocations.ts";
-import type { CredentialStore } from "./credential-store.ts";
-import type { createCredentials, Issued } from "./credentials.ts";
-
-/** The parts that both kinds share at their edges. */
-export interface CredentialApi {
-  readonly accounts: Pick<Accounts, "find" | "lock">;
-  readonly administratorReads: Pick<AdministratorReads, "ofAccount">;
-  readonly credentialRevocations: CredentialRevocations;
-  readonly pageLimits: PageLimits;
-}
+import { type CredentialKind, createCredential, type Issued, renameCredential } from "./credentials.ts";
 
 /** The differences between the kinds of credentials at both edges. */
 export interface CredentialForm<C extends Credential> {
   /** The noun in texts, such as "API key", and the word for it where the kind is known. */
   readonly noun: string;
   readonly word: string;
-  /** Its type in the graph and in the audit. */
+  readonly kind: CredentialKind<C>;
+  /** Its type in the graph. */
   readonly type: "ApiKey" | "ServiceClient";
-  readonly audited: "api_key" | "client";
   /** True when the graph finds it by its id, for fields of other services. */
   readonly isEntity: boolean;
   /** The end of the path of a list, and the parameter of one. */
   readonly folder: "api-keys" | "clients";
   readonly idParameter: "key_id" | "client_id";
-  readonly store: CredentialStore<C>;
-  readonly operations: Pick<ReturnType<typeof createCredentials<C>>, "create" | "rename" | "revoke">;
   readonly input: ReturnType<typeof newCredential>;
   readonly resource: z.ZodType;
   readonly view: (credential: C) => CredentialView;
@@ -97,48 +86,51 @@ const noIssuer = conflict(
 );
 
 /** Declares the operations that both kinds of credentials have, for owners and for administrators. */
-export function credentialOperations<C extends Credential>(form: CredentialForm<C>, parts: CredentialApi) {
-  return { ...reads(form, parts), ...writes(form, parts), ...revocations(form, parts) };
+export function credentialOperations<C extends Credential>(service: AccountService, form: CredentialForm<C>) {
+  return { ...reads(service, form), ...writes(service, form), ...revocations(service, form) };
 }
 
 /** Reads a page of an account's credentials; an administrator's read leaves an entry in the account's audit. */
 const pageReader =
-  <C extends Credential>({ store, audited }: CredentialForm<C>, { administratorReads }: CredentialApi) =>
+  <C extends Credential>(service: AccountService, { kind }: CredentialForm<C>) =>
   async (range: ListRange, { caller, accountId }: { readonly caller: Caller; readonly accountId: string }) => {
-    const credentials = await store.list(accountId, range);
-    await administratorReads.ofAccount(caller, accountId, `account.read_${audited}s`);
+    const credentials = await kind.store.list(service.pool, accountId, range);
+    await recordReadOfAccount(service, caller, accountId, `account.read_${kind.audited}s`);
     return credentials;
   };
 
-function reads<C extends Credential>(form: CredentialForm<C>, parts: CredentialApi) {
-  const { noun, store, resource, view, texts } = form;
+function reads<C extends Credential>(service: AccountService, form: CredentialForm<C>) {
+  const { noun, kind, resource, view, texts } = form;
   const { base, one, idOf, show, missing } = edgeOf(form);
   return {
     list: list({
       summary: `List the account's ${noun}s, newest first`,
       description: `Revoked and expired ${noun}s are listed too. Secrets are never shown again.`,
       auth: read,
-      limits: parts.pageLimits,
-      read: pageReader(form, parts),
+      limits: service.pageLimits,
+      read: pageReader(service, form),
       rest: { get: base, item: resource, view },
-      graph: { ofOthers: { ...administration, access: "read" }, audit: `account.read_${form.audited}s` },
+      graph: { ofOthers: { ...administration, access: "read" }, audit: `account.read_${kind.audited}s` },
     }),
     read: record({
       summary: `Read ${article(noun)}, ${texts.secretless}`,
       description: `Name, scopes, state and times of the ${noun}.`,
       auth: read,
-      find: ({ caller, params }) => store.find(caller.accountId, idOf(params)),
+      find: ({ caller, params }) => kind.store.find(service.pool, caller.accountId, idOf(params)),
       missing,
       rest: { get: one, resource, answer: show },
       ...(form.isEntity && {
-        graph: { type: form.type, load: ownRows(({ accountId }, ids) => store.findMany(accountId, ids)) },
+        graph: {
+          type: form.type,
+          load: ownRows(({ accountId }, ids) => kind.store.findMany(service.pool, accountId, ids)),
+        },
       }),
     }),
   };
 }
 
-function writes<C extends Credential>(form: CredentialForm<C>, { accounts }: CredentialApi) {
-  const { noun, word, audited, operations, members } = form;
+function writes<C extends Credential>(service: AccountService, form: CredentialForm<C>) {
+  const { noun, word, kind, members } = form;
   const { base, one, show, id } = edgeOf(form);
   const { answerIssued, issuedGraph } = secretAnswers(form);
   return {
@@ -146,11 +138,11 @@ function writes<C extends Credential>(form: CredentialForm<C>, { accounts }: Cre
       summary: `Create ${article(noun)}`,
       description: form.texts.issued,
       auth: security,
-      audit: `${audited}.create`,
+      audit: `${kind.audited}.create`,
       input: form.input,
-      of: ownAccount(accounts),
+      of: ownAccount(service),
       change: (tx, account, { caller, input: { expires_at: expiresAt, ...wanted } }) =>
-        operations.create(tx, caller, account, { ...wanted, expiresAt }),
+        createCredential(service, tx, caller, kind, account, { ...wanted, expiresAt }),
       refusals: {
         invalid: (problems) => refusedCredential(problems, word),
         "limit-reached": ({ max }) => form.tooMany(max),
@@ -168,10 +160,11 @@ function writes<C extends Credential>(form: CredentialForm<C>, { accounts }: Cre
       summary: `Rename ${article(noun)}`,
       description: "A new name needs a recent sign-in; the same name changes nothing.",
       auth: { scopes: security.scopes, stepUpFor: "another name" },
-      audit: `${audited}.update`,
+      audit: `${kind.audited}.update`,
       input: CredentialPatch,
       of: ownCredential(form),
-      change: (tx, credential, { caller, input }) => operations.rename(tx, caller, credential, input.name),
+      change: (tx, credential, { caller, input }) =>
+        renameCredential(service, tx, caller, kind, credential, input.name),
       rest: {
         patch: one,
         mergePatch: true,
@@ -184,11 +177,8 @@ function writes<C extends Credential>(form: CredentialForm<C>, { accounts }: Cre
   };
 }
 
-function revocations<C extends Credential>(
-  form: CredentialForm<C>,
-  { accounts, credentialRevocations }: CredentialApi,
-) {
-  const { noun, type, audited, store, operations, members, texts } = form;
+function revocations<C extends Credential>(service: AccountService, form: CredentialForm<C>) {
+  const { noun, type, kind, members, texts } = form;
   const { one, ofAccount, idOf, etag, missing, id } = edgeOf(form);
   const rest = {
     responses: { 200: Revocation, 204: "empty", 409: "error" },
@@ -208,11 +198,11 @@ function revocations<C extends Credential>(
       summary: `Revoke ${article(noun)}`,
       description: `${texts.revoked} If credentials that it created are still live, 200 returns their number.`,
       auth: security,
-      audit: `${audited}.revoke`,
+      audit: `${kind.audited}.revoke`,
       input: RevocationQuery,
       of: ownCredential(form),
       change: (tx, credential, { caller, input }) =>
-        credentialRevocations.revoke(tx, caller, operations, credential, input.revoke_created),
+        revokeWithCreated(service, tx, caller, kind, credential, input.revoke_created),
       rest: { delete: one, ...rest },
       graph: { ...graph, ...id },
     }),
@@ -220,15 +210,15 @@ function revocations<C extends Credential>(
       summary: `Revoke ${article(noun)} of an account`,
       description: `${texts.revoked} The owner gets a notice. If credentials that it created are still live, 200 returns their number.`,
       auth: { ...administration, stepUp: true },
-      audit: `${audited}.revoke`,
+      audit: `${kind.audited}.revoke`,
       input: RevocationQuery,
       of: {
-        find: (tx, { params }) => lockWithAccount(tx, accounts, store, idOf(params, "account_id"), idOf(params)),
+        find: (tx, { params }) => lockWithAccount(service, tx, kind.store, idOf(params, "account_id"), idOf(params)),
         etag: ({ credential }) => etag(credential),
         missing,
       },
       change: (tx, held, { caller, input }) =>
-        credentialRevocations.revokeByAdministrator(tx, caller, operations, held, input.revoke_created),
+        revokeByAdministrator(service, tx, caller, kind, held, input.revoke_created),
       rest: { delete: `${ofAccount}:${form.idParameter}`, ...rest },
       graph: { ...graph, keysInInput: true, names: { ...id.names, account_id: "accountId" } },
     }),
@@ -237,23 +227,23 @@ function revocations<C extends Credential>(
 
 /** Adds the list of an account's credentials for administrators, which the graph has as a field of the account. */
 export function addAdministratorList<C extends Credential>(
+  service: AccountService,
   routes: Routes,
   operationId: string,
   form: CredentialForm<C>,
-  parts: CredentialApi,
 ): void {
-  const { noun, audited, resource, view } = form;
-  const readPage = pageReader(form, parts);
+  const { noun, kind, resource, view } = form;
+  const readPage = pageReader(service, form);
   routes.get(`/api/accounts/:account_id/${form.folder}/`, {
     operationId,
     summary: `List the ${noun}s of an account, newest first`,
     description: "For administrators; reading them is recorded in the account's audit.",
     auth: administration,
-    audit: `account.read_${audited}s`,
-    query: z.object(pageParameters(parts.pageLimits)),
+    audit: `account.read_${kind.audited}s`,
+    query: z.object(pageParameters(service.pageLimits)),
     responses: { 200: pageOf(resource), 404: "error" },
     async handle({ caller, params, query }) {
-      const account = await parts.accounts.find(params.account_id);
+      const account = await service.accountStore.find(params.account_id);
       if (!account) return refused(404, "not_found");
       return listPage(query, (range) => readPage(range, { caller, accountId: account.id }), view);
     },
@@ -302,17 +292,17 @@ export function secretAnswers<C extends Credential>(form: CredentialForm<C>) {
 /** Finds and locks a credential of the caller. */
 export function ownCredential<C extends Credential>(form: CredentialForm<C>): OwnRow<C, unknown> {
   const { idOf, etag, missing } = edgeOf(form);
-  return { find: (tx, { caller, params }) => form.store.lock(tx, caller.accountId, idOf(params)), etag, missing };
+  return { find: (tx, { caller, params }) => form.kind.store.lock(tx, caller.accountId, idOf(params)), etag, missing };
 }
 
 /** Finds a credential of the caller and locks its account too: a suspended account must not get new access. */
 export function heldCredential<C extends Credential>(
+  service: AccountService,
   form: CredentialForm<C>,
-  { accounts }: CredentialApi,
 ): OwnRow<HeldCredential<C>, unknown> {
   const { idOf, etag, missing } = edgeOf(form);
   return {
-    find: (tx, { caller, params }) => lockWithAccount(tx, accounts, form.store, caller.accountId, idOf(params)),
+    find: (tx, { caller, params }) => lockWithAccount(service, tx, form.kind.store, caller.accountId, idOf(params)),
     etag: ({ credential }) => etag(credential),
     missing,
   };

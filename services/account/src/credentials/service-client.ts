@@ -1,10 +1,10 @@
 import { createApiKey, digestApiKey, parseApiKey, sameDigest } from "@signalbox/auth";
 import { draft, isScope, type ServiceClientResource, scopesInEvent } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
-import { isLive, type Pool, type RotatingValue, sql, table, viewValue } from "@signalbox/storage";
+import { isLive, type Queryable, type RotatingValue, sql, table, viewValue } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
 import { type Credential, type CredentialOrigin, freshCredential, type NewCredential, statusOf } from "./credential.ts";
-import { type CredentialStore, createCredentialStore } from "./credential-store.ts";
+import { CredentialStore } from "./credential-store.ts";
 import type { EndReason, Issued } from "./credentials.ts";
 
 /** A stored service client: without its secret. */
@@ -20,11 +20,6 @@ export interface ServiceClient extends Credential {
   readonly previousCreatedAt: Date | null;
 }
 
-export interface ServiceClientStore extends CredentialStore<ServiceClient> {
-  /** Finds a usable client for the token endpoint, which knows no account yet; null when its account is deleted. */
-  findUsable(clientId: string): Promise<ServiceClient | null>;
-}
-
 const clients = table("service_clients", columns.service_clients, ["endToldAt"]);
 
 const newestColumns = ["digest", "secretId", "secretCreatedAt"] as const;
@@ -36,22 +31,20 @@ const findUsable = sql(
    where id = $1 and exists (select 1 from accounts where accounts.id = account_id and status <> 'deleted')`,
 );
 
-export function createServiceClientStore(pool: Pool): ServiceClientStore {
-  const fromRow = (row: ServiceClient): ServiceClient => ({ ...row, scopes: row.scopes.filter(isScope) });
-  const store = createCredentialStore<ServiceClient, ServiceClient>(pool, {
-    name: "service_clients",
-    table: clients,
-    save: clients.update("name", ...newestColumns, ...previousColumns, "accessEpoch", "revokedAt"),
-    isCurrent: "true",
-    fromRow,
-  });
-  return {
-    ...store,
-    async findUsable(clientId) {
-      const { rows } = await pool.query<ServiceClient>(findUsable, [clientId]);
-      return rows[0] ? fromRow(rows[0]) : null;
-    },
-  };
+const fromRow = (row: ServiceClient): ServiceClient => ({ ...row, scopes: row.scopes.filter(isScope) });
+
+export const serviceClientStore = new CredentialStore<ServiceClient>({
+  name: "service_clients",
+  table: clients,
+  save: clients.update("name", ...newestColumns, ...previousColumns, "accessEpoch", "revokedAt"),
+  isCurrent: "true",
+  fromRow,
+});
+
+/** Finds a usable client for the token endpoint, which knows no account yet; null when its account is deleted. */
+export async function findUsableClient(db: Queryable, clientId: string): Promise<ServiceClient | null> {
+  const { rows } = await db.query<ServiceClient>(findUsable, [clientId]);
+  return rows[0] ? fromRow(rows[0]) : null;
 }
 
 /** Shows a client to its owner. */

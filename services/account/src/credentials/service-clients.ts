@@ -1,15 +1,16 @@
 import { type Caller, requireScopes } from "@signalbox/auth";
 import { accountExample, examples, ServiceClientResource, serviceClientExample } from "@signalbox/contracts";
-import { type Clock, seconds } from "@signalbox/core";
+import { seconds } from "@signalbox/core";
 import { conflict, type Edges, edgesOf, operation } from "@signalbox/service";
 import { rotate, type Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
-import { shownAddress } from "../notices/notices.ts";
+import { recordInAudit } from "../audit/audit-log.ts";
+import type { AccountService } from "../context/account-service.ts";
+import { queueNotice, shownAddress } from "../notices/notices.ts";
 import { newCredential, requireNoLongerLife, requireWritable, rotationOf, statusOf } from "./credential.ts";
 import {
   addAdministratorList,
-  type CredentialApi,
   type CredentialForm,
   credentialOperations,
   heldCredential,
@@ -17,15 +18,15 @@ import {
   secretAnswers,
   security,
 } from "./credential-api.ts";
-import { type CreateOutcome, type CredentialDependencies, createCredentials, type Issued } from "./credentials.ts";
+import type { CredentialKind, Issued } from "./credentials.ts";
 import {
   liveSecretsOf,
   makeServiceClient,
   previousSecretUntil,
   type ServiceClient,
-  type ServiceClientStore,
   secretsOf,
   serviceClientEvents,
+  serviceClientStore,
   viewServiceClient,
   withNewSecret,
   withPrevious,
@@ -36,88 +37,71 @@ type RotateSecretOutcome =
   | { outcome: "not-active" }
   | { outcome: "already-rotated"; previousUntil: Date | null };
 
-interface Dependencies extends CredentialDependencies {
-  readonly serviceClientStore: ServiceClientStore;
-  readonly clientsMax: () => number;
-  /** True when the built-in issuer runs; only it issues tokens to clients. */
-  readonly hasIssuer: boolean;
-}
-
 /** The newest secret and the one before it. */
 const secretsMax = 2;
 
 /** The service clients of an account: programs that get tokens from the built-in issuer and act for the account. */
-export function createServiceClients({ serviceClientStore, clientsMax, hasIssuer, ...dependencies }: Dependencies) {
-  const { outbox, audit, clock } = dependencies;
-  const shared = createCredentials<ServiceClient>(
-    {
-      audited: "client",
-      access: "client",
-      store: serviceClientStore,
-      max: clientsMax,
-      mayBePrivileged: false,
-      make: makeServiceClient,
-      notice: ({ id: client }, address) => ({ kind: "client-created", client, address }),
-      ...serviceClientEvents,
-    },
-    dependencies,
-  );
+export const serviceClientKind: CredentialKind<ServiceClient> = {
+  audited: "client",
+  access: "client",
+  store: serviceClientStore,
+  max: ({ configuration }) => configuration.get("account.clients.max"),
+  needsIssuer: true,
+  mayBePrivileged: false,
+  make: (_service, wanted, now) => makeServiceClient(wanted, now),
+  notice: ({ id: client }, address) => ({ kind: "client-created", client, address }),
+  ...serviceClientEvents,
+};
 
-  return {
-    ...shared,
-
-    /** Creates a client, if this deployment can issue tokens to it. */
-    async create(...given: Parameters<typeof shared.create>): Promise<CreateOutcome<ServiceClient>> {
-      return hasIssuer ? shared.create(...given) : { outcome: "no-issuer" };
-    },
-
-    /**
-     * Gives a client a new secret. At most two are valid at once, so a secret in use does not end before the announced
-     * time.
-     */
-    async rotate(
-      tx: Tx,
-      caller: Caller,
-      account: Account,
-      client: ServiceClient,
-      overlapSeconds: number,
-    ): Promise<RotateSecretOutcome> {
-      requireWritable(account);
-      const now = clock.now();
-      if (statusOf(client, now) !== "active") return { outcome: "not-active" };
-      const rotation = rotate(secretsOf(client), { max: secretsMax, overlapMs: seconds(overlapSeconds), now });
-      if (rotation.outcome !== "rotated") return { outcome: "already-rotated", previousUntil: client.previousUntil };
-      requireScopes(caller, client.scopes);
-      requireNoLongerLife(caller, client.expiresAt);
-      const rotated = withNewSecret(client, rotation.older[0], now);
-      await saveSecrets(tx, caller, rotated.credential, now);
-      const notice = { kind: "client-secret-rotated", client: client.id, address: shownAddress(caller) } as const;
-      await dependencies.notices.queue(tx, account, notice);
-      return { outcome: "issued", ...rotated };
-    },
-
-    /** Ends the overlap of a rotation now: from here on only the newest secret works. */
-    async removePrevious(tx: Tx, caller: Caller, client: ServiceClient): Promise<void> {
-      const now = clock.now();
-      if (liveSecretsOf(client, now).length <= 1) return;
-      await saveSecrets(tx, caller, withPrevious(client), now);
-    },
-  };
-
-  async function saveSecrets(tx: Tx, caller: Caller, client: ServiceClient, now: Date): Promise<void> {
-    await serviceClientStore.save(tx, client);
-    const fields = ["client_secret"];
-    await audit.record(tx, caller, { action: "client.rotate_secret", subject: client.id, fields });
-    await outbox.append(tx, [serviceClientEvents.updated(client, fields, now)]);
-  }
+/**
+ * Gives a client a new secret. At most two are valid at once, so a secret in use does not end before the announced
+ * time.
+ */
+export async function rotateClientSecret(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  account: Account,
+  client: ServiceClient,
+  overlapSeconds: number,
+): Promise<RotateSecretOutcome> {
+  requireWritable(account);
+  const now = service.clock.now();
+  if (statusOf(client, now) !== "active") return { outcome: "not-active" };
+  const rotation = rotate(secretsOf(client), { max: secretsMax, overlapMs: seconds(overlapSeconds), now });
+  if (rotation.outcome !== "rotated") return { outcome: "already-rotated", previousUntil: client.previousUntil };
+  requireScopes(caller, client.scopes);
+  requireNoLongerLife(caller, client.expiresAt);
+  const rotated = withNewSecret(client, rotation.older[0], now);
+  await saveSecrets(service, tx, caller, rotated.credential, now);
+  const notice = { kind: "client-secret-rotated", client: client.id, address: shownAddress(caller) } as const;
+  await queueNotice(service, tx, account, notice);
+  return { outcome: "issued", ...rotated };
 }
 
-export type ServiceClients = ReturnType<typeof createServiceClients>;
+/** Ends the overlap of a rotation now: from here on only the newest secret works. */
+export async function removePreviousClientSecret(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  client: ServiceClient,
+): Promise<void> {
+  const now = service.clock.now();
+  if (liveSecretsOf(client, now).length <= 1) return;
+  await saveSecrets(service, tx, caller, withPrevious(client), now);
+}
 
-export interface ServiceClientApi extends CredentialApi {
-  readonly serviceClientStore: ServiceClientStore;
-  readonly serviceClients: ServiceClients;
-  readonly clock: Clock;
+async function saveSecrets(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  client: ServiceClient,
+  now: Date,
+): Promise<void> {
+  await serviceClientStore.save(tx, client);
+  const fields = ["client_secret"];
+  await recordInAudit(service, tx, caller, { action: "client.rotate_secret", subject: client.id, fields });
+  await service.outbox.append(tx, [serviceClientEvents.updated(client, fields, now)]);
 }
 
 const IssuedServiceClient = ServiceClientResource.extend({
@@ -134,17 +118,17 @@ const IssuedServiceClient = ServiceClientResource.extend({
   });
 
 /** The service clients of an account, at both edges. */
-export function serviceClientApi(parts: ServiceClientApi): Edges {
-  const { clock } = parts;
-  const form = serviceClientForm(parts);
-  const { list, read, create, rename, revoke, revokeByAdministrator } = credentialOperations(form, parts);
+export function serviceClientApi(service: AccountService): Edges {
+  const { clock } = service;
+  const form = serviceClientForm(service);
+  const { list, read, create, rename, revoke, revokeByAdministrator } = credentialOperations(service, form);
   const declared = {
     serviceClients: list,
     serviceClient: read,
     createServiceClient: create,
     renameServiceClient: rename,
-    rotateServiceClientSecret: rotation(form, parts),
-    deletePreviousServiceClientSecrets: endOfOverlap(form, parts),
+    rotateServiceClientSecret: rotation(service, form),
+    deletePreviousServiceClientSecrets: endOfOverlap(service, form),
     revokeServiceClient: revoke,
     revokeAccountServiceClient: revokeByAdministrator,
   };
@@ -157,26 +141,20 @@ export function serviceClientApi(parts: ServiceClientApi): Edges {
   };
   const exampleIds = { account_id: accountExample.id, client_id: serviceClientExample.id };
   const edges = edgesOf(declared, { errors: "account", exampleIds, fields });
-  addAdministratorList(edges.routes, "accountServiceClients", form, parts);
+  addAdministratorList(service, edges.routes, "accountServiceClients", form);
   return edges;
 }
 
-function serviceClientForm({
-  serviceClientStore,
-  serviceClients,
-  clock,
-}: ServiceClientApi): CredentialForm<ServiceClient> {
+function serviceClientForm({ clock }: AccountService): CredentialForm<ServiceClient> {
   const view = (client: ServiceClient) => viewServiceClient(client, clock.now());
   return {
     noun: "service client",
     word: "client",
     type: "ServiceClient",
-    audited: "client",
     isEntity: false,
     folder: "clients",
     idParameter: "client_id",
-    store: serviceClientStore,
-    operations: serviceClients,
+    kind: serviceClientKind,
     input: newCredential("client", "A subset of the creator's own, without those that only roles and keys bring."),
     resource: ServiceClientResource,
     view,
@@ -198,7 +176,7 @@ function serviceClientForm({
   };
 }
 
-function rotation(form: CredentialForm<ServiceClient>, parts: ServiceClientApi) {
+function rotation(service: AccountService, form: CredentialForm<ServiceClient>) {
   const { answerRotated, issuedGraph } = secretAnswers(form);
   return operation({
     summary: "Give a service client another secret",
@@ -207,9 +185,9 @@ function rotation(form: CredentialForm<ServiceClient>, parts: ServiceClientApi) 
     auth: security,
     audit: "client.rotate_secret",
     input: rotationOf("secret"),
-    of: heldCredential(form, parts),
+    of: heldCredential(service, form),
     change: (tx, { account, credential }, { caller, input }) =>
-      parts.serviceClients.rotate(tx, caller, account, credential, input.overlap_seconds),
+      rotateClientSecret(service, tx, caller, account, credential, input.overlap_seconds),
     refusals: {
       "not-active": conflict("status", "not_active", "The client is revoked or has expired."),
       "already-rotated": ({ previousUntil }) => {
@@ -228,7 +206,7 @@ function rotation(form: CredentialForm<ServiceClient>, parts: ServiceClientApi) 
   });
 }
 
-function endOfOverlap(form: CredentialForm<ServiceClient>, { serviceClients }: ServiceClientApi) {
+function endOfOverlap(service: AccountService, form: CredentialForm<ServiceClient>) {
   return operation({
     summary: "End the overlap of a rotation: only the newest secret works",
     description:
@@ -236,7 +214,7 @@ function endOfOverlap(form: CredentialForm<ServiceClient>, { serviceClients }: S
     auth: security,
     audit: "client.rotate_secret",
     of: ownCredential(form),
-    change: (tx, client, { caller }) => serviceClients.removePrevious(tx, caller, client),
+    change: (tx, client, { caller }) => removePreviousClientSecret(service, tx, caller, client),
     rest: { delete: "/api/account/clients/:client_id/secret/previous", responses: { 204: "empty" }, idempotent: true },
     graph: {
       payload: { serviceClientId: (_, { params }) => params.client_id },

@@ -1,4 +1,4 @@
-import { type Pool, type Queryable, type Stretch, sql, type Tx } from "@signalbox/storage";
+import { type Queryable, type Stretch, sql, type Tx } from "@signalbox/storage";
 import { firstIdAt } from "../audit/audit-entry.ts";
 
 /** A purge that has started goes on, even if a longer retention was set since. */
@@ -57,35 +57,31 @@ const eraseSubjects = sql(
   "update audit_entries set subject = null where account_id = $1 and id >= $2 and id < $3 and subject is not null",
 );
 
-export type PurgeStore = ReturnType<typeof createPurgeStore>;
+/** Finds the first account that was deleted at `deletedBefore` or earlier; null when none is due. */
+export async function findDuePurge(
+  db: Queryable,
+  deletedBefore: Date,
+): Promise<{ readonly id: string; readonly createdAt: Date } | null> {
+  const { rows } = await db.query<{ id: string; createdAt: Date }>(findDueAccount, [deletedBefore]);
+  return rows[0] ?? null;
+}
 
-/** Finds and erases the rows of deleted accounts. */
-export function createPurgeStore(pool: Pool) {
-  return {
-    /** Finds the first account that was deleted at `deletedBefore` or earlier; null when none is due. */
-    async findDue(deletedBefore: Date): Promise<{ readonly id: string; readonly createdAt: Date } | null> {
-      const { rows } = await pool.query<{ id: string; createdAt: Date }>(findDueAccount, [deletedBefore]);
-      return rows[0] ?? null;
-    },
+/** Makes the deletion final, on any instance. Returns false when it is no longer due, such as after an undo. */
+export async function startPurge(db: Queryable, accountId: string, deletedBefore: Date, now: Date): Promise<boolean> {
+  return (await db.query(beginPurge, [deletedBefore, accountId, now])).rowCount === 1;
+}
 
-    /** Makes the deletion final, on any instance. Returns false when it is no longer due, such as after an undo. */
-    async begin(accountId: string, deletedBefore: Date, now: Date): Promise<boolean> {
-      return (await pool.query(beginPurge, [deletedBefore, accountId, now])).rowCount === 1;
-    },
+/** Erases every personal trace: logins, mails, codes, links, step-ups, keys, clients and the issuer's records. */
+export async function eraseAccount(tx: Tx, accountId: string): Promise<void> {
+  for (const statement of erasures) await tx.query(statement, [accountId]);
+}
 
-    /** Erases every personal trace: logins, mails, codes, links, step-ups, keys, clients and the issuer's records. */
-    async erase(tx: Tx, accountId: string): Promise<void> {
-      for (const statement of erasures) await tx.query(statement, [accountId]);
-    },
-
-    /**
-     * Erases the owner's addresses, credentials, reasons and request ids, and the changed fields, from a range of the
-     * audit.
-     */
-    async eraseAudit(db: Queryable, accountId: string, { fromMs, toMs }: Stretch): Promise<void> {
-      const stretch = [accountId, firstIdAt(fromMs), firstIdAt(toMs)];
-      await db.query(eraseActors, stretch);
-      await db.query(eraseSubjects, stretch);
-    },
-  };
+/**
+ * Erases the owner's addresses, credentials, reasons and request ids, and the changed fields, from a range of the
+ * audit.
+ */
+export async function eraseAudit(db: Queryable, accountId: string, { fromMs, toMs }: Stretch): Promise<void> {
+  const stretch = [accountId, firstIdAt(fromMs), firstIdAt(toMs)];
+  await db.query(eraseActors, stretch);
+  await db.query(eraseSubjects, stretch);
 }

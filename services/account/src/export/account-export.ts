@@ -1,70 +1,43 @@
 import { Readable } from "node:stream";
-import { type Caller, internalTokenHeader } from "@signalbox/auth";
-import { AppError, type Clock, MiB, seconds } from "@signalbox/core";
+import type { Caller } from "@signalbox/auth";
+import { AppError } from "@signalbox/core";
 import { ExportPage, exportPathOf, positionByCreation } from "@signalbox/http";
-import { createInternalClient, type InternalClient } from "@signalbox/net";
-import type { ServiceContext } from "@signalbox/runtime";
-import { inTransaction, type ListRange, type Pool, type TimePosition } from "@signalbox/storage";
+import type { InternalClient } from "@signalbox/net";
+import { inTransaction, type ListRange, type TimePosition } from "@signalbox/storage";
 import { viewAccount, viewSettings } from "../accounts/account.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
 import { viewOwnAuditEntry } from "../audit/audit-entry.ts";
-import type { Audit } from "../audit/audit-log.ts";
-import type { AuditStore } from "../audit/audit-store.ts";
-import { type ApiKey, viewApiKey } from "../credentials/api-key.ts";
-import type { CredentialStore } from "../credentials/credential-store.ts";
-import { type ServiceClient, viewServiceClient } from "../credentials/service-client.ts";
-import type { Identities } from "../identities/identities.ts";
-import type { LinkedIdentity } from "../identities/identity.ts";
+import { recordInAudit } from "../audit/audit-log.ts";
+import { listAuditEntries } from "../audit/audit-store.ts";
+import type { AccountService, OtherService } from "../context/account-service.ts";
+import { apiKeyStore, viewApiKey } from "../credentials/api-key.ts";
+import { serviceClientStore, viewServiceClient } from "../credentials/service-client.ts";
+import { identitiesOf, type LinkedIdentity } from "../identities/identity.ts";
 import { viewPasskey } from "../passkeys/passkey.ts";
-import type { PasskeyStore } from "../passkeys/passkey-store.ts";
-import type { Properties } from "../properties.ts";
+import { listPasskeys } from "../passkeys/passkey-store.ts";
 import { exportedSignIn } from "../sign-ins/sign-in.ts";
-import type { SignInStore } from "../sign-ins/sign-in-store.ts";
+import { listLiveSignIns } from "../sign-ins/sign-in-store.ts";
 
-interface ExportDependencies {
-  readonly pool: Pool;
-  readonly accountStore: Pick<AccountStore, "find">;
-  readonly audit: Pick<Audit, "record">;
-  readonly clock: Clock;
-  /** The lists of this service, in document order. */
-  readonly ownSections: readonly ExportSection[];
-  /** The lists of other services. */
-  readonly remoteSections: RemoteSections;
-}
-
-interface RemoteSections {
-  readonly sections: readonly ExportSection[];
-  /** Names of the sections whose service has no configured address. */
-  readonly leftOut: readonly string[];
-}
-
-export type AccountExport = ReturnType<typeof createAccountExport>;
-
-/** The export of everything that an account has. */
-export function createAccountExport(dependencies: ExportDependencies) {
-  const { pool, accountStore, audit, clock, ownSections, remoteSections } = dependencies;
-  const sections = [...ownSections, ...remoteSections.sections];
-
-  return {
-    /**
-     * Starts one JSON document of all data, read while it is sent; null for a missing account. The first page of every
-     * section is read before the first byte, so that an unreachable service is an error and not half a document.
-     */
-    async start(caller: Caller): Promise<Readable | null> {
-      const { accountId } = caller;
-      const account = await accountStore.find(accountId);
-      if (!account) return null;
-      const started = await Promise.all(sections.map((section) => startSection(section, accountId)));
-      await inTransaction(pool, (tx) => audit.record(tx, caller, { action: "account.export" }));
-      const head = {
-        exported_at: clock.now().toISOString(),
-        left_out: remoteSections.leftOut,
-        account: viewAccount(account),
-        settings: viewSettings(account),
-      };
-      return Readable.from(exportDocument(head, started), { objectMode: false });
-    },
+/**
+ * Starts one JSON document of everything that an account has, read while it is sent; null for a missing account. The
+ * first page of every section is read before the first byte, so that an unreachable service is an error and not half a
+ * document.
+ */
+export async function startExport(service: AccountService, caller: Caller): Promise<Readable | null> {
+  const { accountStore, pool, clock } = service;
+  const { accountId } = caller;
+  const account = await accountStore.find(accountId);
+  if (!account) return null;
+  const { remote, leftOut } = remoteSections(service);
+  const sections = [...ownSections(service), ...remote];
+  const started = await Promise.all(sections.map((section) => startSection(section, accountId)));
+  await inTransaction(pool, (tx) => recordInAudit(service, tx, caller, { action: "account.export" }));
+  const head = {
+    exported_at: clock.now().toISOString(),
+    left_out: leftOut,
+    account: viewAccount(account),
+    settings: viewSettings(account),
   };
+  return Readable.from(exportDocument(head, started), { objectMode: false });
 }
 
 async function startSection({ name, pages }: ExportSection, accountId: string): Promise<StartedSection> {
@@ -73,43 +46,34 @@ async function startSection({ name, pages }: ExportSection, accountId: string): 
   return { name, first: done ? [] : first, rest };
 }
 
-interface OwnLists {
-  readonly identities: Pick<Identities, "list">;
-  readonly apiKeyStore: Pick<CredentialStore<ApiKey>, "list">;
-  readonly serviceClientStore: Pick<CredentialStore<ServiceClient>, "list">;
-  readonly signInStore: Pick<SignInStore, "list">;
-  readonly passkeyStore: Pick<PasskeyStore, "list">;
-  readonly auditStore: Pick<AuditStore, "list">;
-  readonly clock: Clock;
-}
-
 /** The lists of this service, in document order. */
-export function ownSectionsOf({
-  identities,
-  apiKeyStore,
-  serviceClientStore,
-  signInStore,
-  passkeyStore,
-  auditStore,
-  clock,
-}: OwnLists): readonly ExportSection[] {
+function ownSections(service: AccountService): readonly ExportSection[] {
+  const { pool, clock } = service;
   return [
     {
       name: "identities",
       // One page: an account has few of them.
       async *pages(accountId) {
-        yield (await identities.list(accountId)).map(viewLogin);
+        yield (await identitiesOf(pool, accountId)).map(viewLogin);
       },
     },
-    ownSection("api_keys", apiKeyStore.list, (key) => viewApiKey(key, clock.now())),
-    ownSection("service_clients", serviceClientStore.list, (client) => viewServiceClient(client, clock.now())),
+    ownSection(
+      "api_keys",
+      (accountId, range) => apiKeyStore.list(pool, accountId, range),
+      (key) => viewApiKey(key, clock.now()),
+    ),
+    ownSection(
+      "service_clients",
+      (accountId, range) => serviceClientStore.list(pool, accountId, range),
+      (client) => viewServiceClient(client, clock.now()),
+    ),
     ownSection(
       "sign_ins",
-      (accountId, range) => signInStore.list(accountId, { now: clock.now() }, range),
+      (accountId, range) => listLiveSignIns(pool, accountId, { now: clock.now() }, range),
       exportedSignIn,
     ),
-    ownSection("passkeys", passkeyStore.list, viewPasskey),
-    ownSection("audit", (accountId, range) => auditStore.list({ accountId }, range), viewOwnAuditEntry),
+    ownSection("passkeys", (accountId, range) => listPasskeys(pool, accountId, range), viewPasskey),
+    ownSection("audit", (accountId, range) => listAuditEntries(service, { accountId }, range), viewOwnAuditEntry),
   ];
 }
 
@@ -119,31 +83,22 @@ const viewLogin = ({ issuer, subject, createdAt }: LinkedIdentity) => ({
   created_at: createdAt.toISOString(),
 });
 
-/** The lists of other services by document member, each with the property of its address. */
-const heldElsewhere = [
-  ["images", "images.internal-url"],
-  ["webhook_sources", "webhook-ingest.internal-url"],
-  ["webhook_endpoints", "webhook-delivery.internal-url"],
-] as const;
+/** The lists of other services by document member. */
+const heldElsewhere: readonly (readonly [name: string, OtherService])[] = [
+  ["images", "images"],
+  ["webhook_sources", "webhook-ingest"],
+  ["webhook_endpoints", "webhook-delivery"],
+];
 
-/** Opens a client for each service with a configured address. */
-export function openRemoteSections({
-  configuration,
-  runner,
-}: Pick<ServiceContext<Properties>, "configuration" | "runner">): RemoteSections {
+/** The sections of the services with a configured address, and the names of those without one. */
+function remoteSections({ otherServices }: AccountService) {
   const leftOut: string[] = [];
-  const sections = heldElsewhere.flatMap(([name, property]) => {
-    const url = configuration.get(property);
-    if (url === null) {
-      leftOut.push(name);
-      return [];
-    }
-    const headers = () => ({ [internalTokenHeader]: configuration.get("internal.token")[0] ?? "" });
-    const client = createInternalClient({ url, headers, deadlineMs: seconds(10), responseBytesMax: 16 * MiB });
-    runner.defer(`${name} client`, () => client.close());
-    return [remoteSection(name, client)];
+  const remote = heldElsewhere.flatMap(([name, holder]) => {
+    const client = otherServices[holder];
+    if (client === null) leftOut.push(name);
+    return client === null ? [] : [remoteSection(name, client)];
   });
-  return { sections, leftOut };
+  return { remote, leftOut };
 }
 
 /** A section whose first page was read. */

@@ -18,12 +18,9 @@ import {
 } from "@signalbox/contracts";
 import { createRoutes, refused, stream } from "@signalbox/http";
 import { z } from "zod";
+import type { AccountService } from "../context/account-service.ts";
 import { ExportedSignIn, signInExample } from "../sign-ins/sign-in.ts";
-import type { AccountExport } from "./account-export.ts";
-
-export interface ExportRoutes {
-  readonly accountExport: AccountExport;
-}
+import { startExport } from "./account-export.ts";
 
 const Login = z
   .object({
@@ -71,7 +68,7 @@ const ExportDocument = z
   });
 
 /** `/api/account/export/`: everything the account has. */
-export function exportRoutes({ accountExport }: ExportRoutes) {
+export function exportRoutes(service: AccountService) {
   const routes = createRoutes({ errors: "account" });
 
   routes.get("/api/account/export/", {
@@ -83,7 +80,7 @@ export function exportRoutes({ accountExport }: ExportRoutes) {
     audit: "account.export",
     responses: { 200: ExportDocument, 404: "error", 503: "error" },
     async handle({ caller }) {
-      const document = await accountExport.start(caller);
+      const document = await startExport(service, caller);
       if (!document) return refused(404, "not_found");
       return stream(document, {
         contentType: "application/json",

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hours } from "@signalbox/core";
-import { type Pool, type Queryable, type RetentionRule, sql, type Tx, table } from "@signalbox/storage";
+import { type Queryable, type RetentionRule, sql, type Tx, table } from "@signalbox/storage";
 import { digestLinkToken } from "../contacts/contact-link.ts";
 import { columns } from "../generated/columns.ts";
 
@@ -36,25 +36,23 @@ const endOpen = sql(
   "update first_links set expires_at = $1 where used_at is null and expires_at > $1",
 );
 
-export type FirstLinkStore = ReturnType<typeof createFirstLinkStore>;
+export const findFirstLink = (db: Queryable, token: string) => first(db, find, token);
 
-/** First links in PostgreSQL. */
-export function createFirstLinkStore(pool: Pool) {
-  const first = async (db: Queryable, statement: typeof find, token: string): Promise<FirstLink | null> =>
-    (await db.query<FirstLink>(statement, [digestLinkToken(token)])).rows[0] ?? null;
-  return {
-    find: (token: string) => first(pool, find, token),
-    lock: (tx: Tx, token: string) => first(tx, lock, token),
-    insert: (tx: Tx, link: FirstLink) => links.insert(tx, link),
-    async markUsed(tx: Tx, { digest }: FirstLink, at: Date): Promise<void> {
-      await tx.query(markUsed, [digest, at]);
-    },
-    /** Ends every link that is still open. */
-    async endOpen(tx: Tx, at: Date): Promise<void> {
-      await tx.query(endOpen, [at]);
-    },
-  };
+export const lockFirstLink = (tx: Tx, token: string) => first(tx, lock, token);
+
+export const insertFirstLink = (tx: Tx, link: FirstLink) => links.insert(tx, link);
+
+export async function markFirstLinkUsed(tx: Tx, { digest }: FirstLink, at: Date): Promise<void> {
+  await tx.query(markUsed, [digest, at]);
 }
+
+/** Ends every link that is still open. */
+export async function endOpenFirstLinks(tx: Tx, at: Date): Promise<void> {
+  await tx.query(endOpen, [at]);
+}
+
+const first = async (db: Queryable, statement: typeof find, token: string): Promise<FirstLink | null> =>
+  (await db.query<FirstLink>(statement, [digestLinkToken(token)])).rows[0] ?? null;
 
 /** Long enough to answer a late person that the link has ended, rather than that it is unknown. */
 export const firstLinkRetention: RetentionRule = {

@@ -14,16 +14,10 @@ import {
 import { conflict, type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
 import type { Identity } from "../accounts/account-store.ts";
+import type { AccountService } from "../context/account-service.ts";
 import { accountGone, ownAccount } from "../profile/account-api.ts";
-import type { Accounts } from "../profile/accounts.ts";
-import type { Identities, LinkOutcome, ProvenLogin } from "./identities.ts";
-import { IdentityResource, identityId, type LinkedIdentity, viewIdentity } from "./identity.ts";
-
-export interface IdentityApi {
-  readonly accounts: Pick<Accounts, "lock">;
-  readonly identities: Pick<Identities, "list" | "prove" | "link" | "unlink">;
-  readonly pageLimits: Parameters<typeof pageParameters>[0];
-}
+import { type LinkOutcome, linkLogin, type ProvenLogin, proveLogin, unlinkLogin } from "./identities.ts";
+import { IdentityResource, identitiesOf, identityId, type LinkedIdentity, viewIdentity } from "./identity.ts";
 
 const NewIdentity = z.strictObject({
   token: z
@@ -44,16 +38,15 @@ const missing = "There is no such login.";
 const lastLogin = "This is the last login method of the account. Add another one first.";
 
 /** The logins of the account, over REST alone: a person may have several. */
-export function identityApi(parts: IdentityApi): Edges {
-  const { accounts, identities } = parts;
+export function identityApi(service: AccountService): Edges {
   const unlinkIdentity = operation({
     summary: "Remove a login from the account",
     description:
       "The last login method of the account cannot be removed. Within two seconds the tokens of the login no longer act for this account.",
     auth: mayChange,
     audit: "identity.unlink",
-    of: ownAccount(accounts),
-    change: (tx, account, { caller, params }) => identities.unlink(tx, caller, account, params.identity_id),
+    of: ownAccount(service),
+    change: (tx, account, { caller, params }) => unlinkLogin(service, tx, caller, account, params.identity_id),
     refusals: {
       missing: { code: "not_found", message: missing },
       "last-way-in": conflict("identities", "last_way_in", lastLogin),
@@ -62,26 +55,26 @@ export function identityApi(parts: IdentityApi): Edges {
   });
   const exampleIds = { identity_id: "idn_3dWq9LcN5wYfKb0ZrVxPsd" };
   const edges = edgesOf({ unlinkIdentity }, { errors: "account", exampleIds });
-  addReading(edges.routes, parts);
-  addLinking(edges.routes, parts);
+  addReading(service, edges.routes);
+  addLinking(service, edges.routes);
   return edges;
 }
 
 const placeOf = (identity: LinkedIdentity) => ({ at: identity.createdAt, id: identityId(identity) });
 
-function addReading(routes: Routes, { identities, pageLimits }: IdentityApi): void {
+function addReading(service: AccountService, routes: Routes): void {
   routes.get(path, {
     operationId: "identities",
     summary: "List the logins of the account, the oldest first",
     description: "Each login is an issuer and a subject that sign in to the account.",
     auth: mayRead,
-    query: z.object(pageParameters(pageLimits)),
+    query: z.object(pageParameters(service.pageLimits)),
     responses: { 200: pageOf(IdentityResource) },
     async handle({ principal, headers, query }) {
-      const current = await currentOf(headers, identities);
+      const current = await currentOf(service, headers);
       return listPage(
         query,
-        async (range) => rangeOf(await identities.list(principal.accountId), range, placeOf),
+        async (range) => rangeOf(await identitiesOf(service.pool, principal.accountId), range, placeOf),
         (identity) => viewIdentity(identity, current),
         placeOf,
       );
@@ -95,16 +88,16 @@ function addReading(routes: Routes, { identities, pageLimits }: IdentityApi): vo
     auth: mayRead,
     responses: { 200: IdentityResource, 404: "error" },
     async handle({ principal, headers, params }) {
-      const linked = await identities.list(principal.accountId);
+      const linked = await identitiesOf(service.pool, principal.accountId);
       const identity = linked.find((one) => identityId(one) === params.identity_id);
       return identity
-        ? ok(viewIdentity(identity, await currentOf(headers, identities)))
+        ? ok(viewIdentity(identity, await currentOf(service, headers)))
         : refused(404, "not_found", { message: missing });
     },
   });
 }
 
-function addLinking(routes: Routes, { accounts, identities }: IdentityApi): void {
+function addLinking(service: AccountService, routes: Routes): void {
   routes.post(path, {
     operationId: "linkIdentity",
     summary: "Add another login to the account",
@@ -118,12 +111,12 @@ function addLinking(routes: Routes, { accounts, identities }: IdentityApi): void
     async handle(input) {
       const { caller, body, headers } = input;
       // Outside the transaction, because the issuer's keys may have to be fetched.
-      const [proven, current] = [await identities.prove(body.token), await currentOf(headers, identities)];
+      const [proven, current] = [await proveLogin(service, body.token), await currentOf(service, headers)];
       if (proven.outcome !== "proven") return answerUnproven(proven.outcome);
       return input.inTransaction(async (tx) => {
-        const account = await accounts.lock(tx, caller.accountId);
+        const account = await service.accountStore.lock(tx, caller.accountId);
         if (!account) return refused(404, "not_found", { message: accountGone });
-        const answer = answerLink(await identities.link(tx, caller, account, proven.identity), current);
+        const answer = answerLink(await linkLogin(service, tx, caller, account, proven.identity), current);
         if (answer.status < 300) await input.idempotency.complete(tx, answer);
         return answer;
       });
@@ -132,10 +125,10 @@ function addLinking(routes: Routes, { accounts, identities }: IdentityApi): void
 }
 
 /** Finds the login of the present request; null for an API key and any other credential. */
-async function currentOf(headers: IncomingHttpHeaders, { prove }: Pick<Identities, "prove">): Promise<Identity | null> {
+async function currentOf(service: AccountService, headers: IncomingHttpHeaders): Promise<Identity | null> {
   const credential = credentialFrom(headers);
   if (credential?.kind !== "bearer") return null;
-  const proven = await prove(credential.value);
+  const proven = await proveLogin(service, credential.value);
   return proven.outcome === "proven" ? proven.identity : null;
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { examples, timestamp } from "@signalbox/contracts";
 import { base62 } from "@signalbox/core";
-import { type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
+import { type Queryable, sql, type Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { Identity } from "../accounts/account-store.ts";
 
@@ -78,25 +78,27 @@ const findManagingKey = sql(
      and 'account:security' = any(scopes) limit 1`,
 );
 
-export type IdentityStore = ReturnType<typeof createIdentityStore>;
+// The logins of accounts. Writers lock the account first.
 
-/** The logins of accounts. Writers lock the account first. */
-export function createIdentityStore(pool: Pool) {
-  return {
-    /** The logins of an account, the oldest first. */
-    async list(accountId: string, db: Queryable = pool): Promise<readonly LinkedIdentity[]> {
-      return (await db.query<LinkedIdentity>(listIdentities, [accountId])).rows;
-    },
-    /** Adds a login to an account. Returns false when an account already has it. */
-    async insert(tx: Tx, accountId: string, { issuer, subject, createdAt }: LinkedIdentity): Promise<boolean> {
-      return (await tx.query(linkIdentity, [issuer, subject, accountId, createdAt])).rowCount === 1;
-    },
-    async remove(tx: Tx, accountId: string, { issuer, subject }: Identity): Promise<void> {
-      await tx.query(unlinkIdentity, [issuer, subject, accountId]);
-    },
-    /** Returns true when an API key that is valid at `now` could manage the account without any login. */
-    async hasManagingKey(tx: Tx, accountId: string, now: Date): Promise<boolean> {
-      return (await tx.query(findManagingKey, [accountId, now])).rowCount > 0;
-    },
-  };
+/** The logins of an account, the oldest first. */
+export async function identitiesOf(db: Queryable, accountId: string): Promise<readonly LinkedIdentity[]> {
+  return (await db.query<LinkedIdentity>(listIdentities, [accountId])).rows;
+}
+
+/** Adds a login to an account. Returns false when an account already has it. */
+export async function insertIdentity(
+  tx: Tx,
+  accountId: string,
+  { issuer, subject, createdAt }: LinkedIdentity,
+): Promise<boolean> {
+  return (await tx.query(linkIdentity, [issuer, subject, accountId, createdAt])).rowCount === 1;
+}
+
+export async function removeIdentity(tx: Tx, accountId: string, { issuer, subject }: Identity): Promise<void> {
+  await tx.query(unlinkIdentity, [issuer, subject, accountId]);
+}
+
+/** Returns true when an API key that is valid at `now` could manage the account without any login. */
+export async function hasManagingKey(tx: Tx, accountId: string, now: Date): Promise<boolean> {
+  return (await tx.query(findManagingKey, [accountId, now])).rowCount > 0;
 }

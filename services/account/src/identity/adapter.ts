@@ -1,42 +1,32 @@
-import type { Clock } from "@signalbox/core";
-import { inTransaction, type Pool } from "@signalbox/storage";
+import { inTransaction } from "@signalbox/storage";
 import type { Adapter, AdapterFactory, AdapterPayload } from "oidc-provider";
-import type { IssuedTokens } from "../sign-ins/issued-tokens.ts";
-import type { PresentedToken } from "./callers/presented-token.ts";
-import type { ProviderClients } from "./provider-clients.ts";
-import { endGrant, type RefreshTokens } from "./refresh-tokens.ts";
-import type { StateStore } from "./state/state-store.ts";
-
-interface Dependencies {
-  readonly pool: Pool;
-  readonly stateStore: StateStore;
-  readonly issuedTokens: Pick<IssuedTokens, "find" | "revoke" | "revokeGrant">;
-  readonly providerClients: Pick<ProviderClients, "find">;
-  readonly presentedToken: Pick<PresentedToken, "of">;
-  readonly refreshTokens: Pick<RefreshTokens, "find" | "consume">;
-  readonly clock: Clock;
-}
+import { findIssuedToken, revokeGrant, revokeToken } from "../sign-ins/issued-tokens.ts";
+import type { IdentityService } from "./identity-service.ts";
+import { findClient } from "./provider-clients.ts";
+import { consumeRefreshToken, endGrant, findRefreshToken } from "./refresh-tokens.ts";
+import { deleteState, markStateUsed, readState, readStateByUid, writeState } from "./state/state-store.ts";
 
 /** The storage of the provider: service clients, access tokens, and everything else as sealed stateStore. */
-export function createAdapter(dependencies: Dependencies): AdapterFactory {
+export function adapterFor(service: IdentityService): AdapterFactory {
   return (model) => {
-    if (model === "Client") return { ...unsupported, find: dependencies.providerClients.find };
-    if (model === "AccessToken") return { ...unsupported, ...accessTokens("token", dependencies) };
-    if (model === "ClientCredentials") return { ...unsupported, ...accessTokens("client", dependencies) };
-    const { find, consume } = dependencies.refreshTokens;
-    return { ...unsupported, ...stateOf(model, dependencies), ...(model === "RefreshToken" && { find, consume }) };
+    if (model === "Client") return { ...unsupported, find: (id) => findClient(service, id) };
+    if (model === "AccessToken") return { ...unsupported, ...accessTokens(service, "token") };
+    if (model === "ClientCredentials") return { ...unsupported, ...accessTokens(service, "client") };
+    const state = { ...unsupported, ...stateOf(service, model) };
+    if (model !== "RefreshToken") return state;
+    return { ...state, find: (id) => findRefreshToken(service, id), consume: (id) => consumeRefreshToken(service, id) };
   };
 }
 
 /** Access tokens are JWTs and are not stored: a token is found only when this very request presents it. */
 function accessTokens(
+  service: IdentityService,
   kind: "token" | "client",
-  { pool, issuedTokens, presentedToken }: Dependencies,
 ): Pick<Adapter, "find" | "destroy" | "revokeByGrantId"> {
   return {
     async find(jti) {
-      const presented = presentedToken.of(kind, jti);
-      const issued = presented && (await issuedTokens.find(jti));
+      const presented = service.presentedToken.of(kind, jti);
+      const issued = presented && (await findIssuedToken(service, jti));
       if (!issued) return undefined;
       const { token, use } = presented;
       const { aud, exp, iat, scope, account_id } = token.claims;
@@ -54,25 +44,24 @@ function accessTokens(
         extra: { account_id },
       } as AdapterPayload;
     },
-    destroy: (jti) => inTransaction(pool, (tx) => issuedTokens.revoke(tx, jti)),
-    revokeByGrantId: (grantId) => inTransaction(pool, (tx) => issuedTokens.revokeGrant(tx, grantId)),
+    destroy: (jti) => inTransaction(service.pool, (tx) => revokeToken(service, tx, jti)),
+    revokeByGrantId: (grantId) => inTransaction(service.pool, (tx) => revokeGrant(service, tx, grantId)),
   };
 }
 
-function stateOf(model: string, dependencies: Dependencies): Partial<Adapter> {
-  const { stateStore, clock } = dependencies;
+function stateOf(service: IdentityService, model: string): Partial<Adapter> {
   return {
     upsert: (id, payload, expiresIn = 0) =>
-      stateStore.save(model, id, { ...payload }, new Date(clock.nowMs() + expiresIn * 1000)),
-    find: (id) => stateStore.find(model, id) as Promise<AdapterPayload | undefined>,
-    findByUserCode: (code) => stateStore.findByUid(model, code) as Promise<AdapterPayload | undefined>,
-    findByUid: (uid) => stateStore.findByUid(model, uid) as Promise<AdapterPayload | undefined>,
-    destroy: (id) => stateStore.remove(model, id),
+      writeState(service, model, id, { ...payload }, new Date(service.clock.nowMs() + expiresIn * 1000)),
+    find: (id) => readState(service, model, id) as Promise<AdapterPayload | undefined>,
+    findByUserCode: (code) => readStateByUid(service, model, code) as Promise<AdapterPayload | undefined>,
+    findByUid: (uid) => readStateByUid(service, model, uid) as Promise<AdapterPayload | undefined>,
+    destroy: (id) => deleteState(service, model, id),
     // The provider checks for an earlier use and then marks it, which two requests may do at once.
     async consume(id) {
-      if (await stateStore.consume(model, id, clock.now())) return;
-      const { grantId } = (await stateStore.find(model, id)) ?? {};
-      await endGrant(String(grantId), dependencies);
+      if (await markStateUsed(service, model, id, service.clock.now())) return;
+      const { grantId } = (await readState(service, model, id)) ?? {};
+      await endGrant(service, String(grantId));
     },
     // When the provider revokes one kind of a grant's tokens it revokes all kinds, access tokens included.
     revokeByGrantId: async () => {},

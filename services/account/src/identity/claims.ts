@@ -1,6 +1,5 @@
 import { limitedClaim } from "@signalbox/auth";
 import { isScope, type Role, type Scope, scopes } from "@signalbox/contracts";
-import type { Clock } from "@signalbox/core";
 import {
   type AccessToken,
   type ClientCredentials,
@@ -11,7 +10,7 @@ import {
 } from "oidc-provider";
 import { type Account, scopesOfAccount } from "../accounts/account.ts";
 import { limitOf, withinLimit } from "./application-clients.ts";
-import type { IssuerSettings } from "./issuer-settings.ts";
+import type { IdentityService } from "./identity-service.ts";
 import { serviceClientOf } from "./provider-clients.ts";
 
 /** Converts an account to the provider's form, with the claims of its ID tokens. */
@@ -41,23 +40,20 @@ const rolesOf = (account: ProviderAccount | undefined): readonly Role[] | undefi
  *
  * @throws InvalidTarget for a resource that is not this deployment, InvalidScope for a scope the client does not have.
  */
-export function resourceServerFor(
-  ctx: KoaContextWithOIDC,
-  resource: string,
-  { address: { audience }, accessTokenSeconds }: Pick<IssuerSettings, "address" | "accessTokenSeconds">,
-  clock: Clock,
-): ResourceServer {
+export function resourceServerFor(service: IdentityService, ctx: KoaContextWithOIDC, resource: string): ResourceServer {
+  const { address, accessTokenSeconds } = service.settings;
+  const { audience } = address;
   if (resource !== audience) throw new errors.InvalidTarget(`the only resource is ${audience}`);
   const jwt = { sign: { alg: "ES256" } } as const;
-  const accessTokenTTL = Math.min(accessTokenSeconds, secondsLeft(ctx, clock));
+  const accessTokenTTL = Math.min(accessTokenSeconds, secondsLeft(service, ctx));
   return { scope: offeredScopes(ctx).join(" "), audience, accessTokenTTL, accessTokenFormat: "jwt", jwt };
 }
 
 /** Services do not ask whether a client has expired: its tokens end with it. */
-function secondsLeft({ oidc: { client } }: KoaContextWithOIDC, clock: Clock): number {
+function secondsLeft(service: IdentityService, { oidc: { client } }: KoaContextWithOIDC): number {
   const end = serviceClientOf(client)?.expiresAtMs ?? Number.POSITIVE_INFINITY;
   // The provider's shortest lifetime is one second.
-  return Math.max(1, Math.floor((end - clock.nowMs()) / 1000));
+  return Math.max(1, Math.floor((end - service.clock.nowMs()) / 1000));
 }
 
 function offeredScopes(ctx: KoaContextWithOIDC): readonly string[] {

@@ -1,15 +1,15 @@
 import { isScope } from "@signalbox/contracts";
 import { inTransaction } from "@signalbox/storage";
 import { type Client, type Grant, interactionPolicy, type KoaContextWithOIDC } from "oidc-provider";
-import type { AccountStore } from "../accounts/account-store.ts";
 import { labelOf } from "../accounts/contact.ts";
-import type { Audit } from "../audit/audit-log.ts";
+import { recordInAudit } from "../audit/audit-log.ts";
 import { html, type Page } from "../pages/page.ts";
-import type { Pages } from "../pages/pages.ts";
+import { brandOf } from "../pages/pages.ts";
 import { fill } from "../texts/texts.ts";
 import { limitOf, withinLimit } from "./application-clients.ts";
 import { claimsByScope } from "./claims.ts";
 import { scopeList } from "./device-grant-pages.ts";
+import type { IdentityService } from "./identity-service.ts";
 import { guarded } from "./sign-in-pages.ts";
 import { requestId, type Visit } from "./sign-in-visit.ts";
 
@@ -83,68 +83,47 @@ ${guarded(form, "deny")}
   };
 }
 
-interface Dependencies {
-  readonly accountStore: Pick<AccountStore, "find">;
-  readonly audit: Pick<Audit, "record">;
-  readonly pool: Parameters<typeof inTransaction>[0];
-  readonly clientAddress: (request: Visit["request"]) => string | null;
-  readonly audience: string;
-  readonly pages: Pages;
+export async function consentPageOf(service: IdentityService, visit: Visit): Promise<Page | null> {
+  const account = await service.accountStore.find(visit.interaction.session?.accountId ?? "");
+  if (!account) return null;
+  return consentPage(visit, await askedBy(visit), { account: labelOf(account), server: brandOf(service).name });
 }
 
-/** The page on which a person allows an application to use the account, or does not. */
-export function createConsent({ accountStore, audit, pool, clientAddress, audience, pages }: Dependencies) {
-  /** The requested scopes that this application may have. */
-  async function askedBy({ provider, interaction: { params } }: Visit) {
-    const client = await provider.Client.find(String(params.client_id));
-    const asked = String(params.scope ?? "").split(" ");
-    const ofApi = withinLimit(limitOf(client), asked.filter(isScope));
-    const ofPerson = asked.filter((scope) => scope === "offline_access" || scope in claimsByScope);
-    return { client, ofApi, ofPerson };
-  }
-
-  return {
-    async page(visit: Visit): Promise<Page | null> {
-      const account = await accountStore.find(visit.interaction.session?.accountId ?? "");
-      if (!account) return null;
-      return consentPage(visit, await askedBy(visit), { account: labelOf(account), server: pages.brand().name });
-    },
-
-    /** Grants the application what it asked for, and goes back to it. */
-    async allow(visit: Visit): Promise<void> {
-      const { provider, request, response, interaction } = visit;
-      const accountId = interaction.session?.accountId ?? "";
-      const { client, ofApi, ofPerson } = await askedBy(visit);
-      const clientId = client?.clientId ?? "";
-      const grant = new provider.Grant({ accountId, clientId });
-      grant.addOIDCScope(ofPerson.join(" "));
-      grant.addResourceScope(audience, ofApi.join(" "));
-      const grantId = await grant.save();
-      const by = {
-        kind: "owner",
-        accountId,
-        credential: clientId,
-        address: clientAddress(request),
-        requestId: requestId(response),
-      } as const;
-      const reason = [...ofPerson, ...ofApi].join(" ");
-      await inTransaction(pool, (tx) =>
-        audit.record(tx, by, { action: "application.consent", accountId, subject: clientId, reason }),
-      );
-      await provider.interactionFinished(
-        request,
-        response,
-        { consent: { grantId } },
-        { mergeWithLastSubmission: true },
-      );
-    },
-
-    /** Goes back to the application with nothing. */
-    async deny({ provider, request, response }: Visit): Promise<void> {
-      const refusal = { error: "access_denied", error_description: "the person did not allow it" };
-      await provider.interactionFinished(request, response, refusal, { mergeWithLastSubmission: false });
-    },
-  };
+/** Grants the application what it asked for, and goes back to it. */
+export async function allowConsent(service: IdentityService, visit: Visit): Promise<void> {
+  const { provider, request, response, interaction } = visit;
+  const accountId = interaction.session?.accountId ?? "";
+  const { client, ofApi, ofPerson } = await askedBy(visit);
+  const clientId = client?.clientId ?? "";
+  const grant = new provider.Grant({ accountId, clientId });
+  grant.addOIDCScope(ofPerson.join(" "));
+  grant.addResourceScope(service.settings.address.audience, ofApi.join(" "));
+  const grantId = await grant.save();
+  const by = {
+    kind: "owner",
+    accountId,
+    credential: clientId,
+    address: service.callers.clientAddress(request),
+    requestId: requestId(response),
+  } as const;
+  const reason = [...ofPerson, ...ofApi].join(" ");
+  await inTransaction(service.pool, (tx) =>
+    recordInAudit(service, tx, by, { action: "application.consent", accountId, subject: clientId, reason }),
+  );
+  await provider.interactionFinished(request, response, { consent: { grantId } }, { mergeWithLastSubmission: true });
 }
 
-export type Consent = ReturnType<typeof createConsent>;
+/** Goes back to the application with nothing. */
+export async function denyConsent({ provider, request, response }: Visit): Promise<void> {
+  const refusal = { error: "access_denied", error_description: "the person did not allow it" };
+  await provider.interactionFinished(request, response, refusal, { mergeWithLastSubmission: false });
+}
+
+/** The requested scopes that this application may have. */
+async function askedBy({ provider, interaction: { params } }: Visit) {
+  const client = await provider.Client.find(String(params.client_id));
+  const asked = String(params.scope ?? "").split(" ");
+  const ofApi = withinLimit(limitOf(client), asked.filter(isScope));
+  const ofPerson = asked.filter((scope) => scope === "offline_access" || scope in claimsByScope);
+  return { client, ofApi, ofPerson };
+}

@@ -1,21 +1,13 @@
 import { isScope } from "@signalbox/contracts";
-import type { ClientAddress } from "@signalbox/http";
 import type { Configuration, ErrorOut, KoaContextWithOIDC } from "oidc-provider";
 import { Html, html, type Page } from "../pages/page.ts";
-import type { Pages } from "../pages/pages.ts";
+import { brandOf, textsForReader, writePage } from "../pages/pages.ts";
 import { fill, minutesIn, type Texts, timeIn } from "../texts/texts.ts";
-import { deviceTriesMs, type RequestLimits } from "./callers/callers.ts";
+import { deviceTriesMs } from "./callers/callers.ts";
+import type { IdentityService } from "./identity-service.ts";
+import type { Step } from "./provider.ts";
 
 type DeviceFlow = NonNullable<NonNullable<Configuration["features"]>["deviceFlow"]>;
-
-export type DevicePages = ReturnType<typeof createDevicePages>;
-
-interface Dependencies {
-  readonly pages: Pages;
-  readonly limits: Pick<RequestLimits, "deviceCode">;
-  readonly clientAddress: ClientAddress;
-  readonly now: () => Date;
-}
 
 /** The path of the page that asks for a device's code. */
 const path = "/device";
@@ -27,64 +19,64 @@ const mistakes: ReadonlySet<string> = new Set(["NoCodeError", "NotFoundError", "
  * The pages of the device grant (RFC 8628): a code is typed, and then the person sees what asks for access, where and
  * when, and has to press a button, because a code may have been sent by a stranger (§5.4).
  */
-export function createDevicePages({ pages, limits, clientAddress, now }: Dependencies) {
-  const textsOf = (ctx: KoaContextWithOIDC): Texts => pages.textsFor(ctx.headers, ctx.oidc?.params?.ui_locales);
-
-  function show(ctx: KoaContextWithOIDC, page: Page): void {
-    const { text, headers } = pages.write(page);
-    ctx.status = page.status;
-    ctx.body = text;
-    ctx.set(headers);
-  }
-
-  const feature: DeviceFlow = {
+export function deviceFlow(service: IdentityService): DeviceFlow {
+  return {
     enabled: true,
     // Letters without vowels: a code never is a word.
     charset: "base-20",
     mask: "****-****",
-    deviceInfo: (ctx) => ({ address: clientAddress(ctx.req), at: now().toISOString() }),
+    deviceInfo: (ctx) => ({ address: service.callers.clientAddress(ctx.req), at: service.clock.now().toISOString() }),
 
     userCodeInputSource(ctx, _form, out, error) {
-      const texts = textsOf(ctx);
+      const texts = textsOf(service, ctx);
       if (ctx.method === "POST") dropUnsavedSession(ctx);
-      if (error?.name === "AbortedError") return show(ctx, endPage(texts, "cancelled"));
+      if (error?.name === "AbortedError") return show(service, ctx, endPage(texts, "cancelled"));
       const isMistake = error !== undefined && mistakes.has(error.name);
-      if (out && !isMistake) return show(ctx, failurePage(texts, out, ctx.status));
-      if (isMistake && !limits.deviceCode(ctx.req).allowed) return show(ctx, tooManyTriesPage(texts));
+      if (out && !isMistake) return show(service, ctx, failurePage(texts, out, ctx.status));
+      if (isMistake && !service.callers.limits.deviceCode(ctx.req).allowed)
+        return show(service, ctx, tooManyTriesPage(texts));
       const { secret } = (ctx.oidc.session?.state ?? {}) as { secret?: string };
       const form = { action: ctx.oidc.urlFor("code_verification"), secret: secret ?? "", typed: typedOf(ctx) };
-      show(ctx, inputPage(texts, form, isMistake ? texts.pages.device.wrong : null));
+      show(service, ctx, inputPage(texts, form, isMistake ? texts.pages.device.wrong : null));
     },
 
     userCodeConfirmSource(ctx, form, client, deviceInfo, userCode) {
       const { oidc } = ctx;
       const scope = String(oidc.entities.DeviceCode?.params?.scope ?? "");
       const asked = { scopes: scope.split(" ").filter(Boolean), deviceInfo, userCode };
-      const values = { application: client.clientName ?? client.clientId, server: pages.brand().name };
-      show(ctx, confirmPage(textsOf(ctx), new Html(form), values, asked));
+      const values = { application: client.clientName ?? client.clientId, server: brandOf(service).name };
+      show(service, ctx, confirmPage(textsOf(service, ctx), new Html(form), values, asked));
     },
 
     successSource(ctx) {
       const application = ctx.oidc.client?.clientName ?? ctx.oidc.client?.clientId ?? "";
-      show(ctx, endPage(textsOf(ctx), "done", { application }));
+      show(service, ctx, endPage(textsOf(service, ctx), "done", { application }));
     },
   };
+}
 
-  return {
-    feature,
+const textsOf = (service: IdentityService, ctx: KoaContextWithOIDC): Texts =>
+  textsForReader(service, ctx.headers, ctx.oidc?.params?.ui_locales);
 
-    /** Creates the step before the provider: it bounds the tries, and fills in a code that came in the address. */
-    async step(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
-      if (ctx.path.toLowerCase() !== path) return next();
-      if (ctx.method === "POST" && limits.deviceCode(ctx.req, 0).remaining < 1) {
-        return show(ctx, tooManyTriesPage(pages.textsFor(ctx.headers)));
-      }
-      // The provider would submit a code in the address by script, which our pages never run.
-      const { user_code: typed, ...rest } = ctx.query;
-      if (typeof typed === "string") ctx.state.typedCode = typed.slice(0, 32);
-      ctx.query = rest;
-      await next();
-    },
+function show(service: IdentityService, ctx: KoaContextWithOIDC, page: Page): void {
+  const { text, headers } = writePage(service, page);
+  ctx.status = page.status;
+  ctx.body = text;
+  ctx.set(headers);
+}
+
+/** The step before the provider: it bounds the tries, and fills in a code that came in the address. */
+export function deviceStep(service: IdentityService): Step {
+  return async (ctx, next) => {
+    if (ctx.path.toLowerCase() !== path) return next();
+    if (ctx.method === "POST" && service.callers.limits.deviceCode(ctx.req, 0).remaining < 1) {
+      return show(service, ctx, tooManyTriesPage(textsForReader(service, ctx.headers)));
+    }
+    // The provider would submit a code in the address by script, which our pages never run.
+    const { user_code: typed, ...rest } = ctx.query;
+    if (typeof typed === "string") ctx.state.typedCode = typed.slice(0, 32);
+    ctx.query = rest;
+    await next();
   };
 }
 

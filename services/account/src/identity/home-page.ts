@@ -1,35 +1,29 @@
 import { createHmac } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { sameDigest, stateRefusal, stepUpMaxAgeMs } from "@signalbox/auth";
-import type { Clock } from "@signalbox/core";
-import type { ClientAddress } from "@signalbox/http";
-import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
-import type Provider from "oidc-provider";
+import { inTransaction, type Tx } from "@signalbox/storage";
 import { type Account, stateOf } from "../accounts/account.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
 import { labelOf } from "../accounts/contact.ts";
 import type { Actor } from "../audit/audit-log.ts";
 import { type Html, html, Html as Markup, type Page } from "../pages/page.ts";
-import type { Pages } from "../pages/pages.ts";
+import { brandOf, sendPage, textsForReader } from "../pages/pages.ts";
 import { type ListedSignIn, networkOf } from "../sign-ins/sign-in.ts";
-import { type SignInList, shownMax } from "../sign-ins/sign-in-list.ts";
+import {
+  endOtherSignIns,
+  endSignIn,
+  lockSignIn,
+  shownMax,
+  signInsOfBrowser,
+  signOutEverywhere,
+} from "../sign-ins/sign-in-list.ts";
 import { maySignIn } from "../sign-ins/sign-ins.ts";
 import { fill, type Texts, timeIn } from "../texts/texts.ts";
 import { isForm, readFormBody } from "./callers/request-form.ts";
+import type { IdentityService } from "./identity-service.ts";
 import { type IssuerSettings, signInUrl } from "./issuer-settings.ts";
 import { refusedPage } from "./sign-in-pages.ts";
 import { isFromOurPage, requestId } from "./sign-in-visit.ts";
 import { stateDigest } from "./state/state-store.ts";
-
-interface Dependencies {
-  readonly pool: Pool;
-  readonly settings: Pick<IssuerSettings, "address" | "cookieKeys">;
-  readonly accountStore: Pick<AccountStore, "find" | "lock">;
-  readonly signInList: Pick<SignInList, "ofBrowser" | "lock" | "end" | "endOthers" | "signOutEverywhere">;
-  readonly clientAddress: ClientAddress;
-  readonly pages: Pages;
-  readonly clock: Clock;
-}
 
 /** A person who is signed in with the browser that sends a request. */
 export interface SignedIn {
@@ -42,71 +36,66 @@ export interface SignedIn {
 
 /** Finds the person of a browser's session; null without one, or when the account may not sign in any more. */
 export async function signedInPerson(
-  provider: Provider,
+  service: IdentityService,
   [request, response]: readonly [IncomingMessage, ServerResponse],
-  { accountStore, clock }: { readonly accountStore: Pick<AccountStore, "find">; readonly clock: Clock },
 ): Promise<SignedIn | null> {
+  const provider = service.providers.current();
   const session = await provider.Session.get(provider.createContext(request, response));
-  const account = session.accountId === undefined ? null : await accountStore.find(session.accountId);
+  const account = session.accountId === undefined ? null : await service.accountStore.find(session.accountId);
   if (!account || !maySignIn(account)) return null;
   const signedInAtMs = (session.authTime() ?? 0) * 1000;
-  return { account, session: session.uid, isRecent: clock.nowMs() - signedInAtMs < stepUpMaxAgeMs };
+  return { account, session: session.uid, isRecent: service.clock.nowMs() - signedInAtMs < stepUpMaxAgeMs };
 }
 
-export type HomePages = ReturnType<typeof createHomePages>;
-
-/** The page of the issuer itself, which says who is signed in and leads on from there, and the page of the sign-ins. */
-export function createHomePages(dependencies: Dependencies) {
-  const { settings, pages } = dependencies;
-  const { address } = settings;
-  return {
-    async answerHome(
-      provider: Provider,
-      path: string,
-      request: IncomingMessage,
-      response: ServerResponse,
-    ): Promise<void> {
-      // A sign-in of our own returns with a code, which nobody needs and no address should keep.
-      if (path !== "") return goTo(response, address.path);
-      const texts = pages.textsFor(request.headers);
-      const who = await signedInPerson(provider, [request, response], dependencies);
-      pages.send(response, who ? signedInPage(texts, who.account, dependencies) : signedOutPage(texts, dependencies));
-    },
-
-    /** Shows the person's sign-ins, and ends one of them, all others, or all. */
-    async answerSignIns(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
-      if (request.url?.includes("?")) return goTo(response, `${address.path}/sign-ins`);
-      const texts = pages.textsFor(request.headers);
-      const who = await signedInPerson(provider, [request, response], dependencies);
-      if (!who) return pages.send(response, signInFirstPage(texts, address.issuer));
-      if (request.method !== "POST") return pages.send(response, await listPage(texts, who, null, dependencies));
-      await end(request, response, who, dependencies);
-    },
-  };
+export async function answerHome(
+  service: IdentityService,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  // A sign-in of our own returns with a code, which nobody needs and no address should keep.
+  if (path !== "") return goTo(response, service.settings.address.path);
+  const texts = textsForReader(service, request.headers);
+  const who = await signedInPerson(service, [request, response]);
+  sendPage(service, response, who ? signedInPage(service, texts, who.account) : signedOutPage(service, texts));
 }
 
-function signedInPage(texts: Texts, account: Account, { settings: { address }, pages }: Dependencies): Page {
+/** Shows the person's sign-ins, and ends one of them, all others, or all. */
+export async function answerSignIns(
+  service: IdentityService,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (request.url?.includes("?")) return goTo(response, `${service.settings.address.path}/sign-ins`);
+  const texts = textsForReader(service, request.headers);
+  const who = await signedInPerson(service, [request, response]);
+  if (!who) return sendPage(service, response, signInFirstPage(texts, service.settings.address.issuer));
+  if (request.method !== "POST") return sendPage(service, response, await listPage(service, texts, who, null));
+  await end(service, request, response, who);
+}
+
+function signedInPage(service: IdentityService, texts: Texts, account: Account): Page {
   const { home, signIns, passkeys } = texts.pages;
   return homePage(
     texts,
-    html`<p>${fill(home.signedIn, { server: pages.brand().name, account: labelOf(account) })}</p>
+    html`<p>${fill(home.signedIn, { server: brandOf(service).name, account: labelOf(account) })}</p>
 <ul>
-${link(`${address.path}/sign-ins`, signIns.title)}
-${link(`${address.path}/passkeys`, passkeys.title)}
-${link(`${address.path}/device`, home.device)}
-${link(`${address.path}/end-session`, home.signOut)}
+${link(`${service.settings.address.path}/sign-ins`, signIns.title)}
+${link(`${service.settings.address.path}/passkeys`, passkeys.title)}
+${link(`${service.settings.address.path}/device`, home.device)}
+${link(`${service.settings.address.path}/end-session`, home.signOut)}
 </ul>`,
   );
 }
 
-function signedOutPage(texts: Texts, { settings: { address }, pages }: Dependencies): Page {
+function signedOutPage(service: IdentityService, texts: Texts): Page {
   const { home, signInToConfirm } = texts.pages;
   return homePage(
     texts,
-    html`<p>${fill(home.signedOut, { server: pages.brand().name })}</p>
+    html`<p>${fill(home.signedOut, { server: brandOf(service).name })}</p>
 <ul>
-${link(signInUrl(address.issuer, { folder: "home", token: "home" }), signInToConfirm.button)}
-${link(`${address.path}/device`, home.device)}
+${link(signInUrl(service.settings.address.issuer, { folder: "home", token: "home" }), signInToConfirm.button)}
+${link(`${service.settings.address.path}/device`, home.device)}
 </ul>`,
   );
 }
@@ -138,15 +127,10 @@ type Problem = "hasEnded" | "signInAgain";
 const statusOf = { hasEnded: 422, signInAgain: 403 } as const;
 
 /** Ending single sign-ins needs a recent one, or a thief could end those of the owner and stay; ending all never does. */
-async function listPage(
-  texts: Texts,
-  who: SignedIn,
-  problem: Problem | null,
-  { settings, signInList }: Dependencies,
-): Promise<Page> {
+async function listPage(service: IdentityService, texts: Texts, who: SignedIn, problem: Problem | null): Promise<Page> {
   const { signIns: words } = texts.pages;
-  const listed = await signInList.ofBrowser(who.account.id, stateDigest(who.session));
-  const form = stepForm(who, settings);
+  const listed = await signInsOfBrowser(service, who.account.id, stateDigest(who.session));
+  const form = stepForm(who, service.settings);
   const sections = listed.map((signIn) => signInSection(texts, who, signIn, form).text).join("\n");
   const hasOthers = listed.some(({ current }) => !current);
   const again = problem === "signInAgain" ? null : html`<p>${words.signInAgain}</p>`;
@@ -156,7 +140,7 @@ async function listPage(
     title: words.title,
     content: html`<p>${words.text}</p>
 ${problem === null ? null : html`<p class="problem" role="alert">${words[problem]}</p>`}
-${who.isRecent ? null : html`${again}\n${signInLink(texts, settings.address.issuer)}`}
+${who.isRecent ? null : html`${again}\n${signInLink(texts, service.settings.address.issuer)}`}
 ${new Markup(sections)}
 ${listed.length < shownMax ? null : html`<p>${fill(words.newest, { count: String(shownMax) })}</p>`}
 ${hasOthers || !who.isRecent ? severalSection(texts, who, form) : null}`,
@@ -175,7 +159,7 @@ ${form("all", html`<button type="submit">${signIns.endAll}</button>`)}`;
 }
 
 /** Builds the forms of one browser: the token in them shows that they come from its page. */
-function stepForm({ session }: SignedIn, settings: Dependencies["settings"]) {
+function stepForm({ session }: SignedIn, settings: IssuerSettings) {
   const action = `${settings.address.path}/sign-ins`;
   return (step: string, content: Html): Html => html`<form method="post" action="${action}">
 <input type="hidden" name="guard" value="${guardOf(session, settings)}">
@@ -208,33 +192,35 @@ ${isRecent ? form("end", button) : null}`;
 }
 
 async function end(
+  service: IdentityService,
   request: IncomingMessage,
   response: ServerResponse,
   who: SignedIn,
-  dependencies: Dependencies,
 ): Promise<void> {
-  const { pool, settings, clientAddress, pages } = dependencies;
-  const texts = pages.textsFor(request.headers);
+  const texts = textsForReader(service, request.headers);
   const body = isForm(request) && isFromOurPage(request) ? await readFormBody(request) : null;
   const fields = new URLSearchParams(body?.toString());
-  const isOurs = sameDigest(Buffer.from(fields.get("guard") ?? ""), Buffer.from(guardOf(who.session, settings)));
+  const isOurs = sameDigest(
+    Buffer.from(fields.get("guard") ?? ""),
+    Buffer.from(guardOf(who.session, service.settings)),
+  );
   const step = steps.get(fields.get("step") ?? "");
-  if (!isOurs || !step) return pages.send(response, refusedPage(texts));
+  if (!isOurs || !step) return sendPage(service, response, refusedPage(texts));
   if (step !== endAll && !who.isRecent) {
-    return pages.send(response, await listPage(texts, who, "signInAgain", dependencies));
+    return sendPage(service, response, await listPage(service, texts, who, "signInAgain"));
   }
   const accountId = who.account.id;
-  const from = { address: clientAddress(request), requestId: requestId(response) };
+  const from = { address: service.callers.clientAddress(request), requestId: requestId(response) };
   const by: Actor = { kind: "owner", accountId, credential: "sign-ins page", ...from };
-  const outcome = await inTransaction(pool, async (tx) => {
-    const account = await dependencies.accountStore.lock(tx, accountId);
+  const outcome = await inTransaction(service.pool, async (tx) => {
+    const account = await service.accountStore.lock(tx, accountId);
     if (!account || stateRefusal(stateOf(account), "own-account:write")) return "blocked";
-    return step(tx, by, { account, session: stateDigest(who.session), id: fields.get("id") ?? "" }, dependencies);
+    return step(service, tx, by, { account, session: stateDigest(who.session), id: fields.get("id") ?? "" });
   });
-  if (outcome === "blocked") return pages.send(response, blockedPage(texts));
-  if (outcome === "hasEnded") return pages.send(response, await listPage(texts, who, "hasEnded", dependencies));
+  if (outcome === "blocked") return sendPage(service, response, blockedPage(texts));
+  if (outcome === "hasEnded") return sendPage(service, response, await listPage(service, texts, who, "hasEnded"));
   // Without a session of its own any more, the browser reads there that nobody is signed in.
-  goTo(response, `${settings.address.path}/sign-ins`);
+  goTo(response, `${service.settings.address.path}/sign-ins`);
 }
 
 interface Ending {
@@ -244,22 +230,22 @@ interface Ending {
   readonly id: string;
 }
 
-type Step = (tx: Tx, by: Actor, ending: Ending, dependencies: Dependencies) => Promise<"ended" | "hasEnded">;
+type Step = (service: IdentityService, tx: Tx, by: Actor, ending: Ending) => Promise<"ended" | "hasEnded">;
 
-const endOne: Step = async (tx, by, { account, id }, { signInList }) => {
-  const found = await signInList.lock(tx, account.id, id);
+const endOne: Step = async (service: IdentityService, tx: Tx, by: Actor, { account, id }: Ending) => {
+  const found = await lockSignIn(service, tx, account.id, id);
   if (!found) return "hasEnded";
-  await signInList.end(tx, by, found);
+  await endSignIn(service, tx, by, found);
   return "ended";
 };
 
-const endOthers: Step = async (tx, by, { account, session }, { signInList }) => {
-  await signInList.endOthers(tx, by, account, session);
+const endOthers: Step = async (service: IdentityService, tx: Tx, by: Actor, { account, session }: Ending) => {
+  await endOtherSignIns(service, tx, by, account, session);
   return "ended";
 };
 
-const endAll: Step = async (tx, by, { account }, { signInList }) => {
-  await signInList.signOutEverywhere(tx, by, account);
+const endAll: Step = async (service: IdentityService, tx: Tx, by: Actor, { account }: Ending) => {
+  await signOutEverywhere(service, tx, by, account);
   return "ended";
 };
 

@@ -4,42 +4,36 @@ import type { Account } from "../accounts/account.ts";
 import { labelOf } from "../accounts/contact.ts";
 import { hintOf } from "../codes/code-answers.ts";
 import { type Invitation, invitationsPath, isFor } from "../invitations/invitation.ts";
-import type { AcceptOutcome, InvitationAcceptance } from "../invitations/invitation-acceptance.ts";
+import { type AcceptOutcome, acceptInvitation, findInvitationOfLink } from "../invitations/invitation-acceptance.ts";
 import { type Html, html, type Page } from "../pages/page.ts";
-import type { Configured } from "../properties.ts";
+import { brandOf, textsForReader } from "../pages/pages.ts";
 import { fill, type Texts, timeIn } from "../texts/texts.ts";
-import { createLinkListener, homeLink, type LinkParts, type OpenedLink, type SentForm } from "./link-listener.ts";
-
-interface Dependencies extends LinkParts {
-  readonly invitationAcceptance: InvitationAcceptance;
-}
+import type { IdentityService } from "./identity-service.ts";
+import { signInUrl } from "./issuer-settings.ts";
+import { homeLink, linkListener, type OpenedLink, type SentForm } from "./link-listener.ts";
 
 /**
  * The pages of invitations. Opening one changes nothing: the reader sees who invites to what, and accepts by a button.
  * A browser without a session signs in first, or registers by the same code; one with a session is asked whether its
  * account accepts.
  */
-export function createInvitationListener(context: Configured, dependencies: Dependencies): RequestListener {
-  const { issuer, pages } = dependencies;
-  return createLinkListener(context, {
+export function invitationListener(service: IdentityService): RequestListener {
+  return linkListener(service, {
     path: invitationsPath,
-    issuer,
-    pages,
-    show: (link) => shownPage(link, dependencies),
-    use: (form) => use(form, dependencies),
+    show: (link) => shownPage(service, link),
+    use: (form) => use(service, form),
   });
 }
 
-async function shownPage({ token, signedInTo, headers }: OpenedLink, dependencies: Dependencies): Promise<Page> {
-  const { invitationAcceptance, accountStore, pages } = dependencies;
-  const texts = pages.textsFor(headers);
-  const found = await invitationAcceptance.find(token);
+async function shownPage(service: IdentityService, { token, signedInTo, headers }: OpenedLink): Promise<Page> {
+  const texts = textsForReader(service, headers);
+  const found = await findInvitationOfLink(service, token);
   if (!found) return noticePage(texts, 404, "linkUnknown");
   const { invitation, inviter, isOpen } = found;
-  const account = signedInTo === null ? null : await accountStore.find(signedInTo);
+  const account = signedInTo === null ? null : await service.accountStore.find(signedInTo);
   if (account && invitation.acceptedBy === account.id) return acceptedPage(texts, account);
   if (!isOpen) return noticePage(texts, 410, "linkEnded");
-  const about = aboutInvitation(texts, invitation, inviter, pages.brand().name);
+  const about = aboutInvitation(texts, invitation, inviter, brandOf(service).name);
   const { title } = texts.pages.invitation;
   return { status: 200, texts, title, content: html`${about}\n${choices(texts, invitation, account)}` };
 }
@@ -77,24 +71,29 @@ const refusals: Readonly<Record<Exclude<AcceptOutcome["outcome"], "accepted">, r
   unknown: [404, "linkUnknown"],
 };
 
-async function use({ fields, from, ...link }: SentForm, dependencies: Dependencies) {
-  const { pool, accountStore, invitationAcceptance, issuer, pages } = dependencies;
+async function use(service: IdentityService, { fields, from, ...link }: SentForm) {
   const { token, signedInTo } = link;
   const step = fields.get("step");
   if (step === "sign-in") {
-    const found = await invitationAcceptance.find(token);
-    if (!found?.isOpen) return shownPage(link, dependencies);
-    return { location: issuer.signInUrl({ folder: "invitations", token, address: found.invitation.address }) };
+    const found = await findInvitationOfLink(service, token);
+    if (!found?.isOpen) return shownPage(service, link);
+    return {
+      location: signInUrl(service.settings.address.issuer, {
+        folder: "invitations",
+        token,
+        address: found.invitation.address,
+      }),
+    };
   }
   // The session may have become another one since the page was shown: its reader is asked again.
   if (step !== "accept" || signedInTo === null || fields.get("account") !== signedInTo) {
-    return shownPage(link, dependencies);
+    return shownPage(service, link);
   }
   const accepting = { accountId: signedInTo, ...from };
-  const { outcome } = await inTransaction(pool, (tx) => invitationAcceptance.accept(tx, token, accepting));
-  const texts = pages.textsFor(link.headers);
+  const { outcome } = await inTransaction(service.pool, (tx) => acceptInvitation(service, tx, token, accepting));
+  const texts = textsForReader(service, link.headers);
   if (outcome !== "accepted") return noticePage(texts, ...refusals[outcome]);
-  const account = await accountStore.find(signedInTo);
+  const account = await service.accountStore.find(signedInTo);
   return account ? acceptedPage(texts, account) : noticePage(texts, 404, "linkUnknown");
 }
 

@@ -4,7 +4,7 @@ import { builtInIssuer, type Issuer, ownRoleNames } from "@signalbox/auth";
 import { privilegedScopes, scopes } from "@signalbox/contracts";
 import { errorDocsAt } from "@signalbox/core";
 import { type Application, builtInApplications, parseApplications } from "../applications/application.ts";
-import type { Configured } from "../properties.ts";
+import type { AccountService } from "../context/account-service.ts";
 
 /** The settings of the built-in issuer, which stay the same until a restart. */
 export interface IssuerSettings {
@@ -18,7 +18,7 @@ export interface IssuerSettings {
   readonly errorDocs: string;
 }
 
-export function issuerSettings({ configuration }: Pick<Configured, "configuration">): IssuerSettings {
+export function issuerSettings({ configuration }: AccountService): IssuerSettings {
   const address = issuerAddress(configuration.get("http.base-url"));
   return {
     address,
@@ -57,7 +57,7 @@ export const mountPath = "/oauth";
 /** The prefix of issuers' metadata on a host; the issuer's path follows. */
 export const metadataPrefix = "/.well-known/oauth-authorization-server";
 
-function issuerAddress(baseUrl: string): IssuerAddress {
+export function issuerAddress(baseUrl: string): IssuerAddress {
   const { host, protocol, pathname } = new URL(baseUrl);
   const scheme = protocol.slice(0, -1);
   const path = `${pathname.replace(/\/$/, "")}${mountPath}`;

@@ -1,34 +1,15 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { isAppError } from "@signalbox/core";
 import { toAppError } from "@signalbox/storage";
-import type { Logger } from "@signalbox/telemetry";
-import type Provider from "oidc-provider";
-import type { Pages } from "../pages/pages.ts";
-import { type Count, type RequestLimits, tellCount } from "./callers/callers.ts";
-import type { PresentedToken } from "./callers/presented-token.ts";
-import { createClientListener, endWith } from "./client-listener.ts";
-import type { HomePages } from "./home-page.ts";
+import { sendPage, textsForReader } from "../pages/pages.ts";
+import { type Count, tellCount } from "./callers/callers.ts";
+import { answerClient, answerPerson, answerRequest, endWith, knownApplicationId } from "./client-listener.ts";
+import { answerHome, answerSignIns } from "./home-page.ts";
+import type { IdentityService } from "./identity-service.ts";
 import { type IssuerAddress, mountPath } from "./issuer-settings.ts";
-import type { PasskeyPages } from "./passkey-pages.ts";
-import type { SignInListener } from "./sign-in-listener.ts";
+import { answerPasskeys, sendScript } from "./passkey-pages.ts";
+import { answerSignIn } from "./sign-in-listener.ts";
 import { failedPage, tooManyPage } from "./sign-in-pages.ts";
-
-/** The pages that are ours and not the provider's. */
-export interface OurPages extends PasskeyPages, HomePages {
-  readonly answerSignIn: SignInListener;
-}
-
-interface Dependencies {
-  readonly address: Pick<IssuerAddress, "force" | "below">;
-  /** Returns the provider with the present keys. */
-  readonly provider: () => Provider;
-  readonly presentedToken: Pick<PresentedToken, "present" | "presentCredential">;
-  readonly ourPages: OurPages;
-  readonly limits: RequestLimits;
-  readonly isApplication: (clientId: string) => Promise<boolean>;
-  readonly pages: Pages;
-  readonly log: Logger;
-}
 
 /**
  * Kind and methods of each path below the mount. The kind decides how requests are counted; other paths do not exist.
@@ -64,89 +45,69 @@ type Kind =
   | "page";
 
 /** Serves everything under `/oauth`. */
-export function createListener(dependencies: Dependencies): RequestListener {
-  const { address, provider, presentedToken, ourPages, limits, isApplication } = dependencies;
-  const handOn = handOnTo(provider);
-  const clients = createClientListener({ presentedToken, limits, isApplication, handOn });
-
+export function issuerListener(service: IdentityService): RequestListener {
   return (request, response) => {
-    address.force(request);
-    answer(request, response).catch((error: unknown) => fail(request, response, toAppError(error), dependencies));
+    service.settings.address.force(request);
+    answer(request, response).catch((error: unknown) => fail(service, request, response, toAppError(error)));
   };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = pathOf(request, address);
+    const path = pathOf(request, service.settings.address);
     if (request.method === "OPTIONS" && tellMethods(path, request, response)) return;
     switch (kindOfRequest(path, request)) {
       case "home":
-        if (refusedByCount(limits.page(request), request, response)) return;
-        return ourPages.answerHome(provider(), path, request, response);
+        if (refusedByCount(service.callers.limits.page(request), request, response)) return;
+        return answerHome(service, path, request, response);
       case "passkeys":
-        if (refusedByCount(limits.page(request), request, response)) return;
-        return ourPages.answerPasskeys(provider(), request, response);
+        if (refusedByCount(service.callers.limits.page(request), request, response)) return;
+        return answerPasskeys(service, request, response);
       case "sign-ins":
-        if (refusedByCount(limits.page(request), request, response)) return;
-        return ourPages.answerSignIns(provider(), request, response);
+        if (refusedByCount(service.callers.limits.page(request), request, response)) return;
+        return answerSignIns(service, request, response);
       case "script":
-        return ourPages.sendScript(request, response);
+        return sendScript(request, response);
       case "sign-in":
-        return ourPages.answerSignIn(provider(), path.slice("/sign-in/".length), request, response);
+        return answerSignIn(service, path.slice("/sign-in/".length), request, response);
       case "client":
-        return clients.answerClient(path, request, response);
+        return answerClient(service, path, request, response);
       case "request":
-        return clients.answerRequest(request, response);
+        return answerRequest(service, request, response);
       case "person":
-        return clients.answerPerson(request, response);
+        return answerPerson(service, request, response);
       case "start":
         if (refusedByCount(await startOf(request), request, response)) return;
-        return handOn(request, response);
+        return service.providers.handOn(request, response);
       case "page":
-        if (refusedByCount(limits.page(request), request, response)) return;
-        return handOn(request, response);
+        if (refusedByCount(service.callers.limits.page(request), request, response)) return;
+        return service.providers.handOn(request, response);
       default:
-        return handOn(request, response);
+        return service.providers.handOn(request, response);
     }
   }
 
   async function startOf(request: IncomingMessage): Promise<Count> {
-    return limits.start(request, await clients.knownId(queriedClientId(request)));
+    return service.callers.limits.start(request, await knownApplicationId(service, queriedClientId(request)));
   }
 
   /** Adds the count to the answer, and answers a refusal with a page. */
   function refusedByCount(count: Count, request: IncomingMessage, response: ServerResponse): boolean {
     tellCount(response, count);
-    if (!count.allowed) dependencies.pages.send(response, tooManyPage(dependencies.pages.textsFor(request.headers)));
+    if (!count.allowed) sendPage(service, response, tooManyPage(textsForReader(service, request.headers)));
     return !count.allowed;
   }
 }
 
-/** Hands a request on to the provider with the present keys. */
-function handOnTo(provider: () => Provider): RequestListener {
-  const handlers = new WeakMap<Provider, RequestListener>();
-  return (request, response) => {
-    const current = provider();
-    const handler = handlers.get(current) ?? (current.callback() as RequestListener);
-    handlers.set(current, handler);
-    handler(request, response);
-  };
-}
-
-function fail(
-  request: IncomingMessage,
-  response: ServerResponse,
-  error: unknown,
-  { address, pages, log }: Pick<Dependencies, "address" | "pages" | "log">,
-): void {
+function fail(service: IdentityService, request: IncomingMessage, response: ServerResponse, error: unknown): void {
   // A client that disconnected in the middle of its request is no failure of ours.
   if (request.destroyed && !request.complete) return;
-  const path = pathOf(request, address);
-  log.error({ error, path: `${mountPath}${path}` }, "the issuer failed to answer");
+  const path = pathOf(request, service.settings.address);
+  service.log.error({ error, path: `${mountPath}${path}` }, "the issuer failed to answer");
   if (response.headersSent) return;
   const away = isAppError(error) && error.code === "unavailable";
   if (away) response.setHeader("Retry-After", String(error.retryAfterSeconds ?? 1));
   const status = away ? 503 : 500;
   if (["sign-in", "home", "passkeys", "sign-ins"].includes(kindOf(path) ?? ""))
-    pages.send(response, failedPage(pages.textsFor(request.headers), status));
+    sendPage(service, response, failedPage(textsForReader(service, request.headers), status));
   else endWith(response, status, { error: "server_error" });
 }
 

@@ -2,64 +2,52 @@ import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { stateRefusal } from "@signalbox/auth";
 import { displayName } from "@signalbox/contracts";
-import type { Clock } from "@signalbox/core";
-import type { ClientAddress } from "@signalbox/http";
-import { inTransaction, type Pool } from "@signalbox/storage";
-import type Provider from "oidc-provider";
+import { inTransaction } from "@signalbox/storage";
 import { stateOf } from "../accounts/account.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
 import { labelOf } from "../accounts/contact.ts";
 import { type Html, html, Html as Markup, type Page } from "../pages/page.ts";
-import type { Pages } from "../pages/pages.ts";
-import type { Ceremonies } from "../passkeys/ceremonies.ts";
+import { sendPage, textsForReader } from "../pages/pages.ts";
+import { creationOptions, isPasskeyPossible, verifyNewPasskey } from "../passkeys/ceremonies.ts";
 import { type Passkey, passkeysMax } from "../passkeys/passkey.ts";
 import { passkeyScript } from "../passkeys/passkey-script.ts";
-import type { Passkeys } from "../passkeys/passkeys.ts";
+import { passkeysOf } from "../passkeys/passkey-store.ts";
+import { addPasskey } from "../passkeys/passkeys.ts";
 import { fill, type Texts } from "../texts/texts.ts";
 import { isForm, readFormBody } from "./callers/request-form.ts";
 import { blockedPage, goTo, type SignedIn, signedInPerson } from "./home-page.ts";
-import { type IssuerAddress, signInUrl } from "./issuer-settings.ts";
+import type { IdentityService } from "./identity-service.ts";
+import { signInUrl } from "./issuer-settings.ts";
 import { refusedPage } from "./sign-in-pages.ts";
 import { isFromOurPage, requestId } from "./sign-in-visit.ts";
-
-interface Dependencies {
-  readonly pool: Pool;
-  readonly address: Pick<IssuerAddress, "issuer" | "path">;
-  readonly accountStore: Pick<AccountStore, "find" | "lock">;
-  readonly passkeys: Pick<Passkeys, "add" | "ofAccount">;
-  readonly ceremonies: Pick<Ceremonies, "creationOptions" | "verifyNew" | "isPossible">;
-  readonly clientAddress: ClientAddress;
-  readonly pages: Pages;
-  readonly clock: Clock;
-}
 
 /** A form is good for as long as a ceremony may take, and a little longer. */
 const formLifeMs = 10 * 60_000;
 
-export type PasskeyPages = ReturnType<typeof createPasskeyPages>;
+/** Answers with the script, the same for everybody. */
+export function sendScript(request: IncomingMessage, response: ServerResponse): void {
+  const etag = `"${createHash("sha256").update(passkeyScript).digest("base64url").slice(0, 22)}"`;
+  const headers = { "Cache-Control": "public, max-age=300", ETag: etag, "X-Content-Type-Options": "nosniff" };
+  if (request.headers["if-none-match"] === etag) return void response.writeHead(304, headers).end();
+  response.writeHead(200, { ...headers, "Content-Type": "text/javascript; charset=utf-8" });
+  response.end(request.method === "HEAD" ? undefined : passkeyScript);
+}
 
-/** The page on which a person adds a passkey, and the script of the ceremonies. */
-export function createPasskeyPages(dependencies: Dependencies) {
-  const { address, pages } = dependencies;
-  return {
-    /** Answers with the script, the same for everybody. */
-    sendScript(request: IncomingMessage, response: ServerResponse): void {
-      const etag = `"${createHash("sha256").update(passkeyScript).digest("base64url").slice(0, 22)}"`;
-      const headers = { "Cache-Control": "public, max-age=300", ETag: etag, "X-Content-Type-Options": "nosniff" };
-      if (request.headers["if-none-match"] === etag) return void response.writeHead(304, headers).end();
-      response.writeHead(200, { ...headers, "Content-Type": "text/javascript; charset=utf-8" });
-      response.end(request.method === "HEAD" ? undefined : passkeyScript);
-    },
-
-    async answerPasskeys(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
-      // A sign-in of our own returns with a code, which nobody needs.
-      if (request.url?.includes("?")) return goTo(response, `${address.path}/passkeys`);
-      const who = await signedInPerson(provider, [request, response], dependencies);
-      if (!who?.isRecent) return pages.send(response, signInPage(pages.textsFor(request.headers), who, address.issuer));
-      if (request.method !== "POST") return pages.send(response, await listPage(request, who, null, dependencies));
-      await add(request, response, who, dependencies);
-    },
-  };
+export async function answerPasskeys(
+  service: IdentityService,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  // A sign-in of our own returns with a code, which nobody needs.
+  if (request.url?.includes("?")) return goTo(response, `${service.settings.address.path}/passkeys`);
+  const who = await signedInPerson(service, [request, response]);
+  if (!who?.isRecent)
+    return sendPage(
+      service,
+      response,
+      signInPage(textsForReader(service, request.headers), who, service.settings.address.issuer),
+    );
+  if (request.method !== "POST") return sendPage(service, response, await listPage(service, request, who, null));
+  await add(service, request, response, who);
 }
 
 /** A new passkey gives access, so its holder has to have signed in a moment ago. */
@@ -74,21 +62,21 @@ function signInPage(texts: Texts, who: SignedIn | null, issuer: string): Page {
 type Problem = "notAdded" | "badName" | "tooMany";
 
 async function listPage(
+  service: IdentityService,
   request: IncomingMessage,
   { account, session }: SignedIn,
   problem: Problem | null,
-  { address, passkeys, ceremonies, pages, clock }: Dependencies,
 ): Promise<Page> {
-  const texts = pages.textsFor(request.headers);
+  const texts = textsForReader(service, request.headers);
   const { passkeys: words } = texts.pages;
-  const known = await passkeys.ofAccount(account.id);
+  const known = await passkeysOf(service.pool, account.id);
   const count = String(known.length);
   const isFull = known.length >= passkeysMax;
-  const at = String(clock.nowMs());
+  const at = String(service.clock.nowMs());
   const options =
-    isFull || !ceremonies.isPossible
+    isFull || !isPasskeyPossible(service)
       ? null
-      : await ceremonies.creationOptions(ceremonyOf(session, at), {
+      : await creationOptions(service, ceremonyOf(session, at), {
           accountId: account.id,
           label: labelOf(account),
           known,
@@ -98,12 +86,12 @@ async function listPage(
     status: problem === null ? 200 : 422,
     texts,
     title: words.title,
-    script: `${address.issuer}/passkeys.js`,
+    script: `${service.settings.address.issuer}/passkeys.js`,
     content: html`<p>${words.text}</p>
 ${alert}
 ${namesOf(known)}
 ${isFull ? html`<p>${fill(words.tooMany, { count })}</p>` : html`<p data-without-passkey>${words.needsScript}</p>`}
-${options === null ? null : addForm(texts, `${address.path}/passkeys`, at, options)}`,
+${options === null ? null : addForm(texts, `${service.settings.address.path}/passkeys`, at, options)}`,
   };
 }
 
@@ -129,31 +117,33 @@ const addForm = (texts: Texts, action: string, at: string, options: object): Htm
 const ceremonyOf = (session: string, at: string): string => `new ${session} ${at}`;
 
 async function add(
+  service: IdentityService,
   request: IncomingMessage,
   response: ServerResponse,
   who: SignedIn,
-  dependencies: Dependencies,
 ): Promise<void> {
-  const { pool, address, accountStore, passkeys, ceremonies, clientAddress, pages, clock } = dependencies;
   const body = isForm(request) && isFromOurPage(request) ? await readFormBody(request) : null;
-  if (body === null) return pages.send(response, refusedPage(pages.textsFor(request.headers)));
+  if (body === null) return sendPage(service, response, refusedPage(textsForReader(service, request.headers)));
   const fields = new URLSearchParams(body.toString());
-  const refuse = async (problem: Problem) => pages.send(response, await listPage(request, who, problem, dependencies));
+  const refuse = async (problem: Problem) =>
+    sendPage(service, response, await listPage(service, request, who, problem));
   const name = displayName.safeParse(fields.get("name") ?? "");
   if (!name.success) return refuse("badName");
   const at = fields.get("at") ?? "";
-  const isOpen = Math.abs(clock.nowMs() - Number(at)) < formLifeMs;
-  const made = isOpen ? await ceremonies.verifyNew(ceremonyOf(who.session, at), fields.get("response") ?? "") : null;
+  const isOpen = Math.abs(service.clock.nowMs() - Number(at)) < formLifeMs;
+  const made = isOpen
+    ? await verifyNewPasskey(service, ceremonyOf(who.session, at), fields.get("response") ?? "")
+    : null;
   if (!made) return refuse("notAdded");
   const accountId = who.account.id;
-  const from = { address: clientAddress(request), requestId: requestId(response) };
+  const from = { address: service.callers.clientAddress(request), requestId: requestId(response) };
   const by = { kind: "owner", accountId, credential: "passkey page", ...from } as const;
-  const result = await inTransaction(pool, async (tx) => {
-    const account = await accountStore.lock(tx, accountId);
+  const result = await inTransaction(service.pool, async (tx) => {
+    const account = await service.accountStore.lock(tx, accountId);
     if (!account || stateRefusal(stateOf(account), "own-account:write")) return null;
-    return passkeys.add(tx, account, name.data, made, by);
+    return addPasskey(service, tx, account, name.data, made, by);
   });
-  if (result === null) return pages.send(response, blockedPage(pages.textsFor(request.headers)));
-  if (result.outcome === "added") return goTo(response, `${address.path}/passkeys`);
+  if (result === null) return sendPage(service, response, blockedPage(textsForReader(service, request.headers)));
+  if (result.outcome === "added") return goTo(response, `${service.settings.address.path}/passkeys`);
   return refuse(result.outcome === "limit-reached" ? "tooMany" : "notAdded");
 }

@@ -3,7 +3,7 @@ import { parseIssuers } from "@signalbox/auth";
 import { scopes } from "@signalbox/contracts";
 import { errorBody } from "@signalbox/core";
 import { defaultMessages, isNotModified, strongEtag } from "@signalbox/http";
-import type { Configured } from "../properties.ts";
+import type { AccountService } from "../context/account-service.ts";
 import { mountPath } from "./issuer-settings.ts";
 
 /** The prefix of the metadata of protected resources on a host; the path of the resource follows (RFC 9728 §3.1). */
@@ -12,7 +12,7 @@ export const resourceMetadataPrefix = "/.well-known/oauth-protected-resource";
 const methods = "GET, HEAD, OPTIONS";
 
 /** Describes the API as a protected resource, so that a client finds the issuers of its tokens (RFC 9728). */
-export function createProtectedResource({ configuration }: Pick<Configured, "configuration">): RequestListener {
+export function createProtectedResource({ configuration }: AccountService): RequestListener {
   const resource = configuration.get("http.base-url");
   const others = parseIssuers(configuration.get("auth.issuers")).map(({ issuer }) => issuer);
   const document = JSON.stringify({

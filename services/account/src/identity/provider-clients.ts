@@ -1,85 +1,75 @@
 import { randomBytes } from "node:crypto";
-import type { Clock } from "@signalbox/core";
-import type { AuditRefusals } from "@signalbox/service";
-import type { Logger } from "@signalbox/telemetry";
 import type { AdapterPayload, Client } from "oidc-provider";
-import type { ApplicationStore } from "../applications/application-store.ts";
+import { findApplication } from "../applications/application-store.ts";
 import { acceptsApplicationSecret } from "../applications/stored-application.ts";
 import type { Actor } from "../audit/audit-log.ts";
 import { statusOf } from "../credentials/credential.ts";
 import {
   acceptsSecret,
   digestClientSecret,
+  findUsableClient,
   type ServiceClient,
-  type ServiceClientStore,
+  serviceClientStore,
 } from "../credentials/service-client.ts";
 import { metadataOfApplication } from "./application-clients.ts";
+import type { IdentityService } from "./identity-service.ts";
 
-export type ProviderClients = ReturnType<typeof createProviderClients>;
+// The clients that are rows, for the provider: service clients, and applications that administrators created.
 
-interface Dependencies {
-  readonly serviceClientStore: Pick<ServiceClientStore, "findUsable" | "findById" | "touch">;
-  readonly applicationStore: Pick<ApplicationStore, "find">;
-  readonly auditRefusals: Pick<AuditRefusals, "record">;
-  readonly clock: Clock;
-  readonly log: Pick<Logger, "warn">;
+/** Finds a client. Revoked and expired clients, and those of deleted accounts, are unknown. */
+export async function findClient(service: IdentityService, id: string): Promise<AdapterPayload | undefined> {
+  if (isApplicationId(id)) {
+    const application = await findApplication(service.pool, id);
+    return application ? (metadataOfApplication(application, noSecret) as AdapterPayload) : undefined;
+  }
+  const client = await findUsableClient(service.pool, id);
+  return client && statusOf(client, service.clock.now()) === "active" ? metadataOf(client) : undefined;
 }
 
-/** The clients that are rows, for the provider: service clients, and applications that administrators created. */
-export function createProviderClients({
-  serviceClientStore,
-  applicationStore,
-  auditRefusals,
-  clock,
-  log,
-}: Dependencies) {
-  return {
-    /** Finds a client. Revoked and expired clients, and those of deleted accounts, are unknown. */
-    async find(id: string): Promise<AdapterPayload | undefined> {
-      if (isApplicationId(id)) {
-        const application = await applicationStore.find(id);
-        return application ? (metadataOfApplication(application, noSecret) as AdapterPayload) : undefined;
-      }
-      const client = await serviceClientStore.findUsable(id);
-      return client && statusOf(client, clock.now()) === "active" ? metadataOf(client) : undefined;
-    },
-
-    /** Compares a secret with the client's digests, and notes the use of the client. */
-    async accepts(id: string, secret: string): Promise<boolean> {
-      if (isApplicationId(id)) {
-        const application = await applicationStore.find(id);
-        return application !== null && acceptsApplicationSecret(application, secret, clock.now());
-      }
-      const digest = digestClientSecret(secret);
-      const client = await serviceClientStore.findUsable(id);
-      if (!digest || !client || !acceptsSecret(client, digest, clock.now())) return false;
-      serviceClientStore
-        .touch(id, clock.now())
-        .catch((error) => log.warn({ error }, "the last use of a client could not be recorded"));
-      return true;
-    },
-
-    /** Notifies the owner of a request with a wrong secret, or with a client that has ended. */
-    async noteRefused(id: string, from: Pick<Actor, "address" | "requestId">): Promise<void> {
-      const client = await serviceClientStore.findById(id);
-      if (!client) return;
-      const { accountId } = client;
-      const reason = await reasonOf(client);
-      const by: Actor = { kind: "owner", accountId, credential: id, ...from };
-      const fields = [reason === "wrong_secret" ? "client_secret" : "status"];
-      auditRefusals.record({ accountId, operation: "client.use", reason, fields, subject: id, by });
-    },
-  };
-
-  async function reasonOf(client: ServiceClient): Promise<string> {
-    const status = statusOf(client, clock.now());
-    if (status !== "active") return status;
-    return (await serviceClientStore.findUsable(client.id)) ? "wrong_secret" : "account_deleted";
+/** Compares a secret with the client's digests, and notes the use of the client. */
+export async function acceptsClientSecret(service: IdentityService, id: string, secret: string): Promise<boolean> {
+  if (isApplicationId(id)) {
+    const application = await findApplication(service.pool, id);
+    return application !== null && acceptsApplicationSecret(application, secret, service.clock.now());
   }
+  const digest = digestClientSecret(secret);
+  const client = await findUsableClient(service.pool, id);
+  if (!digest || !client || !acceptsSecret(client, digest, service.clock.now())) return false;
+  serviceClientStore
+    .touch(service.pool, id, service.clock.now())
+    .catch((error) => service.log.warn({ error }, "the last use of a client could not be recorded"));
+  return true;
+}
+
+/** Notifies the owner of a request with a wrong secret, or with a client that has ended. */
+export async function noteRefusedClient(
+  service: IdentityService,
+  id: string,
+  from: Pick<Actor, "address" | "requestId">,
+): Promise<void> {
+  const client = await serviceClientStore.findById(service.pool, id);
+  if (!client) return;
+  const { accountId } = client;
+  const reason = await reasonOf(service, client);
+  const by: Actor = { kind: "owner", accountId, credential: id, ...from };
+  const fields = [reason === "wrong_secret" ? "client_secret" : "status"];
+  service.auditRefusals.record({ accountId, operation: "client.use", reason, fields, subject: id, by });
+}
+
+async function reasonOf(service: IdentityService, client: ServiceClient): Promise<string> {
+  const status = statusOf(client, service.clock.now());
+  if (status !== "active") return status;
+  return (await findUsableClient(service.pool, client.id)) ? "wrong_secret" : "account_deleted";
 }
 
 /** Returns true for the form of an id of an application that an administrator created. */
 export const isApplicationId = (id: string): boolean => /^app_[0-9A-Za-z]{1,60}$/.test(id);
+
+/** Returns true for the id of an application: one that stays the same until a restart, or a row. */
+export async function isApplication({ settings, pool }: IdentityService, id: string): Promise<boolean> {
+  if (settings.applications.some((fixed) => fixed.id === id)) return true;
+  return isApplicationId(id) && (await findApplication(pool, id)) !== null;
+}
 
 /** Our own metadata of a service client, by names that RFC 7591 does not define. */
 export const serviceClientMetadata = ["account_id", "service_scopes", "service_expires_at"];

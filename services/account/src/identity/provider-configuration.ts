@@ -1,10 +1,8 @@
 import { describeState } from "@signalbox/auth";
-import { type Clock, hours } from "@signalbox/core";
-import type { ClientAddress } from "@signalbox/http";
-import { inTransaction, type Pool } from "@signalbox/storage";
+import { hours } from "@signalbox/core";
+import { inTransaction } from "@signalbox/storage";
 import {
   type AccessToken,
-  type AdapterFactory,
   type ClientCredentials,
   type Configuration,
   errors,
@@ -12,33 +10,22 @@ import {
   type KoaContextWithOIDC,
 } from "oidc-provider";
 import { type Account, stateOf } from "../accounts/account.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
-import type { IssuedTokens } from "../sign-ins/issued-tokens.ts";
+import { recordIssuedToken } from "../sign-ins/issued-tokens.ts";
 import { browserNameOf } from "../sign-ins/sign-in.ts";
-import type { SignInStore } from "../sign-ins/sign-in-store.ts";
+import { noteGrant } from "../sign-ins/sign-in-store.ts";
 import { maySignIn } from "../sign-ins/sign-ins.ts";
 import { textLocales } from "../texts/texts.ts";
+import { adapterFor } from "./adapter.ts";
 import { applicationMetadata, metadataOfApplication } from "./application-clients.ts";
 import { claimsByScope, claimsOf, providerAccountFrom, resourceServerFor, scopeOfToken } from "./claims.ts";
-import type { DevicePages } from "./device-grant-pages.ts";
+import { deviceFlow } from "./device-grant-pages.ts";
+import type { IdentityService } from "./identity-service.ts";
 import type { IssuerSettings } from "./issuer-settings.ts";
 import { loadGrant, mayIntrospect, mayRevoke, signInPolicy } from "./policies.ts";
 import { serviceClientMetadata } from "./provider-clients.ts";
-import type { ProviderPages } from "./provider-pages.ts";
+import { askSignOut, showError, showSignedOut } from "./provider-pages.ts";
 import type { PrivateJwk } from "./signing-keys/signing-key.ts";
 import { stateDigest } from "./state/state-store.ts";
-
-interface Dependencies {
-  readonly settings: IssuerSettings;
-  /** The signing key comes first. */
-  readonly signingKeys: readonly PrivateJwk[];
-  readonly adapter: AdapterFactory;
-  readonly accountStore: Pick<AccountStore, "find">;
-  readonly grantRecords: GrantRecords;
-  readonly providerPages: ProviderPages;
-  readonly devicePages: Pick<DevicePages, "feature">;
-  readonly clock: Clock;
-}
 
 const daySeconds = hours(24) / 1000;
 /** Time between two uses. */
@@ -71,18 +58,17 @@ const routes = {
 };
 
 /** Configures the provider. Features that are not enabled here are off. */
-export function providerConfiguration(dependencies: Dependencies): Configuration {
-  const { settings, accountStore, grantRecords, providerPages } = dependencies;
+export function providerConfiguration(service: IdentityService, signingKeys: readonly PrivateJwk[]): Configuration {
   // Every token is for the one resource, which sets its lifetime.
   const secondsOfToken = (_ctx: unknown, { resourceServer }: AccessToken | ClientCredentials): number =>
-    resourceServer?.accessTokenTTL ?? settings.accessTokenSeconds;
+    resourceServer?.accessTokenTTL ?? service.settings.accessTokenSeconds;
 
   return {
-    adapter: dependencies.adapter,
-    jwks: { keys: dependencies.signingKeys },
+    adapter: adapterFor(service),
+    jwks: { keys: signingKeys },
     routes,
     ttl: { ...lifetimes, AccessToken: secondsOfToken, ClientCredentials: secondsOfToken },
-    clients: settings.applications.map((application) => metadataOfApplication(application)),
+    clients: service.settings.applications.map((application) => metadataOfApplication(application)),
     clientDefaults: { id_token_signed_response_alg: "ES256" },
     clientAuthMethods: ["client_secret_basic", "client_secret_post", "none"],
     extraClientMetadata: { properties: [...serviceClientMetadata, ...applicationMetadata] },
@@ -92,23 +78,23 @@ export function providerConfiguration(dependencies: Dependencies): Configuration
     pkce: { required: () => true },
     enabledJWA: { idTokenSigningAlgValues: ["ES256"] },
     rotateRefreshToken: true,
-    cookies: cookies(settings),
+    cookies: cookies(service.settings),
     clientBasedCORS: (_ctx, origin, { redirectUris }) =>
       (redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin && origin !== "null"),
-    features: features(dependencies),
+    features: features(service),
     discovery: { ui_locales_supported: [...textLocales] },
     extraTokenClaims: claimsOf,
-    formats: { customizers: { jwt: grantRecords.recordToken } },
-    interactions: { policy: signInPolicy(), url: (_ctx, { uid }) => `${settings.address.path}/sign-in/${uid}` },
-    loadExistingGrant: grantRecords.loadNoted,
+    formats: { customizers: { jwt: (...given) => recordToken(service, ...given) } },
+    interactions: { policy: signInPolicy(), url: (_ctx, { uid }) => `${service.settings.address.path}/sign-in/${uid}` },
+    loadExistingGrant: (ctx) => loadNotedGrant(service, ctx),
     async findAccount(ctx, accountId) {
-      const account = await accountStore.find(accountId);
+      const account = await service.accountStore.find(accountId);
       if (account && maySignIn(account)) return providerAccountFrom(account);
       // The holder of a code or refresh token has signed in as the owner, who is told why it ended.
       if (account && ctx.oidc.route === "token") throw endedGrant(account);
       return undefined;
     },
-    renderError: providerPages.showError,
+    renderError: (ctx, out) => showError(service, ctx, out),
   };
 }
 
@@ -122,25 +108,28 @@ function cookies({ address, cookieKeys }: IssuerSettings): Configuration["cookie
   };
 }
 
-function features({ settings, providerPages, devicePages, clock }: Dependencies): Configuration["features"] {
-  const { askSignOut: logoutSource, showSignedOut: postLogoutSuccessSource } = providerPages;
+function features(service: IdentityService): Configuration["features"] {
   return {
     devInteractions: { enabled: false },
     // Services do not check the proof that such a token would need.
     dPoP: { enabled: false },
     pushedAuthorizationRequests: { enabled: true },
-    deviceFlow: devicePages.feature,
+    deviceFlow: deviceFlow(service),
     // It accepts opaque access tokens only; see `presented-token.ts`.
     userinfo: { enabled: true },
     clientCredentials: { enabled: true },
     introspection: { enabled: true, allowedPolicy: mayIntrospect },
     revocation: { enabled: true, allowedPolicy: mayRevoke },
-    rpInitiatedLogout: { enabled: true, logoutSource, postLogoutSuccessSource },
+    rpInitiatedLogout: {
+      enabled: true,
+      logoutSource: (ctx, form) => askSignOut(service, ctx, form),
+      postLogoutSuccessSource: (ctx) => showSignedOut(service, ctx),
+    },
     resourceIndicators: {
       enabled: true,
-      defaultResource: () => settings.address.audience,
+      defaultResource: () => service.settings.address.audience,
       useGrantedResource: () => true,
-      getResourceServerInfo: (ctx, resource) => resourceServerFor(ctx, resource, settings, clock),
+      getResourceServerInfo: (ctx, resource) => resourceServerFor(service, ctx, resource),
     },
   };
 }
@@ -154,47 +143,38 @@ function endedGrant(account: Account): Error {
   return new errors.CustomOIDCProviderError("invalid_grant", describable.test(told) ? told : bare);
 }
 
-interface RecordDependencies {
-  readonly pool: Pool;
-  readonly issuedTokens: Pick<IssuedTokens, "record">;
-  readonly signInStore: Pick<SignInStore, "note">;
-  readonly clientAddress: ClientAddress;
-  readonly clock: Clock;
-}
-
 type CustomizeJwt = NonNullable<NonNullable<NonNullable<NonNullable<Configuration["formats"]>["customizers"]>["jwt"]>>;
 
-type GrantRecords = ReturnType<typeof createGrantRecords>;
+// The records of what the provider grants: sign-ins for the list of their person, and tokens.
 
-/** The records of what the provider grants: sign-ins for the list of their person, and tokens. */
-export function createGrantRecords({ pool, issuedTokens, signInStore, clientAddress, clock }: RecordDependencies) {
-  return {
-    /** Loads the grant, and notes its session for the person's list of sign-ins. */
-    async loadNoted(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
-      const grant = await loadGrant(ctx, refreshTokenSeconds);
-      const { session } = ctx.oidc;
-      if (!grant?.accountId || !session) return grant;
-      const from = { browser: browserNameOf(ctx.get("user-agent")), address: clientAddress(ctx.req) };
-      const granted = { id: grant.jti, expiresAt: new Date(clock.nowMs() + grant.remainingTTL * 1000) };
-      await signInStore.note(
-        { accountId: grant.accountId, session: stateDigest(session.uid), ...from, at: clock.now() },
-        granted,
-      );
-      return grant;
-    },
+/** Loads the grant, and notes its session for the person's list of sign-ins. */
+export async function loadNotedGrant(service: IdentityService, ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
+  const grant = await loadGrant(ctx, refreshTokenSeconds);
+  const { session } = ctx.oidc;
+  if (!grant?.accountId || !session) return grant;
+  const from = { browser: browserNameOf(ctx.get("user-agent")), address: service.callers.clientAddress(ctx.req) };
+  const granted = { id: grant.jti, expiresAt: new Date(service.clock.nowMs() + grant.remainingTTL * 1000) };
+  await noteGrant(
+    service.pool,
+    { accountId: grant.accountId, session: stateDigest(session.uid), ...from, at: service.clock.now() },
+    granted,
+  );
+  return grant;
+}
 
-    /** Records a token before it leaves: one that is not recorded cannot be revoked, so it is not returned. */
-    async recordToken(...[ctx, token, { payload }]: Parameters<CustomizeJwt>): Promise<undefined> {
-      if (token.kind === "AccessToken") payload.scope = scopeOfToken(ctx, token);
-      const issued = {
-        jti: String(payload.jti),
-        grantId: "grantId" in token ? (token.grantId ?? null) : null,
-        clientId: String(payload.client_id),
-        accountId: String(payload.account_id),
-        expiresAt: new Date(Number(payload.exp) * 1000),
-      };
-      const outcome = await inTransaction(pool, (tx) => issuedTokens.record(tx, issued));
-      if (outcome === "grant-ended") throw new errors.InvalidGrant("the grant has ended");
-    },
+/** Records a token before it leaves: one that is not recorded cannot be revoked, so it is not returned. */
+export async function recordToken(
+  service: IdentityService,
+  ...[ctx, token, { payload }]: Parameters<CustomizeJwt>
+): Promise<undefined> {
+  if (token.kind === "AccessToken") payload.scope = scopeOfToken(ctx, token);
+  const issued = {
+    jti: String(payload.jti),
+    grantId: "grantId" in token ? (token.grantId ?? null) : null,
+    clientId: String(payload.client_id),
+    accountId: String(payload.account_id),
+    expiresAt: new Date(Number(payload.exp) * 1000),
   };
+  const outcome = await inTransaction(service.pool, (tx) => recordIssuedToken(service, tx, issued));
+  if (outcome === "grant-ended") throw new errors.InvalidGrant("the grant has ended");
 }

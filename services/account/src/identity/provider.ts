@@ -2,68 +2,52 @@ import type { EventEmitter } from "node:events";
 import { errorBody, isAppError } from "@signalbox/core";
 import { defaultMessages, isNotModified, strongEtag } from "@signalbox/http";
 import { toAppError } from "@signalbox/storage";
-import type { Logger } from "@signalbox/telemetry";
-import Provider, { type Configuration, errors, type KoaContextWithOIDC } from "oidc-provider";
-import {
-  type Callers,
-  type Count,
-  devicePollSeconds,
-  type RequestLimits,
-  tellCount,
-  tooManyRequests,
-} from "./callers/callers.ts";
+import Provider, { errors, type KoaContextWithOIDC } from "oidc-provider";
+import { type Count, devicePollSeconds, type RequestLimits, tellCount, tooManyRequests } from "./callers/callers.ts";
 import { claimedClientId, promptWithConsent } from "./callers/request-form.ts";
-import { type IssuerAddress, type IssuerSettings, metadataPrefix } from "./issuer-settings.ts";
-import { type ProviderClients, serviceClientOf } from "./provider-clients.ts";
-import type { ProviderPages } from "./provider-pages.ts";
-import { type RefreshTokens, RepeatedRefresh } from "./refresh-tokens.ts";
+import { deviceStep } from "./device-grant-pages.ts";
+import type { IdentityService } from "./identity-service.ts";
+import { type IssuerAddress, metadataPrefix } from "./issuer-settings.ts";
+import { acceptsClientSecret, noteRefusedClient, serviceClientOf } from "./provider-clients.ts";
+import { providerConfiguration } from "./provider-configuration.ts";
+import { continueSignedOut } from "./provider-pages.ts";
+import { keepAnswerStep, RepeatedRefresh } from "./refresh-tokens.ts";
+import { signOutStep } from "./sign-out.ts";
+import type { PrivateJwk } from "./signing-keys/signing-key.ts";
 import { stateDigest } from "./state/state-store.ts";
 
-interface Dependencies {
-  readonly settings: IssuerSettings;
-  readonly configuration: Configuration;
-  readonly providerClients: Pick<ProviderClients, "accepts" | "noteRefused">;
-  readonly refreshTokens: Pick<RefreshTokens, "keepAnswer">;
-  readonly providerPages: Pick<ProviderPages, "continueSignedOut">;
-  /** Steps of other parts, before those of the provider. */
-  readonly steps: readonly Step[];
-  readonly callers: Pick<Callers, "clientAddress" | "limits">;
-  readonly log: Logger;
-}
-
 /** Creates an OpenID provider from our configuration, with our middleware, log and audit. */
-export function createProvider(dependencies: Dependencies): Provider {
-  const { configuration, providerClients, refreshTokens } = dependencies;
-  const { address, errorDocs } = dependencies.settings;
-  const { limits } = dependencies.callers;
-  const provider = new Provider(address.issuer, configuration);
+export function createProvider(service: IdentityService, signingKeys: readonly PrivateJwk[]): Provider {
+  const { address, errorDocs } = service.settings;
+  const provider = new Provider(address.issuer, providerConfiguration(service, signingKeys));
   // The address is set on every request before the provider sees it.
   provider.proxy = true;
   provider.Client.prototype.compareClientSecret = async function compareClientSecret(secret) {
-    if (!(await providerClients.accepts(this.clientId, secret))) return false;
-    if (!limits.client(this.clientId).allowed) throw new TooManyRequests();
+    if (!(await acceptsClientSecret(service, this.clientId, secret))) return false;
+    if (!service.callers.limits.client(this.clientId).allowed) throw new TooManyRequests();
     return true;
   };
   const steps = [
     underPath(address),
-    nothingHere(errorDocs, limits),
-    countClients(limits),
+    nothingHere(errorDocs, service.callers.limits),
+    countClients(service.callers.limits),
     cachedForMinutes,
     hiddenFromForeignPages,
     consentGiven,
-    withoutScript(dependencies),
-    ...dependencies.steps,
-    slowDown(limits),
-    refreshTokens.keepAnswer,
+    withoutScript(service),
+    signOutStep(service),
+    deviceStep(service),
+    slowDown(service.callers.limits),
+    keepAnswerStep(service),
   ];
   for (const step of steps) provider.use(step);
-  watchRefusals(provider, dependencies);
-  watchFailures(provider, dependencies);
+  watchRefusals(service, provider);
+  watchFailures(service, provider);
   return provider;
 }
 
 /** Koa middleware: runs before the provider sees a request, and after it has answered. */
-type Step = (ctx: KoaContextWithOIDC, next: () => Promise<void>) => Promise<void>;
+export type Step = (ctx: KoaContextWithOIDC, next: () => Promise<void>) => Promise<void>;
 
 /**
  * The provider lets the page of any origin read an answer until it knows the client, and so the refusal of an unknown
@@ -190,11 +174,11 @@ const consentGiven: Step = async (ctx, next) => {
 };
 
 /** The provider's page for a sign-out without a session submits itself by script, which our pages never run. */
-function withoutScript({ providerPages }: Pick<Dependencies, "providerPages">): Step {
+function withoutScript(service: IdentityService): Step {
   return async (ctx, next) => {
     await next();
     if (ctx.path !== "/end-session" || ctx.status !== 200 || ctx.oidc.session?.accountId) return;
-    providerPages.continueSignedOut(ctx);
+    continueSignedOut(service, ctx);
   };
 }
 
@@ -216,18 +200,21 @@ const refusals = [
 /**
  * Logs the provider's refusals, without the parameters, and notifies the owner of a client that failed to authenticate.
  */
-function watchRefusals(provider: Provider, { providerClients, callers, log }: Dependencies): void {
+function watchRefusals(service: IdentityService, provider: Provider): void {
   for (const event of refusals) {
     // The events differ only in their names.
     provider.on(event as "grant.error", (ctx, error) => {
       if (error instanceof RepeatedRefresh) return answerAgain(ctx, error);
-      log.info(refusal(ctx, error), "the issuer refused a request");
+      service.log.info(refusal(ctx, error), "the issuer refused a request");
       const clientId = error.error === "invalid_client" ? serviceClientIdOf(ctx) : null;
       if (clientId === null) return;
-      const from = { address: callers.clientAddress(ctx.req), requestId: ctx.response.get("X-Request-Id") || null };
-      providerClients
-        .noteRefused(clientId, from)
-        .catch((failure) => log.error({ error: failure }, "a refused client could not be written to the audit"));
+      const from = {
+        address: service.callers.clientAddress(ctx.req),
+        requestId: ctx.response.get("X-Request-Id") || null,
+      };
+      noteRefusedClient(service, clientId, from).catch((failure) =>
+        service.log.error({ error: failure }, "a refused client could not be written to the audit"),
+      );
     });
   }
 }
@@ -249,17 +236,17 @@ function serviceClientIdOf({ oidc, headers }: KoaContextWithOIDC): string | null
 }
 
 /** Logs the provider's errors, and distinguishes outages and clients that hung up from bugs. */
-function watchFailures(provider: Provider, { log }: Dependencies): void {
+function watchFailures(service: IdentityService, provider: Provider): void {
   // Without a listener, Koa prints its errors on standard error: those of answers that could not be written.
   const koa: EventEmitter = provider;
   koa.on("error", (error: unknown, ctx: KoaContextWithOIDC) => {
-    if (hasLeft(ctx)) log.info({ path: ctx.path, error }, clientLeft);
-    else log.error({ path: ctx.path, error }, "the issuer could not write an answer");
+    if (hasLeft(ctx)) service.log.info({ path: ctx.path, error }, clientLeft);
+    else service.log.error({ path: ctx.path, error }, "the issuer could not write an answer");
   });
   provider.on("server_error", (ctx, error) => {
-    if (hasLeft(ctx)) return log.info({ path: ctx.path, error }, clientLeft);
+    if (hasLeft(ctx)) return service.log.info({ path: ctx.path, error }, clientLeft);
     const cause = toAppError(error);
-    log.error({ path: ctx.path, error: cause }, "the issuer failed to answer");
+    service.log.error({ path: ctx.path, error: cause }, "the issuer failed to answer");
     if (!isAppError(cause) || cause.code !== "unavailable") return;
     ctx.status = 503;
     ctx.set("Retry-After", String(cause.retryAfterSeconds ?? 1));

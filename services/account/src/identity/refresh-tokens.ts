@@ -1,20 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { AppError, type Clock, seconds } from "@signalbox/core";
-import { inTransaction, type Pool } from "@signalbox/storage";
-import type { Logger } from "@signalbox/telemetry";
+import { AppError, seconds } from "@signalbox/core";
+import { inTransaction } from "@signalbox/storage";
 import Provider, { type AdapterPayload, errors, type KoaContextWithOIDC } from "oidc-provider";
-import type { IssuedTokens } from "../sign-ins/issued-tokens.ts";
-import type { StateStore } from "./state/state-store.ts";
-
-export type RefreshTokens = ReturnType<typeof createRefreshTokens>;
-
-interface Dependencies {
-  readonly pool: Pool;
-  readonly stateStore: Pick<StateStore, "find" | "save" | "consume">;
-  readonly issuedTokens: Pick<IssuedTokens, "revokeGrant">;
-  readonly clock: Clock;
-  readonly log: Pick<Logger, "warn">;
-}
+import { revokeGrant } from "../sign-ins/issued-tokens.ts";
+import type { IdentityService } from "./identity-service.ts";
+import type { Step } from "./provider.ts";
+import { markStateUsed, readState, writeState } from "./state/state-store.ts";
 
 /** An application that runs in several tabs, or that lost an answer, repeats a refresh token within this time. */
 const repeatedMs = seconds(10);
@@ -42,70 +33,66 @@ export class RepeatedRefresh extends errors.InvalidGrant {
   }
 }
 
-/**
- * Refresh tokens, each valid for one use. A repetition within ten seconds gets the same successor, as long as that is
- * unused; any other second use is a theft and ends the grant (RFC 9700 §4.14.2).
- */
-export function createRefreshTokens(dependencies: Dependencies) {
-  const { stateStore, clock, log } = dependencies;
+// Refresh tokens, each valid for one use. A repetition within ten seconds gets the same successor, as long as that is
+// unused; any other second use is a theft and ends the grant (RFC 9700 §4.14.2).
 
-  return {
-    async find(id: string): Promise<AdapterPayload | undefined> {
-      const payload = await stateStore.find(model, id);
-      if (!payload || Provider.ctx?.oidc.route !== "token") return payload as AdapterPayload | undefined;
-      // Hides the earlier use, or the provider would end the grant at once; `consume` finds it out.
-      const { consumed: _used, ...unused } = payload;
-      return unused as AdapterPayload;
-    },
+export async function findRefreshToken(service: IdentityService, id: string): Promise<AdapterPayload | undefined> {
+  const payload = await readState(service, model, id);
+  if (!payload || Provider.ctx?.oidc.route !== "token") return payload as AdapterPayload | undefined;
+  // Hides the earlier use, or the provider would end the grant at once; `consume` finds it out.
+  const { consumed: _used, ...unused } = payload;
+  return unused as AdapterPayload;
+}
 
-    /** @throws RepeatedRefresh or InvalidGrant when it was already used. */
-    async consume(id: string): Promise<void> {
-      if (await stateStore.consume(model, id, clock.now())) return;
-      const { consumed, grantId } = (await stateStore.find(model, id)) ?? {};
-      const isRecent = typeof consumed === "number" && clock.nowMs() - consumed * 1000 < repeatedMs;
-      const answer = isRecent ? await answerOf(id) : null;
-      if (answer !== null) throw new RepeatedRefresh(answer);
-      await endGrant(String(grantId), dependencies);
-    },
+/** @throws RepeatedRefresh or InvalidGrant when it was already used. */
+export async function consumeRefreshToken(service: IdentityService, id: string): Promise<void> {
+  if (await markStateUsed(service, model, id, service.clock.now())) return;
+  const { consumed, grantId } = (await readState(service, model, id)) ?? {};
+  const isRecent = typeof consumed === "number" && service.clock.nowMs() - consumed * 1000 < repeatedMs;
+  const answer = isRecent ? await answerOf(service, id) : null;
+  if (answer !== null) throw new RepeatedRefresh(answer);
+  await endGrant(service, String(grantId));
+}
 
-    /** Middleware that keeps the answer to a refresh before it is sent. */
-    async keepAnswer(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
-      await next();
-      const { oidc, body, status } = ctx;
-      const { RotatedRefreshToken: used } = oidc?.entities ?? {};
-      if (!used || status !== 200) return;
-      const { grantId, accountId, jti } = used;
-      const kept = { body, asked: askedIn(oidc), grantId, accountId };
-      await stateStore
-        .save(answers, jti, kept, new Date(clock.nowMs() + repeatedMs))
-        .catch((error: unknown) => log.warn({ error }, "the answer to a refresh could not be kept"));
-    },
+/** Keeps the answer to a refresh before it is sent. */
+export const keepAnswerStep =
+  (service: IdentityService): Step =>
+  async (ctx, next) => {
+    await next();
+    await keepAnswer(service, ctx);
   };
 
-  /** The answer to the first use; null when its refresh token was used in turn, or has ended. */
-  async function answerOf(id: string): Promise<KeptAnswer["body"] | null> {
-    const { body, asked } = await keptAnswer(id);
-    if (asked !== askedIn(Provider.ctx?.oidc)) throw new errors.InvalidGrant("already used for another request");
-    const successor = await stateStore.find(model, String(body.refresh_token));
-    return successor && successor.consumed === undefined ? body : null;
-  }
+async function keepAnswer(service: IdentityService, ctx: KoaContextWithOIDC): Promise<void> {
+  const { oidc, body, status } = ctx;
+  const { RotatedRefreshToken: used } = oidc?.entities ?? {};
+  if (!used || status !== 200) return;
+  const { grantId, accountId, jti } = used;
+  const kept = { body, asked: askedIn(oidc), grantId, accountId };
+  await writeState(service, answers, jti, kept, new Date(service.clock.nowMs() + repeatedMs)).catch((error: unknown) =>
+    service.log.warn({ error }, "the answer to a refresh could not be kept"),
+  );
+}
 
-  async function keptAnswer(id: string): Promise<KeptAnswer> {
-    for (let waitedMs = 0; waitedMs < answerWaitMs; waitedMs += pauseMs) {
-      const kept = await stateStore.find(answers, id);
-      if (kept) return kept as unknown as KeptAnswer;
-      await sleep(pauseMs);
-    }
-    throw unanswered();
+/** The answer to the first use; null when its refresh token was used in turn, or has ended. */
+async function answerOf(service: IdentityService, id: string): Promise<KeptAnswer["body"] | null> {
+  const { body, asked } = await keptAnswer(service, id);
+  if (asked !== askedIn(Provider.ctx?.oidc)) throw new errors.InvalidGrant("already used for another request");
+  const successor = await readState(service, model, String(body.refresh_token));
+  return successor && successor.consumed === undefined ? body : null;
+}
+
+async function keptAnswer(service: IdentityService, id: string): Promise<KeptAnswer> {
+  for (let waitedMs = 0; waitedMs < answerWaitMs; waitedMs += pauseMs) {
+    const kept = await readState(service, answers, id);
+    if (kept) return kept as unknown as KeptAnswer;
+    await sleep(pauseMs);
   }
+  throw unanswered();
 }
 
 /** Ends every token of a code or refresh token that was used twice. */
-export async function endGrant(
-  grantId: string,
-  { pool, issuedTokens }: Pick<Dependencies, "pool" | "issuedTokens">,
-): Promise<never> {
-  await inTransaction(pool, (tx) => issuedTokens.revokeGrant(tx, grantId));
+export async function endGrant(service: IdentityService, grantId: string): Promise<never> {
+  await inTransaction(service.pool, (tx) => revokeGrant(service, tx, grantId));
   throw new errors.InvalidGrant("already used");
 }
 

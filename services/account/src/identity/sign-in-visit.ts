@@ -4,13 +4,14 @@ import { sameDigest } from "@signalbox/auth";
 import type Provider from "oidc-provider";
 import { errors, type Interaction } from "oidc-provider";
 import { labelOf } from "../accounts/contact.ts";
-import type { FirstLinks } from "../first-link/first-links.ts";
+import { lookUpFirstLink } from "../first-link/first-links.ts";
 import { formTargetOf } from "../pages/page.ts";
-import type { Pages } from "../pages/pages.ts";
-import type { Ceremonies } from "../passkeys/ceremonies.ts";
-import type { Passkeys } from "../passkeys/passkeys.ts";
+import { textsForReader } from "../pages/pages.ts";
+import { creationOptions, isPasskeyPossible, requestOptions } from "../passkeys/ceremonies.ts";
+import { passkeysOf } from "../passkeys/passkey-store.ts";
 import type { Texts } from "../texts/texts.ts";
 import { isForm, readFormBody } from "./callers/request-form.ts";
+import type { IdentityService } from "./identity-service.ts";
 import { type FollowedLink, followedLink, type IssuerSettings } from "./issuer-settings.ts";
 import type { SignInForm } from "./sign-in-pages.ts";
 
@@ -35,31 +36,21 @@ interface SentCode {
   readonly name?: string | undefined;
 }
 
-interface Dependencies {
-  readonly settings: IssuerSettings;
-  readonly pages: Pick<Pages, "textsFor">;
-  readonly proving: {
-    readonly ceremonies: Pick<Ceremonies, "isPossible" | "requestOptions" | "creationOptions">;
-    readonly firstLinks: Pick<FirstLinks, "find">;
-    readonly passkeys: Pick<Passkeys, "ofAccount">;
-  };
-}
-
 /** Opens the visit of the sign-in `uid`; null when the browser's cookie belongs to another one, or it has ended. */
 export async function openVisit(
+  service: IdentityService,
   provider: Provider,
   uid: string,
   request: IncomingMessage,
   response: ServerResponse,
-  { settings, pages, proving }: Dependencies,
 ): Promise<Visit | null> {
   const interaction = await interactionOf(provider, request, response);
   if (interaction?.uid !== uid || !prompts.has(interaction.prompt.name)) return null;
-  const link = followedLink(settings.address.issuer, interaction.params);
+  const link = followedLink(service.settings.address.issuer, interaction.params);
   const asksName = link?.folder === "first-link";
-  const passkey = await passkeyOf(uid, link, settings, proving);
-  const form = { ...(await formOf(provider, interaction, settings)), asksName, passkey };
-  const texts = pages.textsFor(request.headers, interaction.params.ui_locales);
+  const passkey = await passkeyOf(service, uid, link, service.settings);
+  const form = { ...(await formOf(provider, interaction, service.settings)), asksName, passkey };
+  const texts = textsForReader(service, request.headers, interaction.params.ui_locales);
   return { provider, request, response, interaction, form, link, texts };
 }
 
@@ -91,21 +82,21 @@ export const firstCeremonyOf = (uid: string): string => `first ${uid}`;
 
 /** A sign-in uses a passkey; that of a first link makes one, for the account that the link is of. */
 async function passkeyOf(
+  service: IdentityService,
   uid: string,
   link: FollowedLink | null,
   { address: { issuer } }: Pick<IssuerSettings, "address">,
-  { ceremonies, firstLinks, passkeys }: Dependencies["proving"],
 ): Promise<SignInForm["passkey"]> {
-  if (!ceremonies.isPossible) return null;
+  if (!isPasskeyPossible(service)) return null;
   const script = `${issuer}/passkeys.js`;
   if (link?.folder !== "first-link") {
-    return { ceremony: "get", options: JSON.stringify(ceremonies.requestOptions(ceremonyOf(uid))), script };
+    return { ceremony: "get", options: JSON.stringify(requestOptions(service, ceremonyOf(uid))), script };
   }
-  const found = await firstLinks.find(link.token);
+  const found = await lookUpFirstLink(service, link.token);
   if (!found?.isOpen) return null;
   const { account } = found;
-  const holder = { accountId: account.id, label: labelOf(account), known: await passkeys.ofAccount(account.id) };
-  const options = await ceremonies.creationOptions(firstCeremonyOf(uid), holder);
+  const holder = { accountId: account.id, label: labelOf(account), known: await passkeysOf(service.pool, account.id) };
+  const options = await creationOptions(service, firstCeremonyOf(uid), holder);
   return { ceremony: "create", options: JSON.stringify(options), script };
 }
 

@@ -1,18 +1,11 @@
-import type { ClientAddress } from "@signalbox/http";
-import { inTransaction, type Pool } from "@signalbox/storage";
+import { inTransaction } from "@signalbox/storage";
 import type { KoaContextWithOIDC } from "oidc-provider";
-import type { Audit } from "../audit/audit-log.ts";
-import type { IssuedTokens } from "../sign-ins/issued-tokens.ts";
-import type { SignInStore } from "../sign-ins/sign-in-store.ts";
+import { recordInAudit } from "../audit/audit-log.ts";
+import { revokeSignIn } from "../sign-ins/issued-tokens.ts";
+import { findSignInBySession } from "../sign-ins/sign-in-store.ts";
+import type { IdentityService } from "./identity-service.ts";
+import type { Step } from "./provider.ts";
 import { stateDigest } from "./state/state-store.ts";
-
-interface Dependencies {
-  readonly pool: Pool;
-  readonly audit: Pick<Audit, "record">;
-  readonly signInStore: Pick<SignInStore, "findBySession">;
-  readonly issuedTokens: Pick<IssuedTokens, "revokeSignIn">;
-  readonly clientAddress: ClientAddress;
-}
 
 /** The value of `logout` that ends the access of the applications too. */
 export const endEverything = "all";
@@ -37,29 +30,40 @@ export async function keptApplications({ oidc: { session, provider } }: KoaConte
  * Creates the step around a confirmed sign-out. It ends the whole sign-in where the person asked for that, and
  * otherwise lets the last page say what remains.
  */
-export function createSignOut({ pool, audit, signInStore, issuedTokens, clientAddress }: Dependencies) {
-  return async function signOut(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+export function signOutStep(service: IdentityService): Step {
+  return async (ctx, next) => {
     const path = ctx.path;
     await next();
     if (path.toLowerCase() !== "/end-session/confirm" || ctx.status !== 303) return;
     const { session, params } = ctx.oidc;
     if (!params?.logout || !session?.accountId) return;
-    if (params.logout === endEverything) return endSignIn(ctx, session.accountId, session.uid);
+    if (params.logout === endEverything) return endWholeSignIn(service, ctx, session.accountId, session.uid);
     const target = ctx.response.get("Location");
     if (target !== ctx.oidc.urlFor("end_session_success")) return;
     if ((await keptApplications(ctx)).length > 0) ctx.set("Location", `${target}?${keptParameter}=1`);
   };
+}
 
-  async function endSignIn(ctx: KoaContextWithOIDC, accountId: string, sessionUid: string): Promise<void> {
-    const requestId = ctx.response.get("X-Request-Id") || null;
-    const credential = ctx.oidc.client?.clientId ?? "sign-out page";
-    const by = { kind: "owner", accountId, credential, address: clientAddress(ctx.req), requestId } as const;
-    await inTransaction(pool, async (tx) => {
-      const session = stateDigest(sessionUid);
-      const signIn = await signInStore.findBySession(tx, accountId, session);
-      if (!signIn) return;
-      await issuedTokens.revokeSignIn(tx, { id: signIn.id, session });
-      await audit.record(tx, by, { action: "sign_in.end", subject: signIn.id });
-    });
-  }
+async function endWholeSignIn(
+  service: IdentityService,
+  ctx: KoaContextWithOIDC,
+  accountId: string,
+  sessionUid: string,
+): Promise<void> {
+  const requestId = ctx.response.get("X-Request-Id") || null;
+  const credential = ctx.oidc.client?.clientId ?? "sign-out page";
+  const by = {
+    kind: "owner",
+    accountId,
+    credential,
+    address: service.callers.clientAddress(ctx.req),
+    requestId,
+  } as const;
+  await inTransaction(service.pool, async (tx) => {
+    const session = stateDigest(sessionUid);
+    const signIn = await findSignInBySession(tx, accountId, session);
+    if (!signIn) return;
+    await revokeSignIn(service, tx, { id: signIn.id, session });
+    await recordInAudit(service, tx, by, { action: "sign_in.end", subject: signIn.id });
+  });
 }

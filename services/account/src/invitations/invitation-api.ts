@@ -1,6 +1,5 @@
 import { InvitationResource, invitationExample, invitationStatuses } from "@signalbox/contracts";
-import type { Clock } from "@signalbox/core";
-import { connectionField, field, filterFrom, type PageLimits } from "@signalbox/graphql";
+import { connectionField, field, filterFrom } from "@signalbox/graphql";
 import {
   created,
   type HttpResponse,
@@ -14,6 +13,7 @@ import {
 } from "@signalbox/http";
 import { conflict, type Edges, edgesOf, type OwnRow, operation, tooMany } from "@signalbox/service";
 import { z } from "zod";
+import type { AccountService } from "../context/account-service.ts";
 import {
   type Invitation,
   InvitationWithLink,
@@ -21,14 +21,8 @@ import {
   statusOfInvitation,
   viewInvitation,
 } from "./invitation.ts";
-import type { Invitations, SentInvitation } from "./invitations.ts";
-
-export interface InvitationApi {
-  readonly invitations: Invitations;
-  readonly supportedLocales: () => readonly string[];
-  readonly pageLimits: PageLimits;
-  readonly clock: Clock;
-}
+import { findInvitation, listInvitations, lockInvitation } from "./invitation-store.ts";
+import { createInvitation, resendInvitation, revokeInvitation, type SentInvitation } from "./invitations.ts";
 
 const base = "/api/v1/invitations/";
 const one = `${base}:invitation_id` as const;
@@ -39,19 +33,19 @@ const filter = { status: z.enum(invitationStatuses).optional().describe("Only in
 const Filter = z.strictObject(filter);
 
 /** The invitations of this deployment, for administrators, at both edges. */
-export function invitationApi(parts: InvitationApi): Edges {
+export function invitationApi(service: AccountService): Edges {
   const fields = {
-    Query: { invitations: allInvitations(parts), invitation: invitationById(parts) },
+    Query: { invitations: allInvitations(service), invitation: invitationById(service) },
     Invitation: {
-      status: (invitation: Invitation) => statusOfInvitation(invitation, parts.clock.now()),
+      status: (invitation: Invitation) => statusOfInvitation(invitation, service.clock.now()),
       scopesMax: ({ scopesMax }: Invitation) => (scopesMax.length === 0 ? null : scopesMax),
       invitedBy: ({ accountId }: Invitation) => accountId,
       mailedAt: ({ mailed }: Invitation) => mailed.at(-1) ?? null,
     },
   };
   const exampleIds = { invitation_id: invitationExample.id };
-  const edges = edgesOf(changes(parts), { errors: "account", exampleIds, fields });
-  addReads(edges.routes, parts);
+  const edges = edgesOf(changes(service), { errors: "account", exampleIds, fields });
+  addReads(service, edges.routes);
   return edges;
 }
 
@@ -81,13 +75,13 @@ const createRefusals = {
   ),
 } as const;
 
-function changes(parts: InvitationApi) {
-  return { ...declareInvitation(parts), ...declareChanges(parts) };
+function changes(service: AccountService) {
+  return { ...declareInvitation(service), ...declareChanges(service) };
 }
 
 /** The invitation with its link, as an answer shows it. */
-const withLink = ({ invitation, url }: SentInvitation, clock: Clock) => ({
-  ...viewInvitation(invitation, clock.now()),
+const withLink = (service: AccountService, { invitation, url }: SentInvitation) => ({
+  ...viewInvitation(invitation, service.clock.now()),
   url,
 });
 
@@ -96,7 +90,7 @@ const sentGraph = {
   type: "SentInvitationPayload",
 } as const;
 
-function declareInvitation({ invitations, supportedLocales, clock }: InvitationApi) {
+function declareInvitation(service: AccountService) {
   return {
     createInvitation: operation({
       summary: "Invite a person",
@@ -104,23 +98,23 @@ function declareInvitation({ invitations, supportedLocales, clock }: InvitationA
         "Mails the address a link, or makes one to pass on by hand, shown once. The invited person sees who invites to what and accepts with a new account or an existing one. Needs every scope that the invitation brings.",
       auth: write,
       audit: "invitation.create",
-      input: newInvitation(supportedLocales),
-      create: (tx, { caller, input }) => invitations.create(tx, caller, input),
+      input: newInvitation(service),
+      create: (tx, { caller, input }) => createInvitation(service, tx, caller, input),
       refusals: createRefusals,
       rest: {
         post: base,
         responses: { 201: InvitationWithLink, 409: "error" },
         idempotent: "sealed",
-        answer: (sent) => created(`${base}${sent.invitation.id}`, withLink(sent, clock)),
+        answer: (sent) => created(`${base}${sent.invitation.id}`, withLink(service, sent)),
       },
       graph: sentGraph,
     }),
   };
 }
 
-function declareChanges({ invitations, clock }: InvitationApi) {
+function declareChanges(service: AccountService) {
   const of: OwnRow<Invitation, { readonly invitation_id: string }> = {
-    find: (tx, { params }) => invitations.lock(tx, params.invitation_id),
+    find: (tx, { params }) => lockInvitation(tx, params.invitation_id),
     missing,
   };
   const keys = { keysInInput: true, names: { invitation_id: "id" } } as const;
@@ -132,7 +126,7 @@ function declareChanges({ invitations, clock }: InvitationApi) {
       auth: write,
       audit: "invitation.resend",
       of,
-      change: (tx, invitation, { caller }) => invitations.resend(tx, caller, invitation),
+      change: (tx, invitation, { caller }) => resendInvitation(service, tx, caller, invitation),
       refusals: {
         ...limitRefusals,
         ended: ({ status }) =>
@@ -142,7 +136,7 @@ function declareChanges({ invitations, clock }: InvitationApi) {
         post: `${one}/resend`,
         responses: { 200: InvitationWithLink },
         idempotent: "sealed",
-        answer: (sent) => ok(withLink(sent, clock)),
+        answer: (sent) => ok(withLink(service, sent)),
       },
       graph: { ...sentGraph, ...keys },
     }),
@@ -152,31 +146,31 @@ function declareChanges({ invitations, clock }: InvitationApi) {
       auth: read,
       audit: "invitation.revoke",
       of,
-      change: (tx, invitation, { caller }) => invitations.revoke(tx, caller, invitation),
+      change: (tx, invitation, { caller }) => revokeInvitation(service, tx, caller, invitation),
       rest: {
         delete: one,
         responses: { 200: InvitationResource },
         idempotent: true,
-        answer: (invitation): HttpResponse => ok(viewInvitation(invitation, clock.now())),
+        answer: (invitation): HttpResponse => ok(viewInvitation(invitation, service.clock.now())),
       },
       graph: { payload: "invitation", ...keys },
     }),
   };
 }
 
-function addReads(routes: Routes, { invitations, pageLimits, clock }: InvitationApi): void {
+function addReads(service: AccountService, routes: Routes): void {
   routes.get(base, {
     operationId: "invitations",
     summary: "List invitations, newest first",
     description: "Those of all administrators, ended ones included for 30 days.",
     auth: read,
-    query: z.object({ ...filter, ...pageParameters(pageLimits) }),
+    query: z.object({ ...filter, ...pageParameters(service.pageLimits) }),
     responses: { 200: pageOf(InvitationResource) },
     handle: ({ query }) =>
       listPage(
         query,
-        (range) => invitations.list(query.status ?? null, clock.now(), range),
-        (invitation) => viewInvitation(invitation, clock.now()),
+        (range) => listInvitations(service.pool, query.status ?? null, service.clock.now(), range),
+        (invitation) => viewInvitation(invitation, service.clock.now()),
       ),
   });
 
@@ -187,21 +181,21 @@ function addReads(routes: Routes, { invitations, pageLimits, clock }: Invitation
     auth: read,
     responses: { 200: InvitationResource, 404: "error" },
     async handle({ params }) {
-      const invitation = await invitations.find(params.invitation_id);
+      const invitation = await findInvitation(service.pool, params.invitation_id);
       if (!invitation) return refused(404, "not_found", { message: missing });
-      return ok(viewInvitation(invitation, clock.now()));
+      return ok(viewInvitation(invitation, service.clock.now()));
     },
   });
 }
 
-const invitationById = ({ invitations }: InvitationApi) =>
-  field<unknown, { readonly id: string }>(read, (_parent, { id }) => invitations.find(id));
+const invitationById = (service: AccountService) =>
+  field<unknown, { readonly id: string }>(read, (_parent, { id }) => findInvitation(service.pool, id));
 
-const allInvitations = ({ invitations, pageLimits: limits, clock }: InvitationApi) =>
+const allInvitations = (service: AccountService) =>
   connectionField<unknown, Readonly<Record<string, unknown>>, Invitation>(read, {
-    limits,
+    limits: service.pageLimits,
     read: (range, _parent, _context, args) => {
       const { status } = filterFrom(Filter, args);
-      return invitations.list(status ?? null, clock.now(), range);
+      return listInvitations(service.pool, status ?? null, service.clock.now(), range);
     },
   });

@@ -2,7 +2,6 @@ import { hours } from "@signalbox/core";
 import {
   type ListRange,
   newestFirst,
-  type Pool,
   type Queryable,
   type RetentionRule,
   rangeValues,
@@ -46,43 +45,47 @@ const countMailsTo = sql(
   `select count(*)::int as mails from invitations, unnest(mailed) as at where canonical_address = $1 and at > $2`,
 );
 
-export type InvitationStore = ReturnType<typeof createInvitationStore>;
+export const findInvitation = (db: Queryable, id: string) => first(db, findOne, [id]);
 
-/** Invitations in PostgreSQL. */
-export function createInvitationStore(pool: Pool) {
-  const first = async (db: Queryable, statement: typeof findOne, values: Parameters<Queryable["query"]>[1]) => {
-    const [row] = (await db.query<InvitationRow>(statement, values)).rows;
-    return row ? invitationFrom(row) : null;
-  };
-  return {
-    find: (id: string) => first(pool, findOne, [id]),
-    lock: (tx: Tx, id: string) => first(tx, lockOne, [id]),
-    findByDigest: (digest: Uint8Array) => first(pool, findByDigest, [digest]),
-    lockByDigest: (tx: Tx, digest: Uint8Array) => first(tx, lockByDigest, [digest]),
-    /** Locks the newest open invitation to an address, in its canonical form. */
-    lockOpenTo: (tx: Tx, canonical: string, now: Date) => first(tx, lockOpenTo, [canonical, now]),
+export const lockInvitation = (tx: Tx, id: string) => first(tx, lockOne, [id]);
 
-    /** Lists invitations of all administrators, newest first; null lists every status. */
-    async list(status: string | null, now: Date, range: ListRange): Promise<Invitation[]> {
-      const { rows } = await pool.query<InvitationRow>(list, [status, now, ...rangeValues(range)]);
-      return rows.map(invitationFrom);
-    },
+export const findInvitationByDigest = (db: Queryable, digest: Uint8Array) => first(db, findByDigest, [digest]);
 
-    insert: (tx: Tx, invitation: Invitation) => invitations.insert(tx, invitation),
-    save: async (tx: Tx, invitation: Invitation) => void (await save(tx, invitation)),
+export const lockInvitationByDigest = (tx: Tx, digest: Uint8Array) => first(tx, lockByDigest, [digest]);
 
-    /** Counts the open invitations of an account, and its invitation mails since a time. */
-    async countOfAccount(tx: Tx, accountId: string, now: Date, since: Date) {
-      const { rows } = await tx.query<{ open: number; mails: number }>(countOfAccount, [accountId, now, since]);
-      return rows[0] ?? { open: 0, mails: 0 };
-    },
+/** Locks the newest open invitation to an address, in its canonical form. */
+export const lockOpenInvitationTo = (tx: Tx, canonical: string, now: Date) => first(tx, lockOpenTo, [canonical, now]);
 
-    /** Counts the invitation mails to an address since a time, by any account. */
-    async countMailsTo(tx: Tx, canonical: string, since: Date): Promise<number> {
-      return (await tx.query<{ mails: number }>(countMailsTo, [canonical, since])).rows[0]?.mails ?? 0;
-    },
-  };
+/** Lists invitations of all administrators, newest first; null lists every status. */
+export async function listInvitations(
+  db: Queryable,
+  status: string | null,
+  now: Date,
+  range: ListRange,
+): Promise<Invitation[]> {
+  const { rows } = await db.query<InvitationRow>(list, [status, now, ...rangeValues(range)]);
+  return rows.map(invitationFrom);
 }
+
+export const insertInvitation = (tx: Tx, invitation: Invitation) => invitations.insert(tx, invitation);
+
+export const saveInvitation = async (tx: Tx, invitation: Invitation) => void (await save(tx, invitation));
+
+/** Counts the open invitations of an account, and its invitation mails since a time. */
+export async function countInvitationsOf(tx: Tx, accountId: string, now: Date, since: Date) {
+  const { rows } = await tx.query<{ open: number; mails: number }>(countOfAccount, [accountId, now, since]);
+  return rows[0] ?? { open: 0, mails: 0 };
+}
+
+/** Counts the invitation mails to an address since a time, by any account. */
+export async function countInvitationMailsTo(tx: Tx, canonical: string, since: Date): Promise<number> {
+  return (await tx.query<{ mails: number }>(countMailsTo, [canonical, since])).rows[0]?.mails ?? 0;
+}
+
+const first = async (db: Queryable, statement: typeof findOne, values: Parameters<Queryable["query"]>[1]) => {
+  const [row] = (await db.query<InvitationRow>(statement, values)).rows;
+  return row ? invitationFrom(row) : null;
+};
 
 /** Long enough to answer a late person that the invitation has expired, rather than that it is unknown. */
 export const invitationRetention: RetentionRule = {

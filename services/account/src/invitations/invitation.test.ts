@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Role, type Scope, scopesOfRole } from "@signalbox/contracts";
 import { hours } from "@signalbox/core";
+import { serviceWith } from "../../test/service-with.ts";
 import { scopesOfAccount } from "../accounts/account.ts";
+import type { AccountService } from "../context/account-service.ts";
 import { mayRegister, type RegistrationMode } from "../registration/registration.ts";
 import {
   faultOfEnd,
@@ -16,7 +18,8 @@ import {
 
 const now = new Date("2026-01-01T00:00:00.000Z");
 const later = (ms: number) => new Date(now.getTime() + ms);
-const rules = newInvitation(() => ["en", "de"]);
+const get = (name: string) => (name === "supported.locales" ? ["en", "de"] : undefined);
+const rules = newInvitation(serviceWith({ configuration: { get } as AccountService["configuration"] }));
 const invite = (given: object = {}): Invitation =>
   startInvitation(rules.parse(given), { accountId: "acc_1", digest: Buffer.alloc(32), locale: "en", now });
 
@@ -53,8 +56,8 @@ test("an existing account keeps what it has, and the role adds no more than the 
 });
 
 test("the mode decides which addresses register without an invitation", () => {
-  const domains = () => ["example.org"];
-  const may = (mode: RegistrationMode, address: string) => mayRegister(address, { mode: () => mode, domains });
+  const domains = ["example.org"];
+  const may = (mode: RegistrationMode, address: string) => mayRegister(address, { mode, domains });
   assert.deepEqual(
     (["closed", "invited", "domains", "open"] as const).map((mode) => may(mode, "ada@Example.ORG")),
     [false, false, true, true],

@@ -13,11 +13,11 @@ import {
 } from "@signalbox/contracts";
 import { hours, randomId } from "@signalbox/core";
 import { z } from "zod";
-import { type Account, scopesOfAccount } from "../accounts/account.ts";
+import { type Account, type AccountGrant, scopesOfAccount } from "../accounts/account.ts";
 import { canonicalAddress, checkContactAddress, checkLocale } from "../accounts/account-fields.ts";
 import { digestLinkToken, newLinkToken } from "../contacts/contact-link.ts";
+import type { AccountService } from "../context/account-service.ts";
 import { ruledText } from "../profile/account-body.ts";
-import type { AccountGrant } from "../registration/provisioning.ts";
 
 /** An invitation of a person by an administrator. */
 export interface Invitation {
@@ -61,7 +61,7 @@ const defaultLifeMs = hours(7 * 24);
 const longestLifeMs = hours(30 * 24);
 
 /** The input of a new invitation. */
-export const newInvitation = (supportedLocales: () => readonly string[]) =>
+export const newInvitation = (service: AccountService) =>
   z.strictObject({
     address: ruledText(checkContactAddress)
       .nullable()
@@ -75,7 +75,7 @@ export const newInvitation = (supportedLocales: () => readonly string[]) =>
       .nullable()
       .default(null)
       .describe("The scopes that the role brings at most; null, or absent, for all scopes of the role."),
-    locale: ruledText((locale) => checkLocale(supportedLocales())(locale), "unsupported")
+    locale: ruledText((locale) => checkLocale(service.configuration.get("supported.locales"))(locale), "unsupported")
       .optional()
       .meta({ description: "The language of the mail; default: the deployment's.", examples: ["en"] }),
     expires_at: z.iso

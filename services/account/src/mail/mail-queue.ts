@@ -1,4 +1,4 @@
-import { type Pool, type SealedColumn, type SealedPlace, type Sealer, sql, type Tx } from "@signalbox/storage";
+import { type Queryable, type SealedColumn, type SealedPlace, type Sealer, sql, type Tx } from "@signalbox/storage";
 import type { Mail } from "./mail-transport.ts";
 import type { MailKind } from "./write-mail.ts";
 
@@ -49,41 +49,41 @@ const oldestMail = sql(
   "select coalesce(extract(epoch from statement_timestamp() - min(created_at)), 0)::float8 as seconds from outgoing_mails",
 );
 
-/** Queue of unsent mails: rows in PostgreSQL, leased to one instance at a time. */
-export function createMailQueue(pool: Pool, sealer: Sealer) {
-  return {
-    async insert(tx: Tx, mail: NewMail): Promise<void> {
-      const { id, to, subject, text, accountId, kind, createdAt, expiresAt } = mail;
-      const sealed = sealer.seal(JSON.stringify({ to, subject, text }), placeOf(id));
-      await tx.query(insertMail, [id, accountId, kind, sealed, createdAt, expiresAt]);
-    },
-    /** Leases up to `count` mails that are due. After `leaseMs` another instance may take them. */
-    async lease(count: number, leaseMs: number): Promise<readonly QueuedMail[]> {
-      return (await pool.query<QueuedMail>(leaseMails, [leaseMs, count])).rows;
-    },
-    /** @throws SealError when the sealing key is gone. */
-    open({ id, sealed }: QueuedMail): Mail {
-      const { to, subject, text } = JSON.parse(sealer.open(sealed, placeOf(id)).toString());
-      return { id, to, subject, text };
-    },
-    async remove({ id }: QueuedMail): Promise<void> {
-      await pool.query(deleteMail, [id]);
-    },
-    async postpone({ id, attempts }: QueuedMail, byMs: number): Promise<void> {
-      await pool.query(postponeMail, [id, attempts, byMs]);
-    },
-    /** Removes the mails whose code or link has expired, and returns them. */
-    async removeOutdated(): Promise<readonly QueuedMail[]> {
-      return (await pool.query<QueuedMail>(deleteOutdated)).rows;
-    },
-    /** Returns the age of the oldest unsent mail in seconds; 0 when the queue is empty. */
-    async oldestSeconds(): Promise<number> {
-      return (await pool.query<{ seconds: number }>(oldestMail)).rows[0]?.seconds ?? 0;
-    },
-  };
+/** Queues a mail: its row is leased to one instance at a time. */
+export async function insertQueuedMail(tx: Tx, sealer: Sealer, mail: NewMail): Promise<void> {
+  const { id, to, subject, text, accountId, kind, createdAt, expiresAt } = mail;
+  const sealed = sealer.seal(JSON.stringify({ to, subject, text }), placeOf(id));
+  await tx.query(insertMail, [id, accountId, kind, sealed, createdAt, expiresAt]);
 }
 
-export type MailQueue = ReturnType<typeof createMailQueue>;
+/** Leases up to `count` mails that are due. After `leaseMs` another instance may take them. */
+export async function leaseDueMails(db: Queryable, count: number, leaseMs: number): Promise<readonly QueuedMail[]> {
+  return (await db.query<QueuedMail>(leaseMails, [leaseMs, count])).rows;
+}
+
+/** @throws SealError when the sealing key is gone. */
+export function openQueuedMail({ id, sealed }: QueuedMail, sealer: Sealer): Mail {
+  const { to, subject, text } = JSON.parse(sealer.open(sealed, placeOf(id)).toString());
+  return { id, to, subject, text };
+}
+
+export async function removeMail(db: Queryable, { id }: QueuedMail): Promise<void> {
+  await db.query(deleteMail, [id]);
+}
+
+export async function postponeQueuedMail(db: Queryable, { id, attempts }: QueuedMail, byMs: number): Promise<void> {
+  await db.query(postponeMail, [id, attempts, byMs]);
+}
+
+/** Removes the mails whose code or link has expired, and returns them. */
+export async function removeOutdatedMails(db: Queryable): Promise<readonly QueuedMail[]> {
+  return (await db.query<QueuedMail>(deleteOutdated)).rows;
+}
+
+/** Returns the age of the oldest unsent mail in seconds; 0 when the queue is empty. */
+export async function oldestMailSeconds(db: Queryable): Promise<number> {
+  return (await db.query<{ seconds: number }>(oldestMail)).rows[0]?.seconds ?? 0;
+}
 
 /** The sealed contents of queued mails. */
 export const sealedMails: SealedColumn = {

@@ -1,20 +1,14 @@
-import { type Clock, hours } from "@signalbox/core";
+import { hours } from "@signalbox/core";
 import { type RetentionRule, sql, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
-import { envelopeOf, type Mails } from "../mail/mails.ts";
+import type { AccountService } from "../context/account-service.ts";
+import { envelopeOf } from "../mail/mails.ts";
 import type { MailContent, NoticeKind } from "../mail/write-mail.ts";
 
 export type Notice = Extract<MailContent, { readonly kind: NoticeKind }>;
 
-export type Notices = ReturnType<typeof createNotices>;
-
 /** The part of an account that a notice needs. */
 type NoticeAccount = Pick<Account, "id" | "contactAddress" | "contactAddressVerified" | "locale" | "timezone">;
-
-interface Dependencies {
-  readonly mails: Mails;
-  readonly clock: Clock;
-}
 
 /** Per kind and account: a program that creates keys all day must not fill a mailbox. */
 const noticesMaxPerHour = 20;
@@ -30,26 +24,26 @@ const countNotice = sql(
    where known.since <= $4 or known.count < $5`,
 );
 
+// Notifies owners of changes that give access to their account or take it away. Only verified addresses get notices:
+// any other may be a stranger's.
+
 /**
- * Notifies owners of changes that give access to their account or take it away. Only verified addresses get notices:
- * any other may be a stranger's.
+ * Queues a notice in the transaction of the change. After twenty an hour of one kind only the audit has the change.
  */
-export function createNotices({ mails, clock }: Dependencies) {
-  return {
-    /**
-     * Queues a notice in the transaction of the change. After twenty an hour of one kind only the audit has the change.
-     */
-    async queue(tx: Tx, account: NoticeAccount, notice: Notice): Promise<void> {
-      const { id: accountId, contactAddress: to, contactAddressVerified } = account;
-      if (to === null || !contactAddressVerified) return;
-      const now = clock.now();
-      const hourAgo = new Date(now.getTime() - hours(1));
-      const counted = await tx.query(countNotice, [accountId, notice.kind, now, hourAgo, noticesMaxPerHour]);
-      if (counted.rowCount === 0) return;
-      const expiresAt = new Date(now.getTime() + usefulMs);
-      await mails.enqueue(tx, { ...envelopeOf(account, to, expiresAt), ...notice });
-    },
-  };
+export async function queueNotice(
+  service: AccountService,
+  tx: Tx,
+  account: NoticeAccount,
+  notice: Notice,
+): Promise<void> {
+  const { id: accountId, contactAddress: to, contactAddressVerified } = account;
+  if (to === null || !contactAddressVerified) return;
+  const now = service.clock.now();
+  const hourAgo = new Date(now.getTime() - hours(1));
+  const counted = await tx.query(countNotice, [accountId, notice.kind, now, hourAgo, noticesMaxPerHour]);
+  if (counted.rowCount === 0) return;
+  const expiresAt = new Date(now.getTime() + usefulMs);
+  await service.mails.enqueue(tx, { ...envelopeOf(account, to, expiresAt), ...notice });
 }
 
 /** The client address of a request as a mail shows it. */

@@ -1,20 +1,12 @@
 import { PasskeyResource, passkeyExample } from "@signalbox/contracts";
-import type { PageLimits } from "@signalbox/graphql";
 import { type HttpResponse, ok, strongEtag } from "@signalbox/http";
 import { conflict, type Edges, edgesOf, list, operation } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
-import type { Accounts } from "../profile/accounts.ts";
+import type { AccountService } from "../context/account-service.ts";
 import { type Passkey, PasskeyPatch, viewPasskey } from "./passkey.ts";
-import type { PasskeyStore } from "./passkey-store.ts";
-import type { Passkeys } from "./passkeys.ts";
-
-export interface PasskeyApi {
-  readonly accounts: Pick<Accounts, "lock">;
-  readonly passkeyStore: Pick<PasskeyStore, "list" | "find">;
-  readonly passkeys: Pick<Passkeys, "rename" | "remove">;
-  readonly pageLimits: PageLimits;
-}
+import { findPasskey, listPasskeys } from "./passkey-store.ts";
+import { removePasskey, renamePasskey } from "./passkeys.ts";
 
 interface HeldPasskey {
   readonly account: Account;
@@ -32,11 +24,11 @@ const etagOf = ({ id, name }: Passkey): string => strongEtag(name, id);
 const show = (passkey: Passkey): HttpResponse => ok(viewPasskey(passkey), { etag: etagOf(passkey) });
 
 /** The passkeys of an account at both edges; they are added and used on the pages of the issuer, by a browser. */
-export function passkeyApi({ accounts, passkeyStore, passkeys, pageLimits }: PasskeyApi): Edges {
+export function passkeyApi(service: AccountService): Edges {
   /** The account is locked first, so that two removals at once cannot take the last way in. */
   async function lockHeld(tx: Tx, accountId: string, id: string): Promise<HeldPasskey | null> {
-    const account = await accounts.lock(tx, accountId);
-    const passkey = account && (await passkeyStore.find(accountId, id, tx));
+    const account = await service.accountStore.lock(tx, accountId);
+    const passkey = account && (await findPasskey(tx, accountId, id));
     return passkey && { account, passkey };
   }
   const of = {
@@ -52,8 +44,8 @@ export function passkeyApi({ accounts, passkeyStore, passkeys, pageLimits }: Pas
         summary: "List the account's passkeys, newest first",
         description: "They are added at `/oauth/passkeys`, in the browser that shall use them.",
         auth: { scopes: ["account:read"], access: "own-account:read" },
-        limits: pageLimits,
-        read: (range, { accountId }) => passkeyStore.list(accountId, range),
+        limits: service.pageLimits,
+        read: (range, { accountId }) => listPasskeys(service.pool, accountId, range),
         rest: { get: base, item: PasskeyResource, view: viewPasskey },
       }),
       renamePasskey: operation({
@@ -63,7 +55,7 @@ export function passkeyApi({ accounts, passkeyStore, passkeys, pageLimits }: Pas
         audit: "passkey.update",
         input: PasskeyPatch,
         of,
-        change: (tx, { passkey }, { caller, input }) => passkeys.rename(tx, caller, passkey, input.name),
+        change: (tx, { passkey }, { caller, input }) => renamePasskey(service, tx, caller, passkey, input.name),
         rest: { patch: one, mergePatch: true, responses: { 200: PasskeyResource }, idempotent: true, answer: show },
         graph: { payload: "passkey", ...names },
       }),
@@ -73,7 +65,7 @@ export function passkeyApi({ accounts, passkeyStore, passkeys, pageLimits }: Pas
         auth: { ...security, stepUp: true },
         audit: "passkey.remove",
         of,
-        change: (tx, { account, passkey }, { caller }) => passkeys.remove(tx, caller, account, passkey),
+        change: (tx, { account, passkey }, { caller }) => removePasskey(service, tx, caller, account, passkey),
         refusals: {
           "last-way-in": conflict(
             "passkeys",

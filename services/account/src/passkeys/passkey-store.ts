@@ -1,17 +1,6 @@
-import {
-  type ListRange,
-  newestFirst,
-  type Pool,
-  type Queryable,
-  rangeValues,
-  sql,
-  type Tx,
-  table,
-} from "@signalbox/storage";
+import { type ListRange, newestFirst, type Queryable, rangeValues, sql, type Tx, table } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
 import type { Passkey } from "./passkey.ts";
-
-export type PasskeyStore = ReturnType<typeof createPasskeyStore>;
 
 const passkeys = table("passkeys", columns.passkeys);
 const saveName = passkeys.update("name");
@@ -28,27 +17,33 @@ const noteUse = sql(
    where id = $1 and (counter < $2 or (counter = 0 and $2 = 0))`,
 );
 
-/** Passkeys in PostgreSQL. Writers lock the account first. */
-export function createPasskeyStore(pool: Pool) {
-  const first = async (db: Queryable, ...[statement, values]: Parameters<Queryable["query"]>) =>
-    (await db.query<Passkey>(statement, values)).rows[0] ?? null;
-  return {
-    async list(accountId: string, range: ListRange): Promise<readonly Passkey[]> {
-      return (await pool.query<Passkey>(listAll, [accountId, ...rangeValues(range)])).rows;
-    },
-    /** All passkeys of an account, the oldest first: it has few. */
-    async ofAccount(accountId: string, db: Queryable = pool): Promise<readonly Passkey[]> {
-      return (await db.query<Passkey>(listOfAccount, [accountId])).rows;
-    },
-    find: (accountId: string, id: string, db: Queryable = pool) => first(db, findOne, [accountId, id]),
-    findByCredential: (credentialId: Buffer) => first(pool, findByCredential, [credentialId]),
-    /** Returns false when this credential is known already. */
-    insert: (tx: Tx, passkey: Passkey): Promise<boolean> => passkeys.insertNew(tx, passkey),
-    saveName: async (tx: Tx, passkey: Passkey): Promise<void> => void (await saveName(tx, passkey)),
-    remove: async (tx: Tx, id: string): Promise<void> => void (await tx.query(removeOne, [id])),
-    /** Notes a use. Returns false when the counter did not rise. */
-    async noteUse(tx: Tx, id: string, counter: number, at: Date): Promise<boolean> {
-      return (await tx.query(noteUse, [id, counter, at])).rowCount === 1;
-    },
-  };
+// Passkeys in PostgreSQL. Writers lock the account first.
+
+export async function listPasskeys(db: Queryable, accountId: string, range: ListRange): Promise<readonly Passkey[]> {
+  return (await db.query<Passkey>(listAll, [accountId, ...rangeValues(range)])).rows;
 }
+
+/** All passkeys of an account, the oldest first: it has few. */
+export async function passkeysOf(db: Queryable, accountId: string): Promise<readonly Passkey[]> {
+  return (await db.query<Passkey>(listOfAccount, [accountId])).rows;
+}
+
+export const findPasskey = (db: Queryable, accountId: string, id: string) => first(db, findOne, [accountId, id]);
+
+export const findPasskeyByCredential = (db: Queryable, credentialId: Buffer) =>
+  first(db, findByCredential, [credentialId]);
+
+/** Returns false when this credential is known already. */
+export const insertPasskey = (tx: Tx, passkey: Passkey): Promise<boolean> => passkeys.insertNew(tx, passkey);
+
+export const savePasskeyName = async (tx: Tx, passkey: Passkey): Promise<void> => void (await saveName(tx, passkey));
+
+export const deletePasskey = async (tx: Tx, id: string): Promise<void> => void (await tx.query(removeOne, [id]));
+
+/** Notes a use. Returns false when the counter did not rise. */
+export async function notePasskeyUse(tx: Tx, id: string, counter: number, at: Date): Promise<boolean> {
+  return (await tx.query(noteUse, [id, counter, at])).rowCount === 1;
+}
+
+const first = async (db: Queryable, ...[statement, values]: Parameters<Queryable["query"]>) =>
+  (await db.query<Passkey>(statement, values)).rows[0] ?? null;

@@ -1,9 +1,9 @@
 import type { Caller } from "@signalbox/auth";
 import { displayName, draft, type PasskeyResource } from "@signalbox/contracts";
-import type { Outbox } from "@signalbox/events";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
-import type { Actor, Audit } from "../audit/audit-log.ts";
+import { type Actor, recordInAudit } from "../audit/audit-log.ts";
+import type { AccountService } from "../context/account-service.ts";
 
 /** A passkey of a person: a key pair of a device, whose public half is known here (Web Authentication, level 3). */
 export interface Passkey {
@@ -44,29 +44,33 @@ function eventOf(name: `passkey.${"created" | "updated" | "deleted"}`, passkey: 
   return draft(name, { subject, accountId, data: { ...viewPasskey(passkey), changed } });
 }
 
-interface RecordDependencies {
-  readonly audit: Pick<Audit, "record">;
-  readonly outbox: Pick<Outbox, "append">;
+// Records what happens to passkeys, in the audit and as events; a use is a sign-in, and no event.
+
+export async function recordPasskeyAdded(service: AccountService, tx: Tx, by: Actor, passkey: Passkey): Promise<void> {
+  const { id: subject, accountId } = passkey;
+  await recordInAudit(service, tx, by, { action: "passkey.add", accountId, subject });
+  await service.outbox.append(tx, [eventOf("passkey.created", passkey)]);
 }
 
-export type PasskeyRecords = ReturnType<typeof createPasskeyRecords>;
-
-/** Records what happens to passkeys, in the audit and as events; a use is a sign-in, and no event. */
-export function createPasskeyRecords({ audit, outbox }: RecordDependencies) {
-  return {
-    async added(tx: Tx, by: Actor, passkey: Passkey): Promise<void> {
-      const { id: subject, accountId } = passkey;
-      await audit.record(tx, by, { action: "passkey.add", accountId, subject });
-      await outbox.append(tx, [eventOf("passkey.created", passkey)]);
-    },
-    async renamed(tx: Tx, caller: Caller, passkey: Passkey): Promise<void> {
-      await audit.record(tx, caller, { action: "passkey.update", subject: passkey.id, fields: ["name"] });
-      await outbox.append(tx, [eventOf("passkey.updated", passkey, ["name"])]);
-    },
-    async removed(tx: Tx, caller: Caller, passkey: Passkey): Promise<void> {
-      await audit.record(tx, caller, { action: "passkey.remove", subject: passkey.id });
-      await outbox.append(tx, [eventOf("passkey.deleted", passkey)]);
-    },
-    signedIn: (tx: Tx, by: Actor, accountId: string) => audit.record(tx, by, { action: "sign_in", accountId }),
-  };
+export async function recordPasskeyRenamed(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  passkey: Passkey,
+): Promise<void> {
+  await recordInAudit(service, tx, caller, { action: "passkey.update", subject: passkey.id, fields: ["name"] });
+  await service.outbox.append(tx, [eventOf("passkey.updated", passkey, ["name"])]);
 }
+
+export async function recordPasskeyRemoved(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  passkey: Passkey,
+): Promise<void> {
+  await recordInAudit(service, tx, caller, { action: "passkey.remove", subject: passkey.id });
+  await service.outbox.append(tx, [eventOf("passkey.deleted", passkey)]);
+}
+
+export const recordPasskeySignIn = (service: AccountService, tx: Tx, by: Actor, accountId: string) =>
+  recordInAudit(service, tx, by, { action: "sign_in", accountId });

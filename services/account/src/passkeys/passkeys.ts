@@ -1,29 +1,31 @@
 import { type Caller, requireState, requireStepUp } from "@signalbox/auth";
-import { type Clock, randomId } from "@signalbox/core";
-import type { AuditRefusals } from "@signalbox/service";
+import { randomId } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
 import { type Account, stateOf } from "../accounts/account.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
 import type { Actor } from "../audit/audit-log.ts";
-import type { IdentityStore } from "../identities/identity.ts";
+import type { AccountService } from "../context/account-service.ts";
+import { hasManagingKey } from "../identities/identity.ts";
 import type { KnownBrowser } from "../identity/callers/callers.ts";
-import type { Notices } from "../notices/notices.ts";
+import { queueNotice } from "../notices/notices.ts";
 import { browserNameOf } from "../sign-ins/sign-in.ts";
 import { type Deletion, maySignIn } from "../sign-ins/sign-ins.ts";
-import type { Ceremonies, NewPasskey, PresentedPasskey } from "./ceremonies.ts";
-import { type Passkey, type PasskeyRecords, passkeysMax } from "./passkey.ts";
-import type { PasskeyStore } from "./passkey-store.ts";
-
-interface Dependencies {
-  readonly passkeyStore: PasskeyStore;
-  readonly ceremonies: Pick<Ceremonies, "verifyUse">;
-  readonly accountStore: Pick<AccountStore, "lock">;
-  readonly identityStore: Pick<IdentityStore, "hasManagingKey">;
-  readonly notices: Pick<Notices, "queue">;
-  readonly passkeyRecords: PasskeyRecords;
-  readonly auditRefusals: Pick<AuditRefusals, "record">;
-  readonly clock: Clock;
-}
+import { type NewPasskey, type PresentedPasskey, verifyPasskeyUse } from "./ceremonies.ts";
+import {
+  type Passkey,
+  passkeysMax,
+  recordPasskeyAdded,
+  recordPasskeyRemoved,
+  recordPasskeyRenamed,
+  recordPasskeySignIn,
+} from "./passkey.ts";
+import {
+  deletePasskey,
+  findPasskeyByCredential,
+  insertPasskey,
+  notePasskeyUse,
+  passkeysOf,
+  savePasskeyName,
+} from "./passkey-store.ts";
 
 type AddOutcome =
   | { readonly outcome: "added"; readonly passkey: Passkey }
@@ -47,136 +49,133 @@ export type PasskeySignIn =
   | ({ readonly outcome: "account-deleted" } & Deletion);
 
 /** A verified use, whose counter is not judged yet. */
-interface VerifiedUse {
+export interface VerifiedUse {
   readonly passkey: Passkey;
   readonly counter: number;
 }
 
-export type Passkeys = ReturnType<typeof createPasskeys>;
+// The passkeys of people: added, renamed, removed and used to sign in. Nothing but a verified device adds or uses
+// one.
 
-/** The passkeys of people: added, renamed, removed and used to sign in. Nothing but a verified device adds or uses one. */
-export function createPasskeys(dependencies: Dependencies) {
-  const { passkeyStore, notices, passkeyRecords, clock } = dependencies;
-
-  return {
-    /** Adds a verified passkey to a locked account, and tells its owner. */
-    async add(tx: Tx, account: Account, name: string, made: NewPasskey, by: Actor): Promise<AddOutcome> {
-      requireState(stateOf(account), "own-account:write");
-      if ((await passkeyStore.ofAccount(account.id, tx)).length >= passkeysMax) return { outcome: "limit-reached" };
-      const id = randomId("psk");
-      const passkey = { ...made, id, accountId: account.id, name, createdAt: clock.now(), lastUsedAt: null };
-      if (!(await passkeyStore.insert(tx, passkey))) return { outcome: "known" };
-      await passkeyRecords.added(tx, by, passkey);
-      const notice = { kind: "passkey-added", name, address: by.address ?? "–" } as const;
-      await notices.queue(tx, account, notice);
-      return { outcome: "added", passkey };
-    },
-
-    /** Renames a passkey. @throws AppError `forbidden` without a recent sign-in */
-    async rename(tx: Tx, caller: Caller, passkey: Passkey, name: string = passkey.name): Promise<Passkey> {
-      if (name === passkey.name) return passkey;
-      requireStepUp(caller, clock);
-      const renamed = { ...passkey, name };
-      await passkeyStore.saveName(tx, renamed);
-      await passkeyRecords.renamed(tx, caller, renamed);
-      return renamed;
-    },
-
-    /** Removes a passkey of a locked account, unless its owner could not sign in any more. */
-    async remove(tx: Tx, caller: Caller, account: Account, passkey: Passkey): Promise<RemoveOutcome> {
-      requireState(stateOf(account), "own-account:write");
-      if (await isLastWayIn(tx, account, dependencies)) return { outcome: "last-way-in" };
-      await passkeyStore.remove(tx, passkey.id);
-      await passkeyRecords.removed(tx, caller, passkey);
-      return { outcome: "removed" };
-    },
-
-    /** Lists all passkeys of an account, the oldest first. */
-    ofAccount: (accountId: string) => passkeyStore.ofAccount(accountId),
-
-    /** Tells the owner of an account with passkeys that a mailed code was enough. */
-    tellOfCode: (tx: Tx, accountId: string, from: Pick<UsedPasskey, "userAgent" | "by">): Promise<void> =>
-      tellOfCode(tx, accountId, from, dependencies),
-
-    /** Verifies a use outside of a transaction; null for one that proves nothing. */
-    verify: (used: UsedPasskey): Promise<VerifiedUse | null> => verify(used, dependencies),
-
-    /** Signs the holder in. The counter is judged here, so that of two uses at once one counts. */
-    signIn: (tx: Tx, verified: VerifiedUse, used: UsedPasskey): Promise<PasskeySignIn> =>
-      signIn(tx, verified, used, dependencies),
-  };
+/** Adds a verified passkey to a locked account, and tells its owner. */
+export async function addPasskey(
+  service: AccountService,
+  tx: Tx,
+  account: Account,
+  name: string,
+  made: NewPasskey,
+  by: Actor,
+): Promise<AddOutcome> {
+  requireState(stateOf(account), "own-account:write");
+  if ((await passkeysOf(tx, account.id)).length >= passkeysMax) return { outcome: "limit-reached" };
+  const id = randomId("psk");
+  const passkey = { ...made, id, accountId: account.id, name, createdAt: service.clock.now(), lastUsedAt: null };
+  if (!(await insertPasskey(tx, passkey))) return { outcome: "known" };
+  await recordPasskeyAdded(service, tx, by, passkey);
+  const notice = { kind: "passkey-added", name, address: by.address ?? "–" } as const;
+  await queueNotice(service, tx, account, notice);
+  return { outcome: "added", passkey };
 }
 
-async function signIn(
+/** Renames a passkey. @throws AppError `forbidden` without a recent sign-in */
+export async function renamePasskey(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  passkey: Passkey,
+  name: string = passkey.name,
+): Promise<Passkey> {
+  if (name === passkey.name) return passkey;
+  requireStepUp(caller, service.clock);
+  const renamed = { ...passkey, name };
+  await savePasskeyName(tx, renamed);
+  await recordPasskeyRenamed(service, tx, caller, renamed);
+  return renamed;
+}
+
+/** Removes a passkey of a locked account, unless its owner could not sign in any more. */
+export async function removePasskey(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  account: Account,
+  passkey: Passkey,
+): Promise<RemoveOutcome> {
+  requireState(stateOf(account), "own-account:write");
+  if (await isLastWayIn(service, tx, account)) return { outcome: "last-way-in" };
+  await deletePasskey(tx, passkey.id);
+  await recordPasskeyRemoved(service, tx, caller, passkey);
+  return { outcome: "removed" };
+}
+
+/** Signs the holder in. The counter is judged here, so that of two uses at once one counts. */
+export async function signInByPasskey(
+  service: AccountService,
   tx: Tx,
   { passkey, counter }: VerifiedUse,
   used: UsedPasskey,
-  dependencies: Dependencies,
 ): Promise<PasskeySignIn> {
-  const { passkeyStore, accountStore, passkeyRecords, notices, clock } = dependencies;
-  const account = await accountStore.lock(tx, passkey.accountId);
+  const account = await service.accountStore.lock(tx, passkey.accountId);
   if (!account) return { outcome: "refused" };
-  if (!(await passkeyStore.noteUse(tx, passkey.id, counter, clock.now()))) {
-    tx.afterCommit(() => noteRefused(passkey, used, "cloned", dependencies));
+  if (!(await notePasskeyUse(tx, passkey.id, counter, service.clock.now()))) {
+    tx.afterCommit(() => noteRefused(service, passkey, used, "cloned"));
     return { outcome: "refused" };
   }
   if (!maySignIn(account)) {
     const { statusChangedAt, statusReason: reason, status } = account;
-    tx.afterCommit(() => noteRefused(passkey, used, `account_${status}`, dependencies));
-    return { outcome: "account-deleted", at: statusChangedAt ?? clock.now(), reason };
+    tx.afterCommit(() => noteRefused(service, passkey, used, `account_${status}`));
+    return { outcome: "account-deleted", at: statusChangedAt ?? service.clock.now(), reason };
   }
   const by = ownerOf(passkey.accountId, used);
-  await passkeyRecords.signedIn(tx, by, account.id);
+  await recordPasskeySignIn(service, tx, by, account.id);
   if (!used.browser?.knows(account.id)) {
     const browser = browserNameOf(used.userAgent) ?? "–";
-    await notices.queue(tx, account, { kind: "browser-new", browser, address: by.address ?? "–" });
+    await queueNotice(service, tx, account, { kind: "browser-new", browser, address: by.address ?? "–" });
   }
   return { outcome: "signed-in", accountId: account.id };
 }
 
-async function tellOfCode(
+/** Tells the owner of an account with passkeys that a mailed code was enough. */
+export async function tellOfCode(
+  service: AccountService,
   tx: Tx,
   accountId: string,
   { userAgent, by }: Pick<UsedPasskey, "userAgent" | "by">,
-  { passkeyStore, accountStore, notices }: Pick<Dependencies, "passkeyStore" | "accountStore" | "notices">,
 ): Promise<void> {
-  if ((await passkeyStore.ofAccount(accountId, tx)).length === 0) return;
-  const account = await accountStore.lock(tx, accountId);
+  if ((await passkeysOf(tx, accountId)).length === 0) return;
+  const account = await service.accountStore.lock(tx, accountId);
   const browser = browserNameOf(userAgent) ?? "–";
-  if (account) await notices.queue(tx, account, { kind: "passkey-not-used", browser, address: by.address ?? "–" });
+  if (account)
+    await queueNotice(service, tx, account, { kind: "passkey-not-used", browser, address: by.address ?? "–" });
 }
 
 /** Without a verified address, only a passkey or a key that manages the account is a way in. */
-async function isLastWayIn(
-  tx: Tx,
-  { id, contactAddressVerified }: Account,
-  { passkeyStore, identityStore, clock }: Pick<Dependencies, "passkeyStore" | "identityStore" | "clock">,
-): Promise<boolean> {
-  if (contactAddressVerified || (await passkeyStore.ofAccount(id, tx)).length > 1) return false;
-  return !(await identityStore.hasManagingKey(tx, id, clock.now()));
+async function isLastWayIn(service: AccountService, tx: Tx, { id, contactAddressVerified }: Account): Promise<boolean> {
+  if (contactAddressVerified || (await passkeysOf(tx, id)).length > 1) return false;
+  return !(await hasManagingKey(tx, id, service.clock.now()));
 }
 
 const ownerOf = (accountId: string, { by }: UsedPasskey): Actor => ({ kind: "owner", accountId, ...by });
 
-async function verify(used: UsedPasskey, dependencies: Dependencies): Promise<VerifiedUse | null> {
-  const { passkeyStore, ceremonies } = dependencies;
+/** Verifies a use outside of a transaction; null for one that proves nothing. */
+export async function verifyPasskey(service: AccountService, used: UsedPasskey): Promise<VerifiedUse | null> {
   const { presented, belongsTo } = used;
-  const passkey = await passkeyStore.findByCredential(presented.credentialId);
+  const passkey = await findPasskeyByCredential(service.pool, presented.credentialId);
   if (!passkey) return null;
   // A discoverable passkey says whose it is; another account's name makes it somebody else's.
   const isItsOwn = presented.accountId === null || presented.accountId === passkey.accountId;
-  const counter = isItsOwn ? await ceremonies.verifyUse(belongsTo, presented, passkey) : null;
-  if (counter === null) noteRefused(passkey, used, "not_verified", dependencies);
+  const counter = isItsOwn ? await verifyPasskeyUse(service, belongsTo, presented, passkey) : null;
+  if (counter === null) noteRefused(service, passkey, used, "not_verified");
   return counter === null ? null : { passkey, counter };
 }
 
 /** Tells the owner in the audit that a passkey was refused. */
 function noteRefused(
+  service: AccountService,
   { id: subject, accountId }: Passkey,
   used: UsedPasskey,
   reason: string,
-  { auditRefusals }: Pick<Dependencies, "auditRefusals">,
 ): void {
   const by = ownerOf(accountId, used);
-  auditRefusals.record({ accountId, operation: "sign_in", reason, fields: ["passkey"], subject, by });
+  service.auditRefusals.record({ accountId, operation: "sign_in", reason, fields: ["passkey"], subject, by });
 }

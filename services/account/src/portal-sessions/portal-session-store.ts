@@ -2,7 +2,7 @@ import { hours } from "@signalbox/core";
 import {
   type ListRange,
   newestFirst,
-  type Pool,
+  type Queryable,
   type RetentionRule,
   rangeValues,
   sql,
@@ -24,26 +24,31 @@ const countLive = sql(
 );
 const save = sessions.update("endedAt");
 
-export type PortalSessionStore = ReturnType<typeof createPortalSessionStore>;
+// Portal sessions in PostgreSQL. Requests name the account, so a session of another account reads as missing.
 
-/** Portal sessions in PostgreSQL. Requests name the account, so a session of another account reads as missing. */
-export function createPortalSessionStore(pool: Pool) {
-  return {
-    find: async (accountId: string, id: string): Promise<PortalSession | null> =>
-      (await pool.query<PortalSession>(find, [accountId, id])).rows[0] ?? null,
-    findByDigest: async (digest: Uint8Array): Promise<PortalSession | null> =>
-      (await pool.query<PortalSession>(findByDigest, [digest])).rows[0] ?? null,
-    list: async (accountId: string, range: ListRange): Promise<PortalSession[]> =>
-      (await pool.query<PortalSession>(list, [accountId, ...rangeValues(range)])).rows,
-    lock: async (tx: Tx, accountId: string, id: string): Promise<PortalSession | null> =>
-      (await tx.query<PortalSession>(lock, [accountId, id])).rows[0] ?? null,
-    insert: (tx: Tx, session: PortalSession): Promise<void> => sessions.insert(tx, session),
-    save: async (tx: Tx, session: PortalSession): Promise<void> => void (await save(tx, session)),
-    /** Counts sessions that are accepted. Writers that add one lock the account first. */
-    countLive: async (tx: Tx, accountId: string, now: Date): Promise<number> =>
-      (await tx.query<{ count: number }>(countLive, [accountId, now])).rows[0]?.count ?? 0,
-  };
-}
+export const findPortalSession = async (db: Queryable, accountId: string, id: string): Promise<PortalSession | null> =>
+  (await db.query<PortalSession>(find, [accountId, id])).rows[0] ?? null;
+
+export const findPortalSessionByDigest = async (db: Queryable, digest: Uint8Array): Promise<PortalSession | null> =>
+  (await db.query<PortalSession>(findByDigest, [digest])).rows[0] ?? null;
+
+export const listPortalSessions = async (
+  db: Queryable,
+  accountId: string,
+  range: ListRange,
+): Promise<PortalSession[]> => (await db.query<PortalSession>(list, [accountId, ...rangeValues(range)])).rows;
+
+export const lockPortalSession = async (tx: Tx, accountId: string, id: string): Promise<PortalSession | null> =>
+  (await tx.query<PortalSession>(lock, [accountId, id])).rows[0] ?? null;
+
+export const insertPortalSession = (tx: Tx, session: PortalSession): Promise<void> => sessions.insert(tx, session);
+
+export const savePortalSession = async (tx: Tx, session: PortalSession): Promise<void> =>
+  void (await save(tx, session));
+
+/** Counts sessions that are accepted. Writers that add one lock the account first. */
+export const countLivePortalSessions = async (tx: Tx, accountId: string, now: Date): Promise<number> =>
+  (await tx.query<{ count: number }>(countLive, [accountId, now])).rows[0]?.count ?? 0;
 
 /** Long enough to say that a link has expired, rather than that it is unknown. */
 export const portalSessionRetention: RetentionRule = {

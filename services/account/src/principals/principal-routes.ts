@@ -13,17 +13,10 @@ import {
 import { isAppError } from "@signalbox/core";
 import { createRoutes, ok, refused } from "@signalbox/http";
 import { scopesOfAccount } from "../accounts/account.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
-
-interface PrincipalRoutes {
-  readonly principals: PrincipalSource;
-  readonly accountStore: Pick<AccountStore, "findMany">;
-  /** True when roles are granted here. With another issuer its tokens bring them. */
-  readonly rolesAreOurs: boolean;
-}
+import type { AccountService } from "../context/account-service.ts";
 
 /** The internal route by which other services look up principals. */
-export function principalRoutes({ principals, accountStore, rolesAreOurs }: PrincipalRoutes) {
+export function principalRoutes(service: AccountService, principals: PrincipalSource) {
   const routes = createRoutes({ errors: "account" });
 
   routes.post(principalsPath, {
@@ -58,8 +51,8 @@ export function principalRoutes({ principals, accountStore, rolesAreOurs }: Prin
     responses: { 200: AdministratorsAnswer },
     rateLimit: "none",
     async handle({ body }) {
-      if (!rolesAreOurs) return ok({ administrators: null });
-      const found = await accountStore.findMany(body.account_ids);
+      if (!service.hasIssuer) return ok({ administrators: null });
+      const found = await service.accountStore.findMany(body.account_ids);
       const administrators = found.filter((account) => scopesOfAccount(account).has("account:admin"));
       return ok({ administrators: administrators.map(({ id }) => id) });
     },

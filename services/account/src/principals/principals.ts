@@ -1,30 +1,22 @@
 import {
   builtInIssuer,
-  createTokenVerifier,
   digestApiKey,
-  type Issuer,
   isSignedOut,
-  type KeySet,
   looksLikeApiKey,
   mistyped,
   type PresentedCredential,
   type Principal,
   type PrincipalCredential,
-  type PrincipalSource,
   parseApiKey,
   sameDigest,
-  type TokenVerifier,
   type VerifiedToken,
 } from "@signalbox/auth";
 import { AppError } from "@signalbox/core";
-import type { AuditRefusals } from "@signalbox/service";
-import type { AccessAnnouncements } from "../access/access-announcements.ts";
 import { type Account, scopesOfAccount, stateOf } from "../accounts/account.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
 import type { Refusal } from "../audit/audit-log.ts";
-import type { ApiKey } from "../credentials/api-key.ts";
+import type { AccountService } from "../context/account-service.ts";
+import { type ApiKey, apiKeyStore } from "../credentials/api-key.ts";
 import { type CredentialStatus, statusOf } from "../credentials/credential.ts";
-import type { CredentialStore } from "../credentials/credential-store.ts";
 import {
   credentialOfPortal,
   type PortalSession,
@@ -32,137 +24,98 @@ import {
   scopesOfAccess,
   statusOfPortalSession,
 } from "../portal-sessions/portal-session.ts";
-import type { PortalSessionStore } from "../portal-sessions/portal-session-store.ts";
-import type { Configured } from "../properties.ts";
-import type { Provisioning } from "../registration/provisioning.ts";
-import type { Registration } from "../registration/registration.ts";
-import { type StepUpStore, steppedUp } from "../step-up/step-up-store.ts";
+import { findPortalSessionByDigest } from "../portal-sessions/portal-session-store.ts";
+import { provisionAccount } from "../registration/provisioning.ts";
+import { registerLogin } from "../registration/registration.ts";
+import { steppedUp, stepUpOf } from "../step-up/step-up-store.ts";
 
-interface Stores {
-  readonly accountStore: Pick<AccountStore, "find">;
-  readonly apiKeyStore: Pick<CredentialStore<ApiKey>, "findByDigest" | "touch">;
-  readonly portalSessionStore: Pick<PortalSessionStore, "findByDigest">;
-  readonly stepUpStore: Pick<StepUpStore, "find">;
+// Finds the principal of a credential: called by this service's own edge, and by every other service over `POST
+// /internal/principals`.
+
+export function resolvePrincipal(service: AccountService, { kind, value }: PresentedCredential) {
+  if (looksLikeApiKey(value)) return fromApiKey(service, value);
+  if (kind === "bearer") return fromToken(service, value);
+  throw new AppError("unauthorized", "This is not an API key.");
 }
 
-interface Dependencies {
-  readonly tokens: TokenVerifier;
-  readonly stores: Stores;
-  readonly provisioning: Pick<Provisioning, "provision">;
-  readonly registration: Pick<Registration, "ofLogin">;
-  readonly auditRefusals: Pick<AuditRefusals, "record">;
-  readonly access: Pick<AccessAnnouncements, "hasUnannounced">;
-  /** True when roles are granted here; they then bound every credential of the account. */
-  readonly rolesAreOurs: boolean;
+/** An API key acts for the account that created it, with its own scopes. */
+async function fromApiKey(service: AccountService, text: string): Promise<Principal> {
+  const parsed = parseApiKey(text);
+  if (!parsed) throw mistyped();
+  const digest = digestApiKey(text);
+  const session = parsed.environment === portalPrefix ? await findPortalSessionByDigest(service.pool, digest) : null;
+  if (session && sameDigest(session.digest, digest)) return principalOfPortal(service, session);
+  const key = await apiKeyStore.findByDigest(service.pool, digest);
+  if (!key || !sameDigest(key.digest, digest)) throw refused("The API key is not known.");
+  const status = statusOf(key, service.clock.now());
+  if (status !== "active") {
+    service.auditRefusals.record(endedKeyUsed(key, status));
+    throw refused(`The API key is ${status}.`);
+  }
+  const account = await service.accountStore.find(key.accountId);
+  if (!account) throw refused("The API key is not known.");
+
+  apiKeyStore
+    .touch(service.pool, key.id, service.clock.now())
+    .catch((error) => service.log.warn({ error }, "the last use of an API key could not be recorded"));
+  const credential = { kind: "api-key", id: key.id, authTimeMs: null } as const;
+  const { roles, scopes } = within(service, account, { roles: key.roles, scopes: new Set(key.scopes) });
+  return principalOf(account, { ...key, roles, scopes, credential });
 }
 
-/**
- * Finds the principal of a credential: called by this service's own edge, and by every other service over `POST
- * /internal/principals`.
- */
-export function createPrincipals(
-  { clock, log }: Pick<Configured, "clock" | "log">,
-  dependencies: Dependencies,
-): PrincipalSource {
-  const { tokens, stores, auditRefusals, access, rolesAreOurs } = dependencies;
-  const { accountStore, apiKeyStore, portalSessionStore } = stores;
-  const within = rolesAreOurs ? withinRolesOf : withinBoundOf;
-
-  return {
-    resolve({ kind, value }: PresentedCredential) {
-      if (looksLikeApiKey(value)) return fromApiKey(value);
-      if (kind === "bearer") return fromToken(value);
-      throw new AppError("unauthorized", "This is not an API key.");
-    },
-    hasUnannounced: () => access.hasUnannounced(),
-  };
-
-  /** An API key acts for the account that created it, with its own scopes. */
-  async function fromApiKey(text: string): Promise<Principal> {
-    const parsed = parseApiKey(text);
-    if (!parsed) throw mistyped();
-    const digest = digestApiKey(text);
-    const session = parsed.environment === portalPrefix ? await portalSessionStore.findByDigest(digest) : null;
-    if (session && sameDigest(session.digest, digest))
-      return principalOfPortal(session, { accountStore, within, now: clock.now() });
-    const key = await apiKeyStore.findByDigest(digest);
-    if (!key || !sameDigest(key.digest, digest)) throw refused("The API key is not known.");
-    const status = statusOf(key, clock.now());
-    if (status !== "active") {
-      auditRefusals.record(endedKeyUsed(key, status));
-      throw refused(`The API key is ${status}.`);
-    }
-    const account = await accountStore.find(key.accountId);
-    if (!account) throw refused("The API key is not known.");
-
-    apiKeyStore
-      .touch(key.id, clock.now())
-      .catch((error) => log.warn({ error }, "the last use of an API key could not be recorded"));
-    const credential = { kind: "api-key", id: key.id, authTimeMs: null } as const;
-    const { roles, scopes } = within(account, { roles: key.roles, scopes: new Set(key.scopes) });
-    return principalOf(account, { ...key, roles, scopes, credential });
+async function fromToken(service: AccountService, text: string): Promise<Principal> {
+  const token = await service.tokens.verify(text);
+  const account = await accountOf(service, token);
+  const credential = credentialOf(token);
+  if (isSignedOut(credential, account.signedOutAt?.getTime() ?? null)) {
+    throw refused("The account has signed out everywhere since the token was issued.");
   }
-
-  async function fromToken(text: string): Promise<Principal> {
-    const token = await tokens.verify(text);
-    const account = await accountOf(token, dependencies);
-    const credential = credentialOf(token);
-    if (isSignedOut(credential, account.signedOutAt?.getTime() ?? null)) {
-      throw refused("The account has signed out everywhere since the token was issued.");
-    }
-    return principalOf(account, {
-      ...token,
-      ...within(account, token),
-      credential: await withStepUp(credential, account.id, stores),
-    });
-  }
+  return principalOf(account, {
+    ...token,
+    ...within(service, account, token),
+    credential: await withStepUp(service, credential, account.id),
+  });
 }
 
 /** A portal session acts for the account, sees its endpoints, and is refused by whatever does not admit it. */
-async function principalOfPortal(
-  session: PortalSession,
-  {
-    accountStore,
-    within,
-    now,
-  }: Pick<Stores, "accountStore"> & { readonly within: typeof withinRolesOf; readonly now: Date },
-): Promise<Principal> {
-  const status = statusOfPortalSession(session, now);
+async function principalOfPortal(service: AccountService, session: PortalSession): Promise<Principal> {
+  const status = statusOfPortalSession(session, service.clock.now());
   if (status !== "active") throw refused(`The link has ${status === "ended" ? "been ended" : "expired"}.`);
-  const account = await accountStore.find(session.accountId);
+  const account = await service.accountStore.find(session.accountId);
   if (!account) throw refused("The link is not known.");
-  const { scopes } = within(account, { roles: [], scopes: new Set(scopesOfAccess[session.access]) });
+  const { scopes } = within(service, account, { roles: [], scopes: new Set(scopesOfAccess[session.access]) });
   const credential = credentialOfPortal(session);
   const { expiresAt, endpointIds } = session;
   return { ...principalOf(account, { scopes, roles: [], credential, expiresAt }), portal: { endpointIds } };
 }
 
 /** A token of the built-in issuer names its account. The first use of another issuer's token creates the account. */
-async function accountOf(
-  { issuer, subject, id, claims }: VerifiedToken,
-  { stores: { accountStore }, provisioning, registration }: Dependencies,
-): Promise<Account> {
+async function accountOf(service: AccountService, { issuer, subject, id, claims }: VerifiedToken): Promise<Account> {
   if (issuer !== builtInIssuer) {
     const firstUse = { identity: { issuer, subject }, claims, credential: id };
-    return provisioning.provision(firstUse, (tx, wanted) => registration.ofLogin(tx, issuer, wanted));
+    return provisionAccount(service, firstUse, (tx, wanted) => registerLogin(service, tx, issuer, wanted));
   }
-  const account = await accountStore.find(String(claims.account_id));
+  const account = await service.accountStore.find(String(claims.account_id));
   if (account && account.purgedAt === null) return account;
   throw refused("The account of this token no longer exists.");
 }
 
 /** A mailed code proves as much as a sign-in; the later of both counts. */
 async function withStepUp(
+  service: AccountService,
   credential: PrincipalCredential,
   accountId: string,
-  { stepUpStore }: Pick<Stores, "stepUpStore">,
 ): Promise<PrincipalCredential> {
-  const stepUp = credential.kind === "token" ? await stepUpStore.find(accountId, steppedUp(credential)) : null;
+  const stepUp = credential.kind === "token" ? await stepUpOf(service, accountId, steppedUp(credential)) : null;
   if (stepUp === null) return credential;
   return { ...credential, authTimeMs: Math.max(credential.authTimeMs ?? 0, stepUp.at.getTime()) };
 }
 
 type Access = Pick<Principal, "scopes" | "roles">;
+
+/** The part of the access that the account still has; only roles that are granted here bound its credentials. */
+const within = ({ hasIssuer }: AccountService, account: Account, access: Access): Access =>
+  hasIssuer ? withinRolesOf(account, access) : withinBoundOf(account, access);
 
 /** A revoked role takes its scopes from tokens and keys, however they were created. */
 function withinRolesOf(account: Account, { scopes, roles }: Access): Access {
@@ -205,20 +158,4 @@ function credentialOf(token: VerifiedToken): PrincipalCredential {
   // The built-in issuer revokes its tokens one by one.
   const issuedAt = issuer !== builtInIssuer && { issuedAtMs: (claims.iat ?? 0) * 1000 };
   return { kind, id, ...(tokenId !== id && { tokenId }), issuer, authTimeMs, ...issuedAt };
-}
-
-/** Creates the verifier of these issuers' tokens. `localKeys` has the keys of issuers in this process. */
-export function createTokens(
-  { configuration, clock, log }: Pick<Configured, "configuration" | "clock" | "log">,
-  issuers: readonly Issuer[],
-  localKeys: Readonly<Record<string, () => KeySet>> = {},
-): TokenVerifier {
-  return createTokenVerifier({
-    issuers,
-    clock,
-    clockSkewSeconds: configuration.get("auth.clock-skew"),
-    maxAgeSeconds: configuration.get("auth.tokens.max-age"),
-    onKeysFailure: (issuer, error) => log.warn({ issuer, error }, "the keys of an issuer could not be read"),
-    localKeys,
-  });
 }

@@ -3,20 +3,13 @@ import { AccountResource, AccountSettingsResource } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
 import { field, type SubgraphContext } from "@signalbox/graphql";
 import { type HttpResponse, ok } from "@signalbox/http";
-import { conflict, type Edges, edgesOf, type Load, type OwnRow, operation, record } from "@signalbox/service";
+import { conflict, type Edges, edgesOf, type OwnRow, operation, record } from "@signalbox/service";
 import { type Account, etagOfAccount, etagOfSettings, viewAccount, viewSettings } from "../accounts/account.ts";
-import type { AdministratorReads } from "../audit/administrator-reads.ts";
+import { recordReadOfAccount } from "../audit/administrator-reads.ts";
 import { tooManyCodes } from "../codes/code-answers.ts";
-import { changesFrom, createAccountBodies } from "./account-body.ts";
-import type { Accounts } from "./accounts.ts";
-
-export interface AccountApi {
-  readonly accounts: Pick<Accounts, "find" | "lock" | "update">;
-  /** Finds accounts of any owner in the graph: fields check access before they load. */
-  readonly loadAccount: Load<Account>;
-  readonly administratorReads: Pick<AdministratorReads, "ofAccount">;
-  readonly supportedLocales: () => readonly string[];
-}
+import type { AccountService } from "../context/account-service.ts";
+import { accountPatch, accountReplacement, changesFrom, settingsPatch, settingsReplacement } from "./account-body.ts";
+import { updateAccount } from "./accounts.ts";
 
 const read = { scopes: ["account:read"], access: "own-account:read" } as const;
 /** Any credential may ask for its own account; the visible fields depend on its scopes. */
@@ -38,35 +31,32 @@ const refusals = {
 };
 
 /** The caller's own account with its settings, at both edges. */
-export function accountApi(parts: AccountApi): Edges {
-  const bodies = createAccountBodies(parts);
-  const declarations = { ...accountOperations(parts, bodies), ...settingsOperations(parts, bodies) };
-  return edgesOf(declarations, { errors: "account", fields: fieldsOf(parts) });
+export function accountApi(service: AccountService): Edges {
+  const declarations = { ...accountOperations(service), ...settingsOperations(service) };
+  return edgesOf(declarations, { errors: "account", fields: fieldsOf(service) });
 }
 
-type Bodies = ReturnType<typeof createAccountBodies>;
-
 /** The caller's account as the row of an operation. */
-export const ownAccount = (accounts: Pick<Accounts, "lock">): OwnRow<Account, unknown> => ({
-  find: (tx, { caller }) => accounts.lock(tx, caller.accountId),
+export const ownAccount = (service: AccountService): OwnRow<Account, unknown> => ({
+  find: (tx, { caller }) => service.accountStore.lock(tx, caller.accountId),
   missing: accountGone,
 });
 
 /** The same, read without a lock at first, since two such writes of one account hardly ever meet. */
-const ownAccountReadFirst = (accounts: AccountApi["accounts"], etag: (account: Account) => string) => ({
-  ...ownAccount(accounts),
-  read: ({ caller }: { readonly caller: Caller }) => accounts.find(caller.accountId),
+const ownAccountReadFirst = (service: AccountService, etag: (account: Account) => string) => ({
+  ...ownAccount(service),
+  read: ({ caller }: { readonly caller: Caller }) => service.accountStore.find(caller.accountId),
   etag,
 });
 
-function accountOperations({ accounts }: AccountApi, { patch, replacement }: Bodies) {
-  const of = ownAccountReadFirst(accounts, etagOfAccount);
+function accountOperations(service: AccountService) {
+  const of = ownAccountReadFirst(service, etagOfAccount);
   return {
     viewer: record({
       summary: "Read the account",
       description: "The account of the caller's credential. Its first use creates the account.",
       auth: read,
-      find: ({ caller }) => accounts.find(caller.accountId),
+      find: ({ caller }) => service.accountStore.find(caller.accountId),
       missing: accountGone,
       rest: { get: "/api/account/", resource: AccountResource, answer: showAccount },
     }),
@@ -76,9 +66,9 @@ function accountOperations({ accounts }: AccountApi, { patch, replacement }: Bod
         "A merge patch: absent members stay, null clears `contact_address`, unless it is the last login method of the account (409).",
       auth: writeContact,
       audit: "account.update",
-      input: patch,
+      input: accountPatch(service),
       of,
-      change: (tx, account, { caller, input }) => accounts.update(tx, caller, account, changesFrom(input)),
+      change: (tx, account, { caller, input }) => updateAccount(service, tx, caller, account, changesFrom(input)),
       refusals,
       rest: {
         patch: "/api/account/",
@@ -94,23 +84,25 @@ function accountOperations({ accounts }: AccountApi, { patch, replacement }: Bod
       description: "An absent `contact_address` is cleared; any other absent member is refused.",
       auth: writeContact,
       audit: "account.update",
-      input: replacement,
+      input: accountReplacement(service),
       of,
-      change: (tx, account, { caller, input }) => accounts.update(tx, caller, account, changesFrom(input)),
+      change: (tx, account, { caller, input }) => updateAccount(service, tx, caller, account, changesFrom(input)),
       refusals,
       rest: { put: "/api/account/", responses: accountAnswers, answer: showAccount },
     }),
   };
 }
 
-function settingsOperations({ accounts }: AccountApi, { settingsPatch, settingsReplacement }: Bodies) {
-  const of = ownAccountReadFirst(accounts, etagOfSettings);
+function settingsOperations(service: AccountService) {
+  const patch = settingsPatch(service);
+  const replacement = settingsReplacement(service);
+  const of = ownAccountReadFirst(service, etagOfSettings);
   const reading = (path: string) =>
     record({
       summary: "Read the account's settings",
       description: "Locale, time zone and notifications of the caller's account.",
       auth: read,
-      find: ({ caller }) => accounts.find(caller.accountId),
+      find: ({ caller }) => service.accountStore.find(caller.accountId),
       missing: accountGone,
       rest: { get: path, resource: AccountSettingsResource, answer: showSettings },
     });
@@ -120,9 +112,9 @@ function settingsOperations({ accounts }: AccountApi, { settingsPatch, settingsR
       description: "A merge patch: absent members stay, inside `notifications` too.",
       auth: write,
       audit: "account.update",
-      input: settingsPatch,
+      input: patch,
       of,
-      change: (tx, account, { caller, input }) => accounts.update(tx, caller, account, changesFrom(input)),
+      change: (tx, account, { caller, input }) => updateAccount(service, tx, caller, account, changesFrom(input)),
       refusals,
       rest: { patch: path, mergePatch: true, responses: settingsAnswers, idempotent: true, answer: showSettings },
       ...(isInGraph && { graph: { payload: "settings", type: "AccountSettingsPayload" } }),
@@ -133,9 +125,9 @@ function settingsOperations({ accounts }: AccountApi, { settingsPatch, settingsR
       description: "Every member is required; PATCH changes some of them.",
       auth: write,
       audit: "account.update",
-      input: settingsReplacement,
+      input: replacement,
       of,
-      change: (tx, account, { caller, input }) => accounts.update(tx, caller, account, changesFrom(input)),
+      change: (tx, account, { caller, input }) => updateAccount(service, tx, caller, account, changesFrom(input)),
       refusals,
       rest: { put: path, responses: settingsAnswers, answer: showSettings },
     });
@@ -158,11 +150,11 @@ const scalars = [
 ];
 
 /** The fields of an account in the graph. Fields of other services on it have their own scopes. */
-function fieldsOf({ loadAccount, administratorReads }: AccountApi) {
+function fieldsOf(service: AccountService) {
   return {
     Query: {
       viewer: field(anyCredential, async (_parent, _args, context) => {
-        const account = await loadAccount(context, context.caller.accountId);
+        const account = await service.loadAccount(context, context.caller.accountId);
         if (account) return readableBy(context.caller, account);
         throw new AppError("not_found", accountGone);
       }),
@@ -172,8 +164,8 @@ function fieldsOf({ loadAccount, administratorReads }: AccountApi) {
       __resolveReference: field(
         { ...anyCredential, ofOthers: { scopes: ["account:admin"], access: "read" } },
         async ({ id }: Pick<Account, "id">, _args, context) => {
-          const account = await loadAccount(context, id);
-          if (account) await administratorReads.ofAccount(context.caller, account.id, "account.read");
+          const account = await service.loadAccount(context, id);
+          if (account) await recordReadOfAccount(service, context.caller, account.id, "account.read");
           return account && readableBy(context.caller, account);
         },
       ),

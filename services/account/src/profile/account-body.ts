@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import { checkContactAddress, checkLocale, checkTimezone, type FieldRule } from "../accounts/account-fields.ts";
 import type { AccountChanges } from "../accounts/change-account.ts";
-import type { Accounts } from "./accounts.ts";
+import type { AccountService } from "../context/account-service.ts";
 
 /** A text in Unicode NFC that follows one of our rules. `code` is the stable word in `details`. */
 export function ruledText(rule: FieldRule, code: DetailCode = "invalid") {
@@ -21,82 +21,78 @@ export function ruledText(rule: FieldRule, code: DetailCode = "invalid") {
 /** The account's present values. The owner may send them back even when they are no longer valid choices. */
 type Present = Pick<Account, "displayName" | "locale" | "timezone"> | null;
 
-interface BodyDependencies {
-  readonly accounts: Pick<Accounts, "find">;
-  /** Called at each request: the property is live. */
-  readonly supportedLocales: () => readonly string[];
-}
-
 /**
- * The bodies that change an account or its settings. A body that fails validation is validated once more against the
+ * A body that changes an account or its settings. One that fails validation is validated once more against the
  * account: values that the account already has may be sent back.
  */
-export function createAccountBodies({ accounts, supportedLocales }: BodyDependencies) {
+function body<Schema extends z.ZodType>(
+  service: AccountService,
+  example: z.input<NoInfer<Schema>> & object,
+  schemaWith: (present: Present) => Schema,
+) {
+  const json = schemaWith(null);
+  examples.add<z.ZodType>(json, { example });
   return {
-    /** PATCH: absent members stay. */
-    patch: body({ display_name: "Ada King" }, (present) => z.strictObject(accountMembers(present)).partial()),
-
-    /** PUT: the whole writable representation; the nullable contact address may be absent, which clears it. */
-    replacement: body(replacementExample, (present) => {
-      const { contact_address, ...required } = accountMembers(present);
-      return z.strictObject({ ...required, contact_address: contact_address.default(null) });
-    }),
-
-    /** PATCH: absent members stay, inside `notifications` too. */
-    settingsPatch: body({ notifications: { product_updates: true } }, (present) =>
-      z
-        .strictObject({
-          ...sharedMembers(present),
-          notifications: z.strictObject(notifications).partial().describe("The mails that the account wants."),
-        })
-        .partial(),
-    ),
-
-    /** PUT: no setting is nullable, so every member is required. */
-    settingsReplacement: body(settingsExample, (present) =>
-      z.strictObject({
-        ...sharedMembers(present),
-        notifications: z.strictObject(notifications).describe("The mails that the account wants."),
-      }),
-    ),
+    json,
+    forCaller: async ({ accountId }: Pick<Principal, "accountId">) =>
+      schemaWith(await service.accountStore.find(accountId)),
   };
+}
 
-  function body<Schema extends z.ZodType>(
-    example: z.input<NoInfer<Schema>> & object,
-    schemaWith: (present: Present) => Schema,
-  ) {
-    const json = schemaWith(null);
-    examples.add<z.ZodType>(json, { example });
-    return {
-      json,
-      forCaller: async ({ accountId }: Pick<Principal, "accountId">) => schemaWith(await accounts.find(accountId)),
-    };
-  }
+/** PATCH: absent members stay. */
+export const accountPatch = (service: AccountService) =>
+  body(service, { display_name: "Ada King" }, (present) => z.strictObject(accountMembers(service, present)).partial());
 
-  function accountMembers(present: Present) {
-    return {
-      display_name: displayNameOr(present?.displayName),
-      contact_address: ruledText(checkContactAddress)
-        .nullable()
-        .describe("An e-mail address. A new one is pending until it is confirmed; null clears at once."),
-      ...sharedMembers(present),
-    };
-  }
+/** PUT: the whole writable representation; the nullable contact address may be absent, which clears it. */
+export const accountReplacement = (service: AccountService) =>
+  body(service, replacementExample, (present) => {
+    const { contact_address, ...required } = accountMembers(service, present);
+    return z.strictObject({ ...required, contact_address: contact_address.default(null) });
+  });
 
-  /** The members that account and settings share. */
-  function sharedMembers(present: Present) {
-    const isSupported: FieldRule = (locale) => checkLocale(supportedLocales())(locale);
-    return {
-      locale: ruledText(unless(present?.locale, isSupported), "unsupported").meta({
-        examples: ["en"],
-        description: "A supported locale, a BCP 47 tag.",
-      }),
-      timezone: ruledText(unless(present?.timezone, checkTimezone), "unsupported").meta({
-        description: "An IANA time zone.",
-        examples: ["Europe/Berlin"],
-      }),
-    };
-  }
+/** PATCH: absent members stay, inside `notifications` too. */
+export const settingsPatch = (service: AccountService) =>
+  body(service, { notifications: { product_updates: true } }, (present) =>
+    z
+      .strictObject({
+        ...sharedMembers(service, present),
+        notifications: z.strictObject(notifications).partial().describe("The mails that the account wants."),
+      })
+      .partial(),
+  );
+
+/** PUT: no setting is nullable, so every member is required. */
+export const settingsReplacement = (service: AccountService) =>
+  body(service, settingsExample, (present) =>
+    z.strictObject({
+      ...sharedMembers(service, present),
+      notifications: z.strictObject(notifications).describe("The mails that the account wants."),
+    }),
+  );
+
+function accountMembers(service: AccountService, present: Present) {
+  return {
+    display_name: displayNameOr(present?.displayName),
+    contact_address: ruledText(checkContactAddress)
+      .nullable()
+      .describe("An e-mail address. A new one is pending until it is confirmed; null clears at once."),
+    ...sharedMembers(service, present),
+  };
+}
+
+/** The members that account and settings share. */
+function sharedMembers({ configuration }: AccountService, present: Present) {
+  const isSupported: FieldRule = (locale) => checkLocale(configuration.get("supported.locales"))(locale);
+  return {
+    locale: ruledText(unless(present?.locale, isSupported), "unsupported").meta({
+      examples: ["en"],
+      description: "A supported locale, a BCP 47 tag.",
+    }),
+    timezone: ruledText(unless(present?.timezone, checkTimezone), "unsupported").meta({
+      description: "An IANA time zone.",
+      examples: ["Europe/Berlin"],
+    }),
+  };
 }
 
 const { display_name, contact_address, locale, timezone } = accountExample;

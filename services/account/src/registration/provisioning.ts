@@ -1,27 +1,12 @@
 import { displayName } from "@signalbox/contracts";
-import { type Clock, randomId } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
-import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
-import type { Account } from "../accounts/account.ts";
+import { randomId } from "@signalbox/core";
+import { inTransaction, type Tx } from "@signalbox/storage";
+import type { Account, AccountGrant } from "../accounts/account.ts";
 import { accountCreated } from "../accounts/account-events.ts";
 import { checkContactAddress, checkTimezone, type FieldRule, normalized } from "../accounts/account-fields.ts";
-import type { AccountStore, Identity } from "../accounts/account-store.ts";
-import type { Audit } from "../audit/audit-log.ts";
-import type { VerifiedAddresses } from "../contacts/verified-addresses.ts";
-
-interface ProvisioningDependencies {
-  readonly pool: Pool;
-  readonly accountStore: Pick<AccountStore, "findByIdentity" | "insert">;
-  readonly verifiedAddresses: Pick<VerifiedAddresses, "holderOf">;
-  readonly outbox: Pick<Outbox, "append">;
-  readonly audit: Pick<Audit, "record">;
-  readonly clock: Clock;
-  /** Called for each new account, because the supported locales are a live property. */
-  readonly firstValues: () => FirstValues;
-}
-
-/** The roles of a new account, and the scopes that they bring at most. */
-export type AccountGrant = Pick<Account, "roles" | "scopesMax">;
+import { holderOfAddress, type Identity } from "../accounts/account-store.ts";
+import { recordInAudit } from "../audit/audit-log.ts";
+import type { AccountService } from "../context/account-service.ts";
 
 export interface NewAccount {
   readonly claims: ProfileClaims;
@@ -33,56 +18,54 @@ export interface NewAccount {
   readonly credential: string;
 }
 
+/** Creates the account of a first use, or refuses it. */
+type CreateFirst = (tx: Tx, wanted: NewAccount) => Promise<Account>;
+
 interface FirstUse extends Pick<NewAccount, "claims" | "credential"> {
   readonly identity: Identity;
 }
 
-export type Provisioning = ReturnType<typeof createProvisioning>;
-
-/** Creates accounts at the first use of a login. */
-export function createProvisioning(dependencies: ProvisioningDependencies) {
-  const { pool, accountStore, outbox, audit } = dependencies;
-
-  return {
-    create,
-
-    /**
-     * Returns the account of a login, creating it at the first use. Only then do the claims count: later the owner
-     * decides. `createFirst` may refuse the account.
-     */
-    async provision({ identity, claims, credential }: FirstUse, createFirst = create): Promise<Account> {
-      const known = await accountStore.findByIdentity(identity);
-      if (known) return known;
-      try {
-        return await inTransaction(pool, (tx) => createFirst(tx, { claims, credential, identityOf: () => identity }));
-      } catch (error) {
-        const winner = error instanceof CreatedMeanwhile ? await accountStore.findByIdentity(identity) : null;
-        if (winner) return winner;
-        throw error;
-      }
-    },
-  };
-
-  /** Creates the account of a login that has none. @throws CreatedMeanwhile when another transaction was first. */
-  async function create(tx: Tx, { claims, grant, identityOf, credential }: NewAccount): Promise<Account> {
-    const account = { ...(await newAccount(tx, claims, dependencies)), ...grant };
-    if (!(await accountStore.insert(tx, account, identityOf(account)))) throw new CreatedMeanwhile();
-    const by = { kind: "owner", accountId: account.id, credential, address: null, requestId: null } as const;
-    await audit.record(tx, by, { action: "account.create" });
-    await outbox.append(tx, [accountCreated(account)]);
-    return account;
+/**
+ * Returns the account of a login, creating it at the first use. Only then do the claims count: later the owner
+ * decides. `createFirst` may refuse the account.
+ */
+export async function provisionAccount(
+  service: AccountService,
+  { identity, claims, credential }: FirstUse,
+  createFirst: CreateFirst = (tx, wanted) => createAccount(service, tx, wanted),
+): Promise<Account> {
+  const known = await service.accountStore.findByIdentity(identity);
+  if (known) return known;
+  try {
+    return await inTransaction(service.pool, (tx) =>
+      createFirst(tx, { claims, credential, identityOf: () => identity }),
+    );
+  } catch (error) {
+    const winner = error instanceof CreatedMeanwhile ? await service.accountStore.findByIdentity(identity) : null;
+    if (winner) return winner;
+    throw error;
   }
 }
 
-/** An address that another account has verified is not taken over, whatever the issuer claims. */
-async function newAccount(
+/** Creates the account of a login that has none. @throws CreatedMeanwhile when another transaction was first. */
+export async function createAccount(
+  service: AccountService,
   tx: Tx,
-  claims: ProfileClaims,
-  { firstValues, verifiedAddresses, clock }: ProvisioningDependencies,
+  { claims, grant, identityOf, credential }: NewAccount,
 ): Promise<Account> {
-  const account = firstAccount(claims, firstValues(), clock.now());
+  const account = { ...(await newAccount(service, tx, claims)), ...grant };
+  if (!(await service.accountStore.insert(tx, account, identityOf(account)))) throw new CreatedMeanwhile();
+  const by = { kind: "owner", accountId: account.id, credential, address: null, requestId: null } as const;
+  await recordInAudit(service, tx, by, { action: "account.create" });
+  await service.outbox.append(tx, [accountCreated(account)]);
+  return account;
+}
+
+/** An address that another account has verified is not taken over, whatever the issuer claims. */
+async function newAccount(service: AccountService, tx: Tx, claims: ProfileClaims): Promise<Account> {
+  const account = firstAccount(claims, firstValues(service.configuration), service.clock.now());
   const { id, contactAddress } = account;
-  const isTaken = contactAddress !== null && (await verifiedAddresses.holderOf(tx, contactAddress, id)) !== null;
+  const isTaken = contactAddress !== null && (await holderOfAddress(tx, contactAddress, id)) !== null;
   return isTaken ? { ...account, contactAddress: null, contactAddressVerified: false } : account;
 }
 
@@ -102,6 +85,13 @@ export interface FirstValues {
 }
 
 const defaultTimezone = "UTC";
+
+/** The values of new accounts, read for each, because they are live properties. */
+export const firstValues = (configuration: AccountService["configuration"]): FirstValues => ({
+  supportedLocales: configuration.get("supported.locales"),
+  defaultLocale: configuration.get("defaults.locale"),
+  requireVerifiedContact: configuration.get("account.require-verified-contact"),
+});
 
 /** Builds the account of an identity at its first use (CONTRACT §1). */
 export function firstAccount(claims: ProfileClaims, values: FirstValues, now: Date): Account {

@@ -1,13 +1,25 @@
 import { builtInIssuer } from "@signalbox/auth";
-import { type Clock, minutes } from "@signalbox/core";
-import { type Pool, type RetentionRule, type Statement, sql, type Tx } from "@signalbox/storage";
-import type { AccessAnnouncements } from "../access/access-announcements.ts";
-import type { Actor, Audit } from "../audit/audit-log.ts";
-import type { StateStore } from "../identity/state/state-store.ts";
+import { minutes } from "@signalbox/core";
+import { type RetentionRule, type Statement, sql, type Tx } from "@signalbox/storage";
+import { announceAccess } from "../access/access-announcements.ts";
+import { type Actor, recordInAudit } from "../audit/audit-log.ts";
+import type { AccountService } from "../context/account-service.ts";
+import {
+  deleteGrant,
+  deleteOtherState,
+  deleteSession,
+  deleteStateOf,
+  lockLiveGrant,
+} from "../identity/state/state-store.ts";
 import type { SignIn } from "./sign-in.ts";
-import type { SignInStore } from "./sign-in-store.ts";
-
-export type IssuedTokens = ReturnType<typeof createIssuedTokens>;
+import {
+  deleteOtherSignIns,
+  deleteSignIn,
+  deleteSignInsOf,
+  findSignInBySession,
+  grantsOfSignIn,
+  touchSignInOf,
+} from "./sign-in-store.ts";
 
 /** An issued access token, identified by its `jti`. */
 interface IssuedToken {
@@ -19,110 +31,97 @@ interface IssuedToken {
   readonly expiresAt: Date;
 }
 
-interface Dependencies {
-  readonly pool: Pool;
-  readonly access: Pick<AccessAnnouncements, "announce">;
-  readonly audit: Pick<Audit, "record">;
-  readonly clock: Clock;
-  readonly stateStore: Pick<
-    StateStore,
-    "lockGrant" | "removeGrant" | "removeSession" | "removeOfAccount" | "removeOthers"
-  >;
-  readonly signInStore: Pick<
-    SignInStore,
-    "touch" | "findBySession" | "grantsOf" | "remove" | "removeOfAccount" | "removeOthers"
-  >;
+// The tokens of the built-in issuer: recorded before they are returned, and revocable. Every service learns of a
+// revoked access token on the state topic and refuses it.
+
+/** Finds a valid access token; revoked ones are deleted. */
+export async function findIssuedToken(service: AccountService, jti: string): Promise<IssuedToken | null> {
+  return (await service.pool.query<IssuedToken>(findToken, [jti])).rows[0] ?? null;
 }
 
-/**
- * The tokens of the built-in issuer: recorded before they are returned, and revocable. Every service learns of a
- * revoked access token on the state topic and refuses it.
- */
-export function createIssuedTokens(dependencies: Dependencies) {
-  const { pool, stateStore, signInStore, clock } = dependencies;
+/** Records an access token. A grant that ends meanwhile revokes the token, or prevents it. */
+export async function recordIssuedToken(
+  service: AccountService,
+  tx: Tx,
+  token: IssuedToken,
+): Promise<"recorded" | "grant-ended"> {
+  if (token.grantId !== null && !(await lockLiveGrant(tx, token.grantId))) return "grant-ended";
+  const { jti, grantId, clientId, accountId, expiresAt } = token;
+  await tx.query(insertToken, [jti, grantId, clientId, accountId, expiresAt]);
+  if (grantId !== null) await touchSignInOf(tx, grantId, service.clock.now());
+  return "recorded";
+}
 
-  return {
-    /** Finds a valid access token; revoked ones are deleted. */
-    async find(jti: string): Promise<IssuedToken | null> {
-      return (await pool.query<IssuedToken>(findToken, [jti])).rows[0] ?? null;
-    },
+/** Revokes one access token and nothing else of its grant. */
+export async function revokeToken(service: AccountService, tx: Tx, jti: string): Promise<void> {
+  await endByHolder(service, tx, await take(tx, takeToken, jti));
+}
 
-    /** Records an access token. A grant that ends meanwhile revokes the token, or prevents it. */
-    async record(tx: Tx, token: IssuedToken): Promise<"recorded" | "grant-ended"> {
-      if (token.grantId !== null && !(await stateStore.lockGrant(tx, token.grantId))) return "grant-ended";
-      const { jti, grantId, clientId, accountId, expiresAt } = token;
-      await tx.query(insertToken, [jti, grantId, clientId, accountId, expiresAt]);
-      if (grantId !== null) await signInStore.touch(tx, grantId, clock.now());
-      return "recorded";
-    },
+/** Revokes a grant: refresh tokens, codes, and access tokens. */
+export async function revokeGrant(service: AccountService, tx: Tx, grantId: string): Promise<void> {
+  await deleteGrant(tx, grantId);
+  await endByHolder(service, tx, await take(tx, takeOfGrant, grantId));
+}
 
-    /** Revokes one access token and nothing else of its grant. */
-    async revoke(tx: Tx, jti: string): Promise<void> {
-      await endByHolder(tx, await take(tx, takeToken, jti), dependencies);
-    },
+/** Revokes the access tokens of an application; without it, its refresh tokens are nobody's. */
+export async function revokeTokensOfClient(service: AccountService, tx: Tx, clientId: string): Promise<void> {
+  await end(service, tx, await take(tx, takeOfClient, clientId));
+}
 
-    /** Revokes a grant: refresh tokens, codes, and access tokens. */
-    async revokeGrant(tx: Tx, grantId: string): Promise<void> {
-      await stateStore.removeGrant(tx, grantId);
-      await endByHolder(tx, await take(tx, takeOfGrant, grantId), dependencies);
-    },
+/** Revokes one sign-in: its session, grants and tokens. */
+export async function revokeSignIn(
+  service: AccountService,
+  tx: Tx,
+  { id, session }: Pick<SignIn, "id" | "session">,
+): Promise<void> {
+  await deleteSession(tx, session);
+  for (const grantId of await grantsOfSignIn(tx, id)) {
+    await deleteGrant(tx, grantId);
+    await end(service, tx, await take(tx, takeOfGrant, grantId));
+  }
+  // Last, because recording a token locks the grant before the sign-in.
+  await deleteSignIn(tx, id);
+}
 
-    /** Revokes the access tokens of an application; without it, its refresh tokens are nobody's. */
-    async revokeOfClient(tx: Tx, clientId: string): Promise<void> {
-      await end(tx, await take(tx, takeOfClient, clientId), dependencies);
-    },
+/** Revokes every sign-in to an account: sessions, grants and tokens. Service clients keep theirs. */
+export async function revokeSignIns(service: AccountService, tx: Tx, accountId: string): Promise<void> {
+  await deleteStateOf(tx, accountId);
+  await end(service, tx, await take(tx, takeOfSignIns, accountId));
+  await deleteSignInsOf(tx, accountId);
+}
 
-    /** Revokes one sign-in: its session, grants and tokens. */
-    async revokeSignIn(tx: Tx, { id, session }: Pick<SignIn, "id" | "session">): Promise<void> {
-      await stateStore.removeSession(tx, session);
-      for (const grantId of await signInStore.grantsOf(tx, id)) {
-        await stateStore.removeGrant(tx, grantId);
-        await end(tx, await take(tx, takeOfGrant, grantId), dependencies);
-      }
-      // Last, because recording a token locks the grant before the sign-in.
-      await signInStore.remove(tx, id);
-    },
-
-    /** Revokes every sign-in to an account: sessions, grants and tokens. Service clients keep theirs. */
-    async revokeSignIns(tx: Tx, accountId: string): Promise<void> {
-      await stateStore.removeOfAccount(tx, accountId);
-      await end(tx, await take(tx, takeOfSignIns, accountId), dependencies);
-      await signInStore.removeOfAccount(tx, accountId);
-    },
-
-    /** Revokes every sign-in to an account but that of one session, as `revokeSignIns` does. */
-    async revokeOtherSignIns(tx: Tx, accountId: string, session: Buffer): Promise<void> {
-      const kept = await signInStore.findBySession(tx, accountId, session);
-      const grants = kept ? await signInStore.grantsOf(tx, kept.id) : [];
-      await stateStore.removeOthers(tx, accountId, session, grants);
-      await end(tx, await take(tx, takeOfOthers, accountId, grants), dependencies);
-      await signInStore.removeOthers(tx, accountId, session);
-    },
-  };
+/** Revokes every sign-in to an account but that of one session, as `revokeSignIns` does. */
+export async function revokeOtherSignIns(
+  service: AccountService,
+  tx: Tx,
+  accountId: string,
+  session: Buffer,
+): Promise<void> {
+  const kept = await findSignInBySession(tx, accountId, session);
+  const grants = kept ? await grantsOfSignIn(tx, kept.id) : [];
+  await deleteOtherState(tx, accountId, session, grants);
+  await end(service, tx, await take(tx, takeOfOthers, accountId, grants));
+  await deleteOtherSignIns(tx, accountId, session);
 }
 
 /** Announces the end of tokens that have not expired, and returns them. */
-async function end(
-  tx: Tx,
-  taken: readonly IssuedToken[],
-  { access, clock }: Pick<Dependencies, "access" | "clock">,
-): Promise<readonly IssuedToken[]> {
-  const now = clock.now();
+async function end(service: AccountService, tx: Tx, taken: readonly IssuedToken[]): Promise<readonly IssuedToken[]> {
+  const now = service.clock.now();
   const early = taken.filter(({ expiresAt }) => expiresAt > now);
   for (const { jti, accountId } of early) {
     // A token is announced once: its row is deleted.
     const change = { kind: "token", id: idOf(jti), accountId, state: "revoked", epoch: 1 } as const;
-    await access.announce(tx, change);
+    await announceAccess(service, tx, change);
   }
   return early;
 }
 
 /** Ends the tokens, and records in the audit that the holder of each revoked it. */
-async function endByHolder(tx: Tx, taken: readonly IssuedToken[], parts: Dependencies): Promise<void> {
-  for (const { jti, accountId } of await end(tx, taken, parts)) {
+async function endByHolder(service: AccountService, tx: Tx, taken: readonly IssuedToken[]): Promise<void> {
+  for (const { jti, accountId } of await end(service, tx, taken)) {
     const subject = idOf(jti);
     const by = holderOf(accountId, subject);
-    await parts.audit.record(tx, by, { action: "token.revoke", accountId, subject, fields: ["status"] });
+    await recordInAudit(service, tx, by, { action: "token.revoke", accountId, subject, fields: ["status"] });
   }
 }
 

@@ -1,9 +1,8 @@
 import { createHmac, hkdfSync, randomUUID } from "node:crypto";
-import { type Clock, hours } from "@signalbox/core";
+import { hours } from "@signalbox/core";
 import { advisoryLock, type RetentionRule, sql, type Tx, table } from "@signalbox/storage";
+import type { AccountService } from "../context/account-service.ts";
 import { columns } from "../generated/columns.ts";
-
-export type SignInMails = ReturnType<typeof createSignInMails>;
 
 /** The requester of a code, and the sign-in it is for. */
 export interface Asker {
@@ -37,36 +36,40 @@ const markAnswered = sql(
  * The sign-in code mails of the last hour. Addresses and askers are stored as keyed digests, so the table reveals
  * neither.
  */
-export function createSignInMails({ keys, clock }: { readonly keys: readonly string[]; readonly clock: Clock }) {
-  const key = Buffer.from(hkdfSync("sha256", keys[0] ?? "", "", "signalbox account sign-in mails", 32));
-  const digestOf = (...parts: readonly string[]) => createHmac("sha256", key).update(JSON.stringify(parts)).digest();
+/** Counts another mail to the address. Returns false, without counting, when the limit is reached. */
+export async function countSignInMail(
+  service: AccountService,
+  tx: Tx,
+  address: string,
+  { signIn, client, knownBrowser }: Asker,
+): Promise<boolean> {
+  const [asker, kind] =
+    knownBrowser === null
+      ? [digestOf(service, "client", client), "stranger" as const]
+      : [digestOf(service, "browser", knownBrowser), "known browser" as const];
+  // Two concurrent requests count each other; locks are always taken in this order, which avoids deadlocks.
+  await advisoryLock(tx, `sign-in mails to ${address}`);
+  if (kind === "stranger") await advisoryLock(tx, `sign-in mails from ${client}`);
+  const row = { address: digestOf(service, "address", address), asker, signIn: digestOf(service, "sign-in", signIn) };
+  const sentAt = service.clock.now();
+  const since = new Date(sentAt.getTime() - hours(1));
+  const { rows } = await tx.query<RecentMails>(countRecent, [row.address, asker, since, row.signIn]);
+  const [recent] = rows;
+  if (!recent || !mayMail(kind, recent)) return false;
+  const knows = kind === "known browser";
+  await mails.insert(tx, { ...row, id: randomUUID(), knownBrowser: knows, sentAt, answeredAt: null });
+  return true;
+}
 
-  return {
-    /** Counts another mail to the address. Returns false, without counting, when the limit is reached. */
-    async count(tx: Tx, address: string, { signIn, client, knownBrowser }: Asker): Promise<boolean> {
-      const [asker, kind] =
-        knownBrowser === null
-          ? [digestOf("client", client), "stranger" as const]
-          : [digestOf("browser", knownBrowser), "known browser" as const];
-      // Two concurrent requests count each other; locks are always taken in this order, which avoids deadlocks.
-      await advisoryLock(tx, `sign-in mails to ${address}`);
-      if (kind === "stranger") await advisoryLock(tx, `sign-in mails from ${client}`);
-      const row = { address: digestOf("address", address), asker, signIn: digestOf("sign-in", signIn) };
-      const sentAt = clock.now();
-      const since = new Date(sentAt.getTime() - hours(1));
-      const { rows } = await tx.query<RecentMails>(countRecent, [row.address, asker, since, row.signIn]);
-      const [recent] = rows;
-      if (!recent || !mayMail(kind, recent)) return false;
-      const knows = kind === "known browser";
-      await mails.insert(tx, { ...row, id: randomUUID(), knownBrowser: knows, sentAt, answeredAt: null });
-      return true;
-    },
+/** Notes a completed sign-in: its mails were wanted, and no longer count against the asker. */
+export async function answerSignInMails(service: AccountService, tx: Tx, signIn: string): Promise<void> {
+  await tx.query(markAnswered, [digestOf(service, "sign-in", signIn), service.clock.now()]);
+}
 
-    /** Notes a completed sign-in: its mails were wanted, and no longer count against the asker. */
-    async answered(tx: Tx, signIn: string): Promise<void> {
-      await tx.query(markAnswered, [digestOf("sign-in", signIn), clock.now()]);
-    },
-  };
+function digestOf(service: AccountService, ...parts: readonly string[]): Buffer {
+  const [sealingKey = ""] = service.configuration.get("secrets.keys");
+  const key = Buffer.from(hkdfSync("sha256", sealingKey, "", "signalbox account sign-in mails", 32));
+  return createHmac("sha256", key).update(JSON.stringify(parts)).digest();
 }
 
 /** The code mails of the last hour that count against another one. */

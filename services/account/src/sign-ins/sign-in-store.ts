@@ -2,7 +2,6 @@ import { hours, minutes, randomId } from "@signalbox/core";
 import {
   type ListRange,
   newestFirst,
-  type Pool,
   type Queryable,
   type RetentionRule,
   rangeValues,
@@ -12,8 +11,6 @@ import {
 } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
 import type { ListedSignIn, SignIn } from "./sign-in.ts";
-
-export type SignInStore = ReturnType<typeof createSignInStore>;
 
 /** A browser session that granted an application something. */
 interface NotedSession extends Pick<SignIn, "accountId" | "browser" | "address"> {
@@ -93,63 +90,75 @@ const removeGrantsOfOthers = sql(
 );
 const removeOtherSignIns = sql("sign-in.remove-others", "delete from sign_ins where account_id = $1 and session <> $2");
 
-/** The sign-ins at the built-in issuer, with their grants, which link each token to its sign-in. */
-export function createSignInStore(pool: Pool) {
-  return {
-    /** Lists an account's live sign-ins, newest first. */
-    async list(accountId: string, { now, jti = null }: View, range: ListRange): Promise<readonly ListedSignIn[]> {
-      return (await pool.query<ListedSignIn>(listSignIns, [accountId, now, jti, ...rangeValues(range)])).rows;
-    },
+/** Lists an account's live sign-ins, newest first. */
+export async function listLiveSignIns(
+  db: Queryable,
+  accountId: string,
+  { now, jti = null }: View,
+  range: ListRange,
+): Promise<readonly ListedSignIn[]> {
+  return (await db.query<ListedSignIn>(listSignIns, [accountId, now, jti, ...rangeValues(range)])).rows;
+}
 
-    /** Finds a live sign-in of an account. */
-    async find(db: Queryable, accountId: string, id: string, now: Date): Promise<SignIn | null> {
-      return (await db.query<SignIn>(findSignIn, [accountId, now, null, id])).rows[0] ?? null;
-    },
+/** Finds a live sign-in of an account. */
+export async function findLiveSignIn(db: Queryable, accountId: string, id: string, now: Date): Promise<SignIn | null> {
+  return (await db.query<SignIn>(findSignIn, [accountId, now, null, id])).rows[0] ?? null;
+}
 
-    /** Finds the sign-in of a session, alive or not. */
-    async findBySession(db: Queryable, accountId: string, session: Buffer): Promise<Pick<SignIn, "id"> | null> {
-      return (await db.query<Pick<SignIn, "id">>(findBySession, [accountId, session])).rows[0] ?? null;
-    },
+/** Finds the sign-in of a session, alive or not. */
+export async function findSignInBySession(
+  db: Queryable,
+  accountId: string,
+  session: Buffer,
+): Promise<Pick<SignIn, "id"> | null> {
+  return (await db.query<Pick<SignIn, "id">>(findBySession, [accountId, session])).rows[0] ?? null;
+}
 
-    /** Finds the sign-in that an access token comes from. */
-    async findByToken(accountId: string, jti: string): Promise<Pick<SignIn, "id" | "browser"> | null> {
-      return (await pool.query<Pick<SignIn, "id" | "browser">>(findByToken, [accountId, jti])).rows[0] ?? null;
-    },
+/** Finds the sign-in that an access token comes from. */
+export async function findSignInByToken(
+  db: Queryable,
+  accountId: string,
+  jti: string,
+): Promise<Pick<SignIn, "id" | "browser"> | null> {
+  return (await db.query<Pick<SignIn, "id" | "browser">>(findByToken, [accountId, jti])).rows[0] ?? null;
+}
 
-    /** Notes a grant of a session, and the sign-in at the first grant. */
-    async note({ accountId, session, browser, address, at }: NotedSession, grant: NotedGrant): Promise<void> {
-      const values = [randomId("sgn"), accountId, session, browser, address, at];
-      await pool.query(noteSignIn, [...values, grant.id, grant.expiresAt]);
-    },
+/** Notes a grant of a session, and the sign-in at the first grant. */
+export async function noteGrant(
+  db: Queryable,
+  { accountId, session, browser, address, at }: NotedSession,
+  grant: NotedGrant,
+): Promise<void> {
+  const values = [randomId("sgn"), accountId, session, browser, address, at];
+  await db.query(noteSignIn, [...values, grant.id, grant.expiresAt]);
+}
 
-    /** Notes a use of the grant's sign-in, at most once per clock minute. */
-    async touch(tx: Tx, grantId: string, at: Date): Promise<void> {
-      const minute = new Date(at.getTime() - (at.getTime() % minutes(1)));
-      await tx.query(touchSignIn, [grantId, at, minute]);
-    },
+/** Notes a use of the grant's sign-in, at most once per clock minute. */
+export async function touchSignInOf(tx: Tx, grantId: string, at: Date): Promise<void> {
+  const minute = new Date(at.getTime() - (at.getTime() % minutes(1)));
+  await tx.query(touchSignIn, [grantId, at, minute]);
+}
 
-    /** Lists the grants of a sign-in. */
-    async grantsOf(tx: Tx, id: string): Promise<readonly string[]> {
-      return (await tx.query<{ grantId: string }>(listGrants, [id])).rows.map(({ grantId }) => grantId);
-    },
+/** Lists the grants of a sign-in. */
+export async function grantsOfSignIn(tx: Tx, id: string): Promise<readonly string[]> {
+  return (await tx.query<{ grantId: string }>(listGrants, [id])).rows.map(({ grantId }) => grantId);
+}
 
-    /** Removes a sign-in from the list; its grants and tokens are revoked elsewhere. */
-    async remove(tx: Tx, id: string): Promise<void> {
-      await tx.query(removeGrants, [id]);
-      await tx.query(removeSignIn, [id]);
-    },
+/** Removes a sign-in from the list; its grants and tokens are revoked elsewhere. */
+export async function deleteSignIn(tx: Tx, id: string): Promise<void> {
+  await tx.query(removeGrants, [id]);
+  await tx.query(removeSignIn, [id]);
+}
 
-    async removeOfAccount(tx: Tx, accountId: string): Promise<void> {
-      await tx.query(removeGrantsOfAccount, [accountId]);
-      await tx.query(removeSignInsOfAccount, [accountId]);
-    },
+export async function deleteSignInsOf(tx: Tx, accountId: string): Promise<void> {
+  await tx.query(removeGrantsOfAccount, [accountId]);
+  await tx.query(removeSignInsOfAccount, [accountId]);
+}
 
-    /** Removes every sign-in of an account but that of this session from the list. */
-    async removeOthers(tx: Tx, accountId: string, session: Buffer): Promise<void> {
-      await tx.query(removeGrantsOfOthers, [accountId, session]);
-      await tx.query(removeOtherSignIns, [accountId, session]);
-    },
-  };
+/** Removes every sign-in of an account but that of this session from the list. */
+export async function deleteOtherSignIns(tx: Tx, accountId: string, session: Buffer): Promise<void> {
+  await tx.query(removeGrantsOfOthers, [accountId, session]);
+  await tx.query(removeOtherSignIns, [accountId, session]);
 }
 
 /**

@@ -1,22 +1,18 @@
 import { builtInIssuer } from "@signalbox/auth";
 import type { AccountState } from "@signalbox/contracts";
-import type { Clock } from "@signalbox/core";
-import type { AuditRefusals } from "@signalbox/service";
 import { advisoryLock, sql, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { canonicalAddress } from "../accounts/account-fields.ts";
-import type { Actor, Audit, Refusal } from "../audit/audit-log.ts";
+import { type Actor, type Refusal, recordInAudit } from "../audit/audit-log.ts";
 import { codeRefusal, type RefusedCode } from "../codes/code-answers.ts";
 import type { CodePlace } from "../codes/one-time-code-store.ts";
-import type { OneTimeCodes } from "../codes/one-time-codes.ts";
+import { issueCode, redeemCode } from "../codes/one-time-codes.ts";
+import type { AccountService } from "../context/account-service.ts";
 import type { KnownBrowser } from "../identity/callers/callers.ts";
-import type { Mails } from "../mail/mails.ts";
-import type { Notices } from "../notices/notices.ts";
-import type { Registration } from "../registration/registration.ts";
+import { queueNotice } from "../notices/notices.ts";
+import { registerPerson } from "../registration/registration.ts";
 import { browserNameOf } from "./sign-in.ts";
-import type { SignInMails } from "./sign-in-mails.ts";
-
-export type SignIns = ReturnType<typeof createSignIns>;
+import { answerSignInMails, countSignInMail } from "./sign-in-mails.ts";
 
 /** A request for a code. */
 export interface CodeRequest {
@@ -63,100 +59,87 @@ export interface Deletion {
   readonly reason: string | null;
 }
 
-interface Dependencies {
-  readonly audit: Pick<Audit, "record">;
-  readonly auditRefusals: Pick<AuditRefusals, "record">;
-  readonly clock: Clock;
-  readonly registration: Pick<Registration, "register">;
-  readonly oneTimeCodes: Pick<OneTimeCodes, "issue" | "redeem">;
-  readonly mails: Mails;
-  readonly signInMails: SignInMails;
-  readonly notices: Pick<Notices, "queue">;
+// The sign-ins of people at the built-in issuer: started with a mailed code and completed by it.
+
+/**
+ * Redeems the code and signs in to the account with that verified contact address, or to a new one where the person
+ * may register. The address stays locked meanwhile, so it never gets two accounts.
+ */
+export async function completeSignIn(service: AccountService, tx: Tx, typed: TypedCode): Promise<SignInOutcome> {
+  const { signIn, address, code } = typed;
+  const redeemed = await redeemCode(service, tx, { ...codePlace(signIn, address), code });
+  if (redeemed === "good") await advisoryLock(tx, `sign-in to ${canonicalAddress(address)}`);
+  const known = await findByAddress(tx, address);
+  if (redeemed !== "good") {
+    if (known) noteRefused(service, tx, codeRefusal("sign_in", known.id, redeemed, ownerBy(known.id, typed)));
+    return { outcome: "code-refused", why: redeemed };
+  }
+  // The account has changed the spelling since, and the reader of that mailbox has to prove it.
+  if (known && known.contactAddress !== address) return { outcome: "code-refused", why: "used-up" };
+  await answerSignInMails(service, tx, signIn);
+  const account = known ?? (await newAccount(service, tx, typed));
+  // Only the reader of the mailbox learns that the address has no account.
+  if (account === null) return { outcome: "not-registered" };
+  const { id: accountId, status, statusReason: reason } = account;
+  const by = ownerBy(accountId, typed);
+  if (!maySignIn({ status })) {
+    noteRefused(service, tx, { accountId, operation: "sign_in", reason: `account_${status}`, fields: ["status"], by });
+    return { outcome: "account-deleted", at: account.statusChangedAt ?? service.clock.now(), reason };
+  }
+  await recordInAudit(service, tx, by, { action: "sign_in", accountId });
+  if (known && !typed.browser?.knows(accountId)) await tellOfBrowser(service, tx, known, typed);
+  return { outcome: "signed-in", accountId };
 }
 
-/** The sign-ins of people at the built-in issuer: started with a mailed code and completed by it. */
-export function createSignIns(dependencies: Dependencies) {
-  const { oneTimeCodes, signInMails, audit, auditRefusals, clock } = dependencies;
-  const noteRefused = (tx: Tx, refusal: Refusal) => tx.afterCommit(() => auditRefusals.record(refusal));
-
-  return {
-    /** Mails a code, unless the asker or the address has reached a limit. */
-    sendCode: (tx: Tx, address: string, by: CodeRequest): Promise<SendOutcome> =>
-      sendCode(tx, address, by, dependencies),
-
-    /**
-     * Redeems the code and signs in to the account with that verified contact address, or to a new one where the person
-     * may register. The address stays locked meanwhile, so it never gets two accounts.
-     */
-    async complete(tx: Tx, typed: TypedCode): Promise<SignInOutcome> {
-      const { signIn, address, code } = typed;
-      const redeemed = await oneTimeCodes.redeem(tx, { ...codePlace(signIn, address), code });
-      if (redeemed === "good") await advisoryLock(tx, `sign-in to ${canonicalAddress(address)}`);
-      const known = await findByAddress(tx, address);
-      if (redeemed !== "good") {
-        if (known) noteRefused(tx, codeRefusal("sign_in", known.id, redeemed, ownerBy(known.id, typed)));
-        return { outcome: "code-refused", why: redeemed };
-      }
-      // The account has changed the spelling since, and the reader of that mailbox has to prove it.
-      if (known && known.contactAddress !== address) return { outcome: "code-refused", why: "used-up" };
-      await signInMails.answered(tx, signIn);
-      const account = known ?? (await newAccount(tx, typed, dependencies.registration));
-      // Only the reader of the mailbox learns that the address has no account.
-      if (account === null) return { outcome: "not-registered" };
-      const { id: accountId, status, statusReason: reason } = account;
-      const by = ownerBy(accountId, typed);
-      if (!maySignIn({ status })) {
-        noteRefused(tx, { accountId, operation: "sign_in", reason: `account_${status}`, fields: ["status"], by });
-        return { outcome: "account-deleted", at: account.statusChangedAt ?? clock.now(), reason };
-      }
-      await audit.record(tx, by, { action: "sign_in", accountId });
-      if (known && !typed.browser?.knows(accountId)) await tellOfBrowser(tx, known, typed, dependencies);
-      return { outcome: "signed-in", accountId };
-    },
-  };
-}
+const noteRefused = (service: AccountService, tx: Tx, refusal: Refusal) =>
+  tx.afterCommit(() => service.auditRefusals.record(refusal));
 
 /**
  * Mails a code and returns the address it went to. An account's code goes to its stored address: a person who typed
  * another spelling has not yet shown that it is the same mailbox. The answer is the same with and without an account.
  */
-async function sendCode(
+export async function sendSignInCode(
+  service: AccountService,
   tx: Tx,
   address: string,
   { signIn, client, browser, locale: pageLocale }: CodeRequest,
-  { oneTimeCodes, signInMails, mails }: Dependencies,
 ): Promise<SendOutcome> {
   const account = await findByAddress(tx, address);
   const to = account?.contactAddress ?? address;
   const accountId = account?.id ?? null;
   const knownBrowser = browser !== null && account && browser.knows(account.id) ? browser.id : null;
   // Different spellings share one limit.
-  const mayMail = await signInMails.count(tx, canonicalAddress(to), { signIn, client, knownBrowser });
-  const issued = mayMail ? await oneTimeCodes.issue(tx, { ...codePlace(signIn, to), accountId }) : "too-many";
+  const mayMail = await countSignInMail(service, tx, canonicalAddress(to), { signIn, client, knownBrowser });
+  const issued = mayMail ? await issueCode(service, tx, { ...codePlace(signIn, to), accountId }) : "too-many";
   if (issued === "too-many") return { outcome: "too-many" };
   const { locale, timezone } = account ?? { locale: pageLocale, timezone: "UTC" };
-  await mails.enqueue(tx, { kind: "sign-in-code", to, accountId, locale, timezone, ...issued });
+  await service.mails.enqueue(tx, { kind: "sign-in-code", to, accountId, locale, timezone, ...issued });
   return { outcome: "sent", to };
 }
 
 /** Notifies the owner of the first sign-in of a browser. */
 async function tellOfBrowser(
+  service: AccountService,
   tx: Tx,
   account: SignInAccount,
   { userAgent, by }: TypedCode,
-  { notices }: Pick<Dependencies, "notices">,
 ): Promise<void> {
   const [browser, address] = [browserNameOf(userAgent) ?? "–", by.address ?? "–"];
-  await notices.queue(tx, { ...account, contactAddressVerified: true }, { kind: "browser-new", browser, address });
+  await queueNotice(
+    service,
+    tx,
+    { ...account, contactAddressVerified: true },
+    { kind: "browser-new", browser, address },
+  );
 }
 
 function newAccount(
+  service: AccountService,
   tx: Tx,
   { address, locale, invitation, by }: TypedCode,
-  registration: Pick<Registration, "register">,
 ): Promise<Account | null> {
   const person = { address, invitation, by };
-  return registration.register(tx, person, {
+  return registerPerson(service, tx, person, {
     claims: { email: address, email_verified: true, locale },
     identityOf: ({ id }) => ({ issuer: builtInIssuer, subject: id }),
     credential: by.credential,

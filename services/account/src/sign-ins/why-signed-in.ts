@@ -1,23 +1,17 @@
 import { hasPrefix, stepsOf, type WhyFinder } from "@signalbox/service";
-import type { Pool } from "@signalbox/storage";
-import type { SignInStore } from "./sign-in-store.ts";
-
-interface Dependencies {
-  readonly pool: Pool;
-  readonly signInStore: Pick<SignInStore, "find">;
-  readonly now: () => Date;
-}
+import type { AccountService } from "../context/account-service.ts";
+import { findLiveSignIn } from "./sign-in-store.ts";
 
 const step = stepsOf("account");
 const link = "/api/account/sign-ins/";
 
 /** Finds live sign-ins, for the chain behind an id; the audit has the end of one. */
-export const whySignedIn = ({ pool, signInStore, now }: Dependencies): readonly WhyFinder[] => [
+export const whySignedIn = (service: AccountService): readonly WhyFinder[] => [
   {
     scopes: ["account:read"],
     knows: hasPrefix("sgn"),
     async find({ accountId }, id) {
-      const signIn = await signInStore.find(pool, accountId, id, now());
+      const signIn = await findLiveSignIn(service.pool, accountId, id, service.clock.now());
       if (signIn === null) return null;
       const { createdAt, lastUsedAt, browser } = signIn;
       const started = step({ at: createdAt, id, what: `A person signed in with ${browser ?? "a browser"}.`, link });

@@ -3,15 +3,7 @@ import type { Refusal } from "@signalbox/http";
 import { conflict } from "@signalbox/service";
 import { advisoryLock, sql, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
-
-/** Protects the only administrator, whom no other account could restore. */
-export interface LastAdministrator {
-  /**
-   * Returns true when this locked account is the only administrator. No other administrator can step down before the
-   * transaction ends.
-   */
-  isLast(tx: Tx, caller: Caller, account: Account): Promise<boolean>;
-}
+import type { AccountService } from "../context/account-service.ts";
 
 const findAnother = sql(
   "administrators.find-another",
@@ -19,17 +11,21 @@ const findAnother = sql(
      and (scopes_max = '{}' or 'account:admin' = any (scopes_max)) and id <> $1 limit 1`,
 );
 
-/** @param rolesAreOurs true when roles are granted here, false when the issuer of the tokens brings them */
-export function createLastAdministrator(rolesAreOurs: boolean): LastAdministrator {
-  return {
-    async isLast(tx, caller, account) {
-      if (account.status !== "active" || !account.roles.includes("admin")) return false;
-      if (!rolesAreOurs && isAnotherByIssuer(caller, account)) return false;
-      // Two administrators who revoke each other's role would otherwise each still see the other.
-      await advisoryLock(tx, "the last administrator");
-      return (await tx.query(findAnother, [account.id])).rowCount === 0;
-    },
-  };
+/**
+ * Returns true when this locked account is the only administrator, whom no other account could restore. No other
+ * administrator can step down before the transaction ends.
+ */
+export async function isLastAdministrator(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  account: Account,
+): Promise<boolean> {
+  if (account.status !== "active" || !account.roles.includes("admin")) return false;
+  if (!service.hasIssuer && isAnotherByIssuer(caller, account)) return false;
+  // Two administrators who revoke each other's role would otherwise each still see the other.
+  await advisoryLock(tx, "the last administrator");
+  return (await tx.query(findAnother, [account.id])).rowCount === 0;
 }
 
 /** Administrators of another issuer are known only while they act. */

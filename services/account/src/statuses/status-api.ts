@@ -3,14 +3,9 @@ import { accepted, type HttpResponse, ok } from "@signalbox/http";
 import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
 import { type Account, etagOfAccount, viewAccount } from "../accounts/account.ts";
+import type { AccountService } from "../context/account-service.ts";
 import { ownAccount } from "../profile/account-api.ts";
-import type { Accounts } from "../profile/accounts.ts";
-import { refusedTransition, StatusByOwner, type Statuses } from "./statuses.ts";
-
-export interface StatusApi {
-  readonly accounts: Pick<Accounts, "lock">;
-  readonly statuses: Pick<Statuses, "changeByOwner" | "requestRecovery">;
-}
+import { changeStatusByOwner, refusedTransition, requestRecovery, StatusByOwner } from "./statuses.ts";
 
 const RecoveryRequest = z
   .object({ requested_at: timestamp.describe("Since when administrators see the request.") })
@@ -22,8 +17,8 @@ const show = (account: Account): HttpResponse => ok(viewAccount(account), { etag
 const refusals = { "no-transition": refusedTransition, "last-administrator": refusedTransition } as const;
 
 /** The owner disables the account, asks for it back, deletes it: over REST alone, as what ends the use of the graph. */
-export function statusApi({ accounts, statuses }: StatusApi): Edges {
-  const unchanged = { ...ownAccount(accounts), etag: etagOfAccount };
+export function statusApi(service: AccountService): Edges {
+  const unchanged = { ...ownAccount(service), etag: etagOfAccount };
   const declarations = {
     disableAccount: operation({
       summary: "Disable the account",
@@ -33,7 +28,7 @@ export function statusApi({ accounts, statuses }: StatusApi): Edges {
       input: StatusByOwner,
       of: unchanged,
       change: (tx, account, { caller, input: { status: to, reason } }) =>
-        statuses.changeByOwner(tx, caller, account, { to, reason }),
+        changeStatusByOwner(service, tx, caller, account, { to, reason }),
       refusals,
       rest: {
         post: "/api/account/status/",
@@ -47,8 +42,8 @@ export function statusApi({ accounts, statuses }: StatusApi): Edges {
       description: "Administrators see the request. Asking again changes nothing.",
       auth: { scopes: ["account:write"], access: "recovery" },
       audit: "account.request_recovery",
-      of: ownAccount(accounts),
-      change: (tx, account, { caller }) => statuses.requestRecovery(tx, caller, account),
+      of: ownAccount(service),
+      change: (tx, account, { caller }) => requestRecovery(service, tx, caller, account),
       refusals: { "not-disabled": { code: "conflict", message: "The account is not disabled." } },
       rest: {
         post: "/api/account/recovery/",
@@ -64,7 +59,8 @@ export function statusApi({ accounts, statuses }: StatusApi): Edges {
       auth: { scopes: ["account:security"], access: "deletion", stepUp: true },
       audit: "account.delete",
       of: unchanged,
-      change: (tx, account, { caller }) => statuses.changeByOwner(tx, caller, account, { to: "deleted", reason: null }),
+      change: (tx, account, { caller }) =>
+        changeStatusByOwner(service, tx, caller, account, { to: "deleted", reason: null }),
       refusals,
       rest: { delete: "/api/account/", responses: { 204: "empty" }, idempotent: true },
     }),

@@ -1,73 +1,65 @@
 import { type Caller, requireStepUp } from "@signalbox/auth";
 import { accountStates, examples } from "@signalbox/contracts";
-import type { Clock } from "@signalbox/core";
 import type { Refusal } from "@signalbox/http";
 import { conflict } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import type { FieldRule } from "../accounts/account-fields.ts";
-import type { AccountStore } from "../accounts/account-store.ts";
-import { type Audit, actorOf } from "../audit/audit-log.ts";
+import { actorOf, recordInAudit } from "../audit/audit-log.ts";
+import type { AccountService } from "../context/account-service.ts";
 import { ruledText } from "../profile/account-body.ts";
-import type { NoTransition, StatusTransitions, WantedStatus } from "./change-status.ts";
-import { type LastAdministrator, refusedLastAdministrator } from "./last-administrator.ts";
-
-interface StatusDependencies {
-  readonly accountStore: Pick<AccountStore, "save">;
-  readonly statusTransitions: StatusTransitions;
-  readonly lastAdministrator: LastAdministrator;
-  readonly audit: Pick<Audit, "record">;
-  readonly clock: Clock;
-}
+import { moveStatus, type NoTransition, type WantedStatus } from "./change-status.ts";
+import { isLastAdministrator, refusedLastAdministrator } from "./last-administrator.ts";
 
 type RefusedStatus = NoTransition | { outcome: "last-administrator" };
 
 type StatusOutcome = { outcome: "changed"; account: Account } | RefusedStatus;
 
-export type Statuses = ReturnType<typeof createStatuses>;
+// The changes of status that owners and administrators make. Callers pass locked accounts.
 
-/** The changes of status that owners and administrators make. Callers pass locked accounts. */
-export function createStatuses(dependencies: StatusDependencies) {
-  const { accountStore, statusTransitions, lastAdministrator, audit, clock } = dependencies;
+/** Makes a change that the owner requests. */
+export async function changeStatusByOwner(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  account: Account,
+  wanted: WantedStatus,
+): Promise<StatusOutcome> {
+  if (await isLastAdministrator(service, tx, caller, account)) return { outcome: "last-administrator" };
+  return moveStatus(service, tx, actorOf(caller), account, wanted);
+}
 
-  return {
-    /** Makes a change that the owner requests. */
-    async changeByOwner(tx: Tx, caller: Caller, account: Account, wanted: WantedStatus): Promise<StatusOutcome> {
-      if (await lastAdministrator.isLast(tx, caller, account)) return { outcome: "last-administrator" };
-      return statusTransitions.move(tx, actorOf(caller), account, wanted);
-    },
+/** Makes a change that an administrator requests. A deletion needs their recent sign-in. */
+export async function changeStatusByAdministrator(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  account: Account,
+  wanted: WantedStatus,
+): Promise<StatusOutcome> {
+  if (wanted.to === "deleted") requireStepUp(caller, service.clock);
+  const ceases = wanted.to !== "active" && (await isLastAdministrator(service, tx, caller, account));
+  if (ceases) return { outcome: "last-administrator" };
+  return moveStatus(service, tx, actorOf(caller, "administrator"), account, wanted);
+}
 
-    /** Makes a change that an administrator requests. A deletion needs their recent sign-in. */
-    async changeByAdministrator(
-      tx: Tx,
-      caller: Caller,
-      account: Account,
-      wanted: WantedStatus,
-    ): Promise<StatusOutcome> {
-      if (wanted.to === "deleted") requireStepUp(caller, clock);
-      const ceases = wanted.to !== "active" && (await lastAdministrator.isLast(tx, caller, account));
-      if (ceases) return { outcome: "last-administrator" };
-      return statusTransitions.move(tx, actorOf(caller, "administrator"), account, wanted);
-    },
-
-    /**
-     * Records the owner's request for recovery, visible to administrators, and returns its time. Refused unless the
-     * account is disabled.
-     */
-    async requestRecovery(
-      tx: Tx,
-      caller: Caller,
-      account: Account,
-    ): Promise<{ outcome: "requested"; at: Date } | { outcome: "not-disabled" }> {
-      if (account.status !== "disabled") return { outcome: "not-disabled" };
-      if (account.recoveryRequestedAt !== null) return { outcome: "requested", at: account.recoveryRequestedAt };
-      const recoveryRequestedAt = clock.now();
-      await accountStore.save(tx, { ...account, recoveryRequestedAt });
-      await audit.record(tx, caller, { action: "account.request_recovery" });
-      return { outcome: "requested", at: recoveryRequestedAt };
-    },
-  };
+/**
+ * Records the owner's request for recovery, visible to administrators, and returns its time. Refused unless the
+ * account is disabled.
+ */
+export async function requestRecovery(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  account: Account,
+): Promise<{ outcome: "requested"; at: Date } | { outcome: "not-disabled" }> {
+  if (account.status !== "disabled") return { outcome: "not-disabled" };
+  if (account.recoveryRequestedAt !== null) return { outcome: "requested", at: account.recoveryRequestedAt };
+  const recoveryRequestedAt = service.clock.now();
+  await service.accountStore.save(tx, { ...account, recoveryRequestedAt });
+  await recordInAudit(service, tx, caller, { action: "account.request_recovery" });
+  return { outcome: "requested", at: recoveryRequestedAt };
 }
 
 const reasonLengthMax = 500;

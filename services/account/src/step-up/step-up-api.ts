@@ -10,14 +10,9 @@ import {
   typedCodeField,
   viewSentCode,
 } from "../codes/code-answers.ts";
+import type { AccountService } from "../context/account-service.ts";
 import { ownAccount } from "../profile/account-api.ts";
-import type { Accounts } from "../profile/accounts.ts";
-import type { StepUps } from "./step-ups.ts";
-
-export interface StepUpApi {
-  readonly accounts: Pick<Accounts, "lock">;
-  readonly stepUps: Pick<StepUps, "request" | "complete">;
-}
+import { completeStepUp, requestStepUp } from "./step-ups.ts";
 
 const StepUpBody = z.strictObject({ code: typedCodeField.optional() });
 
@@ -40,7 +35,7 @@ const refusals: Readonly<Record<"no-address" | "not-a-person", Refusal>> = {
 };
 
 /** The step-up of a person whose sign-in is too old, over REST alone: it belongs to the token, not to the graph. */
-export function stepUpApi({ accounts, stepUps }: StepUpApi): Edges {
+export function stepUpApi(service: AccountService): Edges {
   const stepUp = operation({
     summary: "Prove again who you are, with a code sent to the contact address",
     description:
@@ -49,9 +44,11 @@ export function stepUpApi({ accounts, stepUps }: StepUpApi): Edges {
     auth: { scopes: [], access: "own-account:write" },
     audit: "account.step_up",
     input: StepUpBody,
-    of: ownAccount(accounts),
+    of: ownAccount(service),
     change: async (tx, account, { caller, input: { code } }) =>
-      code === undefined ? stepUps.request(tx, caller, account) : stepUps.complete(tx, caller, account, code),
+      code === undefined
+        ? requestStepUp(service, tx, caller, account)
+        : completeStepUp(service, tx, caller, account, code),
     refusals: { ...codeRefusals, ...refusals, "too-many": tooManyCodes, "too-many-tries": tooManyTries },
     rest: {
       post: "/api/account/step-up/",

@@ -1,6 +1,7 @@
 import type { PrincipalCredential } from "@signalbox/auth";
-import { type Clock, hours } from "@signalbox/core";
-import { type Pool, type Queryable, type Statement, sql, type Tx } from "@signalbox/storage";
+import { hours } from "@signalbox/core";
+import { type Queryable, type Statement, sql, type Tx } from "@signalbox/storage";
+import type { AccountService } from "../context/account-service.ts";
 
 interface StepUp {
   readonly credentialId: string;
@@ -42,39 +43,41 @@ const countTry = countUse("step-up-allowance.count-try", "tried", "mailed");
 /** The key of a step-up: the token itself, so that the proof does not count for every token of that login. */
 export const steppedUp = ({ id, tokenId }: PrincipalCredential): string => tokenId ?? id;
 
-interface StoreDependencies {
-  readonly pool: Pool;
-  /** The pool that counts tries outside the caller's transaction, so that they count even after a rollback. */
-  readonly counting: Queryable;
-  readonly clock: Clock;
+// Step-ups in PostgreSQL: the latest one of each credential. Codes and tries are limited per account, over all its
+// tokens: a token's holder gets more of them by the refresh token, and could guess anew with each.
+
+export async function stepUpOf(
+  service: AccountService,
+  accountId: string,
+  credentialId: string,
+): Promise<StepUp | null> {
+  return (await service.pool.query<StepUp>(findStepUp, [credentialId, accountId])).rows[0] ?? null;
 }
 
-export type StepUpStore = ReturnType<typeof createStepUpStore>;
+export async function noteStepUp(tx: Tx, { credentialId, accountId, at }: StepUp): Promise<void> {
+  await tx.query(saveStepUp, [credentialId, accountId, at]);
+}
 
-/**
- * Step-ups in PostgreSQL: the latest one of each credential. Codes and tries are limited per account, over all its
- * tokens: a token's holder gets more of them by the refresh token, and could guess anew with each.
- */
-export function createStepUpStore({ pool, counting, clock }: StoreDependencies) {
-  return {
-    async find(accountId: string, credentialId: string): Promise<StepUp | null> {
-      return (await pool.query<StepUp>(findStepUp, [credentialId, accountId])).rows[0] ?? null;
-    },
-    async save(tx: Tx, { credentialId, accountId, at }: StepUp): Promise<void> {
-      await tx.query(saveStepUp, [credentialId, accountId, at]);
-    },
-    async endAll(tx: Tx, accountId: string): Promise<void> {
-      await tx.query(endStepUps, [accountId]);
-    },
-    /** Counts a mail. Returns false when the hourly limit is reached. */
-    takeMail: (tx: Tx, accountId: string) => take(tx, countMail, accountId, mailsMaxPerHour),
-    /** Counts a try. Returns false when the hourly limit is reached. */
-    takeTry: (accountId: string) => take(counting, countTry, accountId, triesMaxPerHour),
-  };
+export async function endStepUpsOf(tx: Tx, accountId: string): Promise<void> {
+  await tx.query(endStepUps, [accountId]);
+}
 
-  async function take(db: Queryable, statement: Statement, accountId: string, max: number): Promise<boolean> {
-    const now = clock.now();
-    const since = new Date(now.getTime() - hours(1));
-    return (await db.query(statement, [accountId, now, since, max])).rowCount === 1;
-  }
+/** Counts a mail. Returns false when the hourly limit is reached. */
+export const takeStepUpMail = (service: AccountService, tx: Tx, accountId: string) =>
+  take(service, tx, countMail, accountId, mailsMaxPerHour);
+
+/** Counts a try. Returns false when the hourly limit is reached. */
+export const takeStepUpTry = (service: AccountService, accountId: string) =>
+  take(service, service.counting, countTry, accountId, triesMaxPerHour);
+
+async function take(
+  service: AccountService,
+  db: Queryable,
+  statement: Statement,
+  accountId: string,
+  max: number,
+): Promise<boolean> {
+  const now = service.clock.now();
+  const since = new Date(now.getTime() - hours(1));
+  return (await db.query(statement, [accountId, now, since, max])).rowCount === 1;
 }

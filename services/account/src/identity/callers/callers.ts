@@ -1,11 +1,11 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Properties } from "@signalbox/account-service/properties";
 import { sameDigest } from "@signalbox/auth";
 import type { RateLimiter, RateLimitPolicy } from "@signalbox/cache";
 import type { Configuration } from "@signalbox/config";
 import { minutes, seconds } from "@signalbox/core";
-import { addressBucket, type ClientAddress, createClientAddress, policyItem, remainderItem } from "@signalbox/http";
-import type { Properties } from "../../properties.ts";
+import { addressBucket, type ClientAddress, policyItem, remainderItem } from "@signalbox/http";
 
 /** The issuer's knowledge of its callers. */
 export interface Callers {
@@ -13,20 +13,6 @@ export interface Callers {
   readonly knownBrowsers: KnownBrowsers;
   readonly limits: RequestLimits;
 }
-
-/** Identifies the callers of the issuer by address and browser, and counts their requests. */
-export function createCallers(
-  configuration: Dependencies["configuration"],
-  cookies: Settings,
-  limiterOf: LimiterOf,
-): Callers {
-  const clientAddress = createClientAddress(configuration.get("http.trusted-proxies"));
-  const knownBrowsers = createKnownBrowsers(cookies);
-  const limits = createRequestLimits({ configuration, limiterOf, clientAddress, knownBrowsers });
-  return { clientAddress, knownBrowsers, limits };
-}
-
-export type RequestLimits = ReturnType<typeof createRequestLimits>;
 
 export type LimiterOf = (policy: RateLimitPolicy) => RateLimiter;
 
@@ -39,7 +25,7 @@ export interface Count {
   readonly resetSeconds: number;
 }
 
-interface Dependencies {
+interface RequestLimitsOptions {
   readonly configuration: Pick<Configuration<Properties>, "get">;
   /** Returns the limiter of a policy, shared with all who count by it. */
   readonly limiterOf: LimiterOf;
@@ -52,49 +38,82 @@ interface Dependencies {
  * client counts by its id once its secret was right, and a sign-in counts by itself. An application has no secret and
  * can be impersonated, so it counts by id and address together.
  */
-export function createRequestLimits(dependencies: Dependencies) {
-  const { clientAddress, knownBrowsers } = dependencies;
-  const { clients, failures, signIns, starts, deviceCodes, devicePolls, anonymous } = limitersOf(dependencies);
-  const bucketOf = (request: IncomingMessage) => addressBucket(clientAddress(request));
+export class RequestLimits {
+  readonly #limiters: Readonly<Record<LimitName, RateLimiter>>;
+  readonly #knownBrowsers: Pick<KnownBrowsers, "of">;
+  readonly #clientAddress: ClientAddress;
 
-  return {
-    /** Counts a request of an application, which cannot be verified; null for any other client, given as null. */
-    application: (request: IncomingMessage, applicationId: string | null): Count | null =>
-      applicationId === null ? null : take(clients, `${applicationId} ${bucketOf(request)}`),
+  constructor({ configuration, limiterOf, clientAddress, knownBrowsers }: RequestLimitsOptions) {
+    this.#limiters = limitersOf(configuration, limiterOf);
+    this.#clientAddress = clientAddress;
+    this.#knownBrowsers = knownBrowsers;
+  }
 
-    /** Counts a request of an authenticated service client. */
-    client: (clientId: string): Count => take(clients, clientId),
+  #bucketOf(request: IncomingMessage): string {
+    return addressBucket(this.#clientAddress(request));
+  }
 
-    /** Returns a service client's remaining allowance. */
-    clientRemains: (clientId: string): Count => take(clients, clientId, 0),
+  #take(name: LimitName, key: string, cost = 1): Count {
+    const limiter = this.#limiters[name];
+    return { ...limiter.take(key, cost), policy: limiter.policy };
+  }
 
-    /**
-     * Counts a request that failed to authenticate: by the named client if it exists, else by address, so that made-up
-     * names bring no more tries.
-     */
-    failure: (request: IncomingMessage, clientId: string | null): Count =>
-      take(failures, clientId === null ? `address ${bucketOf(request)}` : `client ${clientId}`),
+  /** Counts a request of an application, which cannot be verified; null for any other client, given as null. */
+  application(request: IncomingMessage, applicationId: string | null): Count | null {
+    return applicationId === null ? null : this.#take("clients", `${applicationId} ${this.#bucketOf(request)}`);
+  }
 
-    /** Counts a request that starts a sign-in: by the browser if it has signed in before, else by address. */
-    start: (request: IncomingMessage, applicationId: string | null): Count =>
-      take(starts, `${applicationId ?? "other"} ${knownBrowsers.of(request)?.id ?? bucketOf(request)}`),
+  /** Counts a request of an authenticated service client. */
+  client(clientId: string): Count {
+    return this.#take("clients", clientId);
+  }
 
-    /** Counts a request for a page outside a sign-in: to continue after one, or to sign out. */
-    page: (request: IncomingMessage): Count => take(starts, `pages ${bucketOf(request)}`),
+  /** Returns a service client's remaining allowance. */
+  clientRemains(clientId: string): Count {
+    return this.#take("clients", clientId, 0);
+  }
 
-    /** Counts a request of the browser that this sign-in belongs to. */
-    signIn: (uid: string): Count => take(signIns, uid),
+  /**
+   * Counts a request that failed to authenticate: by the named client if it exists, else by address, so that made-up
+   * names bring no more tries.
+   */
+  failure(request: IncomingMessage, clientId: string | null): Count {
+    return this.#take("failures", clientId === null ? `address ${this.#bucketOf(request)}` : `client ${clientId}`);
+  }
 
-    /** Counts a wrong code of a device; with a cost of 0 it only returns the remaining tries. */
-    deviceCode: (request: IncomingMessage, cost = 1): Count => take(deviceCodes, bucketOf(request), cost),
+  /** Counts a request that starts a sign-in: by the browser if it has signed in before, else by address. */
+  start(request: IncomingMessage, applicationId: string | null): Count {
+    const from = this.#knownBrowsers.of(request)?.id ?? this.#bucketOf(request);
+    return this.#take("starts", `${applicationId ?? "other"} ${from}`);
+  }
 
-    /** Counts a device's question for its tokens, by the digest of its code. */
-    devicePoll: (digest: string): Count => take(devicePolls, digest),
+  /** Counts a request for a page outside a sign-in: to continue after one, or to sign out. */
+  page(request: IncomingMessage): Count {
+    return this.#take("starts", `pages ${this.#bucketOf(request)}`);
+  }
 
-    /** Counts a request for an unknown path. */
-    stray: (request: IncomingMessage): Count => take(anonymous, bucketOf(request)),
-  };
+  /** Counts a request of the browser that this sign-in belongs to. */
+  signIn(uid: string): Count {
+    return this.#take("signIns", uid);
+  }
+
+  /** Counts a wrong code of a device; with a cost of 0 it only returns the remaining tries. */
+  deviceCode(request: IncomingMessage, cost = 1): Count {
+    return this.#take("deviceCodes", this.#bucketOf(request), cost);
+  }
+
+  /** Counts a device's question for its tokens, by the digest of its code. */
+  devicePoll(digest: string): Count {
+    return this.#take("devicePolls", digest);
+  }
+
+  /** Counts a request for an unknown path. */
+  stray(request: IncomingMessage): Count {
+    return this.#take("anonymous", this.#bucketOf(request));
+  }
 }
+
+type LimitName = "clients" | "failures" | "signIns" | "starts" | "deviceCodes" | "devicePolls" | "anonymous";
 
 /** With 20^8 codes of ten minutes, guessing gains nothing. */
 const deviceTriesMax = 5;
@@ -102,7 +121,10 @@ export const deviceTriesMs = minutes(10);
 /** The interval between two questions of a device (RFC 8628 §3.5). */
 export const devicePollSeconds = 5;
 
-function limitersOf({ configuration, limiterOf }: Pick<Dependencies, "configuration" | "limiterOf">) {
+function limitersOf(
+  configuration: RequestLimitsOptions["configuration"],
+  limiterOf: LimiterOf,
+): Record<LimitName, RateLimiter> {
   const limited = (name: string, limit: number, windowMs: number) => limiterOf({ name, limit, windowMs });
   return {
     clients: limited("client", configuration.get("account.oauth.client-requests"), seconds(10)),
@@ -117,10 +139,6 @@ function limitersOf({ configuration, limiterOf }: Pick<Dependencies, "configurat
       configuration.get("http.rate-limit.anonymous.window"),
     ),
   };
-}
-
-function take(limiter: RateLimiter, key: string, cost = 1): Count {
-  return { ...limiter.take(key, cost), policy: limiter.policy };
 }
 
 /** Adds the count's headers to the answer, with `Retry-After` to a refusal. */
@@ -143,9 +161,7 @@ export interface KnownBrowser {
   knows(accountId: string): boolean;
 }
 
-type KnownBrowsers = ReturnType<typeof createKnownBrowsers>;
-
-interface Settings {
+interface KnownBrowsersOptions {
   /** The first one signs, all verify. */
   readonly cookieKeys: readonly string[];
   readonly path: string;
@@ -162,39 +178,47 @@ const accountsMax = 5;
  * Remembers in a signed cookie, for each browser, the accounts that it has signed in to. The cookie has an id of the
  * browser, a proof that we issued it, and a proof for each account, none of which reveals the account.
  */
-export function createKnownBrowsers({ cookieKeys, path, isSecure }: Settings) {
-  const proofBy = (key: string, ...parts: readonly string[]): string =>
-    createHmac("sha256", key)
-      .update(JSON.stringify(["known browser", ...parts]))
-      .digest("base64url");
-  const proves = (proof: string, ...parts: readonly string[]): boolean =>
-    cookieKeys.some((key) => sameDigest(Buffer.from(proof), Buffer.from(proofBy(key, ...parts))));
+export class KnownBrowsers {
+  readonly #options: KnownBrowsersOptions;
 
-  function read(request: IncomingMessage) {
-    const [id = "", ofBrowser = "", ...ofAccounts] = cookieOf(request).split(".");
-    return proves(ofBrowser, id) ? { id, ofAccounts: ofAccounts.slice(0, accountsMax) } : null;
+  constructor(options: KnownBrowsersOptions) {
+    this.#options = options;
   }
 
-  return {
-    /** Identifies the browser of a request; null for one that has not signed in before. */
-    of(request: IncomingMessage): KnownBrowser | null {
-      const known = read(request);
-      if (known === null) return null;
-      const { id, ofAccounts } = known;
-      return { id, knows: (accountId) => ofAccounts.some((proof) => proves(proof, id, accountId)) };
-    },
+  #proves(proof: string, ...parts: readonly string[]): boolean {
+    const given = Buffer.from(proof);
+    return this.#options.cookieKeys.some((key) => sameDigest(given, Buffer.from(proofBy(key, ...parts))));
+  }
 
-    /** Adds the account to the browser's cookie. */
-    remember(request: IncomingMessage, response: ServerResponse, accountId: string): void {
-      const { id, ofAccounts } = read(request) ?? { id: randomBytes(16).toString("base64url"), ofAccounts: [] };
-      const others = ofAccounts.filter((proof) => !proves(proof, id, accountId)).slice(0, accountsMax - 1);
-      const [key = ""] = cookieKeys;
-      const value = [id, proofBy(key, id), proofBy(key, id, accountId), ...others].join(".");
-      const attributes = `Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`;
-      response.appendHeader("Set-Cookie", `${cookieName}=${value}; ${attributes}`);
-    },
-  };
+  #read(request: IncomingMessage) {
+    const [id = "", ofBrowser = "", ...ofAccounts] = cookieOf(request).split(".");
+    return this.#proves(ofBrowser, id) ? { id, ofAccounts: ofAccounts.slice(0, accountsMax) } : null;
+  }
+
+  /** Identifies the browser of a request; null for one that has not signed in before. */
+  of(request: IncomingMessage): KnownBrowser | null {
+    const known = this.#read(request);
+    if (known === null) return null;
+    const { id, ofAccounts } = known;
+    return { id, knows: (accountId) => ofAccounts.some((proof) => this.#proves(proof, id, accountId)) };
+  }
+
+  /** Adds the account to the browser's cookie. */
+  remember(request: IncomingMessage, response: ServerResponse, accountId: string): void {
+    const { path, isSecure, cookieKeys } = this.#options;
+    const { id, ofAccounts } = this.#read(request) ?? { id: randomBytes(16).toString("base64url"), ofAccounts: [] };
+    const others = ofAccounts.filter((proof) => !this.#proves(proof, id, accountId)).slice(0, accountsMax - 1);
+    const [key = ""] = cookieKeys;
+    const value = [id, proofBy(key, id), proofBy(key, id, accountId), ...others].join(".");
+    const attributes = `Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`;
+    response.appendHeader("Set-Cookie", `${cookieName}=${value}; ${attributes}`);
+  }
 }
+
+const proofBy = (key: string, ...parts: readonly string[]): string =>
+  createHmac("sha256", key)
+    .update(JSON.stringify(["known browser", ...parts]))
+    .digest("base64url");
 
 function cookieOf({ headers }: IncomingMessage): string {
   const pairs = (headers.cookie ?? "").split(";").map((pair) => pair.trim());

@@ -13,10 +13,10 @@ import {
   refusedPage,
   tooManyPage,
 } from "../sign-in-pages.ts";
-import { createKnownBrowsers } from "./callers.ts";
+import { KnownBrowsers } from "./callers.ts";
 
 const browsersWith = (...cookieKeys: string[]) =>
-  createKnownBrowsers({ cookieKeys, path: "/house/oauth", isSecure: true });
+  new KnownBrowsers({ cookieKeys, path: "/house/oauth", isSecure: true });
 
 function requestWith(cookie: string): IncomingMessage {
   const request = new IncomingMessage(new Socket());

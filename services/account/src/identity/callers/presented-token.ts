@@ -4,8 +4,6 @@ import type { TokenVerifier, VerifiedToken } from "@signalbox/auth";
 import { isAppError } from "@signalbox/core";
 import { isForm, withBody } from "./request-form.ts";
 
-export type PresentedToken = ReturnType<typeof createPresentedToken>;
-
 /** Never a valid id. */
 const unknownToken = "unknown";
 
@@ -27,49 +25,53 @@ type HandOn = (request: IncomingMessage) => void;
  * revocation or introspection, or the credential of a request for user information. The provider refuses JWTs at these
  * endpoints and looks up opaque values instead, so it gets the `jti`, which is worthless outside of this request.
  */
-export function createPresentedToken(tokens: TokenVerifier) {
-  const storage = new AsyncLocalStorage<Presented>();
+export class PresentedToken {
+  readonly #tokens: TokenVerifier;
+  readonly #storage = new AsyncLocalStorage<Presented>();
 
-  return {
-    /** Returns the presented token if it has this kind and this `jti`. */
-    of(kind: VerifiedToken["kind"], jti: string): Presented | undefined {
-      const presented = storage.getStore();
-      return presented?.token.kind === kind && presented.token.claims.jti === jti ? presented : undefined;
-    },
+  constructor(tokens: TokenVerifier) {
+    this.#tokens = tokens;
+  }
 
-    /**
-     * Passes a request to the provider with the `jti` in place of one of our access tokens, and with an unknown value
-     * in place of any other JWT.
-     */
-    present: (request: IncomingMessage, body: Buffer, handOn: HandOn): Promise<void> =>
-      presentInForm("subject", request, body, handOn),
+  /** Returns the presented token if it has this kind and this `jti`. */
+  of(kind: VerifiedToken["kind"], jti: string): Presented | undefined {
+    const presented = this.#storage.getStore();
+    return presented?.token.kind === kind && presented.token.claims.jti === jti ? presented : undefined;
+  }
 
-    /** The same for the token that a request comes with (RFC 6750 §2), in its header or its form. */
-    async presentCredential(request: IncomingMessage, body: Buffer, handOn: HandOn): Promise<void> {
-      const [scheme = "", text = ""] = (request.headers.authorization ?? "").split(" ");
-      if (!looksLikeJwt(text)) return presentInForm("credential", request, body, handOn);
-      const token = await verified(text, tokens);
-      const copy = withBody(request, body);
-      copy.headers.authorization = `${scheme} ${idOf(token)}`;
-      present(token, "credential", () => handOn(copy));
-    },
-  };
+  /**
+   * Passes a request to the provider with the `jti` in place of one of our access tokens, and with an unknown value in
+   * place of any other JWT.
+   */
+  present(request: IncomingMessage, body: Buffer, handOn: HandOn): Promise<void> {
+    return this.#presentInForm("subject", request, body, handOn);
+  }
 
-  async function presentInForm(use: Use, request: IncomingMessage, body: Buffer, handOn: HandOn): Promise<void> {
+  /** The same for the token that a request comes with (RFC 6750 §2), in its header or its form. */
+  async presentCredential(request: IncomingMessage, body: Buffer, handOn: HandOn): Promise<void> {
+    const [scheme = "", text = ""] = (request.headers.authorization ?? "").split(" ");
+    if (!looksLikeJwt(text)) return this.#presentInForm("credential", request, body, handOn);
+    const token = await verified(text, this.#tokens);
+    const copy = withBody(request, body);
+    copy.headers.authorization = `${scheme} ${idOf(token)}`;
+    this.#run(token, "credential", () => handOn(copy));
+  }
+
+  async #presentInForm(use: Use, request: IncomingMessage, body: Buffer, handOn: HandOn): Promise<void> {
     const form = new URLSearchParams(body.toString());
     const [text, ...more] = form.getAll(fields[use]);
     // The provider reports malformed forms itself.
     if (!isForm(request) || text === undefined || more.length > 0 || !looksLikeJwt(text)) {
       return handOn(withBody(request, body));
     }
-    const token = await verified(text, tokens);
+    const token = await verified(text, this.#tokens);
     form.set(fields[use], idOf(token));
     const copy = withBody(request, Buffer.from(form.toString()));
-    present(token, use, () => handOn(copy));
+    this.#run(token, use, () => handOn(copy));
   }
 
-  function present(token: VerifiedToken | null, use: Use, handOn: () => void): void {
-    if (token) storage.run({ token, use }, handOn);
+  #run(token: VerifiedToken | null, use: Use, handOn: () => void): void {
+    if (token) this.#storage.run({ token, use }, handOn);
     else handOn();
   }
 }

@@ -6,7 +6,7 @@ import { createRateLimiters } from "@signalbox/cache";
 import { loadConfiguration } from "@signalbox/config";
 import { createManualClock, minutes } from "@signalbox/core";
 import { properties } from "../../properties.ts";
-import { createRequestLimits } from "./callers.ts";
+import { RequestLimits } from "./callers.ts";
 
 const required = {
   "cache.url": "memory:",
@@ -26,7 +26,7 @@ function arrange() {
     request.headers["x-from"] = address;
     return request;
   };
-  const limits = createRequestLimits({
+  const limits = new RequestLimits({
     configuration,
     limiterOf: (policy) => limiters(policy, { takeShares: async () => null }),
     clientAddress: ({ headers }) => String(headers["x-from"]),

@@ -35,27 +35,35 @@ export const sealedSigningKeys: SealedColumn = {
   place: ([kid]) => placeOf(String(kid)),
 };
 
-/** Signing keys in PostgreSQL, their private halves sealed. */
-export function createSigningKeyStore(sealer: Sealer) {
-  return {
-    /** Keeps other instances from creating keys until the transaction ends. */
-    lock: async (tx: Tx): Promise<void> => void (await tx.query(lockKeys, [lockNumber])),
-    /** @throws SealError when the sealing key of one of them is gone. */
-    async list(db: Queryable): Promise<readonly SigningKey[]> {
-      const { rows } = await db.query<Row>(listKeys);
-      return rows.map(({ kid, sealedPrivateJwk, createdAt, activeFrom, retiredAt }) => {
-        const privateJwk = JSON.parse(sealer.open(sealedPrivateJwk, placeOf(kid)).toString()) as PrivateJwk;
-        return { privateJwk, createdAt, activeFrom, retiredAt };
-      });
-    },
-    async insert(tx: Tx, { privateJwk, ...times }: SigningKey): Promise<void> {
-      const { kid, alg: algorithm } = privateJwk;
-      const sealedPrivateJwk = sealer.seal(JSON.stringify(privateJwk), placeOf(kid));
-      await keys.insert(tx, { kid, algorithm, publicJwk: publicJwkOf({ privateJwk }), sealedPrivateJwk, ...times });
-    },
-    /** Sets the time at which keys without a successor stop signing. */
-    retire: async (tx: Tx, at: Date): Promise<void> => void (await tx.query(retireKeys, [at])),
-    remove: async (tx: Tx, { privateJwk }: SigningKey): Promise<void> =>
-      void (await tx.query(removeKey, [privateJwk.kid])),
-  };
+/** Keeps other instances from creating keys until the transaction ends. */
+export async function lockSigningKeys(tx: Tx): Promise<void> {
+  await tx.query(lockKeys, [lockNumber]);
+}
+
+/**
+ * Lists the signing keys, whose private halves are sealed.
+ *
+ * @throws SealError when the sealing key of one of them is gone.
+ */
+export async function listSigningKeys(db: Queryable, sealer: Sealer): Promise<readonly SigningKey[]> {
+  const { rows } = await db.query<Row>(listKeys);
+  return rows.map(({ kid, sealedPrivateJwk, createdAt, activeFrom, retiredAt }) => {
+    const privateJwk = JSON.parse(sealer.open(sealedPrivateJwk, placeOf(kid)).toString()) as PrivateJwk;
+    return { privateJwk, createdAt, activeFrom, retiredAt };
+  });
+}
+
+export async function insertSigningKey(tx: Tx, sealer: Sealer, { privateJwk, ...times }: SigningKey): Promise<void> {
+  const { kid, alg: algorithm } = privateJwk;
+  const sealedPrivateJwk = sealer.seal(JSON.stringify(privateJwk), placeOf(kid));
+  await keys.insert(tx, { kid, algorithm, publicJwk: publicJwkOf({ privateJwk }), sealedPrivateJwk, ...times });
+}
+
+/** Sets the time at which keys without a successor stop signing. */
+export async function retireSigningKeys(tx: Tx, at: Date): Promise<void> {
+  await tx.query(retireKeys, [at]);
+}
+
+export async function removeSigningKey(tx: Tx, { privateJwk }: SigningKey): Promise<void> {
+  await tx.query(removeKey, [privateJwk.kid]);
 }

@@ -10,7 +10,13 @@ import {
   publishedKeys,
   type SigningKey,
 } from "./signing-key.ts";
-import { createSigningKeyStore } from "./signing-key-store.ts";
+import {
+  insertSigningKey,
+  listSigningKeys,
+  lockSigningKeys,
+  removeSigningKey,
+  retireSigningKeys,
+} from "./signing-key-store.ts";
 
 /** The published keys at one moment. A changed set is another object. */
 export interface KeyRing {
@@ -19,56 +25,63 @@ export interface KeyRing {
   readonly publicKeys: KeySet;
 }
 
-interface Dependencies {
+interface SigningKeysOptions {
   readonly pool: Pool;
   readonly sealer: Sealer;
   readonly clock: Clock;
+  /** Called at each look, because the property is live. */
   readonly rotationDays: () => number;
 }
 
-export type SigningKeys = ReturnType<typeof createSigningKeys>;
-
 /** The signing keys of the built-in issuer, as this instance knows them. */
-export function createSigningKeys({ pool, sealer, clock, rotationDays }: Dependencies) {
-  const store = createSigningKeyStore(sealer);
-  const nextOf = (keys: readonly SigningKey[], now: Date) => nextActiveFrom(keys, now, rotationDays() * hours(24));
-  let known: readonly SigningKey[] = [];
-  let ring: KeyRing = { privateKeys: [], publicKeys: { keys: [] } };
+export class SigningKeys {
+  readonly #options: SigningKeysOptions;
+  #known: readonly SigningKey[] = [];
+  #ring: KeyRing = { privateKeys: [], publicKeys: { keys: [] } };
 
-  return {
-    /** Returns the same ring until a key is added or removed. It is empty before the first `keep`. */
-    current(): KeyRing {
-      const published = publishedKeys(known, clock.now());
-      if (!isRingOf(published, ring)) ring = ringOf(published);
-      return ring;
-    },
-    /**
-     * Reads the keys of other instances, creates the first key and due successors, and removes keys whose last token
-     * has ended. Several instances may run it at once: one creates the key, and the others find it.
-     */
-    async keep(): Promise<void> {
-      known = await store.list(pool);
-      if (!isRotationDue()) return;
-      await inTransaction(pool, rotate);
-      known = await store.list(pool);
-    },
-  };
-
-  function isRotationDue(): boolean {
-    const now = clock.now();
-    return nextOf(known, now) !== null || known.some((key) => isOver(key, now));
+  constructor(options: SigningKeysOptions) {
+    this.#options = options;
   }
 
-  async function rotate(tx: Tx): Promise<void> {
-    await store.lock(tx);
+  /** Returns the same ring until a key is added or removed. It is empty before the first `keep`. */
+  current(): KeyRing {
+    const published = publishedKeys(this.#known, this.#options.clock.now());
+    if (!isRingOf(published, this.#ring)) this.#ring = ringOf(published);
+    return this.#ring;
+  }
+
+  /**
+   * Reads the keys of other instances, creates the first key and due successors, and removes keys whose last token has
+   * ended. Several instances may run it at once: one creates the key, and the others find it.
+   */
+  async keep(): Promise<void> {
+    const { pool, sealer } = this.#options;
+    this.#known = await listSigningKeys(pool, sealer);
+    if (!this.#isRotationDue()) return;
+    await inTransaction(pool, (tx) => this.#rotate(tx));
+    this.#known = await listSigningKeys(pool, sealer);
+  }
+
+  #isRotationDue(): boolean {
+    const now = this.#options.clock.now();
+    return this.#nextOf(this.#known, now) !== null || this.#known.some((key) => isOver(key, now));
+  }
+
+  #nextOf(keys: readonly SigningKey[], now: Date): Date | null {
+    return nextActiveFrom(keys, now, this.#options.rotationDays() * hours(24));
+  }
+
+  async #rotate(tx: Tx): Promise<void> {
+    const { sealer, clock } = this.#options;
+    await lockSigningKeys(tx);
     const now = clock.now();
-    const keys = await store.list(tx);
-    const activeFrom = nextOf(keys, now);
+    const keys = await listSigningKeys(tx, sealer);
+    const activeFrom = this.#nextOf(keys, now);
     if (activeFrom) {
-      await store.retire(tx, activeFrom);
-      await store.insert(tx, newSigningKey(now, activeFrom));
+      await retireSigningKeys(tx, activeFrom);
+      await insertSigningKey(tx, sealer, newSigningKey(now, activeFrom));
     }
-    for (const key of keys.filter((each) => isOver(each, now))) await store.remove(tx, key);
+    for (const key of keys.filter((each) => isOver(each, now))) await removeSigningKey(tx, key);
   }
 }
 

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { minutes } from "@signalbox/core";
 import {
-  type Pool,
   type RetentionRule,
   SealError,
   type SealedColumn,
@@ -10,6 +9,7 @@ import {
   sql,
   type Tx,
 } from "@signalbox/storage";
+import type { AccountService } from "../../context/account-service.ts";
 
 /** A record of the provider: a session, grant, code, refresh token, or pending sign-in. */
 type StatePayload = Readonly<Record<string, unknown>>;
@@ -52,59 +52,76 @@ const removeOthers = sql(
      and not (model = 'Grant' and id = any($3)) and coalesce(grant_id <> all($4), true)`,
 );
 
-export type StateStore = ReturnType<typeof createStateStore>;
+// The records of the provider, in PostgreSQL. The id of most is itself the secret (a refresh token, a code, a session
+// cookie), so it is stored as a digest, and the content, which repeats it, is sealed.
 
-/**
- * The records of the provider, in PostgreSQL. The id of most is itself the secret (a refresh token, a code, a session
- * cookie), so it is stored as a digest, and the content, which repeats it, is sealed.
- */
-export function createStateStore(pool: Pool, sealer: Sealer) {
-  return {
-    async find(model: string, id: string): Promise<StatePayload | undefined> {
-      const { rows } = await pool.query<Row>(findState, [model, stateDigest(id)]);
-      return rows[0] && payloadFrom(rows[0], sealer);
-    },
-    /** Finds a session by its `uid`, or a device's request by the code that its user types. */
-    async findByUid(model: string, uid: string): Promise<StatePayload | undefined> {
-      const { rows } = await pool.query<Row>(findByUid, [model, stateDigest(uid)]);
-      return rows[0] && payloadFrom(rows[0], sealer);
-    },
-    async save(model: string, id: string, payload: StatePayload, expiresAt: Date): Promise<void> {
-      const digest = stateDigest(id);
-      const sealed = sealer.seal(JSON.stringify(payload), placeOf(model, digest));
-      const uid = textOf(payload.uid) ?? textOf(payload.userCode);
-      const values = [textOf(payload.grantId), uid === null ? null : stateDigest(uid), textOf(payload.accountId)];
-      await pool.query(saveState, [model, digest, sealed, ...values, expiresAt]);
-    },
-    /** Marks a record as used. Returns false when it was already used, or is missing. */
-    async consume(model: string, id: string, at: Date): Promise<boolean> {
-      return (await pool.query(consumeState, [model, stateDigest(id), at])).rowCount === 1;
-    },
-    async remove(model: string, id: string): Promise<void> {
-      await pool.query(removeState, [model, stateDigest(id)]);
-    },
-    /** Locks a grant until the transaction ends. Returns false when it has ended. */
-    async lockGrant(tx: Tx, grantId: string): Promise<boolean> {
-      return (await tx.query(lockGrant, [stateDigest(grantId)])).rowCount === 1;
-    },
-    /** Removes a grant and everything issued under it. */
-    async removeGrant(tx: Tx, grantId: string): Promise<void> {
-      await tx.query(removeState, ["Grant", stateDigest(grantId)]);
-      await tx.query(removeOfGrant, [grantId]);
-    },
-    /** Removes the session whose `uid` has this digest. */
-    async removeSession(tx: Tx, uid: Buffer): Promise<void> {
-      await tx.query(removeSession, [uid]);
-    },
-    /** Removes the records with which the people of an account continue without signing in: sessions, grants, codes, refresh tokens. */
-    async removeOfAccount(tx: Tx, accountId: string): Promise<void> {
-      await tx.query(removeOfAccount, [accountId]);
-    },
-    /** Removes the same of every session but this one; `session` is the digest of its `uid`. */
-    async removeOthers(tx: Tx, accountId: string, session: Buffer, grants: readonly string[]): Promise<void> {
-      await tx.query(removeOthers, [accountId, session, grants.map(stateDigest), grants]);
-    },
-  };
+export async function readState(service: AccountService, model: string, id: string): Promise<StatePayload | undefined> {
+  const { rows } = await service.pool.query<Row>(findState, [model, stateDigest(id)]);
+  return rows[0] && payloadFrom(rows[0], service.sealer);
+}
+
+/** Finds a session by its `uid`, or a device's request by the code that its user types. */
+export async function readStateByUid(
+  service: AccountService,
+  model: string,
+  uid: string,
+): Promise<StatePayload | undefined> {
+  const { rows } = await service.pool.query<Row>(findByUid, [model, stateDigest(uid)]);
+  return rows[0] && payloadFrom(rows[0], service.sealer);
+}
+
+export async function writeState(
+  service: AccountService,
+  model: string,
+  id: string,
+  payload: StatePayload,
+  expiresAt: Date,
+): Promise<void> {
+  const digest = stateDigest(id);
+  const sealed = service.sealer.seal(JSON.stringify(payload), placeOf(model, digest));
+  const uid = textOf(payload.uid) ?? textOf(payload.userCode);
+  const values = [textOf(payload.grantId), uid === null ? null : stateDigest(uid), textOf(payload.accountId)];
+  await service.pool.query(saveState, [model, digest, sealed, ...values, expiresAt]);
+}
+
+/** Marks a record as used. Returns false when it was already used, or is missing. */
+export async function markStateUsed(service: AccountService, model: string, id: string, at: Date): Promise<boolean> {
+  return (await service.pool.query(consumeState, [model, stateDigest(id), at])).rowCount === 1;
+}
+
+export async function deleteState(service: AccountService, model: string, id: string): Promise<void> {
+  await service.pool.query(removeState, [model, stateDigest(id)]);
+}
+
+/** Locks a grant until the transaction ends. Returns false when it has ended. */
+export async function lockLiveGrant(tx: Tx, grantId: string): Promise<boolean> {
+  return (await tx.query(lockGrant, [stateDigest(grantId)])).rowCount === 1;
+}
+
+/** Removes a grant and everything issued under it. */
+export async function deleteGrant(tx: Tx, grantId: string): Promise<void> {
+  await tx.query(removeState, ["Grant", stateDigest(grantId)]);
+  await tx.query(removeOfGrant, [grantId]);
+}
+
+/** Removes the session whose `uid` has this digest. */
+export async function deleteSession(tx: Tx, uid: Buffer): Promise<void> {
+  await tx.query(removeSession, [uid]);
+}
+
+/** Removes the records with which the people of an account continue without signing in: sessions, grants, codes, refresh tokens. */
+export async function deleteStateOf(tx: Tx, accountId: string): Promise<void> {
+  await tx.query(removeOfAccount, [accountId]);
+}
+
+/** Removes the same of every session but this one; `session` is the digest of its `uid`. */
+export async function deleteOtherState(
+  tx: Tx,
+  accountId: string,
+  session: Buffer,
+  grants: readonly string[],
+): Promise<void> {
+  await tx.query(removeOthers, [accountId, session, grants.map(stateDigest), grants]);
 }
 
 /** A record whose sealing key is gone is lost: its person signs in again. */

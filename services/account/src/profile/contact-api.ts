@@ -4,15 +4,9 @@ import { conflict, type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
 import { etagOfAccount, viewAccount } from "../accounts/account.ts";
 import { codeRefusals, hintOf, SentCode, tooManyCodes, typedCodeField, viewSentCode } from "../codes/code-answers.ts";
-import { ownAccount } from "../profile/account-api.ts";
-import type { Accounts } from "../profile/accounts.ts";
-import type { ContactChanges, ContactConfirmations } from "./contact-changes.ts";
-
-export interface ContactApi {
-  readonly accounts: Pick<Accounts, "lock">;
-  readonly contactChanges: Pick<ContactChanges, "resend" | "cancel">;
-  readonly contactConfirmations: Pick<ContactConfirmations, "byCode">;
-}
+import type { AccountService } from "../context/account-service.ts";
+import { ownAccount } from "./account-api.ts";
+import { cancelContactChange, confirmContactByCode, resendContactCode } from "../contacts/contact-changes.ts";
 
 const auth = { scopes: ["account:write"], access: "own-account:write" } as const;
 
@@ -26,8 +20,8 @@ const takenMessage =
 const addressTaken = conflict("contact_address", "address_taken", takenMessage);
 
 /** The change of a contact address that is pending, at both edges. */
-export function contactApi({ accounts, contactChanges, contactConfirmations }: ContactApi): Edges {
-  const of = ownAccount(accounts);
+export function contactApi(service: AccountService): Edges {
+  const of = ownAccount(service);
   const declarations = {
     confirmContactAddress: operation({
       summary: "Confirm the pending contact address",
@@ -37,7 +31,7 @@ export function contactApi({ accounts, contactChanges, contactConfirmations }: C
       audit: ["account.contact_confirm", "account.activate"],
       input: Confirmation,
       of,
-      change: (tx, account, { caller, input }) => contactConfirmations.byCode(tx, caller, account, input.code),
+      change: (tx, account, { caller, input }) => confirmContactByCode(service, tx, caller, account, input.code),
       refusals: { ...codeRefusals, "nothing-pending": nothingPending, taken: addressTaken },
       rest: {
         post: "/api/account/contact-change/confirm",
@@ -54,7 +48,7 @@ export function contactApi({ accounts, contactChanges, contactConfirmations }: C
       // The account does not change.
       audit: { unaudited: "The code goes to an address whose change has an entry." },
       of,
-      change: (tx, account) => contactChanges.resend(tx, account),
+      change: (tx, account) => resendContactCode(service, tx, account),
       refusals: { "nothing-pending": nothingPending, "too-many": tooManyCodes },
       rest: {
         post: "/api/account/contact-change/resend",
@@ -73,7 +67,7 @@ export function contactApi({ accounts, contactChanges, contactConfirmations }: C
       auth,
       audit: "account.contact_cancel",
       of: { ...of, etag: etagOfAccount },
-      change: (tx, account, { caller }) => contactChanges.cancel(tx, caller, account),
+      change: (tx, account, { caller }) => cancelContactChange(service, tx, caller, account),
       rest: { delete: "/api/account/contact-change/", responses: { 204: "empty" }, idempotent: true },
       graph: { payload: "account" },
     }),

@@ -4,14 +4,15 @@ import { createOutbox } from "@signalbox/events";
 import { openDatabase } from "@signalbox/service";
 import { databaseOptions, openPool, type Pool } from "@signalbox/storage";
 import { createMailbox, type Mailbox, testContext, testDatabase } from "@signalbox/testing";
+import type { AccountService } from "../src/context/account-service.ts";
+import { openAccountService } from "../src/open-account-service.ts";
 import { properties } from "../src/properties.ts";
-import { type Capabilities, openCapabilities as openAll } from "../src/service.ts";
 
 /**
- * The service's capabilities on a separate database, without listeners and workers: a test starts those that it
+ * The service's context on a separate database, without listeners and workers: a test starts those that it
  * watches.
  */
-export interface OpenCapabilities extends Instance {
+export interface OpenContext extends Instance {
   readonly mailbox: Mailbox;
   readonly clock: ManualClock;
   /** Another instance of the service on the same database. */
@@ -20,7 +21,7 @@ export interface OpenCapabilities extends Instance {
 }
 
 interface Instance {
-  readonly capabilities: Capabilities;
+  readonly service: AccountService;
   readonly pool: Pool;
   readonly logged: readonly Readonly<Record<string, unknown>>[];
   readonly metrics: () => Promise<string>;
@@ -33,7 +34,7 @@ type Overrides = NonNullable<Parameters<typeof testContext<typeof properties>>[2
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 
-export async function openCapabilities(): Promise<OpenCapabilities> {
+export async function openContext(): Promise<OpenContext> {
   const [database, mailbox, clock] = [await testDatabase(), await createMailbox(), createManualClock(new Date())];
   const given = {
     "database.url": database.url,
@@ -66,13 +67,13 @@ async function openInstance(given: Overrides, clock: Clock): Promise<Instance> {
     max: 2,
     applicationName: "tries",
   });
-  const capabilities = openAll(context, { pool, outbox, counting });
+  const service = openAccountService(context, { pool, outbox, counting });
   return {
-    capabilities,
+    service,
     pool,
     logged: context.logged,
     metrics: () => context.metrics.text(),
-    sendMails: () => capabilities.base.mails.startWorker(context.runner),
+    sendMails: () => service.mails.startWorker(context.runner),
     close: () => context.close(),
   };
 }

@@ -1,0 +1,49 @@
+import type { Properties } from "@signalbox/account-service/properties";
+import type { AccessStates, TokenVerifier } from "@signalbox/auth";
+import type { Outbox } from "@signalbox/events";
+import type { PageLimits } from "@signalbox/graphql";
+import type { InternalClient } from "@signalbox/net";
+import type { ServiceContext } from "@signalbox/runtime";
+import type { Actor, AuditChange, AuditRefusals, Load } from "@signalbox/service";
+import type { Pool, Sealer } from "@signalbox/storage";
+import type { Account } from "../accounts/account.ts";
+import type { AccountStore } from "../accounts/account-store.ts";
+import type { PrismaClient } from "../generated/prisma/client.ts";
+import type { Mails } from "../mail/mails.ts";
+
+/** The operations on accounts lean on this: what owns a connection, a loop or a cache, and the live configuration. */
+export interface AccountService
+  extends Pick<ServiceContext<Properties>, "configuration" | "clock" | "log" | "metrics" | "tracer"> {
+  readonly pool: Pool;
+  /**
+   * The pool of statements that count even when the surrounding transaction rolls back. It is separate, because
+   * transactions could otherwise take all connections and then wait for one.
+   */
+  readonly counting: Pool;
+  readonly prisma: PrismaClient;
+  readonly sealer: Sealer;
+  readonly outbox: Outbox;
+  /** The access states that this process's own edge enforces; absent in a process without an edge. */
+  readonly accessStates: Pick<AccessStates, "apply"> | undefined;
+  readonly auditRefusals: AuditRefusals;
+  /** Records reads of administrators, each once a minute. */
+  readonly auditReads: { record(by: Actor, read: AuditChange): Promise<void> };
+  readonly accountStore: AccountStore;
+  /** Finds accounts of any owner in the graph: fields check access before they load. */
+  readonly loadAccount: Load<Account>;
+  readonly mails: Mails;
+  /** Verifies the tokens of people, of the built-in issuer or of those that are configured. */
+  readonly tokens: TokenVerifier;
+  /**
+   * True when the built-in issuer runs: people sign in by mail, and roles are granted here. With another issuer its
+   * tokens bring them.
+   */
+  readonly hasIssuer: boolean;
+  /** Read the parts of an account that other services keep; null without a configured address. */
+  readonly otherServices: Readonly<Record<OtherService, InternalClient | null>>;
+  /** Asks webhook-delivery for endpoints while a request waits; null without its address. */
+  readonly endpointClient: InternalClient | null;
+  readonly pageLimits: PageLimits;
+}
+
+export type OtherService = "images" | "webhook-ingest" | "webhook-delivery";

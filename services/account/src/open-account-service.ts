@@ -1,0 +1,97 @@
+import { type AccessStates, builtInIssuer, createTokenVerifier, parseIssuers } from "@signalbox/auth";
+import type { Outbox } from "@signalbox/events";
+import { requestLoader } from "@signalbox/graphql";
+import type { InternalClient } from "@signalbox/net";
+import type { ServiceContext } from "@signalbox/runtime";
+import { createAuditReads, createAuditRefusals, pageLimitsOf } from "@signalbox/service";
+import { createSealer, type Pool, prismaAdapter } from "@signalbox/storage";
+import { AccountStore } from "./accounts/account-store.ts";
+import { writeReadsTogether } from "./audit/administrator-reads.ts";
+import { recordRefusal } from "./audit/audit-log.ts";
+import type { AccountService, OtherService } from "./context/account-service.ts";
+import { PrismaClient } from "./generated/prisma/client.ts";
+import { issuerAddress, trustedIssuer } from "./identity/issuer-settings.ts";
+import type { SigningKeys } from "./identity/signing-keys/signing-keys.ts";
+import { openMailTransport } from "./mail/mail-transport.ts";
+import { Mails } from "./mail/mails.ts";
+import type { Properties } from "./properties.ts";
+
+/** What the process has opened: the service itself, or a job on the host in its place. */
+export interface OpenedProcess {
+  readonly pool: Pool;
+  readonly outbox: Outbox;
+  readonly counting?: Pool;
+  readonly accessStates?: Pick<AccessStates, "apply">;
+  /** The keys of the built-in issuer; absent in a process without a listener, which verifies no tokens. */
+  readonly signingKeys?: SigningKeys;
+  readonly otherServices?: Readonly<Record<OtherService, InternalClient | null>>;
+  readonly endpointClient?: InternalClient | null;
+}
+
+const noOtherServices = { images: null, "webhook-ingest": null, "webhook-delivery": null } as const;
+
+/** Fills the context of the operations on accounts, in the order in which its members need each other. */
+export function openAccountService(
+  context: Pick<ServiceContext<Properties>, "configuration" | "clock" | "log" | "metrics" | "tracer">,
+  opened: OpenedProcess,
+): AccountService {
+  const { configuration, clock, log, metrics, tracer } = context;
+  const { pool, signingKeys } = opened;
+  const sealer = createSealer(configuration.get("secrets.keys"));
+  const accountStore = new AccountStore(pool);
+  const mails = new Mails({
+    pool,
+    sealer,
+    transport: openMailTransport(configuration.get("mail.url"), configuration.get("mail.from")),
+    sender: () => ({
+      server: configuration.get("server.name"),
+      baseUrl: configuration.get("http.base-url"),
+      supportUrl: configuration.get("server.support-url"),
+    }),
+    clock,
+    log,
+    metrics,
+    tracer,
+  });
+  const issuers = parseIssuers(configuration.get("auth.issuers"));
+  const hasIssuer = issuers.length === 0;
+  const tokens = createTokenVerifier({
+    issuers: hasIssuer ? [trustedIssuer(issuerAddress(configuration.get("http.base-url")))] : issuers,
+    clock,
+    clockSkewSeconds: configuration.get("auth.clock-skew"),
+    maxAgeSeconds: configuration.get("auth.tokens.max-age"),
+    onKeysFailure: (issuer, error) => log.warn({ issuer, error }, "the keys of an issuer could not be read"),
+    localKeys: signingKeys ? { [builtInIssuer]: () => signingKeys.current().publicKeys } : {},
+  });
+  return {
+    configuration,
+    clock,
+    log,
+    metrics,
+    tracer,
+    pool,
+    counting: opened.counting ?? pool,
+    prisma: new PrismaClient({ adapter: prismaAdapter(pool) }),
+    sealer,
+    outbox: opened.outbox,
+    accessStates: opened.accessStates,
+    auditRefusals: createAuditRefusals({
+      clock,
+      log,
+      metrics,
+      write: (refusal) => recordRefusal({ clock, tracer }, pool, refusal),
+    }),
+    auditReads: createAuditReads({ clock, write: writeReadsTogether(pool) }),
+    accountStore,
+    loadAccount: requestLoader(
+      (accountIds) => accountStore.findMany(accountIds),
+      ({ id }) => id,
+    ),
+    mails,
+    tokens,
+    hasIssuer,
+    otherServices: opened.otherServices ?? noOtherServices,
+    endpointClient: opened.endpointClient ?? null,
+    pageLimits: pageLimitsOf(configuration),
+  };
+}
