@@ -1,7 +1,6 @@
 import { issuerProperties } from "@signalbox/auth/properties";
 import { defineProperties } from "@signalbox/config";
 import { defaultProperties, serverProperties, supportedProperties } from "@signalbox/contracts/properties";
-import type { ServiceContext } from "@signalbox/runtime";
 import { canaryProperties, commonProperties } from "@signalbox/service/common-properties";
 import { secretsProperties } from "@signalbox/storage/properties";
 
@@ -189,6 +188,3 @@ export const properties = defineProperties({
 });
 
 export type Properties = typeof properties;
-
-/** The members of the service's context that most parts need. */
-export type Configured = Pick<ServiceContext<Properties>, "configuration" | "clock" | "log" | "metrics" | "tracer">;

@@ -13,7 +13,7 @@ import { whyApiKey } from "./credentials/api-key.ts";
 import { serviceEdges } from "./edges.ts";
 import { openOtherServices } from "./export/other-services.ts";
 import { issuerMounts, openIdentityService, openIssuer } from "./identity/issuer.ts";
-import { createProtectedResource, resourceMetadataPrefix } from "./identity/protected-resource.ts";
+import { protectedResourceListener, resourceMetadataPrefix } from "./identity/protected-resource.ts";
 import { sealedSigningKeys } from "./identity/signing-keys/signing-key-store.ts";
 import { SigningKeys } from "./identity/signing-keys/signing-keys.ts";
 import { sealedState } from "./identity/state/state-store.ts";
@@ -67,7 +67,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     whyFinders: [...whyAudited(service), whyApiKey(service), ...whySignedIn(service)],
     typeDefs: await readFile(schemaFile, "utf8"),
     // The first match answers.
-    mounts: { [resourceMetadataPrefix]: createProtectedResource(service), ...(identity && issuerMounts(identity)) },
+    mounts: { [resourceMetadataPrefix]: protectedResourceListener(service), ...(identity && issuerMounts(identity)) },
     onForbidden: (request) => service.auditRefusals.record(refusalOf(request)),
   });
 }

@@ -93,31 +93,38 @@ export async function invalidateAccess(service: AccountService, tx: Tx, account:
  * instances share the work; a repeated entry changes nothing. With an age, repeats every entry that was last
  * announced that long ago: for a topic that was made again.
  */
-export async function repeatAccess(service: AccountService, ageMs = stateRepetitionMs): Promise<number> {
-  const now = service.clock.now();
-  await inBatches(service.pool, async (tx) => {
+export async function repeatAccess(
+  { clock, pool, outbox }: AccountService,
+  ageMs = stateRepetitionMs,
+): Promise<number> {
+  const now = clock.now();
+  await inBatches(pool, async (tx) => {
     const { rows } = await tx.query<Pick<Row, "subject">>(deletePastEntries, [now, batch]);
     const subjects = rows.map(({ subject }) => subject);
-    await service.outbox.forget(tx, "access.changed", subjects);
+    await outbox.forget(tx, "access.changed", subjects);
     return subjects.length;
   });
   const before = new Date(now.getTime() - ageMs);
-  return inBatches(service.pool, async (tx) => {
+  return inBatches(pool, async (tx) => {
     const { rows } = await tx.query<Row>(takeLiveEntries, [before, now, batch]);
-    await service.outbox.append(tx, rows.map(accessChanged));
+    await outbox.append(tx, rows.map(accessChanged));
     return rows.length;
   });
 }
 
 /** Announces the change in the caller's transaction, and keeps it for the hourly repetition. */
-export async function announceAccess(service: AccountService, tx: Tx, change: AccessChange): Promise<void> {
+export async function announceAccess(
+  { clock, outbox, accessStates }: AccountService,
+  tx: Tx,
+  change: AccessChange,
+): Promise<void> {
   const { kind, id, accountId, state, epoch, notBefore = null } = change;
-  const row: Row = { subject: `${kind}:${id}`, accountId, state, epoch, notBefore, changedAt: service.clock.now() };
+  const row: Row = { subject: `${kind}:${id}`, accountId, state, epoch, notBefore, changedAt: clock.now() };
   await tx.query(saveEntry, [row.subject, accountId, state, epoch, notBefore, row.changedAt]);
   const event = accessChanged(row);
-  await service.outbox.append(tx, [event]);
+  await outbox.append(tx, [event]);
   const record = accessRecordOf(event.data);
-  if (record) tx.afterCommit(() => service.accessStates?.apply(record));
+  if (record) tx.afterCommit(() => accessStates?.apply(record));
 }
 
 /** Announces the account's present state in the transaction that saves it. */

@@ -65,8 +65,10 @@ export function changedAccount(account: Account, next: Account, now: Date): Chan
   return {
     account: {
       ...next,
-      ...(accountFields.length > 0 && { revision: account.revision + 1n, updatedAt: now }),
-      ...(settingsFields.length > 0 && { settingsRevision: account.settingsRevision + 1n, settingsUpdatedAt: now }),
+      ...(accountFields.length === 0 ? {} : { revision: account.revision + 1n, updatedAt: now }),
+      ...(settingsFields.length === 0
+        ? {}
+        : { settingsRevision: account.settingsRevision + 1n, settingsUpdatedAt: now }),
     },
     accountFields,
     settingsFields,

@@ -25,14 +25,14 @@ import { type FirstValues, firstAccount, firstValues } from "../registration/pro
 import { externalId, newMetadata, scopesMax } from "./account-reference.ts";
 
 /** The input of a new account. */
-export const newAccountRules = (service: AccountService) =>
+export const newAccountRules = ({ configuration }: AccountService) =>
   z.strictObject({
     display_name: displayName.meta({ examples: ["Customer 4711"] }),
     external_id: externalId.nullable().default(null).describe("The id of the account in another system; unique."),
     metadata: newMetadata.default({}),
     role: z.enum(roles).default("owner").describe("The role of the account."),
     scopes_max: scopesMax.default(null),
-    locale: ruledText((locale) => checkLocale(service.configuration.get("supported.locales"))(locale), "unsupported")
+    locale: ruledText((locale) => checkLocale(configuration.get("supported.locales"))(locale), "unsupported")
       .optional()
       .meta({ description: "Default: the deployment's.", examples: ["en"] }),
     timezone: ruledText(checkTimezone, "unsupported")
@@ -58,19 +58,20 @@ export async function createAccountWithKey(
   caller: Caller,
   wanted: NewAccount,
 ): Promise<CreationOutcome> {
-  const account = startAccount(wanted, firstValues(service.configuration), service.clock.now());
+  const { configuration, clock, hasIssuer, accountStore, outbox } = service;
+  const account = startAccount(wanted, firstValues(configuration), clock.now());
   const held = scopesOfAccount(account);
   requireScopes(caller, [...held]);
-  if (!service.hasIssuer && wanted.role !== "owner") return { outcome: "roles-by-issuer" };
+  if (!hasIssuer && wanted.role !== "owner") return { outcome: "roles-by-issuer" };
   const beyond = wanted.key.scopes.filter((scope) => !held.has(scope));
   if (beyond.length > 0) return { outcome: "beyond-roles", scopes: beyond };
   if (account.externalId !== null && (await holderOfExternalId(tx, account.externalId)) !== null) {
     return { outcome: "external-id-taken" };
   }
-  await service.accountStore.insertWithoutLogin(tx, account);
+  await accountStore.insertWithoutLogin(tx, account);
   const by = actorOf(caller, "administrator");
   await recordInAudit(service, tx, by, { action: "account.create", accountId: account.id });
-  await service.outbox.append(tx, [accountCreated(account)]);
+  await outbox.append(tx, [accountCreated(account)]);
   const { expires_at: expiresAt, ...key } = wanted.key;
   const issued = await createCredential(service, tx, caller, apiKeyKind, account, { ...key, expiresAt }, by);
   if (issued.outcome === "issued") return { ...issued, outcome: "created", account };

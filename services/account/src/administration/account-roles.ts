@@ -45,22 +45,23 @@ async function setAccess(
   account: Account,
   wanted: AccountGrant,
 ): Promise<RolesOutcome> {
+  const { clock, hasIssuer, accountStore } = service;
   const granted = wanted.roles.filter((role) => !account.roles.includes(role));
   const taken = account.roles.filter((role) => !wanted.roles.includes(role));
   const isSameBound = wanted.scopesMax.join() === account.scopesMax.join();
   if (granted.length + taken.length === 0 && isSameBound) return { outcome: "changed", account };
-  requireStepUp(caller, service.clock);
+  requireStepUp(caller, clock);
   const [had, has] = [scopesOfAccount(account), scopesOfAccount(wanted)];
   const gained = [...has].filter((scope) => !had.has(scope));
   requireScopes(caller, [...new Set([...granted.flatMap((role) => scopesOfRole(role)), ...gained])]);
-  if (!service.hasIssuer && granted.length + taken.length > 0) return { outcome: "roles-by-issuer" };
+  if (!hasIssuer && granted.length + taken.length > 0) return { outcome: "roles-by-issuer" };
   if (account.purgeBegunAt !== null) return { outcome: "erased" };
   const stepsDown = had.has("account:admin") && !has.has("account:admin");
   if ((taken.includes("admin") || stepsDown) && (await isLastAdministrator(service, tx, caller, account))) {
     return { outcome: "last-administrator" };
   }
   const changed = await invalidateAccess(service, tx, { ...account, ...wanted });
-  await service.accountStore.save(tx, changed);
+  await accountStore.save(tx, changed);
   await recordRoles(service, tx, caller, account.id, [granted, taken], isSameBound);
   return { outcome: "changed", account: changed };
 }

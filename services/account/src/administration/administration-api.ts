@@ -210,9 +210,9 @@ const allAccounts = (service: AccountService) =>
     },
   );
 
-const administrationOf = (service: AccountService) =>
+const administrationOf = ({ loadAccount }: AccountService) =>
   field<Pick<Account, "id">, unknown>(administration, async ({ id }, _args, context) => {
-    const account = await service.loadAccount(context, id);
+    const account = await loadAccount(context, id);
     if (!account) return null;
     const { roles, metadata, statusChangedAt, statusActor, statusReason, recoveryRequestedAt, purgedAt } = account;
     const scopesMax = account.scopesMax.length === 0 ? null : account.scopesMax;

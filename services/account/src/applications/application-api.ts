@@ -52,17 +52,18 @@ const etagOf = ({ id, revision }: StoredApplication): string => strongEtag(revis
 
 /** The applications that people sign in to, for administrators, at both edges. */
 export function applicationApi(service: AccountService): Edges {
+  const { pageLimits, pool, clock } = service;
   const fields = {
     Query: {
       oauthApplications: connectionField<unknown, object, StoredApplication>(administration, {
-        limits: service.pageLimits,
-        read: (range) => listApplications(service.pool, range),
+        limits: pageLimits,
+        read: (range) => listApplications(pool, range),
       }),
       oauthApplication: field<unknown, { readonly id: string }>(administration, (_parent, { id }) =>
-        findApplication(service.pool, id),
+        findApplication(pool, id),
       ),
     },
-    OauthApplication: { secrets: (shown: StoredApplication) => liveSecretsOf(shown, service.clock.now()) },
+    OauthApplication: { secrets: (shown: StoredApplication) => liveSecretsOf(shown, clock.now()) },
   };
   const edges = edgesOf(
     { ...writes(service), ...secretWrites(service) },
@@ -73,19 +74,20 @@ export function applicationApi(service: AccountService): Edges {
 }
 
 function addReads(service: AccountService, routes: Routes): void {
+  const { pageLimits, pool, clock } = service;
   routes.get(base, {
     operationId: "oauthApplications",
     summary: "List the applications that people sign in to, newest first",
     description:
       "Those that were created here, without the built-in `console` and `cli` and those of `account.oauth.applications`.",
     auth: administration,
-    query: z.object(pageParameters(service.pageLimits)),
+    query: z.object(pageParameters(pageLimits)),
     responses: { 200: pageOf(ApplicationResource) },
     handle: ({ query }) =>
       listPage(
         query,
-        (range) => listApplications(service.pool, range),
-        (listed) => viewApplication(listed, service.clock.now()),
+        (range) => listApplications(pool, range),
+        (listed) => viewApplication(listed, clock.now()),
       ),
   });
 
@@ -96,17 +98,17 @@ function addReads(service: AccountService, routes: Routes): void {
     auth: administration,
     responses: { 200: ApplicationResource, 404: "error" },
     async handle({ params }) {
-      const found = await findApplication(service.pool, params.application_id);
+      const found = await findApplication(pool, params.application_id);
       return found ? show(service, found) : refused(404, "not_found", { message: missing });
     },
   });
 }
 
-const show = (service: AccountService, application: StoredApplication): HttpResponse =>
-  ok(viewApplication(application, service.clock.now()), { etag: etagOf(application) });
+const show = ({ clock }: AccountService, application: StoredApplication): HttpResponse =>
+  ok(viewApplication(application, clock.now()), { etag: etagOf(application) });
 
-const viewIssued = (service: AccountService, { application, secret }: IssuedSecret) => ({
-  ...viewApplication(application, service.clock.now()),
+const viewIssued = ({ clock }: AccountService, { application, secret }: IssuedSecret) => ({
+  ...viewApplication(application, clock.now()),
   client_id: application.id,
   client_secret: secret,
 });

@@ -157,8 +157,9 @@ export async function createApplication(
   caller: Caller,
   { name, type, scopes, party, ...wanted }: z.output<typeof NewApplication>,
 ): Promise<CreateOutcome> {
-  if (!service.hasIssuer) return { outcome: "no-issuer" };
-  const now = service.clock.now();
+  const { hasIssuer, clock, outbox } = service;
+  if (!hasIssuer) return { outcome: "no-issuer" };
+  const now = clock.now();
   const issued = type === "server" ? makeSecret(now) : null;
   const application: StoredApplication = {
     id: randomId("app"),
@@ -182,6 +183,6 @@ export async function createApplication(
   }
   await insertApplication(tx, application);
   await recordInAudit(service, tx, caller, { action: "application.create", subject: application.id });
-  await service.outbox.append(tx, [applicationEvents.created(application)]);
+  await outbox.append(tx, [applicationEvents.created(application)]);
   return { outcome: "issued", application, secret: issued?.secret ?? null };
 }

@@ -20,5 +20,5 @@ export async function recordAccountChange(
 }
 
 /** Adds the event of a verified contact address. */
-export const recordVerifiedContact = (service: AccountService, tx: Tx, changed: ChangedAccount) =>
-  service.outbox.append(tx, [accountContactVerified(changed)]);
+export const recordVerifiedContact = ({ outbox }: AccountService, tx: Tx, changed: ChangedAccount) =>
+  outbox.append(tx, [accountContactVerified(changed)]);

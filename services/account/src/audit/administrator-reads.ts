@@ -12,21 +12,21 @@ type ReadOfAccount = "account.read" | `account.read_${"audit" | "api_keys" | "cl
  * read of the audit is written once its page is read, which does not show it.
  */
 export async function recordReadOfAccount(
-  service: AccountService,
+  { auditReads }: AccountService,
   caller: Caller,
   accountId: string,
   action: ReadOfAccount,
 ): Promise<void> {
   if (accountId === caller.accountId) return;
-  await service.auditReads.record(actorOf(caller, "administrator"), { action, accountId });
+  await auditReads.record(actorOf(caller, "administrator"), { action, accountId });
 }
 
 /** Records the read of a list over all accounts, in the audit of the reader. */
 export const recordReadOfAll = (
-  service: AccountService,
+  { auditReads }: AccountService,
   caller: Caller,
   action: "account.list" | "account.list_audit",
-): Promise<void> => service.auditReads.record(actorOf(caller), { action });
+): Promise<void> => auditReads.record(actorOf(caller), { action });
 
 /** Writes the reads of one turn with one statement: a request may read a page of accounts. */
 export function writeReadsTogether(pool: Pool): (read: AuditedRead) => Promise<void> {

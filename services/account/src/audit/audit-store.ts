@@ -47,7 +47,7 @@ export async function listAuditOfAccounts(
 
 /** An unnamed statement is planned with its values, and so reads only the tables of the requested days. */
 async function readEntries(
-  service: AccountService,
+  { pool }: AccountService,
   conditions: readonly Condition[],
   limit: number,
   ofAccounts?: readonly string[],
@@ -57,18 +57,22 @@ async function readEntries(
   const where = conditions.map(({ text, value }) => text.replaceAll("?", place(value)));
   if (ofAccounts) where.push("account_id = parent.id");
   const select = `select ${table.columns} from audit_entries where ${where.join(" and ")} order by id desc limit ${place(limit)}`;
-  return (await service.pool.query<AuditEntry>(sql("", ofAccounts ? ofEachParent(select) : select), values)).rows;
+  return (await pool.query<AuditEntry>(sql("", ofAccounts ? ofEachParent(select) : select), values)).rows;
 }
 
 /**
  * Returns the range of times in which entries can exist. Another instance's clock may be ahead of ours by less than a
  * day.
  */
-function keptTimes(service: AccountService, below: string | null, { since, until }: AuditFilter): Stretch {
-  const nowMs = service.clock.nowMs();
+function keptTimes(
+  { clock, configuration }: AccountService,
+  below: string | null,
+  { since, until }: AuditFilter,
+): Stretch {
+  const nowMs = clock.nowMs();
   return {
     fromMs: Math.max(
-      startOfDay(nowMs - service.configuration.get("account.audit.retention-days") * dayMs),
+      startOfDay(nowMs - configuration.get("account.audit.retention-days") * dayMs),
       since?.getTime() ?? 0,
     ),
     toMs: Math.min(

@@ -31,14 +31,14 @@ const digits = 8;
  * value holds it.
  */
 export async function issueCode(
-  service: AccountService,
+  { clock, configuration }: AccountService,
   tx: Tx,
   place: CodePlace & { readonly accountId: string | null },
 ): Promise<{ readonly code: string; readonly expiresAt: Date } | "too-many"> {
   const code = newCode();
-  const issuedAt = service.clock.now();
+  const issuedAt = clock.now();
   const expiresAt = new Date(issuedAt.getTime() + lifeMs[place.purpose]);
-  const digest = digestCode(service.configuration.get("secrets.keys")[0] ?? "", place, code);
+  const digest = digestCode(configuration.get("secrets.keys")[0] ?? "", place, code);
   const limit = { max: issuesMaxPerHour, since: new Date(issuedAt.getTime() - hours(1)) };
   const saved = await storeCode(tx, { ...place, digest, issuedAt, expiresAt }, limit);
   return saved ? { code, expiresAt } : "too-many";
@@ -46,25 +46,25 @@ export async function issueCode(
 
 /** Redeems a code, once. A try counts even when `tx` rolls back. */
 export async function redeemCode(
-  service: AccountService,
+  { clock, counting, configuration }: AccountService,
   tx: Tx,
   { code, ...place }: CodePlace & { readonly code: string },
 ): Promise<RedeemOutcome> {
-  const now = service.clock.now();
-  const kept = await takeTry(service.counting, place, triesMax, now);
+  const now = clock.now();
+  const kept = await takeTry(counting, place, triesMax, now);
   if (!kept) return whyNot(await endOfCode(tx, place), now);
-  const given = service.configuration.get("secrets.keys").map((key) => digestCode(key, place, typedCode(code)));
+  const given = configuration.get("secrets.keys").map((key) => digestCode(key, place, typedCode(code)));
   if (!given.some((digest) => timingSafeEqual(digest, kept))) return "wrong";
   return (await markCodeUsed(tx, place, kept, now)) ? "good" : "used-up";
 }
 
 /** Ends the code of a purpose and subject: its aim was reached in another way, or was given up. */
-export const endCode = (service: AccountService, tx: Tx, place: CodePlace): Promise<void> =>
-  endOneCode(tx, place, service.clock.now());
+export const endCode = ({ clock }: AccountService, tx: Tx, place: CodePlace): Promise<void> =>
+  endOneCode(tx, place, clock.now());
 
 /** Ends every code of an account. */
-export const endCodes = (service: AccountService, tx: Tx, accountId: string): Promise<void> =>
-  endCodesOfAccount(tx, accountId, service.clock.now());
+export const endCodes = ({ clock }: AccountService, tx: Tx, accountId: string): Promise<void> =>
+  endCodesOfAccount(tx, accountId, clock.now());
 
 /** Without a stored code every code is wrong. */
 function whyNot(code: { usedAt: Date | null; expiresAt: Date } | null, now: Date): RedeemOutcome {

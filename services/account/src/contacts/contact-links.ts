@@ -29,8 +29,8 @@ interface LinkUser extends Pick<Actor, "address" | "requestId"> {
 }
 
 /** Finds a link without using it. */
-export const findLinkByToken = (service: AccountService, token: string): Promise<ContactLink | null> =>
-  findContactLink(service.pool, digestLinkToken(token));
+export const findLinkByToken = ({ pool }: AccountService, token: string): Promise<ContactLink | null> =>
+  findContactLink(pool, digestLinkToken(token));
 
 /**
  * Uses a link: confirms the pending address of the account that its user is signed in to, or objects to a change,
@@ -52,10 +52,10 @@ export async function useContactLink(
 }
 
 /** Finds a link and locks its account. */
-async function lockLink(service: AccountService, tx: Tx, token: string) {
+async function lockLink({ accountStore }: AccountService, tx: Tx, token: string) {
   const digest = digestLinkToken(token);
   const accountId = (await findContactLink(tx, digest))?.accountId;
-  const account = accountId === undefined ? null : await service.accountStore.lock(tx, accountId);
+  const account = accountId === undefined ? null : await accountStore.lock(tx, accountId);
   // Read again under the lock: of two simultaneous uses the second one sees that the link was used.
   return { account, link: await findContactLink(tx, digest) };
 }

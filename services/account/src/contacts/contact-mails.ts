@@ -100,17 +100,17 @@ async function makeObjection(service: AccountService, tx: Tx, account: Account, 
 }
 
 async function makeContactLink(
-  service: AccountService,
+  { hasIssuer, configuration }: AccountService,
   tx: Tx,
   link: Omit<ContactLink, "id" | "usedAt">,
 ): Promise<string> {
   const token = newLinkToken();
   await insertContactLink(tx, digestLinkToken(token), link);
-  const path = link.kind === "confirm" && service.hasIssuer ? `${confirmationPath}/${token}` : linkPath(token);
-  return `${service.configuration.get("http.base-url")}${path}`;
+  const path = link.kind === "confirm" && hasIssuer ? `${confirmationPath}/${token}` : linkPath(token);
+  return `${configuration.get("http.base-url")}${path}`;
 }
 
-const objectionEnd = (service: AccountService) =>
-  new Date(service.clock.nowMs() + hours(service.configuration.get("account.contact.objection-window")));
+const objectionEnd = ({ clock, configuration }: AccountService) =>
+  new Date(clock.nowMs() + hours(configuration.get("account.contact.objection-window")));
 
 const codePlace = (subject: string) => ({ purpose: "contact", subject }) as const;

@@ -100,6 +100,7 @@ const pageReader =
   };
 
 function reads<C extends Credential>(service: AccountService, form: CredentialForm<C>) {
+  const { pageLimits, pool } = service;
   const { noun, kind, resource, view, texts } = form;
   const { base, one, idOf, show, missing } = edgeOf(form);
   return {
@@ -107,7 +108,7 @@ function reads<C extends Credential>(service: AccountService, form: CredentialFo
       summary: `List the account's ${noun}s, newest first`,
       description: `Revoked and expired ${noun}s are listed too. Secrets are never shown again.`,
       auth: read,
-      limits: service.pageLimits,
+      limits: pageLimits,
       read: pageReader(service, form),
       rest: { get: base, item: resource, view },
       graph: { ofOthers: { ...administration, access: "read" }, audit: `account.read_${kind.audited}s` },
@@ -116,13 +117,13 @@ function reads<C extends Credential>(service: AccountService, form: CredentialFo
       summary: `Read ${article(noun)}, ${texts.secretless}`,
       description: `Name, scopes, state and times of the ${noun}.`,
       auth: read,
-      find: ({ caller, params }) => kind.store.find(service.pool, caller.accountId, idOf(params)),
+      find: ({ caller, params }) => kind.store.find(pool, caller.accountId, idOf(params)),
       missing,
       rest: { get: one, resource, answer: show },
       ...(form.isEntity && {
         graph: {
           type: form.type,
-          load: ownRows(({ accountId }, ids) => kind.store.findMany(service.pool, accountId, ids)),
+          load: ownRows(({ accountId }, ids) => kind.store.findMany(pool, accountId, ids)),
         },
       }),
     }),

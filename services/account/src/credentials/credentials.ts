@@ -65,9 +65,10 @@ export async function createCredential<C extends Credential>(
   wanted: NewCredential,
   by: Caller | Actor = caller,
 ): Promise<CreateOutcome<C>> {
-  if (kind.needsIssuer && !service.hasIssuer) return { outcome: "no-issuer" };
+  const { hasIssuer, clock, outbox } = service;
+  if (kind.needsIssuer && !hasIssuer) return { outcome: "no-issuer" };
   const { store, audited } = kind;
-  const now = service.clock.now();
+  const now = clock.now();
   const problems = judgeNewCredential(wanted, caller, { ...kind, now });
   if (problems) return problems;
   requireWritable(account);
@@ -77,7 +78,7 @@ export async function createCredential<C extends Credential>(
   await store.insert(tx, issued.credential);
   const [subject, fields] = [issued.credential.id, ["name", "scopes", "expires_at"]];
   await recordInAudit(service, tx, by, { action: `${audited}.create`, accountId: account.id, subject, fields });
-  await service.outbox.append(tx, [kind.created(issued.credential)]);
+  await outbox.append(tx, [kind.created(issued.credential)]);
   await queueNotice(service, tx, account, kind.notice(issued.credential, shownAddress(caller)));
   return { outcome: "issued", ...issued };
 }
@@ -91,12 +92,13 @@ export async function renameCredential<C extends Credential>(
   credential: C,
   name = credential.name,
 ): Promise<C> {
+  const { clock, outbox } = service;
   if (name === credential.name) return credential;
-  requireStepUp(caller, service.clock);
+  requireStepUp(caller, clock);
   const renamed = { ...credential, name };
   await store.save(tx, renamed);
   await recordInAudit(service, tx, caller, { action: `${audited}.update`, subject: credential.id, fields: ["name"] });
-  await service.outbox.append(tx, [updated(renamed, ["name"], service.clock.now())]);
+  await outbox.append(tx, [updated(renamed, ["name"], clock.now())]);
   return renamed;
 }
 

@@ -49,15 +49,15 @@ async function describeCredential(service: AccountService, caller: Caller): Prom
 }
 
 async function nameOf(
-  service: AccountService,
+  { pool }: AccountService,
   { accountId, credential: { kind, id } }: Caller,
 ): Promise<{ readonly name: string | null; readonly signInId: string | null }> {
   if (kind === "portal") return { name: null, signInId: null };
   if (kind !== "token") {
-    const found = await (kind === "api-key" ? apiKeyStore : serviceClientStore).find(service.pool, accountId, id);
+    const found = await (kind === "api-key" ? apiKeyStore : serviceClientStore).find(pool, accountId, id);
     return { name: found?.name ?? null, signInId: null };
   }
   const jti = jtiOf(id);
-  const signIn = jti === null ? null : await findSignInByToken(service.pool, accountId, jti);
+  const signIn = jti === null ? null : await findSignInByToken(pool, accountId, jti);
   return { name: signIn?.browser ?? null, signInId: signIn?.id ?? null };
 }

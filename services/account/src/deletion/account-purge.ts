@@ -14,30 +14,32 @@ const recentDays = 2;
 
 /** Purges every due account; returns their number. */
 export async function purgeDueAccounts(service: AccountService): Promise<number> {
+  const { clock, configuration, pool } = service;
   for (let purged = 0; ; ) {
-    const deletedBefore = new Date(service.clock.nowMs() - service.configuration.get("account.retention-days") * dayMs);
-    const due = await findDuePurge(service.pool, deletedBefore);
+    const deletedBefore = new Date(clock.nowMs() - configuration.get("account.retention-days") * dayMs);
+    const due = await findDuePurge(pool, deletedBefore);
     if (due === null) return purged;
     // Erased data would be missing after an undo, so from here on an undo is refused.
-    if (!(await startPurge(service.pool, due.id, deletedBefore, service.clock.now()))) continue;
+    if (!(await startPurge(pool, due.id, deletedBefore, clock.now()))) continue;
     // Entries that other services sent earlier are stored by now; later ones are erased as they arrive.
-    await inTransaction(service.pool, (tx) => lockAuditOf(tx, due.id));
+    await inTransaction(pool, (tx) => lockAuditOf(tx, due.id));
     // All but the newest days are erased beforehand: one transaction cannot lock the tables of years.
-    const recentMs = service.clock.nowMs() - recentDays * dayMs;
+    const recentMs = clock.nowMs() - recentDays * dayMs;
     for (const stretch of stretchesBack({ fromMs: startOfDay(due.createdAt.getTime()), toMs: recentMs })) {
-      await eraseAudit(service.pool, due.id, stretch);
+      await eraseAudit(pool, due.id, stretch);
     }
-    if (await inTransaction(service.pool, (tx) => purgeAccount(service, tx, due.id, recentMs))) purged++;
+    if (await inTransaction(pool, (tx) => purgeAccount(service, tx, due.id, recentMs))) purged++;
   }
 }
 
 async function purgeAccount(service: AccountService, tx: Tx, accountId: string, recentMs: number): Promise<boolean> {
-  const now = service.clock.now();
-  const account = await service.accountStore.lock(tx, accountId);
+  const { clock, accountStore, outbox } = service;
+  const now = clock.now();
+  const account = await accountStore.lock(tx, accountId);
   if (account === null || account.purgeBegunAt === null || account.purgedAt !== null) return false;
   const tombstone = tombstoneOf(account, now);
-  await service.accountStore.save(tx, tombstone);
-  await service.outbox.append(tx, [accountDeleted(account, now)]);
+  await accountStore.save(tx, tombstone);
+  await outbox.append(tx, [accountDeleted(account, now)]);
   // The new epoch makes every service forget the owner of the logins, so a login can start anew at once.
   await announceAccount(service, tx, tombstone);
   await eraseAccount(tx, accountId);

@@ -80,8 +80,9 @@ async function useFirstLink<Refused extends Refusal>(
   { token, by: from }: Pick<FirstAdministrator, "token" | "by">,
   takeWay: (account: Account, by: Actor) => Promise<Refused | null>,
 ): Promise<UseOutcome | Refused> {
-  const found = await findFirstLink(service.pool, token);
-  const account = found && (await service.accountStore.lock(tx, found.accountId));
+  const { pool, accountStore, clock } = service;
+  const found = await findFirstLink(pool, token);
+  const account = found && (await accountStore.lock(tx, found.accountId));
   const link = await lockFirstLink(tx, token);
   if (!account || !link || !isOpen(service, link) || account.status !== "active")
     return { outcome: "first-link-ended" };
@@ -89,13 +90,13 @@ async function useFirstLink<Refused extends Refusal>(
   const by: Actor = { kind: "owner", accountId, ...from };
   const refused = await takeWay(account, by);
   if (refused) return refused;
-  await markFirstLinkUsed(tx, link, service.clock.now());
+  await markFirstLinkUsed(tx, link, clock.now());
   await recordInAudit(service, tx, by, { action: "sign_in", accountId });
   return { outcome: "signed-in", accountId };
 }
 
-function isOpen(service: AccountService, { usedAt, expiresAt }: FirstLink): boolean {
-  return usedAt === null && expiresAt > service.clock.now();
+function isOpen({ clock }: AccountService, { usedAt, expiresAt }: FirstLink): boolean {
+  return usedAt === null && expiresAt > clock.now();
 }
 
 /** Makes the address, which the person has proved to hold, that of the account, with their name. */

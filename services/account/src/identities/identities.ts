@@ -84,14 +84,14 @@ export async function unlinkLogin(
  * issuer, nor a login at another one, nor an API key.
  */
 export async function wouldLockOut(
-  service: AccountService,
+  { hasIssuer, clock }: AccountService,
   tx: Tx,
   account: Account,
   logins: readonly Identity[],
 ): Promise<boolean> {
   const { id, contactAddressVerified } = account;
-  const signsIn = service.hasIssuer ? contactAddressVerified : logins.some(({ issuer }) => issuer !== builtInIssuer);
-  return !signsIn && !(await hasManagingKey(tx, id, service.clock.now()));
+  const signsIn = hasIssuer ? contactAddressVerified : logins.some(({ issuer }) => issuer !== builtInIssuer);
+  return !signsIn && !(await hasManagingKey(tx, id, clock.now()));
 }
 
 async function recordLogin(
@@ -110,9 +110,9 @@ async function recordLogin(
  *
  * @throws AppError `unavailable` while the keys of its issuer cannot be read.
  */
-export async function proveLogin(service: AccountService, token: string): Promise<ProvenLogin> {
+export async function proveLogin({ tokens }: AccountService, token: string): Promise<ProvenLogin> {
   try {
-    const { issuer, subject, kind } = await service.tokens.verify(token);
+    const { issuer, subject, kind } = await tokens.verify(token);
     if (kind !== "token" || issuer === builtInIssuer) return { outcome: "no-login" };
     return { outcome: "proven", identity: { issuer, subject } };
   } catch (error) {

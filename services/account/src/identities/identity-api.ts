@@ -63,18 +63,19 @@ export function identityApi(service: AccountService): Edges {
 const placeOf = (identity: LinkedIdentity) => ({ at: identity.createdAt, id: identityId(identity) });
 
 function addReading(service: AccountService, routes: Routes): void {
+  const { pageLimits, pool } = service;
   routes.get(path, {
     operationId: "identities",
     summary: "List the logins of the account, the oldest first",
     description: "Each login is an issuer and a subject that sign in to the account.",
     auth: mayRead,
-    query: z.object(pageParameters(service.pageLimits)),
+    query: z.object(pageParameters(pageLimits)),
     responses: { 200: pageOf(IdentityResource) },
     async handle({ principal, headers, query }) {
       const current = await currentOf(service, headers);
       return listPage(
         query,
-        async (range) => rangeOf(await identitiesOf(service.pool, principal.accountId), range, placeOf),
+        async (range) => rangeOf(await identitiesOf(pool, principal.accountId), range, placeOf),
         (identity) => viewIdentity(identity, current),
         placeOf,
       );
@@ -88,7 +89,7 @@ function addReading(service: AccountService, routes: Routes): void {
     auth: mayRead,
     responses: { 200: IdentityResource, 404: "error" },
     async handle({ principal, headers, params }) {
-      const linked = await identitiesOf(service.pool, principal.accountId);
+      const linked = await identitiesOf(pool, principal.accountId);
       const identity = linked.find((one) => identityId(one) === params.identity_id);
       return identity
         ? ok(viewIdentity(identity, await currentOf(service, headers)))

@@ -23,9 +23,10 @@ function accessTokens(
   service: IdentityService,
   kind: "token" | "client",
 ): Pick<Adapter, "find" | "destroy" | "revokeByGrantId"> {
+  const { presentedToken, pool } = service;
   return {
     async find(jti) {
-      const presented = service.presentedToken.of(kind, jti);
+      const presented = presentedToken.of(kind, jti);
       const issued = presented && (await findIssuedToken(service, jti));
       if (!issued) return undefined;
       const { token, use } = presented;
@@ -44,8 +45,8 @@ function accessTokens(
         extra: { account_id },
       } as AdapterPayload;
     },
-    destroy: (jti) => inTransaction(service.pool, (tx) => revokeToken(service, tx, jti)),
-    revokeByGrantId: (grantId) => inTransaction(service.pool, (tx) => revokeGrant(service, tx, grantId)),
+    destroy: (jti) => inTransaction(pool, (tx) => revokeToken(service, tx, jti)),
+    revokeByGrantId: (grantId) => inTransaction(pool, (tx) => revokeGrant(service, tx, grantId)),
   };
 }
 

@@ -50,10 +50,10 @@ export function resourceServerFor(service: IdentityService, ctx: KoaContextWithO
 }
 
 /** Services do not ask whether a client has expired: its tokens end with it. */
-function secondsLeft(service: IdentityService, { oidc: { client } }: KoaContextWithOIDC): number {
+function secondsLeft({ clock }: IdentityService, { oidc: { client } }: KoaContextWithOIDC): number {
   const end = serviceClientOf(client)?.expiresAtMs ?? Number.POSITIVE_INFINITY;
   // The provider's shortest lifetime is one second.
-  return Math.max(1, Math.floor((end - service.clock.nowMs()) / 1000));
+  return Math.max(1, Math.floor((end - clock.nowMs()) / 1000));
 }
 
 function offeredScopes(ctx: KoaContextWithOIDC): readonly string[] {

@@ -13,16 +13,17 @@ export async function answerClient(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  const { callers, providers, presentedToken } = service;
   const body = await bodyOf(request, response);
   if (body === null) return;
-  const count = service.callers.limits.application(
+  const count = callers.limits.application(
     request,
     await claimedId(service, request, new URLSearchParams(body.toString())),
   );
   if (count) tellCount(response, count);
   if (count && !count.allowed) return refuseApplication(response);
-  if (path.toLowerCase() === "/token") return service.providers.handOn(withBody(request, body), response);
-  await service.presentedToken.present(request, body, (handed) => service.providers.handOn(handed, response));
+  if (path.toLowerCase() === "/token") return providers.handOn(withBody(request, body), response);
+  await presentedToken.present(request, body, (handed) => providers.handOn(handed, response));
 }
 
 /** Answers a request that begins a sign-in before the browser: a device's, or a pushed one (RFC 9126). */
@@ -44,13 +45,13 @@ export async function answerRequest(
 
 /** Answers a request with a person's token; a failed one is counted by the provider's steps. */
 export async function answerPerson(
-  service: IdentityService,
+  { presentedToken, providers }: IdentityService,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const body = await bodyOf(request, response);
   if (body === null) return;
-  await service.presentedToken.presentCredential(request, body, (handed) => service.providers.handOn(handed, response));
+  await presentedToken.presentCredential(request, body, (handed) => providers.handOn(handed, response));
 }
 
 /** Returns the id if it is one of an application, else null. */

@@ -91,23 +91,24 @@ export async function consentPageOf(service: IdentityService, visit: Visit): Pro
 
 /** Grants the application what it asked for, and goes back to it. */
 export async function allowConsent(service: IdentityService, visit: Visit): Promise<void> {
+  const { settings, callers, pool } = service;
   const { provider, request, response, interaction } = visit;
   const accountId = interaction.session?.accountId ?? "";
   const { client, ofApi, ofPerson } = await askedBy(visit);
   const clientId = client?.clientId ?? "";
   const grant = new provider.Grant({ accountId, clientId });
   grant.addOIDCScope(ofPerson.join(" "));
-  grant.addResourceScope(service.settings.address.audience, ofApi.join(" "));
+  grant.addResourceScope(settings.address.audience, ofApi.join(" "));
   const grantId = await grant.save();
   const by = {
     kind: "owner",
     accountId,
     credential: clientId,
-    address: service.callers.clientAddress(request),
+    address: callers.clientAddress(request),
     requestId: requestId(response),
   } as const;
   const reason = [...ofPerson, ...ofApi].join(" ");
-  await inTransaction(service.pool, (tx) =>
+  await inTransaction(pool, (tx) =>
     recordInAudit(service, tx, by, { action: "application.consent", accountId, subject: clientId, reason }),
   );
   await provider.interactionFinished(request, response, { consent: { grantId } }, { mergeWithLastSubmission: true });

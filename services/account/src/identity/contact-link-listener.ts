@@ -13,19 +13,20 @@ import { linkListener } from "./link-listener.ts";
  * names that account, and its button leads to a sign-in.
  */
 export function contactLinkListener(service: IdentityService): RequestListener {
+  const { accountStore, pool, settings } = service;
   return linkListener(service, {
     path: confirmationPath,
     async show({ token, signedInTo, headers }) {
       const link = await findLinkByToken(service, token);
-      const account = link?.kind === "confirm" ? await service.accountStore.find(link.accountId) : null;
+      const account = link?.kind === "confirm" ? await accountStore.find(link.accountId) : null;
       const asks = signedInTo !== null && signedInTo === account?.id ? "confirmContact" : "signInToConfirm";
       return lookedAtPage(service, { link, account, asks }, headers);
     },
     async use({ token, signedInTo, headers, from }) {
       const user = { ...from, signedInTo };
-      const result = await inTransaction(service.pool, (tx) => useContactLink(service, tx, token, user));
+      const result = await inTransaction(pool, (tx) => useContactLink(service, tx, token, user));
       if (result.outcome !== "not-signed-in") return usedLinkPage(service, result, headers);
-      return { location: signInUrl(service.settings.address.issuer, { folder: "contact-links", token }) };
+      return { location: signInUrl(settings.address.issuer, { folder: "contact-links", token }) };
     },
   });
 }

@@ -20,12 +20,13 @@ const mistakes: ReadonlySet<string> = new Set(["NoCodeError", "NotFoundError", "
  * when, and has to press a button, because a code may have been sent by a stranger (§5.4).
  */
 export function deviceFlow(service: IdentityService): DeviceFlow {
+  const { callers, clock } = service;
   return {
     enabled: true,
     // Letters without vowels: a code never is a word.
     charset: "base-20",
     mask: "****-****",
-    deviceInfo: (ctx) => ({ address: service.callers.clientAddress(ctx.req), at: service.clock.now().toISOString() }),
+    deviceInfo: (ctx) => ({ address: callers.clientAddress(ctx.req), at: clock.now().toISOString() }),
 
     userCodeInputSource(ctx, _form, out, error) {
       const texts = textsOf(service, ctx);
@@ -33,8 +34,7 @@ export function deviceFlow(service: IdentityService): DeviceFlow {
       if (error?.name === "AbortedError") return show(service, ctx, endPage(texts, "cancelled"));
       const isMistake = error !== undefined && mistakes.has(error.name);
       if (out && !isMistake) return show(service, ctx, failurePage(texts, out, ctx.status));
-      if (isMistake && !service.callers.limits.deviceCode(ctx.req).allowed)
-        return show(service, ctx, tooManyTriesPage(texts));
+      if (isMistake && !callers.limits.deviceCode(ctx.req).allowed) return show(service, ctx, tooManyTriesPage(texts));
       const { secret } = (ctx.oidc.session?.state ?? {}) as { secret?: string };
       const form = { action: ctx.oidc.urlFor("code_verification"), secret: secret ?? "", typed: typedOf(ctx) };
       show(service, ctx, inputPage(texts, form, isMistake ? texts.pages.device.wrong : null));

@@ -36,15 +36,15 @@ export interface SignedIn {
 
 /** Finds the person of a browser's session; null without one, or when the account may not sign in any more. */
 export async function signedInPerson(
-  service: IdentityService,
+  { providers, accountStore, clock }: IdentityService,
   [request, response]: readonly [IncomingMessage, ServerResponse],
 ): Promise<SignedIn | null> {
-  const provider = service.providers.current();
+  const provider = providers.current();
   const session = await provider.Session.get(provider.createContext(request, response));
-  const account = session.accountId === undefined ? null : await service.accountStore.find(session.accountId);
+  const account = session.accountId === undefined ? null : await accountStore.find(session.accountId);
   if (!account || !maySignIn(account)) return null;
   const signedInAtMs = (session.authTime() ?? 0) * 1000;
-  return { account, session: session.uid, isRecent: service.clock.nowMs() - signedInAtMs < stepUpMaxAgeMs };
+  return { account, session: session.uid, isRecent: clock.nowMs() - signedInAtMs < stepUpMaxAgeMs };
 }
 
 export async function answerHome(
@@ -75,15 +75,16 @@ export async function answerSignIns(
 }
 
 function signedInPage(service: IdentityService, texts: Texts, account: Account): Page {
+  const { settings } = service;
   const { home, signIns, passkeys } = texts.pages;
   return homePage(
     texts,
     html`<p>${fill(home.signedIn, { server: brandOf(service).name, account: labelOf(account) })}</p>
 <ul>
-${link(`${service.settings.address.path}/sign-ins`, signIns.title)}
-${link(`${service.settings.address.path}/passkeys`, passkeys.title)}
-${link(`${service.settings.address.path}/device`, home.device)}
-${link(`${service.settings.address.path}/end-session`, home.signOut)}
+${link(`${settings.address.path}/sign-ins`, signIns.title)}
+${link(`${settings.address.path}/passkeys`, passkeys.title)}
+${link(`${settings.address.path}/device`, home.device)}
+${link(`${settings.address.path}/end-session`, home.signOut)}
 </ul>`,
   );
 }
@@ -147,21 +148,20 @@ ${hasOthers || !who.isRecent ? severalSection(texts, who, form) : null}`,
   };
 }
 
-function severalSection(
-  { pages: { signIns } }: Texts,
-  { isRecent }: SignedIn,
-  form: ReturnType<typeof stepForm>,
-): Html {
+function severalSection({ pages: { signIns } }: Texts, { isRecent }: SignedIn, form: StepForm): Html {
   const others = html`<button type="submit" class="main">${signIns.endOthers}</button>`;
   return html`<h2>${signIns.several}</h2>
 ${isRecent ? form("others", others) : null}
 ${form("all", html`<button type="submit">${signIns.endAll}</button>`)}`;
 }
 
+/** Builds a form of one step. */
+type StepForm = (step: string, content: Html) => Html;
+
 /** Builds the forms of one browser: the token in them shows that they come from its page. */
-function stepForm({ session }: SignedIn, settings: IssuerSettings) {
+function stepForm({ session }: SignedIn, settings: IssuerSettings): StepForm {
   const action = `${settings.address.path}/sign-ins`;
-  return (step: string, content: Html): Html => html`<form method="post" action="${action}">
+  return (step, content) => html`<form method="post" action="${action}">
 <input type="hidden" name="guard" value="${guardOf(session, settings)}">
 <input type="hidden" name="step" value="${step}">
 ${content}
@@ -175,7 +175,7 @@ function signInSection(
   texts: Texts,
   { account: { timezone }, isRecent }: SignedIn,
   { id, browser, address, current, createdAt, lastUsedAt }: ListedSignIn,
-  form: ReturnType<typeof stepForm>,
+  form: StepForm,
 ): Html {
   const { signIns: words } = texts.pages;
   const values = {
@@ -197,30 +197,28 @@ async function end(
   response: ServerResponse,
   who: SignedIn,
 ): Promise<void> {
+  const { settings, callers, pool, accountStore } = service;
   const texts = textsForReader(service, request.headers);
   const body = isForm(request) && isFromOurPage(request) ? await readFormBody(request) : null;
   const fields = new URLSearchParams(body?.toString());
-  const isOurs = sameDigest(
-    Buffer.from(fields.get("guard") ?? ""),
-    Buffer.from(guardOf(who.session, service.settings)),
-  );
+  const isOurs = sameDigest(Buffer.from(fields.get("guard") ?? ""), Buffer.from(guardOf(who.session, settings)));
   const step = steps.get(fields.get("step") ?? "");
   if (!isOurs || !step) return sendPage(service, response, refusedPage(texts));
   if (step !== endAll && !who.isRecent) {
     return sendPage(service, response, await listPage(service, texts, who, "signInAgain"));
   }
   const accountId = who.account.id;
-  const from = { address: service.callers.clientAddress(request), requestId: requestId(response) };
+  const from = { address: callers.clientAddress(request), requestId: requestId(response) };
   const by: Actor = { kind: "owner", accountId, credential: "sign-ins page", ...from };
-  const outcome = await inTransaction(service.pool, async (tx) => {
-    const account = await service.accountStore.lock(tx, accountId);
+  const outcome = await inTransaction(pool, async (tx) => {
+    const account = await accountStore.lock(tx, accountId);
     if (!account || stateRefusal(stateOf(account), "own-account:write")) return "blocked";
     return step(service, tx, by, { account, session: stateDigest(who.session), id: fields.get("id") ?? "" });
   });
   if (outcome === "blocked") return sendPage(service, response, blockedPage(texts));
   if (outcome === "hasEnded") return sendPage(service, response, await listPage(service, texts, who, "hasEnded"));
   // Without a session of its own any more, the browser reads there that nobody is signed in.
-  goTo(response, `${service.settings.address.path}/sign-ins`);
+  goTo(response, `${settings.address.path}/sign-ins`);
 }
 
 interface Ending {
@@ -232,19 +230,19 @@ interface Ending {
 
 type Step = (service: IdentityService, tx: Tx, by: Actor, ending: Ending) => Promise<"ended" | "hasEnded">;
 
-const endOne: Step = async (service: IdentityService, tx: Tx, by: Actor, { account, id }: Ending) => {
+const endOne: Step = async (service, tx, by, { account, id }) => {
   const found = await lockSignIn(service, tx, account.id, id);
   if (!found) return "hasEnded";
   await endSignIn(service, tx, by, found);
   return "ended";
 };
 
-const endOthers: Step = async (service: IdentityService, tx: Tx, by: Actor, { account, session }: Ending) => {
+const endOthers: Step = async (service, tx, by, { account, session }) => {
   await endOtherSignIns(service, tx, by, account, session);
   return "ended";
 };
 
-const endAll: Step = async (service: IdentityService, tx: Tx, by: Actor, { account }: Ending) => {
+const endAll: Step = async (service, tx, by, { account }) => {
   await signOutEverywhere(service, tx, by, account);
   return "ended";
 };

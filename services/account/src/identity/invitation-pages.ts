@@ -72,13 +72,14 @@ const refusals: Readonly<Record<Exclude<AcceptOutcome["outcome"], "accepted">, r
 };
 
 async function use(service: IdentityService, { fields, from, ...link }: SentForm) {
+  const { settings, pool, accountStore } = service;
   const { token, signedInTo } = link;
   const step = fields.get("step");
   if (step === "sign-in") {
     const found = await findInvitationOfLink(service, token);
     if (!found?.isOpen) return shownPage(service, link);
     return {
-      location: signInUrl(service.settings.address.issuer, {
+      location: signInUrl(settings.address.issuer, {
         folder: "invitations",
         token,
         address: found.invitation.address,
@@ -90,10 +91,10 @@ async function use(service: IdentityService, { fields, from, ...link }: SentForm
     return shownPage(service, link);
   }
   const accepting = { accountId: signedInTo, ...from };
-  const { outcome } = await inTransaction(service.pool, (tx) => acceptInvitation(service, tx, token, accepting));
+  const { outcome } = await inTransaction(pool, (tx) => acceptInvitation(service, tx, token, accepting));
   const texts = textsForReader(service, link.headers);
   if (outcome !== "accepted") return noticePage(texts, ...refusals[outcome]);
-  const account = await service.accountStore.find(signedInTo);
+  const account = await accountStore.find(signedInTo);
   return account ? acceptedPage(texts, account) : noticePage(texts, 404, "linkUnknown");
 }
 

@@ -53,20 +53,21 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const count = service.callers.limits.page(request);
+  const { callers, configuration } = service;
+  const count = callers.limits.page(request);
   tellCount(response, count);
   if (!count.allowed) return sendPage(service, response, tooManyPage(textsForReader(service, request.headers)));
   const asked = new URL(request.url ?? "", "http://localhost");
   const token = asked.pathname.slice(path.length + 1);
   const state = asked.searchParams.get("state");
-  const url = `${service.configuration.get("http.base-url")}${path}`;
+  const url = `${configuration.get("http.base-url")}${path}`;
   // After the sign-in the link is in `state`; the other parameters are dropped.
   if (token === "" && state !== null) return redirect(response, `${url}/${encodeURIComponent(state)}`);
   const link = { token, signedInTo: await signedInAccount(service, request, response), headers: request.headers };
   if (request.method !== "POST") return send(service, response, await show(link));
   const body = isFromOurPage(request) ? await readFormBody(request) : null;
   if (body === null) return sendPage(service, response, refusedPage(textsForReader(service, request.headers)));
-  const from = { address: service.callers.clientAddress(request), requestId: requestId(response) };
+  const from = { address: callers.clientAddress(request), requestId: requestId(response) };
   send(service, response, await use({ ...link, fields: new URLSearchParams(body.toString()), from }));
 }
 

@@ -46,23 +46,24 @@ type Kind =
 
 /** Serves everything under `/oauth`. */
 export function issuerListener(service: IdentityService): RequestListener {
+  const { settings, callers, providers } = service;
   return (request, response) => {
-    service.settings.address.force(request);
+    settings.address.force(request);
     answer(request, response).catch((error: unknown) => fail(service, request, response, toAppError(error)));
   };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = pathOf(request, service.settings.address);
+    const path = pathOf(request, settings.address);
     if (request.method === "OPTIONS" && tellMethods(path, request, response)) return;
     switch (kindOfRequest(path, request)) {
       case "home":
-        if (refusedByCount(service.callers.limits.page(request), request, response)) return;
+        if (refusedByCount(callers.limits.page(request), request, response)) return;
         return answerHome(service, path, request, response);
       case "passkeys":
-        if (refusedByCount(service.callers.limits.page(request), request, response)) return;
+        if (refusedByCount(callers.limits.page(request), request, response)) return;
         return answerPasskeys(service, request, response);
       case "sign-ins":
-        if (refusedByCount(service.callers.limits.page(request), request, response)) return;
+        if (refusedByCount(callers.limits.page(request), request, response)) return;
         return answerSignIns(service, request, response);
       case "script":
         return sendScript(request, response);
@@ -76,17 +77,17 @@ export function issuerListener(service: IdentityService): RequestListener {
         return answerPerson(service, request, response);
       case "start":
         if (refusedByCount(await startOf(request), request, response)) return;
-        return service.providers.handOn(request, response);
+        return providers.handOn(request, response);
       case "page":
-        if (refusedByCount(service.callers.limits.page(request), request, response)) return;
-        return service.providers.handOn(request, response);
+        if (refusedByCount(callers.limits.page(request), request, response)) return;
+        return providers.handOn(request, response);
       default:
-        return service.providers.handOn(request, response);
+        return providers.handOn(request, response);
     }
   }
 
   async function startOf(request: IncomingMessage): Promise<Count> {
-    return service.callers.limits.start(request, await knownApplicationId(service, queriedClientId(request)));
+    return callers.limits.start(request, await knownApplicationId(service, queriedClientId(request)));
   }
 
   /** Adds the count to the answer, and answers a refusal with a page. */

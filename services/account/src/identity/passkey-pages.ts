@@ -67,12 +67,13 @@ async function listPage(
   { account, session }: SignedIn,
   problem: Problem | null,
 ): Promise<Page> {
+  const { pool, clock, settings } = service;
   const texts = textsForReader(service, request.headers);
   const { passkeys: words } = texts.pages;
-  const known = await passkeysOf(service.pool, account.id);
+  const known = await passkeysOf(pool, account.id);
   const count = String(known.length);
   const isFull = known.length >= passkeysMax;
-  const at = String(service.clock.nowMs());
+  const at = String(clock.nowMs());
   const options =
     isFull || !isPasskeyPossible(service)
       ? null
@@ -86,12 +87,12 @@ async function listPage(
     status: problem === null ? 200 : 422,
     texts,
     title: words.title,
-    script: `${service.settings.address.issuer}/passkeys.js`,
+    script: `${settings.address.issuer}/passkeys.js`,
     content: html`<p>${words.text}</p>
 ${alert}
 ${namesOf(known)}
 ${isFull ? html`<p>${fill(words.tooMany, { count })}</p>` : html`<p data-without-passkey>${words.needsScript}</p>`}
-${options === null ? null : addForm(texts, `${service.settings.address.path}/passkeys`, at, options)}`,
+${options === null ? null : addForm(texts, `${settings.address.path}/passkeys`, at, options)}`,
   };
 }
 
@@ -122,6 +123,7 @@ async function add(
   response: ServerResponse,
   who: SignedIn,
 ): Promise<void> {
+  const { clock, callers, pool, accountStore, settings } = service;
   const body = isForm(request) && isFromOurPage(request) ? await readFormBody(request) : null;
   if (body === null) return sendPage(service, response, refusedPage(textsForReader(service, request.headers)));
   const fields = new URLSearchParams(body.toString());
@@ -130,20 +132,20 @@ async function add(
   const name = displayName.safeParse(fields.get("name") ?? "");
   if (!name.success) return refuse("badName");
   const at = fields.get("at") ?? "";
-  const isOpen = Math.abs(service.clock.nowMs() - Number(at)) < formLifeMs;
+  const isOpen = Math.abs(clock.nowMs() - Number(at)) < formLifeMs;
   const made = isOpen
     ? await verifyNewPasskey(service, ceremonyOf(who.session, at), fields.get("response") ?? "")
     : null;
   if (!made) return refuse("notAdded");
   const accountId = who.account.id;
-  const from = { address: service.callers.clientAddress(request), requestId: requestId(response) };
+  const from = { address: callers.clientAddress(request), requestId: requestId(response) };
   const by = { kind: "owner", accountId, credential: "passkey page", ...from } as const;
-  const result = await inTransaction(service.pool, async (tx) => {
-    const account = await service.accountStore.lock(tx, accountId);
+  const result = await inTransaction(pool, async (tx) => {
+    const account = await accountStore.lock(tx, accountId);
     if (!account || stateRefusal(stateOf(account), "own-account:write")) return null;
     return addPasskey(service, tx, account, name.data, made, by);
   });
   if (result === null) return sendPage(service, response, blockedPage(textsForReader(service, request.headers)));
-  if (result.outcome === "added") return goTo(response, `${service.settings.address.path}/passkeys`);
+  if (result.outcome === "added") return goTo(response, `${settings.address.path}/passkeys`);
   return refuse(result.outcome === "limit-reached" ? "tooMany" : "notAdded");
 }

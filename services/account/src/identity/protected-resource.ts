@@ -12,7 +12,7 @@ export const resourceMetadataPrefix = "/.well-known/oauth-protected-resource";
 const methods = "GET, HEAD, OPTIONS";
 
 /** Describes the API as a protected resource, so that a client finds the issuers of its tokens (RFC 9728). */
-export function createProtectedResource({ configuration }: AccountService): RequestListener {
+export function protectedResourceListener({ configuration }: AccountService): RequestListener {
   const resource = configuration.get("http.base-url");
   const others = parseIssuers(configuration.get("auth.issuers")).map(({ issuer }) => issuer);
   const document = JSON.stringify({

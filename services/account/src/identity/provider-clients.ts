@@ -17,27 +17,31 @@ import type { IdentityService } from "./identity-service.ts";
 // The clients that are rows, for the provider: service clients, and applications that administrators created.
 
 /** Finds a client. Revoked and expired clients, and those of deleted accounts, are unknown. */
-export async function findClient(service: IdentityService, id: string): Promise<AdapterPayload | undefined> {
+export async function findClient({ pool, clock }: IdentityService, id: string): Promise<AdapterPayload | undefined> {
   if (isApplicationId(id)) {
-    const application = await findApplication(service.pool, id);
+    const application = await findApplication(pool, id);
     return application ? (metadataOfApplication(application, noSecret) as AdapterPayload) : undefined;
   }
-  const client = await findUsableClient(service.pool, id);
-  return client && statusOf(client, service.clock.now()) === "active" ? metadataOf(client) : undefined;
+  const client = await findUsableClient(pool, id);
+  return client && statusOf(client, clock.now()) === "active" ? metadataOf(client) : undefined;
 }
 
 /** Compares a secret with the client's digests, and notes the use of the client. */
-export async function acceptsClientSecret(service: IdentityService, id: string, secret: string): Promise<boolean> {
+export async function acceptsClientSecret(
+  { pool, clock, log }: IdentityService,
+  id: string,
+  secret: string,
+): Promise<boolean> {
   if (isApplicationId(id)) {
-    const application = await findApplication(service.pool, id);
-    return application !== null && acceptsApplicationSecret(application, secret, service.clock.now());
+    const application = await findApplication(pool, id);
+    return application !== null && acceptsApplicationSecret(application, secret, clock.now());
   }
   const digest = digestClientSecret(secret);
-  const client = await findUsableClient(service.pool, id);
-  if (!digest || !client || !acceptsSecret(client, digest, service.clock.now())) return false;
+  const client = await findUsableClient(pool, id);
+  if (!digest || !client || !acceptsSecret(client, digest, clock.now())) return false;
   serviceClientStore
-    .touch(service.pool, id, service.clock.now())
-    .catch((error) => service.log.warn({ error }, "the last use of a client could not be recorded"));
+    .touch(pool, id, clock.now())
+    .catch((error) => log.warn({ error }, "the last use of a client could not be recorded"));
   return true;
 }
 
@@ -56,10 +60,10 @@ export async function noteRefusedClient(
   service.auditRefusals.record({ accountId, operation: "client.use", reason, fields, subject: id, by });
 }
 
-async function reasonOf(service: IdentityService, client: ServiceClient): Promise<string> {
-  const status = statusOf(client, service.clock.now());
+async function reasonOf({ clock, pool }: IdentityService, client: ServiceClient): Promise<string> {
+  const status = statusOf(client, clock.now());
   if (status !== "active") return status;
-  return (await findUsableClient(service.pool, client.id)) ? "wrong_secret" : "account_deleted";
+  return (await findUsableClient(pool, client.id)) ? "wrong_secret" : "account_deleted";
 }
 
 /** Returns true for the form of an id of an application that an administrator created. */

@@ -60,15 +60,16 @@ const routes = {
 /** Configures the provider. Features that are not enabled here are off. */
 export function providerConfiguration(service: IdentityService, signingKeys: readonly PrivateJwk[]): Configuration {
   // Every token is for the one resource, which sets its lifetime.
+  const { settings, accountStore } = service;
   const secondsOfToken = (_ctx: unknown, { resourceServer }: AccessToken | ClientCredentials): number =>
-    resourceServer?.accessTokenTTL ?? service.settings.accessTokenSeconds;
+    resourceServer?.accessTokenTTL ?? settings.accessTokenSeconds;
 
   return {
     adapter: adapterFor(service),
     jwks: { keys: signingKeys },
     routes,
     ttl: { ...lifetimes, AccessToken: secondsOfToken, ClientCredentials: secondsOfToken },
-    clients: service.settings.applications.map((application) => metadataOfApplication(application)),
+    clients: settings.applications.map((application) => metadataOfApplication(application)),
     clientDefaults: { id_token_signed_response_alg: "ES256" },
     clientAuthMethods: ["client_secret_basic", "client_secret_post", "none"],
     extraClientMetadata: { properties: [...serviceClientMetadata, ...applicationMetadata] },
@@ -78,17 +79,17 @@ export function providerConfiguration(service: IdentityService, signingKeys: rea
     pkce: { required: () => true },
     enabledJWA: { idTokenSigningAlgValues: ["ES256"] },
     rotateRefreshToken: true,
-    cookies: cookies(service.settings),
+    cookies: cookies(settings),
     clientBasedCORS: (_ctx, origin, { redirectUris }) =>
       (redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin && origin !== "null"),
     features: features(service),
     discovery: { ui_locales_supported: [...textLocales] },
     extraTokenClaims: claimsOf,
     formats: { customizers: { jwt: (...given) => recordToken(service, ...given) } },
-    interactions: { policy: signInPolicy(), url: (_ctx, { uid }) => `${service.settings.address.path}/sign-in/${uid}` },
+    interactions: { policy: signInPolicy(), url: (_ctx, { uid }) => `${settings.address.path}/sign-in/${uid}` },
     loadExistingGrant: (ctx) => loadNotedGrant(service, ctx),
     async findAccount(ctx, accountId) {
-      const account = await service.accountStore.find(accountId);
+      const account = await accountStore.find(accountId);
       if (account && maySignIn(account)) return providerAccountFrom(account);
       // The holder of a code or refresh token has signed in as the owner, who is told why it ended.
       if (account && ctx.oidc.route === "token") throw endedGrant(account);
@@ -148,15 +149,18 @@ type CustomizeJwt = NonNullable<NonNullable<NonNullable<NonNullable<Configuratio
 // The records of what the provider grants: sign-ins for the list of their person, and tokens.
 
 /** Loads the grant, and notes its session for the person's list of sign-ins. */
-export async function loadNotedGrant(service: IdentityService, ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
+export async function loadNotedGrant(
+  { callers, clock, pool }: IdentityService,
+  ctx: KoaContextWithOIDC,
+): Promise<Grant | undefined> {
   const grant = await loadGrant(ctx, refreshTokenSeconds);
   const { session } = ctx.oidc;
   if (!grant?.accountId || !session) return grant;
-  const from = { browser: browserNameOf(ctx.get("user-agent")), address: service.callers.clientAddress(ctx.req) };
-  const granted = { id: grant.jti, expiresAt: new Date(service.clock.nowMs() + grant.remainingTTL * 1000) };
+  const from = { browser: browserNameOf(ctx.get("user-agent")), address: callers.clientAddress(ctx.req) };
+  const granted = { id: grant.jti, expiresAt: new Date(clock.nowMs() + grant.remainingTTL * 1000) };
   await noteGrant(
-    service.pool,
-    { accountId: grant.accountId, session: stateDigest(session.uid), ...from, at: service.clock.now() },
+    pool,
+    { accountId: grant.accountId, session: stateDigest(session.uid), ...from, at: clock.now() },
     granted,
   );
   return grant;

@@ -18,26 +18,27 @@ import { stateDigest } from "./state/state-store.ts";
 
 /** Creates an OpenID provider from our configuration, with our middleware, log and audit. */
 export function createProvider(service: IdentityService, signingKeys: readonly PrivateJwk[]): Provider {
-  const { address, errorDocs } = service.settings;
+  const { settings, callers } = service;
+  const { address, errorDocs } = settings;
   const provider = new Provider(address.issuer, providerConfiguration(service, signingKeys));
   // The address is set on every request before the provider sees it.
   provider.proxy = true;
   provider.Client.prototype.compareClientSecret = async function compareClientSecret(secret) {
     if (!(await acceptsClientSecret(service, this.clientId, secret))) return false;
-    if (!service.callers.limits.client(this.clientId).allowed) throw new TooManyRequests();
+    if (!callers.limits.client(this.clientId).allowed) throw new TooManyRequests();
     return true;
   };
   const steps = [
     underPath(address),
-    nothingHere(errorDocs, service.callers.limits),
-    countClients(service.callers.limits),
+    nothingHere(errorDocs, callers.limits),
+    countClients(callers.limits),
     cachedForMinutes,
     hiddenFromForeignPages,
     consentGiven,
     withoutScript(service),
     signOutStep(service),
     deviceStep(service),
-    slowDown(service.callers.limits),
+    slowDown(callers.limits),
     keepAnswerStep(service),
   ];
   for (const step of steps) provider.use(step);
@@ -201,19 +202,20 @@ const refusals = [
  * Logs the provider's refusals, without the parameters, and notifies the owner of a client that failed to authenticate.
  */
 function watchRefusals(service: IdentityService, provider: Provider): void {
+  const { log, callers } = service;
   for (const event of refusals) {
     // The events differ only in their names.
     provider.on(event as "grant.error", (ctx, error) => {
       if (error instanceof RepeatedRefresh) return answerAgain(ctx, error);
-      service.log.info(refusal(ctx, error), "the issuer refused a request");
+      log.info(refusal(ctx, error), "the issuer refused a request");
       const clientId = error.error === "invalid_client" ? serviceClientIdOf(ctx) : null;
       if (clientId === null) return;
       const from = {
-        address: service.callers.clientAddress(ctx.req),
+        address: callers.clientAddress(ctx.req),
         requestId: ctx.response.get("X-Request-Id") || null,
       };
       noteRefusedClient(service, clientId, from).catch((failure) =>
-        service.log.error({ error: failure }, "a refused client could not be written to the audit"),
+        log.error({ error: failure }, "a refused client could not be written to the audit"),
       );
     });
   }
@@ -236,17 +238,17 @@ function serviceClientIdOf({ oidc, headers }: KoaContextWithOIDC): string | null
 }
 
 /** Logs the provider's errors, and distinguishes outages and clients that hung up from bugs. */
-function watchFailures(service: IdentityService, provider: Provider): void {
+function watchFailures({ log }: IdentityService, provider: Provider): void {
   // Without a listener, Koa prints its errors on standard error: those of answers that could not be written.
   const koa: EventEmitter = provider;
   koa.on("error", (error: unknown, ctx: KoaContextWithOIDC) => {
-    if (hasLeft(ctx)) service.log.info({ path: ctx.path, error }, clientLeft);
-    else service.log.error({ path: ctx.path, error }, "the issuer could not write an answer");
+    if (hasLeft(ctx)) log.info({ path: ctx.path, error }, clientLeft);
+    else log.error({ path: ctx.path, error }, "the issuer could not write an answer");
   });
   provider.on("server_error", (ctx, error) => {
-    if (hasLeft(ctx)) return service.log.info({ path: ctx.path, error }, clientLeft);
+    if (hasLeft(ctx)) return log.info({ path: ctx.path, error }, clientLeft);
     const cause = toAppError(error);
-    service.log.error({ path: ctx.path, error: cause }, "the issuer failed to answer");
+    log.error({ path: ctx.path, error: cause }, "the issuer failed to answer");
     if (!isAppError(cause) || cause.code !== "unavailable") return;
     ctx.status = 503;
     ctx.set("Retry-After", String(cause.retryAfterSeconds ?? 1));

@@ -48,9 +48,10 @@ export async function answerSignIn(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const provider = service.providers.current();
+  const { providers, callers } = service;
+  const provider = providers.current();
   const visit = await openVisit(service, provider, uid, request, response);
-  const count = visit ? service.callers.limits.signIn(uid) : service.callers.limits.stray(request);
+  const count = visit ? callers.limits.signIn(uid) : callers.limits.stray(request);
   tellCount(response, count);
   const texts = visit?.texts ?? textsForReader(service, request.headers);
   if (!count.allowed) return sendPage(service, response, tooManyPage(texts));
@@ -84,7 +85,7 @@ function askCode({ texts, form }: Visit, typed: string, problem: CodeProblem | n
 
 type Step = (service: IdentityService, visit: Visit, fields: URLSearchParams) => Promise<void>;
 
-const takeAddress: Step = async (service: IdentityService, visit: Visit, fields: URLSearchParams) => {
+const takeAddress: Step = async (service, visit, fields) => {
   const { texts, response, form } = visit;
   const { signIn, firstLink } = texts.pages;
   const address = normalized(fields.get("address") ?? "").trim();
@@ -95,10 +96,10 @@ const takeAddress: Step = async (service: IdentityService, visit: Visit, fields:
   if (checkContactAddress(address) !== null) return refuse(signIn.notAnAddress);
   const result = await sendCode(service, visit, address);
   if (result.outcome !== "sent") return refuse(signIn.notSent);
-  return remember(visit, { typed: address, to: result.to, ...(form.asksName && { name }) });
+  return remember(visit, { typed: address, to: result.to, name: form.asksName ? name : undefined });
 };
 
-const resend: Step = async (service: IdentityService, visit: Visit, _fields: URLSearchParams) => {
+const resend: Step = async (service, visit) => {
   const sent = sentCodeOf(visit);
   if (!sent) return remember(visit, null);
   const result = await sendCode(service, visit, sent.typed);
@@ -111,26 +112,27 @@ const resend: Step = async (service: IdentityService, visit: Visit, _fields: URL
  * strangers.
  */
 function sendCode(service: IdentityService, visit: Visit, address: string): Promise<SendOutcome> {
+  const { callers, pool } = service;
   const { request, interaction, texts } = visit;
-  const client = addressBucket(service.callers.clientAddress(request));
-  const browser = service.callers.knownBrowsers.of(request);
+  const client = addressBucket(callers.clientAddress(request));
+  const browser = callers.knownBrowsers.of(request);
   const by = { signIn: interaction.uid, client, browser, locale: texts.locale };
-  return inTransaction(service.pool, (tx) => sendSignInCode(service, tx, address, by), {
+  return inTransaction(pool, (tx) => sendSignInCode(service, tx, address, by), {
     key: `sign-in ${browser?.id ?? client}`,
   });
 }
 
 /** The browser that signs in, and what the audit says of it. */
-function whoOf(service: IdentityService, { request, response, interaction }: Visit) {
+function whoOf({ callers }: IdentityService, { request, response, interaction }: Visit) {
   const by = {
     credential: String(interaction.params.client_id),
-    address: service.callers.clientAddress(request),
+    address: callers.clientAddress(request),
     requestId: requestId(response),
   };
-  return { browser: service.callers.knownBrowsers.of(request), userAgent: request.headers["user-agent"], by };
+  return { browser: callers.knownBrowsers.of(request), userAgent: request.headers["user-agent"], by };
 }
 
-const takeCode: Step = async (service: IdentityService, visit: Visit, fields: URLSearchParams) => {
+const takeCode: Step = async (service, visit, fields) => {
   const { response, interaction, form, link, texts } = visit;
   const { locale } = texts;
   const sent = sentCodeOf(visit);
@@ -167,7 +169,7 @@ const takeCode: Step = async (service: IdentityService, visit: Visit, fields: UR
   }
 };
 
-const takePasskey: Step = async (service: IdentityService, visit: Visit, fields: URLSearchParams) => {
+const takePasskey: Step = async (service, visit, fields) => {
   const { texts, form, interaction, response } = visit;
   const presented = form.passkey?.ceremony !== "get" ? null : readPresentedPasskey(fields.get("response") ?? "");
   const used = presented && { presented, belongsTo: ceremonyOf(interaction.uid), ...whoOf(service, visit) };
@@ -182,7 +184,7 @@ const takePasskey: Step = async (service: IdentityService, visit: Visit, fields:
 };
 
 /** Makes the passkey of the first administrator, by which they sign in from then on. */
-const takeNewPasskey: Step = async (service: IdentityService, visit: Visit, fields: URLSearchParams) => {
+const takeNewPasskey: Step = async (service, visit, fields) => {
   const { texts, form, interaction, response, link } = visit;
   if (link?.folder !== "first-link") return sendPage(service, response, refusedPage(texts));
   const made = await verifyNewPasskey(service, firstCeremonyOf(interaction.uid), fields.get("response") ?? "");

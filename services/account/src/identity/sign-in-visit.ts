@@ -44,12 +44,13 @@ export async function openVisit(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<Visit | null> {
+  const { settings } = service;
   const interaction = await interactionOf(provider, request, response);
   if (interaction?.uid !== uid || !prompts.has(interaction.prompt.name)) return null;
-  const link = followedLink(service.settings.address.issuer, interaction.params);
+  const link = followedLink(settings.address.issuer, interaction.params);
   const asksName = link?.folder === "first-link";
-  const passkey = await passkeyOf(service, uid, link, service.settings);
-  const form = { ...(await formOf(provider, interaction, service.settings)), asksName, passkey };
+  const passkey = await passkeyOf(service, uid, link, settings);
+  const form = { ...(await formOf(provider, interaction, settings)), asksName, passkey };
   const texts = textsForReader(service, request.headers, interaction.params.ui_locales);
   return { provider, request, response, interaction, form, link, texts };
 }

@@ -109,12 +109,10 @@ async function canBeAccepted(service: AccountService, invitation: Invitation): P
 }
 
 /** An administrator who has left, or has lost the role, invites nobody any more. */
-function isOpen(service: AccountService, invitation: Invitation, inviter: Account): boolean {
-  if (statusOfInvitation(invitation, service.clock.now()) !== "open" || inviter.status !== "active") return false;
+function isOpen({ clock, hasIssuer }: AccountService, invitation: Invitation, inviter: Account): boolean {
+  if (statusOfInvitation(invitation, clock.now()) !== "open" || inviter.status !== "active") return false;
   const held = scopesOfAccount(inviter);
-  return (
-    !service.hasIssuer || ["account:admin" as const, ...scopesOfInvitation(invitation)].every((one) => held.has(one))
-  );
+  return !hasIssuer || ["account:admin" as const, ...scopesOfInvitation(invitation)].every((one) => held.has(one));
 }
 
 /** Adds the role of an invitation to an existing account, whose credentials every service then looks up again. */

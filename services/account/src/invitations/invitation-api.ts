@@ -80,8 +80,8 @@ function changes(service: AccountService) {
 }
 
 /** The invitation with its link, as an answer shows it. */
-const withLink = (service: AccountService, { invitation, url }: SentInvitation) => ({
-  ...viewInvitation(invitation, service.clock.now()),
+const withLink = ({ clock }: AccountService, { invitation, url }: SentInvitation) => ({
+  ...viewInvitation(invitation, clock.now()),
   url,
 });
 
@@ -158,19 +158,19 @@ function declareChanges(service: AccountService) {
   };
 }
 
-function addReads(service: AccountService, routes: Routes): void {
+function addReads({ pageLimits, pool, clock }: AccountService, routes: Routes): void {
   routes.get(base, {
     operationId: "invitations",
     summary: "List invitations, newest first",
     description: "Those of all administrators, ended ones included for 30 days.",
     auth: read,
-    query: z.object({ ...filter, ...pageParameters(service.pageLimits) }),
+    query: z.object({ ...filter, ...pageParameters(pageLimits) }),
     responses: { 200: pageOf(InvitationResource) },
     handle: ({ query }) =>
       listPage(
         query,
-        (range) => listInvitations(service.pool, query.status ?? null, service.clock.now(), range),
-        (invitation) => viewInvitation(invitation, service.clock.now()),
+        (range) => listInvitations(pool, query.status ?? null, clock.now(), range),
+        (invitation) => viewInvitation(invitation, clock.now()),
       ),
   });
 
@@ -181,21 +181,21 @@ function addReads(service: AccountService, routes: Routes): void {
     auth: read,
     responses: { 200: InvitationResource, 404: "error" },
     async handle({ params }) {
-      const invitation = await findInvitation(service.pool, params.invitation_id);
+      const invitation = await findInvitation(pool, params.invitation_id);
       if (!invitation) return refused(404, "not_found", { message: missing });
-      return ok(viewInvitation(invitation, service.clock.now()));
+      return ok(viewInvitation(invitation, clock.now()));
     },
   });
 }
 
-const invitationById = (service: AccountService) =>
-  field<unknown, { readonly id: string }>(read, (_parent, { id }) => findInvitation(service.pool, id));
+const invitationById = ({ pool }: AccountService) =>
+  field<unknown, { readonly id: string }>(read, (_parent, { id }) => findInvitation(pool, id));
 
-const allInvitations = (service: AccountService) =>
+const allInvitations = ({ pageLimits, pool, clock }: AccountService) =>
   connectionField<unknown, Readonly<Record<string, unknown>>, Invitation>(read, {
-    limits: service.pageLimits,
+    limits: pageLimits,
     read: (range, _parent, _context, args) => {
       const { status } = filterFrom(Filter, args);
-      return listInvitations(service.pool, status ?? null, service.clock.now(), range);
+      return listInvitations(pool, status ?? null, clock.now(), range);
     },
   });

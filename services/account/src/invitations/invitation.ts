@@ -61,7 +61,7 @@ const defaultLifeMs = hours(7 * 24);
 const longestLifeMs = hours(30 * 24);
 
 /** The input of a new invitation. */
-export const newInvitation = (service: AccountService) =>
+export const newInvitation = ({ configuration }: AccountService) =>
   z.strictObject({
     address: ruledText(checkContactAddress)
       .nullable()
@@ -75,7 +75,7 @@ export const newInvitation = (service: AccountService) =>
       .nullable()
       .default(null)
       .describe("The scopes that the role brings at most; null, or absent, for all scopes of the role."),
-    locale: ruledText((locale) => checkLocale(service.configuration.get("supported.locales"))(locale), "unsupported")
+    locale: ruledText((locale) => checkLocale(configuration.get("supported.locales"))(locale), "unsupported")
       .optional()
       .meta({ description: "The language of the mail; default: the deployment's.", examples: ["en"] }),
     expires_at: z.iso

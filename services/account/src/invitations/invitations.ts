@@ -54,11 +54,12 @@ export async function createInvitation(
   caller: Caller,
   wanted: NewInvitation,
 ): Promise<InviteOutcome> {
-  const now = service.clock.now();
+  const { clock, configuration, outbox } = service;
+  const now = clock.now();
   const fault = judge(service, wanted, now);
   if (fault) return fault;
   const { token, digest } = newLink();
-  const start = { accountId: caller.accountId, digest, locale: service.configuration.get("defaults.locale"), now };
+  const start = { accountId: caller.accountId, digest, locale: configuration.get("defaults.locale"), now };
   const invitation = startInvitation(wanted, start);
   requireScopes(caller, scopesOfInvitation(invitation));
   const refused = await judgeAddress(service, tx, invitation, now);
@@ -70,7 +71,7 @@ export async function createInvitation(
     "scopes_max",
     "expires_at",
   ]);
-  await service.outbox.append(tx, [invitationEvents.created(invitation, now)]);
+  await outbox.append(tx, [invitationEvents.created(invitation, now)]);
   return send(service, tx, invitation, token);
 }
 
@@ -124,10 +125,10 @@ async function recordInvitation(
   await recordInAudit(service, tx, actorOf(caller, "administrator"), { action, accountId, subject, fields });
 }
 
-function judge(service: AccountService, wanted: NewInvitation, now: Date): InviteOutcome | null {
-  if (service.hasIssuer && service.configuration.get("account.registration") === "closed") return { outcome: "closed" };
-  if (!service.hasIssuer && wanted.role !== "owner") return { outcome: "roles-by-issuer" };
-  if (!service.hasIssuer && wanted.address === null) return { outcome: "address-needed" };
+function judge({ hasIssuer, configuration }: AccountService, wanted: NewInvitation, now: Date): InviteOutcome | null {
+  if (hasIssuer && configuration.get("account.registration") === "closed") return { outcome: "closed" };
+  if (!hasIssuer && wanted.role !== "owner") return { outcome: "roles-by-issuer" };
+  if (!hasIssuer && wanted.address === null) return { outcome: "address-needed" };
   const why = faultOfEnd(wanted.expires_at, now);
   if (why !== null) return { outcome: "invalid-end", why };
   const brought = scopesOfInvitation({ role: wanted.role, scopesMax: [] });
@@ -151,12 +152,12 @@ async function judgeAddress(
 
 /** Checks the limits of the inviting account and of the address, and holds both until the transaction ends. */
 async function reachedLimit(
-  service: AccountService,
+  { configuration }: AccountService,
   tx: Tx,
   { accountId, canonicalAddress }: Invitation,
   now: Date,
 ): Promise<LimitOutcome | null> {
-  const max = service.configuration.get("account.invitations.max");
+  const max = configuration.get("account.invitations.max");
   await advisoryLock(tx, `invitations of ${accountId}`);
   const counted = await countInvitationsOf(tx, accountId, now, new Date(now.getTime() - hours(1)));
   if (counted.open >= max || counted.mails >= max) return { outcome: "limit-reached", max };
@@ -167,13 +168,14 @@ async function reachedLimit(
 }
 
 async function send(service: AccountService, tx: Tx, invitation: Invitation, token: string): Promise<SentInvitation> {
+  const { hasIssuer, configuration, accountStore, mails } = service;
   const { address: to, accountId, locale, role, expiresAt } = invitation;
-  const link = service.hasIssuer
-    ? `${service.configuration.get("http.base-url")}${invitationsPath}/${token}`
-    : service.configuration.get("http.base-url");
+  const link = hasIssuer
+    ? `${configuration.get("http.base-url")}${invitationsPath}/${token}`
+    : configuration.get("http.base-url");
   if (to === null) return { outcome: "sent", invitation, url: link };
-  const inviter = (await service.accountStore.find(accountId))?.displayName ?? "–";
+  const inviter = (await accountStore.find(accountId))?.displayName ?? "–";
   const envelope = { to, accountId: null, locale, timezone: "UTC", expiresAt };
-  await service.mails.enqueue(tx, { kind: "invitation", ...envelope, inviter, role, link });
+  await mails.enqueue(tx, { kind: "invitation", ...envelope, inviter, role, link });
   return { outcome: "sent", invitation, url: null };
 }

@@ -31,19 +31,19 @@ const countNotice = sql(
  * Queues a notice in the transaction of the change. After twenty an hour of one kind only the audit has the change.
  */
 export async function queueNotice(
-  service: AccountService,
+  { clock, mails }: AccountService,
   tx: Tx,
   account: NoticeAccount,
   notice: Notice,
 ): Promise<void> {
   const { id: accountId, contactAddress: to, contactAddressVerified } = account;
   if (to === null || !contactAddressVerified) return;
-  const now = service.clock.now();
+  const now = clock.now();
   const hourAgo = new Date(now.getTime() - hours(1));
   const counted = await tx.query(countNotice, [accountId, notice.kind, now, hourAgo, noticesMaxPerHour]);
   if (counted.rowCount === 0) return;
   const expiresAt = new Date(now.getTime() + usefulMs);
-  await service.mails.enqueue(tx, { ...envelopeOf(account, to, expiresAt), ...notice });
+  await mails.enqueue(tx, { ...envelopeOf(account, to, expiresAt), ...notice });
 }
 
 /** The client address of a request as a mail shows it. */

@@ -11,12 +11,12 @@ import { type Brand, type Page, pagePolicy, pageText, pageType } from "./page.ts
  * browser's languages, else by the deployment's.
  */
 export function textsForReader(
-  service: AccountService,
+  { configuration }: AccountService,
   { "accept-language": accepted }: IncomingHttpHeaders,
   uiLocales?: unknown,
 ): Texts {
   const asked = typeof uiLocales === "string" ? uiLocales.split(" ").filter(Boolean) : [];
-  return textsFor([...asked, ...acceptedLanguages(accepted), service.configuration.get("defaults.locale")]);
+  return textsFor([...asked, ...acceptedLanguages(accepted), configuration.get("defaults.locale")]);
 }
 
 export function sendPage(service: AccountService, response: ServerResponse, page: Page): void {
@@ -33,8 +33,8 @@ export function writePage(service: AccountService, page: Page) {
   return { text: pageText(page, shown), policy, headers };
 }
 
-export const brandOf = (service: AccountService): Brand => ({
-  name: service.configuration.get("server.name"),
-  logoUrl: service.configuration.get("server.logo-url"),
-  color: service.configuration.get("server.color"),
+export const brandOf = ({ configuration }: AccountService): Brand => ({
+  name: configuration.get("server.name"),
+  logoUrl: configuration.get("server.logo-url"),
+  color: configuration.get("server.color"),
 });

@@ -26,8 +26,9 @@ const show = (passkey: Passkey): HttpResponse => ok(viewPasskey(passkey), { etag
 /** The passkeys of an account at both edges; they are added and used on the pages of the issuer, by a browser. */
 export function passkeyApi(service: AccountService): Edges {
   /** The account is locked first, so that two removals at once cannot take the last way in. */
+  const { accountStore, pageLimits, pool } = service;
   async function lockHeld(tx: Tx, accountId: string, id: string): Promise<HeldPasskey | null> {
-    const account = await service.accountStore.lock(tx, accountId);
+    const account = await accountStore.lock(tx, accountId);
     const passkey = account && (await findPasskey(tx, accountId, id));
     return passkey && { account, passkey };
   }
@@ -44,8 +45,8 @@ export function passkeyApi(service: AccountService): Edges {
         summary: "List the account's passkeys, newest first",
         description: "They are added at `/oauth/passkeys`, in the browser that shall use them.",
         auth: { scopes: ["account:read"], access: "own-account:read" },
-        limits: service.pageLimits,
-        read: (range, { accountId }) => listPasskeys(service.pool, accountId, range),
+        limits: pageLimits,
+        read: (range, { accountId }) => listPasskeys(pool, accountId, range),
         rest: { get: base, item: PasskeyResource, view: viewPasskey },
       }),
       renamePasskey: operation({

@@ -115,16 +115,17 @@ export async function signInByPasskey(
   { passkey, counter }: VerifiedUse,
   used: UsedPasskey,
 ): Promise<PasskeySignIn> {
-  const account = await service.accountStore.lock(tx, passkey.accountId);
+  const { accountStore, clock } = service;
+  const account = await accountStore.lock(tx, passkey.accountId);
   if (!account) return { outcome: "refused" };
-  if (!(await notePasskeyUse(tx, passkey.id, counter, service.clock.now()))) {
+  if (!(await notePasskeyUse(tx, passkey.id, counter, clock.now()))) {
     tx.afterCommit(() => noteRefused(service, passkey, used, "cloned"));
     return { outcome: "refused" };
   }
   if (!maySignIn(account)) {
     const { statusChangedAt, statusReason: reason, status } = account;
     tx.afterCommit(() => noteRefused(service, passkey, used, `account_${status}`));
-    return { outcome: "account-deleted", at: statusChangedAt ?? service.clock.now(), reason };
+    return { outcome: "account-deleted", at: statusChangedAt ?? clock.now(), reason };
   }
   const by = ownerOf(passkey.accountId, used);
   await recordPasskeySignIn(service, tx, by, account.id);
@@ -150,9 +151,13 @@ export async function tellOfCode(
 }
 
 /** Without a verified address, only a passkey or a key that manages the account is a way in. */
-async function isLastWayIn(service: AccountService, tx: Tx, { id, contactAddressVerified }: Account): Promise<boolean> {
+async function isLastWayIn(
+  { clock }: AccountService,
+  tx: Tx,
+  { id, contactAddressVerified }: Account,
+): Promise<boolean> {
   if (contactAddressVerified || (await passkeysOf(tx, id)).length > 1) return false;
-  return !(await hasManagingKey(tx, id, service.clock.now()));
+  return !(await hasManagingKey(tx, id, clock.now()));
 }
 
 const ownerOf = (accountId: string, { by }: UsedPasskey): Actor => ({ kind: "owner", accountId, ...by });
@@ -171,11 +176,11 @@ export async function verifyPasskey(service: AccountService, used: UsedPasskey):
 
 /** Tells the owner in the audit that a passkey was refused. */
 function noteRefused(
-  service: AccountService,
+  { auditRefusals }: AccountService,
   { id: subject, accountId }: Passkey,
   used: UsedPasskey,
   reason: string,
 ): void {
   const by = ownerOf(accountId, used);
-  service.auditRefusals.record({ accountId, operation: "sign_in", reason, fields: ["passkey"], subject, by });
+  auditRefusals.record({ accountId, operation: "sign_in", reason, fields: ["passkey"], subject, by });
 }

@@ -94,15 +94,15 @@ export function portalSessionApi(service: AccountService): Edges {
   );
 }
 
-function declareReads(service: AccountService) {
-  const view = (session: PortalSession) => viewPortalSession(session, service.clock.now());
+function declareReads({ clock, pageLimits, pool }: AccountService) {
+  const view = (session: PortalSession) => viewPortalSession(session, clock.now());
   return {
     portalSessions: list({
       summary: "List portal sessions, newest first",
       description: "Those of the last day, without their links.",
       auth: read,
-      limits: service.pageLimits,
-      read: (range, { caller }) => listPortalSessions(service.pool, caller.accountId, range),
+      limits: pageLimits,
+      read: (range, { caller }) => listPortalSessions(pool, caller.accountId, range),
       rest: { get: base, item: PortalSessionResource, view },
       graph: null,
     }),
@@ -110,7 +110,7 @@ function declareReads(service: AccountService) {
       summary: "Read the portal session of this request",
       description: "For the portal itself: its endpoints, its access, its theme and its end.",
       auth: { ...read, portal: true },
-      find: ({ caller: { accountId, credential } }) => findPortalSession(service.pool, accountId, credential.id),
+      find: ({ caller: { accountId, credential } }) => findPortalSession(pool, accountId, credential.id),
       missing: "This request did not come from a portal session.",
       rest: { get: `${base}/current`, resource: PortalSessionResource, answer: (session) => ok(view(session)) },
     }),

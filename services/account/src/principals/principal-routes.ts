@@ -16,7 +16,7 @@ import { scopesOfAccount } from "../accounts/account.ts";
 import type { AccountService } from "../context/account-service.ts";
 
 /** The internal route by which other services look up principals. */
-export function principalRoutes(service: AccountService, principals: PrincipalSource) {
+export function principalRoutes({ hasIssuer, accountStore }: AccountService, principals: PrincipalSource) {
   const routes = createRoutes({ errors: "account" });
 
   routes.post(principalsPath, {
@@ -51,8 +51,8 @@ export function principalRoutes(service: AccountService, principals: PrincipalSo
     responses: { 200: AdministratorsAnswer },
     rateLimit: "none",
     async handle({ body }) {
-      if (!service.hasIssuer) return ok({ administrators: null });
-      const found = await service.accountStore.findMany(body.account_ids);
+      if (!hasIssuer) return ok({ administrators: null });
+      const found = await accountStore.findMany(body.account_ids);
       const administrators = found.filter((account) => scopesOfAccount(account).has("account:admin"));
       return ok({ administrators: administrators.map(({ id }) => id) });
     },

@@ -40,24 +40,25 @@ export function resolvePrincipal(service: AccountService, { kind, value }: Prese
 
 /** An API key acts for the account that created it, with its own scopes. */
 async function fromApiKey(service: AccountService, text: string): Promise<Principal> {
+  const { pool, clock, auditRefusals, accountStore, log } = service;
   const parsed = parseApiKey(text);
   if (!parsed) throw mistyped();
   const digest = digestApiKey(text);
-  const session = parsed.environment === portalPrefix ? await findPortalSessionByDigest(service.pool, digest) : null;
+  const session = parsed.environment === portalPrefix ? await findPortalSessionByDigest(pool, digest) : null;
   if (session && sameDigest(session.digest, digest)) return principalOfPortal(service, session);
-  const key = await apiKeyStore.findByDigest(service.pool, digest);
+  const key = await apiKeyStore.findByDigest(pool, digest);
   if (!key || !sameDigest(key.digest, digest)) throw refused("The API key is not known.");
-  const status = statusOf(key, service.clock.now());
+  const status = statusOf(key, clock.now());
   if (status !== "active") {
-    service.auditRefusals.record(endedKeyUsed(key, status));
+    auditRefusals.record(endedKeyUsed(key, status));
     throw refused(`The API key is ${status}.`);
   }
-  const account = await service.accountStore.find(key.accountId);
+  const account = await accountStore.find(key.accountId);
   if (!account) throw refused("The API key is not known.");
 
   apiKeyStore
-    .touch(service.pool, key.id, service.clock.now())
-    .catch((error) => service.log.warn({ error }, "the last use of an API key could not be recorded"));
+    .touch(pool, key.id, clock.now())
+    .catch((error) => log.warn({ error }, "the last use of an API key could not be recorded"));
   const credential = { kind: "api-key", id: key.id, authTimeMs: null } as const;
   const { roles, scopes } = within(service, account, { roles: key.roles, scopes: new Set(key.scopes) });
   return principalOf(account, { ...key, roles, scopes, credential });

@@ -37,8 +37,8 @@ export function accountApi(service: AccountService): Edges {
 }
 
 /** The caller's account as the row of an operation. */
-export const ownAccount = (service: AccountService): OwnRow<Account, unknown> => ({
-  find: (tx, { caller }) => service.accountStore.lock(tx, caller.accountId),
+export const ownAccount = ({ accountStore }: AccountService): OwnRow<Account, unknown> => ({
+  find: (tx, { caller }) => accountStore.lock(tx, caller.accountId),
   missing: accountGone,
 });
 

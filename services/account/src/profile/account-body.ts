@@ -26,7 +26,7 @@ type Present = Pick<Account, "displayName" | "locale" | "timezone"> | null;
  * account: values that the account already has may be sent back.
  */
 function body<Schema extends z.ZodType>(
-  service: AccountService,
+  { accountStore }: AccountService,
   example: z.input<NoInfer<Schema>> & object,
   schemaWith: (present: Present) => Schema,
 ) {
@@ -34,8 +34,7 @@ function body<Schema extends z.ZodType>(
   examples.add<z.ZodType>(json, { example });
   return {
     json,
-    forCaller: async ({ accountId }: Pick<Principal, "accountId">) =>
-      schemaWith(await service.accountStore.find(accountId)),
+    forCaller: async ({ accountId }: Pick<Principal, "accountId">) => schemaWith(await accountStore.find(accountId)),
   };
 }
 

@@ -15,15 +15,16 @@ export async function updateAccount(
   changes: AccountChanges,
 ) {
   // The edge judged the state as of moments ago; the locked row has the present one.
+  const { clock, accountStore } = service;
   requireState(stateOf(account), "own-account:write");
-  const changed = changeAccount(account, changes, service.clock.now());
+  const changed = changeAccount(account, changes, clock.now());
   if (changed.accountFields.length + changed.settingsFields.length === 0) return account;
   if (touchesContact(changed)) {
-    requireStepUp(caller, service.clock);
+    requireStepUp(caller, clock);
     // The limit of confirmation mails counts addresses, so it needs the transaction.
     requireTransaction(tx);
   }
-  await service.accountStore.save(tx, changed.account);
+  await accountStore.save(tx, changed.account);
   const refused = touchesContact(changed) ? await requestContactChange(service, tx, account, changed.account) : null;
   if (refused) return refused;
   await recordAccountChange(service, tx, caller, "account.update", changed);

@@ -4,9 +4,9 @@ import { conflict, type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
 import { etagOfAccount, viewAccount } from "../accounts/account.ts";
 import { codeRefusals, hintOf, SentCode, tooManyCodes, typedCodeField, viewSentCode } from "../codes/code-answers.ts";
+import { cancelContactChange, confirmContactByCode, resendContactCode } from "../contacts/contact-changes.ts";
 import type { AccountService } from "../context/account-service.ts";
 import { ownAccount } from "./account-api.ts";
-import { cancelContactChange, confirmContactByCode, resendContactCode } from "../contacts/contact-changes.ts";
 
 const auth = { scopes: ["account:write"], access: "own-account:write" } as const;
 

@@ -34,14 +34,13 @@ export async function provisionAccount(
   { identity, claims, credential }: FirstUse,
   createFirst: CreateFirst = (tx, wanted) => createAccount(service, tx, wanted),
 ): Promise<Account> {
-  const known = await service.accountStore.findByIdentity(identity);
+  const { accountStore, pool } = service;
+  const known = await accountStore.findByIdentity(identity);
   if (known) return known;
   try {
-    return await inTransaction(service.pool, (tx) =>
-      createFirst(tx, { claims, credential, identityOf: () => identity }),
-    );
+    return await inTransaction(pool, (tx) => createFirst(tx, { claims, credential, identityOf: () => identity }));
   } catch (error) {
-    const winner = error instanceof CreatedMeanwhile ? await service.accountStore.findByIdentity(identity) : null;
+    const winner = error instanceof CreatedMeanwhile ? await accountStore.findByIdentity(identity) : null;
     if (winner) return winner;
     throw error;
   }
@@ -62,8 +61,8 @@ export async function createAccount(
 }
 
 /** An address that another account has verified is not taken over, whatever the issuer claims. */
-async function newAccount(service: AccountService, tx: Tx, claims: ProfileClaims): Promise<Account> {
-  const account = firstAccount(claims, firstValues(service.configuration), service.clock.now());
+async function newAccount({ configuration, clock }: AccountService, tx: Tx, claims: ProfileClaims): Promise<Account> {
+  const account = firstAccount(claims, firstValues(configuration), clock.now());
   const { id, contactAddress } = account;
   const isTaken = contactAddress !== null && (await holderOfAddress(tx, contactAddress, id)) !== null;
   return isTaken ? { ...account, contactAddress: null, contactAddressVerified: false } : account;

@@ -35,20 +35,20 @@ interface IssuedToken {
 // revoked access token on the state topic and refuses it.
 
 /** Finds a valid access token; revoked ones are deleted. */
-export async function findIssuedToken(service: AccountService, jti: string): Promise<IssuedToken | null> {
-  return (await service.pool.query<IssuedToken>(findToken, [jti])).rows[0] ?? null;
+export async function findIssuedToken({ pool }: AccountService, jti: string): Promise<IssuedToken | null> {
+  return (await pool.query<IssuedToken>(findToken, [jti])).rows[0] ?? null;
 }
 
 /** Records an access token. A grant that ends meanwhile revokes the token, or prevents it. */
 export async function recordIssuedToken(
-  service: AccountService,
+  { clock }: AccountService,
   tx: Tx,
   token: IssuedToken,
 ): Promise<"recorded" | "grant-ended"> {
   if (token.grantId !== null && !(await lockLiveGrant(tx, token.grantId))) return "grant-ended";
   const { jti, grantId, clientId, accountId, expiresAt } = token;
   await tx.query(insertToken, [jti, grantId, clientId, accountId, expiresAt]);
-  if (grantId !== null) await touchSignInOf(tx, grantId, service.clock.now());
+  if (grantId !== null) await touchSignInOf(tx, grantId, clock.now());
   return "recorded";
 }
 

@@ -25,37 +25,32 @@ interface FoundSignIn {
 
 /** Lists an account's live sign-ins, newest first. `credential` is the caller's. */
 export function listSignIns(
-  service: AccountService,
+  { pool, clock }: AccountService,
   { accountId, credential }: Pick<Principal, "accountId" | "credential">,
   range: ListRange,
 ): Promise<readonly ListedSignIn[]> {
-  return listLiveSignIns(service.pool, accountId, { now: service.clock.now(), jti: jtiOf(credential.id) }, range);
+  return listLiveSignIns(pool, accountId, { now: clock.now(), jti: jtiOf(credential.id) }, range);
 }
 
 /** Lists the newest live sign-ins for their owner's browser, whose session has this digest. */
 export async function signInsOfBrowser(
-  service: AccountService,
+  { pool, clock }: AccountService,
   accountId: string,
   session: Buffer,
 ): Promise<readonly ListedSignIn[]> {
-  const listed = await listLiveSignIns(
-    service.pool,
-    accountId,
-    { now: service.clock.now() },
-    { after: null, limit: shownMax },
-  );
+  const listed = await listLiveSignIns(pool, accountId, { now: clock.now() }, { after: null, limit: shownMax });
   return listed.map((signIn) => ({ ...signIn, current: signIn.session.equals(session) }));
 }
 
 /** Finds a sign-in and locks its account, so that it is ended only once. */
 export async function lockSignIn(
-  service: AccountService,
+  { accountStore, clock }: AccountService,
   tx: Tx,
   accountId: string,
   id: string,
 ): Promise<FoundSignIn | null> {
-  const account = await service.accountStore.lock(tx, accountId);
-  const signIn = account && (await findLiveSignIn(tx, accountId, id, service.clock.now()));
+  const account = await accountStore.lock(tx, accountId);
+  const signIn = account && (await findLiveSignIn(tx, accountId, id, clock.now()));
   return signIn && { account, signIn };
 }
 
@@ -148,13 +143,14 @@ const administration = { scopes: ["account:admin"] } as const;
 
 /** The sign-ins of an account at both edges, for its owner and for administrators. */
 export function signInApi(service: AccountService): Edges {
+  const { pageLimits, accountStore } = service;
   const edges = edgesOf(
     {
       signIns: list({
         summary: "List the account's sign-ins at the built-in issuer, newest first",
         description: "Those of which anything is good: the browser's session, a refresh token or an access token.",
         auth: { scopes: ["account:read"], access: "own-account:read" },
-        limits: service.pageLimits,
+        limits: pageLimits,
         read: (range, { caller, accountId }) => readPage(service, range, caller, accountId),
         rest: { get: base, item: SignInResource, view: viewSignIn },
         graph: { ofOthers: { ...administration, access: "read" }, audit: "account.read_sign_ins" },
@@ -171,10 +167,10 @@ export function signInApi(service: AccountService): Edges {
     description: "For administrators; reading them is recorded in the account's audit.",
     auth: administration,
     audit: "account.read_sign_ins",
-    query: z.object(pageParameters(service.pageLimits)),
+    query: z.object(pageParameters(pageLimits)),
     responses: { 200: pageOf(SignInResource), 404: "error" },
     async handle({ caller, params, query }) {
-      const account = await service.accountStore.find(params.account_id);
+      const account = await accountStore.find(params.account_id);
       if (!account) return refused(404, "not_found");
       return listPage(query, (range) => readPage(service, range, caller, account.id), viewSignIn);
     },

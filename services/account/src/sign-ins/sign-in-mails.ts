@@ -66,8 +66,8 @@ export async function answerSignInMails(service: AccountService, tx: Tx, signIn:
   await tx.query(markAnswered, [digestOf(service, "sign-in", signIn), service.clock.now()]);
 }
 
-function digestOf(service: AccountService, ...parts: readonly string[]): Buffer {
-  const [sealingKey = ""] = service.configuration.get("secrets.keys");
+function digestOf({ configuration }: AccountService, ...parts: readonly string[]): Buffer {
+  const [sealingKey = ""] = configuration.get("secrets.keys");
   const key = Buffer.from(hkdfSync("sha256", sealingKey, "", "signalbox account sign-in mails", 32));
   return createHmac("sha256", key).update(JSON.stringify(parts)).digest();
 }

@@ -91,8 +91,8 @@ export async function completeSignIn(service: AccountService, tx: Tx, typed: Typ
   return { outcome: "signed-in", accountId };
 }
 
-const noteRefused = (service: AccountService, tx: Tx, refusal: Refusal) =>
-  tx.afterCommit(() => service.auditRefusals.record(refusal));
+const noteRefused = ({ auditRefusals }: AccountService, tx: Tx, refusal: Refusal) =>
+  tx.afterCommit(() => auditRefusals.record(refusal));
 
 /**
  * Mails a code and returns the address it went to. An account's code goes to its stored address: a person who typed

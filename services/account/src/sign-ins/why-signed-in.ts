@@ -6,12 +6,12 @@ const step = stepsOf("account");
 const link = "/api/account/sign-ins/";
 
 /** Finds live sign-ins, for the chain behind an id; the audit has the end of one. */
-export const whySignedIn = (service: AccountService): readonly WhyFinder[] => [
+export const whySignedIn = ({ pool, clock }: AccountService): readonly WhyFinder[] => [
   {
     scopes: ["account:read"],
     knows: hasPrefix("sgn"),
     async find({ accountId }, id) {
-      const signIn = await findLiveSignIn(service.pool, accountId, id, service.clock.now());
+      const signIn = await findLiveSignIn(pool, accountId, id, clock.now());
       if (signIn === null) return null;
       const { createdAt, lastUsedAt, browser } = signIn;
       const started = step({ at: createdAt, id, what: `A person signed in with ${browser ?? "a browser"}.`, link });

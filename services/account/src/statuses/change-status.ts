@@ -77,12 +77,13 @@ export async function moveStatus(
   account: Account,
   { to, reason }: WantedStatus,
 ): Promise<{ outcome: "changed"; account: Account } | NoTransition> {
-  const next = changeStatus(account, { to, actor: by.kind, reason }, service.clock.now());
+  const { clock, accountStore, outbox } = service;
+  const next = changeStatus(account, { to, actor: by.kind, reason }, clock.now());
   if (!next) return { outcome: "no-transition", from: account.status, to };
   const moved = account.status === "deleted" ? await withAddressIfFree(service, tx, next) : next;
-  await service.accountStore.save(tx, moved);
+  await accountStore.save(tx, moved);
   await recordInAudit(service, tx, by, { action: actions[to], accountId: account.id, fields: ["status"], reason });
-  await service.outbox.append(tx, [accountStatusChanged(moved, account.status, by.kind)]);
+  await outbox.append(tx, [accountStatusChanged(moved, account.status, by.kind)]);
   await announceAccount(service, tx, moved);
   const notice = noticeOf(service, to);
   if (notice) await queueNotice(service, tx, moved, notice);
@@ -90,21 +91,21 @@ export async function moveStatus(
 }
 
 /** Restores an account. Its address becomes unverified when another account has verified it meanwhile. */
-async function withAddressIfFree(service: AccountService, tx: Tx, account: Account): Promise<Account> {
+async function withAddressIfFree({ clock, outbox }: AccountService, tx: Tx, account: Account): Promise<Account> {
   const { contactAddress, contactAddressVerified } = account;
   if (contactAddress === null || !contactAddressVerified) return account;
   if ((await holderOfAddress(tx, contactAddress, account.id)) === null) return account;
-  const changed = loseVerification(account, service.clock.now());
-  await service.outbox.append(tx, accountChanged(changed));
+  const changed = loseVerification(account, clock.now());
+  await outbox.append(tx, accountChanged(changed));
   return changed.account;
 }
 
 /** The notice to the owner: what was taken away, and how to get it back. */
-function noticeOf(service: AccountService, to: NextState): Notice | null {
+function noticeOf({ clock, configuration }: AccountService, to: NextState): Notice | null {
   if (to === "active") return null;
   if (to !== "deleted") return { kind: `account-${to}` };
   return {
     kind: "account-deleted",
-    eraseAt: new Date(service.clock.nowMs() + hours(24 * service.configuration.get("account.retention-days"))),
+    eraseAt: new Date(clock.nowMs() + hours(24 * configuration.get("account.retention-days"))),
   };
 }

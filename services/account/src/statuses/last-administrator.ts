@@ -16,13 +16,13 @@ const findAnother = sql(
  * administrator can step down before the transaction ends.
  */
 export async function isLastAdministrator(
-  service: AccountService,
+  { hasIssuer }: AccountService,
   tx: Tx,
   caller: Caller,
   account: Account,
 ): Promise<boolean> {
   if (account.status !== "active" || !account.roles.includes("admin")) return false;
-  if (!service.hasIssuer && isAnotherByIssuer(caller, account)) return false;
+  if (!hasIssuer && isAnotherByIssuer(caller, account)) return false;
   // Two administrators who revoke each other's role would otherwise each still see the other.
   await advisoryLock(tx, "the last administrator");
   return (await tx.query(findAnother, [account.id])).rowCount === 0;

@@ -47,11 +47,11 @@ export const steppedUp = ({ id, tokenId }: PrincipalCredential): string => token
 // tokens: a token's holder gets more of them by the refresh token, and could guess anew with each.
 
 export async function stepUpOf(
-  service: AccountService,
+  { pool }: AccountService,
   accountId: string,
   credentialId: string,
 ): Promise<StepUp | null> {
-  return (await service.pool.query<StepUp>(findStepUp, [credentialId, accountId])).rows[0] ?? null;
+  return (await pool.query<StepUp>(findStepUp, [credentialId, accountId])).rows[0] ?? null;
 }
 
 export async function noteStepUp(tx: Tx, { credentialId, accountId, at }: StepUp): Promise<void> {
@@ -71,13 +71,13 @@ export const takeStepUpTry = (service: AccountService, accountId: string) =>
   take(service, service.counting, countTry, accountId, triesMaxPerHour);
 
 async function take(
-  service: AccountService,
+  { clock }: AccountService,
   db: Queryable,
   statement: Statement,
   accountId: string,
   max: number,
 ): Promise<boolean> {
-  const now = service.clock.now();
+  const now = clock.now();
   const since = new Date(now.getTime() - hours(1));
   return (await db.query(statement, [accountId, now, since, max])).rowCount === 1;
 }

@@ -45,18 +45,19 @@ export async function completeStepUp(
   account: Account,
   code: string,
 ): Promise<CompleteOutcome> {
+  const { auditRefusals, clock, accountStore } = service;
   if (!canStepUp(caller)) return { outcome: "not-a-person" };
   requireState(stateOf(account), "own-account:write");
   if (!(await takeStepUpTry(service, account.id))) return { outcome: "too-many-tries" };
   const redeemed = await redeemCode(service, tx, { ...stepUpPlace(caller), code });
   if (redeemed !== "good") {
     const refusal = codeRefusal("account.step_up", account.id, redeemed, actorOf(caller));
-    service.auditRefusals.record(refusal);
+    auditRefusals.record(refusal);
     return { outcome: redeemed };
   }
-  const at = service.clock.now();
+  const at = clock.now();
   await noteStepUp(tx, { credentialId: steppedUp(caller.credential), accountId: account.id, at });
-  await service.accountStore.save(tx, await invalidateAccess(service, tx, account));
+  await accountStore.save(tx, await invalidateAccess(service, tx, account));
   await recordInAudit(service, tx, caller, { action: "account.step_up" });
   return { outcome: "completed", validUntil: new Date(at.getTime() + stepUpMaxAgeMs) };
 }

@@ -55,42 +55,46 @@ const removeOthers = sql(
 // The records of the provider, in PostgreSQL. The id of most is itself the secret (a refresh token, a code, a session
 // cookie), so it is stored as a digest, and the content, which repeats it, is sealed.
 
-export async function readState(service: AccountService, model: string, id: string): Promise<StatePayload | undefined> {
-  const { rows } = await service.pool.query<Row>(findState, [model, stateDigest(id)]);
-  return rows[0] && payloadFrom(rows[0], service.sealer);
+export async function readState(
+  { pool, sealer }: AccountService,
+  model: string,
+  id: string,
+): Promise<StatePayload | undefined> {
+  const { rows } = await pool.query<Row>(findState, [model, stateDigest(id)]);
+  return rows[0] && payloadFrom(rows[0], sealer);
 }
 
 /** Finds a session by its `uid`, or a device's request by the code that its user types. */
 export async function readStateByUid(
-  service: AccountService,
+  { pool, sealer }: AccountService,
   model: string,
   uid: string,
 ): Promise<StatePayload | undefined> {
-  const { rows } = await service.pool.query<Row>(findByUid, [model, stateDigest(uid)]);
-  return rows[0] && payloadFrom(rows[0], service.sealer);
+  const { rows } = await pool.query<Row>(findByUid, [model, stateDigest(uid)]);
+  return rows[0] && payloadFrom(rows[0], sealer);
 }
 
 export async function writeState(
-  service: AccountService,
+  { sealer, pool }: AccountService,
   model: string,
   id: string,
   payload: StatePayload,
   expiresAt: Date,
 ): Promise<void> {
   const digest = stateDigest(id);
-  const sealed = service.sealer.seal(JSON.stringify(payload), placeOf(model, digest));
+  const sealed = sealer.seal(JSON.stringify(payload), placeOf(model, digest));
   const uid = textOf(payload.uid) ?? textOf(payload.userCode);
   const values = [textOf(payload.grantId), uid === null ? null : stateDigest(uid), textOf(payload.accountId)];
-  await service.pool.query(saveState, [model, digest, sealed, ...values, expiresAt]);
+  await pool.query(saveState, [model, digest, sealed, ...values, expiresAt]);
 }
 
 /** Marks a record as used. Returns false when it was already used, or is missing. */
-export async function markStateUsed(service: AccountService, model: string, id: string, at: Date): Promise<boolean> {
-  return (await service.pool.query(consumeState, [model, stateDigest(id), at])).rowCount === 1;
+export async function markStateUsed({ pool }: AccountService, model: string, id: string, at: Date): Promise<boolean> {
+  return (await pool.query(consumeState, [model, stateDigest(id), at])).rowCount === 1;
 }
 
-export async function deleteState(service: AccountService, model: string, id: string): Promise<void> {
-  await service.pool.query(removeState, [model, stateDigest(id)]);
+export async function deleteState({ pool }: AccountService, model: string, id: string): Promise<void> {
+  await pool.query(removeState, [model, stateDigest(id)]);
 }
 
 /** Locks a grant until the transaction ends. Returns false when it has ended. */
