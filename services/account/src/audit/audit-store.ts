@@ -7,7 +7,7 @@ import { entries as table } from "./audit-log.ts";
 /** A filter with the request or its trace, which the lists do not offer. */
 export type StoreFilter = AuditFilter & { readonly requestId?: string; readonly traceId?: string };
 
-// Reads the audit; `audit.ts` writes it.
+// Reads the audit; `audit-log.ts` writes it.
 
 /** Lists the entries of a scope that match the filter, newest first, which is the order of their ids. */
 export async function listAuditEntries(

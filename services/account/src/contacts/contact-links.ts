@@ -64,7 +64,7 @@ async function lockLink({ accountStore }: AccountService, tx: Tx, token: string)
  * Keeps the link's address in use, or puts it in use again despite later changes. The earliest holder wins: an
  * objection ends those of later holders, so a thief who changed the address twice cannot object back.
  */
-export async function objectToContact(
+async function objectToContact(
   service: AccountService,
   tx: Tx,
   account: Account,

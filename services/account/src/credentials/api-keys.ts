@@ -68,7 +68,7 @@ export const apiKeyKind: CredentialKind<ApiKey> = {
  * Creates a key that replaces another: same name, scopes and lifetime. The old one ends with the overlap; without
  * one it ends at once, and so do the keys that it replaced.
  */
-export async function rotateApiKey(
+async function rotateApiKey(
   service: AccountService,
   tx: Tx,
   caller: Caller,

@@ -57,7 +57,7 @@ export const serviceClientKind: CredentialKind<ServiceClient> = {
  * Gives a client a new secret. At most two are valid at once, so a secret in use does not end before the announced
  * time.
  */
-export async function rotateClientSecret(
+async function rotateClientSecret(
   service: AccountService,
   tx: Tx,
   caller: Caller,
@@ -80,7 +80,7 @@ export async function rotateClientSecret(
 }
 
 /** Ends the overlap of a rotation now: from here on only the newest secret works. */
-export async function removePreviousClientSecret(
+async function removePreviousClientSecret(
   service: AccountService,
   tx: Tx,
   caller: Caller,

@@ -67,7 +67,7 @@ async function reasonOf({ clock, pool }: IdentityService, client: ServiceClient)
 }
 
 /** Returns true for the form of an id of an application that an administrator created. */
-export const isApplicationId = (id: string): boolean => /^app_[0-9A-Za-z]{1,60}$/.test(id);
+const isApplicationId = (id: string): boolean => /^app_[0-9A-Za-z]{1,60}$/.test(id);
 
 /** Returns true for the id of an application: one that stays the same until a restart, or a row. */
 export async function isApplication({ settings, pool }: IdentityService, id: string): Promise<boolean> {

@@ -149,7 +149,7 @@ type CustomizeJwt = NonNullable<NonNullable<NonNullable<NonNullable<Configuratio
 // The records of what the provider grants: sign-ins for the list of their person, and tokens.
 
 /** Loads the grant, and notes its session for the person's list of sign-ins. */
-export async function loadNotedGrant(
+async function loadNotedGrant(
   { callers, clock, pool }: IdentityService,
   ctx: KoaContextWithOIDC,
 ): Promise<Grant | undefined> {
@@ -167,7 +167,7 @@ export async function loadNotedGrant(
 }
 
 /** Records a token before it leaves: one that is not recorded cannot be revoked, so it is not returned. */
-export async function recordToken(
+async function recordToken(
   service: IdentityService,
   ...[ctx, token, { payload }]: Parameters<CustomizeJwt>
 ): Promise<undefined> {

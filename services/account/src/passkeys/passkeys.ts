@@ -5,9 +5,8 @@ import { type Account, stateOf } from "../accounts/account.ts";
 import type { Actor } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
 import { hasManagingKey } from "../identities/identity.ts";
-import type { KnownBrowser } from "../identity/callers/callers.ts";
 import { queueNotice } from "../notices/notices.ts";
-import { browserNameOf } from "../sign-ins/sign-in.ts";
+import { browserNameOf, type KnownBrowser } from "../sign-ins/sign-in.ts";
 import { type Deletion, maySignIn } from "../sign-ins/sign-ins.ts";
 import { type NewPasskey, type PresentedPasskey, verifyPasskeyUse } from "./ceremonies.ts";
 import {

@@ -38,7 +38,7 @@ const liveMax = 1_000;
 // The sessions of the portal: made for a subscriber, and ended before their time.
 
 /** Creates a session of a locked account, with no more permissions than its creator has. */
-export async function createPortalSession(
+async function createPortalSession(
   service: AccountService,
   tx: Tx,
   caller: Caller,
@@ -62,7 +62,7 @@ export async function createPortalSession(
 }
 
 /** Ends a session at once, everywhere. One that has ended stays as it is. */
-export async function endPortalSession(
+async function endPortalSession(
   service: AccountService,
   tx: Tx,
   caller: Caller,

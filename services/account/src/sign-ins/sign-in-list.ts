@@ -24,7 +24,7 @@ interface FoundSignIn {
 // administrators. Administrators do it whatever the account's state, and the owner gets a notice.
 
 /** Lists an account's live sign-ins, newest first. `credential` is the caller's. */
-export function listSignIns(
+function listSignIns(
   { pool, clock }: AccountService,
   { accountId, credential }: Pick<Principal, "accountId" | "credential">,
   range: ListRange,
@@ -78,7 +78,7 @@ export async function endOtherSignIns(
   await recordInAudit(service, tx, by, { action: "account.end_other_sign_ins", accountId: account.id });
 }
 
-export async function endSignInByAdministrator(
+async function endSignInByAdministrator(
   service: AccountService,
   tx: Tx,
   caller: Caller,
@@ -103,7 +103,7 @@ export async function signOutEverywhere(
   return signOut(service, tx, by, account);
 }
 
-export async function signOutByAdministrator(
+async function signOutByAdministrator(
   service: AccountService,
   tx: Tx,
   caller: Caller,

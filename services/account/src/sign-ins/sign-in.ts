@@ -17,6 +17,13 @@ export interface SignIn {
   readonly lastUsedAt: Date;
 }
 
+/** A browser that has signed in before. Its cookie grants no access: it only shows that the browser is no stranger. */
+export interface KnownBrowser {
+  readonly id: string;
+  /** Returns true when it has signed in to this account. */
+  knows(accountId: string): boolean;
+}
+
 /** A sign-in in its owner's list. */
 export interface ListedSignIn extends SignIn {
   /** True when the request came with a token of this sign-in. */

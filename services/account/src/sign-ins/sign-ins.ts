@@ -8,10 +8,9 @@ import { codeRefusal, type RefusedCode } from "../codes/code-answers.ts";
 import type { CodePlace } from "../codes/one-time-code-store.ts";
 import { issueCode, redeemCode } from "../codes/one-time-codes.ts";
 import type { AccountService } from "../context/account-service.ts";
-import type { KnownBrowser } from "../identity/callers/callers.ts";
 import { queueNotice } from "../notices/notices.ts";
 import { registerPerson } from "../registration/registration.ts";
-import { browserNameOf } from "./sign-in.ts";
+import { browserNameOf, type KnownBrowser } from "./sign-in.ts";
 import { answerSignInMails, countSignInMail } from "./sign-in-mails.ts";
 
 /** A request for a code. */

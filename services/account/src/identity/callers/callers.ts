@@ -6,6 +6,7 @@ import type { RateLimiter, RateLimitPolicy } from "@signalbox/cache";
 import type { Configuration } from "@signalbox/config";
 import { minutes, seconds } from "@signalbox/core";
 import { addressBucket, type ClientAddress, policyItem, remainderItem } from "@signalbox/http";
+import type { KnownBrowser } from "../../sign-ins/sign-in.ts";
 
 /** The issuer's knowledge of its callers. */
 export interface Callers {
@@ -153,13 +154,6 @@ export const tooManyRequests = {
   error: "temporarily_unavailable",
   error_description: "too many requests; Retry-After says when to try again",
 };
-
-/** A browser that has signed in before. Its cookie grants no access: it only shows that the browser is no stranger. */
-export interface KnownBrowser {
-  readonly id: string;
-  /** Returns true when it has signed in to this account. */
-  knows(accountId: string): boolean;
-}
 
 interface KnownBrowsersOptions {
   /** The first one signs, all verify. */
