@@ -1,5 +1,5 @@
 import { scopes } from "@signalbox/contracts";
-import { apiKeyKind } from "./credentials/api-keys.ts";
+import { apiKeyKind } from "./credentials/api-key.ts";
 import { createCredential } from "./credentials/credentials.ts";
 import { type JobContext, withFirstAccount } from "./first-account.ts";
 

@@ -4,12 +4,12 @@ import { requestLoader } from "@signalbox/graphql";
 import type { InternalClient } from "@signalbox/net";
 import type { ServiceContext } from "@signalbox/runtime";
 import { createAuditReads, createAuditRefusals, pageLimitsOf } from "@signalbox/service";
-import { createSealer, type Pool, prismaAdapter } from "@signalbox/storage";
+import { createSealer, type Pool } from "@signalbox/storage";
+import { AccountSearchStore } from "./accounts/account-search-store.ts";
 import { AccountStore } from "./accounts/account-store.ts";
 import { writeReadsTogether } from "./audit/administrator-reads.ts";
 import { recordRefusal } from "./audit/audit-log.ts";
 import type { AccountService, OtherService } from "./context/account-service.ts";
-import { PrismaClient } from "./generated/prisma/client.ts";
 import { issuerAddress, trustedIssuer } from "./identity/issuer-settings.ts";
 import type { SigningKeys } from "./identity/signing-keys/signing-keys.ts";
 import { openMailTransport } from "./mail/mail-transport.ts";
@@ -71,7 +71,6 @@ export function openAccountService(
     tracer,
     pool,
     counting: opened.counting ?? pool,
-    prisma: new PrismaClient({ adapter: prismaAdapter(pool) }),
     sealer,
     outbox: opened.outbox,
     accessStates: opened.accessStates,
@@ -83,6 +82,7 @@ export function openAccountService(
     }),
     auditReads: createAuditReads({ clock, write: writeReadsTogether(pool) }),
     accountStore,
+    accountSearch: new AccountSearchStore(pool),
     loadAccount: requestLoader(
       (accountIds) => accountStore.findMany(accountIds),
       ({ id }) => id,

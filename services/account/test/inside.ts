@@ -1,10 +1,11 @@
 import type { Scope } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
 import { createOutbox } from "@signalbox/events";
-import { inTransaction, openPool } from "@signalbox/storage";
+import { inTransaction, openPool, prismaAdapter } from "@signalbox/storage";
 import { createMetrics, createTracer } from "@signalbox/telemetry";
 import { makeServiceClient, serviceClientStore } from "../src/credentials/service-client.ts";
 import { serviceEdges } from "../src/edges.ts";
+import { PrismaClient } from "../src/generated/prisma/client.ts";
 import { openAccountService } from "../src/open-account-service.ts";
 import { insertPasskey as insert } from "../src/passkeys/passkey-store.ts";
 import type { Harness } from "./harness.ts";
@@ -18,7 +19,8 @@ export function openInside(account: Harness) {
   const tracer = createTracer("account");
   const outbox = createOutbox({ pool, service: "account", log, metrics, clock, tracer, maxBytes: 1_000_000 });
   const service = openAccountService(account.context, { pool, outbox });
-  return { pool, outbox, prisma: service.prisma, service, edges: serviceEdges(service) };
+  const prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
+  return { pool, outbox, prisma, service, edges: serviceEdges(service) };
 }
 
 /** Gives an account a service client from the time before another issuer was configured; returns its id. */

@@ -1,4 +1,5 @@
 import { domainToASCII } from "node:url";
+import { z } from "zod";
 
 /** A rule of a field: returns null for a valid value, else a sentence that says what is wrong. */
 export type FieldRule = (value: string) => string | null;
@@ -73,3 +74,11 @@ function isKnownToIcu(timeZone: string): boolean {
     return false;
   }
 }
+
+/** The id of an account in another system: printable, so that it fits into logs and URLs. */
+export const externalId = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:@/-]*$/, "use letters, digits and . _ : @ / -, with a letter or digit first")
+  .min(1)
+  .max(128)
+  .meta({ examples: ["customer-4711"] });

@@ -12,17 +12,17 @@ import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import { type Account, scopesOfAccount } from "../accounts/account.ts";
 import { accountCreated } from "../accounts/account-events.ts";
-import { checkLocale, checkTimezone } from "../accounts/account-fields.ts";
+import { checkLocale, checkTimezone, externalId } from "../accounts/account-fields.ts";
 import { holderOfExternalId } from "../accounts/account-store.ts";
 import { actorOf, recordInAudit } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
 import type { ApiKey } from "../credentials/api-key.ts";
-import { apiKeyKind } from "../credentials/api-keys.ts";
+import { apiKeyKind } from "../credentials/api-key.ts";
 import { newCredential, refusedCredential } from "../credentials/credential.ts";
 import { createCredential, type Issued } from "../credentials/credentials.ts";
 import { ruledText } from "../profile/account-body.ts";
 import { type FirstValues, firstAccount, firstValues } from "../registration/provisioning.ts";
-import { externalId, newMetadata, scopesMax } from "./account-reference.ts";
+import { newMetadata, scopesMax } from "./account-reference.ts";
 
 /** The input of a new account. */
 export const newAccountRules = ({ configuration }: AccountService) =>

@@ -5,6 +5,7 @@ import { conflict } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
+import { externalId } from "../accounts/account-fields.ts";
 import { holderOfExternalId } from "../accounts/account-store.ts";
 import { changedAccount } from "../accounts/change-account.ts";
 import { recordAccountChange } from "../audit/account-changes.ts";
@@ -12,14 +13,6 @@ import { actorOf, recordInAudit } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
 
 const textsMax = 20;
-
-/** The id of an account in another system: printable, so that it fits into logs and URLs. */
-export const externalId = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._:@/-]*$/, "use letters, digits and . _ : @ / -, with a letter or digit first")
-  .min(1)
-  .max(128)
-  .meta({ examples: ["customer-4711"] });
 
 const metadataName = /^[A-Za-z][A-Za-z0-9_.-]{0,39}$/;
 const metadataText = z.string().min(1).max(500);

@@ -15,6 +15,7 @@ import {
 import { type Edges, edgesOf, type OwnRow, operation } from "@signalbox/service";
 import { z } from "zod";
 import { type Account, viewAccount } from "../accounts/account.ts";
+import { accountFilter } from "../accounts/account-search-store.ts";
 import { recordReadOfAccount, recordReadOfAll } from "../audit/administrator-reads.ts";
 import type { AccountService } from "../context/account-service.ts";
 import { viewApiKey } from "../credentials/api-key.ts";
@@ -24,7 +25,6 @@ import { changeStatusByAdministrator, refusedTransition, StatusByAdministrator }
 import { accountWithKeyExample, createAccountWithKey, newAccountRules } from "./account-creation.ts";
 import { AccountByAdministrator, refusedExternalId, refusedTexts } from "./account-reference.ts";
 import { changeByAdministrator, refusedRoles, roleActions } from "./account-roles.ts";
-import { accountFilter, searchAccounts } from "./account-search-store.ts";
 
 const base = "/api/accounts/";
 const one = `${base}:account_id` as const;
@@ -167,7 +167,7 @@ function addReads(service: AccountService, routes: Routes): void {
     responses: { 200: pageOf(AdministeredAccountResource) },
     async handle({ caller, query }) {
       await recordReadOfAll(service, caller, "account.list");
-      return listPage(query, (range) => searchAccounts(service, query, range), viewAdministered);
+      return listPage(query, (range) => service.accountSearch.list(query, range), viewAdministered);
     },
   });
 
@@ -205,7 +205,7 @@ const allAccounts = (service: AccountService) =>
       async read(range, _parent, { caller }, args) {
         const filter = filterFrom(Filter, args);
         await recordReadOfAll(service, caller, "account.list");
-        return searchAccounts(service, filter, range);
+        return service.accountSearch.list(filter, range);
       },
     },
   );

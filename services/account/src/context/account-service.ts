@@ -7,8 +7,8 @@ import type { ServiceContext } from "@signalbox/runtime";
 import type { Actor, AuditChange, AuditRefusals, Load } from "@signalbox/service";
 import type { Pool, Sealer } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
+import type { AccountSearchStore } from "../accounts/account-search-store.ts";
 import type { AccountStore } from "../accounts/account-store.ts";
-import type { PrismaClient } from "../generated/prisma/client.ts";
 import type { Mails } from "../mail/mails.ts";
 
 /** The operations on accounts lean on this: what owns a connection, a loop or a cache, and the live configuration. */
@@ -20,7 +20,6 @@ export interface AccountService
    * transactions could otherwise take all connections and then wait for one.
    */
   readonly counting: Pool;
-  readonly prisma: PrismaClient;
   readonly sealer: Sealer;
   readonly outbox: Outbox;
   /** The access states that this process's own edge enforces; absent in a process without an edge. */
@@ -29,6 +28,7 @@ export interface AccountService
   /** Records reads of administrators, each once a minute. */
   readonly auditReads: { record(by: Actor, read: AuditChange): Promise<void> };
   readonly accountStore: AccountStore;
+  readonly accountSearch: AccountSearchStore;
   /** Finds accounts of any owner in the graph: fields check access before they load. */
   readonly loadAccount: Load<Account>;
   readonly mails: Mails;

@@ -13,9 +13,10 @@ import { hasPrefix, stepsOf, type WhyFinder } from "@signalbox/service";
 import { sql, type Tx, table } from "@signalbox/storage";
 import type { AccountService } from "../context/account-service.ts";
 import { columns } from "../generated/columns.ts";
+import type { Notice } from "../notices/notices.ts";
 import { type Credential, type CredentialOrigin, freshCredential, type NewCredential, statusOf } from "./credential.ts";
 import { CredentialStore } from "./credential-store.ts";
-import type { EndReason, Issued } from "./credentials.ts";
+import type { CredentialKind, EndReason, Issued } from "./credentials.ts";
 
 /** A stored API key: without the key itself. */
 export interface ApiKey extends Credential {
@@ -105,6 +106,21 @@ export function makeApiKey(
   };
   return { credential, secret };
 }
+
+export const noticeOf = ({ hint: key }: ApiKey, address: string): Notice => ({ kind: "api-key-created", key, address });
+
+/** The API keys of an account. The answer that creates a key shows it, once; only its digest is stored. */
+export const apiKeyKind: CredentialKind<ApiKey> = {
+  audited: "api_key",
+  access: "key",
+  store: apiKeyStore,
+  max: ({ configuration }) => configuration.get("account.api-keys.max"),
+  needsIssuer: false,
+  mayBePrivileged: true,
+  make: ({ configuration }, wanted, now) => makeApiKey(wanted, configuration.get("account.api-keys.environment"), now),
+  notice: noticeOf,
+  ...apiKeyEvents,
+};
 
 /**
  * Returns the end of a new key: the lifetime of the replaced key, counted from now; null when that one never expires.

@@ -8,14 +8,16 @@ import { announceAccess } from "../access/access-announcements.ts";
 import type { Account } from "../accounts/account.ts";
 import { recordInAudit } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
-import { type Notice, queueNotice, shownAddress } from "../notices/notices.ts";
+import { queueNotice, shownAddress } from "../notices/notices.ts";
 import {
   type ApiKey,
   apiKeyEvents,
+  apiKeyKind,
   apiKeyStore,
   expiryOfReplacement,
   lockLivePredecessors,
   makeApiKey,
+  noticeOf,
   replacedKey,
   viewApiKey,
 } from "./api-key.ts";
@@ -36,7 +38,7 @@ import {
   secretAnswers,
   security,
 } from "./credential-api.ts";
-import { type CredentialKind, type Issued, revokeCredential } from "./credentials.ts";
+import { type Issued, revokeCredential } from "./credentials.ts";
 
 type RotateKeyOutcome =
   | ({ outcome: "issued" } & Issued<ApiKey>)
@@ -48,21 +50,6 @@ type RotateKeyOutcome =
  * The overlap of rotations may double the number of live keys: a full account can still rotate, but not without end.
  */
 const liveShare = 2;
-
-const noticeOf = ({ hint: key }: ApiKey, address: string): Notice => ({ kind: "api-key-created", key, address });
-
-/** The API keys of an account. The answer that creates a key shows it, once; only its digest is stored. */
-export const apiKeyKind: CredentialKind<ApiKey> = {
-  audited: "api_key",
-  access: "key",
-  store: apiKeyStore,
-  max: ({ configuration }) => configuration.get("account.api-keys.max"),
-  needsIssuer: false,
-  mayBePrivileged: true,
-  make: ({ configuration }, wanted, now) => makeApiKey(wanted, configuration.get("account.api-keys.environment"), now),
-  notice: noticeOf,
-  ...apiKeyEvents,
-};
 
 /**
  * Creates a key that replaces another: same name, scopes and lifetime. The old one ends with the overlap; without

@@ -4,13 +4,11 @@ import type { Account } from "../accounts/account.ts";
 import { type Actor, actorOf } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
 import { queueNotice } from "../notices/notices.ts";
-import { apiKeyStore } from "./api-key.ts";
-import { apiKeyKind } from "./api-keys.ts";
+import { apiKeyKind, apiKeyStore } from "./api-key.ts";
 import type { Credential } from "./credential.ts";
 import type { CredentialStore } from "./credential-store.ts";
 import { type CredentialKind, revokeCredential } from "./credentials.ts";
-import { serviceClientStore } from "./service-client.ts";
-import { serviceClientKind } from "./service-clients.ts";
+import { serviceClientKind, serviceClientStore } from "./service-client.ts";
 
 /** A credential and its account, both locked. */
 export interface HeldCredential<C extends Credential> {

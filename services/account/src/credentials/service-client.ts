@@ -5,7 +5,7 @@ import { isLive, type Queryable, type RotatingValue, sql, table, viewValue } fro
 import { columns } from "../generated/columns.ts";
 import { type Credential, type CredentialOrigin, freshCredential, type NewCredential, statusOf } from "./credential.ts";
 import { CredentialStore } from "./credential-store.ts";
-import type { EndReason, Issued } from "./credentials.ts";
+import type { CredentialKind, EndReason, Issued } from "./credentials.ts";
 
 /** A stored service client: without its secret. */
 export interface ServiceClient extends Credential {
@@ -94,6 +94,19 @@ export function makeServiceClient(wanted: NewCredential & CredentialOrigin, now:
   const fresh = freshCredential(wanted, { id: randomId("cli"), secret, now });
   return { credential: withPrevious({ ...fresh, secretId: randomId("cls"), secretCreatedAt: now }), secret };
 }
+
+/** The service clients of an account: programs that get tokens from the built-in issuer and act for the account. */
+export const serviceClientKind: CredentialKind<ServiceClient> = {
+  audited: "client",
+  access: "client",
+  store: serviceClientStore,
+  max: ({ configuration }) => configuration.get("account.clients.max"),
+  needsIssuer: true,
+  mayBePrivileged: false,
+  make: (_service, wanted, now) => makeServiceClient(wanted, now),
+  notice: ({ id: client }, address) => ({ kind: "client-created", client, address }),
+  ...serviceClientEvents,
+};
 
 /** A secret of a client, of which only the digest is stored. */
 interface ClientSecret extends RotatingValue {

@@ -18,14 +18,14 @@ import {
   secretAnswers,
   security,
 } from "./credential-api.ts";
-import type { CredentialKind, Issued } from "./credentials.ts";
+import type { Issued } from "./credentials.ts";
 import {
   liveSecretsOf,
-  makeServiceClient,
   previousSecretUntil,
   type ServiceClient,
   secretsOf,
   serviceClientEvents,
+  serviceClientKind,
   serviceClientStore,
   viewServiceClient,
   withNewSecret,
@@ -39,19 +39,6 @@ type RotateSecretOutcome =
 
 /** The newest secret and the one before it. */
 const secretsMax = 2;
-
-/** The service clients of an account: programs that get tokens from the built-in issuer and act for the account. */
-export const serviceClientKind: CredentialKind<ServiceClient> = {
-  audited: "client",
-  access: "client",
-  store: serviceClientStore,
-  max: ({ configuration }) => configuration.get("account.clients.max"),
-  needsIssuer: true,
-  mayBePrivileged: false,
-  make: (_service, wanted, now) => makeServiceClient(wanted, now),
-  notice: ({ id: client }, address) => ({ kind: "client-created", client, address }),
-  ...serviceClientEvents,
-};
 
 /**
  * Gives a client a new secret. At most two are valid at once, so a secret in use does not end before the announced

@@ -5,7 +5,7 @@ import { brandOf, textsForReader, writePage } from "../pages/pages.ts";
 import { fill, minutesIn, type Texts, timeIn } from "../texts/texts.ts";
 import { deviceTriesMs } from "./callers/callers.ts";
 import type { IdentityService } from "./identity-service.ts";
-import type { Step } from "./provider.ts";
+import type { Middleware } from "./middleware.ts";
 
 type DeviceFlow = NonNullable<NonNullable<Configuration["features"]>["deviceFlow"]>;
 
@@ -66,7 +66,7 @@ function show(service: IdentityService, ctx: KoaContextWithOIDC, page: Page): vo
 }
 
 /** The step before the provider: it bounds the tries, and fills in a code that came in the address. */
-export function deviceStep(service: IdentityService): Step {
+export function deviceStep(service: IdentityService): Middleware {
   return async (ctx, next) => {
     if (ctx.path.toLowerCase() !== path) return next();
     if (ctx.method === "POST" && service.callers.limits.deviceCode(ctx.req, 0).remaining < 1) {

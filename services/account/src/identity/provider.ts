@@ -8,6 +8,7 @@ import { claimedClientId, promptWithConsent } from "./callers/request-form.ts";
 import { deviceStep } from "./device-grant-pages.ts";
 import type { IdentityService } from "./identity-service.ts";
 import { type IssuerAddress, metadataPrefix } from "./issuer-settings.ts";
+import type { Middleware } from "./middleware.ts";
 import { acceptsClientSecret, noteRefusedClient, serviceClientOf } from "./provider-clients.ts";
 import { providerConfiguration } from "./provider-configuration.ts";
 import { continueSignedOut } from "./provider-pages.ts";
@@ -47,21 +48,18 @@ export function createProvider(service: IdentityService, signingKeys: readonly P
   return provider;
 }
 
-/** Koa middleware: runs before the provider sees a request, and after it has answered. */
-export type Step = (ctx: KoaContextWithOIDC, next: () => Promise<void>) => Promise<void>;
-
 /**
  * The provider lets the page of any origin read an answer until it knows the client, and so the refusal of an unknown
  * one. Public documents stay readable, and so do preflights, and the refusal of a token: the page sent it.
  */
-const hiddenFromForeignPages: Step = async (ctx, next) => {
+const hiddenFromForeignPages: Middleware = async (ctx, next) => {
   await next();
   if (ctx.method !== "POST" || ctx.path.toLowerCase() === "/userinfo") return;
   if (!ctx.oidc?.client) ctx.remove("Access-Control-Allow-Origin");
 };
 
 /** The provider routes by the path below the mount, and writes public URLs. */
-function underPath({ path, below }: IssuerAddress): Step {
+function underPath({ path, below }: IssuerAddress): Middleware {
   return async (ctx, next) => {
     const { path: whole } = ctx;
     ctx.mountPath = path;
@@ -76,7 +74,7 @@ function underPath({ path, below }: IssuerAddress): Step {
 }
 
 /** Answers unknown paths like every other route does; only these count by client address. */
-function nothingHere(docs: string, limits: RequestLimits): Step {
+function nothingHere(docs: string, limits: RequestLimits): Middleware {
   return async (ctx, next) => {
     await next();
     if (ctx.status !== 404 || ctx.body) return;
@@ -113,7 +111,7 @@ const takesClients = new Set([
  * Counts failed client authentications after they were judged, so that a client with the right secret is not refused
  * because others guess; and adds the remaining allowance to a service client's answer.
  */
-function countClients(limits: RequestLimits): Step {
+function countClients(limits: RequestLimits): Middleware {
   return async (ctx, next) => {
     await next();
     if (!takesClients.has(ctx.path.toLowerCase())) return;
@@ -139,7 +137,7 @@ function refuseBeyond(ctx: KoaContextWithOIDC, count: Count): void {
 }
 
 /** Tells a device that asks too often to slow down (RFC 8628 §3.5); its answer is never held back. */
-function slowDown(limits: Pick<RequestLimits, "devicePoll">): Step {
+function slowDown(limits: Pick<RequestLimits, "devicePoll">): Middleware {
   return async (ctx, next) => {
     await next();
     const { error } = (ctx.body ?? {}) as { error?: unknown };
@@ -154,7 +152,7 @@ function slowDown(limits: Pick<RequestLimits, "devicePoll">): Step {
 const publicDocuments = new Set(["/jwks", "/.well-known/openid-configuration", metadataPrefix]);
 
 /** Five minutes are much shorter than the time a key is published before it signs. */
-const cachedForMinutes: Step = async (ctx, next) => {
+const cachedForMinutes: Middleware = async (ctx, next) => {
   const isPublic = publicDocuments.has(ctx.path);
   await next();
   if (!isPublic || ctx.status !== 200) return;
@@ -167,7 +165,7 @@ const cachedForMinutes: Step = async (ctx, next) => {
  * Refresh tokens require a request for consent (OpenID Connect Core §11). Our applications never need consent, so a
  * request for them counts as one.
  */
-const consentGiven: Step = async (ctx, next) => {
+const consentGiven: Middleware = async (ctx, next) => {
   const { scope, prompt } = ctx.query;
   const wanted = ctx.path === "/authorize" ? promptWithConsent(scope, prompt) : null;
   if (wanted !== null) ctx.query = { ...ctx.query, prompt: wanted };
@@ -175,7 +173,7 @@ const consentGiven: Step = async (ctx, next) => {
 };
 
 /** The provider's page for a sign-out without a session submits itself by script, which our pages never run. */
-function withoutScript(service: IdentityService): Step {
+function withoutScript(service: IdentityService): Middleware {
   return async (ctx, next) => {
     await next();
     if (ctx.path !== "/end-session" || ctx.status !== 200 || ctx.oidc.session?.accountId) return;

@@ -4,7 +4,7 @@ import { inTransaction } from "@signalbox/storage";
 import Provider, { type AdapterPayload, errors, type KoaContextWithOIDC } from "oidc-provider";
 import { revokeGrant } from "../sign-ins/issued-tokens.ts";
 import type { IdentityService } from "./identity-service.ts";
-import type { Step } from "./provider.ts";
+import type { Middleware } from "./middleware.ts";
 import { markStateUsed, readState, writeState } from "./state/state-store.ts";
 
 /** An application that runs in several tabs, or that lost an answer, repeats a refresh token within this time. */
@@ -56,7 +56,7 @@ export async function consumeRefreshToken(service: IdentityService, id: string):
 
 /** Keeps the answer to a refresh before it is sent. */
 export const keepAnswerStep =
-  (service: IdentityService): Step =>
+  (service: IdentityService): Middleware =>
   async (ctx, next) => {
     await next();
     await keepAnswer(service, ctx);

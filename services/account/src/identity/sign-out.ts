@@ -4,7 +4,7 @@ import { recordInAudit } from "../audit/audit-log.ts";
 import { revokeSignIn } from "../sign-ins/issued-tokens.ts";
 import { findSignInBySession } from "../sign-ins/sign-in-store.ts";
 import type { IdentityService } from "./identity-service.ts";
-import type { Step } from "./provider.ts";
+import type { Middleware } from "./middleware.ts";
 import { stateDigest } from "./state/state-store.ts";
 
 /** The value of `logout` that ends the access of the applications too. */
@@ -30,7 +30,7 @@ export async function keptApplications({ oidc: { session, provider } }: KoaConte
  * Creates the step around a confirmed sign-out. It ends the whole sign-in where the person asked for that, and
  * otherwise lets the last page say what remains.
  */
-export function signOutStep(service: IdentityService): Step {
+export function signOutStep(service: IdentityService): Middleware {
   return async (ctx, next) => {
     const path = ctx.path;
     await next();

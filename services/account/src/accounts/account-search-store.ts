@@ -1,12 +1,11 @@
 import { accountStates } from "@signalbox/contracts";
 import { booleanParameter, timeParameter } from "@signalbox/http";
-import { type ListRange, newestFirstOf } from "@signalbox/storage";
+import { type ListRange, newestFirstOf, type Pool, prismaAdapter } from "@signalbox/storage";
 import { z } from "zod";
-import type { Account } from "../accounts/account.ts";
-import { accountFrom } from "../accounts/account-store.ts";
-import type { AccountService } from "../context/account-service.ts";
-import type { Prisma } from "../generated/prisma/client.ts";
-import { externalId } from "./account-reference.ts";
+import { type Prisma, PrismaClient } from "../generated/prisma/client.ts";
+import type { Account } from "./account.ts";
+import { externalId } from "./account-fields.ts";
+import { accountFrom } from "./account-store.ts";
 
 /**
  * Filters of the list of accounts: query parameters in REST, arguments in GraphQL. Names are stored in NFC and searched
@@ -31,14 +30,19 @@ export const accountFilter = {
 
 type AccountFilter = z.output<z.ZodObject<typeof accountFilter>>;
 
-/** Lists the accounts that match the filter, newest first, tombstones included. */
-export async function searchAccounts(
-  { prisma }: AccountService,
-  filter: AccountFilter,
-  range: ListRange,
-): Promise<Account[]> {
-  const rows = await prisma.account.findMany(newestFirstOf(narrowed(filter), range));
-  return rows.map(accountFrom);
+/** All accounts, for administrators. */
+export class AccountSearchStore {
+  readonly #prisma: PrismaClient;
+
+  constructor(pool: Pool) {
+    this.#prisma = new PrismaClient({ adapter: prismaAdapter(pool) });
+  }
+
+  /** Lists the accounts that match the filter, newest first, tombstones included. */
+  async list(filter: AccountFilter, range: ListRange): Promise<Account[]> {
+    const rows = await this.#prisma.account.findMany(newestFirstOf(narrowed(filter), range));
+    return rows.map(accountFrom);
+  }
 }
 
 function narrowed(filter: AccountFilter): Prisma.AccountWhereInput {
