@@ -1,8 +1,8 @@
 import { catalogue, type EventName } from "@signalbox/contracts";
 import type { BatchHandler, ConsumerTable, Handler } from "@signalbox/events";
-import { outgoingEventOf } from "./deliveries/outgoing-event.ts";
 import type { Removals } from "./endpoints/removals.ts";
-import type { FanOut } from "./queue/fan-out.ts";
+import { outgoingEventOf } from "./events/outgoing-event.ts";
+import type { FanOut } from "./publishing/fan-out.ts";
 
 interface ConsumerDependencies {
   readonly fanOut: FanOut;

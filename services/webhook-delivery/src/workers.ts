@@ -3,6 +3,7 @@ import { hours, minutes, seconds } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import { type Pool, sql } from "@signalbox/storage";
 import type { Metrics } from "@signalbox/telemetry";
+import type { OrderHolds } from "./deliveries/order-holds.ts";
 import type { DeliveryDays } from "./delivery-days.ts";
 import type { Removals } from "./endpoints/removals.ts";
 import type { Announcements } from "./events/announcements.ts";
@@ -10,11 +11,10 @@ import type { PublicationCounts } from "./events/publication-counts.ts";
 import type { Operators } from "./operators/operators.ts";
 import type { Consumers } from "./pull/consumers.ts";
 import type { Listening } from "./pull/listening.ts";
-import type { OpenLeases } from "./pull/open-leases.ts";
 import type { PullMessages } from "./pull/pull-messages.ts";
-import type { ClaimLoop } from "./queue/claim-loop.ts";
-import type { OrderHolds } from "./queue/order-holds.ts";
 import type { Replays } from "./replays/replays.ts";
+import type { ClaimLoop } from "./sending/claim-loop.ts";
+import type { OpenLeases } from "./sending/open-leases.ts";
 
 interface WorkerDependencies {
   readonly engine: {

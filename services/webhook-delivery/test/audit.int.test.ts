@@ -6,7 +6,7 @@ import { openPool, sql } from "@signalbox/storage";
 import { eventually, testContext, testPerson } from "@signalbox/testing";
 import { createEventStore } from "../src/events/event-store.ts";
 import { createPublicationCounts } from "../src/events/publication-counts.ts";
-import { createPublishEvents } from "../src/events/publish-events.ts";
+import { createPublishEvents } from "../src/publishing/publish-events.ts";
 import { startDelivery } from "./harness.ts";
 import { delivery, receiver, shareOneService, who } from "./one-service.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createReceiver, eventually, testPerson } from "@signalbox/testing";
-import { createDeliveryQueue } from "../src/queue/delivery-queue.ts";
+import { createDeliveryQueue } from "../src/sending/delivery-queue.ts";
 import { type Harness, startDelivery } from "./harness.ts";
 
 let delivery: Harness;

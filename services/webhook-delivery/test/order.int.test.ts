@@ -4,7 +4,7 @@ import { hours, randomId } from "@signalbox/core";
 import { sql } from "@signalbox/storage";
 import { createReceiver, eventually, type Receiver, type TestPerson, testPerson } from "@signalbox/testing";
 import { createDeliveryDays } from "../src/delivery-days.ts";
-import { createEndpointRates } from "../src/queue/endpoint-rates.ts";
+import { createEndpointRates } from "../src/sending/endpoint-rates.ts";
 import { endpointsPath, type Harness, startDelivery } from "./harness.ts";
 
 let delivery: Harness;

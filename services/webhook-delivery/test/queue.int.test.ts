@@ -6,9 +6,9 @@ import { type Clock, systemClock } from "@signalbox/core";
 import { type Pool, sql } from "@signalbox/storage";
 import { createReceiver, eventually, testPerson } from "@signalbox/testing";
 import type { LeasedDelivery } from "../src/deliveries/delivery.ts";
-import { createDeliveryQueue } from "../src/queue/delivery-queue.ts";
-import { Leases } from "../src/queue/leases.ts";
-import { recordResults } from "../src/queue/record-results.ts";
+import { createDeliveryQueue } from "../src/sending/delivery-queue.ts";
+import { Leases } from "../src/sending/leases.ts";
+import { recordResults } from "../src/sending/record-results.ts";
 import { endpointsPath, startDelivery } from "./harness.ts";
 import { delivery, receiver, shareOneService, who } from "./one-service.ts";
 

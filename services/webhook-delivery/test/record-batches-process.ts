@@ -2,7 +2,7 @@ import { newId } from "@signalbox/core";
 import { freshBatch, openPool, type Queryable, type Statement, sql } from "@signalbox/storage";
 import { testContext } from "@signalbox/testing";
 import type { LeasedDelivery } from "../src/deliveries/delivery.ts";
-import { recordResults } from "../src/queue/record-results.ts";
+import { recordResults } from "../src/sending/record-results.ts";
 import { entryOf } from "../src/statistics/attempt-statistics.ts";
 
 /**

@@ -8,11 +8,11 @@ import type { SigningEndpoint } from "../endpoints/endpoint-cache.ts";
 import { defaultScheduleMs } from "../endpoints/endpoint-settings.ts";
 import { CreateEventTypeBody } from "../event-types/event-type.ts";
 import { CustomEventBody, PublishBody } from "../events/custom-event.ts";
+import type { OutgoingEvent } from "../events/outgoing-event.ts";
+import { subscribersOf } from "../publishing/subscribers.ts";
+import { originalOf } from "../sending/original-body.ts";
 import { deliveryIdOf, eventTimeOf } from "./delivery-id.ts";
 import { controlOf, disableReason, judgeAttempt, retryAfterMs } from "./judge-attempt.ts";
-import { originalOf } from "./original-body.ts";
-import type { OutgoingEvent } from "./outgoing-event.ts";
-import { subscribersOf } from "./subscribers.ts";
 
 const answered = (status: number, retryAfter: number | null = null) => ({
   status,

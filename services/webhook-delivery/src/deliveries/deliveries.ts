@@ -26,7 +26,7 @@ import { type Endpoint, requireScopeOf } from "../endpoints/endpoint.ts";
 import { splitId } from "../endpoints/endpoint-id.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import { type EventStore, readerOf, type StoredEvent } from "../events/event-store.ts";
-import { EventResource, viewEvent } from "../events/events.ts";
+import { EventResource, viewEvent } from "../publishing/events.ts";
 import { type Attempt, AttemptResource, viewAttempt } from "./attempt.ts";
 import { attemptApi, timeFilter } from "./attempt-api.ts";
 import { type Delivery, viewDelivery } from "./delivery.ts";

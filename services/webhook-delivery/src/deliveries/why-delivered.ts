@@ -4,12 +4,12 @@ import { aboutOf, expiredReason, hasPrefix, leftOut, linkTo, stepsOf, type WhyFi
 import { type Endpoint, wants } from "../endpoints/endpoint.ts";
 import { splitId } from "../endpoints/endpoint-id.ts";
 import { compileFilter } from "../endpoints/event-filter.ts";
+import { namesOfEvent } from "../events/outgoing-event.ts";
 import type { ChainAttempt, ChainDeliveries, ChainPlace } from "./chain-deliveries.ts";
 import type { ChainEvent, ChainEvents } from "./chain-events.ts";
 import type { Delivery } from "./delivery.ts";
 import { deliveryIdOf } from "./delivery-id.ts";
 import type { DeliveryStore } from "./delivery-store.ts";
-import { namesOfEvent } from "./outgoing-event.ts";
 
 interface Dependencies {
   readonly deliveryStore: Pick<DeliveryStore, "find" | "findMany">;

@@ -2,7 +2,7 @@ import { webhookEventTypes } from "@signalbox/contracts";
 import { entryLimit } from "@signalbox/core";
 import { type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
 import { LRUCache } from "lru-cache";
-import type { FanOut } from "../queue/fan-out.ts";
+import type { FanOut } from "../publishing/fan-out.ts";
 
 /** The names of events that an account can get: of the service, declared, and sent before. */
 export interface KnownTypes {

@@ -1,6 +1,6 @@
 import { draft, type EventDraft } from "@signalbox/contracts";
-import type { OutgoingEvent } from "../deliveries/outgoing-event.ts";
-import type { FanOut } from "../queue/fan-out.ts";
+import type { FanOut } from "../publishing/fan-out.ts";
+import type { OutgoingEvent } from "./outgoing-event.ts";
 
 type NotedEvent = Pick<OutgoingEvent, "accountId" | "id" | "type" | "createdAt">;
 

@@ -2,9 +2,9 @@ import { hash } from "node:crypto";
 import { examples, timestamp } from "@signalbox/contracts";
 import { newId } from "@signalbox/core";
 import { z } from "zod";
-import type { OutgoingEvent } from "../deliveries/outgoing-event.ts";
 import { customTypePattern, isCustomName } from "../event-types/event-type.ts";
 import { CloudEventAttributes } from "./cloud-event.ts";
+import type { OutgoingEvent } from "./outgoing-event.ts";
 
 /** An event in examples. */
 export const customEventExample = {

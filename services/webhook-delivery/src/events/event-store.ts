@@ -11,7 +11,7 @@ import {
   type Tx,
 } from "@signalbox/storage";
 import { eventTimeOf } from "../deliveries/delivery-id.ts";
-import { keyColumns, noteColumns, type PublishedId, publishedKey } from "../deliveries/outgoing-event.ts";
+import { keyColumns, noteColumns, type PublishedId, publishedKey } from "./outgoing-event.ts";
 
 /** An event with the bytes that its deliveries post. */
 export interface StoredEvent {

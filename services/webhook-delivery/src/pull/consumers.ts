@@ -7,7 +7,7 @@ import { lockOrder, lockStream } from "../deliveries/delivery-order.ts";
 import { type Endpoint, requireScopeOf } from "../endpoints/endpoint.ts";
 import type { EndpointStore } from "../endpoints/endpoint-store.ts";
 import { type EventStore, readerOf } from "../events/event-store.ts";
-import type { PullWaits } from "../queue/pull-waits.ts";
+import type { PullWaits } from "../sending/pull-waits.ts";
 import type { ConsumerStore } from "./consumer-store.ts";
 
 interface ConsumerDependencies {

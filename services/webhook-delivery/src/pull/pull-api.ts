@@ -5,7 +5,7 @@ import { createRoutes, keptOpen, ok, refusedWith } from "@signalbox/http";
 import { type Edges, edgesOf, joinEdges, operation } from "@signalbox/service";
 import type { z } from "zod";
 import type { EndpointViews } from "../endpoints/endpoint-view.ts";
-import type { PullWaits } from "../queue/pull-waits.ts";
+import type { PullWaits } from "../sending/pull-waits.ts";
 import type { Consumers } from "./consumers.ts";
 import type { EndLeases } from "./end-leases.ts";
 import { declareListening, type Listening } from "./listening.ts";

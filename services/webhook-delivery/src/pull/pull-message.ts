@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { examples, identifier, timestamp, webhookDeliveryExample } from "@signalbox/contracts";
 import { z } from "zod";
-import type { Message } from "../queue/attempt-delivery.ts";
+import type { Message } from "../sending/attempt-delivery.ts";
 import type { LeasedMessage } from "./pull-queue.ts";
 
 /** A leased message with the request that a push would send. */

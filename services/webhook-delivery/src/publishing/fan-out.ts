@@ -1,11 +1,10 @@
 import type { Clock } from "@signalbox/core";
 import { committingAtOnce, type Pool, type Queryable, type Tx } from "@signalbox/storage";
 import { lockOrder, lockStreams, orderPlaces } from "../deliveries/delivery-order.ts";
-import { type OutgoingEvent, type PublishedId, publishedKey } from "../deliveries/outgoing-event.ts";
-import { type Subscribers, subscribersOf } from "../deliveries/subscribers.ts";
 import type { AccountEndpoints, EndpointCache, SigningEndpoint } from "../endpoints/endpoint-cache.ts";
-import type { AttemptLoop } from "./attempt-loop.ts";
-import type { DeliveryAccess } from "./claim-loop.ts";
+import { type OutgoingEvent, type PublishedId, publishedKey } from "../events/outgoing-event.ts";
+import type { AttemptLoop } from "../sending/attempt-loop.ts";
+import type { DeliveryAccess } from "../sending/claim-loop.ts";
 import {
   type EventsToKeep,
   type Inserted,
@@ -13,12 +12,13 @@ import {
   leasedOf,
   type NewDelivery,
   rowsMax,
-} from "./insert-deliveries.ts";
-import { hostOf } from "./lane.ts";
-import type { Lanes } from "./lanes.ts";
-import type { Leases } from "./leases.ts";
-import type { Take } from "./memory-budget.ts";
-import type { PullWaits } from "./pull-waits.ts";
+} from "../sending/insert-deliveries.ts";
+import { hostOf } from "../sending/lane.ts";
+import type { Lanes } from "../sending/lanes.ts";
+import type { Leases } from "../sending/leases.ts";
+import type { Take } from "../sending/memory-budget.ts";
+import type { PullWaits } from "../sending/pull-waits.ts";
+import { type Subscribers, subscribersOf } from "./subscribers.ts";
 
 export interface FanOutDependencies {
   readonly directory: EndpointCache;

@@ -1,12 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import { canaryAccountId, catalogue } from "@signalbox/contracts";
 import { type Clock, minutes } from "@signalbox/core";
+import { deliveryIdOf } from "../deliveries/delivery-id.ts";
 import { wants } from "../endpoints/endpoint.ts";
 import { type AccountEndpoints, operators, type SigningEndpoint } from "../endpoints/endpoint-cache.ts";
 import { splitId } from "../endpoints/endpoint-id.ts";
 import { isCustomName } from "../event-types/event-type.ts";
-import { deliveryIdOf } from "./delivery-id.ts";
-import type { OutgoingEvent } from "./outgoing-event.ts";
+import type { OutgoingEvent } from "../events/outgoing-event.ts";
 
 /** An endpoint that gets an event. */
 interface Subscriber {

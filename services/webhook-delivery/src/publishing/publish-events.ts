@@ -4,13 +4,13 @@ import { AppError, type Clock, KiB, MiB, seconds } from "@signalbox/core";
 import type { Complete } from "@signalbox/service";
 import { GroupCommit, inTransaction, type Pool } from "@signalbox/storage";
 import type { Tracer } from "@signalbox/telemetry";
-import { type OutgoingEvent, type PublishedId, publishedKey } from "../deliveries/outgoing-event.ts";
 import type { CheckOutcome, EventChecks } from "../event-types/event-checks.ts";
 import type { Misfit } from "../event-types/schema-check.ts";
-import type { FanOut } from "../queue/fan-out.ts";
-import { type CustomEvent, customEventOf, digestOf } from "./custom-event.ts";
-import type { EventStore } from "./event-store.ts";
-import type { PublicationCounts } from "./publication-counts.ts";
+import { type CustomEvent, customEventOf, digestOf } from "../events/custom-event.ts";
+import type { EventStore } from "../events/event-store.ts";
+import { type OutgoingEvent, type PublishedId, publishedKey } from "../events/outgoing-event.ts";
+import type { PublicationCounts } from "../events/publication-counts.ts";
+import type { FanOut } from "./fan-out.ts";
 
 interface EventDependencies {
   readonly pool: Pool;

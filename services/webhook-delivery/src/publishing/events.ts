@@ -3,9 +3,9 @@ import { mutation, type PageLimits, refusalError } from "@signalbox/graphql";
 import { accepted, ok, type Refusal, timeParameter } from "@signalbox/http";
 import { type Edges, edgesOf, list, operation, record } from "@signalbox/service";
 import { z } from "zod";
-import { cloudEventForms } from "./cloud-event.ts";
-import { CustomEventBody, customEventExample, eventsMax, PublishBody } from "./custom-event.ts";
-import { type EventStore, readerOf, type StoredEvent } from "./event-store.ts";
+import { cloudEventForms } from "../events/cloud-event.ts";
+import { CustomEventBody, customEventExample, eventsMax, PublishBody } from "../events/custom-event.ts";
+import { type EventStore, readerOf, type StoredEvent } from "../events/event-store.ts";
 import { type PublishEvents, type PublishOutcome, publishedEvents, type Unpublished } from "./publish-events.ts";
 
 const base = "/api/v1/webhooks/events";

@@ -2,8 +2,8 @@ import type { Outbox } from "@signalbox/events";
 import { inTransaction, type Pool, sql } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 
-import { type Delivery, deliveryEvent, isAboutWebhooks } from "../deliveries/delivery.ts";
-import { advanceKeys, lockOrder } from "../deliveries/delivery-order.ts";
+import { type Delivery, deliveryEvent, isAboutWebhooks } from "./delivery.ts";
+import { advanceKeys, lockOrder } from "./delivery-order.ts";
 
 interface HoldDependencies {
   readonly pool: Pool;

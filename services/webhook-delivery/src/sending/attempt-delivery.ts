@@ -3,11 +3,11 @@ import { isOutboundError, type OutboundClient, shownFailure } from "@signalbox/n
 import { isLive } from "@signalbox/storage";
 import { deliveryHeaders } from "@signalbox/webhook-signatures";
 import type { Attempt } from "../deliveries/attempt.ts";
-import { bodyIn } from "../deliveries/body-format.ts";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import { type AttemptResult, controlOf, retryAfterMs } from "../deliveries/judge-attempt.ts";
 import type { LiveSecret, SigningEndpoint } from "../endpoints/endpoint-cache.ts";
 import { limitHeaders, maskSecretHeaders, phasesOf, responseBytesMax, responseText } from "./attempt-exchange.ts";
+import { bodyIn } from "./body-format.ts";
 
 export interface AttemptDependencies {
   readonly outbound: OutboundClient;

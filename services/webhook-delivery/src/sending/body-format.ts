@@ -1,6 +1,6 @@
 import { findEvent, schemaPathOf, topics } from "@signalbox/contracts";
+import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import type { EndpointSettings } from "../endpoints/endpoint-settings.ts";
-import type { LeasedDelivery } from "./delivery.ts";
 import { originalOf, rawMember } from "./original-body.ts";
 
 /** The body of a delivery with the headers that belong to it. */
