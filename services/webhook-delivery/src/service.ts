@@ -1,262 +1,193 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import type { Principal } from "@signalbox/auth";
-import { mayAccess, WebhookEndpointResource } from "@signalbox/contracts";
-import { hours, seconds } from "@signalbox/core";
-import { publishEvents as publishReports } from "@signalbox/events";
-import { exportRoutes } from "@signalbox/http";
-import { createNameLookup, createOutboundClient, type OutboundClient } from "@signalbox/net";
-import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
+import { seconds } from "@signalbox/core";
+import { createReplayEngine, publishEvents as publishReports } from "@signalbox/events";
+import { createNameLookup, createOutboundClient } from "@signalbox/net";
+import { createWakeUp, ownPorts, type ServiceParts, type WakeUp } from "@signalbox/runtime";
 import { type OpenedService, openPrincipals, openService } from "@signalbox/service";
-import { atStart, createSealer, keepStatistics, type Pool, type Sealer, startRetention } from "@signalbox/storage";
+import { atStart, createSealer, createStatistics, type Pool, type Sealer } from "@signalbox/storage";
 import { openCanary } from "./canary/canary.ts";
-import { createFanOutConsumer } from "./consumers.ts";
-import { createChainDeliveries } from "./deliveries/chain-deliveries.ts";
-import { createChainEvents } from "./deliveries/chain-events.ts";
-import { createDeliveries } from "./deliveries/deliveries.ts";
-import { orderRetention } from "./deliveries/delivery-order.ts";
-import { createDeliveryStore } from "./deliveries/delivery-store.ts";
+import { consumers } from "./consumers.ts";
+import type { DeliveryContext, DeliveryService } from "./context/delivery-service.ts";
+import { DeliveryDays } from "./deliveries/delivery-days.ts";
 import { whyDelivered } from "./deliveries/why-delivered.ts";
-import { createDeliveryDays } from "./delivery-days.ts";
 import { serviceEdges } from "./edges.ts";
-import { viewEndpoint } from "./endpoints/endpoint.ts";
-import { createEndpointSecrets } from "./endpoints/endpoint-secrets.ts";
-import { createEndpointStatus } from "./endpoints/endpoint-status.ts";
-import { createEndpointStore } from "./endpoints/endpoint-store.ts";
-import { createEndpointViews } from "./endpoints/endpoint-view.ts";
-import { createEndpoints, type Endpoints } from "./endpoints/endpoints.ts";
-import { knownEndpointRoutes } from "./endpoints/known-endpoints.ts";
-import { createRemovals } from "./endpoints/removals.ts";
-import { createSecretStore, openingWith, sealedColumns } from "./endpoints/secret-store.ts";
-import { createEnforcedTypes, createEventChecks } from "./event-types/event-checks.ts";
-import { createEventTypeStore } from "./event-types/event-type-store.ts";
-import { createEventTypes } from "./event-types/event-types.ts";
-import { SchemaThreads } from "./event-types/schema-threads.ts";
-import { createTypeNames, notingNames } from "./event-types/type-names.ts";
-import { announcing, createAnnouncements } from "./events/announcements.ts";
-import { createEventStore, publishedRetention } from "./events/event-store.ts";
-import { createPublicationCounts } from "./events/publication-counts.ts";
-import { openEngine } from "./open-engine.ts";
-import { createOperators, openAdministrators } from "./operators/operators.ts";
-import type { Properties } from "./properties.ts";
-import type { FanOut } from "./publishing/fan-out.ts";
-import { createPublishEvents, publishedEvents } from "./publishing/publish-events.ts";
-import { createConsumerStore } from "./pull/consumer-store.ts";
-import { createConsumers } from "./pull/consumers.ts";
-import { createEndLeases } from "./pull/end-leases.ts";
-import { createListening } from "./pull/listening.ts";
-import { createMessageStreams } from "./pull/message-stream.ts";
-import { createReplays, replayRetention } from "./replays/replays.ts";
+import { internalRoutes } from "./endpoints/internal-routes.ts";
+import { openingWith, sealedColumns } from "./endpoints/secret-store.ts";
+import { Announcements } from "./events/announcements.ts";
+import { PublicationCounts } from "./events/publication-counts.ts";
+import { TypeNames } from "./events/type-names.ts";
+import { judgeEndpoints } from "./outcomes/endpoint-health.ts";
+import { writeResults } from "./outcomes/write-results.ts";
+import { joinPublications, publishedEvents, publishTogether } from "./publishing/publish-events.ts";
+import { replayKind } from "./replays/replay.ts";
 import { whyReplayed } from "./replays/why-replayed.ts";
+import { attemptDelivery, type Sender } from "./sending/attempt-delivery.ts";
+import { type Attempt, AttemptLoop } from "./sending/attempt-loop.ts";
+import { AttemptResults, type Consequences } from "./sending/attempt-results.ts";
 import { idleMsMax } from "./sending/claim-loop.ts";
-import { createSigningKeyStore } from "./signing-keys/signing-key-store.ts";
-import { createSigningKeys } from "./signing-keys/signing-keys.ts";
-import { observeQueue, startWorkers } from "./workers.ts";
-
-type Context = ServiceContext<Properties>;
+import { EndpointCache } from "./sending/endpoint-cache.ts";
+import { Lanes } from "./sending/lanes.ts";
+import { Leases } from "./sending/leases.ts";
+import { OpenLeases } from "./sending/open-leases.ts";
+import { PullWaits } from "./sending/pull-waits.ts";
+import { readAccounts, readOperators } from "./sending/signing-endpoint.ts";
+import { EnforcedTypes } from "./state/enforced-types.ts";
+import { SchemaThreads } from "./state/schema-threads.ts";
+import { livingEndpoints } from "./statistics/attempt-statistics.ts";
+import { workers } from "./workers.ts";
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 const schemaFile = new URL("../schema.graphql", import.meta.url);
 
+/** Number of accounts whose endpoints are kept in memory. */
+const accountsMax = 10_000;
+/** Longest timeout that an endpoint may set. */
+const ownTimeoutMsMax = seconds(30);
+/** Margin for the record of an attempt, and for a clock that runs a little fast. */
+const recordMs = seconds(10);
+
 /** Builds the service that delivers events to the endpoints of accounts: signed, at least once, with retries. */
-export async function createService(context: Context): Promise<ServiceParts> {
-  const { configuration, runner, clock } = context;
+export async function createService(context: DeliveryContext): Promise<ServiceParts> {
+  const { configuration, clock, log } = context;
   const sealer = createSealer(configuration.get("secrets.keys"));
   const rateLimits = () => [publishLimit(context)];
   const opened = await openService(context, { prismaDirectory, rateLimits, sealer, sealedColumns });
-  const { pool, eventLog, outbox, accessStates, pageLimits, consume, serve } = opened;
-  const wakeUp = createWakeUp(idleMsMax);
-  const { wake } = wakeUp;
-  const mayWrite = (accountId: string) => mayAccess(accessStates.stateOf(accountId)?.state ?? "active", "write");
-  const stores = createStores(pool, sealer, mayWrite);
-  const { endpointStore, typeNames } = stores;
-  const outbound = openOutbound(context);
-
-  const owned = createEndpointOperations(context, opened, { stores, outbound, wake });
-  const { endpointStatus } = owned;
-  const canary = await openCanary(context, pool, stores);
-  const engine = openEngine(context, opened, { endpointStore, endpointStatus, outbound, canary, mayWrite, wakeUp });
-  const { deliveryQueue, testEndpoint, attemptStatistics, timeoutMs } = engine;
-  const announcements = createAnnouncements((drafts) => publishReports({ ...context, eventLog }, drafts));
-  const fanOut = announcing(notingNames(engine.fanOut, typeNames), announcements);
-  const removals = createRemovals({ pool, endpointStore, attemptStatistics, outbox, clock });
-  const { table, batchHandler } = createFanOutConsumer({ fanOut, removals });
-  consume("fan-out", table, batchHandler);
-
-  const deliveries = createDeliveries({ endpointStore, deliveryQueue, outbox, clock, wake });
-  const deliveriesMax = () => configuration.get("webhook-delivery.replays.deliveries-max");
-  const replays = createReplays({ pool, endpointStore, outbox, clock, deliveriesMax, wake });
-  const administratorsAmong = openAdministrators(context);
-  const operators = createOperators({ pool, endpointStore, endpointStatus, administratorsAmong });
-  const { publishEvents, eventTypes, publicationCounts } = createPublishing(context, opened, { stores, fanOut });
-  const pull = createPull(context, opened, { stores, endpoints: owned.endpoints, engine: engine.pull });
-  const events = { publicationCounts, announcements };
-  const upkeep = { deliveryDays: await keepDays(context, pool), removals };
-  startWorkers(runner, { engine, pull, upkeep, replays, operators, events, accessStates, wake });
-  keepStatistics({ runner, pool, clock }, attemptStatistics);
-  observeQueue(context.metrics, pool);
-
-  const retentionMs = () => configuration.get("webhook-delivery.retention");
-  const chainEvents = createChainEvents({ pool, clock, retentionMs });
-  const chainDeliveries = createChainDeliveries({ pool, nowMs: () => clock.nowMs() });
-  const baseUrl = configuration.get("http.base-url");
-  const inFlightMax = configuration.get("webhook-delivery.attempts.in-flight-max-per-endpoint");
-  const endpointViews = createEndpointViews({ typeNames, timeoutMs, inFlightMax, baseUrl });
-  const operations = { ...owned, endpointViews, testEndpoint, deliveries, publishEvents, eventTypes, replays, pull };
+  const { pool, consume, serve } = opened;
+  const sender = await openSender(context, pool, sealer);
+  const service = fillService(context, opened, sealer, sender);
+  consumers(service, consume);
+  const deliveryDays = new DeliveryDays(pool, clock, () => configuration.get("webhook-delivery.retention"));
+  // Before the first event: a row that finds no table for its day has to be moved later.
+  await atStart(() => deliveryDays.keep(), { waitMs: configuration.get("database.start-wait"), log });
+  workers(context, service, deliveryDays);
   return serve({
     title: "Signalbox webhooks",
     sendsWebhooks: true,
     principals: openPrincipals(context),
-    edges: serviceEdges({ operations, stores, attemptStatistics, pageLimits, baseUrl, clock }),
-    internalRoutes: [exportOf(endpointStore), knownEndpointRoutes(endpointStore)],
-    whyFinders: [
-      ...whyDelivered({ deliveryStore: stores.deliveryStore, chainEvents, chainDeliveries }),
-      ...whyReplayed({ replays, chainDeliveries, retentionMs }),
-    ],
+    edges: serviceEdges(service),
+    internalRoutes: internalRoutes(service),
+    whyFinders: [...whyDelivered(service), ...whyReplayed(service)],
     typeDefs: await readFile(schemaFile, "utf8"),
   });
 }
 
-/** The endpoints in the export of their account. */
-const exportOf = ({ list }: Stores["endpointStore"]) =>
-  exportRoutes({
-    item: WebhookEndpointResource,
-    list: (accountId, range) => list({ accountId }, range),
-    view: viewEndpoint,
-  });
-
-type Stores = ReturnType<typeof createStores>;
-
-function createStores(pool: Pool, sealer: Sealer, mayWrite: (accountId: string) => boolean) {
-  return {
-    endpointStore: createEndpointStore(pool, openingWith(sealer)),
-    secretStore: createSecretStore(sealer),
-    signingKeyStore: createSigningKeyStore(pool, sealer),
-    deliveryStore: createDeliveryStore({ pool, mayWrite }),
-    eventStore: createEventStore(pool),
-    eventTypeStore: createEventTypeStore(pool),
-    typeNames: createTypeNames(pool),
-  };
-}
-
-interface EndpointParts {
-  readonly stores: Stores;
-  readonly outbound: OutboundClient;
-  readonly wake: () => void;
-}
-
-/** Creates the operations of owners on their endpoints. */
-function createEndpointOperations(
-  { configuration, clock }: Context,
-  { outbox }: OpenedService,
-  { stores, outbound, wake }: EndpointParts,
-) {
-  const { endpointStore, secretStore, signingKeyStore } = stores;
-  const rotationOverlapMs = () => configuration.get("webhook-delivery.secret.rotation-overlap");
-  const signingKeys = createSigningKeys({ signingKeyStore, endpointStore, outbox, clock, rotationOverlapMs });
-  return {
-    signingKeys,
-    endpoints: createEndpoints({
-      endpointStore,
-      secretStore,
-      signingKeys,
-      outbox,
-      clock,
-      outbound,
-      endpointsMax: () => configuration.get("webhook-delivery.endpoints.max"),
-      mayRegister: () => configuration.get("capabilities.webhooks"),
+/** Fills what the code of the service leans on. */
+function fillService(context: DeliveryContext, opened: OpenedService, sealer: Sealer, sender: Sender): DeliveryService {
+  const { configuration, clock, log, tracer } = context;
+  const { pool, eventLog, outbox, accessStates, pageLimits, limiterOf } = opened;
+  const wakeUp = createWakeUp(idleMsMax);
+  const service: DeliveryService = {
+    configuration,
+    clock,
+    log,
+    tracer,
+    pool,
+    outbox,
+    sealer,
+    accessStates,
+    pageLimits,
+    sender,
+    endpointCache: openEndpointCache(pool, sealer),
+    publishLimiter: limiterOf(publishLimit(context)),
+    publications: joinPublications(clock, (batch) => publishTogether(service, batch)),
+    publicationCounts: new PublicationCounts(pool, clock),
+    announcements: new Announcements((drafts) => publishReports({ ...context, eventLog }, drafts)),
+    typeNames: new TypeNames(pool),
+    enforcedTypes: new EnforcedTypes(pool),
+    schemaThreads: openSchemaThreads(context),
+    wakeUp,
+    ...openSending(context, opened, sender, wakeUp, {
+      write: (batch) => writeResults(service, batch),
+      judge: (endpointIds) => judgeEndpoints(service, endpointIds),
     }),
-    endpointSecrets: createEndpointSecrets({ endpointStore, secretStore, outbox, clock, rotationOverlapMs }),
-    endpointStatus: createEndpointStatus({ endpointStore, outbox, clock, wake }),
+    pullWaits: openPullWaits(context, pool),
+    openLeases: new OpenLeases(pool),
+    replayEngine: createReplayEngine(replayKind, { pool, outbox, clock }),
+    statistics: createStatistics({ pool, clock, livingSubjects: livingEndpoints }),
+  };
+  return service;
+}
+
+/** Opens what attempts are made with: the clients, and the limits that hold for all of them. */
+async function openSender(context: DeliveryContext, pool: Pool, sealer: Sealer): Promise<Sender> {
+  const { configuration, clock, tracer } = context;
+  const leaseMs = leaseOf(context);
+  return {
+    outbound: openOutbound(context),
+    canary: await openCanary(context, pool, sealer),
+    clock,
+    tracer,
+    timeoutMs: () => Math.min(configuration.get("webhook-delivery.attempt.timeout"), leaseMs - recordMs),
+    baseUrl: configuration.get("http.base-url"),
   };
 }
 
-/** Keeps the day tables and trims the others, up to the retention. */
-async function keepDays({ configuration, runner, clock, log }: Context, pool: Pool) {
-  const retentionMs = () => configuration.get("webhook-delivery.retention");
-  const deliveryDays = createDeliveryDays({ pool, clock, retentionMs });
-  // Before the first event: a row that finds no table for its day has to be moved later.
-  await atStart(() => deliveryDays.keep(), { waitMs: configuration.get("database.start-wait"), log });
-  startRetention({ runner, pool, clock }, [
-    publishedRetention(retentionMs),
-    replayRetention(retentionMs),
-    orderRetention(() => retentionMs() + hours(48)),
-  ]);
-  return deliveryDays;
+/** Opens the loop of attempts with the state that it shares with the loop of claims. */
+function openSending(
+  { configuration, clock, log, metrics }: DeliveryContext,
+  { pool, presence }: OpenedService,
+  sender: Sender,
+  { wake }: WakeUp,
+  consequences: Consequences,
+) {
+  const lanes = new Lanes({
+    inFlightMax: configuration.get("webhook-delivery.attempts.in-flight-max"),
+    inFlightMaxPerEndpoint: configuration.get("webhook-delivery.attempts.in-flight-max-per-endpoint"),
+    inFlightMaxPerHost: configuration.get("webhook-delivery.attempts.in-flight-max-per-host"),
+  });
+  const leaseMs = configuration.get("webhook-delivery.attempts.lease");
+  const leases = new Leases({ pool, presence, clock, log, leaseMs });
+  const results = new AttemptResults({
+    pool,
+    consequences,
+    clock,
+    log,
+    metrics,
+    delayMsMin: configuration.get("webhook-delivery.attempts.delay-min"),
+    onPostponed: (delayMs) => void (delayMs < 1_000 && setTimeout(wake, delayMs).unref()),
+  });
+  const attempt: Attempt = (delivery, endpoint) => attemptDelivery(sender, delivery, endpoint);
+  const attemptMsMax = () => Math.max(sender.timeoutMs(), ownTimeoutMsMax);
+  const attempts = new AttemptLoop({ lanes, leases, attempt, results, clock, log, attemptMsMax, wake });
+  return { lanes, leases, results, attempts };
+}
+
+function openEndpointCache(pool: Pool, sealer: Sealer): EndpointCache {
+  const opening = openingWith(sealer);
+  const source = {
+    ofAccounts: (accountIds: readonly string[]) => readAccounts(pool, opening, accountIds),
+    ofOperators: () => readOperators(pool, opening),
+  };
+  return new EndpointCache(source, accountsMax);
+}
+
+function openSchemaThreads({ clock, runner }: DeliveryContext): SchemaThreads {
+  const schemaThreads = new SchemaThreads(() => clock.steadyMs());
+  runner.defer("schema threads", () => schemaThreads.close());
+  return schemaThreads;
 }
 
 /** Limits the events of an account, whose lists count by their length. */
-const publishLimit = ({ configuration }: Context) => ({
+const publishLimit = ({ configuration }: DeliveryContext) => ({
   name: publishedEvents,
   limit: configuration.get("webhook-delivery.published-events.max"),
   windowMs: seconds(10),
   per: "account" as const,
 });
 
-/** Creates the operations on the events that accounts publish, and on their types. */
-function createPublishing(
-  context: Context,
-  { pool, outbox, limiterOf }: OpenedService,
-  { stores: { eventStore, eventTypeStore }, fanOut }: { readonly stores: Stores; readonly fanOut: FanOut },
-) {
-  const { runner, clock, tracer } = context;
-  const schemaThreads = new SchemaThreads(() => clock.steadyMs());
-  runner.defer("schema threads", () => schemaThreads.close());
-  const enforcedTypes = createEnforcedTypes({ pool, eventTypeStore, outbox, clock });
-  const eventChecks = createEventChecks({ enforcedTypes, schemaThreads });
-  const publicationCounts = createPublicationCounts({ pool, outbox, clock });
-  return {
-    publicationCounts,
-    publishEvents: createPublishEvents({
-      pool,
-      eventStore,
-      eventChecks,
-      fanOut,
-      publicationCounts,
-      limiter: limiterOf(publishLimit(context)),
-      clock,
-      tracer,
-    }),
-    eventTypes: createEventTypes({ eventTypeStore, enforcedTypes, schemaThreads, outbox, clock }),
-  };
-}
-
-interface PullParts {
-  readonly stores: Stores;
-  readonly endpoints: Endpoints;
-  readonly engine: ReturnType<typeof openEngine>["pull"];
-}
-
-/** Creates the operations of the consumers of pull endpoints. */
-function createPull(
-  { configuration, clock, log }: Context,
-  { pool, outbox, accessStates }: OpenedService,
-  { stores: { endpointStore, eventStore, deliveryStore }, endpoints, engine }: PullParts,
-) {
-  const { pullMessages, pullWaits, openLeases } = engine;
-  const isOutdated = ({ accountId, epoch, credential: { id, tokenId } }: Principal) =>
-    (accessStates.stateOf(accountId)?.epoch ?? 0) > epoch ||
-    [id, tokenId].some((one) => one !== undefined && accessStates.isRevoked(one));
-  return {
-    ...engine,
-    listening: createListening({ pool, endpoints, endpointStore, outbox, clock }),
-    messageStreams: createMessageStreams({ pullMessages, pullWaits, openLeases, clock, log, isOutdated }),
-    endLeases: createEndLeases({ pullMessages, deliveryStore, clock }),
-    consumers: createConsumers({
-      pool,
-      consumerStore: createConsumerStore(pool),
-      endpointStore,
-      eventStore,
-      outbox,
-      clock,
-      pullWaits,
-      consumersMax: () => configuration.get("webhook-delivery.pull.consumers-max"),
-    }),
-  };
+/** Returns the lease of a delivery. Refuses one shorter than an attempt, which another instance would then repeat. */
+function leaseOf({ configuration }: DeliveryContext): number {
+  const leaseMs = configuration.get("webhook-delivery.attempts.lease");
+  const leastMs = Math.max(configuration.get("webhook-delivery.attempt.timeout"), ownTimeoutMsMax) + recordMs;
+  if (leaseMs > leastMs) return leaseMs;
+  throw new Error(
+    `webhook-delivery.attempts.lease is ${leaseMs} ms; it must be more than ${leastMs} ms, which is 10 s more than the longest attempt`,
+  );
 }
 
 /** Opens the client of all attempts. */
-function openOutbound({ configuration, clock, metrics, runner }: Context) {
+function openOutbound({ configuration, clock, metrics, runner }: DeliveryContext) {
   const duration = metrics.histogram("signalbox_outbound_seconds");
   const outbound = createOutboundClient({
     allow: configuration.get("webhook-delivery.outbound.allow"),
@@ -272,4 +203,19 @@ function openOutbound({ configuration, clock, metrics, runner }: Context) {
   });
   runner.defer("outbound client", () => outbound.close());
   return outbound;
+}
+
+/** Opens the waits for messages of pull endpoints, which end when the process leaves. */
+function openPullWaits({ configuration, runner }: DeliveryContext, pool: Pool): PullWaits {
+  const pullWaits = new PullWaits(pool, {
+    all: configuration.get("webhook-delivery.pull.waits-max"),
+    perAccount: configuration.get("webhook-delivery.pull.waits-max-per-account"),
+  });
+  runner.defer("pull waits", () => pullWaits.close());
+  runner.onDrain(
+    "pull waits",
+    () => pullWaits.drain(),
+    () => pullWaits.count,
+  );
+  return pullWaits;
 }

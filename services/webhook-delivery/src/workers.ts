@@ -1,46 +1,20 @@
-import type { AccessStates } from "@signalbox/auth";
 import { hours, minutes, seconds } from "@signalbox/core";
-import type { Runner } from "@signalbox/runtime";
-import { type Pool, sql } from "@signalbox/storage";
+import { createWakeUp } from "@signalbox/runtime";
+import { keepStatistics, type Pool, sql, startRetention } from "@signalbox/storage";
 import type { Metrics } from "@signalbox/telemetry";
-import type { OrderHolds } from "./deliveries/order-holds.ts";
-import type { DeliveryDays } from "./delivery-days.ts";
-import type { Removals } from "./endpoints/removals.ts";
-import type { Announcements } from "./events/announcements.ts";
-import type { PublicationCounts } from "./events/publication-counts.ts";
-import type { Operators } from "./operators/operators.ts";
-import type { Consumers } from "./pull/consumers.ts";
-import type { Listening } from "./pull/listening.ts";
-import type { PullMessages } from "./pull/pull-messages.ts";
-import type { Replays } from "./replays/replays.ts";
-import type { ClaimLoop } from "./sending/claim-loop.ts";
-import type { OpenLeases } from "./sending/open-leases.ts";
-
-interface WorkerDependencies {
-  readonly engine: {
-    readonly claims: ClaimLoop;
-    readonly orderHolds: OrderHolds;
-  };
-  readonly pull: {
-    readonly pullMessages: Pick<PullMessages, "expireStep">;
-    readonly consumers: Pick<Consumers, "fillStep">;
-    readonly openLeases: Pick<OpenLeases, "look">;
-    readonly listening: Pick<Listening, "endStep">;
-  };
-  readonly upkeep: {
-    readonly deliveryDays: DeliveryDays;
-    readonly removals: Pick<Removals, "removeStep">;
-  };
-  readonly replays: Pick<Replays, "step">;
-  readonly operators: Operators;
-  readonly events: {
-    readonly publicationCounts: PublicationCounts;
-    readonly announcements: Pick<Announcements, "step">;
-  };
-  readonly accessStates: AccessStates;
-  /** Wakes the worker, because deliveries may be due. */
-  readonly wake: () => void;
-}
+import type { DeliveryContext, DeliveryService } from "./context/delivery-service.ts";
+import type { DeliveryDays } from "./deliveries/delivery-days.ts";
+import { orderRetention } from "./deliveries/delivery-order.ts";
+import { openAdministrators, reviewEveryMs, reviewOperators } from "./endpoints/operators.ts";
+import { removeNext } from "./endpoints/removals.ts";
+import { publishedRetention } from "./events/event-store.ts";
+import { reportPublications } from "./events/publication-counts.ts";
+import { parkOverdue } from "./outcomes/order-holds.ts";
+import { fillConsumer } from "./pull/consumers.ts";
+import { endListening } from "./pull/listening.ts";
+import { expireLeases } from "./pull/settle-leases.ts";
+import { replayRetention, runReplays } from "./replays/replays.ts";
+import { ClaimLoop } from "./sending/claim-loop.ts";
 
 /** Interval of take-overs. A delivery leased by a dead instance waits twice as long. */
 const takeOverEveryMs = seconds(1.5);
@@ -52,30 +26,41 @@ const saveCountsEveryMs = seconds(5);
 const announceEveryMs = seconds(0.5);
 
 /** Starts the workers of this service. */
-export function startWorkers(runner: Runner, dependencies: WorkerDependencies): void {
-  const { engine, pull, upkeep, replays, operators, events, accessStates, wake } = dependencies;
-  const { claims, orderHolds } = engine;
+export function workers(context: DeliveryContext, service: DeliveryService, deliveryDays: DeliveryDays): void {
+  const { runner, clock } = context;
+  const { pool, outbox, accessStates, wakeUp, announcements, publicationCounts, openLeases, statistics } = service;
+  const claims = new ClaimLoop(service);
   runner.worker("deliveries", (signal, beat) => claims.run(signal, beat));
   runner.every("orphaned leases", takeOverEveryMs, () => claims.takeOver());
   runner.every("probes", seconds(2), () => claims.probe());
-  runner.every("order holds", seconds(1), () => orderHolds.parkStep());
-  runner.every("expired leases", seconds(0.5), () => pull.pullMessages.expireStep());
-  runner.every("leases of streams", seconds(1), () => pull.openLeases.look());
-  runner.every("ends of listening", seconds(2), () => pull.listening.endStep());
-  runner.every("starts of consumers", seconds(1), () => pull.consumers.fillStep());
-  runner.every("replays", seconds(1), () => replays.step());
-  runner.every("day tables", hours(1), () => upkeep.deliveryDays.keep());
-  runner.every("removals", seconds(1), () => upkeep.removals.removeStep());
-  runner.defer("announced events", () => events.announcements.step());
-  runner.every("announced events", announceEveryMs, () => events.announcements.step());
-  runner.defer("publication counts", () => events.publicationCounts.save());
-  runner.every("publication counts", saveCountsEveryMs, () => events.publicationCounts.save());
-  runner.every("published hours", minutes(1), () => events.publicationCounts.report());
-  runner.worker("operators", (signal, beat) => operators.run(signal, beat));
+  runner.every("order holds", seconds(1), () => parkOverdue(service));
+  runner.every("expired leases", seconds(0.5), () => expireLeases(service));
+  runner.every("leases of streams", seconds(1), () => openLeases.look());
+  runner.every("ends of listening", seconds(2), () => endListening(service));
+  runner.every("starts of consumers", seconds(1), () => fillConsumer(service));
+  runner.every("replays", seconds(1), () => runReplays(service));
+  runner.every("day tables", hours(1), () => deliveryDays.keep());
+  runner.every("removals", seconds(1), () => removeNext(service));
+  runner.defer("announced events", () => announcements.step());
+  runner.every("announced events", announceEveryMs, () => announcements.step());
+  runner.defer("publication counts", () => publicationCounts.save());
+  runner.every("publication counts", saveCountsEveryMs, () => publicationCounts.save());
+  runner.every("published hours", minutes(1), () => reportPublications(pool, outbox, clock));
+  const administratorsAmong = openAdministrators(context);
+  const reviews = createWakeUp(reviewEveryMs);
+  runner.worker("operators", (signal, beat) => reviewOperators(service, administratorsAmong, reviews, signal, beat));
   // A role that was taken away is a change of access too.
-  runner.defer("operator listener", accessStates.onChange(operators.wake));
+  runner.defer("operator listener", accessStates.onChange(reviews.wake));
   // Deliveries held for an account never leave the queue, so that a wake-up is enough.
-  runner.defer("access listener", accessStates.onChange(wake));
+  runner.defer("access listener", accessStates.onChange(wakeUp.wake));
+  keepStatistics({ runner, pool, clock }, statistics);
+  const retentionMs = () => context.configuration.get("webhook-delivery.retention");
+  startRetention({ runner, pool, clock }, [
+    publishedRetention(retentionMs),
+    replayRetention(retentionMs),
+    orderRetention(() => retentionMs() + hours(48)),
+  ]);
+  observeQueue(context.metrics, pool);
 }
 
 /** Age of the oldest due delivery. Deliveries delayed by a rate or by a slow release are not late and do not count. */
@@ -101,7 +86,7 @@ const waiting = sql(
 );
 
 /** Measures the queue: its age for alerts, its length for an overview and for KEDA. */
-export function observeQueue(metrics: Metrics, pool: Pool): void {
+function observeQueue(metrics: Metrics, pool: Pool): void {
   metrics.gauge("signalbox_webhook_due_age_seconds", async (gauge) => {
     gauge.set({}, (await pool.query<{ age: number }>(oldestDue)).rows[0]?.age ?? 0);
   });

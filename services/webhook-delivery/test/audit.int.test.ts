@@ -4,11 +4,14 @@ import type { EventData, EventDraft, EventName } from "@signalbox/contracts";
 import { createManualClock, hours, minutes, systemClock } from "@signalbox/core";
 import { openPool, sql } from "@signalbox/storage";
 import { eventually, testContext, testPerson } from "@signalbox/testing";
-import { createEventStore } from "../src/events/event-store.ts";
-import { createPublicationCounts } from "../src/events/publication-counts.ts";
-import { createPublishEvents } from "../src/publishing/publish-events.ts";
+import type { DeliveryService } from "../src/context/delivery-service.ts";
+import { PublicationCounts, reportPublications } from "../src/events/publication-counts.ts";
+import { joinPublications, publishEvents, publishTogether } from "../src/publishing/publish-events.ts";
+import { Lanes } from "../src/sending/lanes.ts";
+import { operators } from "../src/sending/signing-endpoint.ts";
 import { startDelivery } from "./harness.ts";
 import { delivery, receiver, shareOneService, who } from "./one-service.ts";
+import { serviceWith } from "./service-with.ts";
 
 shareOneService();
 
@@ -112,10 +115,10 @@ test("an hour of publications is one entry per credential, whatever the instance
     sent.push(...drafts);
     return [];
   };
-  const instances = [1, 2].map(() => createPublicationCounts({ pool: delivery.pool, outbox: { append }, clock }));
-  const [here, there] = instances as [(typeof instances)[0], (typeof instances)[0]];
+  const [here, there] = [new PublicationCounts(delivery.pool, clock), new PublicationCounts(delivery.pool, clock)];
+  const report = () => reportPublications(delivery.pool, { append }, clock);
   const caller = { ...who.principal, requestId: "r", clientAddress: null };
-  const count = (by: typeof here, events: number) => by.count(caller, events);
+  const count = (by: PublicationCounts, events: number) => by.count(caller, events);
   const reasons = () => sent.splice(0).map(({ data }) => (data as { reason: string }).reason);
 
   count(here, 3);
@@ -124,34 +127,46 @@ test("an hour of publications is one entry per credential, whatever the instance
   count(there, 5);
   clock.advance(hours(1));
   count(here, 7);
-  await Promise.all(instances.map((one) => one.save()));
-  await here.report();
+  await Promise.all([here.save(), there.save()]);
+  await report();
   assert.deepEqual(reasons(), [], "instances may have counts of the hour to save");
   clock.advance(minutes(5));
-  await here.report();
-  await there.report();
+  await report();
+  await report();
   assert.deepEqual(reasons(), ["12 in the hour from 2020-01-01T09:00:00.000Z"]);
   clock.advance(hours(1));
-  await there.report();
+  await report();
   assert.deepEqual(reasons(), ["7 in the hour from 2020-01-01T10:00:00.000Z"]);
 });
 
 test("a publication that rolls back counts nothing", async () => {
   const counted: number[] = [];
-  const parts = {
+  const noEndpoints = (accountId: string) => ({ accountId, fingerprint: "0", endpoints: [] });
+  const service: DeliveryService = serviceWith({
     pool: delivery.pool,
-    eventStore: createEventStore(delivery.pool),
-    eventChecks: { check: async () => ({ outcome: "checked", warnings: [null] }) },
-    fanOut: { deliverAtOnce: async () => null, deliver: async () => {} },
-    publicationCounts: { count: (_caller: unknown, events: number) => void counted.push(events) },
-    limiter: { take: () => ({ allowed: true }) },
     clock: systemClock,
     tracer: { traceparent: () => undefined },
-  } as unknown as Parameters<typeof createPublishEvents>[0];
-  const publishEvents = createPublishEvents(parts);
+    enforcedTypes: { ofAccount: async () => new Map() },
+    schemaThreads: {},
+    publishLimiter: {},
+    publications: joinPublications(systemClock, (batch) => publishTogether(service, batch)),
+    publicationCounts: { count: (_caller: unknown, events: number) => void counted.push(events) },
+    endpointCache: {
+      ofAccounts: async (accountIds: readonly string[]) => accountIds.map(noEndpoints),
+      ofOperators: async () => noEndpoints(operators),
+    },
+    typeNames: { note: async () => {} },
+    announcements: { note: () => {} },
+    lanes: new Lanes({ inFlightMax: 1, inFlightMaxPerEndpoint: 1, inFlightMaxPerHost: 1 }),
+    leases: { instance: null, leaseMs: 1_000 },
+    attempts: {},
+    accessStates: {},
+    pullWaits: { announce: () => {} },
+    wakeUp: {},
+  });
   const caller = { ...who.principal, requestId: "r", clientAddress: null };
   const publishOne = (complete: () => Promise<void>) =>
-    publishEvents(caller, [{ type: "order.created", data: {} } as never], complete);
+    publishEvents(service, caller, [{ type: "order.created", data: {} } as never], complete);
   const rollBack = () => Promise.reject(new Error("rolled back"));
   await assert.rejects(publishOne(rollBack), /rolled back/);
   assert.deepEqual(counted, []);

@@ -6,9 +6,8 @@ import type { Pool } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
 import { createSubgraphClient, serveListener, testPerson } from "@signalbox/testing";
 import { serviceEdges } from "../src/edges.ts";
-import type { Opening } from "../src/endpoints/endpoint-cache.ts";
-import { createEndpointStore } from "../src/endpoints/endpoint-store.ts";
 import { endpointsPath, type Harness, prismaDirectory, startDelivery } from "./harness.ts";
+import { serviceWith } from "./service-with.ts";
 
 let delivery: Harness;
 before(async () => {
@@ -245,18 +244,12 @@ test("a hundred endpoints of a query are one statement, and those of others are 
     statements++;
     return delivery.pool.query(...sent);
   };
-  const endpointStore = createEndpointStore({ ...delivery.pool, query }, {} as Opening);
   const { clock, log } = delivery.context;
   const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
   const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
-  const parts = {
-    attemptStatistics: {},
-    operations: { pull: {}, endpointViews: { fields: {} } },
-    stores: { endpointStore },
-    pageLimits,
-    clock,
-  };
-  const { resolvers } = serviceEdges(parts as unknown as Parameters<typeof serviceEdges>[0]);
+  const pool = { ...delivery.pool, query };
+  const service = serviceWith({ pool, pageLimits, clock, statistics: {}, replayEngine: {}, configuration: {} });
+  const { resolvers } = serviceEdges(service);
   const served = await serveListener(createSubgraph({ typeDefs, resolvers, clock, log }));
   const ids = Array.from({ length: 100 }, (_, at) => [own.id, foreign.id, `whe_${at}`][at % 3]);
   const of = ids.map((id) => ({ __typename: "WebhookEndpoint", id }));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createReceiver, eventually, readEvents, testEventLog, testPerson } from "@signalbox/testing";
-import { createAnnouncements } from "../src/events/announcements.ts";
+import { Announcements } from "../src/events/announcements.ts";
 import { startDelivery } from "./harness.ts";
 import { delivery, receiver, shareOneService, who } from "./one-service.ts";
 
@@ -237,7 +237,7 @@ interface Announced {
 test("a burst is one announcement, a step has a hundred of them at most, and none is lost while the event log is away", async () => {
   const sent: Announced[] = [];
   let isAway = false;
-  const announcements = createAnnouncements(async (drafts) => {
+  const announcements = new Announcements(async (drafts) => {
     if (isAway) throw new Error("away");
     sent.push(...drafts.map(({ data }) => data as Announced));
   });

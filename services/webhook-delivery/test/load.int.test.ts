@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { createReceiver, eventually, testPerson } from "@signalbox/testing";
-import { createDeliveryQueue } from "../src/sending/delivery-queue.ts";
+import { claimDeliveries } from "../src/sending/delivery-queue.ts";
 import { type Harness, startDelivery } from "./harness.ts";
 
 let delivery: Harness;
@@ -58,7 +58,7 @@ async function claimText(): Promise<string> {
       return { rows: [], rowCount: 0 };
     },
   };
-  await createDeliveryQueue(spy as never).claim(new Map(), { leaseMs: 1, instance: 1 });
+  await claimDeliveries(spy as never, new Map(), { leaseMs: 1, instance: 1 });
   return text;
 }
 

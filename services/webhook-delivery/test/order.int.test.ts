@@ -3,8 +3,8 @@ import { after, afterEach, before, beforeEach, test } from "node:test";
 import { hours, randomId } from "@signalbox/core";
 import { sql } from "@signalbox/storage";
 import { createReceiver, eventually, type Receiver, type TestPerson, testPerson } from "@signalbox/testing";
-import { createDeliveryDays } from "../src/delivery-days.ts";
-import { createEndpointRates } from "../src/sending/endpoint-rates.ts";
+import { DeliveryDays } from "../src/deliveries/delivery-days.ts";
+import { grantAttempts } from "../src/sending/endpoint-rates.ts";
 import { endpointsPath, type Harness, startDelivery } from "./harness.ts";
 
 let delivery: Harness;
@@ -185,7 +185,7 @@ test("deliveries behind an expired one go out", async () => {
   // As if it came long ago: the hour after it would otherwise take a month.
   const age = sql("", "update delivery_queue set created_at = 'epoch' where endpoint_id = $1 and due_at < 'infinity'");
   await delivery.pool.query(age, [endpoint.id]);
-  await createDeliveryDays({ ...delivery.context, pool: delivery.pool, retentionMs: () => hours(720) }).keep();
+  await new DeliveryDays(delivery.pool, delivery.context.clock, () => hours(720)).keep();
   await inStatus("succeeded", 1);
 });
 
@@ -206,12 +206,12 @@ test("a rate holds over two instances, and waiting for it spends no attempt", as
 
 test("two instances that ask in turn, each too late, use a rate in full", async () => {
   const [id, rate] = [randomId("whe"), { limit: 100, per_seconds: 10 }];
-  const instances = [delivery, other].map(({ pool }) => createEndpointRates(pool));
+  const pools = [delivery.pool, other.pool] as const;
   const passTime = sql("", "update endpoint_rates set next_at = next_at - $2 * interval '1 ms' where endpoint_id = $1");
   let [passedMs, granted] = [0, 0];
   for (let turn = 0; passedMs < 20_000; turn++) {
     const rooms = new Map([[id, 16]]);
-    const nextInMs = (await instances[turn % 2]?.grant(rooms, new Map([[id, rate]]))) ?? 0;
+    const nextInMs = await grantAttempts(pools[turn % 2 === 0 ? 0 : 1], rooms, new Map([[id, rate]]));
     granted += rooms.get(id) ?? 0;
     // Time that really passes only adds to what is granted.
     const askedAgainMs = nextInMs + 400;

@@ -6,7 +6,6 @@ import { type Clock, systemClock } from "@signalbox/core";
 import { type Pool, sql } from "@signalbox/storage";
 import { createReceiver, eventually, testPerson } from "@signalbox/testing";
 import type { LeasedDelivery } from "../src/deliveries/delivery.ts";
-import { createDeliveryQueue } from "../src/sending/delivery-queue.ts";
 import { Leases } from "../src/sending/leases.ts";
 import { recordResults } from "../src/sending/record-results.ts";
 import { endpointsPath, startDelivery } from "./harness.ts";
@@ -220,8 +219,7 @@ async function leasesOf(
       unseen.includes(statement.name) ? { rows: [], rowCount: 0 } : query(statement, values),
   };
   const { log } = delivery.context;
-  const deliveryQueue = createDeliveryQueue(pool);
-  const leases = new Leases({ pool, deliveryQueue, presence: { id: () => instance }, clock, log, leaseMs: 60_000 });
+  const leases = new Leases({ pool, presence: { id: () => instance }, clock, log, leaseMs: 60_000 });
   await leases.register();
   return leases;
 }

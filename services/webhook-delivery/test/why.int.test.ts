@@ -6,12 +6,10 @@ import { createManualClock, hours, newId } from "@signalbox/core";
 import { eventsAbout, linkTo, unmarked } from "@signalbox/service";
 import { sql } from "@signalbox/storage";
 import { createReceiver, eventually, type Receiver, type TestPerson, testPerson } from "@signalbox/testing";
-import { createChainDeliveries } from "../src/deliveries/chain-deliveries.ts";
-import { createChainEvents } from "../src/deliveries/chain-events.ts";
-import { createDeliveryStore } from "../src/deliveries/delivery-store.ts";
 import { whyDelivered } from "../src/deliveries/why-delivered.ts";
 import { whyReplayed } from "../src/replays/why-replayed.ts";
 import { type Harness, startDelivery } from "./harness.ts";
+import { serviceWith } from "./service-with.ts";
 
 let delivery: Harness;
 let receiver: Receiver;
@@ -31,16 +29,14 @@ afterEach(() => receiver.close());
 /** Asks the finders of this service, as the route between services does. */
 async function why({ accountId }: { readonly accountId: string }, id: string): Promise<WhyStep[]> {
   const { pool } = delivery;
-  const retentionMs = () => hours(30 * 24);
-  const chainDeliveries = createChainDeliveries({ pool, nowMs: () => clock.nowMs() });
-  const finders = [
-    ...whyDelivered({
-      deliveryStore: createDeliveryStore({ pool, mayWrite: () => true }),
-      chainEvents: createChainEvents({ pool, clock, retentionMs }),
-      chainDeliveries,
-    }),
-    ...whyReplayed({ replays: { find: async () => null }, chainDeliveries, retentionMs }),
-  ];
+  const service = serviceWith({
+    pool,
+    clock,
+    accessStates: { stateOf: () => null },
+    configuration: { get: () => hours(30 * 24) },
+    replayEngine: { find: async () => null },
+  });
+  const finders = [...whyDelivered(service), ...whyReplayed(service)];
   const thing = id.startsWith("!") ? unmarked(id) : id;
   const parts = await Promise.all(
     finders

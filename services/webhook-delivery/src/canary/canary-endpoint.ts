@@ -1,15 +1,10 @@
 import { canaryAccountId } from "@signalbox/contracts";
-import { inTransaction, type Pool } from "@signalbox/storage";
+import { inTransaction, type Pool, type Sealer } from "@signalbox/storage";
 import { createEndpointSecret } from "@signalbox/webhook-signatures";
 import { endpointFrom } from "../endpoints/endpoint.ts";
 import { defaultSettings } from "../endpoints/endpoint-settings.ts";
-import type { EndpointStore } from "../endpoints/endpoint-store.ts";
-import type { SecretStore } from "../endpoints/secret-store.ts";
-
-interface Stores {
-  readonly endpointStore: EndpointStore;
-  readonly secretStore: SecretStore;
-}
+import { insertEndpoint, lockEndpointCount, lockEndpointsOf } from "../endpoints/endpoint-store.ts";
+import { insertSecret } from "../endpoints/secret-store.ts";
 
 const wanted: Parameters<typeof endpointFrom>[0] = {
   type: "push",
@@ -23,15 +18,15 @@ const wanted: Parameters<typeof endpointFrom>[0] = {
 };
 
 /** Creates the canary's endpoint unless it is there, and returns its id. */
-export async function ensureCanaryEndpoint(pool: Pool, { endpointStore, secretStore }: Stores, at: Date) {
+export async function ensureCanaryEndpoint(pool: Pool, sealer: Sealer, at: Date) {
   return inTransaction(pool, async (tx) => {
     // Instances that start together create one.
-    await endpointStore.lockCount(tx, canaryAccountId);
-    const [known] = await endpointStore.lockAllOf(tx, canaryAccountId);
+    await lockEndpointCount(tx, canaryAccountId);
+    const [known] = await lockEndpointsOf(tx, canaryAccountId);
     if (known) return known.id;
     const endpoint = endpointFrom(wanted, canaryAccountId, at);
-    await endpointStore.insert(tx, endpoint);
-    await secretStore.insert(tx, endpoint.id, createEndpointSecret(), at);
+    await insertEndpoint(tx, endpoint);
+    await insertSecret(tx, sealer, endpoint.id, createEndpointSecret(), at);
     return endpoint.id;
   });
 }

@@ -3,23 +3,17 @@ import { canaryAccountId, eventOf } from "@signalbox/contracts";
 import { errorDocsAt, KiB, minutes } from "@signalbox/core";
 import { readBody } from "@signalbox/http";
 import { createOutboundClient, type OutboundClient } from "@signalbox/net";
-import { openListener, type ServiceContext } from "@signalbox/runtime";
-import { inTransaction, type Pool } from "@signalbox/storage";
+import { openListener } from "@signalbox/runtime";
+import { inTransaction, type Pool, type Sealer } from "@signalbox/storage";
 import { schemeOf } from "@signalbox/webhook-signatures";
 import { z } from "zod";
-import type { SecretStore } from "../endpoints/secret-store.ts";
-import type { Properties } from "../properties.ts";
+import type { DeliveryContext } from "../context/delivery-service.ts";
+import { findSecret } from "../endpoints/secret-store.ts";
 
 /** Where the deliveries of the canary go, and the only client that may go there. */
 export interface CanaryReceiver {
   readonly url: string;
   readonly outbound: OutboundClient;
-}
-
-interface Known {
-  readonly pool: Pool;
-  readonly secretStore: Pick<SecretStore, "find">;
-  readonly endpointId: string;
 }
 
 const host = "127.0.0.1";
@@ -34,16 +28,16 @@ const scheme = schemeOf("standard-webhooks");
  * port as it refuses every port of the process.
  */
 export async function openCanaryReceiver(
-  { configuration, runner, clock, log, metrics }: ServiceContext<Properties>,
-  known: Known,
+  { configuration, runner, clock, log, metrics }: DeliveryContext,
+  pool: Pool,
+  sealer: Sealer,
+  endpointId: string,
 ): Promise<CanaryReceiver> {
   const arrival = metrics.histogram("signalbox_canary_arrival_seconds");
 
   async function receive(request: IncomingMessage): Promise<number> {
     const body = await readBody(request, bodyBytesMax);
-    const secret = await inTransaction(known.pool, (tx) =>
-      known.secretStore.find(tx, canaryAccountId, known.endpointId),
-    );
+    const secret = await inTransaction(pool, (tx) => findSecret(tx, sealer, canaryAccountId, endpointId));
     const { method = "", url = "", headers } = request;
     const nowSeconds = Math.floor(clock.nowMs() / 1000);
     const options = { secrets: secret === null ? [] : [secret], nowSeconds, toleranceSeconds };
@@ -72,6 +66,3 @@ export async function openCanaryReceiver(
   runner.defer("canary client", () => outbound.close());
   return { url, outbound };
 }
-
-/** Returns true for an endpoint or a delivery of the canary, which is no customer's. */
-export const isCanary = ({ accountId }: { readonly accountId: string }): boolean => accountId === canaryAccountId;

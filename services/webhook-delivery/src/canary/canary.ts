@@ -1,28 +1,18 @@
 import { hours } from "@signalbox/core";
-import type { ServiceContext } from "@signalbox/runtime";
 import { ageSeconds } from "@signalbox/service";
-import { atStart, type Pool, sql } from "@signalbox/storage";
-import type { EndpointStore } from "../endpoints/endpoint-store.ts";
-import type { SecretStore } from "../endpoints/secret-store.ts";
-import type { Properties } from "../properties.ts";
+import { atStart, type Pool, type Sealer, sql } from "@signalbox/storage";
+import type { DeliveryContext } from "../context/delivery-service.ts";
 import { ensureCanaryEndpoint } from "./canary-endpoint.ts";
 import { type CanaryReceiver, openCanaryReceiver } from "./canary-receiver.ts";
 
-type Context = ServiceContext<Properties>;
-
-interface Stores {
-  readonly endpointStore: EndpointStore;
-  readonly secretStore: SecretStore;
-}
-
 /** Opens the end of the canary's way: its endpoint, a receiver of our own and the ages of both stages; null when off. */
-export async function openCanary(context: Context, pool: Pool, stores: Stores): Promise<CanaryReceiver | null> {
+export async function openCanary(context: DeliveryContext, pool: Pool, sealer: Sealer): Promise<CanaryReceiver | null> {
   const { configuration, clock, log } = context;
   if (!configuration.get("canary.enabled")) return null;
   const waitMs = configuration.get("database.start-wait");
-  const endpointId = await atStart(() => ensureCanaryEndpoint(pool, stores, clock.now()), { waitMs, log });
+  const endpointId = await atStart(() => ensureCanaryEndpoint(pool, sealer, clock.now()), { waitMs, log });
   observeStages(context, pool, endpointId);
-  return openCanaryReceiver(context, { pool, secretStore: stores.secretStore, endpointId });
+  return openCanaryReceiver(context, pool, sealer, endpointId);
 }
 
 /** An older canary is as late as this; it bounds the rows that a look reads. */
@@ -43,7 +33,7 @@ interface Newest {
 }
 
 /** Reports the ages from the rows that all instances share, so that no restart makes a late canary look young. */
-function observeStages({ clock, metrics }: Context, pool: Pool, endpointId: string): void {
+function observeStages({ clock, metrics }: DeliveryContext, pool: Pool, endpointId: string): void {
   metrics.gauge("signalbox_canary_age_seconds", async (gauge) => {
     const from = new Date(clock.nowMs() - ageMsMax);
     const [row] = (await pool.query<Newest>(newest, [endpointId, from])).rows;

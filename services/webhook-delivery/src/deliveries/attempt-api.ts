@@ -1,16 +1,11 @@
-import { connectionField, filterFrom, type PageLimits, type Resolvers } from "@signalbox/graphql";
+import { connectionField, filterFrom, type Resolvers } from "@signalbox/graphql";
 import { cursorMark, timeParameter } from "@signalbox/http";
 import { type Edges, edgesOf, type Load, list } from "@signalbox/service";
 import { z } from "zod";
+import type { DeliveryService } from "../context/delivery-service.ts";
 import { type Attempt, AttemptResource, viewAttempt } from "./attempt.ts";
 import type { Delivery } from "./delivery.ts";
-import { type AttemptFilter, type DeliveryStore, statusClasses } from "./delivery-store.ts";
-
-interface AttemptApi {
-  readonly deliveryStore: Pick<DeliveryStore, "listAttempts">;
-  readonly loadDelivery: Load<Delivery>;
-  readonly pageLimits: PageLimits;
-}
+import { type AttemptFilter, listAttempts, statusClasses } from "./delivery-store.ts";
 
 const read = { scopes: ["webhooks:read"], portal: true } as const;
 
@@ -52,13 +47,13 @@ const filterOf = ({ endpoint_id, delivery_id, result, status_class: statusClass,
 const positionOfAttempt = ({ startedAt: at, id }: Attempt) => ({ at, id });
 
 /** The attempts of an account, at both edges. */
-export function attemptApi({ deliveryStore, loadDelivery, pageLimits }: AttemptApi): Edges {
+export function attemptApi({ pool, pageLimits }: DeliveryService, loadDelivery: Load<Delivery>): Edges {
   const attemptsOf = (parent: "endpointId" | "deliveryId") =>
     connectionField<{ readonly id: string }, object, Attempt>(read, {
       limits: pageLimits,
       read: (range, { id }, { caller }, args) => {
         const { status_class: statusClass, ...filter } = filterFrom(OfParent, args);
-        return deliveryStore.listAttempts(caller, { ...filter, statusClass, [parent]: id }, range);
+        return listAttempts(pool, caller, { ...filter, statusClass, [parent]: id }, range);
       },
       position: positionOfAttempt,
       mark: (args) => cursorMark(`attempts of ${parent}`, filterFrom(OfParent, args)),
@@ -81,7 +76,7 @@ export function attemptApi({ deliveryStore, loadDelivery, pageLimits }: AttemptA
         auth: read,
         limits: pageLimits,
         filter: attemptFilter,
-        read: (range, { caller, filter }) => deliveryStore.listAttempts(caller, filterOf(filter), range),
+        read: (range, { caller, filter }) => listAttempts(pool, caller, filterOf(filter), range),
         position: positionOfAttempt,
         rest: { get: "/api/v1/webhooks/attempts", item: AttemptResource, view: viewAttempt },
       }),

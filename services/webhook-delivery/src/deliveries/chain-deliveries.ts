@@ -1,5 +1,6 @@
 import { hours, seconds, timeOfPublicId } from "@signalbox/core";
-import { type Pool, sql, table } from "@signalbox/storage";
+import { sql, table } from "@signalbox/storage";
+import type { DeliveryService } from "../context/delivery-service.ts";
 import { type Endpoint, endpointFromRow } from "../endpoints/endpoint.ts";
 import { columns } from "../generated/columns.ts";
 import type { Attempt } from "./attempt.ts";
@@ -73,46 +74,58 @@ const attemptsMax = 50;
 /** Attempts that are looked through for those of a replay. */
 const replayedRowsMax = 500;
 
-export type ChainDeliveries = ReturnType<typeof createChainDeliveries>;
+/** Lists the endpoints of an account for its chains. */
+export const chainEndpoints = async ({ pool }: DeliveryService, accountId: string): Promise<Endpoint[]> =>
+  (await pool.query<Endpoint>(listEndpoints, [accountId])).rows.map(endpointFromRow);
 
-/** Reads the endpoints, deliveries and attempts of an account for chains. */
-export function createChainDeliveries({ pool, nowMs }: { readonly pool: Pool; readonly nowMs: () => number }) {
-  return {
-    async endpointsOf(accountId: string): Promise<Endpoint[]> {
-      return (await pool.query<Endpoint>(listEndpoints, [accountId])).rows.map(endpointFromRow);
-    },
+/** Lists the newest attempts of each delivery. */
+export async function chainAttempts(
+  { pool, clock }: DeliveryService,
+  accountId: string,
+  deliveries: readonly Delivery[],
+): Promise<ChainAttempt[]> {
+  if (deliveries.length === 0) return [];
+  const since = Math.min(...deliveries.map(({ createdAt }) => createdAt.getTime())) - skewMs;
+  const until = Math.max(...deliveries.map(({ lastAttemptAt }) => lastAttemptAt?.getTime() ?? clock.nowMs())) + skewMs;
+  const values = [accountId, deliveries.map(({ id }) => id), new Date(since), new Date(until), attemptsMax];
+  return (await pool.query<ChainAttempt>(attemptsOf, values)).rows;
+}
 
-    /** Lists the newest attempts of each delivery. */
-    async attemptsOf(accountId: string, deliveries: readonly Delivery[]): Promise<ChainAttempt[]> {
-      if (deliveries.length === 0) return [];
-      const since = Math.min(...deliveries.map(({ createdAt }) => createdAt.getTime())) - skewMs;
-      const until = Math.max(...deliveries.map(({ lastAttemptAt }) => lastAttemptAt?.getTime() ?? nowMs())) + skewMs;
-      const values = [accountId, deliveries.map(({ id }) => id), new Date(since), new Date(until), attemptsMax];
-      return (await pool.query<ChainAttempt>(attemptsOf, values)).rows;
-    },
+/** Lists the places of those deliveries that wait for another one of their key. */
+export async function chainPlaces(
+  { pool }: DeliveryService,
+  accountId: string,
+  deliveries: readonly Delivery[],
+): Promise<ChainPlace[]> {
+  if (deliveries.length === 0) return [];
+  const values = [accountId, deliveries.map(({ id }) => id), deliveries.map(({ createdAt }) => createdAt)];
+  return (await pool.query<ChainPlace>(placesOf, values)).rows;
+}
 
-    /** Lists the places of those deliveries that wait for another one of their key. */
-    async placesOf(accountId: string, deliveries: readonly Delivery[]): Promise<ChainPlace[]> {
-      if (deliveries.length === 0) return [];
-      const values = [accountId, deliveries.map(({ id }) => id), deliveries.map(({ createdAt }) => createdAt)];
-      return (await pool.query<ChainPlace>(placesOf, values)).rows;
-    },
+/** Finds the delivery of an attempt or of a live lease, whose ids have the time of their start. */
+export async function deliveryOfAttempt(
+  service: DeliveryService,
+  accountId: string,
+  attemptId: string,
+): Promise<string | null> {
+  const ms = timeOfPublicId(attemptId);
+  if (ms === null) return null;
+  const { pool } = service;
+  const ids = (await chainEndpoints(service, accountId)).map(({ id }) => id);
+  const values = [attemptId, ids, new Date(ms - clockMs), new Date(ms + clockMs)];
+  const [attempted] = (await pool.query<{ id: string }>(attemptedAt, values)).rows;
+  const [leased] = attempted ? [] : (await pool.query<{ id: string }>(leasedAs, [attemptId, ids])).rows;
+  return (attempted ?? leased)?.id ?? null;
+}
 
-    /** Finds the delivery of an attempt or of a live lease, whose ids have the time of their start. */
-    async deliveryOfAttempt(accountId: string, attemptId: string): Promise<string | null> {
-      const ms = timeOfPublicId(attemptId);
-      if (ms === null) return null;
-      const ids = (await this.endpointsOf(accountId)).map(({ id }) => id);
-      const values = [attemptId, ids, new Date(ms - clockMs), new Date(ms + clockMs)];
-      const [attempted] = (await pool.query<{ id: string }>(attemptedAt, values)).rows;
-      const [leased] = attempted ? [] : (await pool.query<{ id: string }>(leasedAs, [attemptId, ids])).rows;
-      return (attempted ?? leased)?.id ?? null;
-    },
-
-    /** Lists deliveries that a replay has sent again, among the first attempts after its start. */
-    async replayedBy(endpointId: string, replayId: string, since: Date, limit: number): Promise<string[]> {
-      const values = [endpointId, since, replayId, replayedRowsMax, limit];
-      return (await pool.query<{ id: string }>(replayedBy, values)).rows.map(({ id }) => id);
-    },
-  };
+/** Lists deliveries that a replay has sent again, among the first attempts after its start. */
+export async function deliveriesOfReplay(
+  { pool }: DeliveryService,
+  endpointId: string,
+  replayId: string,
+  since: Date,
+  limit: number,
+): Promise<string[]> {
+  const values = [endpointId, since, replayId, replayedRowsMax, limit];
+  return (await pool.query<{ id: string }>(replayedBy, values)).rows.map(({ id }) => id);
 }

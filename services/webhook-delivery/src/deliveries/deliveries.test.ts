@@ -4,13 +4,13 @@ import { catalogue } from "@signalbox/contracts";
 import { hours, seconds } from "@signalbox/core";
 import { judge } from "@signalbox/http";
 import fc from "fast-check";
-import type { SigningEndpoint } from "../endpoints/endpoint-cache.ts";
 import { defaultScheduleMs } from "../endpoints/endpoint-settings.ts";
 import { CreateEventTypeBody } from "../event-types/event-type.ts";
 import { CustomEventBody, PublishBody } from "../events/custom-event.ts";
 import type { OutgoingEvent } from "../events/outgoing-event.ts";
 import { subscribersOf } from "../publishing/subscribers.ts";
 import { originalOf } from "../sending/original-body.ts";
+import type { SigningEndpoint } from "../sending/signing-endpoint.ts";
 import { deliveryIdOf, eventTimeOf } from "./delivery-id.ts";
 import { controlOf, disableReason, judgeAttempt, retryAfterMs } from "./judge-attempt.ts";
 

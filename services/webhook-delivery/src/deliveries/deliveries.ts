@@ -5,9 +5,7 @@ import {
   webhookDeliveryExample,
   webhookDeliveryStatuses,
 } from "@signalbox/contracts";
-import type { Clock } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
-import { connectionField, filterFrom, type PageLimits, type Resolvers } from "@signalbox/graphql";
+import { connectionField, filterFrom, type Resolvers } from "@signalbox/graphql";
 import { accepted, cursorMark, expandParameter, ok } from "@signalbox/http";
 import {
   audited,
@@ -22,48 +20,39 @@ import {
 } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
+import type { DeliveryService } from "../context/delivery-service.ts";
 import { type Endpoint, requireScopeOf } from "../endpoints/endpoint.ts";
 import { splitId } from "../endpoints/endpoint-id.ts";
-import type { EndpointStore } from "../endpoints/endpoint-store.ts";
-import { type EventStore, readerOf, type StoredEvent } from "../events/event-store.ts";
-import { EventResource, viewEvent } from "../publishing/events.ts";
+import { findEndpoint } from "../endpoints/endpoint-store.ts";
+import { EventResource, viewEvent } from "../events/event.ts";
+import { readerOf, type StoredEvent } from "../events/event-store.ts";
 import { type Attempt, AttemptResource, viewAttempt } from "./attempt.ts";
 import { attemptApi, timeFilter } from "./attempt-api.ts";
 import { type Delivery, viewDelivery } from "./delivery.ts";
-import type { DeliveryFilter, DeliveryStore } from "./delivery-store.ts";
+import {
+  type DeliveryFilter,
+  eventsOfDeliveries,
+  findDeliveries,
+  findDelivery,
+  lastAttempts,
+  listDeliveries,
+  lockDelivery,
+  requeueDelivery,
+} from "./delivery-store.ts";
 
-interface DeliveryDependencies {
-  readonly endpointStore: Pick<EndpointStore, "find">;
-  readonly deliveryQueue: { requeue(tx: Tx, delivery: Delivery): Promise<void> };
-  readonly outbox: Pick<Outbox, "append">;
-  readonly clock: Clock;
-  /** Wakes the worker, because a delivery is due. */
-  readonly wake: () => void;
-}
-
-export type Deliveries = ReturnType<typeof createDeliveries>;
-
-/** Creates the operations on deliveries. */
-export function createDeliveries({ deliveryQueue, endpointStore, outbox, clock, wake }: DeliveryDependencies) {
-  return {
-    /** Attempts a delivery again, now. While its endpoint is paused or disabled it is held. */
-    async retry(tx: Tx, caller: Caller, delivery: Delivery): Promise<Delivery> {
-      const endpoint = await endpointStore.find(caller, splitId(delivery.endpointId).endpointId);
-      if (endpoint) requireScopeOf(endpoint, caller);
-      await deliveryQueue.requeue(tx, delivery);
-      await outbox.append(tx, [audited(caller, { action: "webhook_delivery.retry", subject: delivery.id })]);
-      tx.afterCommit(wake);
-      return { ...delivery, status: delivery.status === "held" ? "held" : "pending", nextAttemptAt: clock.now() };
-    },
-  };
-}
-
-interface DeliveryApi {
-  readonly deliveries: Deliveries;
-  readonly deliveryStore: DeliveryStore;
-  readonly eventStore: Pick<EventStore, "ofDeliveries">;
-  readonly loadEndpoint: Load<Endpoint>;
-  readonly pageLimits: PageLimits;
+/** Attempts a delivery again, now. While its endpoint is paused or disabled it is held. */
+async function retryDelivery(
+  { pool, outbox, clock, wakeUp }: DeliveryService,
+  tx: Tx,
+  caller: Caller,
+  delivery: Delivery,
+): Promise<Delivery> {
+  const endpoint = await findEndpoint(pool, caller, splitId(delivery.endpointId).endpointId);
+  if (endpoint) requireScopeOf(endpoint, caller);
+  await requeueDelivery(tx, delivery);
+  await outbox.append(tx, [audited(caller, { action: "webhook_delivery.retry", subject: delivery.id })]);
+  tx.afterCommit(wakeUp.wake);
+  return { ...delivery, status: delivery.status === "held" ? "held" : "pending", nextAttemptAt: clock.now() };
 }
 
 interface Named {
@@ -96,8 +85,8 @@ const filterOf = ({ event_id: eventId, ...given }: z.output<typeof OfEndpoint>):
 
 /** A delivery with what the query asks for besides. */
 interface ExpandedDelivery extends Delivery {
-  readonly event?: StoredEvent | null;
-  readonly lastAttempt?: Attempt | null;
+  readonly event?: StoredEvent | null | undefined;
+  readonly lastAttempt?: Attempt | null | undefined;
 }
 
 const ExpandedDelivery = WebhookDeliveryResource.extend({
@@ -109,37 +98,36 @@ const ExpandedDelivery = WebhookDeliveryResource.extend({
 
 const viewExpanded = ({ event, lastAttempt, ...delivery }: ExpandedDelivery) => ({
   ...viewDelivery(delivery),
-  ...(event !== undefined && { event: event && viewEvent(event) }),
-  ...(lastAttempt !== undefined && { last_attempt: lastAttempt && viewAttempt(lastAttempt) }),
+  // JSON leaves out what is undefined.
+  event: event && viewEvent(event),
+  last_attempt: lastAttempt && viewAttempt(lastAttempt),
 });
 
 /** The deliveries and attempts of an account, at both edges. */
-export function deliveryApi(parts: DeliveryApi): Edges {
-  const { deliveryStore, pageLimits } = parts;
-  const loadDelivery = ownRows((caller, ids) => deliveryStore.findMany(caller, ids));
-  const deliveries = edgesOf(declareDeliveries(parts, loadDelivery), {
+export function deliveryApi(service: DeliveryService, loadEndpoint: Load<Endpoint>): Edges {
+  const loadDelivery = ownRows((caller, ids) => findDeliveries(service, caller, ids));
+  const deliveries = edgesOf(declareDeliveries(service, loadDelivery), {
     exampleIds: { id: webhookDeliveryExample.id },
-    fields: fieldsOf(parts),
+    fields: fieldsOf(service, loadEndpoint),
   });
-  return joinEdges([deliveries, attemptApi({ deliveryStore, loadDelivery, pageLimits })]);
+  return joinEdges([deliveries, attemptApi(service, loadDelivery)]);
 }
 
-function declareDeliveries(parts: DeliveryApi, loadDelivery: Load<Delivery>) {
-  const { deliveries, deliveryStore, pageLimits } = parts;
+function declareDeliveries(service: DeliveryService, loadDelivery: Load<Delivery>) {
   return {
     webhookDeliveries: list({
       summary: "List deliveries, newest first",
       description: "A delivery is one event for one endpoint, with all its attempts.",
       auth: read,
-      limits: pageLimits,
+      limits: service.pageLimits,
       filter: {
         endpoint_id: z.string().optional().describe("Only those to this endpoint."),
         ...deliveryFilter,
         ...expansion,
       },
       async read(range, { caller, filter: { endpoint_id: endpointId, expand, ...filter } }) {
-        const found = await deliveryStore.list(caller, { ...filterOf(filter), endpointId }, range);
-        return expand ? expanded(parts, caller, found, expand) : found;
+        const found = await listDeliveries(service, caller, { ...filterOf(filter), endpointId }, range);
+        return expand ? expanded(service, caller, found, expand) : found;
       },
       rest: { get: `${base}/deliveries`, item: ExpandedDelivery, view: viewExpanded },
     }),
@@ -149,9 +137,9 @@ function declareDeliveries(parts: DeliveryApi, loadDelivery: Load<Delivery>) {
       auth: read,
       query: expansion,
       async find({ caller, params, query: { expand } }) {
-        const delivery = await deliveryStore.find(caller, params.id);
+        const delivery = await findDelivery(service, caller, params.id);
         if (!delivery || !expand) return delivery;
-        return (await expanded(parts, caller, [delivery], expand))[0] ?? null;
+        return (await expanded(service, caller, [delivery], expand))[0] ?? null;
       },
       missing,
       rest: { get: one, resource: ExpandedDelivery, answer: (delivery) => ok(viewExpanded(delivery)) },
@@ -163,8 +151,8 @@ function declareDeliveries(parts: DeliveryApi, loadDelivery: Load<Delivery>) {
         "Attempts a delivery that has ended, with any result, or that waits for its next attempt. An exhausted delivery gets one more attempt. It keeps its `X-Delivery-Id`; while its endpoint is paused or disabled it is held.",
       auth: { scopes: ["webhooks:write"], portal: true },
       audit: "webhook_delivery.retry",
-      of: { find: (tx, { caller, params }) => deliveryStore.lock(tx, caller, params.id), missing },
-      change: (tx, delivery, { caller }) => deliveries.retry(tx, caller, delivery),
+      of: { find: (tx, { caller, params }) => lockDelivery(service, tx, caller, params.id), missing },
+      change: (tx, delivery, { caller }) => retryDelivery(service, tx, caller, delivery),
       rest: {
         post: `${one}/retry`,
         responses: { 202: WebhookDeliveryResource, 409: "error" },
@@ -180,37 +168,38 @@ type Expansion = ReadonlySet<"event" | "last_attempt">;
 
 /** Adds to deliveries of an account what is asked for, with one statement each. */
 async function expanded(
-  { deliveryStore, eventStore }: DeliveryApi,
+  { pool }: DeliveryService,
   caller: Caller,
   found: readonly Delivery[],
   expand: Expansion,
 ): Promise<ExpandedDelivery[]> {
   const ids = found.map(({ id }) => id);
-  const events = expand.has("event") ? await eventStore.ofDeliveries(readerOf(caller), ids) : null;
-  const attempts = expand.has("last_attempt") ? await deliveryStore.lastAttempts(caller, ids) : null;
+  const events = expand.has("event") ? await eventsOfDeliveries(pool, readerOf(caller), ids) : null;
+  const attempts = expand.has("last_attempt") ? await lastAttempts(pool, caller, ids) : null;
   const eventOf = new Map(events?.map((event) => [event.deliveryId, event]));
   const attemptOf = new Map(attempts?.map((attempt) => [attempt.deliveryId, attempt]));
   return found.map((delivery) => ({
     ...delivery,
-    ...(events && { event: eventOf.get(delivery.id) ?? null }),
-    ...(attempts && { lastAttempt: attemptOf.get(delivery.id) ?? null }),
+    event: events ? (eventOf.get(delivery.id) ?? null) : undefined,
+    lastAttempt: attempts ? (attemptOf.get(delivery.id) ?? null) : undefined,
   }));
 }
 
 /** The fields that lead from endpoints to deliveries, and from these to their event and attempts. */
-function fieldsOf({ deliveryStore, eventStore, loadEndpoint, pageLimits: limits }: DeliveryApi): Resolvers {
+function fieldsOf(service: DeliveryService, loadEndpoint: Load<Endpoint>): Resolvers {
+  const { pool, pageLimits: limits } = service;
   const loadEvent = ownRows(
-    (caller, ids) => eventStore.ofDeliveries(readerOf(caller), ids),
+    (caller, ids) => eventsOfDeliveries(pool, readerOf(caller), ids),
     ({ deliveryId }) => deliveryId,
   );
   const loadLastAttempt = ownRows(
-    (caller, ids) => deliveryStore.lastAttempts(caller, ids),
+    (caller, ids) => lastAttempts(pool, caller, ids),
     ({ deliveryId }) => deliveryId,
   );
   const deliveriesOfEndpoint = connectionField<Named, object, Delivery>(read, {
     limits,
     read: (range, { id: endpointId }, { caller }, args) =>
-      deliveryStore.list(caller, { ...filterOf(filterFrom(OfEndpoint, args)), endpointId }, range),
+      listDeliveries(service, caller, { ...filterOf(filterFrom(OfEndpoint, args)), endpointId }, range),
     mark: (args) => cursorMark("deliveries of an endpoint", filterFrom(OfEndpoint, args)),
   });
   return {

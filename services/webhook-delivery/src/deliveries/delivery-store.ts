@@ -1,25 +1,28 @@
 import type { Viewer } from "@signalbox/auth";
-import { type ListRange, newestFirst, type Pool, rangeValues, sql, type Tx, table } from "@signalbox/storage";
+import { type ListRange, newestFirst, type Queryable, rangeValues, sql, type Tx, table } from "@signalbox/storage";
+import type { DeliveryService } from "../context/delivery-service.ts";
 import { endpointsSeen, seen, splitId } from "../endpoints/endpoint-id.ts";
+import type { EventReader, StoredEvent } from "../events/event-store.ts";
 import { columns } from "../generated/columns.ts";
+import { mayWrite } from "./account-access.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Delivery } from "./delivery.ts";
 import { eventTimeOf } from "./delivery-id.ts";
-import { lockOrder } from "./delivery-order.ts";
+import { advanceIdleKeys, lockOrder, type OrderKey } from "./delivery-order.ts";
 
 const deliveries = table("deliveries", columns.deliveries, ["status", "exhaustedAt", "orderKey", "sequence"]);
 const attempts = table("delivery_attempts", columns.delivery_attempts);
 
 const endpointsOf = `(select id, status from endpoints
    where account_id = $1 and deleted_at is null and ($2::text[] is null or id = any($2) or consumer_of = any($2))) as p`;
-const findDelivery = sql(
+const find = sql(
   "delivery.find",
   `select ${deliveries.columns}, case when d.status = 'pending' and ((
        select status <> 'enabled' from endpoints where id = d.endpoint_id) or $4) then 'held' else d.status end as status
    from deliveries as d where id = $2 and created_at = $3 and account_id = $1
      and exists (select from endpoints where id = d.endpoint_id and deleted_at is null)`,
 );
-const findDeliveries = sql(
+const findMany = sql(
   "delivery.find-many",
   `select ${deliveries.columns}, case when d.status = 'pending' and (endpoint_status <> 'enabled' or $4) then 'held'
      else d.status end as status
@@ -33,9 +36,9 @@ const orderedAt = sql(
   `select endpoint_id as id from deliveries
    where id = $2 and created_at = $3 and account_id = $1 and order_key is not null`,
 );
-const lockDelivery = sql("delivery.lock", `${findDelivery.text} for update`);
+const lock = sql("delivery.lock", `${find.text} for update`);
 // The endpoints of an account are few, and each has an index of its deliveries by time.
-const listDeliveries = sql(
+const list = sql(
   "delivery.list",
   `select found.* from ${endpointsOf} cross join lateral (
      select ${deliveries.columns}, d.status as stored from deliveries as d
@@ -58,20 +61,51 @@ const listAttemptsWhere = (condition: string) =>
      select ${attempts.columns} from delivery_attempts where endpoint_id = p.id and started_at <= $3
        and ${condition} and ${newestFirst(3, "started_at")}) as found
    order by found."startedAt" desc, found.id desc limit $5`;
-const listAttempts = sql("attempt.list", listAttemptsWhere(wanted));
+const listAll = sql("attempt.list", listAttemptsWhere(wanted));
 /** In the words of the index of failures, which only then is used. */
 const isFailure = "(status is null or status < 200 or status > 299)";
-const listFailures = sql("attempt.list-failures", listAttemptsWhere(`${isFailure} and ${wanted}`));
-const listAttemptsOfDelivery = sql(
+const listFailed = sql("attempt.list-failures", listAttemptsWhere(`${isFailure} and ${wanted}`));
+const listOfDelivery = sql(
   "attempt.list-of-delivery",
   `select ${attempts.columns} from delivery_attempts as a
    where delivery_id = $2 and account_id = $1 and ${wanted} and ${newestFirst(3, "started_at")}`,
 );
-const lastAttempts = sql(
+const lastOf = sql(
   "attempt.last-of-deliveries",
   `select last.* from unnest($2::text[]) as given (id) cross join lateral (
      select ${attempts.columns} from delivery_attempts where delivery_id = given.id and account_id = $1
      order by started_at desc, id desc limit 1) as last`,
+);
+
+const eventsOf = sql(
+  "event.of-deliveries",
+  `select d.id as "deliveryId", e.id, e.type, e.body, e.created_at as "createdAt"
+   from unnest($2::text[], $3::timestamptz[]) as given (wanted, at) cross join lateral (
+     select * from deliveries where id = given.wanted and created_at = given.at and account_id = $1 offset 0) as d
+   cross join lateral (
+     select * from webhook_events where account_id = $1 and created_at = d.created_at and id = d.event_id
+       and ($4 or about_account_id is null) offset 0) as e`,
+);
+/**
+ * The caller holds the row of the delivery, so that a result is recorded before or after. An ordered delivery joins the
+ * queue of its key.
+ */
+const requeue = sql(
+  "",
+  `with chosen as (
+     update deliveries set status = 'pending', next_attempt_at = statement_timestamp()
+     where id = $1 and created_at = $2 returning id, created_at, endpoint_id, order_key, sequence
+   ), advanced as (
+     update delivery_queue as q set due_at = least(due_at, statement_timestamp()) from chosen
+     where q.endpoint_id = chosen.endpoint_id and q.delivery_id = chosen.id and leased_by is null and due_at < 'infinity'
+   ), queued as (
+     insert into delivery_queue (endpoint_id, due_at, delivery_id, created_at, order_key, sequence)
+     select endpoint_id, case when order_key is null then statement_timestamp() else 'infinity' end, id, created_at,
+       order_key, sequence from chosen
+     where not exists (
+       select from delivery_queue as q where q.endpoint_id = chosen.endpoint_id and q.delivery_id = chosen.id)
+   )
+   select endpoint_id as "endpointId", order_key as "orderKey" from chosen where order_key is not null`,
 );
 
 export interface DeliveryFilter {
@@ -118,70 +152,106 @@ function attemptValues({ from = beginning, to = endOfTime, succeeded, statusClas
 const isOfFailures = ({ succeeded, statusClass, error }: AttemptFilter): boolean =>
   succeeded === false || error !== undefined || (statusClass !== undefined && statusClass !== "2xx");
 
-interface StoreDependencies {
-  readonly pool: Pool;
-  /** Returns true when the account may act now. Otherwise its deliveries are held. */
-  readonly mayWrite: (accountId: string) => boolean;
+export async function findDelivery(service: DeliveryService, viewer: Viewer, id: string): Promise<Delivery | null> {
+  const createdAt = eventTimeOf(id);
+  if (createdAt === null) return null;
+  const values = [viewer.accountId, id, createdAt, isHeld(service, viewer)];
+  return seen(viewer, (await service.pool.query<Delivery>(find, values)).rows[0] ?? null, endpointIdOf);
 }
 
-/** Reads deliveries and their attempts from PostgreSQL, as their owners see them. */
-export function createDeliveryStore({ pool, mayWrite }: StoreDependencies) {
-  return {
-    async find(viewer: Viewer, id: string): Promise<Delivery | null> {
-      const createdAt = eventTimeOf(id);
-      if (createdAt === null) return null;
-      const values = [viewer.accountId, id, createdAt, !mayWrite(viewer.accountId)];
-      return seen(viewer, (await pool.query<Delivery>(findDelivery, values)).rows[0] ?? null, endpointIdOf);
-    },
-    async findMany(viewer: Viewer, ids: readonly string[]): Promise<Delivery[]> {
-      const known = ids.filter((id) => eventTimeOf(id) !== null);
-      const values = [viewer.accountId, known, known.map(eventTimeOf), !mayWrite(viewer.accountId)];
-      const { rows } = await pool.query<Delivery>(findDeliveries, values);
-      return rows.filter((row) => seen(viewer, row, endpointIdOf));
-    },
-    /** Finds the delivery, and blocks the recording of its results until the transaction ends. */
-    async lock(tx: Tx, viewer: Viewer, id: string): Promise<Delivery | null> {
-      const { accountId } = viewer;
-      const createdAt = eventTimeOf(id);
-      if (createdAt === null) return null;
-      const ordered = (await tx.query<{ id: string }>(orderedAt, [accountId, id, createdAt])).rows;
-      await lockOrder(
-        tx,
-        ordered.map((endpoint) => endpoint.id),
-      );
-      const values = [accountId, id, createdAt, !mayWrite(accountId)];
-      return seen(viewer, (await tx.query<Delivery>(lockDelivery, values)).rows[0] ?? null, endpointIdOf);
-    },
-    async list(viewer: Viewer, filter: DeliveryFilter, range: ListRange): Promise<Delivery[]> {
-      const { accountId } = viewer;
-      const { endpointId, status, type, eventId, from = beginning, to = endOfTime } = filter;
-      const isOpen = status === "held" || status === "pending";
-      const stored = isOpen ? "pending" : (status ?? null);
-      const state = [endpointsSeen(viewer, endpointId), stored, isOpen ? status : null, !mayWrite(accountId)];
-      const values = [accountId, ...state, ...rangeValues(range), ...namesOf(type), eventId ?? null, from, to];
-      return (await pool.query<Delivery>(listDeliveries, values)).rows;
-    },
-    async listAttempts(viewer: Viewer, filter: AttemptFilter, range: ListRange): Promise<Attempt[]> {
-      const { endpointId, deliveryId } = filter;
-      const parent = deliveryId ?? endpointsSeen(viewer, endpointId);
-      const values = [viewer.accountId, parent, ...rangeValues(range), ...attemptValues(filter)];
-      if (deliveryId === undefined)
-        return (await pool.query<Attempt>(isOfFailures(filter) ? listFailures : listAttempts, values)).rows;
-      const { rows } = await pool.query<Attempt>(listAttemptsOfDelivery, values);
-      return rows.filter(
-        (attempt) =>
-          seen(viewer, attempt, endpointIdOf) &&
-          (endpointId === undefined || splitId(attempt.endpointId).endpointId === endpointId),
-      );
-    },
-    /** Returns the last attempt of each delivery that has one. */
-    lastAttempts: async (viewer: Viewer, deliveryIds: readonly string[]): Promise<Attempt[]> =>
-      (await pool.query<Attempt>(lastAttempts, [viewer.accountId, deliveryIds])).rows.filter((attempt) =>
-        seen(viewer, attempt, endpointIdOf),
-      ),
-  };
+export async function findDeliveries(
+  service: DeliveryService,
+  viewer: Viewer,
+  ids: readonly string[],
+): Promise<Delivery[]> {
+  const known = ids.filter((id) => eventTimeOf(id) !== null);
+  const values = [viewer.accountId, known, known.map(eventTimeOf), isHeld(service, viewer)];
+  const { rows } = await service.pool.query<Delivery>(findMany, values);
+  return rows.filter((row) => seen(viewer, row, endpointIdOf));
+}
+
+/** Finds the delivery, and blocks the recording of its results until the transaction ends. */
+export async function lockDelivery(
+  service: DeliveryService,
+  tx: Tx,
+  viewer: Viewer,
+  id: string,
+): Promise<Delivery | null> {
+  const { accountId } = viewer;
+  const createdAt = eventTimeOf(id);
+  if (createdAt === null) return null;
+  const ordered = (await tx.query<{ id: string }>(orderedAt, [accountId, id, createdAt])).rows;
+  await lockOrder(
+    tx,
+    ordered.map((endpoint) => endpoint.id),
+  );
+  const values = [accountId, id, createdAt, isHeld(service, viewer)];
+  return seen(viewer, (await tx.query<Delivery>(lock, values)).rows[0] ?? null, endpointIdOf);
+}
+
+export async function listDeliveries(
+  service: DeliveryService,
+  viewer: Viewer,
+  filter: DeliveryFilter,
+  range: ListRange,
+): Promise<Delivery[]> {
+  const { endpointId, status, type, eventId, from = beginning, to = endOfTime } = filter;
+  const isOpen = status === "held" || status === "pending";
+  const stored = isOpen ? "pending" : (status ?? null);
+  const state = [endpointsSeen(viewer, endpointId), stored, isOpen ? status : null, isHeld(service, viewer)];
+  const values = [viewer.accountId, ...state, ...rangeValues(range), ...namesOf(type), eventId ?? null, from, to];
+  return (await service.pool.query<Delivery>(list, values)).rows;
+}
+
+/** Returns true when the deliveries of the account are held, because it may not act now. */
+const isHeld = ({ accessStates }: DeliveryService, { accountId }: Viewer): boolean =>
+  !mayWrite(accessStates, accountId);
+
+/**
+ * Makes a delivery due now, one that has ended or one that waits for its next attempt. The caller holds its row.
+ */
+export async function requeueDelivery(tx: Tx, { id, createdAt }: Delivery): Promise<void> {
+  await advanceIdleKeys(tx, (await tx.query<OrderKey>(requeue, [id, createdAt])).rows);
+}
+
+export async function listAttempts(
+  db: Queryable,
+  viewer: Viewer,
+  filter: AttemptFilter,
+  range: ListRange,
+): Promise<Attempt[]> {
+  const { endpointId, deliveryId } = filter;
+  const parent = deliveryId ?? endpointsSeen(viewer, endpointId);
+  const values = [viewer.accountId, parent, ...rangeValues(range), ...attemptValues(filter)];
+  if (deliveryId === undefined)
+    return (await db.query<Attempt>(isOfFailures(filter) ? listFailed : listAll, values)).rows;
+  const { rows } = await db.query<Attempt>(listOfDelivery, values);
+  return rows.filter(
+    (attempt) =>
+      seen(viewer, attempt, endpointIdOf) &&
+      (endpointId === undefined || splitId(attempt.endpointId).endpointId === endpointId),
+  );
+}
+
+/** Returns the last attempt of each delivery that has one. */
+export const lastAttempts = async (db: Queryable, viewer: Viewer, deliveryIds: readonly string[]): Promise<Attempt[]> =>
+  (await db.query<Attempt>(lastOf, [viewer.accountId, deliveryIds])).rows.filter((attempt) =>
+    seen(viewer, attempt, endpointIdOf),
+  );
+
+/** The event of a delivery. */
+export interface DeliveredEvent extends StoredEvent {
+  readonly deliveryId: string;
+}
+
+/** Returns the events of the account's deliveries, by delivery id. */
+export async function eventsOfDeliveries(
+  db: Queryable,
+  { accountId, seesOthers }: EventReader,
+  ids: readonly string[],
+): Promise<DeliveredEvent[]> {
+  const known = ids.filter((id) => eventTimeOf(id) !== null);
+  return (await db.query<DeliveredEvent>(eventsOf, [accountId, known, known.map(eventTimeOf), seesOthers])).rows;
 }
 
 const endpointIdOf = ({ endpointId }: { readonly endpointId: string }): string => endpointId;
-
-export type DeliveryStore = ReturnType<typeof createDeliveryStore>;

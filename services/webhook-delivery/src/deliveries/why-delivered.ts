@@ -1,21 +1,31 @@
 import { matchesEventType, type WhyPart, type WhyStep } from "@signalbox/contracts";
 import { minutes, timeOfPublicId } from "@signalbox/core";
 import { aboutOf, expiredReason, hasPrefix, leftOut, linkTo, stepsOf, type WhyFinder } from "@signalbox/service";
+import type { DeliveryService } from "../context/delivery-service.ts";
 import { type Endpoint, wants } from "../endpoints/endpoint.ts";
 import { splitId } from "../endpoints/endpoint-id.ts";
 import { compileFilter } from "../endpoints/event-filter.ts";
 import { namesOfEvent } from "../events/outgoing-event.ts";
-import type { ChainAttempt, ChainDeliveries, ChainPlace } from "./chain-deliveries.ts";
-import type { ChainEvent, ChainEvents } from "./chain-events.ts";
+import {
+  type ChainAttempt,
+  type ChainPlace,
+  chainAttempts,
+  chainEndpoints,
+  chainPlaces,
+  deliveryOfAttempt,
+} from "./chain-deliveries.ts";
+import {
+  bodiesOf,
+  type ChainEvent,
+  chainEvent,
+  eventOfDelivery,
+  eventsAbout,
+  eventsOfTrace,
+  oldestMs,
+} from "./chain-events.ts";
 import type { Delivery } from "./delivery.ts";
 import { deliveryIdOf } from "./delivery-id.ts";
-import type { DeliveryStore } from "./delivery-store.ts";
-
-interface Dependencies {
-  readonly deliveryStore: Pick<DeliveryStore, "find" | "findMany">;
-  readonly chainEvents: ChainEvents;
-  readonly chainDeliveries: ChainDeliveries;
-}
+import { findDeliveries, findDelivery } from "./delivery-store.ts";
 
 const step = stepsOf("webhook-delivery");
 const read = { scopes: ["webhooks:read"] } as const;
@@ -28,26 +38,26 @@ const deliveriesMax = 100;
 const onItsWayMs = minutes(1);
 
 /** Finds what became of deliveries, attempts, events and traces, for the chain behind an id. */
-export const whyDelivered = (parts: Dependencies): readonly WhyFinder[] => [
+export const whyDelivered = (service: DeliveryService): readonly WhyFinder[] => [
   {
     ...read,
     knows: hasPrefix("whd"),
-    find: ({ accountId }, id) => ofDelivery(parts, accountId, id),
+    find: ({ accountId }, id) => ofDelivery(service, accountId, id),
   },
   {
     ...read,
     knows: hasPrefix("wha"),
     async find({ accountId }, id) {
-      const deliveryId = await parts.chainDeliveries.deliveryOfAttempt(accountId, id);
-      return deliveryId === null ? null : ofDelivery(parts, accountId, deliveryId);
+      const deliveryId = await deliveryOfAttempt(service, accountId, id);
+      return deliveryId === null ? null : ofDelivery(service, accountId, deliveryId);
     },
   },
   {
     ...read,
     knows: (id) => /^[0-9a-f]{32}$/.test(id),
     async find({ accountId }, traceId) {
-      const events = await parts.chainEvents.eventsOfTrace(accountId, traceId, eventsMax);
-      return events.length === 0 ? null : ofEvents(parts, accountId, events);
+      const events = await eventsOfTrace(service, accountId, traceId, eventsMax);
+      return events.length === 0 ? null : ofEvents(service, accountId, events);
     },
   },
   {
@@ -55,45 +65,46 @@ export const whyDelivered = (parts: Dependencies): readonly WhyFinder[] => [
     // Publishers choose the ids of their own events: any text may be one.
     knows: (id) => !hasPrefix("whd", "wha")(id) && aboutOf(id) === null,
     async find({ accountId }, id) {
-      const event = await parts.chainEvents.findEvent(accountId, id);
-      return event && ofEvents(parts, accountId, [event]);
+      const event = await chainEvent(service, accountId, id);
+      return event && ofEvents(service, accountId, [event]);
     },
   },
   {
     ...read,
     knows: (id) => aboutOf(id) !== null,
-    find: ({ accountId }, id) => ofThing(parts, accountId, aboutOf(id) as string),
+    find: ({ accountId }, id) => ofThing(service, accountId, aboutOf(id) as string),
   },
 ];
 
 /** Finds the event of a delivery, with all its deliveries: the others tell as much. */
-async function ofDelivery(parts: Dependencies, accountId: string, id: string): Promise<WhyPart | null> {
-  const delivery = await parts.deliveryStore.find({ accountId }, id);
+async function ofDelivery(service: DeliveryService, accountId: string, id: string): Promise<WhyPart | null> {
+  const delivery = await findDelivery(service, { accountId }, id);
   if (delivery === null) return null;
-  const event = await parts.chainEvents.eventOf(delivery);
-  return ofEvents(parts, accountId, event ? [event] : [], [delivery]);
+  const event = await eventOfDelivery(service, delivery);
+  return ofEvents(service, accountId, event ? [event] : [], [delivery]);
 }
 
 /** Lists events, oldest first, with everything that was sent of them. `known` are deliveries that are told anyway. */
 async function ofEvents(
-  { deliveryStore, chainEvents, chainDeliveries }: Dependencies,
+  service: DeliveryService,
   accountId: string,
   events: readonly ChainEvent[],
   known: readonly Delivery[] = [],
 ): Promise<WhyPart> {
-  const endpoints = await chainDeliveries.endpointsOf(accountId);
+  const endpoints = await chainEndpoints(service, accountId);
   const ids = events.flatMap(({ id, createdAt }) => endpoints.map((one) => deliveryIdOf(id, createdAt, one.id)));
-  const found = await deliveryStore.findMany({ accountId }, ids.slice(0, pairsMax));
+  const found = await findDeliveries(service, { accountId }, ids.slice(0, pairsMax));
   const others = found.filter(({ id }) => !known.some((one) => one.id === id));
   const all = [...known, ...others];
   const deliveries = all.slice(0, deliveriesMax);
   const [attempts, places, unsent] = await Promise.all([
-    chainDeliveries.attemptsOf(accountId, deliveries),
-    chainDeliveries.placesOf(
+    chainAttempts(service, accountId, deliveries),
+    chainPlaces(
+      service,
       accountId,
       deliveries.filter(({ status }) => status === "pending"),
     ),
-    unsentSteps(chainEvents, accountId, { events, endpoints, deliveries: all }),
+    unsentSteps(service, accountId, { events, endpoints, deliveries: all }),
   ]);
   const byId = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]));
   const sent = deliveries.flatMap((delivery) => {
@@ -109,31 +120,30 @@ async function ofEvents(
 }
 
 /** Lists the events about a thing that another part knows, or says why there are none. */
-async function ofThing(parts: Dependencies, accountId: string, id: string): Promise<WhyPart | null> {
-  const { chainEvents, chainDeliveries } = parts;
+async function ofThing(service: DeliveryService, accountId: string, id: string): Promise<WhyPart | null> {
   const ms = timeOfPublicId(id);
   if (ms === null) return null;
-  const events = await chainEvents.eventsAbout(accountId, id, ms, eventsMax + 1);
-  const part = events.length > 0 ? await ofNewest(parts, accountId, events) : null;
-  if (ms < chainEvents.oldestMs()) {
-    const reason = expiredReason(ms, chainEvents.retentionMs());
+  const events = await eventsAbout(service, accountId, id, ms, eventsMax + 1);
+  const part = events.length > 0 ? await ofNewest(service, accountId, events) : null;
+  if (ms < oldestMs(service)) {
+    const reason = expiredReason(ms, service.configuration.get("webhook-delivery.retention"));
     const hole = step({ at: new Date(ms), what: "Its first events are not kept any more.", verdict: "hole", reason });
     return { steps: [hole, ...(part?.steps ?? [])], next: part?.next ?? [] };
   }
   if (part) return part;
-  if (chainEvents.nowMs() - ms < onItsWayMs) {
+  if (service.clock.nowMs() - ms < onItsWayMs) {
     const what = "Nothing was sent yet.";
     return { steps: [step({ at: null, what, verdict: "waiting", reason: "waiting: for its first event" })], next: [] };
   }
-  const filtering = (await chainDeliveries.endpointsOf(accountId)).filter(
+  const filtering = (await chainEndpoints(service, accountId)).filter(
     (endpoint) => mayWant(endpoint, id) && endpoint.settings.filter !== null && endpoint.createdAt.getTime() <= ms,
   );
   return { steps: filtering.length > 0 ? filtering.map((one) => filteredStep(one, null)) : [unsubscribed], next: [] };
 }
 
 /** Lists the newest events about a thing, which come newest first, and says that there are older ones. */
-async function ofNewest(parts: Dependencies, accountId: string, events: readonly ChainEvent[]): Promise<WhyPart> {
-  const { steps, next } = await ofEvents(parts, accountId, events.slice(0, eventsMax).toReversed());
+async function ofNewest(service: DeliveryService, accountId: string, events: readonly ChainEvent[]): Promise<WhyPart> {
+  const { steps, next } = await ofEvents(service, accountId, events.slice(0, eventsMax).toReversed());
   return { steps: events.length > eventsMax ? [...steps, leftOut("webhook-delivery", "Earlier events")] : steps, next };
 }
 
@@ -157,7 +167,7 @@ interface Sent {
 }
 
 /** Says of each endpoint that wants an event and got no delivery why it got none, and of an event that none wants it. */
-async function unsentSteps(chainEvents: ChainEvents, accountId: string, { events, endpoints, deliveries }: Sent) {
+async function unsentSteps(service: DeliveryService, accountId: string, { events, endpoints, deliveries }: Sent) {
   const isSent = ({ id, createdAt }: ChainEvent, endpoint: Endpoint) => {
     const deliveryId = deliveryIdOf(id, createdAt, endpoint.id);
     return deliveries.some((delivery) => delivery.id === deliveryId);
@@ -168,7 +178,7 @@ async function unsentSteps(chainEvents: ChainEvents, accountId: string, { events
     unsent: endpoints.filter((endpoint) => mayBeOwed(endpoint, event) && !isSent(event, endpoint)),
   }));
   const asked = rest.filter(({ unsent }) => unsent.length > 0).map(({ event }) => event);
-  const bodies = asked.length > 0 ? await chainEvents.bodiesOf(accountId, asked) : new Map<string, Buffer>();
+  const bodies = asked.length > 0 ? await bodiesOf(service, accountId, asked) : new Map<string, Buffer>();
   return rest.flatMap(({ event, unsent }) => {
     const data = dataOf(bodies.get(event.id));
     const steps = unsent.flatMap((endpoint) => unsentStep(endpoint, event, data) ?? []);

@@ -1,24 +1,22 @@
 import { webhookEndpointExample, webhookEndpointStatuses, webhookEndpointTypes } from "@signalbox/contracts";
-import type { PageLimits } from "@signalbox/graphql";
 import { booleanParameter, created, type HttpResponse, ok, strongEtag, textParameter } from "@signalbox/http";
 import { type Edges, edgesOf, type Load, list, type OwnRow, operation, record, tooMany } from "@signalbox/service";
 import { z } from "zod";
+import type { DeliveryService } from "../context/delivery-service.ts";
 import { CreateEndpointBody, type Endpoint, UpdateEndpointBody } from "./endpoint.ts";
-import { type EndpointSecrets, EndpointWithSecret, secretOperations, withSecret } from "./endpoint-secrets.ts";
-import type { EndpointStatus } from "./endpoint-status.ts";
-import type { EndpointStore } from "./endpoint-store.ts";
-import { type DescribedEndpoint, EndpointInFullResource, type EndpointViews } from "./endpoint-view.ts";
-import type { Endpoints } from "./endpoints.ts";
-
-interface EndpointApi {
-  readonly endpoints: Endpoints;
-  readonly endpointSecrets: EndpointSecrets;
-  readonly endpointStatus: EndpointStatus;
-  readonly endpointStore: EndpointStore;
-  readonly endpointViews: EndpointViews;
-  readonly loadEndpoint: Load<Endpoint>;
-  readonly pageLimits: PageLimits;
-}
+import { EndpointWithSecret, secretOperations, withSecret } from "./endpoint-secrets.ts";
+import { enableEndpoint, pauseEndpoint, resumeEndpoint } from "./endpoint-status.ts";
+import { findEndpoint, listEndpoints, lockEndpoint } from "./endpoint-store.ts";
+import {
+  type DescribedEndpoint,
+  describeEndpoint,
+  describeEndpoints,
+  describeOutcome,
+  EndpointInFullResource,
+  endpointFields,
+  endpointInFull,
+} from "./endpoint-view.ts";
+import { createEndpoint, deleteEndpoint, updateEndpoint } from "./endpoints.ts";
 
 const base = "/api/v1/webhooks/endpoints";
 const one = `${base}/:id` as const;
@@ -36,24 +34,24 @@ const endpointFilter = {
 
 const etag = (endpoint: Endpoint): string => strongEtag(endpoint.revision, endpoint.id);
 const showWith =
-  ({ view }: EndpointViews) =>
+  (service: DeliveryService) =>
   (endpoint: DescribedEndpoint): HttpResponse =>
-    ok(view(endpoint), { etag: etag(endpoint) });
+    ok(endpointInFull(service, endpoint), { etag: etag(endpoint) });
 
 /** The endpoints of an account, at both edges. */
-export function endpointApi(parts: EndpointApi): Edges {
+export function endpointApi(service: DeliveryService, loadEndpoint: Load<Endpoint>): Edges {
   return edgesOf(
     {
-      ...declareReads(parts),
-      ...declareWrites(parts),
-      ...declareActions(parts),
-      ...secretOperations(parts.endpointSecrets, parts.endpointViews, ownEndpoint(parts.endpointStore)),
+      ...declareReads(service, loadEndpoint),
+      ...declareWrites(service),
+      ...declareActions(service),
+      ...secretOperations(service, ownEndpoint),
     },
     {
       exampleIds: { id: webhookEndpointExample.id },
       fields: {
         WebhookEndpoint: {
-          ...parts.endpointViews.fields,
+          ...endpointFields(service),
           url: ({ type, url }: Endpoint) => (type === "pull" ? "" : url),
         },
       },
@@ -61,14 +59,14 @@ export function endpointApi(parts: EndpointApi): Edges {
   );
 }
 
-const ownEndpoint = (endpointStore: EndpointStore): OwnRow<Endpoint, { readonly id: string }> => ({
-  find: (tx, { caller, params }) => endpointStore.lock(tx, caller, params.id),
+const ownEndpoint: OwnRow<Endpoint, { readonly id: string }> = {
+  find: (tx, { caller, params }) => lockEndpoint(tx, caller, params.id),
   etag,
   missing,
-});
+};
 
-function declareReads({ endpointStore, endpointViews, loadEndpoint, pageLimits }: EndpointApi) {
-  const { describe, describeAll, view } = endpointViews;
+function declareReads(service: DeliveryService, loadEndpoint: Load<Endpoint>) {
+  const { pool, pageLimits } = service;
   return {
     webhookEndpoints: list({
       summary: "List endpoints, newest first",
@@ -76,27 +74,30 @@ function declareReads({ endpointStore, endpointViews, loadEndpoint, pageLimits }
       auth: read,
       limits: pageLimits,
       filter: endpointFilter,
-      read: async (range, { caller, filter }) => describeAll(await endpointStore.list(caller, range, filter)),
-      rest: { get: base, item: EndpointInFullResource, view },
+      read: async (range, { caller, filter }) =>
+        describeEndpoints(service, await listEndpoints(pool, caller, range, filter)),
+      rest: {
+        get: base,
+        item: EndpointInFullResource,
+        view: (endpoint: DescribedEndpoint) => endpointInFull(service, endpoint),
+      },
     }),
     webhookEndpoint: record({
       summary: "Read an endpoint",
       description: "Address, event types, state, its own settings and those that hold, without the secrets.",
       auth: read,
       find: async ({ caller, params }) => {
-        const endpoint = await endpointStore.find(caller, params.id);
-        return endpoint && describe(endpoint);
+        const endpoint = await findEndpoint(pool, caller, params.id);
+        return endpoint && describeEndpoint(service, endpoint);
       },
       missing,
-      rest: { get: one, resource: EndpointInFullResource, answer: showWith(endpointViews) },
+      rest: { get: one, resource: EndpointInFullResource, answer: showWith(service) },
       graph: { type: "WebhookEndpoint", load: loadEndpoint },
     }),
   };
 }
 
-function declareWrites({ endpoints, endpointStore, endpointViews }: EndpointApi) {
-  const of = ownEndpoint(endpointStore);
-  const { describe, describeIn, view } = endpointViews;
+function declareWrites(service: DeliveryService) {
   return {
     createWebhookEndpoint: operation({
       summary: "Create an endpoint",
@@ -106,7 +107,7 @@ function declareWrites({ endpoints, endpointStore, endpointViews }: EndpointApi)
       audit: "webhook_endpoint.create",
       input: CreateEndpointBody,
       create: async (tx, { caller, input: { event_types: eventTypes, ...rest } }) =>
-        describeIn(tx, await endpoints.create(tx, caller, { ...rest, eventTypes })),
+        describeOutcome(service, tx, await createEndpoint(service, tx, caller, { ...rest, eventTypes })),
       refusals: {
         "switched-off": { code: "forbidden", message: "Webhook endpoints are switched off." },
         "limit-reached": ({ max }) =>
@@ -117,7 +118,7 @@ function declareWrites({ endpoints, endpointStore, endpointViews }: EndpointApi)
         responses: { 201: EndpointWithSecret },
         idempotent: "sealed",
         answer: ({ endpoint, secret }) =>
-          created(`${base}/${endpoint.id}`, { ...view(endpoint), secret }, { etag: etag(endpoint) }),
+          created(`${base}/${endpoint.id}`, { ...endpointInFull(service, endpoint), secret }, { etag: etag(endpoint) }),
       },
       graph: { payload: withSecret, type: "WebhookEndpointWithSecretPayload", raw: ["settings"] },
     }),
@@ -127,15 +128,15 @@ function declareWrites({ endpoints, endpointStore, endpointViews }: EndpointApi)
       auth: { ...change, stepUpFor: "another URL" },
       audit: "webhook_endpoint.update",
       input: UpdateEndpointBody,
-      of,
+      of: ownEndpoint,
       change: async (tx, endpoint, { caller, input: { event_types: eventTypes, ...rest } }) =>
-        describe(await endpoints.update(tx, caller, endpoint, { ...rest, eventTypes }), tx),
+        describeEndpoint(service, await updateEndpoint(service, tx, caller, endpoint, { ...rest, eventTypes }), tx),
       rest: {
         patch: one,
         mergePatch: true,
         responses: { 200: EndpointInFullResource },
         idempotent: true,
-        answer: showWith(endpointViews),
+        answer: showWith(service),
       },
       graph: { payload: "webhookEndpoint", raw: ["settings"] },
     }),
@@ -144,8 +145,8 @@ function declareWrites({ endpoints, endpointStore, endpointViews }: EndpointApi)
       description: "Deliveries that wait are not sent any more.",
       auth: write,
       audit: "webhook_endpoint.delete",
-      of,
-      change: (tx, endpoint, { caller }) => endpoints.delete(tx, caller, endpoint),
+      of: ownEndpoint,
+      change: (tx, endpoint, { caller }) => deleteEndpoint(service, tx, caller, endpoint),
       rest: { delete: one, responses: { 204: "empty" }, idempotent: true },
       graph: {
         payload: { deletedWebhookEndpointId: (_, { params }) => params.id },
@@ -155,22 +156,24 @@ function declareWrites({ endpoints, endpointStore, endpointViews }: EndpointApi)
   };
 }
 
-function declareActions({ endpointStatus, endpointStore, endpointViews }: EndpointApi) {
-  const statusOperation = (action: "pause" | "resume" | "enable", summary: string, description: string) =>
+const statusChanges = { pause: pauseEndpoint, resume: resumeEndpoint, enable: enableEndpoint };
+
+function declareActions(service: DeliveryService) {
+  const statusOperation = (action: keyof typeof statusChanges, summary: string, description: string) =>
     operation({
       summary,
       description,
       auth: change,
       audit: `webhook_endpoint.${action}`,
-      of: ownEndpoint(endpointStore),
+      of: ownEndpoint,
       change: async (tx, endpoint, { caller }) =>
-        endpointViews.describeIn(tx, await endpointStatus[action](tx, caller, endpoint)),
+        describeOutcome(service, tx, await statusChanges[action](service, tx, caller, endpoint)),
       refusals: { disabled: { code: "conflict", message: "The endpoint is disabled; enable it first." } },
       rest: {
         post: `${one}/${action}`,
         responses: { 200: EndpointInFullResource },
         idempotent: true,
-        answer: ({ endpoint }) => showWith(endpointViews)(endpoint),
+        answer: ({ endpoint }) => showWith(service)(endpoint),
       },
       graph: { payload: { webhookEndpoint: ({ endpoint }) => endpoint } },
     });

@@ -1,80 +1,81 @@
 import type { Caller } from "@signalbox/auth";
 import { examples } from "@signalbox/contracts";
-import { type Clock, seconds } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
 import { ok } from "@signalbox/http";
 import { audited, type OwnRow, operation, tooMany } from "@signalbox/service";
 import { rotate, type Tx } from "@signalbox/storage";
 import { createEndpointSecret } from "@signalbox/webhook-signatures";
 import { z } from "zod";
-import { OverlapBody } from "../signing-keys/signing-keys.ts";
+import type { DeliveryService } from "../context/delivery-service.ts";
 import { type Endpoint, endpointUpdated, requireScopeOf } from "./endpoint.ts";
-import type { EndpointStore } from "./endpoint-store.ts";
-import { EndpointInFullResource, type EndpointViews, endpointInFullExample } from "./endpoint-view.ts";
-import type { SecretStore } from "./secret-store.ts";
-
-interface SecretDependencies {
-  readonly endpointStore: Pick<EndpointStore, "save" | "lock">;
-  readonly secretStore: SecretStore;
-  readonly outbox: Outbox;
-  readonly clock: Clock;
-  readonly rotationOverlapMs: () => number;
-}
+import { lockEndpoint, saveEndpoint } from "./endpoint-store.ts";
+import { describeOutcome, EndpointInFullResource, endpointInFull, endpointInFullExample } from "./endpoint-view.ts";
+import { findSecret, insertSecret, keepSecrets } from "./secret-store.ts";
+import { OverlapBody, overlapMsOf } from "./signing-keys.ts";
 
 /** Every live secret adds a signature to a header of every delivery. */
 const liveSecretsMax = 5;
 
-export type EndpointSecrets = ReturnType<typeof createEndpointSecrets>;
+/** Gives the endpoint a new secret. The previous secrets sign beside it until their overlaps end. */
+async function rotateSecret(
+  service: DeliveryService,
+  tx: Tx,
+  caller: Caller,
+  endpoint: Endpoint,
+  overlapSeconds?: number,
+) {
+  const { clock, sealer } = service;
+  requireScopeOf(endpoint, caller);
+  const now = clock.now();
+  const overlapMs = overlapMsOf(service, overlapSeconds);
+  const rotation = rotate(endpoint.secrets, { max: liveSecretsMax, overlapMs, now });
+  if (rotation.outcome !== "rotated") return rotation;
+  const secret = createEndpointSecret();
+  await keepSecrets(tx, endpoint.id, rotation.older);
+  const secrets = [await insertSecret(tx, sealer, endpoint.id, secret, now), ...rotation.older];
+  return { outcome: "rotated", endpoint: await saveRotated(service, tx, caller, endpoint, secrets), secret } as const;
+}
 
-/** Creates the operations on the secrets that sign deliveries: rotate them, and show them to their owner. */
-export function createEndpointSecrets({
-  endpointStore,
-  secretStore,
-  outbox,
-  clock,
-  rotationOverlapMs,
-}: SecretDependencies) {
-  async function save(tx: Tx, caller: Caller, endpoint: Endpoint, secrets: Endpoint["secrets"]): Promise<Endpoint> {
-    const changed = { ...endpoint, secrets, revision: endpoint.revision + 1, updatedAt: clock.now() };
-    await endpointStore.save(tx, changed);
-    const change = { action: "webhook_endpoint.rotate_secret", subject: endpoint.id, fields: ["secret"] } as const;
-    await outbox.append(tx, [endpointUpdated(changed, ["secret"]), audited(caller, change)]);
-    return changed;
-  }
+/** Ends the overlap now: from here on only the newest secret signs. */
+async function removePreviousSecrets(
+  service: DeliveryService,
+  tx: Tx,
+  caller: Caller,
+  endpoint: Endpoint,
+): Promise<void> {
+  requireScopeOf(endpoint, caller);
+  const secrets = endpoint.secrets.filter(({ endsAt }) => endsAt === null);
+  if (secrets.length === endpoint.secrets.length) return;
+  await keepSecrets(tx, endpoint.id, secrets);
+  await saveRotated(service, tx, caller, endpoint, secrets);
+}
 
-  return {
-    /** Gives the endpoint a new secret. The previous secrets sign beside it until their overlaps end. */
-    async rotate(tx: Tx, caller: Caller, endpoint: Endpoint, overlapSeconds?: number) {
-      requireScopeOf(endpoint, caller);
-      const overlapMs = overlapSeconds === undefined ? rotationOverlapMs() : seconds(overlapSeconds);
-      const now = clock.now();
-      const rotation = rotate(endpoint.secrets, { max: liveSecretsMax, overlapMs, now });
-      if (rotation.outcome !== "rotated") return rotation;
-      const secret = createEndpointSecret();
-      await secretStore.keep(tx, endpoint.id, rotation.older);
-      const secrets = [await secretStore.insert(tx, endpoint.id, secret, now), ...rotation.older];
-      return { outcome: "rotated", endpoint: await save(tx, caller, endpoint, secrets), secret } as const;
-    },
+/** Shows the secret of an endpoint; null when the caller has no such endpoint. */
+async function revealSecret(
+  { sealer, outbox }: DeliveryService,
+  tx: Tx,
+  caller: Caller,
+  id: string,
+): Promise<string | null> {
+  const secret = await findSecret(tx, sealer, caller.accountId, id);
+  const endpoint = secret === null ? null : await lockEndpoint(tx, caller, id);
+  if (secret === null || endpoint === null) return null;
+  requireScopeOf(endpoint, caller);
+  await outbox.append(tx, [audited(caller, { action: "webhook_endpoint.reveal_secret", subject: id })]);
+  return secret;
+}
 
-    /** Ends the overlap now: from here on only the newest secret signs. */
-    async removePrevious(tx: Tx, caller: Caller, endpoint: Endpoint): Promise<void> {
-      requireScopeOf(endpoint, caller);
-      const secrets = endpoint.secrets.filter(({ endsAt }) => endsAt === null);
-      if (secrets.length === endpoint.secrets.length) return;
-      await secretStore.keep(tx, endpoint.id, secrets);
-      await save(tx, caller, endpoint, secrets);
-    },
-
-    /** Shows the secret of an endpoint; null when the caller has no such endpoint. */
-    async reveal(tx: Tx, caller: Caller, id: string): Promise<string | null> {
-      const secret = await secretStore.find(tx, caller.accountId, id);
-      const endpoint = secret === null ? null : await endpointStore.lock(tx, caller, id);
-      if (secret === null || endpoint === null) return null;
-      requireScopeOf(endpoint, caller);
-      await outbox.append(tx, [audited(caller, { action: "webhook_endpoint.reveal_secret", subject: id })]);
-      return secret;
-    },
-  };
+async function saveRotated(
+  { clock, outbox }: DeliveryService,
+  tx: Tx,
+  caller: Caller,
+  endpoint: Endpoint,
+  secrets: Endpoint["secrets"],
+): Promise<Endpoint> {
+  const changed = { ...endpoint, secrets, revision: endpoint.revision + 1, updatedAt: clock.now() };
+  await saveEndpoint(tx, changed);
+  const change = { action: "webhook_endpoint.rotate_secret", subject: endpoint.id, fields: ["secret"] } as const;
+  await outbox.append(tx, [endpointUpdated(changed, ["secret"]), audited(caller, change)]);
+  return changed;
 }
 
 const secretExample = "whsec_ZXhhbXBsZSBvZiBhIHNlY3JldCBvZiAzMiBi";
@@ -106,11 +107,7 @@ export const withSecret = {
 };
 
 /** Declares the operations on the secrets of endpoints, for `endpointApi`. */
-export function secretOperations(
-  endpointSecrets: EndpointSecrets,
-  { describeIn, view }: Pick<EndpointViews, "describeIn" | "view">,
-  of: OwnRow<Endpoint, { readonly id: string }>,
-) {
+export function secretOperations(service: DeliveryService, of: OwnRow<Endpoint, { readonly id: string }>) {
   return {
     rotateWebhookEndpointSecret: operation({
       summary: "Give the endpoint a new secret",
@@ -121,7 +118,7 @@ export function secretOperations(
       input: OverlapBody,
       of,
       change: async (tx, endpoint, { caller, input }) =>
-        describeIn(tx, await endpointSecrets.rotate(tx, caller, endpoint, input.overlap_seconds)),
+        describeOutcome(service, tx, await rotateSecret(service, tx, caller, endpoint, input.overlap_seconds)),
       refusals: {
         "limit-reached": ({ max }) =>
           tooMany(
@@ -133,7 +130,7 @@ export function secretOperations(
         post: `${one}/secret/rotate`,
         responses: { 200: EndpointWithSecret },
         idempotent: "sealed",
-        answer: ({ endpoint, secret }) => ok({ ...view(endpoint), secret }),
+        answer: ({ endpoint, secret }) => ok({ ...endpointInFull(service, endpoint), secret }),
       },
       graph: { payload: withSecret, type: "WebhookEndpointWithSecretPayload" },
     }),
@@ -143,7 +140,7 @@ export function secretOperations(
       auth: secretWrite,
       audit: "webhook_endpoint.rotate_secret",
       of,
-      change: (tx, endpoint, { caller }) => endpointSecrets.removePrevious(tx, caller, endpoint),
+      change: (tx, endpoint, { caller }) => removePreviousSecrets(service, tx, caller, endpoint),
       rest: { delete: `${one}/secret/previous`, responses: { 204: "empty" }, idempotent: true },
       graph: {
         payload: { webhookEndpointId: (_, { params }) => params.id },
@@ -156,7 +153,7 @@ export function secretOperations(
       auth: secretWrite,
       audit: "webhook_endpoint.reveal_secret",
       async create(tx, { caller, params }) {
-        const secret = await endpointSecrets.reveal(tx, caller, params.id);
+        const secret = await revealSecret(service, tx, caller, params.id);
         return secret === null ? ({ outcome: "missing" } as const) : { secret };
       },
       refusals: { missing: { code: "not_found", message: of.missing } },

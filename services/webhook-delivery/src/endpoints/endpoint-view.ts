@@ -3,7 +3,8 @@ import { examples, WebhookEndpointResource, webhookEndpointExample } from "@sign
 import { createPerRequest, type SubgraphContext } from "@signalbox/graphql";
 import type { Queryable, Tx } from "@signalbox/storage";
 import { z } from "zod";
-import { type KnownTypes, matchesOf, type TypeNames } from "../event-types/type-names.ts";
+import type { DeliveryService } from "../context/delivery-service.ts";
+import { type KnownTypes, matchesOf } from "../events/type-names.ts";
 import { type Endpoint, viewEndpoint } from "./endpoint.ts";
 import {
   defaultScheduleMs,
@@ -28,7 +29,7 @@ const origins = ["endpoint", "property", "default"] as const;
 type Origin = (typeof origins)[number];
 
 /** The values of all settings as attempts use them, each with its origin. */
-export type EffectiveSettings = {
+type EffectiveSettings = {
   readonly [Name in keyof EndpointSettings]: { readonly value: EndpointSettings[Name]; readonly from: Origin };
 };
 
@@ -82,97 +83,93 @@ export const endpointInFullExample: EndpointInFullResource = {
 };
 examples.add(EndpointInFullResource, { example: endpointInFullExample });
 
-/** Values that hold for endpoints without settings of their own. */
-interface ViewSettings {
-  readonly typeNames: Pick<TypeNames, "of">;
-  readonly timeoutMs: () => number;
-  readonly inFlightMax: number;
-  /** The address of this deployment. */
-  readonly baseUrl: string;
+/** Adds the known types of its account to an endpoint. */
+export const describeEndpoint = async (
+  { typeNames }: DeliveryService,
+  endpoint: Endpoint,
+  db?: Queryable,
+): Promise<DescribedEndpoint> => ({ ...endpoint, knownTypes: await typeNames.of(endpoint.accountId, db) });
+
+/** Adds the known types to endpoints of one account. */
+export async function describeEndpoints(
+  { typeNames }: DeliveryService,
+  endpoints: readonly Endpoint[],
+): Promise<DescribedEndpoint[]> {
+  const [first] = endpoints;
+  const knownTypes = first && (await typeNames.of(first.accountId));
+  return knownTypes ? endpoints.map((endpoint) => ({ ...endpoint, knownTypes })) : [];
 }
 
-export type EndpointViews = ReturnType<typeof createEndpointViews>;
+/** Describes the endpoint of an outcome, if it has one. */
+export const describeOutcome = async <Outcome extends object>(
+  service: DeliveryService,
+  tx: Tx,
+  outcome: Outcome,
+): Promise<Described<Outcome>> =>
+  ("endpoint" in outcome
+    ? { ...outcome, endpoint: await describeEndpoint(service, outcome.endpoint as Endpoint, tx) }
+    : outcome) as Described<Outcome>;
 
-/** Creates the views of endpoints that REST and the graph show. */
-export function createEndpointViews(settings: ViewSettings) {
-  const { typeNames, baseUrl } = settings;
-  const docUrl = `${baseUrl}/docs/how-to/verify-deliveries`;
+/** Returns the endpoint as its owner reads it. */
+export const endpointInFull = (service: DeliveryService, endpoint: DescribedEndpoint): EndpointInFullResource => ({
+  ...viewEndpoint(endpoint),
+  effective_settings: effectiveSettings(service, endpoint),
+  matches: matchesOfAll(endpoint, endpoint.knownTypes).map(({ eventType, count, types }) => ({
+    event_type: eventType,
+    count,
+    types: [...types],
+  })),
+  warnings: warningsOf(endpoint, endpoint.knownTypes),
+  doc_url: docUrl(service),
+});
+
+/** Declares the fields of `WebhookEndpoint` that follow from its settings and names. */
+export function endpointFields(service: DeliveryService) {
   const ofRequest = createPerRequest<Promise<KnownTypes>>();
   // Read once for all endpoints of a request, and only where a field asks for it.
   const knownTypesOf = (endpoint: Endpoint | DescribedEndpoint, context: SubgraphContext): Promise<KnownTypes> =>
     "knownTypes" in endpoint
       ? Promise.resolve(endpoint.knownTypes)
-      : ofRequest(context, endpoint.accountId, () => typeNames.of(endpoint.accountId));
-  const describe = async (endpoint: Endpoint, db?: Queryable): Promise<DescribedEndpoint> => ({
-    ...endpoint,
-    knownTypes: await typeNames.of(endpoint.accountId, db),
-  });
-
+      : ofRequest(context, endpoint.accountId, () => service.typeNames.of(endpoint.accountId));
   return {
-    /** Adds the known types to endpoints of one account. */
-    async describeAll(endpoints: readonly Endpoint[]): Promise<DescribedEndpoint[]> {
-      const [first] = endpoints;
-      const knownTypes = first && (await typeNames.of(first.accountId));
-      return knownTypes ? endpoints.map((endpoint) => ({ ...endpoint, knownTypes })) : [];
-    },
-    describe,
-    /** Describes the endpoint of an outcome, if it has one. */
-    describeIn: async <Outcome extends object>(tx: Tx, outcome: Outcome): Promise<Described<Outcome>> =>
-      ("endpoint" in outcome
-        ? { ...outcome, endpoint: await describe(outcome.endpoint as Endpoint, tx) }
-        : outcome) as Described<Outcome>,
-
-    view: (endpoint: DescribedEndpoint): EndpointInFullResource => ({
-      ...viewEndpoint(endpoint),
-      effective_settings: effectiveSettings(endpoint, settings),
-      matches: matchesOfAll(endpoint, endpoint.knownTypes).map(({ eventType, count, types }) => ({
-        event_type: eventType,
-        count,
-        types: [...types],
-      })),
-      warnings: warningsOf(endpoint, endpoint.knownTypes),
-      doc_url: docUrl,
-    }),
-
-    /** Fields of `WebhookEndpoint` in the graph. */
-    fields: {
-      effectiveSettings: (endpoint: Endpoint) => effectiveSettings(endpoint, settings),
-      matches: async (endpoint: Endpoint, _: object, context: SubgraphContext) =>
-        matchesOfAll(endpoint, await knownTypesOf(endpoint, context)),
-      warnings: async (endpoint: Endpoint, _: object, context: SubgraphContext) =>
-        warningsOf(endpoint, await knownTypesOf(endpoint, context)),
-      docUrl: () => docUrl,
-    },
+    effectiveSettings: (endpoint: Endpoint) => effectiveSettings(service, endpoint),
+    matches: async (endpoint: Endpoint, _: object, context: SubgraphContext) =>
+      matchesOfAll(endpoint, await knownTypesOf(endpoint, context)),
+    warnings: async (endpoint: Endpoint, _: object, context: SubgraphContext) =>
+      warningsOf(endpoint, await knownTypesOf(endpoint, context)),
+    docUrl: () => docUrl(service),
   };
 }
 
-type Limits = Pick<ViewSettings, "timeoutMs" | "inFlightMax">;
+const docUrl = ({ configuration }: DeliveryService): string =>
+  `${configuration.get("http.base-url")}/docs/how-to/verify-deliveries`;
 
 /** Returns the settings that hold: its own, those of the service's properties, or the defaults. */
-function effectiveSettings({ type, settings }: Endpoint, { timeoutMs, inFlightMax }: Limits): EffectiveSettings {
+function effectiveSettings(
+  { configuration, sender }: DeliveryService,
+  { type, settings }: Endpoint,
+): EffectiveSettings {
   const own = Object.fromEntries(
     Object.entries(settings).map(([name, value]) => {
       const isDefault = isDeepStrictEqual(value, defaultSettings[name as keyof EndpointSettings]);
       return [name, { value, from: isDefault ? "default" : "endpoint" }];
     }),
   ) as EffectiveSettings;
-  const orElse = (name: "timeout_seconds" | "max_in_flight", value: number, origin: Origin) =>
-    settings[name] === null ? { value, from: origin } : own[name];
+  const orElse = <Name extends keyof EndpointSettings>(name: Name, value: EndpointSettings[Name], from: Origin) =>
+    settings[name] === null ? { value, from } : own[name];
+  const schedule = defaultScheduleMs.map((ms) => ms / 1000);
   const shared = {
     ...own,
-    ...(settings.retry_schedule_seconds === null && {
-      retry_schedule_seconds: { value: defaultScheduleMs.map((ms) => ms / 1000), from: "default" as const },
-    }),
-    ...(settings.order_hold_seconds === null && {
-      order_hold_seconds: { value: holdMsDefault / 1000, from: "default" as const },
-    }),
+    retry_schedule_seconds: orElse("retry_schedule_seconds", schedule, "default"),
+    order_hold_seconds: orElse("order_hold_seconds", holdMsDefault / 1000, "default"),
   };
   // A pull endpoint makes no connection; its consumers hold messages.
   if (type === "pull") return { ...shared, max_in_flight: orElse("max_in_flight", heldMaxDefault, "default") };
+  const inFlightMax = configuration.get("webhook-delivery.attempts.in-flight-max-per-endpoint");
   const isCut = (settings.max_in_flight ?? 0) > inFlightMax;
   return {
     ...shared,
-    timeout_seconds: orElse("timeout_seconds", timeoutMs() / 1000, "property"),
+    timeout_seconds: orElse("timeout_seconds", sender.timeoutMs() / 1000, "property"),
     max_in_flight: isCut ? { value: inFlightMax, from: "property" } : orElse("max_in_flight", inFlightMax, "property"),
   };
 }

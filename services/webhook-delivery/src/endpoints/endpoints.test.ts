@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hours } from "@signalbox/core";
 import fc from "fast-check";
-import { createEndpointCache } from "./endpoint-cache.ts";
-import { type FailingWindow, judgeHealth } from "./endpoint-health.ts";
+import { type FailingWindow, judgeHealth } from "../outcomes/endpoint-health.ts";
+import { EndpointCache } from "../sending/endpoint-cache.ts";
 import { compileFilter, textSearch } from "./event-filter.ts";
 
 const data = {
@@ -98,7 +98,7 @@ const endpointsOf = (accountId: string) => ({ accountId, fingerprint: "1", endpo
 test("an account that is forgotten during a look-up of others is still returned", async () => {
   const asked: string[][] = [];
   const lookUp = Promise.withResolvers<void>();
-  const directory = createEndpointCache(
+  const directory = new EndpointCache(
     {
       ofAccounts: async (accountIds) => {
         asked.push([...accountIds]);
@@ -118,7 +118,7 @@ test("an account that is forgotten during a look-up of others is still returned"
 });
 
 test("more accounts than fit into memory are returned too", async () => {
-  const directory = createEndpointCache(
+  const directory = new EndpointCache(
     { ofAccounts: async (accountIds) => accountIds.map(endpointsOf), ofOperators },
     1,
   );

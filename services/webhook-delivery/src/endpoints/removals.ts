@@ -1,17 +1,7 @@
-import type { Clock } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
-import { type Pool, sql, type Tx } from "@signalbox/storage";
+import { type Pool, type Statement, sql, type Tx } from "@signalbox/storage";
+import type { DeliveryService } from "../context/delivery-service.ts";
 import { endpointDeleted } from "./endpoint.ts";
-import type { EndpointStore } from "./endpoint-store.ts";
-
-interface RemovalDependencies {
-  readonly pool: Pool;
-  readonly endpointStore: Pick<EndpointStore, "lockAllOf" | "remove">;
-  /** Removes the next batch of an endpoint's counts; "again" while some are left. */
-  readonly attemptStatistics: { remove(endpointId: string): Promise<"again" | "done"> };
-  readonly outbox: Outbox;
-  readonly clock: Clock;
-}
+import { lockEndpointsOf, removeEndpoint } from "./endpoint-store.ts";
 
 /** Rows of one statement: few enough for short locks and a short log. */
 const batch = 5_000;
@@ -63,7 +53,7 @@ const removeSecrets = sql(
    consumer as (delete from pull_consumers where endpoint_id = $1)
    delete from endpoint_secrets where endpoint_id = $1`,
 );
-const removeEndpoint = sql("removal.endpoint", "delete from endpoints where id = $1 and deleted_at is not null");
+const removeRow = sql("removal.endpoint", "delete from endpoints where id = $1 and deleted_at is not null");
 
 const purge = sql(
   "removal.purge",
@@ -95,53 +85,44 @@ const eraseCopies = sql(
 );
 const endPurge = sql("removal.end-purge", "delete from purged_accounts where account_id = $1");
 
-export type Removals = ReturnType<typeof createRemovals>;
-
 /**
- * Creates the removal of deleted endpoints and purged accounts. They are hidden at once, and a job removes their rows in
- * steps.
+ * Deletes every endpoint of a purged account with its deliveries, because the bodies hold personal data. The events of
+ * endpoints deleted before go too. Endpoints are hidden at once, and a job removes the rows in steps.
  */
-export function createRemovals({ pool, endpointStore, attemptStatistics, outbox, clock }: RemovalDependencies) {
-  const countOf = async (...query: Parameters<Pool["query"]>): Promise<number> => {
-    const { rows, rowCount } = await pool.query<{ count?: number }>(...query);
-    return rows[0]?.count ?? rowCount;
-  };
+export async function deleteEndpointsOf({ clock, outbox }: DeliveryService, tx: Tx, accountId: string): Promise<void> {
+  const owned = await lockEndpointsOf(tx, accountId);
+  for (const { id } of owned) await removeEndpoint(tx, id, clock.now());
+  await tx.query(purge, [accountId]);
+  const shown = owned.filter(({ consumerOf }) => consumerOf === null);
+  if (shown.length > 0) await outbox.append(tx, shown.map(endpointDeleted));
+}
 
-  /** Removes a batch; returns false when none is left. */
-  async function removeSome(id: string): Promise<boolean> {
-    for (const statement of [unqueue, removeDeliveries, removeAttempts, removeOrder]) {
-      if ((await countOf(statement, [id])) > 0) return true;
-    }
-    return (await attemptStatistics.remove(id)) === "again";
+/** Removes one batch of deleted endpoints and purged accounts; returns "again" while there may be more. */
+export async function removeNext(service: DeliveryService): Promise<"again" | "done"> {
+  const { pool, statistics } = service;
+  const [deleted] = (await pool.query<{ id: string }>(findDeleted)).rows;
+  if (deleted) {
+    if (await removeSome(service, deleted.id)) return "again";
+    await pool.query(removeSecrets, [deleted.id]);
+    await pool.query(removeRow, [deleted.id]);
+    return "again";
   }
+  const [purged] = (await pool.query<{ id: string }>(findPurged)).rows;
+  if (!purged) return "done";
+  const left = (await removedBy(pool, removeEvents, purged.id)) + (await removedBy(pool, eraseCopies, purged.id));
+  if (left === 0 && (await statistics.remove(purged.id)) === "done") await pool.query(endPurge, [purged.id]);
+  return "again";
+}
 
-  return {
-    /**
-     * Deletes every endpoint of a purged account with its deliveries, because the bodies hold personal data. The events
-     * of endpoints deleted before go too.
-     */
-    async deleteAllOf(tx: Tx, accountId: string): Promise<void> {
-      const owned = await endpointStore.lockAllOf(tx, accountId);
-      for (const { id } of owned) await endpointStore.remove(tx, id, clock.now());
-      await tx.query(purge, [accountId]);
-      const shown = owned.filter(({ consumerOf }) => consumerOf === null);
-      if (shown.length > 0) await outbox.append(tx, shown.map(endpointDeleted));
-    },
+/** Removes a batch of an endpoint's rows; returns false when none is left. */
+async function removeSome({ pool, statistics }: DeliveryService, id: string): Promise<boolean> {
+  for (const statement of [unqueue, removeDeliveries, removeAttempts, removeOrder]) {
+    if ((await removedBy(pool, statement, id)) > 0) return true;
+  }
+  return (await statistics.remove(id)) === "again";
+}
 
-    /** Removes one batch; returns "again" while there may be more. */
-    async removeStep(): Promise<"again" | "done"> {
-      const [deleted] = (await pool.query<{ id: string }>(findDeleted)).rows;
-      if (deleted) {
-        if (await removeSome(deleted.id)) return "again";
-        await pool.query(removeSecrets, [deleted.id]);
-        await pool.query(removeEndpoint, [deleted.id]);
-        return "again";
-      }
-      const [purged] = (await pool.query<{ id: string }>(findPurged)).rows;
-      if (!purged) return "done";
-      const left = (await countOf(removeEvents, [purged.id])) + (await countOf(eraseCopies, [purged.id]));
-      if (left === 0 && (await attemptStatistics.remove(purged.id)) === "done") await pool.query(endPurge, [purged.id]);
-      return "again";
-    },
-  };
+async function removedBy(pool: Pool, statement: Statement, id: string): Promise<number> {
+  const { rows, rowCount } = await pool.query<{ count?: number }>(statement, [id]);
+  return rows[0]?.count ?? rowCount;
 }

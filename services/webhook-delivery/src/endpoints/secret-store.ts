@@ -9,12 +9,12 @@ import {
   table,
 } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
-import { openSigningKey, sealedSigningKeys } from "../signing-keys/signing-key-store.ts";
-import type { Opening } from "./endpoint-cache.ts";
+import { openSigningKey, sealedSigningKeys } from "./signing-key-store.ts";
 
 const secrets = table("endpoint_secrets", columns.endpoint_secrets);
-const keep = keepValues("endpoint_secrets", "endpoint_id");
-const findSecret = sql(
+/** Of the older secrets of an endpoint those given stay, each until its end. */
+export const keepSecrets = keepValues("endpoint_secrets", "endpoint_id");
+const find = sql(
   "endpoint.find-secret",
   `select sealed from endpoint_secrets join endpoints p on p.id = endpoint_id
    where endpoint_id = $1 and account_id = $2 and deleted_at is null and expires_at is null`,
@@ -49,37 +49,48 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealedSigningKeys,
 ];
 
+/** Functions that open the sealed texts of each kind. */
+export interface Opening {
+  secret(endpointId: string, sealed: string): string;
+  credential(endpointId: string, name: string, sealed: string): string;
+  signingKey(id: string, sealed: string): string;
+}
+
 export const openingWith = (sealer: Sealer): Opening => ({
   secret: (id, sealed) => sealer.open(sealed, place(id)).toString("utf8"),
   credential: (id, name, sealed) => sealer.open(sealed, credentialPlace(id, name)).toString("utf8"),
   signingKey: openSigningKey(sealer),
 });
 
-/** Stores the sealed secrets of endpoints and the sealed parts of their settings in PostgreSQL. */
-export function createSecretStore(sealer: Sealer) {
-  const { secret: open } = openingWith(sealer);
-  return {
-    /** Inserts the newest secret of an endpoint. */
-    async insert(tx: Tx, endpointId: string, secret: string, createdAt: Date): Promise<RotatingValue> {
-      const value = { id: newId("whk", createdAt.getTime()), createdAt };
-      const sealed = sealer.seal(secret, place(endpointId));
-      await secrets.insert(tx, { ...value, endpointId, sealed, expiresAt: null });
-      return { ...value, endsAt: null };
-    },
-    keep,
-    /** Returns the newest secret in the clear; null when the account has no such endpoint. */
-    async find(tx: Tx, accountId: string, id: string): Promise<string | null> {
-      const [row] = (await tx.query<{ sealed: string }>(findSecret, [id, accountId])).rows;
-      return row === undefined ? null : open(id, row.sealed);
-    },
-    /** Saves the sealed parts of the settings; null removes one. */
-    async saveCredentials(tx: Tx, id: string, credentials: ReadonlyMap<string, string | null>): Promise<void> {
-      for (const [name, text] of credentials) {
-        if (text === null) await tx.query(removeCredential, [id, name]);
-        else await tx.query(saveCredential, [id, name, sealer.seal(text, credentialPlace(id, name))]);
-      }
-    },
-  };
+/** Inserts the newest secret of an endpoint, sealed. */
+export async function insertSecret(
+  tx: Tx,
+  sealer: Sealer,
+  endpointId: string,
+  secret: string,
+  createdAt: Date,
+): Promise<RotatingValue> {
+  const value = { id: newId("whk", createdAt.getTime()), createdAt };
+  const sealed = sealer.seal(secret, place(endpointId));
+  await secrets.insert(tx, { ...value, endpointId, sealed, expiresAt: null });
+  return { ...value, endsAt: null };
 }
 
-export type SecretStore = ReturnType<typeof createSecretStore>;
+/** Returns the newest secret in the clear; null when the account has no such endpoint. */
+export async function findSecret(tx: Tx, sealer: Sealer, accountId: string, id: string): Promise<string | null> {
+  const [row] = (await tx.query<{ sealed: string }>(find, [id, accountId])).rows;
+  return row === undefined ? null : sealer.open(row.sealed, place(id)).toString("utf8");
+}
+
+/** Saves the sealed parts of the settings; null removes one. */
+export async function saveCredentials(
+  tx: Tx,
+  sealer: Sealer,
+  id: string,
+  credentials: ReadonlyMap<string, string | null>,
+): Promise<void> {
+  for (const [name, text] of credentials) {
+    if (text === null) await tx.query(removeCredential, [id, name]);
+    else await tx.query(saveCredential, [id, name, sealer.seal(text, credentialPlace(id, name))]);
+  }
+}

@@ -1,19 +1,12 @@
-import { Copies } from "@signalbox/cache";
 import { draft } from "@signalbox/contracts";
-import { AppError, type Clock, seconds } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
+import { AppError } from "@signalbox/core";
 import { audited, systemActor } from "@signalbox/service";
-import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
-import type { EventType } from "./event-type.ts";
-import type { EventTypeStore } from "./event-type-store.ts";
+import { inTransaction, type Tx } from "@signalbox/storage";
+import type { DeliveryService } from "../context/delivery-service.ts";
+import type { EnforcedType, EventType } from "./event-type.ts";
+import { lockEventType, saveEventType } from "./event-type-store.ts";
 import type { Misfit } from "./schema-check.ts";
 import type { SchemaAnswer, SchemaTimeout } from "./schema-thread.ts";
-import type { SchemaThreads } from "./schema-threads.ts";
-
-interface CheckDependencies {
-  readonly enforcedTypes: Pick<EnforcedTypes, "ofAccount" | "downgrade">;
-  readonly schemaThreads: Pick<SchemaThreads, "ask">;
-}
 
 interface CheckedEvent {
   readonly type: string;
@@ -34,38 +27,36 @@ const unchecked: Misfit = {
   message: "The data were not checked: the schema took too much time.",
 };
 
-export type EventChecks = ReturnType<typeof createEventChecks>;
-
-/** Creates the check of events against the schemas of their types. */
-export function createEventChecks({ enforcedTypes, schemaThreads }: CheckDependencies) {
-  return {
-    /**
-     * Checks the events of a request, outside of its transaction and of this thread. When they run out of time, the
-     * slowest type only warns from then on, and its events are accepted unchecked.
-     * @throws AppError `rate_limited` when events of other types are left unchecked
-     */
-    async check(accountId: string, given: readonly CheckedEvent[]): Promise<CheckOutcome> {
-      const enforced = await enforcedTypes.ofAccount(accountId);
-      const typeOf = (index: number) => enforced.get(given[index]?.type ?? "");
-      const misfits = given.map((_, index) => (typeOf(index)?.enforcementReason ? unchecked : null));
-      const usedMs = new Map<EnforcedType, number>();
-      for (const [type, indexes] of Map.groupBy(given.keys(), typeOf)) {
-        if (!type || type.enforcementReason !== null) continue;
-        const { answer, checkedMs } = await schemaThreads.ask(accountId, {
-          schema: type.schema,
-          data: indexes.map((index) => JSON.stringify(given[index]?.data)),
-          checkMsMax: Math.max(1, Math.floor(requestMsMax - sum(usedMs.values()))),
-        });
-        usedMs.set(type, checkedMs);
-        if (answer.outcome === "timeout") await enforcedTypes.downgrade(slowestOf(usedMs, type, answer), answer.reason);
-        if (answer.outcome === "timeout" && usedMs.size > 1) throw sendAgain();
-        for (const [at, index] of indexes.entries()) misfits[index] = misfitOf(answer, at);
-      }
-      const index = misfits.findIndex((one, at) => one && one !== unchecked && typeOf(at)?.enforcement === "block");
-      const misfit = misfits[index];
-      return misfit ? { outcome: "misfit", index, misfit } : { outcome: "checked", warnings: misfits };
-    },
-  };
+/**
+ * Checks the events of a request against the schemas of their types, outside of its transaction and of this thread. When
+ * they run out of time, the slowest type only warns from then on, and its events are accepted unchecked.
+ * @throws AppError `rate_limited` when events of other types are left unchecked
+ */
+export async function checkEvents(
+  service: DeliveryService,
+  accountId: string,
+  given: readonly CheckedEvent[],
+): Promise<CheckOutcome> {
+  const { enforcedTypes, schemaThreads } = service;
+  const enforced = await enforcedTypes.ofAccount(accountId);
+  const typeOf = (index: number) => enforced.get(given[index]?.type ?? "");
+  const misfits = given.map((_, index) => (typeOf(index)?.enforcementReason ? unchecked : null));
+  const usedMs = new Map<EnforcedType, number>();
+  for (const [type, indexes] of Map.groupBy(given.keys(), typeOf)) {
+    if (!type || type.enforcementReason !== null) continue;
+    const { answer, checkedMs } = await schemaThreads.ask(accountId, {
+      schema: type.schema,
+      data: indexes.map((index) => JSON.stringify(given[index]?.data)),
+      checkMsMax: Math.max(1, Math.floor(requestMsMax - sum(usedMs.values()))),
+    });
+    usedMs.set(type, checkedMs);
+    if (answer.outcome === "timeout") await downgradeType(service, slowestOf(usedMs, type, answer), answer.reason);
+    if (answer.outcome === "timeout" && usedMs.size > 1) throw sendAgain();
+    for (const [at, index] of indexes.entries()) misfits[index] = misfitOf(answer, at);
+  }
+  const index = misfits.findIndex((one, at) => one && one !== unchecked && typeOf(at)?.enforcement === "block");
+  const misfit = misfits[index];
+  return misfit ? { outcome: "misfit", index, misfit } : { outcome: "checked", warnings: misfits };
 }
 
 const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, one) => total + one, 0);
@@ -97,58 +88,28 @@ const sendAgain = () =>
     retryAfterSeconds: 1,
   });
 
-interface EnforcedDependencies {
-  readonly pool: Pool;
-  readonly eventTypeStore: Pick<EventTypeStore, "list" | "lock" | "save">;
-  readonly outbox: Outbox;
-  readonly clock: Clock;
-}
-
-/** A type whose schema its events are checked against, unless it has an `enforcementReason`. */
-type EnforcedType = Pick<EventType, "accountId" | "name" | "revision" | "enforcement" | "enforcementReason"> & {
-  /** As JSON. */
-  readonly schema: string;
-};
-
-/** Time for which another instance may use an outdated type. */
-const limits = { max: 1_000, ttlMs: seconds(1) };
-
-export type EnforcedTypes = ReturnType<typeof createEnforcedTypes>;
-
-/** Creates the cache of the types whose events are checked. */
-export function createEnforcedTypes(dependencies: EnforcedDependencies) {
-  const { pool, eventTypeStore } = dependencies;
-  const copies = new Copies(async (accountId): Promise<ReadonlyMap<string, EnforcedType>> => {
-    const types = await eventTypeStore.list(accountId);
-    const enforced = types.filter(({ schema, enforcement }) => schema !== null && enforcement !== "off");
-    return new Map(enforced.map((type) => [type.name, { ...type, schema: JSON.stringify(type.schema) }]));
-  }, limits);
-  return {
-    /** Returns the account's types with a schema to check, by name; cached for a second. */
-    ofAccount: (accountId: string) => copies.find(accountId),
-
-    forgetAfter: (tx: Tx, accountId: string): void => copies.forgetAfter(tx, [accountId]),
-
-    /** Lets a type whose schema cannot be applied only warn, unless it was changed meanwhile. */
-    async downgrade({ accountId, name, revision }: EnforcedType, reason: SchemaTimeout): Promise<void> {
-      await inTransaction(pool, async (tx) => {
-        copies.forgetAfter(tx, [accountId]);
-        const type = await eventTypeStore.lock(tx, accountId, name);
-        if (type?.revision === revision) await saveDowngraded(dependencies, tx, type, reason);
-      });
-    },
-  };
+/** Makes a type whose schema cannot be applied only warn, unless it was changed meanwhile. */
+async function downgradeType(
+  service: DeliveryService,
+  { accountId, name, revision }: EnforcedType,
+  reason: SchemaTimeout,
+): Promise<void> {
+  await inTransaction(service.pool, async (tx) => {
+    service.enforcedTypes.forgetAfter(tx, accountId);
+    const type = await lockEventType(tx, accountId, name);
+    if (type?.revision === revision) await saveDowngraded(service, tx, type, reason);
+  });
 }
 
 async function saveDowngraded(
-  { eventTypeStore, outbox, clock }: EnforcedDependencies,
+  { outbox, clock }: DeliveryService,
   tx: Tx,
   type: EventType,
   reason: SchemaTimeout,
 ): Promise<void> {
   const { id: subject, accountId, name } = type;
   const change = { enforcement: "warn", enforcementReason: reason } as const;
-  await eventTypeStore.save(tx, { ...type, ...change, revision: type.revision + 1, updatedAt: clock.now() });
+  await saveEventType(tx, { ...type, ...change, revision: type.revision + 1, updatedAt: clock.now() });
   const fields = ["enforcement", "enforcement_reason"];
   const data = { name, enforcement: "warn", enforcement_reason: reason, changed: fields };
   const action = "webhook_event_type.downgrade";

@@ -26,6 +26,12 @@ export interface EventType {
   readonly updatedAt: Date;
 }
 
+/** A type whose schema its events are checked against, unless it has an `enforcementReason`. */
+export type EnforcedType = Pick<EventType, "accountId" | "name" | "revision" | "enforcement" | "enforcementReason"> & {
+  /** As JSON. */
+  readonly schema: string;
+};
+
 /** Handling of an event whose data do not match: accept, accept with a warning to the publisher, or refuse. */
 const enforcements = ["off", "warn", "block"] as const;
 type Enforcement = (typeof enforcements)[number];

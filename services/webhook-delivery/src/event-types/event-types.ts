@@ -1,12 +1,10 @@
 import type { Caller } from "@signalbox/auth";
-import { AppError, type Clock, newId, type Patch, patched } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
-import type { PageLimits } from "@signalbox/graphql";
+import { AppError, newId, type Patch, patched } from "@signalbox/core";
 import { created, type HttpResponse, ok, rangeOf, strongEtag } from "@signalbox/http";
 import { audited, type Edges, edgesOf, list, type OwnRow, operation, record, tooMany } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { z } from "zod";
-import type { EnforcedTypes } from "./event-checks.ts";
+import type { DeliveryService } from "../context/delivery-service.ts";
 import {
   CreateEventTypeBody,
   type EventType,
@@ -16,16 +14,15 @@ import {
   UpdateEventTypeBody,
   viewType,
 } from "./event-type.ts";
-import type { EventTypeStore } from "./event-type-store.ts";
-import type { SchemaThreads } from "./schema-threads.ts";
-
-interface EventTypeDependencies {
-  readonly eventTypeStore: EventTypeStore;
-  readonly enforcedTypes: Pick<EnforcedTypes, "forgetAfter">;
-  readonly schemaThreads: Pick<SchemaThreads, "ask">;
-  readonly outbox: Outbox;
-  readonly clock: Clock;
-}
+import {
+  findEventType,
+  insertEventType,
+  listEventTypes,
+  lockEventType,
+  lockEventTypesOf,
+  removeEventType,
+  saveEventType,
+} from "./event-type-store.ts";
 
 type NewEventType = Pick<EventType, "name" | "description" | "schema" | "enforcement">;
 type EventTypeChange = Patch<Omit<NewEventType, "name">>;
@@ -37,85 +34,80 @@ type CreatedType =
 
 const typesMax = 500;
 
-export type EventTypes = ReturnType<typeof createEventTypes>;
+/**
+ * Compiles the schema that a type is to have, before the transaction that writes it.
+ * @throws AppError `validation_error` on `schema`
+ */
+async function requireUsable(
+  { schemaThreads }: DeliveryService,
+  { accountId }: Caller,
+  { schema = null }: Pick<EventTypeChange, "schema">,
+): Promise<void> {
+  if (schema === null) return;
+  const question = { schema: JSON.stringify(schema), data: [], checkMsMax: 1 };
+  const { answer } = await schemaThreads.ask(accountId, question);
+  if (answer.outcome === "timeout") throw unusable("The schema takes too long to compile.");
+  if (answer.outcome === "unusable") throw unusable(answer.message);
+}
 
-/** Creates the operations on event types that accounts declare. */
-export function createEventTypes({
-  eventTypeStore,
-  enforcedTypes,
-  schemaThreads,
-  outbox,
-  clock,
-}: EventTypeDependencies) {
-  async function written(
-    tx: Tx,
-    caller: Caller,
-    action: "create" | "update" | "delete",
-    type: EventType,
-  ): Promise<void> {
-    enforcedTypes.forgetAfter(tx, type.accountId);
-    await outbox.append(tx, [audited(caller, { action: `webhook_event_type.${action}`, subject: type.id })]);
-  }
+/** Declares a type. Its schema has passed `requireUsable`. */
+async function createEventType(
+  service: DeliveryService,
+  tx: Tx,
+  caller: Caller,
+  wanted: NewEventType,
+): Promise<CreatedType> {
+  const { accountId } = caller;
+  const own = await lockEventTypesOf(tx, accountId);
+  if (own.some(({ name }) => name === wanted.name)) return { outcome: "exists" };
+  if (own.length >= typesMax) return { outcome: "limit-reached", max: typesMax };
+  const at = service.clock.now();
+  const id = newId("wht", at.getTime());
+  const type = { ...wanted, id, accountId, enforcementReason: null, revision: 1, createdAt: at, updatedAt: at };
+  await insertEventType(tx, type);
+  await recordChange(service, tx, caller, "create", type);
+  return { outcome: "created", type };
+}
 
-  return {
-    /**
-     * Compiles the schema that a type is to have, before the transaction that writes it.
-     * @throws AppError `validation_error` on `schema`
-     */
-    async requireUsable({ accountId }: Caller, { schema = null }: Pick<EventTypeChange, "schema">): Promise<void> {
-      if (schema === null) return;
-      const question = { schema: JSON.stringify(schema), data: [], checkMsMax: 1 };
-      const { answer } = await schemaThreads.ask(accountId, question);
-      if (answer.outcome === "timeout") throw unusable("The schema takes too long to compile.");
-      if (answer.outcome === "unusable") throw unusable(answer.message);
-    },
-
-    /** Declares a type. Its schema has passed `requireUsable`. */
-    async create(tx: Tx, caller: Caller, wanted: NewEventType): Promise<CreatedType> {
-      const { accountId } = caller;
-      const own = await eventTypeStore.lockAllOf(tx, accountId);
-      if (own.some(({ name }) => name === wanted.name)) return { outcome: "exists" };
-      if (own.length >= typesMax) return { outcome: "limit-reached", max: typesMax };
-      const at = clock.now();
-      const id = newId("wht", at.getTime());
-      const type = { ...wanted, id, accountId, enforcementReason: null, revision: 1, createdAt: at, updatedAt: at };
-      await eventTypeStore.insert(tx, type);
-      await written(tx, caller, "create", type);
-      return { outcome: "created", type };
-    },
-
-    /** Changes a type. With another schema or enforcement its events are checked again. */
-    async update(tx: Tx, caller: Caller, type: EventType, change: EventTypeChange): Promise<EventType> {
-      const isChecked = change.schema !== undefined || change.enforcement !== undefined;
-      const changed = {
-        ...patched<EventType>(type, change),
-        enforcementReason: isChecked ? null : type.enforcementReason,
-        revision: type.revision + 1,
-        updatedAt: clock.now(),
-      };
-      await eventTypeStore.save(tx, changed);
-      await written(tx, caller, "update", changed);
-      return changed;
-    },
-
-    async delete(tx: Tx, caller: Caller, type: EventType): Promise<void> {
-      await eventTypeStore.remove(tx, type.id);
-      await written(tx, caller, "delete", type);
-    },
+/** Changes a type. With another schema or enforcement its events are checked again. */
+async function updateEventType(
+  service: DeliveryService,
+  tx: Tx,
+  caller: Caller,
+  type: EventType,
+  change: EventTypeChange,
+): Promise<EventType> {
+  const isChecked = change.schema !== undefined || change.enforcement !== undefined;
+  const changed = {
+    ...patched<EventType>(type, change),
+    enforcementReason: isChecked ? null : type.enforcementReason,
+    revision: type.revision + 1,
+    updatedAt: service.clock.now(),
   };
+  await saveEventType(tx, changed);
+  await recordChange(service, tx, caller, "update", changed);
+  return changed;
+}
+
+async function deleteEventType(service: DeliveryService, tx: Tx, caller: Caller, type: EventType): Promise<void> {
+  await removeEventType(tx, type.id);
+  await recordChange(service, tx, caller, "delete", type);
+}
+
+async function recordChange(
+  { enforcedTypes, outbox }: DeliveryService,
+  tx: Tx,
+  caller: Caller,
+  action: "create" | "update" | "delete",
+  type: EventType,
+): Promise<void> {
+  enforcedTypes.forgetAfter(tx, type.accountId);
+  await outbox.append(tx, [audited(caller, { action: `webhook_event_type.${action}`, subject: type.id })]);
 }
 
 function unusable(problem: string): AppError {
   const details = [{ field: "schema", code: "invalid" as const, message: problem.slice(0, 500) }];
   return new AppError("validation_error", "The schema cannot be used.", { details });
-}
-
-interface EventTypeApi {
-  readonly eventTypes: EventTypes;
-  readonly eventTypeStore: EventTypeStore;
-  readonly pageLimits: PageLimits;
-  /** `http.base-url` */
-  readonly baseUrl: string;
 }
 
 const base = "/api/v1/webhooks/event-types";
@@ -130,9 +122,9 @@ const showType = (type: EventType): HttpResponse => ok(viewType(type), { etag: e
 const placeOfType = ({ name }: { readonly name: string }) => ({ at: new Date(0), id: name });
 
 /** The event types that can be subscribed to, and the account's own, at both edges. */
-export function eventTypeApi(parts: EventTypeApi): Edges {
+export function eventTypeApi(service: DeliveryService): Edges {
   return edgesOf(
-    { ...declareReads(parts), ...declareWrites(parts) },
+    { ...declareReads(service), ...declareWrites(service) },
     {
       exampleIds: { name: eventTypeExample.name },
       fields: {
@@ -147,11 +139,11 @@ export function eventTypeApi(parts: EventTypeApi): Edges {
 
 type ViewedType = z.output<typeof EventTypeResource>;
 
-function declareReads({ eventTypeStore, pageLimits, baseUrl }: EventTypeApi) {
+function declareReads({ pool, pageLimits, configuration }: DeliveryService) {
   // Built at the first request, so that no start waits for them.
   let builtIn: ViewedType[] | undefined;
   const serviceTypes = () => {
-    builtIn ??= serviceTypesAt(baseUrl);
+    builtIn ??= serviceTypesAt(configuration.get("http.base-url"));
     return builtIn;
   };
   return {
@@ -161,7 +153,7 @@ function declareReads({ eventTypeStore, pageLimits, baseUrl }: EventTypeApi) {
       auth: read,
       limits: pageLimits,
       async read(range, { caller }) {
-        const own = (await eventTypeStore.list(caller.accountId)).map(viewType);
+        const own = (await listEventTypes(pool, caller.accountId)).map(viewType);
         return rangeOf([...own, ...serviceTypes()], range, placeOfType);
       },
       position: placeOfType,
@@ -174,7 +166,7 @@ function declareReads({ eventTypeStore, pageLimits, baseUrl }: EventTypeApi) {
       async find({ caller, params }) {
         const ofService = serviceTypes().find(({ name }) => name === params.name);
         if (ofService) return { view: ofService, etag: undefined };
-        const own = await eventTypeStore.find(caller.accountId, params.name);
+        const own = await findEventType(pool, caller.accountId, params.name);
         return own && { view: viewType(own), etag: etag(own) };
       },
       missing,
@@ -183,12 +175,13 @@ function declareReads({ eventTypeStore, pageLimits, baseUrl }: EventTypeApi) {
   };
 }
 
-function declareWrites({ eventTypes, eventTypeStore }: EventTypeApi) {
-  const of: OwnRow<EventType, { readonly name: string }> = {
-    find: (tx, { caller, params }) => eventTypeStore.lock(tx, caller.accountId, params.name),
-    etag,
-    missing,
-  };
+const ownEventType: OwnRow<EventType, { readonly name: string }> = {
+  find: (tx, { caller, params }) => lockEventType(tx, caller.accountId, params.name),
+  etag,
+  missing,
+};
+
+function declareWrites(service: DeliveryService) {
   return {
     createWebhookEventType: operation({
       summary: "Declare a type of events that the account publishes",
@@ -196,8 +189,8 @@ function declareWrites({ eventTypes, eventTypeStore }: EventTypeApi) {
       auth: write,
       audit: "webhook_event_type.create",
       input: CreateEventTypeBody,
-      prepare: ({ caller, input }) => eventTypes.requireUsable(caller, input),
-      create: (tx, { caller, input }) => eventTypes.create(tx, caller, input),
+      prepare: ({ caller, input }) => requireUsable(service, caller, input),
+      create: (tx, { caller, input }) => createEventType(service, tx, caller, input),
       refusals: {
         exists: { code: "conflict", message: "The account has a type of this name." },
         "limit-reached": ({ max }) =>
@@ -217,9 +210,9 @@ function declareWrites({ eventTypes, eventTypeStore }: EventTypeApi) {
       auth: write,
       audit: "webhook_event_type.update",
       input: UpdateEventTypeBody,
-      of,
-      prepare: ({ caller, input }) => eventTypes.requireUsable(caller, input),
-      change: (tx, type, { caller, input }) => eventTypes.update(tx, caller, type, input),
+      of: ownEventType,
+      prepare: ({ caller, input }) => requireUsable(service, caller, input),
+      change: (tx, type, { caller, input }) => updateEventType(service, tx, caller, type, input),
       rest: {
         patch: one,
         mergePatch: true,
@@ -234,8 +227,8 @@ function declareWrites({ eventTypes, eventTypeStore }: EventTypeApi) {
       description: "They are no longer judged by a schema.",
       auth: write,
       audit: "webhook_event_type.delete",
-      of,
-      change: (tx, type, { caller }) => eventTypes.delete(tx, caller, type),
+      of: ownEventType,
+      change: (tx, type, { caller }) => deleteEventType(service, tx, caller, type),
       rest: { delete: one, responses: { 204: "empty", 409: "error" }, idempotent: true },
       graph: {
         payload: { deletedWebhookEventTypeName: (_, { params }) => params.name },

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { isAppError } from "@signalbox/core";
+import { SchemaThreads } from "../state/schema-threads.ts";
 import { checkData, compileSchema } from "./schema-check.ts";
-import { SchemaThreads } from "./schema-threads.ts";
 
 /** Checks data as a request does: a text for what takes too long. */
 const checkOf = (schema: object) => {

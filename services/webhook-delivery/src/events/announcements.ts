@@ -1,5 +1,4 @@
 import { draft, type EventDraft } from "@signalbox/contracts";
-import type { FanOut } from "../publishing/fan-out.ts";
 import type { OutgoingEvent } from "./outgoing-event.ts";
 
 type NotedEvent = Pick<OutgoingEvent, "accountId" | "id" | "type" | "createdAt">;
@@ -15,58 +14,46 @@ const messagesMax = 100;
 /** Accounts that wait for a step. Those beyond it are not announced: their pages read the list every few seconds too. */
 const accountsMax = 10_000;
 
-export type Announcements = ReturnType<typeof createAnnouncements>;
-
 /**
  * Announces published events to live observers. A publication costs no statement: it is counted in memory once it is
  * committed, and sent as a report, without an outbox. An instance that is killed loses what it has not announced yet.
  */
-export function createAnnouncements(publish: (drafts: readonly EventDraft[]) => Promise<void>) {
-  const waiting = new Map<string, Waiting>();
+export class Announcements {
+  readonly #publish: (drafts: readonly EventDraft[]) => Promise<void>;
+  readonly #waiting = new Map<string, Waiting>();
 
-  function add(newest: NotedEvent, count: number): void {
-    const { accountId } = newest;
-    const before = waiting.get(accountId);
-    if (!before && waiting.size >= accountsMax) return;
-    const isOlder = before !== undefined && before.newest.createdAt > newest.createdAt;
-    waiting.set(accountId, { newest: isOlder ? before.newest : newest, count: count + (before?.count ?? 0) });
+  constructor(publish: (drafts: readonly EventDraft[]) => Promise<void>) {
+    this.#publish = publish;
   }
 
-  return {
-    /** Notes events that are committed. */
-    note(events: readonly NotedEvent[]): void {
-      for (const event of events) add(event, 1);
-    },
+  /** Notes events that are committed. */
+  note(events: readonly NotedEvent[]): void {
+    for (const event of events) this.#add(event, 1);
+  }
 
-    /** Announces the events of those who have waited longest. */
-    async step(): Promise<void> {
-      const batch = [...waiting.values()].slice(0, messagesMax);
-      if (batch.length === 0) return;
-      for (const { newest } of batch) waiting.delete(newest.accountId);
-      try {
-        await publish(batch.map(announcementOf));
-      } catch (error) {
-        for (const { newest, count } of batch) add(newest, count);
-        throw error;
-      }
-    },
-  };
+  /** Announces the events of those who have waited longest. */
+  async step(): Promise<void> {
+    const batch = [...this.#waiting.values()].slice(0, messagesMax);
+    if (batch.length === 0) return;
+    for (const { newest } of batch) this.#waiting.delete(newest.accountId);
+    try {
+      await this.#publish(batch.map(announcementOf));
+    } catch (error) {
+      for (const { newest, count } of batch) this.#add(newest, count);
+      throw error;
+    }
+  }
+
+  #add(newest: NotedEvent, count: number): void {
+    const { accountId } = newest;
+    const before = this.#waiting.get(accountId);
+    if (!before && this.#waiting.size >= accountsMax) return;
+    const isOlder = before !== undefined && before.newest.createdAt > newest.createdAt;
+    this.#waiting.set(accountId, { newest: isOlder ? before.newest : newest, count: count + (before?.count ?? 0) });
+  }
 }
 
 function announcementOf({ newest: { accountId, id, type, createdAt }, count }: Waiting) {
   const data = { id, type, created_at: createdAt.toISOString(), count };
   return draft("webhook_event.published", { subject: accountId, accountId, data });
 }
-
-/** Notes all events that pass the fan-out, for live observers. */
-export const announcing = (fanOut: FanOut, announcements: Pick<Announcements, "note">): FanOut => ({
-  async deliver(tx, events, kept) {
-    await fanOut.deliver(tx, events, kept);
-    tx.afterCommit(() => announcements.note(events));
-  },
-  async deliverAtOnce(pool, events, ids) {
-    const stored = await fanOut.deliverAtOnce(pool, events, ids);
-    announcements.note(stored ?? []);
-    return stored;
-  },
-});

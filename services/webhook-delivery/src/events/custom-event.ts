@@ -67,8 +67,9 @@ export function customEventOf(custom: CustomEvent, accountId: string, at: Date, 
     data: custom.data,
     api_version: "v1",
     account_id: accountId,
-    ...(custom.subject !== undefined && { subject: custom.subject }),
-    ...(custom.cloudevents !== undefined && { cloudevents: custom.cloudevents }),
+    // JSON leaves out what is undefined.
+    subject: custom.subject,
+    cloudevents: custom.cloudevents,
   };
   return {
     id,

@@ -4,12 +4,6 @@ import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import { inTransaction, type Pool, sql } from "@signalbox/storage";
 
-interface Dependencies {
-  readonly pool: Pool;
-  readonly outbox: Pick<Outbox, "append">;
-  readonly clock: Clock;
-}
-
 /** The number of events that a credential published in an hour. */
 interface Publications {
   readonly accountId: string;
@@ -39,54 +33,61 @@ const takeEnded = sql(
    returning p.hour, p.account_id as "accountId", p.credential, p.events`,
 );
 
-export type PublicationCounts = ReturnType<typeof createPublicationCounts>;
-
 /**
  * Counts published events for the audit, which gets one entry per credential and hour. A publication costs no statement:
  * it is counted in memory once it is committed, and an instance that is killed loses what it has not saved yet.
  */
-export function createPublicationCounts({ pool, outbox, clock }: Dependencies) {
-  let unsaved = new Map<string, Publications>();
+export class PublicationCounts {
+  readonly #pool: Pool;
+  readonly #clock: Clock;
+  #unsaved = new Map<string, Publications>();
 
-  function add(more: Publications): void {
-    const name = JSON.stringify([more.accountId, more.credential, more.hour]);
-    unsaved.set(name, { ...more, events: (unsaved.get(name)?.events ?? 0) + more.events });
+  constructor(pool: Pool, clock: Clock) {
+    this.#pool = pool;
+    this.#clock = clock;
   }
 
-  return {
-    /** Counts the events of a publication that is committed. */
-    count({ accountId, credential }: Caller, events: number): void {
-      if (events === 0) return;
-      const hour = new Date(Math.floor(clock.nowMs() / hours(1)) * hours(1));
-      add({ accountId, credential: credential.id, hour, events });
-    },
+  /** Counts the events of a publication that is committed. */
+  count({ accountId, credential }: Caller, events: number): void {
+    if (events === 0) return;
+    const hour = new Date(Math.floor(this.#clock.nowMs() / hours(1)) * hours(1));
+    this.#add({ accountId, credential: credential.id, hour, events });
+  }
 
-    /** Saves the counts, and keeps them for the next time when that fails. */
-    async save(): Promise<void> {
-      const counts = [...unsaved.values()];
-      if (counts.length === 0) return;
-      unsaved = new Map();
-      const columns = (["hour", "accountId", "credential", "events"] as const).map((name) =>
-        counts.map((count) => count[name]),
-      );
-      try {
-        await pool.query(save, columns);
-      } catch (error) {
-        counts.forEach(add);
-        throw error;
-      }
-    },
+  /** Saves the counts, and keeps them for the next time when that fails. */
+  async save(): Promise<void> {
+    const counts = [...this.#unsaved.values()];
+    if (counts.length === 0) return;
+    this.#unsaved = new Map();
+    const columns = (["hour", "accountId", "credential", "events"] as const).map((name) =>
+      counts.map((count) => count[name]),
+    );
+    try {
+      await this.#pool.query(save, columns);
+    } catch (error) {
+      for (const count of counts) this.#add(count);
+      throw error;
+    }
+  }
 
-    /** Writes the entries of hours that have ended; returns "again" while there may be more. */
-    async report(): Promise<"again" | "done"> {
-      const before = new Date(clock.nowMs() - hours(1) - graceMs);
-      return inTransaction(pool, async (tx) => {
-        const { rows } = await tx.query<Publications>(takeEnded, [before]);
-        await outbox.append(tx, rows.map(entryOf));
-        return rows.length === entriesMax ? "again" : "done";
-      });
-    },
-  };
+  #add(more: Publications): void {
+    const name = JSON.stringify([more.accountId, more.credential, more.hour]);
+    this.#unsaved.set(name, { ...more, events: (this.#unsaved.get(name)?.events ?? 0) + more.events });
+  }
+}
+
+/** Writes the audit entries of hours that have ended; returns "again" while there may be more. */
+export async function reportPublications(
+  pool: Pool,
+  outbox: Pick<Outbox, "append">,
+  clock: Clock,
+): Promise<"again" | "done"> {
+  const before = new Date(clock.nowMs() - hours(1) - graceMs);
+  return inTransaction(pool, async (tx) => {
+    const { rows } = await tx.query<Publications>(takeEnded, [before]);
+    await outbox.append(tx, rows.map(entryOf));
+    return rows.length === entriesMax ? "again" : "done";
+  });
 }
 
 function entryOf({ accountId, credential, hour, events }: Publications) {

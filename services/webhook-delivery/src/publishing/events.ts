@@ -1,12 +1,15 @@
-import { examples, timestamp } from "@signalbox/contracts";
-import { mutation, type PageLimits, refusalError } from "@signalbox/graphql";
+import { examples } from "@signalbox/contracts";
+import { mutation, refusalError } from "@signalbox/graphql";
 import { accepted, ok, type Refusal, timeParameter } from "@signalbox/http";
 import { type Edges, edgesOf, list, operation, record } from "@signalbox/service";
 import { z } from "zod";
+import type { DeliveryService } from "../context/delivery-service.ts";
 import { cloudEventForms } from "../events/cloud-event.ts";
 import { CustomEventBody, customEventExample, eventsMax, PublishBody } from "../events/custom-event.ts";
-import { type EventStore, readerOf, type StoredEvent } from "../events/event-store.ts";
-import { type PublishEvents, type PublishOutcome, publishedEvents, type Unpublished } from "./publish-events.ts";
+import { EventResource, viewEvent } from "../events/event.ts";
+import { findEvent, listEvents, readerOf, type StoredEvent } from "../events/event-store.ts";
+import type { PublishOutcome, Unpublished } from "../events/publication.ts";
+import { publishEvents, publishedEvents } from "./publish-events.ts";
 
 const base = "/api/v1/webhooks/events";
 const read = { scopes: ["webhooks:read"] } as const;
@@ -38,51 +41,27 @@ const Published = z
     example: { items: [{ id: customEventExample.id, type: customEventExample.type, duplicate: false, warnings: [] }] },
   });
 
-/** An event as its account reads it. */
-export const EventResource = z
-  .object({
-    id: z.string().describe("The id of the event."),
-    type: z.string().describe("The name of its type."),
-    created_at: timestamp,
-    body: z.string().describe("Body of its deliveries, byte for byte: signatures cover this text."),
-  })
-  .meta({ id: "WebhookEvent" })
-  .register(examples, {
-    example: {
-      id: customEventExample.id,
-      type: customEventExample.type,
-      created_at: "2026-01-01T09:00:00.000Z",
-      body: JSON.stringify({ id: customEventExample.id, type: customEventExample.type, data: customEventExample.data }),
-    },
-  });
-
 const filter = {
   type: z.string().max(200).optional().describe("A name, or a prefix that ends in `*`."),
   from: timeParameter().optional().describe("Events at this time or later."),
   to: timeParameter().optional().describe("Events before this time."),
 };
 
-interface EventApi {
-  readonly publishEvents: PublishEvents;
-  readonly eventStore: EventStore;
-  readonly pageLimits: PageLimits;
-}
-
 /** The events of an account, at both edges: publish events, and read those that the endpoints got. */
-export function eventApi(parts: EventApi): Edges {
+export function eventApi(service: DeliveryService): Edges {
   return edgesOf(
-    { ...declareReads(parts), ...declarePublish(parts) },
+    { ...declareReads(service), ...declarePublish(service) },
     {
       exampleIds: { id: customEventExample.id },
       fields: {
         WebhookEvent: { body: ({ body }: StoredEvent) => body.toString("utf8") },
-        Mutation: { publishWebhookEvents: publishMutation(parts) },
+        Mutation: { publishWebhookEvents: publishMutation(service) },
       },
     },
   );
 }
 
-function declareReads({ eventStore, pageLimits }: EventApi) {
+function declareReads({ pool, pageLimits }: DeliveryService) {
   return {
     webhookEvents: list({
       summary: "List events with their bodies, newest first",
@@ -90,14 +69,14 @@ function declareReads({ eventStore, pageLimits }: EventApi) {
       auth: read,
       limits: pageLimits,
       filter,
-      read: (range, { caller, filter: wanted }) => eventStore.list(readerOf(caller), wanted, range),
+      read: (range, { caller, filter: wanted }) => listEvents(pool, readerOf(caller), wanted, range),
       rest: { get: base, item: EventResource, view: viewEvent },
     }),
     webhookEvent: record({
       summary: "Read an event with its body",
       description: "The body as endpoints receive it.",
       auth: read,
-      find: ({ caller, params }) => eventStore.find(readerOf(caller), params.id),
+      find: ({ caller, params }) => findEvent(pool, readerOf(caller), params.id),
       missing: "There is no such event.",
       rest: { get: `${base}/:id`, resource: EventResource, answer: (event) => ok(viewEvent(event)) },
     }),
@@ -106,7 +85,7 @@ function declareReads({ eventStore, pageLimits }: EventApi) {
 
 type GivenEvents = z.output<typeof PublishBody>;
 
-function declarePublish({ publishEvents }: EventApi) {
+function declarePublish(service: DeliveryService) {
   const refused = (result: Unpublished, given: GivenEvents) => refusedPublication(result, Array.isArray(given));
   return {
     publishWebhookEvents: operation({
@@ -116,7 +95,7 @@ function declarePublish({ publishEvents }: EventApi) {
       audit,
       input: PublishBody,
       act: ({ caller, input, inSharedTransaction }): Promise<PublishOutcome> =>
-        inSharedTransaction((complete) => publishEvents(caller, [input].flat(), complete)),
+        inSharedTransaction((complete) => publishEvents(service, caller, [input].flat(), complete)),
       refusals: { conflict: refused, misfit: refused },
       // The graph takes a list alone, in the member `events`: see `publishMutation`.
       rest: {
@@ -134,9 +113,9 @@ function declarePublish({ publishEvents }: EventApi) {
 
 const PublishInput = z.strictObject({ events: z.array(CustomEventBody).min(1).max(eventsMax) });
 
-const publishMutation = ({ publishEvents }: EventApi) =>
+const publishMutation = (service: DeliveryService) =>
   mutation({ ...publishing, audit, input: withEvents, payload: "published" }, async ({ events: given }, { caller }) => {
-    const result = await publishEvents(caller, given);
+    const result = await publishEvents(service, caller, given);
     if (result.outcome === "published") return result.published;
     const { details = [], ...refusal } = refusedPublication(result, true);
     throw refusalError({ ...refusal, details: details.map((one) => ({ ...one, field: `events${one.field}` })) });
@@ -145,20 +124,10 @@ const publishMutation = ({ publishEvents }: EventApi) =>
 /** Rules of the input. `data` is the caller's own JSON: its names stay as written. */
 async function withEvents(_context: unknown, given: object): Promise<typeof PublishInput> {
   const list = (given as { readonly events?: readonly Record<string, unknown>[] }).events ?? [];
-  const events = list.map(({ createdAt, ...rest }) => ({
-    ...rest,
-    ...(createdAt != null && { created_at: createdAt }),
-  }));
+  const events = list.map(({ createdAt, ...rest }) => (createdAt == null ? rest : { ...rest, created_at: createdAt }));
   const plain: unknown = JSON.parse(JSON.stringify({ events }));
   return z.preprocess(() => plain, PublishInput) as unknown as typeof PublishInput;
 }
-
-export const viewEvent = ({ id, type, body, createdAt }: StoredEvent) => ({
-  id,
-  type,
-  created_at: createdAt.toISOString(),
-  body: body.toString("utf8"),
-});
 
 /** Describes why nothing was published. The field names the event's place in a list. */
 function refusedPublication(result: Unpublished, isList: boolean): Refusal {

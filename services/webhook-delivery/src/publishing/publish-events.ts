@@ -1,57 +1,14 @@
 import type { Caller } from "@signalbox/auth";
-import type { RateLimiter } from "@signalbox/cache";
 import { AppError, type Clock, KiB, MiB, seconds } from "@signalbox/core";
 import type { Complete } from "@signalbox/service";
-import { GroupCommit, inTransaction, type Pool } from "@signalbox/storage";
-import type { Tracer } from "@signalbox/telemetry";
-import type { CheckOutcome, EventChecks } from "../event-types/event-checks.ts";
-import type { Misfit } from "../event-types/schema-check.ts";
+import { GroupCommit, inTransaction } from "@signalbox/storage";
+import type { DeliveryService } from "../context/delivery-service.ts";
+import { checkEvents } from "../event-types/event-checks.ts";
 import { type CustomEvent, customEventOf, digestOf } from "../events/custom-event.ts";
-import type { EventStore } from "../events/event-store.ts";
+import { digestsOf, forgetPublished, notePublished } from "../events/event-store.ts";
 import { type OutgoingEvent, type PublishedId, publishedKey } from "../events/outgoing-event.ts";
-import type { PublicationCounts } from "../events/publication-counts.ts";
-import type { FanOut } from "./fan-out.ts";
-
-interface EventDependencies {
-  readonly pool: Pool;
-  readonly eventStore: Pick<EventStore, "notePublished" | "digestsOf" | "forgetPublished">;
-  readonly eventChecks: EventChecks;
-  readonly fanOut: FanOut;
-  readonly publicationCounts: Pick<PublicationCounts, "count">;
-  /** Counts the events of each account. */
-  readonly limiter: Pick<RateLimiter, "take">;
-  readonly clock: Clock;
-  readonly tracer: Tracer;
-}
-
-interface Published {
-  readonly id: string;
-  readonly type: string;
-  /** True for a repetition, which is not delivered a second time. */
-  readonly duplicate: boolean;
-  /** Mismatches with the schema of a type that only warns: JSON Pointers with the reason. */
-  readonly warnings: readonly Misfit[];
-}
-
-export type PublishOutcome =
-  | { readonly outcome: "published"; readonly published: readonly Published[] }
-  /** A different event was published under this id, before or in the same request. */
-  | { readonly outcome: "conflict"; readonly index: number }
-  | Extract<CheckOutcome, { readonly outcome: "misfit" }>;
-
-export type Unpublished = Exclude<PublishOutcome, { readonly outcome: "published" }>;
-
-/** The events of one request. */
-interface Publication {
-  readonly caller: Caller;
-  readonly events: readonly OutgoingEvent[];
-  /** The ids that the publisher chose, each once. */
-  readonly ids: readonly PublishedId[];
-  /** For each event its mismatch with a schema that only warns, or null. */
-  readonly warnings: readonly (Misfit | null)[];
-  /** Absent for a request without an `Idempotency-Key`. */
-  readonly complete: Complete<PublishOutcome> | undefined;
-}
+import type { Publication, Published, PublishOutcome } from "../events/publication.ts";
+import { fanOut, fanOutAtOnce } from "./fan-out.ts";
 
 /** The policy that limits the events of an account, also by the name that the route gives it. */
 export const publishedEvents = "published-events";
@@ -64,13 +21,50 @@ const batchesMax = 4;
 const waitingBytesMax = 64 * MiB;
 const waitMs = seconds(5);
 
-export type PublishEvents = ReturnType<typeof createPublishEvents>;
+/**
+ * Publishes an account's own events: stores them with their deliveries, all or none. Requests that meet share a
+ * transaction. An event that was published before with the same content is skipped.
+ */
+export async function publishEvents(
+  service: DeliveryService,
+  caller: Caller,
+  given: readonly CustomEvent[],
+  complete?: Complete<PublishOutcome>,
+): Promise<PublishOutcome> {
+  const { publications, clock, tracer } = service;
+  const { accountId } = caller;
+  countOthers(service, accountId, given.length - 1);
+  const checked = await checkEvents(service, accountId, given);
+  if (checked.outcome === "misfit") return checked;
+  const at = clock.now();
+  const ids = new Map<string, PublishedId>();
+  for (const [index, event] of given.entries()) {
+    if (event.id === undefined) continue;
+    const digest = digestOf(event);
+    if (!(ids.get(event.id)?.digest ?? digest).equals(digest)) return { outcome: "conflict", index };
+    ids.set(event.id, { accountId, id: event.id, digest, at });
+  }
+  const traceparent = tracer.traceparent();
+  const events = given.map((event) => customEventOf(event, accountId, at, traceparent));
+  return publications.add({ caller, events, ids: [...ids.values()], warnings: checked.warnings, complete });
+}
 
-/** Creates the operation that publishes an account's own events. Requests that meet share a transaction. */
-export function createPublishEvents(dependencies: EventDependencies) {
-  const { eventChecks, limiter, clock, tracer } = dependencies;
-  const group = new GroupCommit<Publication, PublishOutcome | Promise<PublishOutcome>>({
-    write: (batch) => publishTogether(dependencies, batch),
+/** The edge has counted the request as one event. */
+function countOthers({ publishLimiter }: DeliveryService, accountId: string, others: number): void {
+  if (others === 0) return;
+  const { allowed, resetSeconds } = publishLimiter.take(accountId, others);
+  if (allowed) return;
+  const message = "The account has published too many events. Try again later.";
+  throw new AppError("rate_limited", message, { retryAfterSeconds: resetSeconds });
+}
+
+/** Joins the publications of requests that meet; `write` is `publishTogether`. */
+export const joinPublications = (
+  clock: Clock,
+  write: (batch: readonly Publication[]) => Promise<readonly (PublishOutcome | Promise<PublishOutcome>)[]>,
+): DeliveryService["publications"] =>
+  new GroupCommit({
+    write,
     clock,
     sizeMax: batchBytesMax,
     sizeOf: ({ events }) => sum(events.map(({ body }) => Math.max(body.length, countedBytesMin))),
@@ -82,61 +76,25 @@ export function createPublishEvents(dependencies: EventDependencies) {
     batchesMax,
   });
 
-  /** The edge has counted the request as one event. */
-  function countOthers(accountId: string, others: number): void {
-    if (others === 0) return;
-    const { allowed, resetSeconds } = limiter.take(accountId, others);
-    if (allowed) return;
-    const message = "The account has published too many events. Try again later.";
-    throw new AppError("rate_limited", message, { retryAfterSeconds: resetSeconds });
-  }
-
-  /**
-   * Stores the events with their deliveries, all or none. An event that was published before with the same content is
-   * skipped.
-   */
-  return async (
-    caller: Caller,
-    given: readonly CustomEvent[],
-    complete?: Complete<PublishOutcome>,
-  ): Promise<PublishOutcome> => {
-    const { accountId } = caller;
-    countOthers(accountId, given.length - 1);
-    const checked = await eventChecks.check(accountId, given);
-    if (checked.outcome === "misfit") return checked;
-    const at = clock.now();
-    const ids = new Map<string, PublishedId>();
-    for (const [index, event] of given.entries()) {
-      if (event.id === undefined) continue;
-      const digest = digestOf(event);
-      if (!(ids.get(event.id)?.digest ?? digest).equals(digest)) return { outcome: "conflict", index };
-      ids.set(event.id, { accountId, id: event.id, digest, at });
-    }
-    const traceparent = tracer.traceparent();
-    const events = given.map((event) => customEventOf(event, accountId, at, traceparent));
-    return group.add({ caller, events, ids: [...ids.values()], warnings: checked.warnings, complete });
-  };
-}
-
 /**
  * Publishes what several requests bring with one commit. A single event without an answer to store is refused or stored
  * by itself: where there are no others, one statement does, and a repeated id is looked up in a transaction.
  */
-async function publishTogether(
-  dependencies: EventDependencies,
+export async function publishTogether(
+  service: DeliveryService,
   batch: readonly Publication[],
 ): Promise<readonly (PublishOutcome | Promise<PublishOutcome>)[]> {
-  const { pool, fanOut, publicationCounts } = dependencies;
+  const { publicationCounts } = service;
   const ids = batch.flatMap((publication) => publication.ids);
   const events = batch.flatMap((publication) => publication.events);
   const isPlain = batch.every(({ events: { length }, complete }) => length === 1 && complete === undefined);
-  const stored = isPlain ? await fanOut.deliverAtOnce(pool, events, ids) : null;
-  if (stored === null) return publishInTransaction(dependencies, batch);
+  const stored = isPlain ? await fanOutAtOnce(service, events, ids) : null;
+  if (stored === null) return publishInTransaction(service, batch);
   const fresh = new Set(stored);
   const isNew = (publication: Publication) => publication.events.every((event) => fresh.has(event));
   const { accepted = [], repeated = [] } = Object.groupBy(batch, (one) => (isNew(one) ? "accepted" : "repeated"));
   for (const { caller } of accepted) publicationCounts.count(caller, 1);
-  const again = repeated.length === 0 ? Promise.resolve([]) : publishInTransaction(dependencies, repeated);
+  const again = repeated.length === 0 ? Promise.resolve([]) : publishInTransaction(service, repeated);
   return batch.map((publication) =>
     isNew(publication)
       ? { outcome: "published", published: publishedOf(publication, fresh) }
@@ -146,19 +104,19 @@ async function publishTogether(
 
 /** Publishes what several requests bring in one transaction. A request that is refused leaves nothing in it. */
 async function publishInTransaction(
-  { pool, eventStore, fanOut, publicationCounts }: EventDependencies,
+  service: DeliveryService,
   batch: readonly Publication[],
 ): Promise<PublishOutcome[]> {
-  return inTransaction(pool, async (tx) => {
+  return inTransaction(service.pool, async (tx) => {
     const ids = batch.flatMap((publication) => publication.ids);
-    const fresh = await eventStore.notePublished(tx, ids);
-    const known = await eventStore.digestsOf(
+    const fresh = await notePublished(tx, ids);
+    const known = await digestsOf(
       tx,
       ids.filter((id) => !fresh.has(publishedKey(id))),
     );
     const conflicts = batch.map((publication) => conflictIn(publication, known));
     const refused = batch.filter((_, at) => (conflicts[at] ?? -1) >= 0).flatMap((publication) => publication.ids);
-    await eventStore.forgetPublished(
+    await forgetPublished(
       tx,
       refused.filter((id) => fresh.has(publishedKey(id))),
     );
@@ -166,7 +124,7 @@ async function publishInTransaction(
       (conflicts[at] ?? -1) < 0 ? newEventsOf(publication, fresh) : null,
     );
     const events = accepted.flatMap((ofRequest) => [...(ofRequest ?? [])]);
-    await fanOut.deliver(tx, events, events);
+    await fanOut(service, tx, events, events);
     const outcomes: PublishOutcome[] = [];
     for (const [at, publication] of batch.entries()) {
       const isNew = accepted[at];
@@ -174,7 +132,7 @@ async function publishInTransaction(
       else {
         const outcome = { outcome: "published", published: publishedOf(publication, isNew) } as const;
         outcomes.push(outcome);
-        tx.afterCommit(() => publicationCounts.count(publication.caller, isNew.size));
+        tx.afterCommit(() => service.publicationCounts.count(publication.caller, isNew.size));
         await publication.complete?.(tx, outcome);
       }
     }

@@ -3,10 +3,10 @@ import { canaryAccountId, catalogue } from "@signalbox/contracts";
 import { type Clock, minutes } from "@signalbox/core";
 import { deliveryIdOf } from "../deliveries/delivery-id.ts";
 import { wants } from "../endpoints/endpoint.ts";
-import { type AccountEndpoints, operators, type SigningEndpoint } from "../endpoints/endpoint-cache.ts";
 import { splitId } from "../endpoints/endpoint-id.ts";
 import { isCustomName } from "../event-types/event-type.ts";
 import type { OutgoingEvent } from "../events/outgoing-event.ts";
+import { type AccountEndpoints, operators, type SigningEndpoint } from "../sending/signing-endpoint.ts";
 
 /** An endpoint that gets an event. */
 interface Subscriber {

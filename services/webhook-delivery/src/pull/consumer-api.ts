@@ -3,11 +3,14 @@ import { field } from "@signalbox/graphql";
 import { createRoutes, ok, refusedWith } from "@signalbox/http";
 import { type Edges, edgesOf, joinEdges, operation, tooMany } from "@signalbox/service";
 import { z } from "zod";
+import type { DeliveryService } from "../context/delivery-service.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import { ConsumerBody, ConsumersResource, consumerExample, viewConsumer } from "./consumer.ts";
-import type { Consumers } from "./consumers.ts";
-import { noMessages, type Pull } from "./pull-api.ts";
+import { listConsumers } from "./consumer-store.ts";
+import { deleteConsumer, putConsumer, startOfConsumer } from "./consumers.ts";
+import { noMessages } from "./pull-api.ts";
 import { ConsumerName } from "./pull-message.ts";
+import { findPullRows } from "./pull-messages.ts";
 
 const all = "/api/v1/webhooks/endpoints/:id/consumers" as const;
 const one = `${all}/:name` as const;
@@ -17,21 +20,20 @@ const audit = "webhook_endpoint.update";
 const params = z.object({ id: z.string(), name: ConsumerName });
 
 /** The consumers of pull endpoints, at both edges. */
-export function consumerApi(parts: Pull): Edges {
-  const { consumers } = parts;
+export function consumerApi(service: DeliveryService): Edges {
   const fields = {
     WebhookEndpoint: {
       consumers: field(read, ({ id, type }: Endpoint, _args, { caller }) =>
-        type === "pull" ? consumers.list(caller, id) : [],
+        type === "pull" ? listConsumers(service.pool, caller.accountId, id) : [],
       ),
     },
     WebhookConsumer: { from: ({ start }: { readonly start: string | null }) => start },
   };
   const exampleIds = { id: webhookEndpointExample.id, name: consumerExample.name ?? "" };
-  return joinEdges([edgesOf(declareWrites(consumers), { exampleIds, fields }), { routes: listRoute(parts) }]);
+  return joinEdges([edgesOf(declareWrites(service), { exampleIds, fields }), { routes: listRoute(service) }]);
 }
 
-function listRoute({ consumers, pullMessages }: Pull) {
+function listRoute(service: DeliveryService) {
   const routes = createRoutes({ exampleIds: { id: webhookEndpointExample.id } });
   routes.get(all, {
     operationId: "webhookConsumers",
@@ -40,15 +42,15 @@ function listRoute({ consumers, pullMessages }: Pull) {
     auth: read,
     responses: { 200: ConsumersResource, 404: "error", 409: "error" },
     async handle({ caller, params: { id } }) {
-      const found = await pullMessages.rowsOf(caller, id);
+      const found = await findPullRows(service, caller, id);
       if (found.outcome !== "found") return refusedWith(noMessages[found.outcome]);
-      return ok({ items: (await consumers.list(caller, id)).map(viewConsumer) });
+      return ok({ items: (await listConsumers(service.pool, caller.accountId, id)).map(viewConsumer) });
     },
   });
   return routes;
 }
 
-function declareWrites(consumers: Consumers) {
+function declareWrites(service: DeliveryService) {
   return {
     putWebhookConsumer: operation({
       summary: "Make a named consumer of a pull endpoint",
@@ -58,8 +60,8 @@ function declareWrites(consumers: Consumers) {
       audit,
       params,
       input: ConsumerBody,
-      prepare: ({ caller, input: { from } }) => consumers.startOf(caller, from),
-      create: (tx, { caller, params: path, input }, from) => consumers.put(tx, caller, path, input.from, from),
+      prepare: ({ caller, input: { from } }) => startOfConsumer(service, caller, from),
+      create: (tx, { caller, params: path, input }, from) => putConsumer(service, tx, caller, path, input.from, from),
       refusals: {
         ...noMessages,
         leaving: { code: "conflict", message: "A deleted consumer of this name is being removed. Try again shortly." },
@@ -75,7 +77,7 @@ function declareWrites(consumers: Consumers) {
       auth: write,
       audit,
       params,
-      create: (tx, { caller, params: path }) => consumers.delete(tx, caller, path),
+      create: (tx, { caller, params: path }) => deleteConsumer(service, tx, caller, path),
       refusals: {
         ...noMessages,
         "no-consumer": { code: "not_found", message: "The endpoint has no consumer of this name." },

@@ -1,4 +1,4 @@
-import { columnsOf, type Pool, sql, type Tx } from "@signalbox/storage";
+import { columnsOf, type Queryable, sql, type Tx } from "@signalbox/storage";
 import { deliveryIdOf } from "../deliveries/delivery-id.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import type { Consumer } from "./consumer.ts";
@@ -113,51 +113,52 @@ const orderAll = sql(
 );
 const fill = sql("consumer.fill", "update pull_consumers set filled_at = statement_timestamp() where endpoint_id = $1");
 
-export type ConsumerStore = ReturnType<typeof createConsumerStore>;
+export const findConsumer = async (tx: Tx, id: string): Promise<StoredConsumer | null> =>
+  (await tx.query<StoredConsumer>(find, [id])).rows[0] ?? null;
 
-/** Stores the consumers of pull endpoints in PostgreSQL. */
-export function createConsumerStore(pool: Pool) {
-  return {
-    find: async (tx: Tx, id: string): Promise<StoredConsumer | null> =>
-      (await tx.query<StoredConsumer>(find, [id])).rows[0] ?? null,
-    count: async (tx: Tx, endpointId: string): Promise<number> =>
-      (await tx.query<{ count: number }>(count, [endpointId])).rows[0]?.count ?? 0,
+export const countConsumers = async (tx: Tx, endpointId: string): Promise<number> =>
+  (await tx.query<{ count: number }>(count, [endpointId])).rows[0]?.count ?? 0;
 
-    /** Inserts the start of a consumer; its sequence numbers go on after those of the endpoint. */
-    async insert(tx: Tx, { id, consumerOf }: Endpoint, start: string, from: Date | null, at: Date): Promise<void> {
-      await tx.query(insert, [id, consumerOf, start, from ?? at, at, from === null]);
-    },
+/** Inserts the start of a consumer; its sequence numbers go on after those of the endpoint. */
+export async function insertConsumer(
+  tx: Tx,
+  { id, consumerOf }: Endpoint,
+  start: string,
+  from: Date | null,
+  at: Date,
+): Promise<void> {
+  await tx.query(insert, [id, consumerOf, start, from ?? at, at, from === null]);
+}
 
-    /** Returns the consumers of an endpoint of the account, the endpoint itself first. */
-    async list(accountId: string, endpointId: string): Promise<Consumer[]> {
-      const { rows } = await pool.query<Consumer & { id: string }>(list, [accountId, endpointId]);
-      return rows.map(({ id, ...rest }) => ({ ...rest, name: id.split(":")[1] ?? null }));
-    },
+/** Returns the consumers of an endpoint of the account, the endpoint itself first. */
+export async function listConsumers(db: Queryable, accountId: string, endpointId: string): Promise<Consumer[]> {
+  const { rows } = await db.query<Consumer & { id: string }>(list, [accountId, endpointId]);
+  return rows.map(({ id, ...rest }) => ({ ...rest, name: id.split(":")[1] ?? null }));
+}
 
-    lockUnfilled: async (tx: Tx): Promise<Unfilled | null> => (await tx.query<Unfilled>(findUnfilled)).rows[0] ?? null,
+export const lockUnfilled = async (tx: Tx): Promise<Unfilled | null> =>
+  (await tx.query<Unfilled>(findUnfilled)).rows[0] ?? null;
 
-    /** Copies the next deliveries of the endpoint for its consumer; returns true when there are none after them. */
-    async copyNext(tx: Tx, { id, endpointId, placeTime, placeId }: Unfilled): Promise<boolean> {
-      const { rows } = await tx.query<Copied>(nextOf, [endpointId, placeTime, placeId]);
-      const columns = columnsOf(rows, [
-        ({ eventId, createdAt }) => deliveryIdOf(eventId, createdAt, id),
-        ({ createdAt }) => createdAt,
-        ({ accountId }) => accountId,
-        ({ eventId }) => eventId,
-        ({ eventType }) => eventType,
-        ({ orderKey }) => orderKey,
-        ({ sequence }) => sequence,
-      ]);
-      if (rows.length > 0) await tx.query(copy, [id, ...columns]);
-      const last = rows.at(-1);
-      if (last !== undefined) await tx.query(advance, [id, last.createdAt, last.id]);
-      return rows.length < stepMax;
-    },
+/** Copies the next deliveries of the endpoint for its consumer; returns true when there are none after them. */
+export async function copyNext(tx: Tx, { id, endpointId, placeTime, placeId }: Unfilled): Promise<boolean> {
+  const { rows } = await tx.query<Copied>(nextOf, [endpointId, placeTime, placeId]);
+  const columns = columnsOf(rows, [
+    ({ eventId, createdAt }) => deliveryIdOf(eventId, createdAt, id),
+    ({ createdAt }) => createdAt,
+    ({ accountId }) => accountId,
+    ({ eventId }) => eventId,
+    ({ eventType }) => eventType,
+    ({ orderKey }) => orderKey,
+    ({ sequence }) => sequence,
+  ]);
+  if (rows.length > 0) await tx.query(copy, [id, ...columns]);
+  const last = rows.at(-1);
+  if (last !== undefined) await tx.query(advance, [id, last.createdAt, last.id]);
+  return rows.length < stepMax;
+}
 
-    /** Ends the copying: from now on the consumer gets messages. */
-    async fill(tx: Tx, id: string): Promise<void> {
-      await tx.query(orderAll, [id]);
-      await tx.query(fill, [id]);
-    },
-  };
+/** Ends the copying: from now on the consumer gets messages. */
+export async function endCopy(tx: Tx, id: string): Promise<void> {
+  await tx.query(orderAll, [id]);
+  await tx.query(fill, [id]);
 }

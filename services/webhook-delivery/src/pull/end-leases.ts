@@ -1,16 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Clock, ErrorDetail, Refusal } from "@signalbox/core";
+import type { ErrorDetail, Refusal } from "@signalbox/core";
+import type { DeliveryService } from "../context/delivery-service.ts";
 import type { Delivery } from "../deliveries/delivery.ts";
-import type { DeliveryStore } from "../deliveries/delivery-store.ts";
+import { findDeliveries } from "../deliveries/delivery-store.ts";
 import { judgeLease, type LeaseOutcome, type Verdict } from "./lease-verdict.ts";
-import type { PullMessages } from "./pull-messages.ts";
-import type { LeaseRecord, PullRow } from "./pull-queue.ts";
-
-interface EndDependencies {
-  readonly pullMessages: Pick<PullMessages, "settle" | "extend" | "records">;
-  readonly deliveryStore: Pick<DeliveryStore, "findMany">;
-  readonly clock: Clock;
-}
+import { extendLeases, type LeaseRecord, leaseRecords, type PullRow } from "./pull-queue.ts";
+import { settleLeases } from "./settle-leases.ts";
 
 interface EndedLease {
   readonly leaseId: string;
@@ -26,65 +21,65 @@ interface Refused {
   readonly outcome: LeaseOutcome | "unknown";
 }
 
-export type EndLeases = ReturnType<typeof createEndLeases>;
-
 /** Time that a request waits for another one that is ending the same lease. */
 const inProgressMsMax = 2_000;
 const inProgressStepMs = 50;
 
 /**
- * Creates the ends of leases. Every live lease of a request is ended, also beside others that cannot be: those are
- * named in the refusal. The same request again has no further effect.
+ * Acknowledges messages, or gives them back; names the leases that cannot be ended so. Every live lease of a request is
+ * ended, also beside others that cannot be. The same request again has no further effect.
  */
-export function createEndLeases(parts: EndDependencies) {
-  const { pullMessages } = parts;
-  return {
-    /** Acknowledges messages, or gives them back; names the leases that cannot be ended so. */
-    async end(rows: readonly PullRow[], leaseIds: readonly string[], verdict: Verdict & { kind: "ack" | "nack" }) {
-      const settled = await pullMessages.settle(rows, leaseIds, verdict);
-      const records = await settledRecords(parts, rows, leaseIds);
-      const refused = refusedOf(parts, leaseIds, records, verdict.kind);
-      if (refused.length > 0) return refusal(parts, rows, leaseIds, refused);
-      const leases = leaseIds.map((leaseId): EndedLease => {
-        const { decision = null, nextAttemptAt = null } = records.get(leaseId) ?? {};
-        return { leaseId, decision, nextAttemptAt, repeated: !settled.has(leaseId) };
-      });
-      return { outcome: "ended", leases } as const;
-    },
-
-    /** Moves the ends of leases; names those that are not live. */
-    async extend(rows: readonly PullRow[], leaseIds: readonly string[], leaseMs: number) {
-      const extended = await pullMessages.extend(rows, leaseIds, leaseMs);
-      if (extended.length === leaseIds.length) return { outcome: "extended", leases: extended } as const;
-      const live = new Set(extended.map(({ leaseId }) => leaseId));
-      const gone = leaseIds.filter((id) => !live.has(id));
-      const records = await settledRecords(parts, rows, gone);
-      const refused = leaseIds.flatMap((id, index): Refused[] => {
-        if (live.has(id)) return [];
-        const record = records.get(id) ?? null;
-        // An acknowledged lease cannot be extended, whatever ended it.
-        return [{ index, record, outcome: outcomeOf(parts, record, "extend") }];
-      });
-      return refusal(parts, rows, leaseIds, refused);
-    },
-  };
+export async function endLeases(
+  service: DeliveryService,
+  rows: readonly PullRow[],
+  leaseIds: readonly string[],
+  verdict: Verdict & { kind: "ack" | "nack" },
+) {
+  const settled = await settleLeases(service, rows, leaseIds, verdict);
+  const records = await settledRecords(service, rows, leaseIds);
+  const refused = refusedOf(service, leaseIds, records, verdict.kind);
+  if (refused.length > 0) return refusal(service, rows, leaseIds, refused);
+  const leases = leaseIds.map((leaseId): EndedLease => {
+    const { decision = null, nextAttemptAt = null } = records.get(leaseId) ?? {};
+    return { leaseId, decision, nextAttemptAt, repeated: !settled.has(leaseId) };
+  });
+  return { outcome: "ended", leases } as const;
 }
 
-/** Returns the records, once no lease among them is just being ended by another request. */
-async function settledRecords(
-  { pullMessages, clock }: EndDependencies,
+/** Moves the ends of leases; names those that are not live. */
+export async function postponeLeases(
+  service: DeliveryService,
   rows: readonly PullRow[],
-  ids: readonly string[],
+  leaseIds: readonly string[],
+  leaseMs: number,
 ) {
+  const extended = await extendLeases(service.pool, idsOf(rows), leaseIds, leaseMs);
+  if (extended.length === leaseIds.length) return { outcome: "extended", leases: extended } as const;
+  const live = new Set(extended.map(({ leaseId }) => leaseId));
+  const gone = leaseIds.filter((id) => !live.has(id));
+  const records = await settledRecords(service, rows, gone);
+  const refused = leaseIds.flatMap((id, index): Refused[] => {
+    if (live.has(id)) return [];
+    const record = records.get(id) ?? null;
+    // An acknowledged lease cannot be extended, whatever ended it.
+    return [{ index, record, outcome: outcomeOf(service, record, "extend") }];
+  });
+  return refusal(service, rows, leaseIds, refused);
+}
+
+const idsOf = (rows: readonly PullRow[]): string[] => rows.map(({ id }) => id);
+
+/** Returns the records, once no lease among them is just being ended by another request. */
+async function settledRecords({ pool, clock }: DeliveryService, rows: readonly PullRow[], ids: readonly string[]) {
   for (let waitedMs = 0; ; waitedMs += inProgressStepMs) {
-    const records = new Map((await pullMessages.records(rows, ids)).map((record) => [record.leaseId, record]));
+    const records = new Map((await leaseRecords(pool, idsOf(rows), ids)).map((record) => [record.leaseId, record]));
     const isOpen = [...records.values()].some((record) => judgeLease(record, "ack", clock.nowMs()) === "in-progress");
     if (!isOpen || waitedMs >= inProgressMsMax) return records;
     await sleep(inProgressStepMs);
   }
 }
 
-function outcomeOf({ clock }: EndDependencies, record: LeaseRecord | null, wanted: "ack" | "nack" | "extend") {
+function outcomeOf({ clock }: DeliveryService, record: LeaseRecord | null, wanted: "ack" | "nack" | "extend") {
   if (record === null) return "unknown" as const;
   if (wanted !== "extend") return judgeLease(record, wanted, clock.nowMs());
   const outcome = judgeLease(record, "nack", clock.nowMs());
@@ -92,27 +87,27 @@ function outcomeOf({ clock }: EndDependencies, record: LeaseRecord | null, wante
 }
 
 const refusedOf = (
-  parts: EndDependencies,
+  service: DeliveryService,
   leaseIds: readonly string[],
   records: ReadonlyMap<string, LeaseRecord>,
   wanted: "ack" | "nack",
 ): Refused[] =>
   leaseIds.flatMap((id, index) => {
     const record = records.get(id) ?? null;
-    const outcome = outcomeOf(parts, record, wanted);
+    const outcome = outcomeOf(service, record, wanted);
     return outcome === "done" ? [] : [{ index, record, outcome }];
   });
 
 /** Builds the refusal, which says of each lease what happened since. */
 async function refusal(
-  { deliveryStore }: EndDependencies,
+  service: DeliveryService,
   rows: readonly PullRow[],
   leaseIds: readonly string[],
   refused: readonly Refused[],
 ): Promise<{ readonly outcome: "refused"; readonly refusal: Refusal }> {
   const accountId = rows[0]?.accountId ?? "";
   const deliveryIds = refused.flatMap(({ record }) => record?.deliveryId ?? []);
-  const found = await deliveryStore.findMany({ accountId }, deliveryIds);
+  const found = await findDeliveries(service, { accountId }, deliveryIds);
   const deliveries = new Map(found.map((delivery) => [delivery.id, delivery]));
   const details = refused.map(({ index, record, outcome }): ErrorDetail => {
     const delivery = deliveries.get(record?.deliveryId ?? "") ?? null;

@@ -1,26 +1,17 @@
 import type { Caller } from "@signalbox/auth";
 import { examples } from "@signalbox/contracts";
-import type { Clock } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
 import { created } from "@signalbox/http";
 import { audited, operation, systemActor, tooMany } from "@signalbox/service";
-import { inTransaction, type Pool, sql, type Tx } from "@signalbox/storage";
+import { inTransaction, sql, type Tx } from "@signalbox/storage";
 import { z } from "zod";
+import type { DeliveryService } from "../context/delivery-service.ts";
 import { endpointDeleted, eventTypes } from "../endpoints/endpoint.ts";
 import { EndpointWithSecret } from "../endpoints/endpoint-secrets.ts";
 import { SettingsBody } from "../endpoints/endpoint-settings.ts";
-import type { EndpointStore } from "../endpoints/endpoint-store.ts";
-import type { EndpointViews } from "../endpoints/endpoint-view.ts";
-import type { Endpoints } from "../endpoints/endpoints.ts";
+import { lockEndpointById, removeEndpoint } from "../endpoints/endpoint-store.ts";
+import { describeOutcome, endpointInFull } from "../endpoints/endpoint-view.ts";
+import { createEndpoint } from "../endpoints/endpoints.ts";
 import { listeningGraceMs } from "./pull-messages.ts";
-
-interface ListeningDependencies {
-  readonly pool: Pool;
-  readonly endpoints: Pick<Endpoints, "create">;
-  readonly endpointStore: Pick<EndpointStore, "lockById" | "remove">;
-  readonly outbox: Pick<Outbox, "append">;
-  readonly clock: Clock;
-}
 
 /** Input of an endpoint for listening. */
 const ListenBody = z
@@ -38,44 +29,39 @@ const isOver = "ends_at < statement_timestamp() and deleted_at is null";
 const findEnded = sql("listening.find-ended", `select id from endpoints where ${isOver} order by ends_at limit 16`);
 const hasEnded = sql("listening.has-ended", `select from endpoints where id = $1 and ${isOver}`);
 
-export type Listening = ReturnType<typeof createListening>;
+/** Creates a pull endpoint for development, which ends unless its messages are taken. */
+const startListening = (
+  service: DeliveryService,
+  tx: Tx,
+  caller: Caller,
+  { event_types, settings }: z.output<typeof ListenBody>,
+) =>
+  createEndpoint(service, tx, caller, {
+    type: "pull",
+    description: "Listening",
+    eventTypes: event_types,
+    scope: "account",
+    settings,
+    endsAt: new Date(service.clock.nowMs() + listeningGraceMs),
+  });
 
-/** Creates the operations on endpoints for listening, which are for development: they end with their last listener. */
-export function createListening({ pool, endpoints, endpointStore, outbox, clock }: ListeningDependencies) {
-  async function endOne(tx: Tx, id: string): Promise<void> {
-    const endpoint = await endpointStore.lockById(tx, id);
-    if (endpoint === null || (await tx.query(hasEnded, [id])).rowCount === 0) return;
-    await endpointStore.remove(tx, id, clock.now());
-    const { accountId } = endpoint;
-    const entry = audited(systemActor("delivery"), { action: "webhook_endpoint.delete", accountId, subject: id });
-    await outbox.append(tx, [endpointDeleted(endpoint), entry]);
-  }
+/** Deletes endpoints whose listeners have gone. */
+export async function endListening(service: DeliveryService): Promise<void> {
+  const { rows } = await service.pool.query<{ id: string }>(findEnded);
+  for (const { id } of rows) await inTransaction(service.pool, (tx) => endOne(service, tx, id));
+}
 
-  return {
-    /** Creates a pull endpoint that ends unless its messages are taken. */
-    start: (tx: Tx, caller: Caller, { event_types, settings }: z.output<typeof ListenBody>) =>
-      endpoints.create(tx, caller, {
-        type: "pull",
-        description: "Listening",
-        eventTypes: event_types,
-        scope: "account",
-        settings,
-        endsAt: new Date(clock.nowMs() + listeningGraceMs),
-      }),
-
-    /** Deletes endpoints whose listeners have gone. */
-    async endStep(): Promise<void> {
-      const { rows } = await pool.query<{ id: string }>(findEnded);
-      for (const { id } of rows) await inTransaction(pool, (tx) => endOne(tx, id));
-    },
-  };
+async function endOne({ clock, outbox }: DeliveryService, tx: Tx, id: string): Promise<void> {
+  const endpoint = await lockEndpointById(tx, id);
+  if (endpoint === null || (await tx.query(hasEnded, [id])).rowCount === 0) return;
+  await removeEndpoint(tx, id, clock.now());
+  const { accountId } = endpoint;
+  const entry = audited(systemActor("delivery"), { action: "webhook_endpoint.delete", accountId, subject: id });
+  await outbox.append(tx, [endpointDeleted(endpoint), entry]);
 }
 
 /** Declares the start of listening. The graph has no use for an endpoint that ends with a stream. */
-export const declareListening = (
-  listening: Pick<Listening, "start">,
-  { describeIn, view }: Pick<EndpointViews, "describeIn" | "view">,
-) => ({
+export const declareListening = (service: DeliveryService) => ({
   listenToWebhooks: operation({
     summary: "Listen to events for a while",
     description:
@@ -83,7 +69,8 @@ export const declareListening = (
     auth: { scopes: ["webhooks:write"] },
     audit: "webhook_endpoint.create",
     input: ListenBody,
-    create: async (tx, { caller, input }) => describeIn(tx, await listening.start(tx, caller, input)),
+    create: async (tx, { caller, input }) =>
+      describeOutcome(service, tx, await startListening(service, tx, caller, input)),
     refusals: {
       "switched-off": { code: "forbidden", message: "Webhook endpoints are switched off." },
       "limit-reached": ({ max }) =>
@@ -93,7 +80,7 @@ export const declareListening = (
       post: "/api/v1/webhooks/endpoints/listen",
       responses: { 201: EndpointWithSecret },
       answer: ({ endpoint, secret }) =>
-        created(`/api/v1/webhooks/endpoints/${endpoint.id}`, { ...view(endpoint), secret }),
+        created(`/api/v1/webhooks/endpoints/${endpoint.id}`, { ...endpointInFull(service, endpoint), secret }),
     },
   }),
 });

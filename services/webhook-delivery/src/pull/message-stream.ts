@@ -1,25 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Principal } from "@signalbox/auth";
+import type { AccessStates, Principal } from "@signalbox/auth";
 import { type Clock, minutes, seconds } from "@signalbox/core";
-import type { Logger } from "@signalbox/telemetry";
-import type { OpenLeases } from "../sending/open-leases.ts";
-import type { OpenWait, PullWaits } from "../sending/pull-waits.ts";
+import type { DeliveryService } from "../context/delivery-service.ts";
+import type { HeldLeases } from "../sending/open-leases.ts";
+import type { OpenWait } from "../sending/pull-waits.ts";
 import { type PulledMessage, viewMessage } from "./pull-message.ts";
-import type { PullMessages } from "./pull-messages.ts";
+import { handBackMessages, keepListening, takeMessages } from "./pull-messages.ts";
 import type { PullRow } from "./pull-queue.ts";
 
-export interface StreamDependencies {
-  readonly pullMessages: Pick<PullMessages, "take" | "handBack" | "keep">;
-  readonly pullWaits: PullWaits;
-  readonly openLeases: OpenLeases;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Returns true when the access of a principal has changed since it was resolved. */
-  readonly isOutdated: (principal: Principal) => boolean;
-}
-
 /** The terms of a stream. */
-export interface StreamTerms {
+interface StreamTerms {
   readonly row: PullRow;
   /** Messages that it may have out without an end of their leases. */
   readonly credit: number;
@@ -33,48 +23,47 @@ type StreamEnd = "draining" | "expired" | "access_changed" | "failed";
 const streamMsMax = minutes(10);
 const heartbeat = ":\n\n";
 
-export type MessageStreams = ReturnType<typeof createMessageStreams>;
-
 /**
- * Creates the streams of messages, as server-sent events. A stream has as many messages out as its credit says, so that
- * a slow client costs no more memory than that; each end of a lease gives credit back.
+ * Sends messages as server-sent events to a request with a written head, until one side ends. A stream has as many
+ * messages out as its credit says, so that a slow client costs no more memory than that; each end of a lease gives credit
+ * back.
  */
-export function createMessageStreams(parts: StreamDependencies) {
-  return {
-    /** Sends messages to a request with a written head, until one side ends. */
-    async open(terms: StreamTerms, request: IncomingMessage, response: ServerResponse): Promise<void> {
-      if (request.method === "HEAD") return void response.end();
-      const { pullWaits, openLeases, log } = parts;
-      const { row } = terms;
-      const wait = pullWaits.enter(row.id, row.accountId);
-      const closed = new AbortController();
-      response.once("close", () => closed.abort());
-      const out = openLeases.begin(row.id, () => wait.wake());
-      response.write(": connected\n\n");
-      let reason: StreamEnd = "failed";
-      try {
-        reason = await run(parts, terms, { wait, out, response, closed: closed.signal });
-      } catch (error) {
-        log.warn({ error, endpointId: row.id }, "a stream of messages failed");
-      } finally {
-        out.end();
-        wait.leave(true);
-        if (!closed.signal.aborted) response.end(`event: end\ndata: ${JSON.stringify({ reason })}\n\n`);
-      }
-    },
-  };
+export async function streamMessages(
+  service: DeliveryService,
+  terms: StreamTerms,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (request.method === "HEAD") return void response.end();
+  const { pullWaits, openLeases, log } = service;
+  const { row } = terms;
+  const wait = pullWaits.enter(row.id, row.accountId);
+  const closed = new AbortController();
+  response.once("close", () => closed.abort());
+  const out = openLeases.begin(row.id, () => wait.wake());
+  response.write(": connected\n\n");
+  let reason: StreamEnd = "failed";
+  try {
+    reason = await run(service, terms, { wait, out, response, closed: closed.signal });
+  } catch (error) {
+    log.warn({ error, endpointId: row.id }, "a stream of messages failed");
+  } finally {
+    out.end();
+    wait.leave(true);
+    if (!closed.signal.aborted) response.end(`event: end\ndata: ${JSON.stringify({ reason })}\n\n`);
+  }
 }
 
 interface OpenStream {
   readonly wait: OpenWait;
-  readonly out: ReturnType<OpenLeases["begin"]>;
+  readonly out: HeldLeases;
   readonly response: ServerResponse;
   readonly closed: AbortSignal;
 }
 
 /** Sends what is due as long as there is credit; returns the reason of the end. */
-async function run(parts: StreamDependencies, terms: StreamTerms, stream: OpenStream): Promise<StreamEnd> {
-  const { pullMessages, pullWaits, clock, isOutdated } = parts;
+async function run(service: DeliveryService, terms: StreamTerms, stream: OpenStream): Promise<StreamEnd> {
+  const { pullWaits, clock, accessStates } = service;
   const { row, credit, leaseMs, principal } = terms;
   const { wait, out, closed } = stream;
   const end = AbortSignal.any([closed, pullWaits.draining]);
@@ -82,18 +71,26 @@ async function run(parts: StreamDependencies, terms: StreamTerms, stream: OpenSt
   while (!end.aborted) {
     const room = credit - out.size;
     wait.reset(room > 0);
-    if (isOutdated(principal)) return "access_changed";
+    if (isOutdated(accessStates, principal)) return "access_changed";
     const { expiresAt } = principal;
     if (clock.steadyMs() >= untilMs || (expiresAt !== null && expiresAt <= clock.now())) return "expired";
-    await pullMessages.keep(row);
-    const taken = room > 0 ? await pullMessages.take(row, { limit: room, leaseMs }) : [];
-    if (closed.aborted) await pullMessages.handBack(row, taken);
+    await keepListening(service, row);
+    const taken = room > 0 ? await takeMessages(service, row, { limit: room, leaseMs }) : [];
+    if (closed.aborted) await handBackMessages(service, row, taken);
     else await send(stream, taken, clock);
     // Less than the room is all that was due.
     if (taken.length === 0 || taken.length < room) await wait.until(end);
   }
   return "draining";
 }
+
+/** Returns true when the access of a principal has changed since it was resolved. */
+const isOutdated = (
+  accessStates: AccessStates,
+  { accountId, epoch, credential: { id, tokenId } }: Principal,
+): boolean =>
+  (accessStates.stateOf(accountId)?.epoch ?? 0) > epoch ||
+  [id, tokenId].some((one) => one !== undefined && accessStates.isRevoked(one));
 
 /** Longest time in which a client takes what was written. */
 const takenMsMax = seconds(30);

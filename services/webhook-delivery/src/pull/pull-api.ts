@@ -4,12 +4,10 @@ import { seconds } from "@signalbox/core";
 import { createRoutes, keptOpen, ok, refusedWith } from "@signalbox/http";
 import { type Edges, edgesOf, joinEdges, operation } from "@signalbox/service";
 import type { z } from "zod";
-import type { EndpointViews } from "../endpoints/endpoint-view.ts";
-import type { PullWaits } from "../sending/pull-waits.ts";
-import type { Consumers } from "./consumers.ts";
-import type { EndLeases } from "./end-leases.ts";
-import { declareListening, type Listening } from "./listening.ts";
-import type { MessageStreams } from "./message-stream.ts";
+import type { DeliveryService } from "../context/delivery-service.ts";
+import { endLeases, postponeLeases } from "./end-leases.ts";
+import { declareListening } from "./listening.ts";
+import { streamMessages } from "./message-stream.ts";
 import {
   AckBody,
   ExtendBody,
@@ -20,18 +18,7 @@ import {
   PollQuery,
   viewMessage,
 } from "./pull-message.ts";
-import type { PullMessages } from "./pull-messages.ts";
-import { requireWait } from "./pull-messages.ts";
-
-/** The operations on the messages of pull endpoints, and on their consumers. */
-export interface Pull {
-  readonly pullMessages: PullMessages;
-  readonly endLeases: EndLeases;
-  readonly pullWaits: PullWaits;
-  readonly messageStreams: MessageStreams;
-  readonly consumers: Consumers;
-  readonly listening: Listening;
-}
+import { findPullRows, pollMessages, requireWait } from "./pull-messages.ts";
 
 const messages = "/api/v1/webhooks/endpoints/:id/messages" as const;
 /** Taking a message changes it, so that reading rights are not enough. */
@@ -49,10 +36,10 @@ const noConsumer = { code: "not_found", message: "The endpoint has no consumer o
 const exampleIds = { id: webhookEndpointExample.id };
 
 /** The messages of pull endpoints. Leases are for programs that work on messages; the graph shows their deliveries. */
-export function pullApi(parts: Pull, endpointViews: EndpointViews): Edges {
+export function pullApi(service: DeliveryService): Edges {
   return joinEdges([
-    edgesOf({ ...declareListening(parts.listening, endpointViews), ...declareEnds(parts) }, { exampleIds }),
-    { routes: pollRoute(parts) },
+    edgesOf({ ...declareListening(service), ...declareEnds(service) }, { exampleIds }),
+    { routes: pollRoute(service) },
   ]);
 }
 
@@ -60,7 +47,7 @@ const eventStream = /(^|,)\s*text\/event-stream\s*(;|,|$)/i;
 /** nginx passes events on without buffering. */
 const streamAnswer = { contentType: "text/event-stream", headers: { "x-accel-buffering": "no" } };
 
-function pollRoute({ pullMessages, pullWaits, messageStreams }: Pull) {
+function pollRoute(service: DeliveryService) {
   const routes = createRoutes({ exampleIds });
   routes.get(messages, {
     operationId: "webhookMessages",
@@ -75,7 +62,7 @@ function pollRoute({ pullMessages, pullWaits, messageStreams }: Pull) {
     deadlineMs: null,
     ownNegotiation: true,
     async handle({ caller, principal, params, query, request, headers, signal }) {
-      const found = await pullMessages.rowsOf(caller, params.id);
+      const found = await findPullRows(service, caller, params.id);
       if (found.outcome !== "found") return refusedWith(noMessages[found.outcome]);
       const { consumer } = query;
       const id = consumer === undefined ? params.id : `${params.id}:${consumer}`;
@@ -84,14 +71,14 @@ function pollRoute({ pullMessages, pullWaits, messageStreams }: Pull) {
       // Nobody reads the body of this answer: a lease would be lost.
       if (request.method === "HEAD") return ok({ items: [] });
       const isStream = eventStream.test(headers.accept ?? "");
-      if (isStream || query.wait_seconds > 0) requireWait({ pullWaits }, caller);
+      if (isStream || query.wait_seconds > 0) requireWait(service, caller);
       const { limit, credit } = query;
       if (isStream) {
         const asked = { row, credit, leaseMs: seconds(query.lease_seconds), principal };
-        return keptOpen((...exchange) => void messageStreams.open(asked, ...exchange), streamAnswer);
+        return keptOpen((...exchange) => void streamMessages(service, asked, ...exchange), streamAnswer);
       }
       const terms = { limit, waitMs: seconds(query.wait_seconds), leaseMs: seconds(query.lease_seconds) };
-      const items = (await pullMessages.poll(row, terms, signal)).map(viewMessage);
+      const items = (await pollMessages(service, row, terms, signal)).map(viewMessage);
       return ok({ items });
     },
   });
@@ -103,17 +90,16 @@ interface OfEndpoint {
   readonly params: { readonly id: string };
 }
 
-function declareEnds(parts: Pull) {
-  const { pullMessages, endLeases } = parts;
+function declareEnds(service: DeliveryService) {
   return {
-    ackWebhookMessages: endOperation(parts, {
+    ackWebhookMessages: endOperation(service, {
       kind: "ack",
       summary: "Acknowledge messages",
       description:
         "They are delivered. A lease that was acknowledged before is no error; of leases that ended in another way 409 says what happened since, and the others of the request are acknowledged all the same.",
       input: AckBody,
     }),
-    nackWebhookMessages: endOperation(parts, {
+    nackWebhookMessages: endOperation(service, {
       kind: "nack",
       summary: "Give messages back as failed attempts",
       description:
@@ -127,9 +113,9 @@ function declareEnds(parts: Pull) {
       audit: logged,
       input: ExtendBody,
       async act({ caller, params, input: { lease_ids: leaseIds, lease_seconds: leaseSeconds } }) {
-        const found = await pullMessages.rowsOf(caller, params.id);
+        const found = await findPullRows(service, caller, params.id);
         if (found.outcome !== "found") return found;
-        return endLeases.extend(found.rows, leaseIds, seconds(leaseSeconds));
+        return postponeLeases(service, found.rows, leaseIds, seconds(leaseSeconds));
       },
       refusals: { ...noMessages, refused: ({ refusal }) => refusal },
       rest: {
@@ -152,7 +138,7 @@ interface EndOperation<Body extends typeof AckBody | typeof NackBody> {
 }
 
 function endOperation<Body extends typeof AckBody | typeof NackBody>(
-  { pullMessages, endLeases }: Pull,
+  service: DeliveryService,
   { kind, summary, description, input }: EndOperation<Body>,
 ) {
   return operation({
@@ -166,10 +152,10 @@ function endOperation<Body extends typeof AckBody | typeof NackBody>(
       params,
       input: given,
     }: OfEndpoint & { readonly input: z.output<typeof AckBody | typeof NackBody> }) {
-      const found = await pullMessages.rowsOf(caller, params.id);
+      const found = await findPullRows(service, caller, params.id);
       if (found.outcome !== "found") return found;
       const verdict = kind === "ack" ? ({ kind } as const) : nackOf(given);
-      return endLeases.end(found.rows, given.lease_ids, verdict);
+      return endLeases(service, found.rows, given.lease_ids, verdict);
     },
     refusals: { ...noMessages, refused: ({ refusal }) => refusal },
     rest: {

@@ -1,5 +1,5 @@
 import { timeOfPublicId } from "@signalbox/core";
-import { type Pool, sql } from "@signalbox/storage";
+import { type Queryable, sql } from "@signalbox/storage";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 
@@ -53,7 +53,7 @@ const parents = `join endpoints as p on p.id = leased.endpoint_id
  * Leases the oldest due deliveries, as many as fit into one answer. Bodies are measured without being read. Like all
  * statements about leases it is not prepared: a plan that was made for a short queue would later read all of a long one.
  */
-const lease = sql(
+const leaseDue = sql(
   "",
   `with held as (
      select count(*)::int as count from delivery_queue where endpoint_id = $1 and lease_id is not null
@@ -97,19 +97,16 @@ const takeText = (condition: string) => `with leased as (
      returning *
    )
    select ${members}, '' as body, null as traceparent, leased.due_at::text as "dueAt" from leased ${parents}`;
-const take = sql(
+const takeLive = sql(
   "",
   takeText(
     `endpoint_id = any ($3::text[]) and lease_id = any ($4::text[]) and leased_by = ${byConsumer}
        and due_at > statement_timestamp() order by lease_id for update`,
   ),
 );
-const takeExpired = sql(
-  "",
-  takeText("due_at <= statement_timestamp() order by due_at limit 256 for update skip locked"),
-);
+const takeEnded = sql("", takeText("due_at <= statement_timestamp() order by due_at limit 256 for update skip locked"));
 
-const handBack = sql(
+const giveBack = sql(
   "",
   `update delivery_queue as q set due_at = given.due_at, leased_by = null, lease_id = null
    from unnest($2::text[], $3::text[]::timestamptz[]) as given (lease_id, due_at)
@@ -118,7 +115,7 @@ const handBack = sql(
 
 /** A lease ends twelve hours after its start at the latest, however often it is extended. */
 const leaseHoursMax = 12;
-const extend = sql(
+const extendEnds = sql(
   "",
   `update delivery_queue as q set due_at = least(
      date_trunc('milliseconds', statement_timestamp()) + $3::int * interval '1 ms',
@@ -129,7 +126,7 @@ const extend = sql(
    returning q.lease_id as "leaseId", q.due_at as "endsAt"`,
 );
 
-const records = sql(
+const recordsOf = sql(
   "",
   `select given.id as "leaseId", a.decision, a.error, a.counted, a.delivery_id as "deliveryId",
      a.next_attempt_at as "nextAttemptAt", q.due_at as "endsAt"
@@ -141,14 +138,14 @@ const records = sql(
      select due_at from delivery_queue where endpoint_id = any ($1::text[]) and lease_id = given.id) as q on true
    where a.id is not null or q.due_at is not null`,
 );
-const rowsOf = sql(
+const pullRows = sql(
   "pull.rows",
   `select id, account_id as "accountId", type, scope, revision, ends_at is not null as "isListening" from endpoints
    where (id = $2 or consumer_of = $2) and account_id = $1 and deleted_at is null
    order by id`,
 );
 
-const keep = sql(
+const keepEndpoint = sql(
   "pull.keep",
   `update endpoints set ends_at = statement_timestamp() + $2::int * interval '1 ms'
    where id = $1 and ends_at < statement_timestamp() + $2::int * interval '1 ms' - interval '5 s' and deleted_at is null`,
@@ -162,44 +159,56 @@ interface Holder {
 
 const startsOf = (leaseIds: readonly string[]) => leaseIds.map((id) => new Date(timeOfPublicId(id) ?? 0));
 
-export type PullQueue = ReturnType<typeof createPullQueue>;
+// The consumers' side of the delivery queue: leases that callers hold. All times are the database's. The rows are those
+// that the claims take for push endpoints, and a lease is free for neither.
 
-/**
- * Creates the consumers' side of the delivery queue: leases that callers hold. All times are the database's. The rows
- * are those that the claims take for push endpoints, and a lease is free for neither.
- */
-export function createPullQueue(pool: Pool) {
-  return {
-    /** Returns the rows of an endpoint of the account: its own first, then those of its consumers. */
-    rowsOf: async (accountId: string, endpointId: string): Promise<PullRow[]> =>
-      (await pool.query<PullRow>(rowsOf, [accountId, endpointId])).rows,
+/** Returns the rows of an endpoint of the account: its own first, then those of its consumers. */
+export const listPullRows = async (db: Queryable, accountId: string, endpointId: string): Promise<PullRow[]> =>
+  (await db.query<PullRow>(pullRows, [accountId, endpointId])).rows;
 
-    /** Leases the oldest due messages under these ids, while fewer than `heldMax` are in the hands of the consumer. */
-    lease: async (id: string, leaseIds: readonly string[], heldMax: number, leaseMs: number) =>
-      (await pool.query<LeasedMessage>(lease, [id, leaseIds.length, heldMax, leaseIds, leaseMs])).rows,
+/** Leases the oldest due messages under these ids, while fewer than `heldMax` are in the hands of the consumer. */
+export const leaseMessages = async (
+  db: Queryable,
+  id: string,
+  leaseIds: readonly string[],
+  heldMax: number,
+  leaseMs: number,
+): Promise<LeasedMessage[]> =>
+  (await db.query<LeasedMessage>(leaseDue, [id, leaseIds.length, heldMax, leaseIds, leaseMs])).rows;
 
-    /** Takes over live leases, to record their results. */
-    take: async (ids: readonly string[], leaseIds: readonly string[], { instance, leaseMs }: Holder) =>
-      (await pool.query<LeasedMessage>(take, [instance, leaseMs, ids, leaseIds])).rows,
+/** Takes over live leases, to record their results. */
+export const takeLeases = async (
+  db: Queryable,
+  ids: readonly string[],
+  leaseIds: readonly string[],
+  { instance, leaseMs }: Holder,
+): Promise<LeasedMessage[]> => (await db.query<LeasedMessage>(takeLive, [instance, leaseMs, ids, leaseIds])).rows;
 
-    /** Takes over leases that have expired. */
-    takeExpired: async ({ instance, leaseMs }: Holder): Promise<LeasedMessage[]> =>
-      (await pool.query<LeasedMessage>(takeExpired, [instance, leaseMs])).rows,
+/** Takes over leases that have expired. */
+export const takeExpiredLeases = async (db: Queryable, { instance, leaseMs }: Holder): Promise<LeasedMessage[]> =>
+  (await db.query<LeasedMessage>(takeEnded, [instance, leaseMs])).rows;
 
-    /** Returns leased messages that nobody has seen to their places, without an attempt. */
-    async handBack(id: string, some: readonly LeasedMessage[]): Promise<void> {
-      await pool.query(handBack, [id, some.map(({ leaseId }) => leaseId), some.map(({ dueAt }) => dueAt)]);
-    },
-
-    /** Moves the ends of live leases; returns the new ends. */
-    extend: async (ids: readonly string[], leaseIds: readonly string[], leaseMs: number) =>
-      (await pool.query<{ leaseId: string; endsAt: Date }>(extend, [ids, leaseIds, leaseMs, startsOf(leaseIds)])).rows,
-
-    /** Moves the end of an endpoint for listening, at most every few seconds. */
-    keep: async (id: string, graceMs: number): Promise<void> => void (await pool.query(keep, [id, graceMs])),
-
-    /** Returns what became of leases; nothing for an id that is no lease of these rows. */
-    records: async (ids: readonly string[], leaseIds: readonly string[]): Promise<LeaseRecord[]> =>
-      (await pool.query<LeaseRecord>(records, [ids, leaseIds, startsOf(leaseIds)])).rows,
-  };
+/** Returns leased messages that nobody has seen to their places, without an attempt. */
+export async function giveBackLeases(db: Queryable, id: string, some: readonly LeasedMessage[]): Promise<void> {
+  await db.query(giveBack, [id, some.map(({ leaseId }) => leaseId), some.map(({ dueAt }) => dueAt)]);
 }
+
+/** Moves the ends of live leases; returns the new ends. */
+export const extendLeases = async (
+  db: Queryable,
+  ids: readonly string[],
+  leaseIds: readonly string[],
+  leaseMs: number,
+): Promise<{ leaseId: string; endsAt: Date }[]> =>
+  (await db.query<{ leaseId: string; endsAt: Date }>(extendEnds, [ids, leaseIds, leaseMs, startsOf(leaseIds)])).rows;
+
+/** Moves the end of an endpoint for listening, at most every few seconds. */
+export const postponeEnd = async (db: Queryable, id: string, graceMs: number): Promise<void> =>
+  void (await db.query(keepEndpoint, [id, graceMs]));
+
+/** Returns what became of leases; nothing for an id that is no lease of these rows. */
+export const leaseRecords = async (
+  db: Queryable,
+  ids: readonly string[],
+  leaseIds: readonly string[],
+): Promise<LeaseRecord[]> => (await db.query<LeaseRecord>(recordsOf, [ids, leaseIds, startsOf(leaseIds)])).rows;

@@ -124,7 +124,7 @@ export const StartReplayBody = z
   });
 
 /** Builds the filter of a replay; it never includes future events. */
-export function filterOf(body: z.output<typeof StartReplayBody>, now: Date): ReplayFilter {
+export function filterOf(body: Omit<z.output<typeof StartReplayBody>, "rate" | "dry_run">, now: Date): ReplayFilter {
   const { endpoint_id: endpointId, status, event_types: eventTypes, event_ids: eventIds, from: fromTime, to } = body;
   const toTime = to === undefined || to > now ? now : to;
   return { endpointId, statuses: status ? [status] : replayedStatuses, eventTypes, eventIds, fromTime, toTime };

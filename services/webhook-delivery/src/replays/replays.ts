@@ -1,91 +1,84 @@
 import type { Caller, Viewer } from "@signalbox/auth";
-import { type Clock, newId } from "@signalbox/core";
-import { createReplayEngine, type Outbox } from "@signalbox/events";
-import type { PageLimits } from "@signalbox/graphql";
+import { newId } from "@signalbox/core";
 import { accepted, ok } from "@signalbox/http";
 import { audited, type Edges, edgesOf, type Load, list, operation, record } from "@signalbox/service";
-import type { Pool, RetentionRule, Tx } from "@signalbox/storage";
+import type { RetentionRule, Tx } from "@signalbox/storage";
+import type { z } from "zod";
+import type { DeliveryService } from "../context/delivery-service.ts";
 import { type Endpoint, requireScopeOf } from "../endpoints/endpoint.ts";
 import { endpointsSeen, seen } from "../endpoints/endpoint-id.ts";
-import type { EndpointStore } from "../endpoints/endpoint-store.ts";
+import { lockEndpoint } from "../endpoints/endpoint-store.ts";
 import {
   CountedResource,
   filterOf,
   type Replay,
-  type ReplayFilter,
   ReplayResource,
   replayExample,
-  replayKind,
   StartReplayBody,
   viewReplay,
 } from "./replay.ts";
 import { countWanted, queueStep } from "./replayed-deliveries.ts";
 
-interface ReplayDependencies {
-  readonly pool: Pool;
-  readonly endpointStore: Pick<EndpointStore, "lock">;
-  readonly outbox: Outbox;
-  readonly clock: Clock;
-  /** Largest number of deliveries of one replay. */
-  readonly deliveriesMax: () => number;
-  /** Wakes the worker, because a delivery is due. */
-  readonly wake: () => void;
-}
-
 const endpointIdOf = ({ endpointId }: Replay): string => endpointId;
 
-export type Replays = ReturnType<typeof createReplays>;
+export const findReplay = async (
+  { replayEngine }: DeliveryService,
+  viewer: Viewer,
+  id: string,
+): Promise<Replay | null> => seen(viewer, await replayEngine.find(id, viewer.accountId), endpointIdOf);
 
-/** Creates the operations on replays. */
-export function createReplays({ pool, endpointStore, outbox, clock, deliveriesMax, wake }: ReplayDependencies) {
-  const engine = createReplayEngine(replayKind, { pool, outbox, clock });
-  return {
-    ...engine,
-    find: async (viewer: Viewer, id: string) => seen(viewer, await engine.find(id, viewer.accountId), endpointIdOf),
-    lock: async (tx: Tx, viewer: Viewer, id: string) =>
-      seen(viewer, await engine.lock(tx, id, viewer.accountId), endpointIdOf),
+const lockReplay = async (
+  { replayEngine }: DeliveryService,
+  tx: Tx,
+  viewer: Viewer,
+  id: string,
+): Promise<Replay | null> => seen(viewer, await replayEngine.lock(tx, id, viewer.accountId), endpointIdOf);
 
-    /** Starts a replay of the matching deliveries, or counts them, up to as many as one may have. */
-    async start(tx: Tx, caller: Caller, filter: ReplayFilter, rate: number | null, dryRun: boolean) {
-      const { accountId } = caller;
-      const endpoint = await endpointStore.lock(tx, caller, filter.endpointId);
-      if (endpoint === null) return { outcome: "no-endpoint" } as const;
-      requireScopeOf(endpoint, caller);
-      const totalMax = deliveriesMax();
-      const total = await countWanted(tx, filter, dryRun ? totalMax : totalMax + 1);
-      const at = clock.now();
-      const replay: Replay = {
-        ...filter,
-        id: newId("whr", at.getTime()),
-        accountId,
-        rate,
-        status: "running",
-        total,
-        replayed: 0,
-        placeTime: filter.fromTime,
-        placeId: "",
-        createdAt: at,
-        endedAt: null,
-      };
-      const entry = audited(caller, { action: "webhook_endpoint.replay", subject: endpoint.id });
-      return engine.start(tx, endpoint.id, replay, { totalMax, dryRun, entry });
-    },
-
-    /** Cancels a replay; deliveries already queued go out. */
-    cancel(tx: Tx, caller: Caller, replay: Replay): Promise<Replay> {
-      const entry = audited(caller, { action: "webhook_endpoint.cancel_replay", subject: replay.endpointId });
-      return engine.cancel(tx, replay, entry);
-    },
-
-    /** Queues the next deliveries of a replay that is due; returns "again" while there may be more. */
-    step: () =>
-      engine.step(async (tx, replay) => {
-        const step = await queueStep(tx, replay);
-        if ("replay" in step) tx.afterCommit(wake);
-        return step;
-      }),
+/** Starts a replay of the matching deliveries, or counts them, up to as many as one may have. */
+async function startReplay(
+  { configuration, clock, replayEngine }: DeliveryService,
+  tx: Tx,
+  caller: Caller,
+  { rate, dry_run: dryRun, ...given }: z.output<typeof StartReplayBody>,
+) {
+  const { accountId } = caller;
+  const at = clock.now();
+  const filter = filterOf(given, at);
+  const endpoint = await lockEndpoint(tx, caller, filter.endpointId);
+  if (endpoint === null) return { outcome: "no-endpoint" } as const;
+  requireScopeOf(endpoint, caller);
+  const totalMax = configuration.get("webhook-delivery.replays.deliveries-max");
+  const total = await countWanted(tx, filter, dryRun ? totalMax : totalMax + 1);
+  const replay: Replay = {
+    ...filter,
+    id: newId("whr", at.getTime()),
+    accountId,
+    rate,
+    status: "running",
+    total,
+    replayed: 0,
+    placeTime: filter.fromTime,
+    placeId: "",
+    createdAt: at,
+    endedAt: null,
   };
+  const entry = audited(caller, { action: "webhook_endpoint.replay", subject: endpoint.id });
+  return replayEngine.start(tx, endpoint.id, replay, { totalMax, dryRun, entry });
 }
+
+/** Cancels a replay; deliveries already queued go out. */
+function cancelReplay({ replayEngine }: DeliveryService, tx: Tx, caller: Caller, replay: Replay): Promise<Replay> {
+  const entry = audited(caller, { action: "webhook_endpoint.cancel_replay", subject: replay.endpointId });
+  return replayEngine.cancel(tx, replay, entry);
+}
+
+/** Queues the next deliveries of a replay that is due; returns "again" while there may be more. */
+export const runReplays = ({ replayEngine, wakeUp }: DeliveryService): Promise<"again" | "done"> =>
+  replayEngine.step(async (tx, replay) => {
+    const step = await queueStep(tx, replay);
+    if ("replay" in step) tx.afterCommit(wakeUp.wake);
+    return step;
+  });
 
 /** Retention of replays: their deliveries are gone by then. */
 export const replayRetention = (keepMs: () => number): RetentionRule => ({
@@ -95,13 +88,6 @@ export const replayRetention = (keepMs: () => number): RetentionRule => ({
   keepMs,
 });
 
-interface ReplayApi {
-  readonly replays: Replays;
-  readonly clock: Clock;
-  readonly loadEndpoint: Load<Endpoint>;
-  readonly pageLimits: PageLimits;
-}
-
 const base = "/api/v1/webhooks/replays";
 const one = `${base}/:id` as const;
 const showReplay = (replay: Replay) => ok(viewReplay(replay));
@@ -110,10 +96,9 @@ const write = { scopes: ["webhooks:write"], portal: true } as const;
 const missing = "There is no such replay.";
 
 /** The replays of an account, at both edges. */
-export function replayApi(parts: ReplayApi): Edges {
-  const { loadEndpoint } = parts;
+export function replayApi(service: DeliveryService, loadEndpoint: Load<Endpoint>): Edges {
   return edgesOf(
-    { ...declareReads(parts), ...declareWrites(parts) },
+    { ...declareReads(service), ...declareWrites(service) },
     {
       exampleIds: { id: replayExample.id },
       fields: {
@@ -127,28 +112,29 @@ export function replayApi(parts: ReplayApi): Edges {
   );
 }
 
-function declareReads({ replays, pageLimits }: ReplayApi) {
+function declareReads(service: DeliveryService) {
+  const { replayEngine, pageLimits } = service;
   return {
     webhookReplays: list({
       summary: "List replays, newest first",
       description: "A replay sends deliveries of an endpoint again.",
       auth: read,
       limits: pageLimits,
-      read: (range, { caller }) => replays.list(range, caller.accountId, { of: endpointsSeen(caller) }),
+      read: (range, { caller }) => replayEngine.list(range, caller.accountId, { of: endpointsSeen(caller) }),
       rest: { get: base, item: ReplayResource, view: viewReplay },
     }),
     webhookReplay: record({
       summary: "Read a replay and its progress",
       description: "State, selection and number of items so far.",
       auth: read,
-      find: ({ caller, params }) => replays.find(caller, params.id),
+      find: ({ caller, params }) => findReplay(service, caller, params.id),
       missing,
       rest: { get: one, resource: ReplayResource, answer: showReplay },
     }),
   };
 }
 
-function declareWrites({ replays, clock }: ReplayApi) {
+function declareWrites(service: DeliveryService) {
   return {
     startWebhookReplay: operation({
       summary: "Replay deliveries that succeeded, were exhausted or parked",
@@ -157,8 +143,7 @@ function declareWrites({ replays, clock }: ReplayApi) {
       auth: write,
       audit: "webhook_endpoint.replay",
       input: StartReplayBody,
-      create: (tx, { caller, input }) =>
-        replays.start(tx, caller, filterOf(input, clock.now()), input.rate, input.dry_run),
+      create: (tx, { caller, input }) => startReplay(service, tx, caller, input),
       refusals: {
         "no-endpoint": { code: "not_found", message: "There is no such endpoint." },
         "limit-reached": {
@@ -190,8 +175,8 @@ function declareWrites({ replays, clock }: ReplayApi) {
       description: "A replay that has ended is 409.",
       auth: write,
       audit: "webhook_endpoint.cancel_replay",
-      of: { find: (tx, { caller, params }) => replays.lock(tx, caller, params.id), missing },
-      change: (tx, replay, { caller }) => replays.cancel(tx, caller, replay),
+      of: { find: (tx, { caller, params }) => lockReplay(service, tx, caller, params.id), missing },
+      change: (tx, replay, { caller }) => cancelReplay(service, tx, caller, replay),
       rest: { post: `${one}/cancel`, responses: { 200: ReplayResource }, idempotent: true, answer: showReplay },
       graph: { payload: "webhookReplay" },
     }),

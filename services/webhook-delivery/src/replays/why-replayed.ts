@@ -1,34 +1,29 @@
 import type { WhyStep } from "@signalbox/contracts";
 import { timeOfPublicId } from "@signalbox/core";
 import { expiredReason, hasPrefix, stepsOf, type WhyFinder } from "@signalbox/service";
-import type { ChainDeliveries } from "../deliveries/chain-deliveries.ts";
+import type { DeliveryService } from "../context/delivery-service.ts";
+import { deliveriesOfReplay } from "../deliveries/chain-deliveries.ts";
 import type { Replay } from "./replay.ts";
-import type { Replays } from "./replays.ts";
-
-interface Dependencies {
-  readonly replays: Pick<Replays, "find">;
-  readonly chainDeliveries: Pick<ChainDeliveries, "replayedBy">;
-  readonly retentionMs: () => number;
-}
+import { findReplay } from "./replays.ts";
 
 const step = stepsOf("webhook-delivery");
 /** Deliveries of a replay that a chain goes on with. */
 const shownMax = 5;
 
 /** Finds how far replays have come, for the chain behind an id. */
-export const whyReplayed = ({ replays, chainDeliveries, retentionMs }: Dependencies): readonly WhyFinder[] => [
+export const whyReplayed = (service: DeliveryService): readonly WhyFinder[] => [
   {
     scopes: ["webhooks:read"],
     knows: hasPrefix("whr"),
     async find({ accountId }, id) {
-      const replay = await replays.find({ accountId }, id);
+      const replay = await findReplay(service, { accountId }, id);
       if (replay === null) return null;
-      const next = await chainDeliveries.replayedBy(replay.endpointId, id, replay.createdAt, shownMax);
+      const next = await deliveriesOfReplay(service, replay.endpointId, id, replay.createdAt, shownMax);
       return { steps: stepsOfReplay(replay), next };
     },
     missing(id) {
       const ms = timeOfPublicId(id) ?? 0;
-      const reason = expiredReason(ms, retentionMs());
+      const reason = expiredReason(ms, service.configuration.get("webhook-delivery.retention"));
       return step({ at: new Date(ms), id, what: "The replay is not kept any more.", verdict: "hole", reason });
     },
   },

@@ -1,17 +1,24 @@
 import { type Clock, newId } from "@signalbox/core";
 import { isOutboundError, type OutboundClient, shownFailure } from "@signalbox/net";
 import { isLive } from "@signalbox/storage";
+import type { Tracer } from "@signalbox/telemetry";
 import { deliveryHeaders } from "@signalbox/webhook-signatures";
+import { isCanary } from "../deliveries/account-access.ts";
 import type { Attempt } from "../deliveries/attempt.ts";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import { type AttemptResult, controlOf, retryAfterMs } from "../deliveries/judge-attempt.ts";
-import type { LiveSecret, SigningEndpoint } from "../endpoints/endpoint-cache.ts";
 import { limitHeaders, maskSecretHeaders, phasesOf, responseBytesMax, responseText } from "./attempt-exchange.ts";
 import { bodyIn } from "./body-format.ts";
+import type { LiveSecret, SigningEndpoint } from "./signing-endpoint.ts";
 
-export interface AttemptDependencies {
+/** What attempts are made with. */
+export interface Sender {
   readonly outbound: OutboundClient;
+  /** The receiver of the canary's deliveries, with the only client that may go there; null when it is off. */
+  readonly canary: { readonly url: string; readonly outbound: OutboundClient } | null;
   readonly clock: Clock;
+  readonly tracer: Tracer;
+  /** The time limit of an attempt at an endpoint that sets none. */
   readonly timeoutMs: () => number;
   /** `http.base-url` */
   readonly baseUrl: string;
@@ -28,20 +35,36 @@ const drainBytesMax = 65_536;
 const bodyGraceMs = 1_000;
 
 /**
- * Posts a delivery once, signed now. Every later failure is a result of the attempt. Throws only before the attempt,
- * when it cannot be signed or the outbound proxy fails: that is our failure and does not count as an attempt.
+ * Posts a delivery once, signed now, in a span of the trace of its event. Every later failure is a result of the attempt.
+ * Throws only before the attempt, when it cannot be signed or the outbound proxy fails: that is our failure and does not
+ * count as an attempt.
  */
-export async function attemptDelivery(
-  dependencies: AttemptDependencies,
+export function attemptDelivery(
+  sender: Sender,
   delivery: LeasedDelivery,
   endpoint: SigningEndpoint,
 ): Promise<Attempted> {
-  const { clock, baseUrl } = dependencies;
+  const { tracer, canary } = sender;
+  const isOurs = canary !== null && isCanary(endpoint);
+  const target = isOurs ? { ...endpoint, url: canary.url } : endpoint;
+  const outbound = isOurs ? canary.outbound : sender.outbound;
+  return tracer.withTraceparent(delivery.traceparent ?? undefined, () =>
+    tracer.span("webhook attempt", { kind: "client" }, () => attemptOnce(sender, outbound, delivery, target)),
+  );
+}
+
+async function attemptOnce(
+  sender: Sender,
+  outbound: OutboundClient,
+  delivery: LeasedDelivery,
+  endpoint: SigningEndpoint,
+): Promise<Attempted> {
+  const { clock, baseUrl } = sender;
   const startedAt = clock.now();
   const startedMs = clock.steadyMs();
   const message = messageOf(delivery, endpoint, { at: startedAt, baseUrl });
   const { result, response, phase, exchange } =
-    typeof message === "string" ? unsent(message) : await post(dependencies, endpoint, message);
+    typeof message === "string" ? unsent(message) : await post(sender, outbound, endpoint, message);
   const attempt: Attempt = {
     id: newId("wha", startedAt.getTime()),
     deliveryId: delivery.id,
@@ -119,7 +142,8 @@ const unsent = (error: string): Answered => ({
 });
 
 async function post(
-  { outbound, clock, timeoutMs }: AttemptDependencies,
+  { clock, timeoutMs }: Sender,
+  outbound: OutboundClient,
   endpoint: SigningEndpoint,
   { headers: sent, body: posted }: Message,
 ): Promise<Answered> {

@@ -3,7 +3,7 @@ import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import type { OutboundClient } from "@signalbox/net";
 import type { AttemptPhase } from "../deliveries/attempt.ts";
-import type { SigningEndpoint } from "../endpoints/endpoint-cache.ts";
+import type { SigningEndpoint } from "./signing-endpoint.ts";
 
 type Timing = Awaited<ReturnType<OutboundClient["request"]>>["timing"];
 

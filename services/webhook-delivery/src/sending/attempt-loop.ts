@@ -2,17 +2,17 @@ import { type Clock, seconds } from "@signalbox/core";
 import { isProxyError } from "@signalbox/net";
 import type { Logger, Outage } from "@signalbox/telemetry";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
-import type { SigningEndpoint } from "../endpoints/endpoint-cache.ts";
-import type { Attempted, attemptDelivery } from "./attempt-delivery.ts";
+import type { Attempted } from "./attempt-delivery.ts";
 import type { AttemptResults } from "./attempt-results.ts";
 import type { Lane } from "./lane.ts";
 import type { Lanes, NextAttempt } from "./lanes.ts";
 import type { Leases } from "./leases.ts";
+import type { SigningEndpoint } from "./signing-endpoint.ts";
 
 /** Makes one attempt. @throws Error when nothing could be sent, by our fault. */
-export type Attempt = (delivery: LeasedDelivery, endpoint: SigningEndpoint) => ReturnType<typeof attemptDelivery>;
+export type Attempt = (delivery: LeasedDelivery, endpoint: SigningEndpoint) => Promise<Attempted>;
 
-export interface AttemptLoopDependencies {
+interface AttemptLoopParts {
   readonly lanes: Lanes;
   readonly leases: Pick<Leases, "handBack" | "leaseMs">;
   readonly attempt: Attempt;
@@ -33,11 +33,11 @@ const connecting: ReadonlySet<string> = new Set(["resolve", "connect", "tls"]);
 
 /** Makes the attempts of the deliveries in the lanes, as many at a time as there are places. */
 export class AttemptLoop {
-  readonly #parts: AttemptLoopDependencies;
+  readonly #parts: AttemptLoopParts;
   readonly #proxyOutage: Outage;
   readonly #running = new Set<Promise<void>>();
 
-  constructor(parts: AttemptLoopDependencies) {
+  constructor(parts: AttemptLoopParts) {
     this.#parts = parts;
     this.#proxyOutage = parts.log.outage("The outbound proxy");
   }

@@ -2,26 +2,43 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, isUnavailable } from "@signalbox/core";
 import { GroupCommit, inTransaction, type Pool, type Tx } from "@signalbox/storage";
 import type { Counter, Histogram, Logger, Metrics } from "@signalbox/telemetry";
-import { isCanary } from "../canary/canary-receiver.ts";
+import { isCanary } from "../deliveries/account-access.ts";
 import type { Attempt } from "../deliveries/attempt.ts";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import { advanceKeys, lockOrder } from "../deliveries/delivery-order.ts";
 import { type Judgement, judgeAttempt } from "../deliveries/judge-attempt.ts";
-import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
-import { answerClass } from "../statistics/attempt-statistics.ts";
-import { parkDelivery } from "./record-results.ts";
-import type { FinishedAttempt, JudgedAttempt, WriteResults } from "./write-results.ts";
+import type { Attempted } from "./attempt-delivery.ts";
+import { answerClass } from "./attempt-figures.ts";
+import { parkDelivery, type Recorded } from "./record-results.ts";
+import type { SigningEndpoint } from "./signing-endpoint.ts";
 
-export interface ResultDependencies {
+/** What follows from attempts. */
+export interface Consequences {
+  /** Writes results with events, the status of endpoints and the next delivery of a key. */
+  readonly write: (batch: readonly JudgedAttempt[]) => Promise<Recorded>;
+  /** Judges endpoints that have failed for some time. */
+  readonly judge: (endpointIds: readonly string[]) => Promise<void>;
+}
+
+interface ResultParts {
   readonly pool: Pool;
-  readonly writeResults: WriteResults;
-  readonly endpointHealth: Pick<EndpointHealth, "judge">;
+  readonly consequences: Consequences;
   readonly clock: Pick<Clock, "steadyMs">;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly delayMsMin: number;
   /** Wakes the worker in so many milliseconds, when a delivery is due. */
   readonly onPostponed: (delayMs: number) => void;
+}
+
+/** A finished attempt with its delivery and endpoint. */
+export interface FinishedAttempt extends Attempted {
+  readonly delivery: LeasedDelivery;
+  readonly endpoint: SigningEndpoint;
+}
+
+export interface JudgedAttempt extends FinishedAttempt {
+  readonly judgement: Judgement;
 }
 
 /** Results of one commit. */
@@ -36,14 +53,14 @@ const pauseMsMax = 2_000;
  * Records attempts and their consequences in batches. While the database is away they wait, and no attempt is repeated.
  */
 export class AttemptResults {
-  readonly #parts: ResultDependencies;
+  readonly #parts: ResultParts;
   readonly #duration: Histogram<"outcome">;
   readonly #answers: Counter<"answer">;
   readonly #arrival: Histogram;
   /** Resolves with true when the lease of the delivery still held. */
   readonly #group: GroupCommit<JudgedAttempt, boolean>;
 
-  constructor(parts: ResultDependencies) {
+  constructor(parts: ResultParts) {
     this.#parts = parts;
     this.#duration = parts.metrics.histogram("signalbox_webhook_attempt_seconds");
     this.#answers = parts.metrics.counter("signalbox_webhook_attempts_total");
@@ -63,9 +80,9 @@ export class AttemptResults {
   }
 
   async #write(batch: readonly JudgedAttempt[]): Promise<boolean[]> {
-    const { writeResults, endpointHealth } = this.#parts;
-    const { won, failing } = await this.#retryWhileAway(() => writeResults(batch));
-    if (failing.length > 0) void endpointHealth.judge(failing);
+    const { write, judge } = this.#parts.consequences;
+    const { won, failing } = await this.#retryWhileAway(() => write(batch));
+    if (failing.length > 0) void judge(failing);
     return batch.map(({ delivery }) => won.has(delivery.id));
   }
 

@@ -4,7 +4,6 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "nod
 import { createManualClock } from "@signalbox/core";
 import { testContext } from "@signalbox/testing";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
-import type { SigningEndpoint } from "../endpoints/endpoint-cache.ts";
 import { responseBytesMax, responseText } from "./attempt-exchange.ts";
 import { type Attempt, AttemptLoop } from "./attempt-loop.ts";
 import { ConcurrencyLimit } from "./concurrency-limit.ts";
@@ -12,6 +11,7 @@ import type { DeliveryStep } from "./delivery-states.ts";
 import { Lanes } from "./lanes.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 import { Shares } from "./shares.ts";
+import type { SigningEndpoint } from "./signing-endpoint.ts";
 
 const endpointAt = (id: string, url: string) =>
   ({ id, url, accountId: `acc_${id}`, status: "enabled", settings: { max_in_flight: null } }) as SigningEndpoint;

@@ -61,7 +61,8 @@ function cloudEventOf(delivery: FormattedDelivery, baseUrl: string): FormattedBo
     source: `/signalbox/${ownerOf(event?.topic)}`,
     type: event ? `${envelope.type}.${envelope.api_version}` : envelope.type,
     time: envelope.created_at,
-    ...(subject !== undefined && { subject }),
+    // JSON leaves out what is undefined.
+    subject,
     datacontenttype: "application/json",
     ...(event && { dataschema: `${baseUrl}${schemaPathOf(event)}` }),
     ...envelope.cloudevents,

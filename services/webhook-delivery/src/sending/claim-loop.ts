@@ -1,37 +1,31 @@
+import type { AccessStates } from "@signalbox/auth";
+import type { Clock } from "@signalbox/core";
 import type { WakeUp } from "@signalbox/runtime";
+import type { Pool } from "@signalbox/storage";
+import { mayWrite } from "../deliveries/account-access.ts";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
-import type { EndpointCache } from "../endpoints/endpoint-cache.ts";
-import type { EndpointHealth } from "../endpoints/endpoint-health.ts";
 import type { AttemptLoop } from "./attempt-loop.ts";
-import type { DeliveryQueue, WaitingEndpoint } from "./delivery-queue.ts";
-import type { EndpointRates } from "./endpoint-rates.ts";
+import { endpointRevisions, type WaitingEndpoint, waitingEndpoints } from "./delivery-queue.ts";
+import type { EndpointCache } from "./endpoint-cache.ts";
+import { giveBackGrants, grantAttempts } from "./endpoint-rates.ts";
 import { hostOf } from "./lane.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Leases } from "./leases.ts";
+import { takeProbes } from "./probes.ts";
 import type { PullWaits } from "./pull-waits.ts";
 
-export interface ClaimLoopDependencies {
+interface ClaimLoopParts {
+  readonly pool: Pool;
+  readonly clock: Clock;
   readonly lanes: Lanes;
   readonly leases: Leases;
-  readonly attempts: Pick<AttemptLoop, "add" | "update" | "stop">;
-  readonly deliveryQueue: Pick<DeliveryQueue, "waiting" | "revisions">;
-  readonly endpoints: {
-    readonly directory: EndpointCache;
-    readonly endpointRates: EndpointRates;
-    readonly endpointHealth: Pick<EndpointHealth, "takeProbes">;
-  };
-  /** Decides which accounts may act now, and when that is known. Deliveries of others wait. */
-  readonly access: DeliveryAccess;
+  readonly attempts: AttemptLoop;
+  readonly endpointCache: EndpointCache;
+  /** Deliveries of accounts that may not act wait, and all of them until the states of the accounts are known. */
+  readonly accessStates: AccessStates;
   readonly wakeUp: WakeUp;
   /** Wakes who waits for messages of a pull endpoint. */
-  readonly pullWaits: Pick<PullWaits, "wake">;
-}
-
-/** Judgements of the accounts' states about deliveries. */
-export interface DeliveryAccess {
-  readonly mayWrite: (accountId: string) => boolean;
-  /** False until the states of the accounts are known; no delivery is leased until then. */
-  readonly isReady: () => boolean;
+  readonly pullWaits: PullWaits;
 }
 
 /** Longest sleep, and so the longest delay of a delivery that another instance scheduled for now. */
@@ -39,22 +33,22 @@ export const idleMsMax = 500;
 
 /** Leases due deliveries from the queue, as many as the lanes have room for. */
 export class ClaimLoop {
-  readonly #parts: ClaimLoopDependencies;
+  readonly #parts: ClaimLoopParts;
 
-  constructor(parts: ClaimLoopDependencies) {
+  constructor(parts: ClaimLoopParts) {
     this.#parts = parts;
   }
 
   /** Leases due deliveries until the signal aborts; then finishes the attempts in hand. */
   async run(signal: AbortSignal, beat: () => void): Promise<void> {
-    const { wakeUp, access, attempts, leases } = this.#parts;
+    const { wakeUp, accessStates, attempts, leases } = this.#parts;
     // The worker also restarts after a failed turn, whose claim may have been committed.
     leases.suspect();
     while (!signal.aborted) {
       beat();
       wakeUp.reset();
       await leases.register();
-      const dueInMs = access.isReady() ? await this.#turn() : idleMsMax;
+      const dueInMs = accessStates.isCaughtUp() ? await this.#turn() : idleMsMax;
       if (dueInMs <= 0) continue;
       const timer = setTimeout(wakeUp.wake, dueInMs);
       await wakeUp.wait(signal);
@@ -72,20 +66,20 @@ export class ClaimLoop {
 
   /** Attempts the oldest delivery of each endpoint that was disabled because it failed, once an hour. */
   async probe(): Promise<void> {
-    const { endpoints, leases, attempts, access } = this.#parts;
+    const { pool, clock, endpointCache, leases, attempts, accessStates } = this.#parts;
     const { instance } = leases;
-    if (instance === null || !access.isReady()) return;
-    for (const { id, accountId, revision } of await endpoints.endpointHealth.takeProbes()) {
-      const endpoint = access.mayWrite(accountId) ? await endpoints.directory.find(accountId, id, revision) : null;
+    if (instance === null || !accessStates.isCaughtUp()) return;
+    for (const { id, accountId, revision } of await takeProbes(pool, clock.now())) {
+      const endpoint = mayWrite(accessStates, accountId) ? await endpointCache.find(accountId, id, revision) : null;
       if (endpoint) attempts.add(endpoint, await leases.claimProbe(id, instance));
     }
   }
 
   /** Runs one turn; returns the milliseconds until something is due, 0 when more may be due already. */
   async #turn(): Promise<number> {
-    const { deliveryQueue, access, lanes, pullWaits } = this.#parts;
+    const { pool, accessStates, lanes, pullWaits } = this.#parts;
     await this.#followChanges();
-    const waiting = (await deliveryQueue.waiting()).filter(({ accountId }) => access.mayWrite(accountId));
+    const waiting = (await waitingEndpoints(pool)).filter(({ accountId }) => mayWrite(accessStates, accountId));
     const { push: due = [], pull = [] } = Object.groupBy(
       waiting.filter(({ dueInMs }) => dueInMs <= 0),
       ({ type }) => type,
@@ -103,27 +97,30 @@ export class ClaimLoop {
    * account may not act.
    */
   async #followChanges(): Promise<void> {
-    const { deliveryQueue, lanes, attempts, endpoints, access } = this.#parts;
+    const { pool, lanes, attempts, endpointCache, accessStates } = this.#parts;
     const inHand = lanes.endpoints();
     if (inHand.length === 0) return;
-    const revisions = await deliveryQueue.revisions(inHand.map(({ id }) => id));
+    const revisions = await endpointRevisions(
+      pool,
+      inHand.map(({ id }) => id),
+    );
     for (const { id, accountId, revision } of inHand) {
       const now = revisions.get(id);
-      if (!access.mayWrite(accountId)) await attempts.update(id, null);
+      if (!mayWrite(accessStates, accountId)) await attempts.update(id, null);
       else if (now !== revision) {
-        await attempts.update(id, now === undefined ? null : await endpoints.directory.find(accountId, id, now));
+        await attempts.update(id, now === undefined ? null : await endpointCache.find(accountId, id, now));
       }
     }
   }
 
   /** Leases due deliveries; returns the milliseconds until more may be taken, 0 when an endpoint filled its room. */
   async #take(due: readonly WaitingEndpoint[]): Promise<number> {
-    const { lanes, leases, endpoints } = this.#parts;
+    const { pool, lanes, leases } = this.#parts;
     const { instance } = leases;
     const rooms = roomsOf(due, lanes);
     if (rooms.size === 0 || instance === null) return Number.POSITIVE_INFINITY;
     const rates = new Map(due.flatMap(({ id, rate }) => (rate && rooms.has(id) ? [[id, rate] as const] : [])));
-    const grantInMs = rates.size === 0 ? Number.POSITIVE_INFINITY : await endpoints.endpointRates.grant(rooms, rates);
+    const grantInMs = rates.size === 0 ? Number.POSITIVE_INFINITY : await grantAttempts(pool, rooms, rates);
     if (rooms.size === 0) return grantInMs;
     const leased = Map.groupBy(await leases.claim(rooms, instance), ({ endpointId }) => endpointId);
     let isMore = false;
@@ -132,21 +129,21 @@ export class ClaimLoop {
       const rate = rates.get(id);
       if (deliveries.length < room) lanes.setBacklog(id, false);
       else if (!rate) isMore = true;
-      if (rate && deliveries.length < room) await endpoints.endpointRates.giveBack(id, rate, room - deliveries.length);
+      if (rate && deliveries.length < room) await giveBackGrants(pool, id, rate, room - deliveries.length);
     }
     await this.#start(leased);
     return isMore && leased.size > 0 ? 0 : grantInMs;
   }
 
   async #start(leased: ReadonlyMap<string, readonly LeasedDelivery[]>): Promise<void> {
-    const { deliveryQueue, leases, attempts, endpoints } = this.#parts;
+    const { pool, leases, attempts, endpointCache } = this.#parts;
     if (leased.size === 0) return;
     // One look for all: a look for each would make the last endpoint wait for all the others.
-    const revisions = await deliveryQueue.revisions([...leased.keys()]);
+    const revisions = await endpointRevisions(pool, [...leased.keys()]);
     for (const [id, deliveries] of leased) {
       const revision = revisions.get(id);
       const accountId = deliveries[0]?.accountId ?? "";
-      const endpoint = revision === undefined ? null : await endpoints.directory.find(accountId, id, revision);
+      const endpoint = revision === undefined ? null : await endpointCache.find(accountId, id, revision);
       if (endpoint?.status === "enabled") attempts.add(endpoint, deliveries);
       else await leases.handBack(deliveries);
     }

@@ -1,7 +1,6 @@
 import type { WebhookEndpointResource } from "@signalbox/contracts";
-import { columnsOf, type Pool, sql, type Tx } from "@signalbox/storage";
-import type { Delivery, LeasedDelivery } from "../deliveries/delivery.ts";
-import { advanceIdleKeys, type OrderKey } from "../deliveries/delivery-order.ts";
+import { columnsOf, type Queryable, sql } from "@signalbox/storage";
+import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import type { Rate } from "./endpoint-rates.ts";
 
 /** An enabled endpoint with deliveries in the queue. */
@@ -65,7 +64,7 @@ const claimText = (isProbe: boolean): string => `with taken as materialized (
    order by taken.due_at, d.id`;
 const claim = sql("queue.claim", claimText(false));
 /** Leases a delivery even before it is due. */
-const claimProbe = sql("queue.claim-probe", claimText(true));
+const probe = sql("queue.claim-probe", claimText(true));
 
 /** Not prepared, for the same reason as `recordResults`. */
 const handBack = sql(
@@ -76,80 +75,51 @@ const handBack = sql(
    where q.endpoint_id = given.endpoint_id and q.due_at = given.leased_until and q.delivery_id = given.delivery_id`,
 );
 
-/**
- * The caller holds the row of the delivery, so that a result is recorded before or after. An ordered delivery joins the
- * queue of its key.
- */
-const requeue = sql(
-  "",
-  `with chosen as (
-     update deliveries set status = 'pending', next_attempt_at = statement_timestamp()
-     where id = $1 and created_at = $2 returning id, created_at, endpoint_id, order_key, sequence
-   ), advanced as (
-     update delivery_queue as q set due_at = least(due_at, statement_timestamp()) from chosen
-     where q.endpoint_id = chosen.endpoint_id and q.delivery_id = chosen.id and leased_by is null and due_at < 'infinity'
-   ), queued as (
-     insert into delivery_queue (endpoint_id, due_at, delivery_id, created_at, order_key, sequence)
-     select endpoint_id, case when order_key is null then statement_timestamp() else 'infinity' end, id, created_at,
-       order_key, sequence from chosen
-     where not exists (
-       select from delivery_queue as q where q.endpoint_id = chosen.endpoint_id and q.delivery_id = chosen.id)
-   )
-   select endpoint_id as "endpointId", order_key as "orderKey" from chosen where order_key is not null`,
-);
 const revisions = sql(
   "queue.revisions",
   "select id, revision from endpoints where id = any($1::text[]) and deleted_at is null",
 );
+
 interface LeaseTerms {
   readonly leaseMs: number;
   /** The instance that holds the lease. */
   readonly instance: number;
 }
 
-/**
- * Creates the delivery queue: rows of PostgreSQL, each leased to one instance at a time. All times are the database's.
- */
-export function createDeliveryQueue(pool: Pool) {
-  return {
-    /** Returns the enabled endpoints with deliveries in the queue. */
-    waiting: async (): Promise<WaitingEndpoint[]> => (await pool.query<WaitingEndpoint>(waiting)).rows,
+/** Returns the enabled endpoints with deliveries in the queue. All times of the queue are the database's. */
+export const waitingEndpoints = async (db: Queryable): Promise<WaitingEndpoint[]> =>
+  (await db.query<WaitingEndpoint>(waiting)).rows;
 
-    /** Leases due deliveries, as many of each endpoint as it has room for. */
-    async claim(rooms: ReadonlyMap<string, number>, { leaseMs, instance }: LeaseTerms): Promise<LeasedDelivery[]> {
-      const values = [[...rooms.keys()], [...rooms.values()], leaseMs, instance];
-      return (await pool.query<LeasedDelivery>(claim, values)).rows;
-    },
-
-    /** Leases the oldest delivery of an endpoint that is not enabled, even before it is due. */
-    async claimProbe(endpointId: string, { leaseMs, instance }: LeaseTerms): Promise<LeasedDelivery[]> {
-      return (await pool.query<LeasedDelivery>(claimProbe, [[endpointId], [1], leaseMs, instance])).rows;
-    },
-
-    /**
-     * Makes a delivery due now, one that has ended or one that waits for its next attempt. The caller holds its row.
-     */
-    async requeue(tx: Tx, { id, createdAt }: Delivery): Promise<void> {
-      await advanceIdleKeys(tx, (await tx.query<OrderKey>(requeue, [id, createdAt])).rows);
-    },
-
-    /** Returns leased deliveries without an attempt to their place in the queue. */
-    async handBack(some: readonly LeasedDelivery[]): Promise<void> {
-      const columns = columnsOf(some, [
-        ({ endpointId }) => endpointId,
-        ({ leasedUntil }) => leasedUntil,
-        ({ id }) => id,
-        ({ dueAt }) => dueAt,
-      ]);
-      await pool.query(handBack, columns);
-    },
-
-    /** Returns the revisions of endpoints; a deleted endpoint has none. */
-    async revisions(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
-      const { rows } = await pool.query<{ id: string; revision: number }>(revisions, [ids]);
-      return new Map(rows.map(({ id, revision }) => [id, revision]));
-    },
-  };
+/** Leases due deliveries, as many of each endpoint as it has room for. */
+export async function claimDeliveries(
+  db: Queryable,
+  rooms: ReadonlyMap<string, number>,
+  { leaseMs, instance }: LeaseTerms,
+): Promise<LeasedDelivery[]> {
+  const values = [[...rooms.keys()], [...rooms.values()], leaseMs, instance];
+  return (await db.query<LeasedDelivery>(claim, values)).rows;
 }
 
-export type DeliveryQueue = ReturnType<typeof createDeliveryQueue>;
+/** Leases the oldest delivery of an endpoint that is not enabled, even before it is due. */
+export const claimProbe = async (
+  db: Queryable,
+  endpointId: string,
+  { leaseMs, instance }: LeaseTerms,
+): Promise<LeasedDelivery[]> => (await db.query<LeasedDelivery>(probe, [[endpointId], [1], leaseMs, instance])).rows;
+
+/** Returns leased deliveries without an attempt to their place in the queue. */
+export async function handBackDeliveries(db: Queryable, some: readonly LeasedDelivery[]): Promise<void> {
+  const columns = columnsOf(some, [
+    ({ endpointId }) => endpointId,
+    ({ leasedUntil }) => leasedUntil,
+    ({ id }) => id,
+    ({ dueAt }) => dueAt,
+  ]);
+  await db.query(handBack, columns);
+}
+
+/** Returns the revisions of endpoints; a deleted endpoint has none. */
+export async function endpointRevisions(db: Queryable, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await db.query<{ id: string; revision: number }>(revisions, [ids]);
+  return new Map(rows.map(({ id, revision }) => [id, revision]));
+}

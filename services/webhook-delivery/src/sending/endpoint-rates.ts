@@ -1,6 +1,6 @@
 import type { WebhookEndpointResource } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
-import { type Pool, sql } from "@signalbox/storage";
+import { type Queryable, sql } from "@signalbox/storage";
 
 /** Rate limit: a number of attempts per number of seconds, evenly spread. */
 export type Rate = NonNullable<WebhookEndpointResource["settings"]["rate"]>;
@@ -46,40 +46,44 @@ interface Grant {
 
 const stepMs = ({ limit, per_seconds }: Rate): number => seconds(per_seconds) / limit;
 
-export type EndpointRates = ReturnType<typeof createEndpointRates>;
-
-/** Creates the rate limiter of endpoints with a rate, over all instances. */
-export function createEndpointRates(pool: Pool) {
-  async function take(rooms: ReadonlyMap<string, number>, rates: ReadonlyMap<string, Rate>): Promise<Grant[]> {
-    // All instances lock in the same order, or two could deadlock.
-    const asked = [...rates].toSorted(([one], [other]) => (one < other ? -1 : 1));
-    const { rows } = await pool.query<Grant>(grant, [
-      asked.map(([id]) => id),
-      asked.map(([id]) => rooms.get(id) ?? 0),
-      asked.map(([, rate]) => stepMs(rate)),
-      asked.map(([, rate]) => seconds(rate.per_seconds) * lateShare),
-    ]);
-    return rows;
+/**
+ * Cuts the rooms to the attempts that the rates grant now, over all instances; returns the milliseconds until more are
+ * granted.
+ */
+export async function grantAttempts(
+  db: Queryable,
+  rooms: Map<string, number>,
+  rates: ReadonlyMap<string, Rate>,
+): Promise<number> {
+  let grants = await take(db, rooms, rates);
+  if (grants.length < rates.size) {
+    await db.query(begin, [[...rates.keys()].filter((id) => !grants.some((one) => one.id === id)).toSorted()]);
+    const left = new Map([...rates].filter(([id]) => !grants.some((one) => one.id === id)));
+    grants = [...grants, ...(await take(db, rooms, left))];
   }
+  for (const { id, granted } of grants) {
+    if (granted > 0) rooms.set(id, granted);
+    else rooms.delete(id);
+  }
+  return Math.max(grantMsMin, Math.min(...grants.map(({ nextInMs }) => nextInMs)));
+}
 
-  return {
-    /** Cuts the rooms to the attempts that the rates grant now; returns the milliseconds until more are granted. */
-    async grant(rooms: Map<string, number>, rates: ReadonlyMap<string, Rate>): Promise<number> {
-      let grants = await take(rooms, rates);
-      if (grants.length < rates.size) {
-        await pool.query(begin, [[...rates.keys()].filter((id) => !grants.some((one) => one.id === id)).toSorted()]);
-        const left = new Map([...rates].filter(([id]) => !grants.some((one) => one.id === id)));
-        grants = [...grants, ...(await take(rooms, left))];
-      }
-      for (const { id, granted } of grants) {
-        if (granted > 0) rooms.set(id, granted);
-        else rooms.delete(id);
-      }
-      return Math.max(grantMsMin, Math.min(...grants.map(({ nextInMs }) => nextInMs)));
-    },
+/** Returns granted times for which no delivery was due. */
+export const giveBackGrants = async (db: Queryable, id: string, rate: Rate, count: number): Promise<void> =>
+  void (await db.query(giveBack, [id, count * stepMs(rate)]));
 
-    /** Returns granted times for which no delivery was due. */
-    giveBack: async (id: string, rate: Rate, count: number): Promise<void> =>
-      void (await pool.query(giveBack, [id, count * stepMs(rate)])),
-  };
+async function take(
+  db: Queryable,
+  rooms: ReadonlyMap<string, number>,
+  rates: ReadonlyMap<string, Rate>,
+): Promise<Grant[]> {
+  // All instances lock in the same order, or two could deadlock.
+  const asked = [...rates].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const { rows } = await db.query<Grant>(grant, [
+    asked.map(([id]) => id),
+    asked.map(([id]) => rooms.get(id) ?? 0),
+    asked.map(([, rate]) => stepMs(rate)),
+    asked.map(([, rate]) => seconds(rate.per_seconds) * lateShare),
+  ]);
+  return rows;
 }

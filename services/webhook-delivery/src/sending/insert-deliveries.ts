@@ -1,7 +1,7 @@
 import { type BinaryColumn, binaryColumnsOf, type Queryable, sql } from "@signalbox/storage";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
-import { fingerprintOf, operators } from "../endpoints/endpoint-cache.ts";
 import { type NewEvent, noteColumns, type PublishedId } from "../events/outgoing-event.ts";
+import { fingerprintOf, operators } from "./signing-endpoint.ts";
 
 export interface NewDelivery {
   readonly id: string;

@@ -1,6 +1,6 @@
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
-import type { SigningEndpoint } from "../endpoints/endpoint-cache.ts";
 import { ConcurrencyLimit, firstLimit } from "./concurrency-limit.ts";
+import type { SigningEndpoint } from "./signing-endpoint.ts";
 
 /** A delivery in memory, and the time on the steady clock until which its attempt may start. */
 export interface InHand {

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
-import type { SigningEndpoint } from "../endpoints/endpoint-cache.ts";
 import { Lanes, type NextAttempt } from "./lanes.ts";
+import type { SigningEndpoint } from "./signing-endpoint.ts";
 
 const bounds = { inFlightMax: 6, inFlightMaxPerEndpoint: 4, inFlightMaxPerHost: 3 };
 const limitMs = 30_000;

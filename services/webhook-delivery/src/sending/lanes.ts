@@ -1,8 +1,8 @@
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
-import type { SigningEndpoint } from "../endpoints/endpoint-cache.ts";
 import { firstLoad, type InHand, Lane } from "./lane.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 import { Shares } from "./shares.ts";
+import type { SigningEndpoint } from "./signing-endpoint.ts";
 
 /** Largest numbers of concurrent attempts, each on a connection. */
 export interface LaneBounds {

@@ -2,7 +2,7 @@ import { type Clock, seconds } from "@signalbox/core";
 import { isGone, type Pool, type Presence, sql } from "@signalbox/storage";
 import type { Logger } from "@signalbox/telemetry";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
-import type { DeliveryQueue } from "./delivery-queue.ts";
+import { claimDeliveries, claimProbe, handBackDeliveries } from "./delivery-queue.ts";
 
 const register = sql("queue.register", "insert into delivery_instances (id) values ($1) on conflict do nothing");
 const adopt = sql(
@@ -31,9 +31,8 @@ const rememberedAfterMs = seconds(5);
 /** Time after a failure in which lost leases are searched for. */
 const suspectMs = seconds(15);
 
-interface LeaseDependencies {
+interface LeaseParts {
   readonly pool: Pool;
-  readonly deliveryQueue: Pick<DeliveryQueue, "claim" | "claimProbe" | "handBack">;
   readonly presence: Presence;
   readonly clock: Pick<Clock, "steadyMs">;
   readonly log: Logger;
@@ -45,7 +44,7 @@ interface LeaseDependencies {
  * that nobody holds any more.
  */
 export class Leases {
-  readonly #parts: LeaseDependencies;
+  readonly #parts: LeaseParts;
   /** Changes under way, by their start: one that never ends may have been committed. */
   readonly #open = new Set<{ readonly sinceMs: number }>();
   #suspectUntilMs = Number.NEGATIVE_INFINITY;
@@ -53,7 +52,7 @@ export class Leases {
   #missed: ReadonlySet<number> = new Set();
   #isClosed = false;
 
-  constructor(parts: LeaseDependencies) {
+  constructor(parts: LeaseParts) {
     this.#parts = parts;
   }
 
@@ -87,19 +86,19 @@ export class Leases {
 
   /** Leases due deliveries, as many of each endpoint as it has room for. */
   claim(rooms: ReadonlyMap<string, number>, instance: number): Promise<LeasedDelivery[]> {
-    const { deliveryQueue, leaseMs } = this.#parts;
-    return this.#suspectOnFailure(deliveryQueue.claim(rooms, { leaseMs, instance }));
+    const { pool, leaseMs } = this.#parts;
+    return this.#suspectOnFailure(claimDeliveries(pool, rooms, { leaseMs, instance }));
   }
 
   /** Leases the oldest delivery of an endpoint that is not enabled, even before it is due. */
   claimProbe(endpointId: string, instance: number): Promise<LeasedDelivery[]> {
-    const { deliveryQueue, leaseMs } = this.#parts;
-    return this.#suspectOnFailure(deliveryQueue.claimProbe(endpointId, { leaseMs, instance }));
+    const { pool, leaseMs } = this.#parts;
+    return this.#suspectOnFailure(claimProbe(pool, endpointId, { leaseMs, instance }));
   }
 
   /** Returns leased deliveries without an attempt to their place in the queue. */
   handBack(some: readonly LeasedDelivery[]): Promise<void> {
-    return this.#suspectOnFailure(this.#parts.deliveryQueue.handBack(some));
+    return this.#suspectOnFailure(handBackDeliveries(this.#parts.pool, some));
   }
 
   /**

@@ -7,6 +7,13 @@ interface Holder {
   readonly onEnd: () => void;
 }
 
+/** The leases that one stream has out. */
+export interface HeldLeases {
+  readonly size: number;
+  add(leaseId: string): void;
+  end(): void;
+}
+
 const live = sql(
   "",
   `select lease_id as "leaseId" from delivery_queue
@@ -27,7 +34,7 @@ export class OpenLeases {
   }
 
   /** Begins to keep the leases of a stream. */
-  begin(consumerId: string, onEnd: () => void) {
+  begin(consumerId: string, onEnd: () => void): HeldLeases {
     const holder: Holder = { consumerId, leaseIds: new Set(), onEnd };
     this.#consumers.set(consumerId, (this.#consumers.get(consumerId) ?? 0) + 1);
     return {

@@ -1,8 +1,7 @@
 import { type BinaryColumn, binaryColumnsOf, freshBatch, type Queryable, sql } from "@signalbox/storage";
 import type { Attempt } from "../deliveries/attempt.ts";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
-import type { HealthLimits } from "../endpoints/endpoint-health.ts";
-import { entryOf } from "../statistics/attempt-statistics.ts";
+import { entryOf } from "./attempt-figures.ts";
 
 /** An attempt and the new state of its delivery. */
 export interface Result {
@@ -99,7 +98,12 @@ const record = sql(
        * interval '1 ms') as failing`,
 );
 
-export type RecordLimits = Pick<HealthLimits, "failedShare" | "failingAfterMs" | "disableAfterMs">;
+/** Limits after which an endpoint that fails is to be judged. */
+interface RecordLimits {
+  readonly failedShare: number;
+  readonly failingAfterMs: number;
+  readonly disableAfterMs: number;
+}
 
 const resultColumns: readonly BinaryColumn<Result>[] = [
   ["text", ({ delivery }) => delivery.id],

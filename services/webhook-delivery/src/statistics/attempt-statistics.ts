@@ -1,13 +1,10 @@
 import { timestamp, webhookEndpointExample } from "@signalbox/contracts";
-import type { Clock } from "@signalbox/core";
 import { defineStatistics, type Edges, edgesOf, statistics } from "@signalbox/service";
-import { createStatistics, type FreshEntry, type Pool, sql } from "@signalbox/storage";
-import type { Attempt } from "../deliveries/attempt.ts";
-import type { LeasedDelivery } from "../deliveries/delivery.ts";
-import { splitId } from "../endpoints/endpoint-id.ts";
-import type { EndpointStore } from "../endpoints/endpoint-store.ts";
+import { sql } from "@signalbox/storage";
+import type { DeliveryService } from "../context/delivery-service.ts";
+import { findEndpoint } from "../endpoints/endpoint-store.ts";
 
-/** Attempts by their ends: labels and counters in the order of `entryOf`. */
+/** Attempts by their ends: labels and counters in the order of `entryOf` in `attempt-figures.ts`. */
 const kind = defineStatistics({
   name: "WebhookStatistics",
   dimensions: {
@@ -44,31 +41,11 @@ const kind = defineStatistics({
   },
 });
 
-interface RecordedAttempt {
-  readonly delivery: LeasedDelivery;
-  readonly attempt: Attempt;
-  /** The state of the delivery after it. */
-  readonly status: string;
-}
-
-/** Returns what an attempt counts for, in the minute in which it ended. A named consumer counts at its endpoint. */
-export function entryOf({ delivery, attempt, status }: RecordedAttempt): FreshEntry {
-  const isDelivered = status === "succeeded";
-  return {
-    accountId: delivery.accountId,
-    subjectId: splitId(delivery.endpointId).endpointId,
-    atMs: attempt.startedAt.getTime() + attempt.durationMs,
-    labels: [attempt.eventType, answerClass(attempt.status), attempt.error],
-    counts: [1, Number(isDelivered), Number(!isDelivered), Number(status === "exhausted")],
-    durationMs: attempt.durationMs,
-  };
-}
-
-/** `2xx` to `5xx`, or `none` when no answer came. */
-export const answerClass = (status: number | null): string =>
-  status === null ? "none" : `${Math.floor(status / 100)}xx`;
-
-const findLiving = sql("statistics.living", "select id from endpoints where id = any($1) and deleted_at is null");
+/** Named consumers count at their endpoint. */
+export const livingEndpoints = sql(
+  "statistics.living",
+  "select id from endpoints where id = any($1) and deleted_at is null",
+);
 const readCurrent = sql(
   "statistics.current",
   `select min(first.due_at) as "oldestDueAt", min(h.failing_since) as "failingSince"
@@ -85,39 +62,24 @@ interface CurrentFigures {
   readonly failingSince: Date | null;
 }
 
-export type AttemptStatistics = ReturnType<typeof createAttemptStatistics>;
-
-/** Creates the statistics of endpoints. Named consumers count at their endpoint. */
-export function createAttemptStatistics({ pool, clock }: { readonly pool: Pool; readonly clock: Clock }) {
-  return {
-    ...createStatistics({
-      pool,
-      clock,
-      livingSubjects: findLiving,
-    }),
-
-    /** Reads since when deliveries of an endpoint, or of any of an account, wait and fail. */
-    async current(accountId: string, endpointId: string | null): Promise<CurrentFigures> {
-      const { rows } = await pool.query<CurrentFigures>(readCurrent, [accountId, endpointId]);
-      return rows[0] ?? { oldestDueAt: null, failingSince: null };
-    },
-  };
-}
-
-interface StatisticsApi {
-  readonly attemptStatistics: AttemptStatistics;
-  readonly endpointStore: Pick<EndpointStore, "find">;
-  readonly clock: Clock;
+/** Reads since when deliveries of an endpoint, or of any of an account, wait and fail. */
+async function currentFigures(
+  { pool }: DeliveryService,
+  accountId: string,
+  endpointId: string | null,
+): Promise<CurrentFigures> {
+  const { rows } = await pool.query<CurrentFigures>(readCurrent, [accountId, endpointId]);
+  return rows[0] ?? { oldestDueAt: null, failingSince: null };
 }
 
 /** The statistics of an account's endpoints, at both edges. */
-export function statisticsApi({ attemptStatistics: store, endpointStore, clock }: StatisticsApi): Edges {
+export function statisticsApi(service: DeliveryService): Edges {
   const shared = {
     auth: { scopes: ["webhooks:read"] },
     kind,
-    statistics: store,
-    clock,
-    current: store.current,
+    statistics: service.statistics,
+    clock: service.clock,
+    current: (accountId: string, endpointId: string | null) => currentFigures(service, accountId, endpointId),
   } as const;
   return edgesOf(
     {
@@ -129,7 +91,7 @@ export function statisticsApi({ attemptStatistics: store, endpointStore, clock }
           "Attempts by time, type, status class and error: exact counts, and times within 2 %. Named consumers of a pull endpoint count with it; their times are those of leases.",
         of: {
           type: "WebhookEndpoint",
-          find: ({ caller, params }) => endpointStore.find(caller, params.id),
+          find: ({ caller, params }) => findEndpoint(service.pool, caller, params.id),
           missing: "There is no such endpoint.",
         },
         rest: { get: "/api/v1/webhooks/endpoints/:id/statistics" },

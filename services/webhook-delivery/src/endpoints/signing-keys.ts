@@ -1,59 +1,47 @@
 import type { Caller } from "@signalbox/auth";
 import { examples, identifier, overlapSeconds, timestamp } from "@signalbox/contracts";
-import { type Clock, seconds } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
+import { seconds } from "@signalbox/core";
 import { ok } from "@signalbox/http";
 import { audited, type Edges, edgesOf, operation, tooMany } from "@signalbox/service";
 import { rotate, type Tx, viewValue } from "@signalbox/storage";
 import { createSigningKey } from "@signalbox/webhook-signatures";
 import { z } from "zod";
-import type { SigningKey, SigningKeyStore } from "./signing-key-store.ts";
-
-interface SigningKeyDependencies {
-  readonly signingKeyStore: SigningKeyStore;
-  /** Advances the revision of the account's endpoints, so that each process reads their keys again. */
-  readonly endpointStore: { touchAll(tx: Tx, accountId: string): Promise<void> };
-  readonly outbox: Outbox;
-  readonly clock: Clock;
-  readonly rotationOverlapMs: () => number;
-}
+import type { DeliveryService } from "../context/delivery-service.ts";
+import { touchEndpointsOf } from "./endpoint-store.ts";
+import { insertSigningKey, listSigningKeys, lockSigningKeys, type SigningKey } from "./signing-key-store.ts";
 
 /** Every live key adds a signature to every `v1a` delivery. */
 const liveKeysMax = 5;
 
-export type SigningKeys = ReturnType<typeof createSigningKeys>;
+/** Creates the first Ed25519 key of the account, unless it has one. Keys sign its `v1a` deliveries. */
+export async function ensureSigningKey({ sealer, clock }: DeliveryService, tx: Tx, accountId: string): Promise<void> {
+  const at = clock.now();
+  if ((await lockSigningKeys(tx, accountId, at)).length > 0) return;
+  await insertSigningKey(tx, sealer, accountId, createSigningKey(), at);
+}
 
 /**
- * Creates the operations on an account's Ed25519 keys, which sign its `v1a` deliveries. Their public keys are open to
- * all.
+ * Adds a key. The previous ones sign beside it until their overlaps end, so that receivers can fetch the new one. The
+ * endpoints of the account get a new revision, so that each process reads their keys again.
  */
-export function createSigningKeys(dependencies: SigningKeyDependencies) {
-  const { signingKeyStore, endpointStore, outbox, clock, rotationOverlapMs } = dependencies;
-  return {
-    /** Creates the first key of the account, unless it has one. */
-    async ensure(tx: Tx, accountId: string): Promise<void> {
-      const at = clock.now();
-      if ((await signingKeyStore.lockAllOf(tx, accountId, at)).length > 0) return;
-      await signingKeyStore.insert(tx, accountId, createSigningKey(), at);
-    },
-
-    /**
-     * Adds a key. The previous ones sign beside it until their overlaps end, so that receivers can fetch the new one.
-     */
-    async rotate(tx: Tx, caller: Caller, overlapSeconds?: number) {
-      const { accountId } = caller;
-      const at = clock.now();
-      const overlapMs = overlapSeconds === undefined ? rotationOverlapMs() : seconds(overlapSeconds);
-      const live = await signingKeyStore.lockAllOf(tx, accountId, at);
-      const rotation = rotate(live, { max: liveKeysMax, overlapMs, now: at });
-      if (rotation.outcome !== "rotated") return rotation;
-      const key = await signingKeyStore.insert(tx, accountId, createSigningKey(), at, rotation.older);
-      await endpointStore.touchAll(tx, accountId);
-      await outbox.append(tx, [audited(caller, { action: "webhook_signing_key.rotate", subject: key.id })]);
-      return { outcome: "rotated", key } as const;
-    },
-  };
+async function rotateSigningKey(service: DeliveryService, tx: Tx, caller: Caller, overlapSeconds?: number) {
+  const { sealer, outbox, clock } = service;
+  const { accountId } = caller;
+  const at = clock.now();
+  const live = await lockSigningKeys(tx, accountId, at);
+  const rotation = rotate(live, { max: liveKeysMax, overlapMs: overlapMsOf(service, overlapSeconds), now: at });
+  if (rotation.outcome !== "rotated") return rotation;
+  const key = await insertSigningKey(tx, sealer, accountId, createSigningKey(), at, rotation.older);
+  await touchEndpointsOf(tx, accountId);
+  await outbox.append(tx, [audited(caller, { action: "webhook_signing_key.rotate", subject: key.id })]);
+  return { outcome: "rotated", key } as const;
 }
+
+/** Returns the overlap of a rotation: the one that was asked for, or the service's own. */
+export const overlapMsOf = ({ configuration }: DeliveryService, overlapSeconds: number | undefined): number =>
+  overlapSeconds === undefined
+    ? configuration.get("webhook-delivery.secret.rotation-overlap")
+    : seconds(overlapSeconds);
 
 /** Input of a rotation, of these keys and of an endpoint's secrets. */
 export const OverlapBody = z
@@ -64,12 +52,6 @@ export const OverlapBody = z
   })
   .meta({ id: "RotateWebhookEndpointSecret" })
   .register(examples, { example: { overlap_seconds: 3_600 } });
-
-interface SigningKeyApi {
-  readonly signingKeys: SigningKeys;
-  readonly signingKeyStore: Pick<SigningKeyStore, "list">;
-  readonly clock: Clock;
-}
 
 const SigningKeyResource = z
   .object({
@@ -94,7 +76,7 @@ const KeySet = z
 const base = "/api/v1/webhooks/keys";
 
 /** The keys that verify `v1a` signatures. Anybody may read the public ones, over REST alone. */
-export function signingKeyApi({ signingKeys, signingKeyStore, clock }: SigningKeyApi): Edges {
+export function signingKeyApi(service: DeliveryService): Edges {
   const edges = edgesOf({
     rotateWebhookSigningKey: operation({
       summary: "Give the account a new signing key",
@@ -102,7 +84,7 @@ export function signingKeyApi({ signingKeys, signingKeyStore, clock }: SigningKe
       auth: { scopes: ["webhooks:write"], stepUp: true },
       audit: "webhook_signing_key.rotate",
       input: OverlapBody,
-      create: (tx, { caller, input }) => signingKeys.rotate(tx, caller, input.overlap_seconds),
+      create: (tx, { caller, input }) => rotateSigningKey(service, tx, caller, input.overlap_seconds),
       refusals: {
         "limit-reached": ({ max }) =>
           tooMany(
@@ -131,7 +113,7 @@ export function signingKeyApi({ signingKeys, signingKeyStore, clock }: SigningKe
     query: z.object({ account_id: z.string().min(1).max(64).describe("The account whose keys are shown.") }),
     responses: { 200: KeySet },
     async handle({ query }) {
-      const keys = await signingKeyStore.list(query.account_id, clock.now());
+      const keys = await listSigningKeys(service.pool, query.account_id, service.clock.now());
       return ok({ items: keys.map(viewKey) });
     },
   });

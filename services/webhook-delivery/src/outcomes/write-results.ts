@@ -1,76 +1,49 @@
 import type { EventDraft } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
-import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
+import { inTransaction, type Tx } from "@signalbox/storage";
+import type { DeliveryService } from "../context/delivery-service.ts";
 import { type Attempt, attemptedEvent } from "../deliveries/attempt.ts";
 import { deliveryEvent, isAboutWebhooks, type LeasedDelivery } from "../deliveries/delivery.ts";
 import { advanceKeys, lockOrder, noteHolds } from "../deliveries/delivery-order.ts";
-import { disableReason, type Judgement } from "../deliveries/judge-attempt.ts";
+import { disableReason } from "../deliveries/judge-attempt.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
-import type { SigningEndpoint } from "../endpoints/endpoint-cache.ts";
-import type { HealthLimits } from "../endpoints/endpoint-health.ts";
 import { holdMsDefault } from "../endpoints/endpoint-settings.ts";
-import type { EndpointStatus } from "../endpoints/endpoint-status.ts";
-import type { EndpointStore } from "../endpoints/endpoint-store.ts";
-import type { Attempted } from "./attempt-delivery.ts";
-import { type Recorded, type Result, recordResults } from "./record-results.ts";
-
-interface WriteDependencies {
-  readonly pool: Pool;
-  readonly endpointStore: Pick<EndpointStore, "lock">;
-  readonly endpointStatus: Pick<EndpointStatus, "disable" | "recover">;
-  readonly limits: () => HealthLimits;
-  readonly outbox: Outbox;
-  /** Selects the attempts that are published as events. */
-  readonly published: () => "off" | "failed" | "all";
-  /** Wakes the worker when the next delivery of a key may go out. */
-  readonly onReleased: () => void;
-}
-
-/** A finished attempt with its delivery and endpoint. */
-export interface FinishedAttempt extends Attempted {
-  readonly delivery: LeasedDelivery;
-  readonly endpoint: SigningEndpoint;
-}
-
-export interface JudgedAttempt extends FinishedAttempt {
-  readonly judgement: Judgement;
-}
-
-export type WriteResults = (batch: readonly JudgedAttempt[]) => Promise<Recorded>;
+import { disableEndpoint, recoverEndpoint } from "../endpoints/endpoint-status.ts";
+import { lockEndpoint } from "../endpoints/endpoint-store.ts";
+import type { JudgedAttempt } from "../sending/attempt-results.ts";
+import { type Recorded, type Result, recordResults } from "../sending/record-results.ts";
+import { healthLimits } from "./endpoint-health.ts";
 
 /**
- * Creates the operation that writes results with their consequences: events, the status of endpoints, the next delivery
- * of a key. A batch without any is a single statement.
+ * Writes results with their consequences: events, the status of endpoints, the next delivery of a key. A batch without
+ * any is a single statement.
  */
-export function createWriteResults(parts: WriteDependencies): WriteResults {
-  const { pool, outbox, limits } = parts;
-  return async (batch) => {
-    const results = batch.map(resultOf);
-    const news = batch.filter(isNews);
-    const ordered = batch.filter(({ delivery }) => delivery.orderKey !== null);
-    const watched = watchedOf(parts.published(), batch);
-    const isPlain = news.length === 0 && ordered.length === 0 && watched.length === 0;
-    if (isPlain) return recordResults(pool, results, limits());
-    return inTransaction(pool, async (tx) => {
-      const orderedIds = ordered.map(({ endpoint }) => endpoint.id);
-      await lockOrder(tx, orderedIds);
-      // Endpoints are locked before their counts, as everywhere, or two transactions could deadlock.
-      const endpoints = await lockChanged(parts, tx, news);
-      const recorded = await recordResults(tx, results, limits());
-      const isWon = ({ delivery }: JudgedAttempt) => recorded.won.has(delivery.id);
-      for (const one of news.filter(isWon)) {
-        await publishOutcome(parts, tx, one);
-        await changeEndpoint(parts, tx, one, endpoints.get(one.endpoint.id) ?? null);
-      }
-      await advance(parts, tx, ordered.filter(isWon));
-      const events = watched
-        .filter(isWon)
-        .map(({ delivery, attempt, judgement: { outcome } }) => attemptedEvent(delivery, attempt, outcome));
-      if (events.length > 0) await outbox.append(tx, events);
-      return recorded;
-    });
-  };
+export async function writeResults(service: DeliveryService, batch: readonly JudgedAttempt[]): Promise<Recorded> {
+  const { pool, configuration } = service;
+  const results = batch.map(resultOf);
+  const news = batch.filter(isNews);
+  const ordered = batch.filter(({ delivery }) => delivery.orderKey !== null);
+  const watched = watchedOf(configuration.get("webhook-delivery.attempts.published"), batch);
+  const isPlain = news.length === 0 && ordered.length === 0 && watched.length === 0;
+  if (isPlain) return recordResults(pool, results, healthLimits(service));
+  return inTransaction(pool, async (tx) => {
+    const orderedIds = ordered.map(({ endpoint }) => endpoint.id);
+    await lockOrder(tx, orderedIds);
+    // Endpoints are locked before their counts, as everywhere, or two transactions could deadlock.
+    const endpoints = await lockChanged(tx, news);
+    const recorded = await recordResults(tx, results, healthLimits(service));
+    const isWon = ({ delivery }: JudgedAttempt) => recorded.won.has(delivery.id);
+    for (const one of news.filter(isWon)) {
+      await publishOutcome(service, tx, one);
+      await changeEndpoint(service, tx, one, endpoints.get(one.endpoint.id) ?? null);
+    }
+    await advance(service, tx, ordered.filter(isWon));
+    const events = watched
+      .filter(isWon)
+      .map(({ delivery, attempt, judgement: { outcome } }) => attemptedEvent(delivery, attempt, outcome));
+    if (events.length > 0) await service.outbox.append(tx, events);
+    return recorded;
+  });
 }
 
 function watchedOf(published: "off" | "failed" | "all", batch: readonly JudgedAttempt[]): readonly JudgedAttempt[] {
@@ -78,11 +51,11 @@ function watchedOf(published: "off" | "failed" | "all", batch: readonly JudgedAt
   return published === "all" ? batch : batch.filter(({ judgement }) => judgement.outcome !== "succeeded");
 }
 
-async function lockChanged({ endpointStore }: WriteDependencies, tx: Tx, news: readonly JudgedAttempt[]) {
+async function lockChanged(tx: Tx, news: readonly JudgedAttempt[]) {
   const changed = new Map(news.filter(changesEndpoint).map(({ endpoint }) => [endpoint.id, endpoint.accountId]));
   const endpoints = new Map<string, Endpoint | null>();
   for (const [id, accountId] of [...changed].toSorted()) {
-    endpoints.set(id, await endpointStore.lock(tx, { accountId }, id));
+    endpoints.set(id, await lockEndpoint(tx, { accountId }, id));
   }
   return endpoints;
 }
@@ -91,7 +64,7 @@ async function lockChanged({ endpointStore }: WriteDependencies, tx: Tx, news: r
  * Releases the next delivery of a key after a final result. A failed delivery blocks its key from now on, unless it
  * does already.
  */
-async function advance({ onReleased }: WriteDependencies, tx: Tx, ordered: readonly JudgedAttempt[]): Promise<void> {
+async function advance({ wakeUp }: DeliveryService, tx: Tx, ordered: readonly JudgedAttempt[]): Promise<void> {
   const keyed = ordered.map(({ delivery, endpoint, judgement: { outcome } }) => ({
     endpointId: endpoint.id,
     orderKey: delivery.orderKey ?? "",
@@ -105,11 +78,11 @@ async function advance({ onReleased }: WriteDependencies, tx: Tx, ordered: reado
     tx,
     keyed.filter(({ outcome }) => outcome === "retry"),
   );
-  if (over.length > 0) tx.afterCommit(onReleased);
+  if (over.length > 0) tx.afterCommit(wakeUp.wake);
 }
 
 async function publishOutcome(
-  { outbox }: WriteDependencies,
+  { outbox }: DeliveryService,
   tx: Tx,
   { delivery, attempt, judgement: { outcome } }: JudgedAttempt,
 ): Promise<void> {
@@ -121,16 +94,16 @@ async function publishOutcome(
 }
 
 async function changeEndpoint(
-  { endpointStatus }: WriteDependencies,
+  service: DeliveryService,
   tx: Tx,
   one: JudgedAttempt,
   endpoint: Endpoint | null,
 ): Promise<void> {
   if (endpoint === null || !changesEndpoint(one)) return;
   const reason = disableReason(one.result);
-  if (reason === null) return endpointStatus.recover(tx, endpoint);
+  if (reason === null) return recoverEndpoint(service, tx, endpoint);
   // An answer from before a change, such as the owner's own enabling, says nothing about the endpoint as it is now.
-  if (one.endpoint.revision === endpoint.revision) await endpointStatus.disable(tx, endpoint, reason);
+  if (one.endpoint.revision === endpoint.revision) await disableEndpoint(service, tx, endpoint, reason);
 }
 
 function resultOf({ delivery, attempt, judgement }: JudgedAttempt): Result {

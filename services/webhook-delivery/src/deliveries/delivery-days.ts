@@ -1,12 +1,6 @@
 import type { Clock } from "@signalbox/core";
 import { createDayTables, inTransaction, type Pool, sql, startOfDay } from "@signalbox/storage";
-import { advanceIdleKeys, lockOrder, type OrderKey } from "./deliveries/delivery-order.ts";
-
-interface Dependencies {
-  readonly pool: Pool;
-  readonly clock: Clock;
-  readonly retentionMs: () => number;
-}
+import { advanceIdleKeys, lockOrder, type OrderKey } from "./delivery-order.ts";
 
 /** The state of a delivery is written several times: free room on a page keeps the new versions on it. */
 const fillfactor = 80;
@@ -24,13 +18,31 @@ const unqueue = sql(
    returning endpoint_id as "endpointId", order_key as "orderKey"`,
 );
 
-/** Creates the job that keeps the day tables of events, deliveries and attempts. */
-export function createDeliveryDays({ pool, clock, retentionMs }: Dependencies) {
-  const dayTables = createDayTables({ pool, clock, keepMs: retentionMs }, tables);
+/** The day tables of events, deliveries and attempts. */
+export class DeliveryDays {
+  readonly #pool: Pool;
+  readonly #clock: Clock;
+  readonly #retentionMs: () => number;
+  readonly #dayTables: { keep(): Promise<void> };
+
+  constructor(pool: Pool, clock: Clock, retentionMs: () => number) {
+    this.#pool = pool;
+    this.#clock = clock;
+    this.#retentionMs = retentionMs;
+    this.#dayTables = createDayTables({ pool, clock, keepMs: retentionMs }, tables);
+  }
+
+  /** Creates the tables of the days ahead, and drops those past the retention, with the held deliveries of those days. */
+  async keep(): Promise<void> {
+    // Held deliveries end with the retention too: no queue row may point to a dropped day.
+    const oldest = new Date(startOfDay(this.#clock.nowMs() - this.#retentionMs()));
+    while (await this.#unqueueSome(oldest));
+    await this.#dayTables.keep();
+  }
 
   /** Removes a batch from the queue and releases the deliveries behind it. Returns false after the last batch. */
-  const unqueueSome = (oldest: Date): Promise<boolean> =>
-    inTransaction(pool, async (tx) => {
+  #unqueueSome(oldest: Date): Promise<boolean> {
+    return inTransaction(this.#pool, async (tx) => {
       const { rows, rowCount } = await tx.query<OrderKey>(unqueue, [oldest]);
       const keys = rows.filter(({ orderKey }) => orderKey !== null);
       await lockOrder(
@@ -40,18 +52,5 @@ export function createDeliveryDays({ pool, clock, retentionMs }: Dependencies) {
       await advanceIdleKeys(tx, keys);
       return rowCount === batch;
     });
-
-  return {
-    /**
-     * Creates the tables of the days ahead, and drops those past the retention, with the held deliveries of those days.
-     */
-    async keep(): Promise<void> {
-      // Held deliveries end with the retention too: no queue row may point to a dropped day.
-      const oldest = new Date(startOfDay(clock.nowMs() - retentionMs()));
-      while (await unqueueSome(oldest));
-      await dayTables.keep();
-    },
-  };
+  }
 }
-
-export type DeliveryDays = ReturnType<typeof createDeliveryDays>;

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { AppError, entryLimit, seconds } from "@signalbox/core";
 import { LRUCache } from "lru-cache";
-import { slowestShare } from "./schema-check.ts";
-import type { SchemaAnswer, SchemaQuestion, TimedAnswer } from "./schema-thread.ts";
+import { slowestShare } from "../event-types/schema-check.ts";
+import type { SchemaAnswer, SchemaQuestion, TimedAnswer } from "../event-types/schema-thread.ts";
 
 interface Waiting {
   readonly question: SchemaQuestion;
@@ -18,7 +18,7 @@ const heapMaxMiB = 256;
 const youngHeapMaxMiB = 12;
 /** A thread ends its work itself, even on a busy machine, unless a single step of the engine takes this long. */
 const stuckMs = seconds(10);
-const schemaThread = new URL("./schema-thread.ts", import.meta.url);
+const schemaThread = new URL("../event-types/schema-thread.ts", import.meta.url);
 const tickMs = 100;
 /** Time in which a thread says how long it has worked. One that does not, gets no processor at all. */
 const replyMs = seconds(1);

@@ -2,7 +2,6 @@ import { webhookEventTypes } from "@signalbox/contracts";
 import { entryLimit } from "@signalbox/core";
 import { type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
 import { LRUCache } from "lru-cache";
-import type { FanOut } from "../publishing/fan-out.ts";
 
 /** The names of events that an account can get: of the service, declared, and sent before. */
 export interface KnownTypes {
@@ -40,56 +39,48 @@ interface NamedEvent {
   readonly names: readonly string[];
 }
 
-export type TypeNames = ReturnType<typeof createTypeNames>;
+/** The names that accounts and their partners give to events, so that a subscription to none of them is noticed. */
+export class TypeNames {
+  readonly #pool: Pool;
+  readonly #noted = new LRUCache<string, true>(entryLimit(notedMax));
 
-/** Stores the names that accounts and their partners give to events, so that a subscription to none of them is noticed. */
-export function createTypeNames(pool: Pool) {
-  const noted = new LRUCache<string, true>(entryLimit(notedMax));
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
 
-  function unnotedOf(events: readonly NamedEvent[]) {
+  async of(accountId: string, db: Queryable = this.#pool): Promise<KnownTypes> {
+    const { rows } = await db.query<{ name: string; sent: boolean }>(ownNames, [accountId]);
+    const names = [...new Set([...subscribable, ...rows.map(({ name }) => name)])].sort();
+    return { names, isComplete: rows.filter(({ sent }) => sent).length < sentMax };
+  }
+
+  /** Returns true when this instance knows all names of the events to be recorded. */
+  areNoted(events: readonly NamedEvent[]): boolean {
+    return this.#unnotedOf(events).size === 0;
+  }
+
+  /** Records the names of events in the transaction that delivers them. Known names cost no statement. */
+  async note(tx: Tx, events: readonly NamedEvent[]): Promise<void> {
+    const fresh = this.#unnotedOf(events);
+    if (fresh.size === 0) return;
+    const pairs = [...fresh.values()];
+    await tx.query(noteNames, [pairs.map(([accountId]) => accountId), pairs.map(([, name]) => name)]);
+    tx.afterCommit(() => {
+      for (const key of fresh.keys()) this.#noted.set(key, true);
+    });
+  }
+
+  #unnotedOf(events: readonly NamedEvent[]) {
     const fresh = new Map<string, readonly [accountId: string, name: string]>();
     for (const { accountId, names } of events) {
       for (const name of names) {
         const key = `${accountId} ${name}`;
-        if (!serviceNames.has(name) && !noted.has(key)) fresh.set(key, [accountId, name]);
+        if (!serviceNames.has(name) && !this.#noted.has(key)) fresh.set(key, [accountId, name]);
       }
     }
     return fresh;
   }
-
-  return {
-    async of(accountId: string, from: Queryable = pool): Promise<KnownTypes> {
-      const { rows } = await from.query<{ name: string; sent: boolean }>(ownNames, [accountId]);
-      const names = [...new Set([...subscribable, ...rows.map(({ name }) => name)])].sort();
-      return { names, isComplete: rows.filter(({ sent }) => sent).length < sentMax };
-    },
-
-    /** Returns true when this instance knows all names of the events to be recorded. */
-    areNoted: (events: readonly NamedEvent[]): boolean => unnotedOf(events).size === 0,
-
-    /** Records the names of events in the transaction that delivers them. Known names cost no statement. */
-    async note(tx: Tx, events: readonly NamedEvent[]): Promise<void> {
-      const fresh = unnotedOf(events);
-      if (fresh.size === 0) return;
-      const pairs = [...fresh.values()];
-      await tx.query(noteNames, [pairs.map(([accountId]) => accountId), pairs.map(([, name]) => name)]);
-      tx.afterCommit(() => {
-        for (const key of fresh.keys()) noted.set(key, true);
-      });
-    },
-  };
 }
-
-/** Records the names of all events that pass the fan-out. */
-export const notingNames = (fanOut: FanOut, typeNames: Pick<TypeNames, "note" | "areNoted">): FanOut => ({
-  async deliver(tx, events, kept) {
-    await typeNames.note(tx, events);
-    await fanOut.deliver(tx, events, kept);
-  },
-  // The transaction of a new name records it.
-  deliverAtOnce: async (pool, events, ids) =>
-    typeNames.areNoted(events) ? fanOut.deliverAtOnce(pool, events, ids) : null,
-});
 
 /** The known types that a subscribed name matches. */
 export interface TypeMatches {

@@ -1,0 +1,29 @@
+import { examples, timestamp } from "@signalbox/contracts";
+import { z } from "zod";
+import { customEventExample } from "./custom-event.ts";
+import type { StoredEvent } from "./event-store.ts";
+
+/** An event as its account reads it. */
+export const EventResource = z
+  .object({
+    id: z.string().describe("The id of the event."),
+    type: z.string().describe("The name of its type."),
+    created_at: timestamp,
+    body: z.string().describe("Body of its deliveries, byte for byte: signatures cover this text."),
+  })
+  .meta({ id: "WebhookEvent" })
+  .register(examples, {
+    example: {
+      id: customEventExample.id,
+      type: customEventExample.type,
+      created_at: "2026-01-01T09:00:00.000Z",
+      body: JSON.stringify({ id: customEventExample.id, type: customEventExample.type, data: customEventExample.data }),
+    },
+  });
+
+export const viewEvent = ({ id, type, body, createdAt }: StoredEvent) => ({
+  id,
+  type,
+  created_at: createdAt.toISOString(),
+  body: body.toString("utf8"),
+});

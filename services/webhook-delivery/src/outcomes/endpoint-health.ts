@@ -1,0 +1,97 @@
+import { inTransaction, sql, type Tx } from "@signalbox/storage";
+import type { DeliveryService } from "../context/delivery-service.ts";
+import { endpointFailing } from "../endpoints/endpoint.ts";
+import { disableEndpoint } from "../endpoints/endpoint-status.ts";
+import { lockEndpointById } from "../endpoints/endpoint-store.ts";
+import { probeEveryMs } from "../sending/probes.ts";
+
+/** Judges endpoints that have failed for some time. One whose judging fails is judged again at its next failure. */
+export async function judgeEndpoints(service: DeliveryService, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    await inTransaction(service.pool, (tx) => judgeEndpoint(service, tx, id)).catch((error: unknown) =>
+      service.log.warn({ error, endpointId: id }, "a failing endpoint could not be judged"),
+    );
+  }
+}
+
+/** Reports an endpoint that fails to its owner; later it disables it, and plans its first probe. */
+async function judgeEndpoint(service: DeliveryService, tx: Tx, id: string): Promise<void> {
+  const { outbox, clock } = service;
+  const endpoint = await lockEndpointById(tx, id);
+  const window = await lockWindow(tx, id);
+  if (endpoint?.status !== "enabled" || window === null) return;
+  const now = clock.now();
+  switch (judgeHealth(window, now.getTime(), healthLimits(service))) {
+    case "notify":
+      await noteNotified(tx, id, now);
+      await outbox.append(tx, [endpointFailing(endpoint, window.failingSince)]);
+      return;
+    case "disable":
+      // Nobody would probe a pull endpoint, and its consumers cost nothing while they fail.
+      if (endpoint.type === "pull") return;
+      await disableEndpoint(service, tx, endpoint, "failing");
+      await planProbe(tx, id, new Date(now.getTime() + probeEveryMs));
+      return;
+    case null:
+      return;
+  }
+}
+
+/** Counts of attempts at an endpoint since it began to fail. */
+export interface FailingWindow {
+  readonly failingSince: Date;
+  readonly failures: number;
+  readonly successes: number;
+  /** True when the owner was notified. */
+  readonly notified: boolean;
+}
+
+/**
+ * Limits after which an endpoint counts as failing, and is disabled. Both need a number of failures too: a long time
+ * with few attempts proves little.
+ */
+interface HealthLimits {
+  readonly failingAfterMs: number;
+  readonly failuresMin: number;
+  readonly disableAfterMs: number;
+  readonly disableFailuresMin: number;
+  /** Share of all attempts in the window that must have failed, from 0 to 1. */
+  readonly failedShare: number;
+}
+
+export function healthLimits({ configuration }: DeliveryService): HealthLimits {
+  return {
+    failingAfterMs: configuration.get("webhook-delivery.failing.after"),
+    failuresMin: configuration.get("webhook-delivery.failing.failures-min"),
+    disableAfterMs: configuration.get("webhook-delivery.failing.disable-after"),
+    disableFailuresMin: configuration.get("webhook-delivery.failing.disable-failures-min"),
+    failedShare: configuration.get("webhook-delivery.failing.percent") / 100,
+  };
+}
+
+/** Decides what happens to a failing endpoint: its owner is notified once, and much later it is disabled. */
+export function judgeHealth(window: FailingWindow, nowMs: number, limits: HealthLimits): "notify" | "disable" | null {
+  const { failures, successes, notified } = window;
+  const forMs = nowMs - window.failingSince.getTime();
+  if (failures < limits.failedShare * (failures + successes)) return null;
+  if (forMs >= limits.disableAfterMs && failures >= limits.disableFailuresMin) return "disable";
+  return !notified && forMs >= limits.failingAfterMs && failures >= limits.failuresMin ? "notify" : null;
+}
+
+const lockWindowStatement = sql(
+  "health.lock",
+  `select failing_since as "failingSince", failures, successes, told_at is not null as notified
+   from endpoint_health where endpoint_id = $1 and failing_since is not null for update`,
+);
+const noteNotifiedStatement = sql(
+  "health.note-notified",
+  "update endpoint_health set told_at = $2 where endpoint_id = $1",
+);
+const planProbeStatement = sql("health.plan-probe", "update endpoint_health set probe_at = $2 where endpoint_id = $1");
+/** Locks and returns the attempts since the endpoint began to fail; null for a healthy endpoint. */
+const lockWindow = async (tx: Tx, id: string): Promise<FailingWindow | null> =>
+  (await tx.query<FailingWindow>(lockWindowStatement, [id])).rows[0] ?? null;
+const noteNotified = async (tx: Tx, id: string, at: Date): Promise<void> =>
+  void (await tx.query(noteNotifiedStatement, [id, at]));
+const planProbe = async (tx: Tx, id: string, at: Date): Promise<void> =>
+  void (await tx.query(planProbeStatement, [id, at]));

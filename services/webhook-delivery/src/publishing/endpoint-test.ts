@@ -1,0 +1,90 @@
+import type { Caller } from "@signalbox/auth";
+import { webhookEndpointExample } from "@signalbox/contracts";
+import { seconds } from "@signalbox/core";
+import { ok } from "@signalbox/http";
+import { isProxyError } from "@signalbox/net";
+import { audited, type Edges, edgesOf, operation } from "@signalbox/service";
+import { inTransaction } from "@signalbox/storage";
+import type { DeliveryService } from "../context/delivery-service.ts";
+import { type Attempt, AttemptResource, viewAttempt } from "../deliveries/attempt.ts";
+import { deliveryIdOf } from "../deliveries/delivery-id.ts";
+import { type Endpoint, viewEndpoint } from "../endpoints/endpoint.ts";
+import { findEndpoint } from "../endpoints/endpoint-store.ts";
+import { customEventOf } from "../events/custom-event.ts";
+import type { NewEvent } from "../events/outgoing-event.ts";
+import { attemptDelivery } from "../sending/attempt-delivery.ts";
+import { insertDeliveries, leasedOf } from "../sending/insert-deliveries.ts";
+import { hostOf } from "../sending/lane.ts";
+
+/**
+ * Sends the event `webhook_endpoint.test` to an endpoint now, at any status, and returns the attempt. It is logged like
+ * every other, is made once, and does not count for the endpoint's health. Returns null when nothing can be sent now.
+ */
+async function testEndpoint(service: DeliveryService, caller: Caller, endpoint: Endpoint): Promise<Attempt | null> {
+  const { pool, outbox, clock, endpointCache, leases, sender, results } = service;
+  const { room } = service.lanes;
+  const { instance, leaseMs } = leases;
+  const signing = await endpointCache.find(endpoint.accountId, endpoint.id, endpoint.revision);
+  if (instance === null || signing === null) return null;
+  const event = testEvent(endpoint, clock.now());
+  const id = deliveryIdOf(event.id, event.createdAt, endpoint.id);
+  const planned = { id, event, endpointId: endpoint.id, leased: true, delayMs: 0, order: null };
+  const { leasedUntil } = await inTransaction(pool, async (tx) => {
+    await outbox.append(tx, [audited(caller, { action: "webhook_endpoint.test", subject: endpoint.id })]);
+    return insertDeliveries(tx, [], null, [planned], { leaseMs, instance });
+  });
+  const delivery = leasedOf(planned, "test", leasedUntil);
+  const host = hostOf(endpoint.url);
+  room.move(delivery, "leaseForTest", host);
+  const finished = await attemptDelivery(sender, delivery, signing).catch((error: unknown) => {
+    room.move(delivery, "fail", host);
+    if (isProxyError(error)) return null;
+    throw error;
+  });
+  if (finished === null) return null;
+  room.move(delivery, "answer", host);
+  await results.add({ ...finished, delivery, endpoint: signing }).finally(() => room.move(delivery, "record", host));
+  const { status } = finished.result;
+  return { ...finished.attempt, decision: status !== null && isSuccess(status) ? "succeeded" : "exhausted" };
+}
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+/** The test event has the envelope of a custom one. */
+const testEvent = (endpoint: Endpoint, at: Date): NewEvent =>
+  customEventOf({ type: "webhook_endpoint.test", data: viewEndpoint(endpoint) }, endpoint.accountId, at);
+
+/** Time of the longest attempt and of its record. */
+const testDeadlineMs = seconds(40);
+
+/** The test of an endpoint, at both edges. */
+export function endpointTestApi(service: DeliveryService): Edges {
+  const declared = {
+    testWebhookEndpoint: operation({
+      summary: "Send a test event now, and see what comes back",
+      description:
+        "Posts `webhook_endpoint.test` once, with the endpoint as its data, at any status of the endpoint. The answer is the attempt, even a failed one.",
+      auth: { scopes: ["webhooks:write"], portal: true },
+      audit: "webhook_endpoint.test",
+      async act({ caller, params }) {
+        const endpoint = await findEndpoint(service.pool, caller, params.id);
+        if (endpoint === null) return { outcome: "missing" } as const;
+        if (endpoint.type === "pull") return { outcome: "pull" } as const;
+        return (await testEndpoint(service, caller, endpoint)) ?? ({ outcome: "cannot-send" } as const);
+      },
+      refusals: {
+        missing: { code: "not_found", message: "There is no such endpoint." },
+        pull: { code: "conflict", message: "A pull endpoint has no URL; publish an event and take its message." },
+        "cannot-send": { code: "unavailable", message: "The service cannot send now." },
+      },
+      rest: {
+        post: "/api/v1/webhooks/endpoints/:id/test",
+        responses: { 200: AttemptResource, 409: "error", 503: "error" },
+        deadlineMs: testDeadlineMs,
+        answer: (attempt) => ok(viewAttempt(attempt)),
+      },
+      graph: { payload: "attempt", type: "TestWebhookEndpointPayload" },
+    }),
+  };
+  return edgesOf(declared, { exampleIds: { id: webhookEndpointExample.id } });
+}
