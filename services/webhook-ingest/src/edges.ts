@@ -1,46 +1,34 @@
 import { type Edges, joinEdges } from "@signalbox/service";
-import { type BookmarkApi, bookmarkApi } from "./bookmarks/bookmark-api.ts";
-import { type ExplainApi, explainApi } from "./receiving/explain-webhook.ts";
-import { type IngestRoutes, ingestRoutes } from "./receiving/ingest-routes.ts";
-import { ownReceived, type ReceivedApi, receivedApi } from "./receiving/received-api.ts";
-import { type ReconciliationApi, reconciliationApi } from "./reconciling/reconciliation-api.ts";
-import { type RejectionApi, rejectionApi } from "./rejections/rejection-api.ts";
-import { type ReplayApi, replayApi } from "./replays/replay-api.ts";
-import { type PresetApi, presetApi } from "./sources/preset-api.ts";
-import { ownSources, type SourceApi, sourceApi } from "./sources/source-api.ts";
-import { type StatisticsApi, statisticsApi } from "./statistics/source-statistics.ts";
-
-interface Parts {
-  readonly receiving: {
-    readonly routes: IngestRoutes;
-    readonly received: ReceivedApi;
-    readonly bookmarks: BookmarkApi;
-    readonly explain: ExplainApi;
-  };
-  readonly sources: SourceApi;
-  readonly presets: PresetApi;
-  readonly rejections: RejectionApi;
-  readonly replays: ReplayApi;
-  readonly reconciliations: ReconciliationApi;
-  readonly statistics: StatisticsApi;
-}
+import { bookmarkApi } from "./bookmarks/bookmark-api.ts";
+import type { IngestService } from "./context/ingest-service.ts";
+import { loadOwnReceived, receivedApi } from "./received/received-api.ts";
+import { explainApi } from "./receiving/explain-webhook.ts";
+import { ingestRoutes } from "./receiving/ingest-routes.ts";
+import { reconciliationApi } from "./reconciling/reconciliation-api.ts";
+import { senderKeyApi } from "./reconciling/sender-keys.ts";
+import { rejectionApi } from "./rejections/rejection-api.ts";
+import { replayApi } from "./replays/replay-api.ts";
+import { loadOwnSource } from "./sources/own-source.ts";
+import { presetApi } from "./sources/preset-api.ts";
+import { sourceApi } from "./sources/source-api.ts";
+import { statisticsApi } from "./statistics/statistics-api.ts";
 
 /** The routes of this service, and its fields of the graph. */
-export function serviceEdges(parts: Parts): Edges {
-  const { receiving, sources, presets, rejections, replays, reconciliations, statistics } = parts;
-  const loadSource = ownSources(sources.sourceStore);
-  const loadReceived = ownReceived(receiving.received.receivedStore);
+export function serviceEdges(service: IngestService): Edges {
+  const loadSource = loadOwnSource(service);
+  const loadReceived = loadOwnReceived(service);
   return joinEdges([
-    { routes: ingestRoutes(receiving.routes) },
+    { routes: ingestRoutes(service) },
     // Before the paths of sources, which would take `statistics` for an id.
-    statisticsApi(statistics),
-    sourceApi(sources, loadSource),
-    presetApi(presets),
-    receivedApi(receiving.received, loadReceived, loadSource),
-    bookmarkApi(receiving.bookmarks),
-    rejectionApi(rejections, loadReceived),
-    replayApi(replays),
-    reconciliationApi(reconciliations),
-    explainApi(receiving.explain),
+    statisticsApi(service),
+    sourceApi(service, loadSource),
+    senderKeyApi(service),
+    presetApi(service),
+    receivedApi(service, loadReceived, loadSource),
+    bookmarkApi(service),
+    rejectionApi(service, loadReceived),
+    replayApi(service),
+    reconciliationApi(service),
+    explainApi(service),
   ]);
 }

@@ -1,47 +1,32 @@
 import { hours, seconds } from "@signalbox/core";
-import type { ServiceContext } from "@signalbox/runtime";
-import { atStart, createDayTables, keepStatistics, type Pool, sql, startRetention } from "@signalbox/storage";
-import type { Properties } from "./properties.ts";
-import { beatEveryMs, type Outages } from "./reconciling/outages.ts";
-import type { PublishStep } from "./replays/publish-step.ts";
-import type { Replays } from "./replays/replays.ts";
-import type { SourceStatistics } from "./statistics/source-statistics.ts";
-
-interface Dependencies {
-  readonly pool: Pool;
-  readonly replays: Pick<Replays, "step">;
-  readonly publishStep: PublishStep;
-  readonly sourceStatistics: Pick<SourceStatistics, "step" | "save" | "remove">;
-  readonly outages: Pick<Outages, "beat" | "findSpells">;
-  readonly reconcileStep: () => Promise<"again" | "done">;
-  /** Retention of received webhooks. */
-  readonly keepMs: () => number;
-}
-
-type Context = Pick<ServiceContext<Properties>, "configuration" | "runner" | "clock" | "log">;
+import type { Runner } from "@signalbox/runtime";
+import { atStart, createDayTables, keepStatistics, sql, startRetention } from "@signalbox/storage";
+import type { IngestService } from "./context/ingest-service.ts";
+import { beatEveryMs, findRejectionSpells, giveSignOfLife } from "./reconciling/outages.ts";
+import { reconcileStep } from "./reconciling/reconcile-step.ts";
+import { publishStep } from "./replays/publish-step.ts";
 
 /** Starts what repeats: replays, comparisons with senders' lists, the retention of received webhooks, and the clean-up of removed sources. */
-export async function startWorkers(context: Context, dependencies: Dependencies): Promise<void> {
-  const { pool, replays, publishStep, sourceStatistics, outages, reconcileStep } = dependencies;
-  const { runner } = context;
-  await startRetaining(context, dependencies);
+export async function startWorkers(service: IngestService, runner: Runner): Promise<void> {
+  const { pool, clock, configuration, log, replayEngine, sourceStatistics } = service;
+  await startRetaining(service, runner);
   // Before the first comparison: the one that an outage asks for is then the one that reports what it missed.
-  await atStart(() => outages.beat(), { waitMs: context.configuration.get("database.start-wait"), log: context.log });
-  runner.every("replays", seconds(1), () => replays.step(publishStep));
-  runner.every("removed sources", seconds(5), () => forgetRemoved(dependencies));
-  runner.every("signs of life", beatEveryMs, () => outages.beat());
-  runner.every("spells of rejections", seconds(10), () => outages.findSpells());
-  runner.every("reconciliation", seconds(0.5), reconcileStep);
-  keepStatistics({ ...context, pool }, sourceStatistics);
+  await atStart(() => giveSignOfLife(service), { waitMs: configuration.get("database.start-wait"), log });
+  runner.every("replays", seconds(1), () => replayEngine.step((tx, replay) => publishStep(service, tx, replay)));
+  runner.every("removed sources", seconds(5), () => forgetRemoved(service));
+  runner.every("signs of life", beatEveryMs, () => giveSignOfLife(service));
+  runner.every("spells of rejections", seconds(10), () => findRejectionSpells(service));
+  runner.every("reconciliation", seconds(0.5), () => reconcileStep(service));
+  const { stored } = sourceStatistics;
+  keepStatistics({ runner, pool, clock }, { step: stored.step, save: () => sourceStatistics.save() });
 }
 
 /** Keeps the day tables of received webhooks, and deletes expired keys. */
-async function startRetaining(context: Context, { pool, keepMs }: Dependencies): Promise<void> {
-  const { runner, clock, log, configuration } = context;
+async function startRetaining({ pool, clock, configuration, log }: IngestService, runner: Runner): Promise<void> {
+  const keepMs = () => configuration.get("webhook-ingest.received.retention");
   const dayTables = createDayTables({ pool, clock, keepMs }, [{ name: "received_deliveries", column: "received_at" }]);
   // Before the first webhook: a row that finds no table for its day has to be moved later.
-  const waitMs = configuration.get("database.start-wait");
-  await atStart(() => dayTables.keep(), { waitMs, log });
+  await atStart(() => dayTables.keep(), { waitMs: configuration.get("database.start-wait"), log });
   runner.every("received days", hours(1), () => dayTables.keep());
   // Rarely: pages that the BRIN of the column has not summarized yet are read each time.
   const rule = { name: "trim received keys", table: "received_keys", column: "received_at", keepMs } as const;
@@ -76,10 +61,10 @@ const forget = sql(
  * Deletes the statistics and the received webhooks of a removed source, a few thousand rows per statement. The sources
  * themselves are gone at once.
  */
-async function forgetRemoved({ pool, sourceStatistics }: Dependencies): Promise<"again" | "done"> {
+async function forgetRemoved({ pool, sourceStatistics }: IngestService): Promise<"again" | "done"> {
   const [removed] = (await pool.query<{ id: string }>(findRemoved)).rows;
   if (removed === undefined) return "done";
-  if ((await sourceStatistics.remove(removed.id)) === "again") return "again";
+  if ((await sourceStatistics.stored.remove(removed.id)) === "again") return "again";
   const { rows } = await pool.query<{ gone: number }>(forget, [removed.id]);
   return rows[0]?.gone === 0 ? "done" : "again";
 }

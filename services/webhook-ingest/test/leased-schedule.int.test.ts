@@ -3,11 +3,18 @@ import { type TestContext, test } from "node:test";
 import { createManualClock, hours } from "@signalbox/core";
 import { inTransaction, sql } from "@signalbox/storage";
 import { testPerson } from "@signalbox/testing";
-import { createOutages } from "../src/reconciling/outages.ts";
+import { giveSignOfLife } from "../src/reconciling/outages.ts";
 import { newRun } from "../src/reconciling/reconcile-step.ts";
 import type { Reconciliation } from "../src/reconciling/reconciliation.ts";
-import { createReconciliationStore } from "../src/reconciling/reconciliation-store.ts";
+import {
+  claimLease,
+  openRequestedRun,
+  openRun,
+  releaseLease,
+  startSchedule,
+} from "../src/reconciling/reconciliation-store.ts";
 import { startIngest } from "./harness.ts";
+import { serviceWith } from "./service-with.ts";
 
 const plan = sql(
   "",
@@ -26,8 +33,7 @@ async function leaseSource(context: TestContext) {
   const clock = createManualClock(new Date(Date.now() + hours(2)));
   const [now, later] = [clock.now(), new Date(clock.nowMs() + hours(1))];
   await pool.query(plan, [source.id, now]);
-  const store = createReconciliationStore(pool);
-  const lease = (await store.claim("lease_first", now, later)) ?? assert.fail("the source is due");
+  const lease = (await claimLease(pool, "lease_first", now, later)) ?? assert.fail("the source is due");
   const runOf = (trigger: "request" | "schedule") =>
     newRun({ ...source, accountId: "acc" } as never, trigger, { fromAt: now, toAt: later, now });
   const run = runOf("schedule");
@@ -35,24 +41,25 @@ async function leaseSource(context: TestContext) {
     pool,
     clock,
     run,
-    open: () => inTransaction(pool, (tx) => store.open(tx, lease, run)),
+    open: () => inTransaction(pool, (tx) => openRun(tx, lease, run)),
     request: async () => {
       const requested = runOf("request");
-      assert.equal(await inTransaction(pool, (tx) => store.openRequested(tx, requested)), true);
+      assert.equal(await inTransaction(pool, (tx) => openRequestedRun(tx, requested)), true);
       return requested;
     },
-    setKey: () => inTransaction(pool, (tx) => store.startSchedule(tx, source.id, now, now)),
+    setKey: () => inTransaction(pool, (tx) => startSchedule(tx, source.id, now, now)),
     /** Ends the lease, and the run if given, until the regular time, and leases what is due now. */
     leaseAgain: async (ended?: Reconciliation) => {
-      await store.release(lease, now, { dueAt: later, ...(ended && { ended: { run: ended, coveredTo: later } }) });
-      return store.claim("lease_second", now, later);
+      const release = { dueAt: later };
+      await releaseLease(pool, lease, now, ended ? { ...release, ended: { run: ended, coveredTo: later } } : release);
+      return claimLease(pool, "lease_second", now, later);
     },
   };
 }
 
 test("an outage that is found while a source is leased for a regular comparison is compared at once", async (context) => {
   const { pool, clock, open, leaseAgain } = await leaseSource(context);
-  await createOutages({ pool, clock, log: { warn: () => {} } }).beat();
+  await giveSignOfLife(serviceWith({ pool, clock, log: { warn: () => {} } }));
   assert.equal(await open(), false, "the lease is outdated");
   const next = await leaseAgain();
   assert.deepEqual([next?.trigger, next?.runId], ["outage", null]);

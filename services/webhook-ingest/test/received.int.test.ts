@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { hours, newId } from "@signalbox/core";
 import { tableOfDay } from "@signalbox/storage";
 import { eventually, testPerson } from "@signalbox/testing";
-import { createReceivedStore } from "../src/receiving/received-store.ts";
+import { findOwnReceived } from "../src/received/received-store.ts";
 import { type Harness, sourcesPath, startIngest } from "./harness.ts";
 import { secrets, sign } from "./signing.ts";
 
@@ -91,9 +91,7 @@ test("a received webhook is found by its id, a hundred by one statement, and nev
     statements++;
     return ingest.pool.query(...sent);
   };
-  const { clock } = ingest.context;
-  const store = createReceivedStore({ pool: { ...ingest.pool, query }, clock, keepMs: () => 0 });
-  const rows = await store.findOwnMany(who.accountId, [mine, theirs, "rcv_nobody"]);
+  const rows = await findOwnReceived({ query }, who.accountId, [mine, theirs, "rcv_nobody"]);
   assert.deepEqual([rows.map(({ id }) => id), statements], [[mine], 1]);
 });
 

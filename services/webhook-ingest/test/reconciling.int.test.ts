@@ -3,7 +3,7 @@ import { after, before, beforeEach, test } from "node:test";
 import { createManualClock, type ManualClock, minutes, seconds } from "@signalbox/core";
 import { sql } from "@signalbox/storage";
 import { eventually, testPerson } from "@signalbox/testing";
-import { createOutages } from "../src/reconciling/outages.ts";
+import { findRejectionSpells } from "../src/reconciling/outages.ts";
 import { comparedSources } from "./compared-sources.ts";
 import { type Harness, sourcesPath, startIngest } from "./harness.ts";
 import {
@@ -14,6 +14,7 @@ import {
   startFakeStripe,
   stripeKey,
 } from "./sender-fakes.ts";
+import { serviceWith } from "./service-with.ts";
 
 const secret = "a secret of at least sixteen bytes";
 let [ingest, clock, github, stripe]: [Harness, ManualClock, FakeGithub, FakeStripe] = [] as never;
@@ -209,15 +210,15 @@ test("after a spell of rejections the source is compared at once", async () => {
   for (let tries = 0; tries < 6; tries++) assert.equal((await ingest.post(source, forged)).status, 401);
   const rejections = sql("", "select from rejections where source_id = $1");
   await eventually(async () => (await ingest.pool.query(rejections, [source.id])).rowCount === 6);
-  const { findSpells } = createOutages({ ...ingest.context, pool: ingest.pool });
+  const { pool } = ingest;
   const triggerOf = async () => {
     const row = sql("", "select trigger from reconciliation_schedules where source_id = $1");
     return (await ingest.pool.query<{ trigger: string }>(row, [source.id])).rows[0]?.trigger;
   };
-  await findSpells();
+  await findRejectionSpells(serviceWith({ pool, clock }));
   assert.equal(await triggerOf(), "schedule", "the spell may go on");
   const later = createManualClock(new Date(clock.nowMs() + minutes(1)));
-  await createOutages({ ...ingest.context, pool: ingest.pool, clock: later }).findSpells();
+  await findRejectionSpells(serviceWith({ pool, clock: later }));
   assert.equal(await triggerOf(), "rejections");
   clock.set(later.now());
   await eventually(async () => (await compared.receivedOf(who, source)).length === 1);

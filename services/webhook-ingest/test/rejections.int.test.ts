@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { createHmac, randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import { newId } from "@signalbox/core";
-import type { Sealer } from "@signalbox/storage";
 import { eventually, testPerson } from "@signalbox/testing";
-import { createRejectionStore } from "../src/rejections/rejection-store.ts";
+import { insertRejection } from "../src/rejections/rejection-store.ts";
 import { type Harness, sourcesPath, startIngest } from "./harness.ts";
+import { serviceWith } from "./service-with.ts";
 import { secrets, sign, type Webhook } from "./signing.ts";
 
 let ingest: Harness;
@@ -102,14 +102,14 @@ test("each kept rejection is one event, as the list shows it", async () => {
 });
 
 test("a rejection of a source that was deleted meanwhile is neither a row nor an event", async () => {
-  const { insert } = createRejectionStore(ingest.pool, {} as Sealer);
+  const service = serviceWith({ pool: ingest.pool, sealer: {} });
   const source = await ingest.newSource(testPerson(), keeping);
   const write = (sourceId: string) => {
     const refused = { sourceId, reason: "signature_mismatch", status: 401, bodyBytes: 2, address: "192.0.2.1" };
     const more = { rejectedAt: new Date(), figures: null, isKept: false, receivedId: null };
     const event = { topic: "signalbox.webhook-rejection.v1", key: sourceId, headers: "{}", keyHash: 0 };
     const prepared = { ...event, eventId: randomUUID(), payload: Buffer.from("{}") };
-    return insert({ ...refused, ...more, id: newId("rej", Date.now()) }, prepared, 10, null);
+    return insertRejection(service, { ...refused, ...more, id: newId("rej", Date.now()) }, prepared, 10, null);
   };
   assert.deepEqual(await write("src_3kVn7RtY1bQzXw5Lm9PdHc"), []);
   assert.equal((await write(source.id)).length, 1);

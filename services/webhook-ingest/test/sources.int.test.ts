@@ -1,16 +1,15 @@
 import assert from "node:assert/strict";
 import { access, readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
+import type { Outbox } from "@signalbox/events";
 import { createSubgraph } from "@signalbox/graphql";
-import type { Pool, Sealer } from "@signalbox/storage";
+import type { Pool, Statistics } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
 import { createSubgraphClient, eventually, serveListener, testPerson } from "@signalbox/testing";
 import { serviceEdges } from "../src/edges.ts";
-import { createReceivedStore } from "../src/receiving/received-store.ts";
-import { createRejectionStore } from "../src/rejections/rejection-store.ts";
-import { createReplays } from "../src/replays/replays.ts";
-import { createSourceStore } from "../src/sources/source-store.ts";
+import { openReplayEngine } from "../src/state/replay-engine.ts";
 import { type Harness, prismaDirectory, sourcesPath, startIngest } from "./harness.ts";
+import { configurationWith, serviceWith } from "./service-with.ts";
 import { schemes, secrets, sign } from "./signing.ts";
 
 let ingest: Harness;
@@ -355,24 +354,16 @@ test("a hundred sources of a query are one statement, each of their lists is one
   };
   const pool = { ...ingest.pool, query };
   const { clock, log } = ingest.context;
-  const sourceStore = createSourceStore(pool, {} as Sealer, clock);
-  const receivedStore = createReceivedStore({ pool, clock, keepMs: () => 0 });
-  const rejectionStore = createRejectionStore(pool, {} as Sealer);
-  const replays = createReplays({ pool, clock } as Parameters<typeof createReplays>[0]);
-  const sourceViews = { fields: {}, verifyUrlOf: () => "" };
-  const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
+  const service = serviceWith({
+    pool,
+    clock,
+    configuration: configurationWith({ "webhook-ingest.received.retention": 0 }),
+    pageLimits: { maxPageSize: () => 100, pageSize: () => 20 },
+    replayEngine: openReplayEngine(pool, {} as Outbox, clock),
+    sourceStatistics: { stored: {} as Statistics },
+  });
+  const { resolvers } = serviceEdges(service);
   const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
-  const stored = { sourceStore, receivedStore, pageLimits };
-  const parts = {
-    receiving: { routes: {}, received: stored, bookmarks: stored, explain: stored },
-    sources: { sourceStore, sourceViews, pageLimits },
-    presets: { pageLimits },
-    rejections: { sourceStore, sourceViews, rejectionStore, pageLimits },
-    replays: { sourceStore, replays, pageLimits },
-    reconciliations: { sourceStore, pageLimits },
-    statistics: { sourceStore, clock },
-  };
-  const { resolvers } = serviceEdges(parts as unknown as Parameters<typeof serviceEdges>[0]);
   const served = await serveListener(createSubgraph({ typeDefs, resolvers, clock, log }));
   const ids = Array.from({ length: 100 }, (_, at) => [...sources.map(({ id }) => id), foreign.id, `src_${at}`][at % 4]);
   const of = ids.map((id) => ({ __typename: "WebhookSource", id }));

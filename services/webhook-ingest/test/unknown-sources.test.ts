@@ -3,9 +3,10 @@ import crypto, { type Hmac } from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import { after, mock, test } from "node:test";
 import { createManualClock } from "@signalbox/core";
-import { createReceiveWebhook } from "../src/receiving/receive-webhook.ts";
+import { receiveWebhook } from "../src/receiving/receive-webhook.ts";
 import { type Source, sourceFrom } from "../src/sources/source.ts";
-import { createSourceCache } from "../src/sources/source-cache.ts";
+import { SourceCache } from "../src/state/source-cache.ts";
+import { configurationWith, serviceWith } from "./service-with.ts";
 import { type Scheme, schemes, secrets, sign } from "./signing.ts";
 
 /**
@@ -47,20 +48,14 @@ async function workFor(source: Source | null, secret: string, sentAs: Scheme): P
     reads++;
     return source && { source, secrets: { current: secret, former: [], verifyToken: null } };
   };
-  const receiveWebhook = createReceiveWebhook({
-    judge: {
-      clock,
-      toleranceMs: () => 300_000,
-      eventBytesMax: 1_048_576,
-      webhookBytesMax: () => 1_048_576,
-      mayWrite: () => true,
-      keySets: { withKeys: async (known) => known, reread: async () => false },
-      certificates: { find: () => assert.fail("none is named"), confirm: async () => false },
-    },
-    knownSources: createSourceCache({ findWithSecrets, findIdAt: async () => null }, clock),
-    isWithinRate: () => true,
-    deliveryWriter: { write: () => assert.fail("nothing of this is written") },
-    metrics: { observeVerification: () => void verifications++ },
+  const service = serviceWith({
+    clock,
+    configuration: configurationWith({ "limits.maxWebhookBytes": 1_048_576, "webhook-ingest.tolerance": 300_000 }),
+    accessStates: { isCaughtUp: () => true, stateOf: () => null },
+    sourceCache: new SourceCache({ findWithSecrets, findIdAt: async () => null }, clock),
+    jwksCache: { withKeys: async (known) => known, reread: async () => false },
+    certificateCache: { find: () => assert.fail("none is named"), confirm: async () => false },
+    receivingMetrics: { observeVerification: () => void verifications++ },
   });
   const { headers, body } = sign(sentAs);
   const forged = {
@@ -74,7 +69,7 @@ async function workFor(source: Source | null, secret: string, sentAs: Scheme): P
   for (const pauseMs of pausesMs) {
     clock.advance(pauseMs);
     [reads, verifications, hashes] = [0, 0, 0];
-    const { outcome } = await receiveWebhook(forged);
+    const { outcome } = await receiveWebhook(service, forged);
     done.push({ outcome, reads, verifications, hashes });
   }
   return done;

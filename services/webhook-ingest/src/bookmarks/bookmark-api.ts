@@ -1,20 +1,11 @@
 import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
-import type { PageLimits } from "@signalbox/graphql";
 import { bytes, created, type HttpResponse, ok, refused } from "@signalbox/http";
 import { conflict, type Edges, edgesOf, list, operation, record, tooMany } from "@signalbox/service";
 import { z } from "zod";
-import { missingReceived } from "../receiving/received-api.ts";
-import type { ReceivedStore } from "../receiving/received-store.ts";
-import type { SourceStore } from "../sources/source-store.ts";
-import type { Bookmark, StoredBookmark } from "./bookmark-store.ts";
-import type { Bookmarks } from "./bookmarks.ts";
-
-export interface BookmarkApi {
-  readonly sourceStore: SourceStore;
-  readonly receivedStore: ReceivedStore;
-  readonly bookmarks: Bookmarks;
-  readonly pageLimits: PageLimits;
-}
+import type { IngestService } from "../context/ingest-service.ts";
+import { findReceivedBy, missingReceived } from "../received/received-api.ts";
+import { type Bookmark, findBookmark, listBookmarks, lockBookmark, type StoredBookmark } from "./bookmark-store.ts";
+import { createBookmark, deleteBookmark } from "./bookmarks.ts";
 
 const base = "/api/v1/webhooks/bookmarks";
 const one = `${base}/:name` as const;
@@ -70,10 +61,9 @@ const BookmarkInFull = BookmarkResource.extend({
   .register(examples, { example: { ...bookmarkExample, headers: { "content-type": "application/json" } } });
 
 /** Received webhooks that are kept under a name, at both edges. Their bytes are a route of REST alone. */
-export function bookmarkApi(parts: BookmarkApi): Edges {
-  const { bookmarks } = parts;
+export function bookmarkApi(service: IngestService): Edges {
   const edges = edgesOf(
-    { ...reads(parts), ...writes(parts) },
+    { ...reads(service), ...writes(service) },
     { exampleIds: { id: webhookSourceExample.id, ref: bookmarkExample.received_id, name: bookmarkExample.name } },
   );
   edges.routes.get(`${one}/body`, {
@@ -83,7 +73,7 @@ export function bookmarkApi(parts: BookmarkApi): Edges {
     auth: read,
     responses: { 200: { content: ["application/octet-stream"] }, 404: "error" },
     async handle({ caller, params }) {
-      const found = await bookmarks.find(caller.accountId, params.name);
+      const found = await findBookmark(service.pool, caller.accountId, params.name);
       return found ? attachment(found) : refused(404, "not_found", { message: missing });
     },
   });
@@ -94,31 +84,29 @@ export function bookmarkApi(parts: BookmarkApi): Edges {
 const attachment = ({ id, body }: StoredBookmark): HttpResponse =>
   bytes(body, "application/octet-stream", { headers: { "content-disposition": `attachment; filename="${id}"` } });
 
-function reads({ bookmarks, pageLimits }: BookmarkApi) {
+function reads({ pool, pageLimits }: IngestService) {
   return {
     webhookBookmarks: list({
       summary: "List bookmarks, newest first",
       description: "Received webhooks of the account that are kept under a name.",
       auth: read,
       limits: pageLimits,
-      read: (range, { accountId }) => bookmarks.list(accountId, range),
+      read: (range, { accountId }) => listBookmarks(pool, accountId, range),
       rest: { get: base, item: BookmarkResource, view: viewBookmark },
     }),
     webhookBookmark: record({
       summary: "Read a bookmark with the headers of its webhook",
       description: "The body has a route of its own.",
       auth: read,
-      find: ({ caller, params }) => bookmarks.find(caller.accountId, params.name),
+      find: ({ caller, params }) => findBookmark(pool, caller.accountId, params.name),
       missing,
       rest: { get: one, resource: BookmarkInFull, answer: (bookmark) => ok(viewInFull(bookmark)) },
     }),
   };
 }
 
-function writes({ sourceStore, receivedStore, bookmarks }: BookmarkApi) {
+function writes(service: IngestService) {
   const message = "The account has a bookmark of this name; delete it or choose another name.";
-  const findReceived = async (accountId: string, { id, ref }: { readonly id: string; readonly ref: string }) =>
-    (await sourceStore.find(accountId, id)) && receivedStore.find(id, ref);
   return {
     bookmarkReceivedWebhook: operation({
       summary: "Keep a received webhook under a name",
@@ -128,11 +116,11 @@ function writes({ sourceStore, receivedStore, bookmarks }: BookmarkApi) {
       audit: "webhook_source.bookmark",
       input: BookmarkBody,
       of: {
-        find: (_tx, { caller, params }) => findReceived(caller.accountId, params),
-        read: ({ caller, params }) => findReceived(caller.accountId, params),
+        find: (_tx, { caller, params }) => findReceivedBy(service, caller.accountId, params),
+        read: ({ caller, params }) => findReceivedBy(service, caller.accountId, params),
         missing: missingReceived,
       },
-      change: (tx, received, { caller, input }) => bookmarks.create(tx, caller, received, input.name),
+      change: (tx, received, { caller, input }) => createBookmark(service, tx, caller, received, input.name),
       refusals: {
         "name-taken": conflict("name", "invalid", message),
         "limit-reached": ({ max }) =>
@@ -155,8 +143,8 @@ function writes({ sourceStore, receivedStore, bookmarks }: BookmarkApi) {
       description: "The received webhook stays as long as its retention.",
       auth: write,
       audit: "webhook_source.delete_bookmark",
-      of: { find: (tx, { caller, params }) => bookmarks.lock(tx, caller.accountId, params.name), missing },
-      change: (tx, bookmark, { caller }) => bookmarks.delete(tx, caller, bookmark),
+      of: { find: (tx, { caller, params }) => lockBookmark(tx, caller.accountId, params.name), missing },
+      change: (tx, bookmark, { caller }) => deleteBookmark(service, tx, caller, bookmark),
       rest: { delete: one, responses: { 204: "empty" }, idempotent: true },
       graph: {
         payload: { deletedWebhookBookmarkName: (_, { params }) => params.name },

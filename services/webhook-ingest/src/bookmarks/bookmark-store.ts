@@ -1,7 +1,15 @@
-import { advisoryLock, type ListRange, newestFirst, type Pool, rangeValues, sql, type Tx } from "@signalbox/storage";
+import {
+  advisoryLock,
+  type ListRange,
+  newestFirst,
+  type Queryable,
+  rangeValues,
+  sql,
+  type Tx,
+} from "@signalbox/storage";
 import type { Headers } from "../sources/request-headers.ts";
 
-/** A received webhook that is kept under a name beyond the retention, as a fixture for tests. */
+/** A received webhook that is kept under a name beyond the retention, as a fixture for tests; it goes with its source. */
 export interface Bookmark {
   readonly id: string;
   readonly accountId: string;
@@ -43,40 +51,36 @@ const insert = sql(
 const remove = sql("bookmark.remove", "delete from bookmarks where id = $1");
 
 /** The bookmarks that an account has, and the bytes of their bodies. */
-export interface BookmarkUsage {
+interface BookmarkUsage {
   readonly count: number;
   readonly bytes: number;
   /** True when the account has a bookmark of the name that was looked for. */
   readonly isTaken: boolean;
 }
 
-export type BookmarkStore = ReturnType<typeof createBookmarkStore>;
+export const listBookmarks = async (db: Queryable, accountId: string, range: ListRange): Promise<readonly Bookmark[]> =>
+  (await db.query<Bookmark>(list, [accountId, ...rangeValues(range)])).rows;
 
-/** Stores bookmarks in PostgreSQL. They go with their source, as all that it received does. */
-export function createBookmarkStore(pool: Pool) {
-  return {
-    list: async (accountId: string, range: ListRange): Promise<readonly Bookmark[]> =>
-      (await pool.query<Bookmark>(list, [accountId, ...rangeValues(range)])).rows,
-    find: async (accountId: string, name: string): Promise<StoredBookmark | null> =>
-      (await pool.query<StoredBookmark>(find, [accountId, name])).rows[0] ?? null,
-    lock: async (tx: Tx, accountId: string, name: string): Promise<Bookmark | null> =>
-      (await tx.query<Bookmark>(lock, [accountId, name])).rows[0] ?? null,
-    /** Sums up the account's bookmarks, and blocks a concurrent insert until the transaction ends. */
-    async lockUsage(tx: Tx, accountId: string, name: string): Promise<BookmarkUsage> {
-      await advisoryLock(tx, `bookmarks:${accountId}`);
-      const { rows } = await tx.query<BookmarkUsage>(usage, [accountId, name]);
-      return rows[0] ?? { count: 0, bytes: 0, isTaken: false };
-    },
-    async insert(tx: Tx, bookmark: StoredBookmark): Promise<void> {
-      const { id, accountId, sourceId, name, receivedId, deliveryId, eventType, contentType, headers, body } = bookmark;
-      const { receivedAt, createdAt } = bookmark;
-      await tx.query(insert, [
-        ...[id, accountId, sourceId, name, receivedId, deliveryId, eventType, contentType],
-        ...[JSON.stringify(headers), body, receivedAt, createdAt],
-      ]);
-    },
-    async remove(tx: Tx, id: string): Promise<void> {
-      await tx.query(remove, [id]);
-    },
-  };
+export const findBookmark = async (db: Queryable, accountId: string, name: string): Promise<StoredBookmark | null> =>
+  (await db.query<StoredBookmark>(find, [accountId, name])).rows[0] ?? null;
+
+export const lockBookmark = async (tx: Tx, accountId: string, name: string): Promise<Bookmark | null> =>
+  (await tx.query<Bookmark>(lock, [accountId, name])).rows[0] ?? null;
+
+/** Sums up the account's bookmarks, and blocks a concurrent insert until the transaction ends. */
+export async function lockBookmarkUsage(tx: Tx, accountId: string, name: string): Promise<BookmarkUsage> {
+  await advisoryLock(tx, `bookmarks:${accountId}`);
+  const { rows } = await tx.query<BookmarkUsage>(usage, [accountId, name]);
+  return rows[0] ?? { count: 0, bytes: 0, isTaken: false };
 }
+
+export async function insertBookmark(tx: Tx, bookmark: StoredBookmark): Promise<void> {
+  const { id, accountId, sourceId, name, receivedId, deliveryId, eventType, contentType, headers, body } = bookmark;
+  const { receivedAt, createdAt } = bookmark;
+  await tx.query(insert, [
+    ...[id, accountId, sourceId, name, receivedId, deliveryId, eventType, contentType],
+    ...[JSON.stringify(headers), body, receivedAt, createdAt],
+  ]);
+}
+
+export const removeBookmark = async (tx: Tx, id: string): Promise<void> => void (await tx.query(remove, [id]));

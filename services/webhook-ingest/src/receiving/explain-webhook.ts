@@ -3,18 +3,13 @@ import { MiB } from "@signalbox/core";
 import { ok } from "@signalbox/http";
 import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
+import type { IngestService } from "../context/ingest-service.ts";
+import type { PostedWebhook } from "../judging/decode-body.ts";
+import { judgePosted } from "../judging/judge-webhook.ts";
 import { observed } from "../sources/request-headers.ts";
 import { addressOf, ingestPathOf, missingSource } from "../sources/source.ts";
-import type { CachedSource, SourceCache } from "../sources/source-cache.ts";
-import type { SourceStore } from "../sources/source-store.ts";
-import type { Webhook } from "./decode-body.ts";
-import { type Judge, judgeAgainstSource, judgeAt } from "./judge-webhook.ts";
-
-export interface ExplainApi {
-  readonly sourceStore: SourceStore;
-  readonly knownSources: Pick<SourceCache, "reread">;
-  readonly judge: Judge;
-}
+import type { CachedSource } from "../sources/source-row.ts";
+import { findSource } from "../sources/source-store.ts";
 
 /** Size of a body of a mebibyte in base 64, with its headers. */
 const verifyBytesMax = 2 * MiB;
@@ -71,7 +66,7 @@ type Explanation = z.output<typeof ExplanationResource>;
  * The explanation of a pasted webhook, for the owner of its source. Over REST alone: the names of its headers would not
  * survive in an input of the graph.
  */
-export function explainApi({ sourceStore, knownSources, judge }: ExplainApi): Edges {
+export function explainApi(service: IngestService): Edges {
   const verifyWebhook = operation({
     summary: "Explain the outcome of a webhook",
     description: "Shows the failed step and its expectation. Nothing is received, and no signature is shown.",
@@ -79,12 +74,12 @@ export function explainApi({ sourceStore, knownSources, judge }: ExplainApi): Ed
     audit: { unaudited: "An explanation only reads." },
     input: VerifyBody,
     async act({ caller, params: { id }, input }) {
-      const source = await sourceStore.find(caller.accountId, id);
-      const known = source && (await knownSources.reread(id));
+      const source = await findSource(service, caller.accountId, id);
+      const known = source && (await service.sourceCache.reread(id));
       if (!known) return { outcome: "missing" } as const;
-      const at = input.received_at === undefined ? judge.clock.now() : new Date(input.received_at);
+      const at = input.received_at === undefined ? service.clock.now() : new Date(input.received_at);
       const webhook = { ...webhookOf(input, ingestPathOf(source)), sourceId: id, address: addressOf(source) };
-      return explainWebhook(judgeAt(judge, at), webhook, known);
+      return explainWebhook(service, webhook, known, at);
     },
     refusals: { missing: { code: "not_found", message: missingSource } },
     rest: {
@@ -147,22 +142,27 @@ const reasons: Readonly<Record<string, readonly [step: string, expected: string]
   event_type_not_accepted: ["event_type", "A type that event_types of the source accepts."],
 };
 
-/** Explains the outcome of a webhook that arrives at the time of `judge.clock`. Nothing is stored or counted. */
-async function explainWebhook(judge: Judge, webhook: Webhook, known: CachedSource): Promise<Explanation> {
+/** Explains the outcome of a webhook that arrives at a time. Nothing is stored or counted. */
+async function explainWebhook(
+  service: IngestService,
+  webhook: PostedWebhook,
+  known: CachedSource,
+  at: Date,
+): Promise<Explanation> {
   const headersRead = new Set<string>();
   const readable = { ...webhook, headers: observed(webhook.headers, headersRead) };
-  const judgement = await judgeAgainstSource(judge, readable, known);
+  const judgement = await judgePosted(service, readable, known, at);
   const nothing = { reason: null, step: null, expected: null, hints: [], delivery_id: null, event_type: null };
   const common = { ...nothing, headers_read: [...headersRead].sort() };
-  if ("delivery" in judgement) {
-    const { deliveryId, eventType } = judgement.delivery;
+  if (judgement.outcome === "accepted") {
+    const { deliveryId, eventType } = judgement.webhook;
     return { ...common, outcome: "accepted", delivery_id: deliveryId.value, event_type: eventType?.value ?? null };
   }
   if (!("reason" in judgement))
     return { ...common, outcome: judgement.outcome === "dropped" ? "dropped" : "challenged" };
   const { reason } = judgement;
   const [step, expected] = reasons[reason] ?? ["signature", null];
-  const hints = await hintsOf(judge, webhook, known, reason);
+  const hints = await hintsOf(service, webhook, known, at, reason);
   return { ...common, outcome: "refused", reason, step, expected, hints };
 }
 
@@ -183,11 +183,17 @@ const repairs: readonly [hint: string, repair: (text: string) => string][] = [
 /** A tolerance larger than any difference. */
 const anyTime = Number.MAX_SAFE_INTEGER;
 
-async function hintsOf(judge: Judge, webhook: Webhook, known: CachedSource, reason: string): Promise<string[]> {
+async function hintsOf(
+  service: IngestService,
+  webhook: PostedWebhook,
+  known: CachedSource,
+  at: Date,
+  reason: string,
+): Promise<string[]> {
   const { source, secrets } = known;
   const timeless = { ...known, source: { ...source, settings: { ...source.settings, toleranceSeconds: anyTime } } };
-  const verifies = async (tried: Webhook, by: CachedSource): Promise<boolean> => {
-    const judgement = await judgeAgainstSource(judge, tried, by);
+  const verifies = async (tried: PostedWebhook, by: CachedSource): Promise<boolean> => {
+    const judgement = await judgePosted(service, tried, by, at);
     return !("reason" in judgement) || reasons[judgement.reason]?.[0] !== "signature";
   };
   if (reason === "timestamp_too_old" || reason === "timestamp_in_future") {

@@ -9,24 +9,18 @@ import {
   refused,
 } from "@signalbox/http";
 import type { HandshakeAnswer } from "@signalbox/webhook-signatures";
-import type { RecordRejection } from "../rejections/record-rejection.ts";
-import type { createAnswerHandshake, HandshakeOutcome } from "./answer-handshake.ts";
-import type { IngestLimits } from "./ingest-limits.ts";
-
-export interface HandshakeRoutes {
-  readonly answerHandshake: ReturnType<typeof createAnswerHandshake>;
-  readonly ingestLimits: IngestLimits;
-  readonly recordRejection: RecordRejection;
-  /** Returns true when this deployment accepts partners' webhooks. */
-  readonly areIntegrationsEnabled: () => boolean;
-}
+import type { IngestService } from "../context/ingest-service.ts";
+import { recordRejection } from "../rejections/record-rejection.ts";
+import { areIntegrationsEnabled } from "../sources/source-access.ts";
+import { answerHandshake, type HandshakeOutcome } from "./answer-handshake.ts";
+import { countFailedVerification, countUnknownSource, secondsToWait } from "./ingest-limits.ts";
 
 type Input = RouteInput<null, { readonly source_id: string }, unknown, null>;
 
 const answered = { content: ["text/plain"], example: "1158201444" };
 
 /** Routes for verification requests of senders. Any other request is answered like one to an unknown source. */
-export function handshakeRoutes(parts: HandshakeRoutes): Routes {
+export function handshakeRoutes(service: IngestService): Routes {
   const routes = createRoutes({ exampleIds: { source_id: webhookSourceExample.id } });
   const shared = {
     auth: "anonymous",
@@ -35,7 +29,7 @@ export function handshakeRoutes(parts: HandshakeRoutes): Routes {
     ownNegotiation: true,
     ownQuery: true,
     responses: { 200: answered, 404: "error", 429: "error" },
-    handle: (input: Input) => answerHandshakeOf(input, parts),
+    handle: (input: Input) => handleHandshake(service, input),
   } as const;
   routes.get("/ingest/:source_id", {
     ...shared,
@@ -54,36 +48,36 @@ export function handshakeRoutes(parts: HandshakeRoutes): Routes {
   return routes;
 }
 
-async function answerHandshakeOf(input: Input, parts: HandshakeRoutes): Promise<HttpResponse> {
+async function handleHandshake(service: IngestService, input: Input): Promise<HttpResponse> {
   const { params, clientAddress } = input;
-  const wait = await parts.ingestLimits.secondsToWait(params.source_id, clientAddress);
+  const wait = await secondsToWait(service, params.source_id, clientAddress);
   if (wait !== null) {
     const message = "Too many requests were refused. Try again later.";
     return refused(429, "rate_limited", { message, retryAfterSeconds: wait });
   }
-  const result = await askedOf(input, parts);
+  const result = await judgeHandshake(service, input);
   if (result?.outcome === "answered") return answerToHandshake(result.answer);
-  if (result?.outcome === "refused") parts.ingestLimits.countFailedVerification(params.source_id, clientAddress);
-  else if (result) parts.ingestLimits.countUnknownSource(clientAddress);
+  if (result?.outcome === "refused") countFailedVerification(service, params.source_id, clientAddress);
+  else if (result) countUnknownSource(service, clientAddress);
   return refused(404, "not_found");
 }
 
 /** Answers a verification request that came as a POST; returns null for any other, which may be a webhook. */
-export async function handshakeIn(input: Input, parts: HandshakeRoutes): Promise<HttpResponse | null> {
-  const result = await askedOf(input, parts);
+export async function answerPostedHandshake(service: IngestService, input: Input): Promise<HttpResponse | null> {
+  const result = await judgeHandshake(service, input);
   return result?.outcome === "answered" ? answerToHandshake(result.answer) : null;
 }
 
 /** Judges a verification request, and records its refusal for the owner. */
-async function askedOf(input: Input, parts: HandshakeRoutes): Promise<HandshakeOutcome | null> {
+async function judgeHandshake(service: IngestService, input: Input): Promise<HandshakeOutcome | null> {
   const { params, headers, request, clientAddress: address } = input;
-  const { source_id: asked } = params;
+  const { source_id: sourceId } = params;
   const { method = "GET", url = "" } = request;
-  if (!parts.areIntegrationsEnabled()) return null;
+  if (!areIntegrationsEnabled(service)) return null;
   const query = new URLSearchParams(url.split("?")[1] ?? "");
-  const result = await parts.answerHandshake(asked, { method, query, headers });
+  const result = await answerHandshake(service, sourceId, { method, query, headers });
   if (result.outcome === "refused" || result.outcome === "closed") {
-    parts.recordRejection({ sourceId: asked, reason: "handshake_refused", status: 404, bodyBytes: 0, address });
+    recordRejection(service, { sourceId, reason: "handshake_refused", status: 404, bodyBytes: 0, address });
   }
   return result;
 }

@@ -12,23 +12,15 @@ import {
   readBody,
   refused,
 } from "@signalbox/http";
-import type { RecordRejection } from "../rejections/record-rejection.ts";
+import type { IngestService } from "../context/ingest-service.ts";
+import type { Refused } from "../judging/judge-webhook.ts";
+import { type Evidence, recordRejection } from "../rejections/record-rejection.ts";
 import { isInactive } from "../sources/custom-answer.ts";
+import { areIntegrationsEnabled } from "../sources/source-access.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
-import { type Admission, createAdmission } from "./admission.ts";
-import { answerToHandshake, type HandshakeRoutes, handshakeIn, handshakeRoutes } from "./handshake-routes.ts";
-import type { Refused } from "./judge-webhook.ts";
-import type { createReceiveWebhook, ReceiveOutcome } from "./receive-webhook.ts";
-import type { ReceivingMetrics } from "./receiving-metrics.ts";
-import { createRefusalTurns } from "./refusal-turns.ts";
-
-export interface IngestRoutes extends HandshakeRoutes {
-  readonly receiveWebhook: ReturnType<typeof createReceiveWebhook>;
-  readonly webhookBytesMax: () => number;
-  /** Origin of the addresses that partners post to. */
-  readonly baseUrl: string;
-  readonly receivingMetrics: ReceivingMetrics;
-}
+import { answerPostedHandshake, answerToHandshake, handshakeRoutes } from "./handshake-routes.ts";
+import { countFailedVerification, countUnknownSource, secondsToWait } from "./ingest-limits.ts";
+import { type ReceiveOutcome, receiveWebhook } from "./receive-webhook.ts";
 
 type Input = RouteInput<null, { readonly source_id: string }, unknown, null>;
 
@@ -39,10 +31,8 @@ const tooMuchInHand = "This source has too many requests in progress.";
 const hidden: HttpResponse = refused(404, "not_found");
 
 /** Routes that partners post to. Anonymous: the signature is the credential. */
-export function ingestRoutes(parts: IngestRoutes): Routes {
+export function ingestRoutes(service: IngestService): Routes {
   const routes = createRoutes({ exampleIds: { source_id: webhookSourceExample.id } });
-  const admission = createAdmission();
-  const refusalTurns = createRefusalTurns();
   routes.post("/ingest/:source_id", {
     operationId: "receiveWebhook",
     summary: "Receive a webhook from a partner",
@@ -57,7 +47,7 @@ export function ingestRoutes(parts: IngestRoutes): Routes {
     ownQuery: true,
     body: {
       unread: {
-        maxBytes: parts.webhookBytesMax,
+        maxBytes: () => service.configuration.get("limits.maxWebhookBytes"),
         description: "The webhook as its scheme sends it.",
         example: '{"id":"d-1","type":"order.created"}',
       },
@@ -76,44 +66,45 @@ export function ingestRoutes(parts: IngestRoutes): Routes {
       503: "error",
     },
     async handle(input) {
-      const answer = await take(input, parts, admission);
+      const answer = await take(service, input);
       // Known and unknown sources wait alike, and without their bodies.
-      if (answer.status >= 400) await refusalTurns.place();
+      if (answer.status >= 400) await service.refusalThrottle.place();
       return answer;
     },
   });
-  routes.include(handshakeRoutes(parts));
+  routes.include(handshakeRoutes(service));
   return routes;
 }
 
 /** Refuses what the head shows to be refused, then reads the body in a place of the source. */
-async function take(input: Input, parts: IngestRoutes, admission: Admission): Promise<HttpResponse> {
+async function take(service: IngestService, input: Input): Promise<HttpResponse> {
   const { params, headers, request, clientAddress } = input;
   const { source_id: address } = params;
-  if (!parts.areIntegrationsEnabled()) return later("Integrations are switched off.");
-  const wait = await parts.ingestLimits.secondsToWait(address, clientAddress);
+  const { admission, configuration } = service;
+  if (!areIntegrationsEnabled(service)) return later("Integrations are switched off.");
+  const wait = await secondsToWait(service, address, clientAddress);
   if (wait !== null)
-    return turnedAway(parts, "allowance_used", wait, "Too many requests were refused. Try again later.");
+    return turnAway(service, "allowance_used", wait, "Too many requests were refused. Try again later.");
   if (request.url?.includes("validationToken=")) {
-    const answer = await handshakeIn(input, parts);
+    const answer = await answerPostedHandshake(service, input);
     if (answer) return answer;
   }
-  const bytesMax = parts.webhookBytesMax();
+  const bytesMax = configuration.get("limits.maxWebhookBytes");
   const arrival = new AbortController();
   const place = admission.enter(address, () => arrival.abort(bodyTooSlow()));
-  if (place === null) return turnedAway(parts, "in_hand", 1, tooMuchInHand);
+  if (place === null) return turnAway(service, "in_hand", 1, tooMuchInHand);
   const onBytes = (count: number): void => {
     if (!place.moved(count)) arrival.abort(new AppError("rate_limited", tooMuchInHand, { retryAfterSeconds: 1 }));
   };
   try {
     const watch = { pace, onBytes, signal: arrival.signal };
     const body = await readBody(request, bytesMax, "payload_too_large", watch);
-    if (!place.arrived()) return turnedAway(parts, "in_hand", 1, tooMuchInHand);
+    if (!place.arrived()) return turnAway(service, "in_hand", 1, tooMuchInHand);
     const { method = "POST", url = "" } = request;
-    const webhook = { address, method, url: `${parts.baseUrl}${url}`, headers, body };
-    return answerOf(input, parts, await parts.receiveWebhook(webhook), body);
+    const webhook = { address, method, url: `${configuration.get("http.base-url")}${url}`, headers, body };
+    return answerOf(service, input, await receiveWebhook(service, webhook), body);
   } catch (error) {
-    countUnread(error, input, parts, bytesMax);
+    countUnread(service, error, input, bytesMax);
     throw error;
   } finally {
     place.leave();
@@ -121,19 +112,19 @@ async function take(input: Input, parts: IngestRoutes, admission: Admission): Pr
 }
 
 /** Counts a body that was not read to its end. One that is too large is also listed as a rejection. */
-function countUnread(error: unknown, input: Input, parts: IngestRoutes, bytesMax: number): void {
+function countUnread(service: IngestService, error: unknown, input: Input, bytesMax: number): void {
   if (!isAppError(error)) return;
-  const { receivingMetrics } = parts;
+  const { receivingMetrics } = service;
   if (error.code === "request_timeout") receivingMetrics.countTurnedAway("body_too_slow");
   if (error.code === "rate_limited") receivingMetrics.countTurnedAway("in_hand");
   if (error.code !== "payload_too_large") return;
   receivingMetrics.countTurnedAway("body_too_large");
   const bodyBytes = Number(input.headers["content-length"] ?? bytesMax + 1);
-  reject(input, parts, { reason: "body_too_large", status: 413, bodyBytes });
+  reject(service, input, { reason: "body_too_large", status: 413, bodyBytes });
 }
 
-function answerOf(input: Input, parts: IngestRoutes, result: ReceiveOutcome, body: Buffer): HttpResponse {
-  parts.receivingMetrics.countOutcome(input.params.source_id, result);
+function answerOf(service: IngestService, input: Input, result: ReceiveOutcome, body: Buffer): HttpResponse {
+  service.receivingMetrics.countOutcome(input.params.source_id, result);
   switch (result.outcome) {
     case "received":
     case "repeated":
@@ -142,18 +133,18 @@ function answerOf(input: Input, parts: IngestRoutes, result: ReceiveOutcome, bod
     case "challenged":
       return answerToHandshake(result.answer);
     case "unknown-source":
-      parts.ingestLimits.countUnknownSource(input.clientAddress);
+      countUnknownSource(service, input.clientAddress);
       return hidden;
     default: {
       const response = refusalOf(result);
-      if (result.outcome === "hidden") parts.ingestLimits.countUnknownSource(input.clientAddress);
+      if (result.outcome === "hidden") countUnknownSource(service, input.clientAddress);
       if (result.outcome === "not-verified") {
-        parts.ingestLimits.countFailedVerification(input.params.source_id, input.clientAddress);
+        countFailedVerification(service, input.params.source_id, input.clientAddress);
       }
       const { method = "POST", url = "" } = input.request;
       const webhook = result.kept ? { method, url, headers: input.headers, body, ...result.kept } : null;
       const refusal = { reason: result.reason, status: response.status, bodyBytes: body.length };
-      reject(input, parts, refusal, { webhook, figures: result.figures });
+      reject(service, input, refusal, { webhook, figures: result.figures });
       return response;
     }
   }
@@ -170,11 +161,15 @@ function takenAs(answer: CustomAnswer = { status: 202 }): HttpResponse {
   return bytes(Buffer.from(body ?? ""), type, { status });
 }
 
-type Refusal = Pick<Parameters<RecordRejection>[0], "reason" | "status" | "bodyBytes">;
+interface Refusal {
+  readonly reason: string;
+  readonly status: number;
+  readonly bodyBytes: number;
+}
 
-function reject(input: Input, parts: IngestRoutes, refusal: Refusal, more: Parameters<RecordRejection>[1] = {}): void {
+function reject(service: IngestService, input: Input, refusal: Refusal, evidence: Evidence = {}): void {
   const { params, clientAddress: address } = input;
-  parts.recordRejection({ sourceId: params.source_id, ...refusal, address }, more);
+  recordRejection(service, { sourceId: params.source_id, ...refusal, address }, evidence);
 }
 
 /** Maps a refusal to its answer, in one sentence. The failed part of a signature is shown to the owner only. */
@@ -225,8 +220,8 @@ function refusalOf({ outcome }: Exclude<Refused, { outcome: "unknown-source" }>)
 const later = (message: string): HttpResponse =>
   refused(503, "unavailable", { message, retryAfterSeconds: 300, isExpected: true });
 
-function turnedAway(
-  { receivingMetrics }: IngestRoutes,
+function turnAway(
+  { receivingMetrics }: IngestService,
   reason: "allowance_used" | "in_hand",
   retryAfterSeconds: number,
   message: string,

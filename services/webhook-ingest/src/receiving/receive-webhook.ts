@@ -1,17 +1,19 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { AppError } from "@signalbox/core";
+import { AppError, seconds } from "@signalbox/core";
 import type { HandshakeAnswer, SchemeName } from "@signalbox/webhook-signatures";
+import type { IngestService } from "../context/ingest-service.ts";
+import { type DecodedWebhook, decodeBody, type PostedWebhook } from "../judging/decode-body.ts";
+import { type Judgement, judgeWebhook } from "../judging/judge-webhook.ts";
+import type { ReceivedWebhook } from "../received/received-webhook.ts";
+import { originOf } from "../reconciling/recover-webhook.ts";
 import type { RejectionFigures } from "../rejections/rejection.ts";
 import { isLiveAddress, type Source, sourceFrom } from "../sources/source.ts";
-import { type CachedSource, cachedSource, type SourceCache } from "../sources/source-cache.ts";
+import { type CachedSource, cachedSource } from "../sources/source-row.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
-import { type DecodedWebhook, decodeBody, type Webhook } from "./decode-body.ts";
-import type { DeliveryWriter } from "./delivery-writer.ts";
-import { type Judge, type Judgement, judgeByKeys } from "./judge-webhook.ts";
 import { figuresOf } from "./rejection-figures.ts";
 
 export type ReceiveOutcome = (
-  | Exclude<Judgement, { delivery: unknown }>
+  | Exclude<Judgement, { outcome: "accepted" }>
   | { readonly outcome: "received" | "repeated"; readonly answer: CustomAnswer | undefined }
 ) & {
   /** Null for an unknown source. */
@@ -21,15 +23,6 @@ export type ReceiveOutcome = (
   /** Finds the figures of a refusal by a known source. */
   readonly figures?: () => RejectionFigures;
 };
-
-interface Dependencies {
-  readonly judge: Judge;
-  readonly knownSources: SourceCache;
-  /** Counts the webhook; returns false beyond the source's rate. */
-  readonly isWithinRate: (source: Source) => boolean;
-  readonly deliveryWriter: Pick<DeliveryWriter, "write">;
-  readonly metrics: { observeVerification(scheme: SchemeName, seconds: number): void };
-}
 
 /** Stands in for an unknown source. Its secret is random, so nothing is ever verified by it. */
 const unknownSource = cachedSource(
@@ -47,72 +40,100 @@ const foundByHashing: ReadonlySet<string> = new Set(["signature_mismatch", "time
 const triesMax = 4;
 
 /**
- * Creates the operation that accepts a partner's webhook: judged by the source in memory, and stored once, together
- * with its event. After "received" the sender may forget it. A stale copy never refuses a webhook: before a refusal the
- * source is read again, and so is a copy that proves stale on write.
+ * Accepts a partner's webhook: judged by the source in memory, and stored once, together with its event. After
+ * "received" the sender may forget it. A stale copy never refuses a webhook: before a refusal the source is read again,
+ * and so is a copy that proves stale on write.
  */
-export function createReceiveWebhook(dependencies: Dependencies) {
-  const { judge, knownSources, isWithinRate, deliveryWriter, metrics } = dependencies;
-  const { clock } = judge;
-
-  /** Judges the webhook, in the same time for an unknown source, and measures that time. */
-  async function judged(webhook: DecodedWebhook, known: CachedSource): Promise<Judgement> {
-    const startedMs = clock.steadyMs();
-    const judgement = await judgeByKeys(judge, webhook, known);
-    const isUnverified = "outcome" in judgement && ["not-verified", "hidden"].includes(judgement.outcome);
-    // A refusal without a hash takes as long as one with it, so that its time reveals neither a source nor its scheme.
-    if (isUnverified && "reason" in judgement && !foundByHashing.has(judgement.reason)) dummyHash(webhook.body);
-    metrics.observeVerification(known.source.scheme, (clock.steadyMs() - startedMs) / 1_000);
-    return judgement;
-  }
-
-  /** Judges the webhook by a copy of its source, or by none. */
-  async function judgedBy(known: CachedSource | null, webhook: DecodedWebhook): Promise<Judgement> {
-    if (known !== null && isLiveAddress(known.source, webhook.address, clock.nowMs())) return judged(webhook, known);
-    // Takes the time of a known source, so that the time of a refusal does not reveal an id.
-    await judged(webhook, unknownSource);
-    return { outcome: "unknown-source" };
-  }
-
-  const isConfirmed = async ({ confirmUrl }: HandshakeAnswer): Promise<boolean> =>
-    confirmUrl === undefined || judge.certificates.confirm(confirmUrl);
-
-  return async function receiveWebhook(posted: Omit<Webhook, "sourceId">): Promise<ReceiveOutcome> {
-    const sourceId = await knownSources.idAt(posted.address);
-    let source = await knownSources.find(sourceId);
-    const decoding = await decodeBody(posted.body, posted.headers["content-encoding"], judge.webhookBytesMax());
-    const webhook = { ...posted, sourceId, decoding };
-    let isCounted = false;
-    for (let tries = 0; tries < triesMax; tries++) {
-      const judgement = await judgedBy(source, webhook);
-      if ("delivery" in judgement) {
-        const { scheme, settings } = judgement.delivery.source;
-        if (!isCounted && !isWithinRate(judgement.delivery.source))
-          return { outcome: "too-many", reason: "rate_exceeded", scheme };
-        // Counted once, however often it is judged.
-        isCounted = true;
-        const outcome = await deliveryWriter.write(judgement.delivery);
-        if (outcome !== "stale") return { outcome, scheme, answer: settings.answer };
-        source = await knownSources.reread(sourceId);
-        continue;
-      }
-      const current = await knownSources.current(sourceId);
-      if (current === source) {
-        if (current === null) return { ...judgement, scheme: null };
-        const { proofHeaders = [] } = current.scheme;
-        const kept = current.source.settings.keepRejectedBodies ? { proofHeaders } : null;
-        const signedSeconds = "signedSeconds" in judgement ? (judgement.signedSeconds ?? null) : null;
-        const figures = () => figuresOf(judge, webhook, current, signedSeconds);
-        const isUnconfirmed = judgement.outcome === "challenged" && !(await isConfirmed(judgement.answer));
-        if (isUnconfirmed)
-          return { outcome: "keys-away", reason: "confirmation_failed", scheme: current.source.scheme, figures };
-        return { ...judgement, scheme: current.source.scheme, kept, figures };
-      }
-      source = current;
+export async function receiveWebhook(
+  service: IngestService,
+  posted: Omit<PostedWebhook, "sourceId">,
+): Promise<ReceiveOutcome> {
+  const { sourceCache, configuration } = service;
+  const sourceId = await sourceCache.idAt(posted.address);
+  let source = await sourceCache.find(sourceId);
+  const bytesMax = configuration.get("limits.maxWebhookBytes");
+  const decoding = await decodeBody(posted.body, posted.headers["content-encoding"], bytesMax);
+  const webhook = { ...posted, sourceId, decoding };
+  let isCounted = false;
+  for (let tries = 0; tries < triesMax; tries++) {
+    const judgement = await judgeBy(service, source, webhook);
+    if (judgement.outcome === "accepted") {
+      const { scheme, settings } = judgement.webhook.source;
+      if (!isCounted && !isWithinRate(service, judgement.webhook.source))
+        return { outcome: "too-many", reason: "rate_exceeded", scheme };
+      // Counted once, however often it is judged.
+      isCounted = true;
+      const outcome = await store(service, judgement.webhook);
+      if (outcome !== "stale") return { outcome, scheme, answer: settings.answer };
+      source = await sourceCache.reread(sourceId);
+      continue;
     }
-    throw new AppError("unavailable", "The source is being changed. Try again.", { retryAfterSeconds: 1 });
-  };
+    const current = await sourceCache.current(sourceId);
+    if (current === source) return refusalBy(service, current, webhook, judgement);
+    source = current;
+  }
+  throw new AppError("unavailable", "The source is being changed. Try again.", { retryAfterSeconds: 1 });
 }
+
+/** Judges the webhook by a copy of its source, or by none. */
+async function judgeBy(
+  service: IngestService,
+  known: CachedSource | null,
+  webhook: DecodedWebhook,
+): Promise<Judgement> {
+  if (known !== null && isLiveAddress(known.source, webhook.address, service.clock.nowMs()))
+    return judgeMeasured(service, webhook, known);
+  // Takes the time of a known source, so that the time of a refusal does not reveal an id.
+  await judgeMeasured(service, webhook, unknownSource);
+  return { outcome: "unknown-source" };
+}
+
+/** Judges the webhook, in the same time for an unknown source, and measures that time. */
+async function judgeMeasured(service: IngestService, webhook: DecodedWebhook, known: CachedSource): Promise<Judgement> {
+  const { clock, receivingMetrics } = service;
+  const startedMs = clock.steadyMs();
+  const judgement = await judgeWebhook(service, webhook, known);
+  const isUnverified = judgement.outcome === "not-verified" || judgement.outcome === "hidden";
+  // A refusal without a hash takes as long as one with it, so that its time reveals neither a source nor its scheme.
+  if (isUnverified && !foundByHashing.has(judgement.reason)) dummyHash(webhook.body);
+  receivingMetrics.observeVerification(known.source.scheme, (clock.steadyMs() - startedMs) / 1_000);
+  return judgement;
+}
+
+/**
+ * Counts the webhook; returns false beyond the source's rate of the second. Only verified webhooks count, so that a
+ * stranger can neither use up a partner's rate nor detect a source by it.
+ */
+function isWithinRate({ limiterOf }: IngestService, { id, settings: { rate } }: Source): boolean {
+  if (rate === undefined) return true;
+  return limiterOf({ name: `ingest-rate-${rate}`, limit: rate, windowMs: seconds(1) }).take(id).allowed;
+}
+
+/** Stores the webhook, marked where the sender was asked to send it again. */
+async function store(service: IngestService, webhook: ReceivedWebhook) {
+  const origin = await originOf(service, webhook);
+  return service.webhookWriter.write({ ...webhook, origin });
+}
+
+/** Turns what the newest copy of the source refuses into the outcome, with what its owner is shown of it. */
+async function refusalBy(
+  service: IngestService,
+  known: CachedSource | null,
+  webhook: DecodedWebhook,
+  judgement: Exclude<Judgement, { outcome: "accepted" }>,
+): Promise<ReceiveOutcome> {
+  if (known === null) return { ...judgement, scheme: null };
+  const { scheme, settings } = known.source;
+  const signedSeconds = "signedSeconds" in judgement ? (judgement.signedSeconds ?? null) : null;
+  const figures = () => figuresOf(service, webhook, known, signedSeconds);
+  if (judgement.outcome === "challenged" && !(await isConfirmed(service, judgement.answer)))
+    return { outcome: "keys-away", reason: "confirmation_failed", scheme, figures };
+  const { proofHeaders = [] } = known.scheme;
+  return { ...judgement, scheme, kept: settings.keepRejectedBodies ? { proofHeaders } : null, figures };
+}
+
+const isConfirmed = async ({ certificateCache }: IngestService, { confirmUrl }: HandshakeAnswer): Promise<boolean> =>
+  confirmUrl === undefined || certificateCache.confirm(confirmUrl);
 
 const dummyHash = (body: Buffer): void =>
   void createHmac("sha256", unknownSource.secrets.current).update(body).digest();

@@ -1,23 +1,24 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { guessScheme, schemeDefaults } from "@signalbox/webhook-signatures";
+import type { IngestService } from "../context/ingest-service.ts";
+import type { PostedWebhook } from "../judging/decode-body.ts";
+import { toleranceSecondsOf } from "../judging/judge-webhook.ts";
 import type { RejectionFigures } from "../rejections/rejection.ts";
 import { observed } from "../sources/request-headers.ts";
-import type { CachedSource } from "../sources/source-cache.ts";
-import type { Webhook } from "./decode-body.ts";
-import type { Judge } from "./judge-webhook.ts";
+import type { CachedSource } from "../sources/source-row.ts";
 
 /** Times that a date can show. */
 const secondsMax = 8_640_000_000_000;
 
 /** Finds the figures of a refused webhook. The body is not looked at, so that this costs nothing that counts. */
 export function figuresOf(
-  { clock, toleranceMs }: Pick<Judge, "clock" | "toleranceMs">,
-  { method, url, headers }: Pick<Webhook, "method" | "url" | "headers">,
+  service: IngestService,
+  { method, url, headers }: PostedWebhook,
   { source, secrets, scheme }: CachedSource,
   signedSeconds: number | null,
 ): RejectionFigures {
-  const nowMs = clock.nowMs();
-  const toleranceSeconds = source.settings.toleranceSeconds ?? toleranceMs() / 1_000;
+  const nowMs = service.clock.nowMs();
+  const toleranceSeconds = toleranceSecondsOf(service, source);
   const read = new Set<string>();
   const request = { method, url, headers: observed(headers, read), body: Buffer.alloc(0) };
   scheme.verify(request, { secrets: [secrets.current], nowSeconds: Math.floor(nowMs / 1_000), toleranceSeconds });

@@ -1,7 +1,8 @@
 import { hours, MiB, seconds } from "@signalbox/core";
 import { z } from "zod";
+import type { IngestService } from "../context/ingest-service.ts";
 import type { ListedWebhook, SenderAccess, SenderAnswer, SenderHistory, WebhookCopy } from "./sender-history.ts";
-import { parsed, type SenderRequests } from "./sender-requests.ts";
+import { type ApiAnswer, parsed, requestSender } from "./sender-requests.ts";
 
 const perPage = 100;
 const listBytesMax = 2 * MiB;
@@ -28,49 +29,53 @@ const Delivery = z.object({
  * The deliveries of a webhook of a repository or an organization (`GET …/hooks/{id}/deliveries`), which GitHub keeps for
  * three days. Each attempt is a delivery of its own, with the guid of the first one.
  */
-export function createGithubHistory(request: SenderRequests): SenderHistory {
-  const ask = (access: SenderAccess, path: string, responseBytesMax: number, method: "GET" | "POST" = "GET") =>
-    request({
-      sender: "github",
-      url: `${access.apiUrl}/${hookOf(access)}/deliveries${path}`,
-      method,
-      headers: {
-        accept: "application/vnd.github+json",
-        authorization: `Bearer ${access.key}`,
-        "x-github-api-version": "2022-11-28",
-      },
-      responseBytesMax,
+export const githubHistory: SenderHistory = {
+  keepsMs: hours(3 * 24),
+  // Of the 900 reads in a minute some stay for others.
+  pace: { requests: 65, perMs: seconds(5) },
+  async list(service, access, { fromAt, toAt }, position) {
+    const cursor = position === null ? "" : `&cursor=${encodeURIComponent(position)}`;
+    const answer = await requestGithub(service, access, `?per_page=${perPage}${cursor}`, listBytesMax);
+    return parsed(answer, (json, { headers }) => {
+      const all = List.parse(json);
+      const last = all.at(-1);
+      const isPast = last === undefined || new Date(last.delivered_at) < fromAt;
+      const isWithin = ({ sentAt }: ListedWebhook) => sentAt >= fromAt && sentAt < toAt;
+      const failed = all.filter(({ status_code }) => status_code < 200 || status_code > 299).map(listedOf);
+      return { webhooks: failed.filter(isWithin), next: isPast ? null : cursorIn(headers.link) };
     });
+  },
+  async fetch(service, access, reference) {
+    const answer = await requestGithub(service, access, `/${reference}`, deliveryBytesMax);
+    return orNone(
+      parsed(answer, (json) => copyOf(Delivery.parse(json))),
+      null,
+    );
+  },
+  async ask(service, access, reference) {
+    const answer = await requestGithub(service, access, `/${reference}/attempts`, listBytesMax, "POST");
+    return orNone(answer.outcome === "answered" ? { ...answer, value: true } : answer, false);
+  },
+};
 
-  return {
-    keepsMs: hours(3 * 24),
-    // Of the 900 reads in a minute some stay for others.
-    pace: { requests: 65, perMs: seconds(5) },
-    async list(access, { fromAt, toAt }, position) {
-      const cursor = position === null ? "" : `&cursor=${encodeURIComponent(position)}`;
-      const answer = await ask(access, `?per_page=${perPage}${cursor}`, listBytesMax);
-      return parsed(answer, (json, { headers }) => {
-        const all = List.parse(json);
-        const last = all.at(-1);
-        const isPast = last === undefined || new Date(last.delivered_at) < fromAt;
-        const isWithin = ({ sentAt }: ListedWebhook) => sentAt >= fromAt && sentAt < toAt;
-        const failed = all.filter(({ status_code }) => status_code < 200 || status_code > 299).map(listedOf);
-        return { webhooks: failed.filter(isWithin), next: isPast ? null : cursorIn(headers.link) };
-      });
+const requestGithub = (
+  service: IngestService,
+  access: SenderAccess,
+  path: string,
+  responseBytesMax: number,
+  method: "GET" | "POST" = "GET",
+): Promise<SenderAnswer<ApiAnswer>> =>
+  requestSender(service, {
+    sender: "github",
+    url: `${access.apiUrl}/${hookOf(access)}/deliveries${path}`,
+    method,
+    headers: {
+      accept: "application/vnd.github+json",
+      authorization: `Bearer ${access.key}`,
+      "x-github-api-version": "2022-11-28",
     },
-    async fetch(access, reference) {
-      const answer = await ask(access, `/${reference}`, deliveryBytesMax);
-      return orNone(
-        parsed(answer, (json) => copyOf(Delivery.parse(json))),
-        null,
-      );
-    },
-    async ask(access, reference) {
-      const answer = await ask(access, `/${reference}/attempts`, listBytesMax, "POST");
-      return orNone(answer.outcome === "answered" ? { ...answer, value: true } : answer, false);
-    },
-  };
-}
+    responseBytesMax,
+  });
 
 const hookOf = ({ repository, organization, hookId }: SenderAccess): string =>
   repository === null ? `orgs/${organization}/hooks/${hookId}` : `repos/${repository}/hooks/${hookId}`;

@@ -1,9 +1,7 @@
-import { type Pool, sql } from "@signalbox/storage";
-import type { Metrics } from "@signalbox/telemetry";
+import { type Queryable, sql } from "@signalbox/storage";
+import type { IngestService } from "../context/ingest-service.ts";
 import type { SenderName } from "../sources/sender-key.ts";
 import type { Reconciliation } from "./reconciliation.ts";
-
-type RunKey = Pick<Reconciliation, "id" | "sourceId">;
 
 /** A webhook that the sender lists and the source has not received. */
 export interface MissedWebhook {
@@ -19,9 +17,7 @@ export interface MissedWebhook {
  * `fetch`: to be read from the sender. `ask`: to be sent again by the sender. `asked`: on its way. `failed`: not
  * recovered by this run; the next one tries again.
  */
-export type MissedState = "fetch" | "ask" | "asked" | "failed";
-/** The states that a webhook is moved to without an end. */
-type OpenState = Extract<MissedState, "fetch" | "ask">;
+type MissedState = "fetch" | "ask" | "asked" | "failed";
 
 /** Asks for one webhook, over all runs: a sender cannot deliver what the source refuses. */
 const asksMax = 3;
@@ -91,62 +87,87 @@ const isAsked = sql(
   "select from missed_webhooks where source_id = $1 and digest = $2 and asked_at is not null",
 );
 
-export type MissedStore = ReturnType<typeof createMissedStore>;
-
-/** Stores the webhooks that sources missed, until they are recovered, with the counts of their runs. */
-export function createMissedStore(pool: Pool, metrics: Pick<Metrics, "counter">) {
-  const found = metrics.counter("signalbox_webhooks_missed_total");
-
-  async function settled(
-    { id, sourceId }: RunKey,
-    sender: SenderName,
-    digests: readonly Buffer[],
-    isAll: boolean,
-  ): Promise<void> {
-    const { rows } = await pool.query<{ count: number }>(settle, [sourceId, id, digests, isAll]);
-    const count = rows[0]?.count ?? 0;
-    if (count > 0) found.inc({ sender, outcome: "recovered" }, count);
-  }
-
-  return {
-    /** Returns the keys of delivery ids that the source has not received, in hexadecimal. */
-    async unreceived(sourceId: string, digests: readonly Buffer[]): Promise<ReadonlySet<string>> {
-      const { rows } = await pool.query<{ digest: Buffer }>(unreceived, [sourceId, digests]);
-      return new Set(rows.map(({ digest }) => digest.toString("hex")));
-    },
-    /** Adds what a run found missing, and counts it, once however often it is added. */
-    async add(
-      sourceId: string,
-      runId: string,
-      missed: readonly Pick<MissedWebhook, "digest" | "reference" | "sentAt">[],
-    ): Promise<void> {
-      if (missed.length === 0) return;
-      const columns = [missed.map(({ digest }) => digest), missed.map(({ reference }) => reference)];
-      await pool.query(add, [sourceId, runId, ...columns, missed.map(({ sentAt }) => sentAt)]);
-    },
-    /** Counts what is received as recovered: the given ones and those that arrived after they were asked for. */
-    settle: (run: RunKey, sender: SenderName, digests: readonly Buffer[] = []) => settled(run, sender, digests, false),
-    /** The same for everything that a run found missing. */
-    settleAll: (run: RunKey, sender: SenderName) => settled(run, sender, [], true),
-    /** Forgets what former runs have not recovered: once it is received after all, or the sender lists it no more. */
-    forget: async (sourceId: string, runId: string, before: Date): Promise<void> =>
-      void (await pool.query(forget, [sourceId, runId, before])),
-    next: async (runId: string, state: MissedState, limit: number): Promise<readonly MissedWebhook[]> =>
-      (await pool.query<MissedWebhook>(next, [runId, state, limit])).rows,
-    /** Returns true when another run may recover what this one has not. */
-    hasMore: async (runId: string): Promise<boolean> => (await pool.query(hasMore, [runId])).rowCount === 1,
-    mark: async (sourceId: string, digest: Buffer, state: OpenState): Promise<void> =>
-      void (await pool.query(mark, [sourceId, digest, state])),
-    /** Notes that a webhook cannot be recovered by any run. */
-    fail: async (sourceId: string, digest: Buffer, reason: string): Promise<void> =>
-      void (await pool.query(fail, [sourceId, digest, reason])),
-    /** Notes that the sender is about to be asked, before it can send. */
-    noteAsk: async (sourceId: string, digest: Buffer, at: Date): Promise<void> =>
-      void (await pool.query(ask, [sourceId, digest, at])),
-    /** Gives up waiting for what the sender was asked to send again. */
-    giveUpAsked: async (runId: string): Promise<void> => void (await pool.query(giveUpAsked, [runId])),
-    /** Returns true for a webhook that the sender was asked to send again. */
-    isAsked: async (sourceId: string, digest: Buffer): Promise<boolean> =>
-      (await pool.query(isAsked, [sourceId, digest])).rowCount === 1,
-  };
+/** Returns the keys of delivery ids that the source has not received, in hexadecimal. */
+export async function unreceivedOf(
+  db: Queryable,
+  sourceId: string,
+  digests: readonly Buffer[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ digest: Buffer }>(unreceived, [sourceId, digests]);
+  return new Set(rows.map(({ digest }) => digest.toString("hex")));
 }
+
+/** Adds what a run found missing, and counts it, once however often it is added. */
+export async function addMissed(
+  db: Queryable,
+  sourceId: string,
+  runId: string,
+  missed: readonly Pick<MissedWebhook, "digest" | "reference" | "sentAt">[],
+): Promise<void> {
+  if (missed.length === 0) return;
+  const columns = [missed.map(({ digest }) => digest), missed.map(({ reference }) => reference)];
+  await db.query(add, [sourceId, runId, ...columns, missed.map(({ sentAt }) => sentAt)]);
+}
+
+/** Counts what is received as recovered: the given ones and those that arrived after they were asked for. */
+export const settleMissed = (
+  service: IngestService,
+  run: Reconciliation,
+  sender: SenderName,
+  digests: readonly Buffer[] = [],
+): Promise<void> => settleBy(service, run, sender, digests, false);
+
+/** The same for everything that a run found missing. */
+export const settleAllMissed = (service: IngestService, run: Reconciliation, sender: SenderName): Promise<void> =>
+  settleBy(service, run, sender, [], true);
+
+async function settleBy(
+  { pool, metrics }: IngestService,
+  { id, sourceId }: Reconciliation,
+  sender: SenderName,
+  digests: readonly Buffer[],
+  isAll: boolean,
+): Promise<void> {
+  const { rows } = await pool.query<{ count: number }>(settle, [sourceId, id, digests, isAll]);
+  const count = rows[0]?.count ?? 0;
+  if (count > 0) metrics.counter("signalbox_webhooks_missed_total").inc({ sender, outcome: "recovered" }, count);
+}
+
+/** Forgets what former runs have not recovered: once it is received after all, or the sender lists it no more. */
+export const forgetMissed = async (db: Queryable, sourceId: string, runId: string, before: Date): Promise<void> =>
+  void (await db.query(forget, [sourceId, runId, before]));
+
+export const nextMissed = async (
+  db: Queryable,
+  runId: string,
+  state: MissedState,
+  limit: number,
+): Promise<readonly MissedWebhook[]> => (await db.query<MissedWebhook>(next, [runId, state, limit])).rows;
+
+/** Returns true when another run may recover what this one has not. */
+export const hasMoreMissed = async (db: Queryable, runId: string): Promise<boolean> =>
+  (await db.query(hasMore, [runId])).rowCount === 1;
+
+/** Moves a webhook to a state without an end. */
+export const markMissed = async (
+  db: Queryable,
+  sourceId: string,
+  digest: Buffer,
+  state: "fetch" | "ask",
+): Promise<void> => void (await db.query(mark, [sourceId, digest, state]));
+
+/** Notes that a webhook cannot be recovered by any run. */
+export const failMissed = async (db: Queryable, sourceId: string, digest: Buffer, reason: string): Promise<void> =>
+  void (await db.query(fail, [sourceId, digest, reason]));
+
+/** Notes that the sender is about to be asked, before it can send. */
+export const noteAskedMissed = async (db: Queryable, sourceId: string, digest: Buffer, at: Date): Promise<void> =>
+  void (await db.query(ask, [sourceId, digest, at]));
+
+/** Gives up waiting for what the sender was asked to send again. */
+export const giveUpAskedMissed = async (db: Queryable, runId: string): Promise<void> =>
+  void (await db.query(giveUpAsked, [runId]));
+
+/** Returns true for a webhook that the sender was asked to send again. */
+export const isAskedMissed = async (db: Queryable, sourceId: string, digest: Buffer): Promise<boolean> =>
+  (await db.query(isAsked, [sourceId, digest])).rowCount === 1;

@@ -1,13 +1,7 @@
 import { type Clock, newId, seconds } from "@signalbox/core";
-import { type ListRange, newestFirst, type Pool, rangeValues, sql } from "@signalbox/storage";
-import type { Logger } from "@signalbox/telemetry";
+import { type ListRange, newestFirst, type Queryable, rangeValues, sql } from "@signalbox/storage";
+import type { IngestService } from "../context/ingest-service.ts";
 import type { Outage } from "./reconciliation.ts";
-
-interface Dependencies {
-  readonly pool: Pool;
-  readonly clock: Clock;
-  readonly log: Pick<Logger, "warn">;
-}
 
 export const beatEveryMs = seconds(5);
 /** Longer than a restart of the only instance takes, and than a stall that no sender notices. */
@@ -59,34 +53,26 @@ const list = sql(
 const trim = sql("outage.trim", "delete from outages where created_at < $1");
 const keptMs = seconds(90 * 24 * 3_600);
 
-export type Outages = ReturnType<typeof createOutages>;
-
 /**
- * Finds the times in which no instance received webhooks: each instance gives a sign of life every few seconds, and a
- * gap between two is an outage. Sources with a key of their sender are then compared at once.
+ * Gives a sign of life, and finds the outage before it: a gap between two signs of any instance, in which none received
+ * webhooks. Sources with a key of their sender are then compared at once.
  */
-export function createOutages({ pool, clock, log }: Dependencies) {
-  const before = (ms: number): Date => new Date(clock.nowMs() - ms);
-  return {
-    /** Gives a sign of life, and finds the outage before it. */
-    async beat(): Promise<void> {
-      const now = clock.now();
-      const values = [now, newId("out", now.getTime()), before(gapMs)];
-      const [outage] = (await pool.query<{ fromAt: Date; sources: number }>(beat, values)).rows;
-      if (!outage) return;
-      log.warn(
-        { fromAt: outage.fromAt, toAt: now, sources: outage.sources },
-        "no instance received webhooks for a time",
-      );
-      await pool.query(trim, [before(keptMs)]);
-    },
-
-    /** Makes sources due that refused webhooks for a while and have stopped. */
-    findSpells: async (): Promise<void> =>
-      void (await pool.query(spells, [clock.now(), before(quietMs), before(spellEveryMs)])),
-
-    /** Lists the outages in which sources of the account were compared, newest first. */
-    list: async (accountId: string, range: ListRange): Promise<readonly Outage[]> =>
-      (await pool.query<Outage>(list, [accountId, ...rangeValues(range)])).rows,
-  };
+export async function giveSignOfLife({ pool, clock, log }: IngestService): Promise<void> {
+  const now = clock.now();
+  const values = [now, newId("out", now.getTime()), before(clock, gapMs)];
+  const [outage] = (await pool.query<{ fromAt: Date; sources: number }>(beat, values)).rows;
+  if (!outage) return;
+  const { fromAt, sources } = outage;
+  log.warn({ fromAt, toAt: now, sources }, "no instance received webhooks for a time");
+  await pool.query(trim, [before(clock, keptMs)]);
 }
+
+/** Makes sources due that refused webhooks for a while and have stopped. */
+export const findRejectionSpells = async ({ pool, clock }: IngestService): Promise<void> =>
+  void (await pool.query(spells, [clock.now(), before(clock, quietMs), before(clock, spellEveryMs)]));
+
+/** Lists the outages in which sources of the account were compared, newest first. */
+export const listOutages = async (db: Queryable, accountId: string, range: ListRange): Promise<readonly Outage[]> =>
+  (await db.query<Outage>(list, [accountId, ...rangeValues(range)])).rows;
+
+const before = (clock: Clock, ms: number): Date => new Date(clock.nowMs() - ms);

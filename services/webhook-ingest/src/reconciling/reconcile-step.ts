@@ -1,41 +1,32 @@
 import { type Clock, minutes, newId, randomId, seconds } from "@signalbox/core";
-import { inTransaction, type Pool } from "@signalbox/storage";
-import type { Logger, Metrics } from "@signalbox/telemetry";
-import type { Judge } from "../receiving/judge-webhook.ts";
+import { inTransaction } from "@signalbox/storage";
+import type { IngestService } from "../context/ingest-service.ts";
 import { placeProblem, type SenderName } from "../sources/sender-key.ts";
-import type { SenderKeys } from "../sources/sender-keys.ts";
-import { isOpen, type Source } from "../sources/source.ts";
-import type { SourceCache } from "../sources/source-cache.ts";
-import type { SenderKeyStore } from "../sources/source-store.ts";
-import type { MissedStore } from "./missed-store.ts";
+import type { Source } from "../sources/source.ts";
+import { isOpen } from "../sources/source-access.ts";
+import { findSenderKey } from "../sources/source-store.ts";
+import { githubHistory } from "./github-history.ts";
+import { forgetMissed } from "./missed-store.ts";
 import type { Reconciliation } from "./reconciliation.ts";
-import type { Lease, ReconciliationStore, Release } from "./reconciliation-store.ts";
-import type { Turn } from "./recover-webhook.ts";
+import {
+  claimLease,
+  findRun,
+  type Lease,
+  openRun,
+  type Release,
+  releaseLease,
+  saveRun,
+} from "./reconciliation-store.ts";
 import type { SenderHistory } from "./sender-history.ts";
-import type { Progress } from "./walk-history.ts";
+import { noteSenderKey } from "./sender-keys.ts";
+import { stripeHistory } from "./stripe-history.ts";
+import { type Progress, walkHistory } from "./walk-history.ts";
 
-interface Dependencies {
-  readonly pool: Pool;
-  readonly stores: {
-    readonly runs: ReconciliationStore;
-    readonly missed: MissedStore;
-    readonly senderKeys: SenderKeyStore;
-  };
-  /** The lists of senders, and the walk through one of them. */
-  readonly senders: {
-    readonly histories: Readonly<Record<SenderName, SenderHistory>>;
-    readonly walkHistory: (turn: Turn) => Promise<Progress>;
-  };
-  readonly knownSources: Pick<SourceCache, "reread">;
-  readonly judge: Pick<Judge, "clock" | "mayWrite">;
-  readonly senderKeys: Pick<SenderKeys, "note">;
-  readonly telemetry: { readonly log: Pick<Logger, "info" | "warn">; readonly metrics: Pick<Metrics, "counter"> };
-  readonly times: {
-    readonly intervalMs: () => number;
-    /** Retention of received webhooks. */
-    readonly keepMs: () => number;
-  };
-}
+/** The lists of the senders that can be read: a new one is its file and a line. */
+const senderHistories: Readonly<Record<SenderName, SenderHistory>> = {
+  github: githubHistory,
+  stripe: stripeHistory,
+};
 
 /** Longer than a step, with the deadline of its last request. */
 const leaseMs = seconds(20);
@@ -49,136 +40,137 @@ const failurePauseMsMax = minutes(5);
 const concurrency = 4;
 
 /**
- * Creates the step that compares sources with their senders' lists. Each source is leased to one process at a time; a
+ * Compares some sources with their senders' lists. Each source is leased to one process at a time; a
  * run is saved after each page, so that it continues after any interruption. Returns "again" while there may be more.
  */
-export const createReconcileStep = (dependencies: Dependencies) => async (): Promise<"again" | "done"> => {
-  const { stores, judge } = dependencies;
+export async function reconcileStep(service: IngestService): Promise<"again" | "done"> {
+  const { pool, clock } = service;
   const leases = [];
   while (leases.length < concurrency) {
-    const { clock } = judge;
-    const lease = await stores.runs.claim(randomId("lease"), clock.now(), after(clock, leaseMs));
+    const lease = await claimLease(pool, randomId("lease"), clock.now(), after(clock, leaseMs));
     if (lease === null) break;
     leases.push(lease);
   }
-  await Promise.all(leases.map((lease) => workOn(dependencies, lease)));
+  await Promise.all(leases.map((lease) => workOn(service, lease)));
   return leases.length > 0 ? "again" : "done";
-};
+}
 
 const after = (clock: Clock, ms: number): Date => new Date(clock.nowMs() + ms);
 
 /** Runs one step of a leased source. After a failure of ours it is due again in a moment. */
-async function workOn(dependencies: Dependencies, lease: Lease): Promise<void> {
-  const { stores, judge, telemetry } = dependencies;
-  const release = await work(dependencies, lease).catch((error: unknown): Release => {
-    telemetry.log.warn({ error, sourceId: lease.sourceId }, "a step of a reconciliation failed");
-    return { dueAt: after(judge.clock, ownFailurePauseMs) };
+async function workOn(service: IngestService, lease: Lease): Promise<void> {
+  const { pool, clock, log } = service;
+  const release = await work(service, lease).catch((error: unknown): Release => {
+    log.warn({ error, sourceId: lease.sourceId }, "a step of a reconciliation failed");
+    return { dueAt: after(clock, ownFailurePauseMs) };
   });
-  await stores.runs.release(lease, judge.clock.now(), release);
+  await releaseLease(pool, lease, clock.now(), release);
 }
 
-async function work(dependencies: Dependencies, lease: Lease): Promise<Release> {
-  const { stores, senders, knownSources, judge, times } = dependencies;
-  const later = { dueAt: after(judge.clock, times.intervalMs()) };
-  const known = await knownSources.reread(lease.sourceId);
-  const key = known?.source.senderKey && (await stores.senderKeys.find(lease.sourceId));
-  const running = lease.runId === null ? null : await stores.runs.find(lease.sourceId, lease.runId);
+async function work(service: IngestService, lease: Lease): Promise<Release> {
+  const later = { dueAt: afterInterval(service) };
+  const known = await service.sourceCache.reread(lease.sourceId);
+  const key = known?.source.senderKey && (await findSenderKey(service, lease.sourceId));
+  const running = lease.runId === null ? null : await findRun(service.pool, lease.sourceId, lease.runId);
   if (!known?.source.senderKey || !key) return later;
   const { senderKey } = known.source;
-  const obstacle = obstacleOf(known.source, judge);
-  if (obstacle !== null) return running ? end(dependencies, lease, running, { reason: obstacle }) : later;
-  const history = senders.histories[senderKey.sender];
-  const run = running ?? (await open(dependencies, lease, known.source, history));
+  const obstacle = obstacleOf(service, known.source);
+  if (obstacle !== null) return running ? end(service, lease, running, { reason: obstacle }) : later;
+  const run = running ?? (await open(service, lease, known.source, senderKey.sender));
   if (run === null) return later;
-  const progress = await senders.walkHistory({ run, known, history, access: { ...senderKey, key } });
-  return settle(dependencies, lease, known.source, progress);
+  const history = senderHistories[senderKey.sender];
+  const progress = await walkHistory(service, { run, known, history, access: { ...senderKey, key } });
+  return settle(service, lease, known.source, progress);
 }
 
-function obstacleOf(source: Source, { mayWrite }: Dependencies["judge"]): string | null {
-  if (source.status !== "active" || !isOpen(source, mayWrite)) return "source_paused";
+const afterInterval = ({ clock, configuration }: IngestService): Date =>
+  after(clock, configuration.get("webhook-ingest.reconciliation.interval"));
+
+function obstacleOf(service: IngestService, source: Source): string | null {
+  if (source.status !== "active" || !isOpen(service, source)) return "source_paused";
   return source.senderKey && placeProblem(source.senderKey, source) ? "key_does_not_fit" : null;
 }
 
 /** Opens the run that is due; null while there is nothing to compare yet. */
 async function open(
-  { pool, stores, judge: { clock }, times }: Dependencies,
+  service: IngestService,
   lease: Lease,
   source: Source,
-  history: SenderHistory,
+  sender: SenderName,
 ): Promise<Reconciliation | null> {
+  const { pool, clock } = service;
   const now = clock.now();
   const run = newRun(source, lease.trigger, {
-    fromAt: earliest(source, history, { keepMs: times.keepMs(), wanted: lease.coveredTo, clock }),
+    fromAt: earliest(service, source, sender, lease.coveredTo),
     toAt: new Date(now.getTime() - (lease.trigger === "schedule" ? settleMs : 0)),
     now,
   });
   if (run.fromAt >= run.toAt) return null;
   const opened = { ...run, outageId: lease.outageId };
-  if (!(await inTransaction(pool, (tx) => stores.runs.open(tx, lease, opened)))) return null;
-  await stores.missed.forget(source.id, run.id, new Date(now.getTime() - history.keepsMs));
+  if (!(await inTransaction(pool, (tx) => openRun(tx, lease, opened)))) return null;
+  await forgetMissed(pool, source.id, run.id, new Date(now.getTime() - senderHistories[sender].keepsMs));
   return opened;
 }
 
 /** Turns the progress of a run into the time at which the source is due again. */
 async function settle(
-  dependencies: Dependencies,
+  service: IngestService,
   lease: Lease,
   source: Source,
   { run, outcome }: Progress,
 ): Promise<Release> {
-  const { stores, senderKeys } = dependencies;
   switch (outcome.outcome) {
     case "paced":
-      await senderKeys.note(source, null);
-      if (run.failures > 0) await stores.runs.save({ ...run, failures: 0 });
+      await noteSenderKey(service, source, null);
+      if (run.failures > 0) await saveRun(service.pool, { ...run, failures: 0 });
       return { dueAt: outcome.dueAt };
     case "ended":
-      await senderKeys.note(source, null);
-      return end(dependencies, lease, run, { ...outcome, isCompleted: true });
+      await noteSenderKey(service, source, null);
+      return end(service, lease, run, { ...outcome, isCompleted: true });
     case "limited":
       return { dueAt: outcome.until };
     case "refused":
-      await senderKeys.note(source, outcome.reason);
-      return end(dependencies, lease, run, { reason: `key_${outcome.reason}` });
+      await noteSenderKey(service, source, outcome.reason);
+      return end(service, lease, run, { reason: `key_${outcome.reason}` });
     case "away":
-      return retry(dependencies, lease, run, outcome.reason);
+      return retry(service, lease, run, outcome.reason);
   }
 }
 
 /** Tries a sender that is away again, with growing pauses. */
-async function retry(dependencies: Dependencies, lease: Lease, run: Reconciliation, reason: string): Promise<Release> {
-  const { stores, judge, telemetry } = dependencies;
+async function retry(service: IngestService, lease: Lease, run: Reconciliation, reason: string): Promise<Release> {
   const failures = run.failures + 1;
-  if (failures >= failuresMax) return end(dependencies, lease, run, { reason: "sender_away" });
-  await stores.runs.save({ ...run, failures });
-  telemetry.log.warn({ sourceId: run.sourceId, reason }, "a sender's list cannot be read");
-  return { dueAt: after(judge.clock, Math.min(seconds(5) * 2 ** failures, failurePauseMsMax)) };
+  if (failures >= failuresMax) return end(service, lease, run, { reason: "sender_away" });
+  await saveRun(service.pool, { ...run, failures });
+  service.log.warn({ sourceId: run.sourceId, reason }, "a sender's list cannot be read");
+  return { dueAt: after(service.clock, Math.min(seconds(5) * 2 ** failures, failurePauseMsMax)) };
 }
 
 /** Ends a run. What it covered is compared no more, unless a later run has to look for it again. */
 async function end(
-  { stores, judge: { clock }, knownSources, telemetry, times }: Dependencies,
+  service: IngestService,
   lease: Lease,
   run: Reconciliation,
   { reason, isCompleted = false, isWhole = false }: RunEnd,
 ): Promise<Release> {
+  const { pool, clock, sourceCache, metrics, log } = service;
   const status = isCompleted ? "completed" : "failed";
   const finished = { ...run, status, reason, finishedAt: clock.now() } as const;
-  const counts = (await stores.runs.find(run.sourceId, run.id)) ?? run;
+  const counts = (await findRun(pool, run.sourceId, run.id)) ?? run;
   const { sourceId, trigger, missed, recovered, fromAt, toAt, dryRun } = counts;
-  const sender = (await knownSources.reread(sourceId))?.source.senderKey?.sender ?? "none";
-  telemetry.metrics.counter("signalbox_webhook_reconciliations_total").inc({ sender, outcome: status });
+  const sender = (await sourceCache.reread(sourceId))?.source.senderKey?.sender ?? "none";
+  metrics.counter("signalbox_webhook_reconciliations_total").inc({ sender, outcome: status });
   const unrecovered = dryRun ? 0 : missed - recovered;
-  const ofMissed = telemetry.metrics.counter("signalbox_webhooks_missed_total");
+  const ofMissed = metrics.counter("signalbox_webhooks_missed_total");
   if (unrecovered > 0) ofMissed.inc({ sender, outcome: "failed" }, unrecovered);
-  telemetry.log.info(
+  log.info(
     { sourceId, runId: run.id, trigger, status, reason, missed, recovered, fromAt, toAt },
     "a source was compared with its sender's list",
   );
   const hasMore = reason === "more_to_come";
   const isCovered = isWhole && !dryRun && !hasMore && fromAt <= lease.coveredTo;
   const coveredTo = isCovered && toAt > lease.coveredTo ? toAt : lease.coveredTo;
-  return { dueAt: hasMore ? clock.now() : after(clock, times.intervalMs()), ended: { run: finished, coveredTo } };
+  return { dueAt: hasMore ? clock.now() : afterInterval(service), ended: { run: finished, coveredTo } };
 }
 
 interface RunEnd {
@@ -229,10 +221,12 @@ export function newRun(
  * past which a webhook that was received looks missing.
  */
 export function earliest(
-  { createdAt }: Pick<Source, "createdAt">,
-  { keepsMs }: Pick<SenderHistory, "keepsMs">,
-  { keepMs, wanted, clock }: { readonly keepMs: number; readonly wanted: Date; readonly clock: Clock },
+  { clock, configuration }: IngestService,
+  { createdAt }: Source,
+  sender: SenderName,
+  wanted: Date,
 ): Date {
-  const oldestMs = clock.nowMs() - Math.min(keepsMs, keepMs) + overlapMs;
+  const keptMs = Math.min(senderHistories[sender].keepsMs, configuration.get("webhook-ingest.received.retention"));
+  const oldestMs = clock.nowMs() - keptMs + overlapMs;
   return new Date(Math.max(wanted.getTime() - overlapMs, oldestMs, createdAt.getTime()));
 }

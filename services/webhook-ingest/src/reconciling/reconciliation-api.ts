@@ -1,12 +1,12 @@
 import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
-import type { PageLimits, Resolvers } from "@signalbox/graphql";
+import type { Resolvers } from "@signalbox/graphql";
 import { accepted, ok } from "@signalbox/http";
 import { conflict, type Edges, edgesOf, list, listBelow, operation, record } from "@signalbox/service";
 import { z } from "zod";
-import { missingSource } from "../sources/source.ts";
-import { belowSource } from "../sources/source-api.ts";
-import type { SourceStore } from "../sources/source-store.ts";
-import type { Outages } from "./outages.ts";
+import type { IngestService } from "../context/ingest-service.ts";
+import { lockedSource, ownSource } from "../sources/own-source.ts";
+import { findSource } from "../sources/source-store.ts";
+import { listOutages } from "./outages.ts";
 import {
   type Outage,
   type Reconciliation,
@@ -17,14 +17,8 @@ import {
   viewOutage,
   viewReconciliation,
 } from "./reconciliation.ts";
-import type { Reconciliations } from "./reconciliations.ts";
-
-export interface ReconciliationApi {
-  readonly sourceStore: SourceStore;
-  readonly reconciliations: Reconciliations;
-  readonly outages: Pick<Outages, "list">;
-  readonly pageLimits: PageLimits;
-}
+import { findRun, listRuns } from "./reconciliation-store.ts";
+import { requestReconciliation } from "./reconciliations.ts";
 
 const exampleId = "rcn_01kbdq4v00e8w9x2m5n7p3r6tz";
 const outageExampleId = "out_01kbdq4v00e8w9x2m5n7p3r6tz";
@@ -125,14 +119,15 @@ const OutageResource = z
   });
 
 /** Comparisons of sources with their senders' lists, and the outages that they recover from, at both edges. */
-export function reconciliationApi(parts: ReconciliationApi): Edges {
+export function reconciliationApi(service: IngestService): Edges {
   return edgesOf(
-    { ...reads(parts), ...requests(parts) },
+    { ...reads(service), ...requests(service) },
     { exampleIds: { id: webhookSourceExample.id, reconciliation_id: exampleId }, fields: reconciliationFields },
   );
 }
 
-function reads({ sourceStore, reconciliations, outages, pageLimits }: ReconciliationApi) {
+function reads(service: IngestService) {
+  const { pool, pageLimits } = service;
   return {
     webhookReconciliations: listBelow({
       summary: "List the reconciliations of a source, newest first",
@@ -140,8 +135,8 @@ function reads({ sourceStore, reconciliations, outages, pageLimits }: Reconcilia
         "Comparisons with the sender's own list. One by the interval that found nothing is kept until the next.",
       auth: read,
       limits: pageLimits,
-      of: belowSource(sourceStore),
-      read: (range, sourceIds) => reconciliations.list(sourceIds, range),
+      of: ownSource(service),
+      read: (range, sourceIds) => listRuns(pool, sourceIds, range),
       parentId: ({ sourceId }) => sourceId,
       rest: { get: base, item: ReconciliationResource, view: viewReconciliation },
       graph: { field: "reconciliations" },
@@ -151,8 +146,7 @@ function reads({ sourceStore, reconciliations, outages, pageLimits }: Reconcilia
       description: "State, time and number of missed and recovered webhooks so far.",
       auth: read,
       find: async ({ caller, params }) =>
-        (await sourceStore.find(caller.accountId, params.id)) &&
-        reconciliations.find(params.id, params.reconciliation_id),
+        (await findSource(service, caller.accountId, params.id)) && findRun(pool, params.id, params.reconciliation_id),
       missing,
       rest: {
         get: `${base}/:reconciliation_id`,
@@ -165,13 +159,13 @@ function reads({ sourceStore, reconciliations, outages, pageLimits }: Reconcilia
       description: "Times in which no instance received webhooks, each with what the account's sources missed in it.",
       auth: read,
       limits: pageLimits,
-      read: (range, { accountId }) => outages.list(accountId, range),
+      read: (range, { accountId }) => listOutages(pool, accountId, range),
       rest: { get: "/api/v1/webhooks/outages", item: OutageResource, view: viewOutage },
     }),
   };
 }
 
-function requests({ sourceStore, reconciliations }: ReconciliationApi) {
+function requests(service: IngestService) {
   return {
     reconcileWebhookSource: operation({
       summary: "Compare a source with its sender's list now",
@@ -179,12 +173,9 @@ function requests({ sourceStore, reconciliations }: ReconciliationApi) {
       auth: write,
       audit: "webhook_source.reconcile",
       input: ReconcileBody,
-      of: {
-        find: (tx, { caller, params }) => sourceStore.lock(tx, caller.accountId, params.id),
-        missing: missingSource,
-      },
+      of: lockedSource(service),
       change: (tx, found, { caller, input: { from, dry_run: dryRun } }) =>
-        reconciliations.request(tx, caller, found, { from: from === undefined ? null : new Date(from), dryRun }),
+        requestReconciliation(service, tx, caller, found, { from: from === undefined ? null : new Date(from), dryRun }),
       refusals: {
         "no-key": conflict("sender_key", "invalid", "The source has no read key of its sender; give it one first."),
         paused: conflict("status", "invalid", "The source takes no webhooks now; set its status to active first."),

@@ -110,53 +110,69 @@ const coverage = sql(
 
 const runsKeptMax = 200;
 
-const saveRun = async (tx: Tx, run: Reconciliation): Promise<void> =>
-  void (await (run.dryRun ? saveDry : save)(tx, run));
+export const findRun = async (db: Queryable, sourceId: string, id: string): Promise<Reconciliation | null> =>
+  (await db.query<Reconciliation>(find, [id, sourceId])).rows[0] ?? null;
 
-export type ReconciliationStore = ReturnType<typeof createReconciliationStore>;
+/** Lists the same range of each source's comparisons, newest first. */
+export const listRuns = async (
+  db: Queryable,
+  sourceIds: readonly string[],
+  range: ListRange,
+): Promise<readonly Reconciliation[]> =>
+  (await db.query<Reconciliation>(list, [sourceIds, ...rangeValues(range)])).rows;
 
-/** Stores comparisons with senders' lists, and when the next ones are due. Times are those of the caller's clock. */
-export function createReconciliationStore(pool: Pool) {
-  return {
-    find: async (sourceId: string, id: string, from: Queryable = pool): Promise<Reconciliation | null> =>
-      (await from.query<Reconciliation>(find, [id, sourceId])).rows[0] ?? null,
-    /** Lists the same range of each source's comparisons, newest first. */
-    list: async (sourceIds: readonly string[], range: ListRange): Promise<readonly Reconciliation[]> =>
-      (await pool.query<Reconciliation>(list, [sourceIds, ...rangeValues(range)])).rows,
-    /** Makes the source due now, and from now on regularly. */
-    startSchedule: async (tx: Tx, sourceId: string, at: Date, coveredTo: Date): Promise<void> =>
-      void (await tx.query(start, [sourceId, at, coveredTo])),
-    /** Ends the comparisons of a source and forgets what it has not recovered. */
-    endSchedule: async (tx: Tx, sourceId: string, at: Date): Promise<void> =>
-      void (await tx.query(end, [sourceId, at])),
-    /** Returns the time up to which the source was compared; null without a key. */
-    coveredTo: async (tx: Tx, sourceId: string): Promise<Date | null> =>
-      (await tx.query<{ coveredTo: Date }>(coverage, [sourceId])).rows[0]?.coveredTo ?? null,
-    /** Leases the source that is due longest to this process. */
-    claim: async (leaseId: string, now: Date, until: Date): Promise<Lease | null> =>
-      (await pool.query<Lease>(claim, [leaseId, now, until])).rows[0] ?? null,
-    /** Ends the lease, unless another process has it meanwhile, and with it a run that has ended. */
-    release: async ({ sourceId, leaseId }: Lease, now: Date, { dueAt, ended }: Release): Promise<void> =>
-      inTransaction(pool, async (tx) => {
-        if (!ended) return void (await tx.query(release, [sourceId, leaseId, dueAt]));
-        const { rowCount } = await tx.query(releaseEnded, [sourceId, leaseId, dueAt, now, ended.coveredTo]);
-        if (rowCount === 1) await saveRun(tx, ended.run);
-      }),
-    /** Stores a new run of a leased source, and deletes old ones. Returns false when lease or trigger have changed. */
-    async open(tx: Tx, { sourceId, leaseId, trigger, outageId }: Lease, run: Reconciliation): Promise<boolean> {
-      if ((await tx.query(open, [sourceId, run.id, leaseId, trigger, outageId])).rowCount !== 1) return false;
-      await tx.query(trim, [sourceId, runsKeptMax]);
-      await rows.insert(tx, run);
-      return true;
-    },
-    /** Stores a requested run, due at once. Returns false when one is under way. */
-    async openRequested(tx: Tx, run: Reconciliation): Promise<boolean> {
-      if ((await tx.query(openRequested, [run.sourceId, run.id, run.createdAt])).rowCount !== 1) return false;
-      await tx.query(trim, [run.sourceId, runsKeptMax]);
-      await rows.insert(tx, run);
-      return true;
-    },
-    /** Saves where a run is. Its counts of webhooks are those of `MissedStore`, except in a dry run. */
-    save: (run: Reconciliation): Promise<void> => inTransaction(pool, (tx) => saveRun(tx, run)),
-  };
+/** Makes the source due now, and from now on regularly. */
+export const startSchedule = async (tx: Tx, sourceId: string, at: Date, coveredTo: Date): Promise<void> =>
+  void (await tx.query(start, [sourceId, at, coveredTo]));
+
+/** Ends the comparisons of a source and forgets what it has not recovered. */
+export const endSchedule = async (tx: Tx, sourceId: string, at: Date): Promise<void> =>
+  void (await tx.query(end, [sourceId, at]));
+
+/** Returns the time up to which the source was compared; null without a key. */
+export const findCoveredTo = async (tx: Tx, sourceId: string): Promise<Date | null> =>
+  (await tx.query<{ coveredTo: Date }>(coverage, [sourceId])).rows[0]?.coveredTo ?? null;
+
+/** Leases the source that is due longest to this process. */
+export const claimLease = async (db: Queryable, leaseId: string, now: Date, until: Date): Promise<Lease | null> =>
+  (await db.query<Lease>(claim, [leaseId, now, until])).rows[0] ?? null;
+
+/** Ends the lease, unless another process has it meanwhile, and with it a run that has ended. */
+export const releaseLease = (
+  pool: Pool,
+  { sourceId, leaseId }: Lease,
+  now: Date,
+  { dueAt, ended }: Release,
+): Promise<void> =>
+  inTransaction(pool, async (tx) => {
+    if (!ended) return void (await tx.query(release, [sourceId, leaseId, dueAt]));
+    const { rowCount } = await tx.query(releaseEnded, [sourceId, leaseId, dueAt, now, ended.coveredTo]);
+    if (rowCount === 1) await saveProgress(tx, ended.run);
+  });
+
+/** Stores a new run of a leased source, and deletes old ones. Returns false when lease or trigger have changed. */
+export async function openRun(
+  tx: Tx,
+  { sourceId, leaseId, trigger, outageId }: Lease,
+  run: Reconciliation,
+): Promise<boolean> {
+  if ((await tx.query(open, [sourceId, run.id, leaseId, trigger, outageId])).rowCount !== 1) return false;
+  await tx.query(trim, [sourceId, runsKeptMax]);
+  await rows.insert(tx, run);
+  return true;
 }
+
+/** Stores a requested run, due at once. Returns false when one is under way. */
+export async function openRequestedRun(tx: Tx, run: Reconciliation): Promise<boolean> {
+  if ((await tx.query(openRequested, [run.sourceId, run.id, run.createdAt])).rowCount !== 1) return false;
+  await tx.query(trim, [run.sourceId, runsKeptMax]);
+  await rows.insert(tx, run);
+  return true;
+}
+
+/** Saves where a run is. Its counts of webhooks are those of missed webhooks, except in a dry run. */
+export const saveRun = (pool: Pool, run: Reconciliation): Promise<void> =>
+  inTransaction(pool, (tx) => saveProgress(tx, run));
+
+const saveProgress = async (tx: Tx, run: Reconciliation): Promise<void> =>
+  void (await (run.dryRun ? saveDry : save)(tx, run));

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { IngestService } from "../context/ingest-service.ts";
 import type { RefusedKeyReason, SenderPlace } from "../sources/sender-key.ts";
 
 /** Access to the list of a sender: its place, and the text of the read key. */
@@ -54,9 +55,18 @@ export interface SenderHistory {
   readonly keepsMs: number;
   /** Requests of a step, one after another, and the least time from its start to that of the next. */
   readonly pace: { readonly requests: number; readonly perMs: number };
-  readonly list: (access: SenderAccess, window: Window, position: string | null) => Promise<SenderAnswer<HistoryPage>>;
+  readonly list: (
+    service: IngestService,
+    access: SenderAccess,
+    window: Window,
+    position: string | null,
+  ) => Promise<SenderAnswer<HistoryPage>>;
   /** Reads a webhook that the list only names; null for one that is gone. Absent where the list has the webhooks. */
-  readonly fetch?: (access: SenderAccess, reference: string) => Promise<SenderAnswer<WebhookCopy | null>>;
+  readonly fetch?: (
+    service: IngestService,
+    access: SenderAccess,
+    reference: string,
+  ) => Promise<SenderAnswer<WebhookCopy | null>>;
   /** Asks the sender to send a webhook again; false when it cannot. Absent where the list has the webhooks. */
-  readonly ask?: (access: SenderAccess, reference: string) => Promise<SenderAnswer<boolean>>;
+  readonly ask?: (service: IngestService, access: SenderAccess, reference: string) => Promise<SenderAnswer<boolean>>;
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { type Clock, seconds } from "@signalbox/core";
-import { isOutboundError, type OutboundClient, shownFailure } from "@signalbox/net";
-import type { Metrics } from "@signalbox/telemetry";
+import { seconds } from "@signalbox/core";
+import { isOutboundError, shownFailure } from "@signalbox/net";
+import type { IngestService } from "../context/ingest-service.ts";
 import type { SenderName } from "../sources/sender-key.ts";
 import type { SenderAnswer } from "./sender-history.ts";
 
@@ -20,12 +20,6 @@ export interface ApiAnswer {
   readonly text: string;
 }
 
-interface Dependencies {
-  readonly outbound: Pick<OutboundClient, "request">;
-  readonly clock: Clock;
-  readonly metrics: Pick<Metrics, "counter">;
-}
-
 /** Well within the lease of a step. */
 const deadlineMs = seconds(8);
 /** For a limit whose end the sender does not name. GitHub asks for at least a minute. */
@@ -33,50 +27,46 @@ const pauseMs = seconds(60);
 /** A sender cannot stop us for longer with one answer. */
 const pauseMsMax = seconds(2 * 3_600);
 
-export type SenderRequests = ReturnType<typeof createSenderRequests>;
-
 /**
- * Creates the requests to senders' APIs, through the outbound guard. A redirect is not followed, because it would carry
- * the key to another host.
+ * Calls a sender's API, through the outbound guard. A redirect is not followed, because it would carry the key to another
+ * host.
  */
-export function createSenderRequests({ outbound, clock, metrics }: Dependencies) {
-  const requests = metrics.counter("signalbox_webhook_sender_requests_total");
+export async function requestSender(
+  { outbound, clock, metrics }: IngestService,
+  { sender, ...wanted }: SenderRequest,
+): Promise<SenderAnswer<ApiAnswer>> {
+  const answer = await outbound
+    .request({ ...wanted, deadlineMs, requireHttps: true })
+    .then(({ status, headers, body }) => judgeAnswer({ status, headers, text: body.toString("utf8") }, clock.nowMs()))
+    .catch((error: unknown): SenderAnswer<ApiAnswer> => {
+      if (!isOutboundError(error)) throw error;
+      return { outcome: "away", reason: shownFailure(error).stage.replaceAll("-", "_") };
+    });
+  metrics.counter("signalbox_webhook_sender_requests_total").inc({ sender, outcome: answer.outcome });
+  return answer;
+}
 
-  /** Returns the end of the pause that an answer asks for; null for none. */
-  function pauseOf({ status, headers, text }: ApiAnswer): Date | null {
-    const nowMs = clock.nowMs();
-    const until = (ms: number) => new Date(Math.min(Math.max(ms, nowMs), nowMs + pauseMsMax));
-    const isSpent = headers["x-ratelimit-remaining"] === "0";
-    const after = Number(headers["retry-after"]);
-    const isLimited = status === 429 || (status === 403 && (isSpent || after > 0 || /rate limit/i.test(text)));
-    if (isLimited && after > 0) return until(nowMs + seconds(after));
-    const resetMs = seconds(Number(headers["x-ratelimit-reset"]));
-    if (isSpent && resetMs > 0) return until(resetMs);
-    return isLimited ? new Date(nowMs + pauseMs) : null;
-  }
+function judgeAnswer(answer: ApiAnswer, nowMs: number): SenderAnswer<ApiAnswer> {
+  const { status } = answer;
+  const pause = pauseOf(answer, nowMs);
+  if (status >= 200 && status < 300) return { outcome: "answered", value: answer, waitUntil: pause };
+  if (pause !== null && (status === 429 || status === 403)) return { outcome: "limited", until: pause };
+  if (status === 401) return { outcome: "refused", reason: "unauthorized" };
+  if (status === 403) return { outcome: "refused", reason: "forbidden" };
+  if (status === 404 || status === 410) return { outcome: "refused", reason: "not_found" };
+  return { outcome: "away", reason: `answered_${status}` };
+}
 
-  function judge(answer: ApiAnswer): SenderAnswer<ApiAnswer> {
-    const { status } = answer;
-    const pause = pauseOf(answer);
-    if (status >= 200 && status < 300) return { outcome: "answered", value: answer, waitUntil: pause };
-    if (pause !== null && (status === 429 || status === 403)) return { outcome: "limited", until: pause };
-    if (status === 401) return { outcome: "refused", reason: "unauthorized" };
-    if (status === 403) return { outcome: "refused", reason: "forbidden" };
-    if (status === 404 || status === 410) return { outcome: "refused", reason: "not_found" };
-    return { outcome: "away", reason: `answered_${status}` };
-  }
-
-  return async function request({ sender, ...wanted }: SenderRequest): Promise<SenderAnswer<ApiAnswer>> {
-    const answer = await outbound
-      .request({ ...wanted, deadlineMs, requireHttps: true })
-      .then(({ status, headers, body }) => judge({ status, headers, text: body.toString("utf8") }))
-      .catch((error: unknown): SenderAnswer<ApiAnswer> => {
-        if (!isOutboundError(error)) throw error;
-        return { outcome: "away", reason: shownFailure(error).stage.replaceAll("-", "_") };
-      });
-    requests.inc({ sender, outcome: answer.outcome });
-    return answer;
-  };
+/** Returns the end of the pause that an answer asks for; null for none. */
+function pauseOf({ status, headers, text }: ApiAnswer, nowMs: number): Date | null {
+  const until = (ms: number) => new Date(Math.min(Math.max(ms, nowMs), nowMs + pauseMsMax));
+  const isSpent = headers["x-ratelimit-remaining"] === "0";
+  const after = Number(headers["retry-after"]);
+  const isLimited = status === 429 || (status === 403 && (isSpent || after > 0 || /rate limit/i.test(text)));
+  if (isLimited && after > 0) return until(nowMs + seconds(after));
+  const resetMs = seconds(Number(headers["x-ratelimit-reset"]));
+  if (isSpent && resetMs > 0) return until(resetMs);
+  return isLimited ? new Date(nowMs + pauseMs) : null;
 }
 
 /** Parses the JSON of an answer, or reports the sender as away. */

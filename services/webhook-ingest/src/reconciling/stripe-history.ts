@@ -1,7 +1,7 @@
 import { hours, MiB, seconds } from "@signalbox/core";
 import { z } from "zod";
 import type { ListedWebhook, SenderHistory } from "./sender-history.ts";
-import { parsed, type SenderRequests } from "./sender-requests.ts";
+import { parsed, requestSender } from "./sender-requests.ts";
 
 /** An event is large only where its object is: fifty of a hundred kilobytes fit. */
 const perPage = 50;
@@ -22,32 +22,30 @@ const List = z.object({
  * The events of a Stripe account (`GET /v1/events`), of thirty days. `delivery_success=false` leaves those that some
  * endpoint of the account has not taken yet. The event itself is the body of its webhook.
  */
-export function createStripeHistory(request: SenderRequests): SenderHistory {
-  return {
-    keepsMs: hours(30 * 24),
-    // A sandbox allows 25 requests in a second, live mode four times as many. Two steps may meet in one second.
-    pace: { requests: 12, perMs: seconds(1) },
-    async list({ apiUrl, key }, { fromAt, toAt }, position) {
-      const query = new URLSearchParams({
-        limit: String(perPage),
-        delivery_success: "false",
-        "created[gte]": String(Math.floor(fromAt.getTime() / 1_000)),
-        "created[lt]": String(Math.ceil(toAt.getTime() / 1_000)),
-        ...(position !== null && { starting_after: position }),
-      });
-      const answer = await request({
-        sender: "stripe",
-        url: `${apiUrl}/v1/events?${query}`,
-        headers: { accept: "application/json", authorization: `Bearer ${key}` },
-        responseBytesMax: pageBytesMax,
-      });
-      return parsed(answer, (json) => {
-        const { data, has_more } = List.parse(json);
-        return { webhooks: data.map(listedOf), next: has_more ? (data.at(-1)?.id ?? null) : null };
-      });
-    },
-  };
-}
+export const stripeHistory: SenderHistory = {
+  keepsMs: hours(30 * 24),
+  // A sandbox allows 25 requests in a second, live mode four times as many. Two steps may meet in one second.
+  pace: { requests: 12, perMs: seconds(1) },
+  async list(service, { apiUrl, key }, { fromAt, toAt }, position) {
+    const query = new URLSearchParams({
+      limit: String(perPage),
+      delivery_success: "false",
+      "created[gte]": String(Math.floor(fromAt.getTime() / 1_000)),
+      "created[lt]": String(Math.ceil(toAt.getTime() / 1_000)),
+    });
+    if (position !== null) query.set("starting_after", position);
+    const answer = await requestSender(service, {
+      sender: "stripe",
+      url: `${apiUrl}/v1/events?${query}`,
+      headers: { accept: "application/json", authorization: `Bearer ${key}` },
+      responseBytesMax: pageBytesMax,
+    });
+    return parsed(answer, (json) => {
+      const { data, has_more } = List.parse(json);
+      return { webhooks: data.map(listedOf), next: has_more ? (data.at(-1)?.id ?? null) : null };
+    });
+  },
+};
 
 /** Written as Stripe writes a webhook. No number of an event loses a digit: amounts are integers, decimals are texts. */
 const listedOf = (event: z.output<typeof List>["data"][number]): ListedWebhook => ({

@@ -1,87 +1,79 @@
-import { type Clock, newId, seconds } from "@signalbox/core";
-import type { Outbox, PreparedEvent } from "@signalbox/events";
-import type { Logger } from "@signalbox/telemetry";
-import type { SourceViews } from "../sources/source-view.ts";
+import { newId } from "@signalbox/core";
+import type { PreparedEvent } from "@signalbox/events";
+import type { IngestService } from "../context/ingest-service.ts";
+import { verifyUrlOf } from "../sources/source-view.ts";
 import { type RejectedWebhook, type Rejection, type RejectionFigures, rejectedEvent } from "./rejection.ts";
-import { isKeptWhole, type RejectionStore } from "./rejection-store.ts";
+import { insertRejection, isKeptWhole } from "./rejection-store.ts";
 
-export type RecordRejection = (
-  rejection: Pick<Rejection, "sourceId" | "reason" | "status" | "bodyBytes" | "address">,
-  more?: {
-    /** Given when the source keeps refused webhooks. */
-    readonly webhook?: RejectedWebhook | null;
-    /** Called for a rejection that is written. */
-    readonly figures?: (() => RejectionFigures) | undefined;
-  },
-) => void;
+/** A refusal as the route knows it; `sourceId` may be any address of the source. */
+interface Refusal {
+  readonly sourceId: string;
+  readonly reason: string;
+  readonly status: number;
+  readonly bodyBytes: number;
+  readonly address: string;
+}
 
-interface Dependencies {
-  readonly rejectionStore: Pick<RejectionStore, "insert">;
-  readonly outbox: Pick<Outbox, "prepare" | "announce">;
-  readonly verifyUrlOf: SourceViews["verifyUrlOf"];
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Number of the newest rejections that are kept for each source. */
-  readonly keptMax: () => number;
-  /** Counts a rejection that was not written. */
-  readonly onDropped: () => void;
+/** The evidence of a refusal. */
+export interface Evidence {
+  /** Given when the source keeps refused webhooks. */
+  readonly webhook?: RejectedWebhook | null;
+  /** Called for a rejection that is written. */
+  readonly figures?: (() => RejectionFigures) | undefined;
 }
 
 /**
- * Rejections written per source and second, each with its event. Anybody can cause rejections at any rate, so the writes
- * are bounded.
+ * Counts why a webhook was refused, and records it for the owner of the source. It is not part of the answer: a partner
+ * with a wrong secret gets its answer even while the database is away.
  */
-const writtenPerSecondMax = 10;
-const sourcesRememberedMax = 10_000;
+export function recordRejection(service: IngestService, refusal: Refusal, evidence: Evidence = {}): void {
+  // While the database is away, the account of a source that is not in memory is unknown.
+  recordAtSource(service, refusal, evidence).catch(() => service.receivingMetrics.countDroppedRejection());
+}
 
-/**
- * Creates the operation that records why a delivery was refused, for its owner. It is not part of the answer: a partner
- * with a wrong secret gets its answer even while the database is away. Beyond the bound rejections are only counted;
- * the log gets the first of each second.
- */
-export function createRecordRejection({
-  rejectionStore,
-  outbox,
-  verifyUrlOf,
-  clock,
-  log,
-  keptMax,
-  onDropped,
-}: Dependencies): (accountId: string, ...given: Parameters<RecordRejection>) => void {
-  let windowEndsMs = 0;
-  const written = new Map<string, number>();
+/** Records a rejection for any of the source's addresses. Other addresses have no owner. */
+async function recordAtSource(service: IngestService, refusal: Refusal, evidence: Evidence): Promise<void> {
+  const { sourceCache, sourceStatistics } = service;
+  const known = await sourceCache.find(await sourceCache.idAt(refusal.sourceId));
+  if (known === null) return;
+  const { id: sourceId, accountId } = known.source;
+  sourceStatistics.countRejection(known.source, refusal.reason);
+  await recordWithinBudget(service, accountId, { ...refusal, sourceId }, evidence);
+}
 
-  /** Returns the number of this rejection among those of its source in this second, from 1. */
-  function nthOf(sourceId: string): number {
-    if (clock.nowMs() >= windowEndsMs || written.size >= sourcesRememberedMax) {
-      written.clear();
-      windowEndsMs = clock.nowMs() + seconds(1);
-    }
-    const nth = (written.get(sourceId) ?? 0) + 1;
-    written.set(sourceId, nth);
-    return nth;
-  }
-
-  async function write(accountId: string, rejection: Rejection, webhook: RejectedWebhook | null): Promise<void> {
-    const [event] = outbox.prepare([rejectedEvent(accountId, rejection, verifyUrlOf)]);
-    outbox.announce(await rejectionStore.insert(rejection, event as PreparedEvent, keptMax(), webhook));
-  }
-
-  return (accountId, refused, { webhook = null, figures } = {}) => {
-    const nth = nthOf(refused.sourceId);
-    if (nth === 1) log.info(refused, "webhook refused");
-    if (nth > writtenPerSecondMax) return onDropped();
-    const rejection = {
-      ...refused,
-      id: newId("rej", clock.nowMs()),
-      rejectedAt: clock.now(),
-      figures: figures?.() ?? null,
-      isKept: webhook !== null && isKeptWhole(webhook),
-      receivedId: null,
-    };
-    write(accountId, rejection, webhook).catch((error: unknown) => {
-      onDropped();
-      log.warn({ error, sourceId: refused.sourceId }, "a rejection could not be written");
-    });
+/** Writes the rejection with its event. Beyond the bound rejections are only counted; the log gets the first of a second. */
+async function recordWithinBudget(
+  service: IngestService,
+  accountId: string,
+  refusal: Refusal,
+  { webhook = null, figures }: Evidence,
+): Promise<void> {
+  const { rejectionBudget, receivingMetrics, clock, log } = service;
+  const { isFirst, isWithin } = rejectionBudget.take(refusal.sourceId);
+  if (isFirst) log.info(refusal, "webhook refused");
+  if (!isWithin) return receivingMetrics.countDroppedRejection();
+  const rejection = {
+    ...refusal,
+    id: newId("rej", clock.nowMs()),
+    rejectedAt: clock.now(),
+    figures: figures?.() ?? null,
+    isKept: webhook !== null && isKeptWhole(webhook),
+    receivedId: null,
   };
+  await write(service, accountId, rejection, webhook).catch((error: unknown) => {
+    receivingMetrics.countDroppedRejection();
+    log.warn({ error, sourceId: refusal.sourceId }, "a rejection could not be written");
+  });
+}
+
+async function write(
+  service: IngestService,
+  accountId: string,
+  rejection: Rejection,
+  webhook: RejectedWebhook | null,
+): Promise<void> {
+  const { outbox, configuration } = service;
+  const [event] = outbox.prepare([rejectedEvent(accountId, rejection, verifyUrlOf(service, rejection.sourceId))]);
+  const keptMax = configuration.get("webhook-ingest.rejections.max");
+  outbox.announce(await insertRejection(service, rejection, event as PreparedEvent, keptMax, webhook));
 }

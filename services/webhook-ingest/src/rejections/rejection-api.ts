@@ -4,24 +4,17 @@ import {
   webhookRejectionExample,
   webhookSourceExample,
 } from "@signalbox/contracts";
-import type { PageLimits, Resolvers } from "@signalbox/graphql";
+import type { Resolvers } from "@signalbox/graphql";
 import { ok, type Refusal, timeParameter } from "@signalbox/http";
 import { type Edges, edgesOf, type Load, listBelow, operation, record } from "@signalbox/service";
 import { z } from "zod";
-import { belowSource } from "../sources/source-api.ts";
-import type { SourceStore } from "../sources/source-store.ts";
-import type { SourceViews } from "../sources/source-view.ts";
+import type { IngestService } from "../context/ingest-service.ts";
+import { ownSource } from "../sources/own-source.ts";
+import { findSource } from "../sources/source-store.ts";
+import { verifyUrlOf } from "../sources/source-view.ts";
 import { type Rejection, type RejectionInFull, viewRejection } from "./rejection.ts";
-import type { RejectionStore } from "./rejection-store.ts";
-import type { RetryRejection } from "./retry-rejection.ts";
-
-export interface RejectionApi {
-  readonly sourceStore: SourceStore;
-  readonly sourceViews: SourceViews;
-  readonly rejectionStore: RejectionStore;
-  readonly retryRejection: RetryRejection;
-  readonly pageLimits: PageLimits;
-}
+import { findRejection, listRejections, lockRejection } from "./rejection-store.ts";
+import { retryRejection } from "./retry-rejection.ts";
 
 const base = "/api/v1/webhooks/sources/:id/rejections";
 const one = `${base}/:rejection_id` as const;
@@ -64,24 +57,24 @@ const rejectionFilter = {
 };
 
 /** The refused webhooks of a source with their reasons, at both edges. */
-export function rejectionApi(parts: RejectionApi, loadReceived: Load<unknown>): Edges {
-  return edgesOf(declared(parts), {
+export function rejectionApi(service: IngestService, loadReceived: Load<unknown>): Edges {
+  return edgesOf(declared(service), {
     exampleIds: { id: webhookSourceExample.id, rejection_id: webhookRejectionExample.id },
-    fields: rejectionFields(parts, loadReceived),
+    fields: rejectionFields(service, loadReceived),
   });
 }
 
-function declared({ sourceStore, sourceViews, rejectionStore, retryRejection, pageLimits }: RejectionApi) {
-  const view = (rejection: Rejection) => viewRejection(rejection, sourceViews.verifyUrlOf);
+function declared(service: IngestService) {
+  const view = (rejection: Rejection) => viewRejection(rejection, verifyUrlOf(service, rejection.sourceId));
   return {
     rejectedWebhooks: listBelow({
       summary: "List refused webhooks with the reason, newest first",
       description: "The list is bounded; the oldest leave first.",
       auth: read,
-      limits: pageLimits,
+      limits: service.pageLimits,
       filter: rejectionFilter,
-      of: belowSource(sourceStore),
-      read: (range, sourceIds, { filter }) => rejectionStore.list(sourceIds, range, filter),
+      of: ownSource(service),
+      read: (range, sourceIds, { filter }) => listRejections(service.pool, sourceIds, range, filter),
       parentId: ({ sourceId }) => sourceId,
       position: positionOf,
       rest: { get: base, item: WebhookRejectionResource, view },
@@ -92,7 +85,7 @@ function declared({ sourceStore, sourceViews, rejectionStore, retryRejection, pa
       description: "Headers and body are kept while `keep_rejected_bodies` is on.",
       auth: read,
       find: async ({ caller, params: { id, rejection_id: ref } }) =>
-        (await sourceStore.find(caller.accountId, id)) && rejectionStore.find(id, ref),
+        (await findSource(service, caller.accountId, id)) && findRejection(service.pool, id, ref),
       missing,
       rest: {
         get: one,
@@ -107,10 +100,11 @@ function declared({ sourceStore, sourceViews, rejectionStore, retryRejection, pa
       auth: write,
       audit: "webhook_source.retry_rejection",
       of: {
-        find: (tx, { caller, params: { id, rejection_id: ref } }) => rejectionStore.lock(tx, caller.accountId, id, ref),
+        find: (tx, { caller, params: { id, rejection_id: ref } }) =>
+          lockRejection(service, tx, caller.accountId, id, ref),
         missing,
       },
-      change: (tx, rejection, { caller }) => retryRejection(tx, caller, rejection),
+      change: (tx, rejection, { caller }) => retryRejection(service, tx, caller, rejection),
       refusals: {
         refused: ({ reason }) => refusedRetry(`The webhook is refused again: ${reason}.`),
         "not-kept": refusedRetry(
@@ -140,7 +134,7 @@ const refusedRetry = (message: string): Refusal => ({
 
 type Retried = { readonly receivedId: string | null };
 
-const rejectionFields = ({ sourceViews }: RejectionApi, loadReceived: Load<unknown>): Resolvers => ({
+const rejectionFields = (service: IngestService, loadReceived: Load<unknown>): Resolvers => ({
   WebhookRejection: {
     kept: ({ isKept }: Rejection) => isKept,
     signedAt: ({ figures }: Rejection) => figures?.signedAt ?? null,
@@ -150,7 +144,7 @@ const rejectionFields = ({ sourceViews }: RejectionApi, loadReceived: Load<unkno
     found: ({ figures }: Rejection) => figures?.found ?? null,
     headersSeen: ({ figures }: Rejection) => figures?.headersSeen ?? [],
     headersMissing: ({ figures }: Rejection) => figures?.headersMissing ?? [],
-    verifyUrl: ({ sourceId }: Rejection) => sourceViews.verifyUrlOf(sourceId),
+    verifyUrl: ({ sourceId }: Rejection) => verifyUrlOf(service, sourceId),
   },
   RetryWebhookRejectionPayload: {
     receivedWebhook: ({ receivedId }: Retried, _, context) => receivedId && loadReceived(context, receivedId),

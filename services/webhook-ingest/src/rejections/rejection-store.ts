@@ -5,13 +5,14 @@ import {
   type ListRange,
   newestFirst,
   ofEachParent,
-  type Pool,
+  type Queryable,
   rangeValues,
   type SealedColumn,
   type Sealer,
   sql,
   type Tx,
 } from "@signalbox/storage";
+import type { IngestService } from "../context/ingest-service.ts";
 import { keptHeaders } from "../sources/request-headers.ts";
 import type { RejectedWebhook, Rejection, RejectionInFull } from "./rejection.ts";
 
@@ -71,7 +72,7 @@ const wholeBytesMax = 64 * KiB;
 const cutBytes = 4 * KiB;
 
 /** Returns true if the body is stored whole, so that the webhook can be verified again. */
-export const isKeptWhole = ({ body }: Pick<RejectedWebhook, "body">): boolean => body.length <= wholeBytesMax;
+export const isKeptWhole = ({ body }: RejectedWebhook): boolean => body.length <= wholeBytesMax;
 
 const beginning = new Date(0);
 const endOfTime = new Date("9999-12-31T00:00:00.000Z");
@@ -87,69 +88,82 @@ export interface LockedRejection extends Rejection {
   readonly webhook: RejectedWebhook | null;
 }
 
-/** Stores refused webhooks in PostgreSQL. */
-export function createRejectionStore(pool: Pool, sealer: Sealer) {
-  return {
-    /**
-     * Stores the rejection with its event, and its webhook if given, and deletes all but the newest `perSource` of the
-     * source. Returns the shards of the event: none when the source is gone.
-     */
-    async insert(
-      rejection: Rejection,
-      event: PreparedEvent,
-      perSource: number,
-      webhook: RejectedWebhook | null,
-    ): Promise<number[]> {
-      const { id, sourceId, reason, status, bodyBytes, address, rejectedAt, figures } = rejection;
-      const shown = figures && JSON.stringify(figures);
-      const row = [id, sourceId, reason, status, bodyBytes, address, rejectedAt, perSource, shown];
-      const { rows } = await pool.query<{ shard: number }>(insert, [
-        ...row,
-        ...(webhook ? keptOf(id, webhook) : [null, null, null]),
-        ...[event.eventId, event.topic, event.key, event.headers, event.payload, event.keyHash],
-      ]);
-      return rows.map(({ shard }) => shard);
-    },
-    /** Lists the same range of each source's rejections, newest first. */
-    async list(sourceIds: readonly string[], range: ListRange, filter: RejectionFilter = {}): Promise<Rejection[]> {
-      const { reason, from = beginning, to = endOfTime } = filter;
-      const values = [sourceIds, ...rangeValues(range), from, to];
-      if (reason === undefined) return (await pool.query<Rejection>(list, values)).rows;
-      return (await pool.query<Rejection>(listOfReason, [...values, reason])).rows;
-    },
-    /** Finds a rejection with the kept part of its webhook; the body is cut to the size that is shown. */
-    async find(sourceId: string, id: string): Promise<RejectionInFull | null> {
-      const [found] = (await pool.query<RejectionInFull>(find, [sourceId, id])).rows;
-      return found ? { ...found, body: found.body?.subarray(0, cutBytes) ?? null } : null;
-    },
-    /** Finds a rejection of any source of the account. */
-    findOwn: async (accountId: string, id: string): Promise<Rejection | null> =>
-      (await pool.query<Rejection>(findOwn, [accountId, id])).rows[0] ?? null,
-    /** Finds a rejection of the account with its webhook, and blocks a concurrent retry until the transaction ends. */
-    async lock(tx: Tx, accountId: string, sourceId: string, id: string): Promise<LockedRejection | null> {
-      type Row = RejectionInFull & { readonly sealedProof: string | null };
-      const [found] = (await tx.query<Row>(lock, [accountId, sourceId, id])).rows;
-      if (found === undefined) return null;
-      const { headers, body, sealedProof, ...rejection } = found;
-      if (!rejection.isKept || body === null || sealedProof === null) return { ...rejection, webhook: null };
-      const { method, url, proofs }: Proof = JSON.parse(sealer.open(sealedProof, place(id)).toString("utf8"));
-      return {
-        ...rejection,
-        webhook: { method, url, headers: { ...(headers as IncomingHttpHeaders), ...proofs }, body },
-      };
-    },
-    saveReceived: async (tx: Tx, id: string, receivedId: string): Promise<void> =>
-      void (await tx.query(saveReceived, [id, receivedId])),
-  };
+/**
+ * Stores the rejection with its event, and its webhook if given, and deletes all but the newest `perSource` of the source.
+ * Returns the shards of the event: none when the source is gone.
+ */
+export async function insertRejection(
+  { pool, sealer }: IngestService,
+  rejection: Rejection,
+  event: PreparedEvent,
+  perSource: number,
+  webhook: RejectedWebhook | null,
+): Promise<number[]> {
+  const { id, sourceId, reason, status, bodyBytes, address, rejectedAt, figures } = rejection;
+  const shown = figures && JSON.stringify(figures);
+  const row = [id, sourceId, reason, status, bodyBytes, address, rejectedAt, perSource, shown];
+  const { rows } = await pool.query<{ shard: number }>(insert, [
+    ...row,
+    ...(webhook ? keptOf(sealer, id, webhook) : [null, null, null]),
+    ...[event.eventId, event.topic, event.key, event.headers, event.payload, event.keyHash],
+  ]);
+  return rows.map(({ shard }) => shard);
+}
 
-  /** Returns the headers with credentials masked, the bytes, and the sealed credentials. */
-  function keptOf(id: string, webhook: RejectedWebhook): unknown[] {
-    const { method, url, headers, body, proofHeaders = [] } = webhook;
-    const shown = keptHeaders(headers, { proofHeaders });
-    const proofs = Object.fromEntries(Object.entries(headers).filter(([name]) => shown[name] === masked));
-    const proof = sealer.seal(JSON.stringify({ method, url, proofs } satisfies Proof), place(id));
-    return [JSON.stringify(shown), isKeptWhole(webhook) ? body : body.subarray(0, cutBytes), proof];
-  }
+/** Lists the same range of each source's rejections, newest first. */
+export async function listRejections(
+  db: Queryable,
+  sourceIds: readonly string[],
+  range: ListRange,
+  filter: RejectionFilter = {},
+): Promise<Rejection[]> {
+  const { reason, from = beginning, to = endOfTime } = filter;
+  const values = [sourceIds, ...rangeValues(range), from, to];
+  if (reason === undefined) return (await db.query<Rejection>(list, values)).rows;
+  return (await db.query<Rejection>(listOfReason, [...values, reason])).rows;
+}
+
+/** Finds a rejection with the kept part of its webhook; the body is cut to the size that is shown. */
+export async function findRejection(db: Queryable, sourceId: string, id: string): Promise<RejectionInFull | null> {
+  const [found] = (await db.query<RejectionInFull>(find, [sourceId, id])).rows;
+  return found ? { ...found, body: found.body?.subarray(0, cutBytes) ?? null } : null;
+}
+
+/** Finds a rejection of any source of the account. */
+export const findOwnRejection = async (db: Queryable, accountId: string, id: string): Promise<Rejection | null> =>
+  (await db.query<Rejection>(findOwn, [accountId, id])).rows[0] ?? null;
+
+/** Finds a rejection of the account with its webhook, and blocks a concurrent retry until the transaction ends. */
+export async function lockRejection(
+  { sealer }: IngestService,
+  tx: Tx,
+  accountId: string,
+  sourceId: string,
+  id: string,
+): Promise<LockedRejection | null> {
+  type Row = RejectionInFull & { readonly sealedProof: string | null };
+  const [found] = (await tx.query<Row>(lock, [accountId, sourceId, id])).rows;
+  if (found === undefined) return null;
+  const { headers, body, sealedProof, ...rejection } = found;
+  if (!rejection.isKept || body === null || sealedProof === null) return { ...rejection, webhook: null };
+  const { method, url, proofs }: Proof = JSON.parse(sealer.open(sealedProof, place(id)).toString("utf8"));
+  return {
+    ...rejection,
+    webhook: { method, url, headers: { ...(headers as IncomingHttpHeaders), ...proofs }, body },
+  };
+}
+
+/** Saves the webhook that a retry of the rejection received. */
+export const saveRetried = async (tx: Tx, id: string, receivedId: string): Promise<void> =>
+  void (await tx.query(saveReceived, [id, receivedId]));
+
+/** Returns the headers with credentials masked, the bytes, and the sealed credentials. */
+function keptOf(sealer: Sealer, id: string, webhook: RejectedWebhook): unknown[] {
+  const { method, url, headers, body, proofHeaders = [] } = webhook;
+  const shown = keptHeaders(headers, { proofHeaders });
+  const proofs = Object.fromEntries(Object.entries(headers).filter(([name]) => shown[name] === masked));
+  const proof = sealer.seal(JSON.stringify({ method, url, proofs } satisfies Proof), place(id));
+  return [JSON.stringify(shown), isKeptWhole(webhook) ? body : body.subarray(0, cutBytes), proof];
 }
 
 interface Proof {
@@ -158,5 +172,3 @@ interface Proof {
   /** Headers that are masked when they are shown. */
   readonly proofs: IncomingHttpHeaders;
 }
-
-export type RejectionStore = ReturnType<typeof createRejectionStore>;

@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from "node:http";
 import { draft } from "@signalbox/contracts";
 import type { SchemeName } from "@signalbox/webhook-signatures";
 import type { Headers } from "../sources/request-headers.ts";
-import type { SourceViews } from "../sources/source-view.ts";
 
 /** A refused webhook: enough to find the mistake, and its content if the source keeps that. */
 export interface Rejection {
@@ -57,8 +56,8 @@ export interface RejectionInFull extends Rejection {
   readonly body: Buffer | null;
 }
 
-/** Returns the rejection as its owner sees it in lists. */
-export function viewRejection(rejection: Rejection, verifyUrlOf: SourceViews["verifyUrlOf"]) {
+/** Returns the rejection as its owner sees it in lists, with the URL that explains a webhook of the source. */
+export function viewRejection(rejection: Rejection, verifyUrl: string) {
   const { figures } = rejection;
   return {
     id: rejection.id,
@@ -75,14 +74,14 @@ export function viewRejection(rejection: Rejection, verifyUrlOf: SourceViews["ve
     found: figures?.found ?? null,
     headers_seen: [...(figures?.headersSeen ?? [])],
     headers_missing: [...(figures?.headersMissing ?? [])],
-    verify_url: verifyUrlOf(rejection.sourceId),
+    verify_url: verifyUrl,
     rejected_at: rejection.rejectedAt.toISOString(),
   };
 }
 
 /** Creates the event that reports a rejection. */
-export function rejectedEvent(accountId: string, rejection: Rejection, verifyUrlOf: SourceViews["verifyUrlOf"]) {
-  const { received_id: _, ...shown } = viewRejection(rejection, verifyUrlOf);
+export function rejectedEvent(accountId: string, rejection: Rejection, verifyUrl: string) {
+  const { received_id: _, ...shown } = viewRejection(rejection, verifyUrl);
   const data = { source_id: rejection.sourceId, ...shown };
   return draft("webhook.rejected", { subject: rejection.sourceId, accountId, data });
 }

@@ -1,19 +1,12 @@
 import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
-import type { PageLimits, Resolvers } from "@signalbox/graphql";
+import type { Resolvers } from "@signalbox/graphql";
 import { accepted, ok } from "@signalbox/http";
 import { type Edges, edgesOf, listBelow, operation, record, tooMany } from "@signalbox/service";
 import { z } from "zod";
-import { missingSource } from "../sources/source.ts";
-import { belowSource } from "../sources/source-api.ts";
-import type { SourceStore } from "../sources/source-store.ts";
+import type { IngestService } from "../context/ingest-service.ts";
+import { lockedSource, ownSource } from "../sources/own-source.ts";
 import { type Replay, viewReplay } from "./replay.ts";
-import type { NewReplay, Replays } from "./replays.ts";
-
-export interface ReplayApi {
-  readonly sourceStore: SourceStore;
-  readonly replays: Replays;
-  readonly pageLimits: PageLimits;
-}
+import { cancelReplay, type NewReplay, startReplay } from "./replays.ts";
 
 const exampleId = "rpl_01kbdq4v00e8w9x2m5n7p3r6tz";
 const base = "/api/v1/webhooks/sources/:id/replays";
@@ -96,9 +89,9 @@ const ReplayCount = z
   .register(examples, { example: { count: 1_200 } });
 
 /** The replays of a source, at both edges. */
-export function replayApi(parts: ReplayApi): Edges {
+export function replayApi(service: IngestService): Edges {
   return edgesOf(
-    { ...declareReads(parts), ...declareChanges(parts) },
+    { ...reads(service), ...writes(service) },
     {
       exampleIds: { id: webhookSourceExample.id, replay_id: exampleId },
       fields: replayFields,
@@ -106,15 +99,16 @@ export function replayApi(parts: ReplayApi): Edges {
   );
 }
 
-function declareReads({ sourceStore, replays, pageLimits }: ReplayApi) {
+function reads(service: IngestService) {
+  const { replayEngine, pageLimits } = service;
   return {
     receivedWebhookReplays: listBelow({
       summary: "List the replays of a source, newest first",
       description: "A replay publishes webhooks that were received again.",
       auth: read,
       limits: pageLimits,
-      of: belowSource(sourceStore),
-      read: (range, sourceIds, { caller }) => replays.list(range, caller.accountId, { parentIds: sourceIds }),
+      of: ownSource(service),
+      read: (range, sourceIds, { caller }) => replayEngine.list(range, caller.accountId, { parentIds: sourceIds }),
       parentId: ({ sourceId }) => sourceId,
       rest: { get: base, item: ReplayResource, view: viewReplay },
       graph: { field: "replays" },
@@ -123,14 +117,14 @@ function declareReads({ sourceStore, replays, pageLimits }: ReplayApi) {
       summary: "Read a replay and its progress",
       description: "State, selection and number of items so far.",
       auth: read,
-      find: ({ caller, params }) => replays.find(params.replay_id, caller.accountId, params.id),
+      find: ({ caller, params }) => replayEngine.find(params.replay_id, caller.accountId, params.id),
       missing,
       rest: { get: one, resource: ReplayResource, answer: (replay) => ok(viewReplay(replay)) },
     }),
   };
 }
 
-function declareChanges({ sourceStore, replays }: ReplayApi) {
+function writes(service: IngestService) {
   return {
     createReceivedWebhookReplay: operation({
       summary: "Publish received webhooks again",
@@ -139,11 +133,8 @@ function declareChanges({ sourceStore, replays }: ReplayApi) {
       auth: write,
       audit: "webhook_source.replay",
       input: CreateReplayBody,
-      of: {
-        find: (tx, { caller, params }) => sourceStore.lock(tx, caller.accountId, params.id),
-        missing: missingSource,
-      },
-      change: (tx, source, { caller, input }) => replays.create(tx, caller, source, newReplayOf(input)),
+      of: lockedSource(service),
+      change: (tx, source, { caller, input }) => startReplay(service, tx, caller, source, newReplayOf(input)),
       refusals: {
         "too-many": ({ max }) => tooMany("from", `A replay has at most ${max} webhooks; choose a shorter time.`),
         "limit-reached": ({ max }) =>
@@ -171,10 +162,10 @@ function declareChanges({ sourceStore, replays }: ReplayApi) {
       auth: write,
       audit: "webhook_source.cancel_replay",
       of: {
-        find: (tx, { caller, params }) => replays.lock(tx, params.replay_id, caller.accountId, params.id),
+        find: (tx, { caller, params }) => service.replayEngine.lock(tx, params.replay_id, caller.accountId, params.id),
         missing,
       },
-      change: (tx, replay, { caller }) => replays.cancel(tx, caller, replay),
+      change: (tx, replay, { caller }) => cancelReplay(service, tx, caller, replay),
       rest: {
         post: `${one}/cancel`,
         responses: { 200: ReplayResource },

@@ -1,6 +1,5 @@
 import { seconds } from "@signalbox/core";
 import type { ReplayKind, ReplayRow } from "@signalbox/events";
-import type { ReceivedChoice } from "../receiving/received-store.ts";
 
 /** A replay: received webhooks of a source that are published again, in the order of their arrival. */
 export interface Replay extends ReplayRow {
@@ -45,13 +44,6 @@ export const replayKind: ReplayKind<Replay> = {
 export type ReplayChoice =
   | { readonly ids: readonly string[] }
   | { readonly from: Date; readonly to: Date | null; readonly eventTypes: readonly string[] };
-
-export const choiceOf = ({ sourceId, eventTypes, fromAt, toAt }: Replay): ReceivedChoice => ({
-  sourceId,
-  eventTypes,
-  fromMs: fromAt.getTime(),
-  toMs: toAt.getTime(),
-});
 
 /** Returns the replay as its owner sees it. */
 export const viewReplay = (replay: Replay) => ({

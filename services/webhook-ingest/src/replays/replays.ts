@@ -1,20 +1,11 @@
 import type { Caller } from "@signalbox/auth";
-import { AppError, type Clock, newId } from "@signalbox/core";
-import { createReplayEngine, type Outbox } from "@signalbox/events";
+import { AppError, newId } from "@signalbox/core";
 import { audited } from "@signalbox/service";
-import { type Pool, startOfDay, type Tx } from "@signalbox/storage";
-import type { ReceivedStore } from "../receiving/received-store.ts";
+import type { Tx } from "@signalbox/storage";
+import type { IngestService } from "../context/ingest-service.ts";
+import { countReceived, existingReceived, keptSince, type ReceivedChoice } from "../received/received-store.ts";
 import type { Source } from "../sources/source.ts";
-import { choiceOf, type Replay, type ReplayChoice, replayKind } from "./replay.ts";
-
-interface Dependencies {
-  readonly pool: Pool;
-  readonly receivedStore: Pick<ReceivedStore, "existing" | "count">;
-  readonly outbox: Outbox;
-  readonly clock: Clock;
-  /** Retention of received webhooks. */
-  readonly keepMs: () => number;
-}
+import type { Replay, ReplayChoice } from "./replay.ts";
 
 export interface NewReplay {
   readonly choice: ReplayChoice;
@@ -27,46 +18,60 @@ export interface NewReplay {
 /** Largest number of webhooks of one replay. */
 const totalMax = 1_000_000;
 
-export type Replays = ReturnType<typeof createReplays>;
+/**
+ * Starts a replay, for subscribers that lost webhooks or could not read them; a dry run counts its webhooks.
+ * @throws AppError `validation_error` for unknown ids
+ */
+export async function startReplay(
+  service: IngestService,
+  tx: Tx,
+  caller: Caller,
+  source: Source,
+  { choice, rate, dryRun }: NewReplay,
+) {
+  const { pool, clock, replayEngine } = service;
+  const started = newReplay(source, choice, rate, { now: clock.now(), oldestMs: keptSince(service) });
+  if ("ids" in choice) await assertThere(service, source, started.receivedIds);
+  const total = "ids" in choice ? started.receivedIds.length : await countReceived(pool, choiceOf(started), totalMax);
+  const entry = audited(caller, { action: "webhook_source.replay", subject: source.id });
+  return replayEngine.start(tx, source.id, { ...started, total }, { totalMax, dryRun, entry });
+}
 
-/** Creates the operations on replays, for subscribers that lost webhooks or could not read them. */
-export function createReplays({ pool, receivedStore, outbox, clock, keepMs }: Dependencies) {
-  const engine = createReplayEngine(replayKind, { pool, outbox, clock });
-  return {
-    ...engine,
+/** Cancels a replay; published webhooks stay published. */
+export const cancelReplay = (
+  { replayEngine }: IngestService,
+  tx: Tx,
+  caller: Caller,
+  replay: Replay,
+): Promise<Replay> =>
+  replayEngine.cancel(
+    tx,
+    replay,
+    audited(caller, { action: "webhook_source.cancel_replay", subject: replay.sourceId }),
+  );
 
-    /**
-     * Starts a replay; a dry run counts its webhooks.
-     * @throws AppError `validation_error` for unknown ids
-     */
-    async create(tx: Tx, caller: Caller, source: Source, { choice, rate, dryRun }: NewReplay) {
-      const started = newReplay(source, choice, rate, { now: clock.now(), keepMs: keepMs() });
-      if ("ids" in choice) await assertThere(source, started.receivedIds);
-      const total =
-        "ids" in choice ? started.receivedIds.length : await receivedStore.count(choiceOf(started), totalMax);
-      const entry = audited(caller, { action: "webhook_source.replay", subject: source.id });
-      return engine.start(tx, source.id, { ...started, total }, { totalMax, dryRun, entry });
-    },
+/** Returns the choice of received webhooks that a replay by time publishes. */
+export const choiceOf = ({ sourceId, eventTypes, fromAt, toAt }: Replay): ReceivedChoice => ({
+  sourceId,
+  eventTypes,
+  fromMs: fromAt.getTime(),
+  toMs: toAt.getTime(),
+});
 
-    /** Cancels a replay; published webhooks stay published. */
-    cancel: (tx: Tx, caller: Caller, replay: Replay): Promise<Replay> =>
-      engine.cancel(tx, replay, audited(caller, { action: "webhook_source.cancel_replay", subject: replay.sourceId })),
-  };
-
-  async function assertThere({ id }: Source, ids: readonly string[]): Promise<void> {
-    const there = await receivedStore.existing(id, ids);
-    const message = "The source received no webhook of this id, or it is past the retention.";
-    const details = ids.flatMap((one) =>
-      there.has(one) ? [] : [{ field: "ids", code: "invalid_value" as const, message: `${one}: ${message}` }],
-    );
-    if (details.length === 0) return;
-    throw new AppError("validation_error", "Some of these webhooks do not exist.", { details: details.slice(0, 20) });
-  }
+async function assertThere({ pool }: IngestService, { id }: Source, ids: readonly string[]): Promise<void> {
+  const there = await existingReceived(pool, id, ids);
+  const message = "The source received no webhook of this id, or it is past the retention.";
+  const details = ids.flatMap((one) =>
+    there.has(one) ? [] : [{ field: "ids", code: "invalid_value" as const, message: `${one}: ${message}` }],
+  );
+  if (details.length === 0) return;
+  throw new AppError("validation_error", "Some of these webhooks do not exist.", { details: details.slice(0, 20) });
 }
 
 interface Moment {
   readonly now: Date;
-  readonly keepMs: number;
+  /** Beginning of what is kept. */
+  readonly oldestMs: number;
 }
 
 /** Creates the replay in its first state. */
@@ -95,8 +100,7 @@ function newReplay({ id: sourceId, accountId }: Source, choice: ReplayChoice, ra
 }
 
 /** Limits the times to the retention and to the present. */
-function boundsOf({ from, to }: Extract<ReplayChoice, { from: Date }>, { now, keepMs }: Moment) {
-  const oldestMs = startOfDay(now.getTime() - keepMs);
+function boundsOf({ from, to }: Extract<ReplayChoice, { from: Date }>, { now, oldestMs }: Moment) {
   const toMs = Math.min(to?.getTime() ?? now.getTime(), now.getTime());
   return { fromAt: new Date(Math.max(from.getTime(), oldestMs)), toAt: new Date(toMs) };
 }

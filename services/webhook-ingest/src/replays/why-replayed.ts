@@ -1,15 +1,9 @@
 import { matchesEventType, type WhyStep } from "@signalbox/contracts";
 import { eventsAbout, hasPrefix, linkTo, stepsOf, type WhyFinder } from "@signalbox/service";
-import { type Pool, sql } from "@signalbox/storage";
-import type { ReceivedStore } from "../receiving/received-store.ts";
+import { sql } from "@signalbox/storage";
+import type { IngestService } from "../context/ingest-service.ts";
+import { listReceived } from "../received/received-store.ts";
 import type { Replay } from "./replay.ts";
-import type { Replays } from "./replays.ts";
-
-interface Dependencies {
-  readonly pool: Pool;
-  readonly replays: Pick<Replays, "find">;
-  readonly receivedStore: Pick<ReceivedStore, "list">;
-}
 
 const step = stepsOf("webhook-ingest");
 const findSource = sql(
@@ -20,25 +14,25 @@ const findSource = sql(
 const shownMax = 5;
 
 /** Finds how far replays of received webhooks have come, for the chain behind an id. */
-export const whyReplayed = ({ pool, replays, receivedStore }: Dependencies): readonly WhyFinder[] => [
+export const whyReplayed = (service: IngestService): readonly WhyFinder[] => [
   {
     scopes: ["webhooks:read"],
     knows: hasPrefix("rpl"),
     async find({ accountId }, id) {
-      const [place] = (await pool.query<{ sourceId: string }>(findSource, [id, accountId])).rows;
-      const replay = place ? await replays.find(id, accountId, place.sourceId) : null;
+      const [place] = (await service.pool.query<{ sourceId: string }>(findSource, [id, accountId])).rows;
+      const replay = place ? await service.replayEngine.find(id, accountId, place.sourceId) : null;
       if (replay === null) return null;
-      const chosen = await chosenBy(receivedStore, replay);
+      const chosen = await chosenBy(service, replay);
       return { steps: stepsOfReplay(replay), next: chosen.flatMap((one) => [linkTo(one), eventsAbout(one)]) };
     },
   },
 ];
 
 /** Lists some of the webhooks of a replay. */
-async function chosenBy(receivedStore: Pick<ReceivedStore, "list">, replay: Replay): Promise<string[]> {
+async function chosenBy(service: IngestService, replay: Replay): Promise<string[]> {
   const { sourceId, receivedIds, eventTypes, fromAt: since, toAt: until } = replay;
   if (receivedIds.length > 0) return receivedIds.slice(0, shownMax);
-  const between = await receivedStore.list([sourceId], { after: null, limit: shownMax }, { since, until });
+  const between = await listReceived(service, [sourceId], { after: null, limit: shownMax }, { since, until });
   const isChosen = (type: string | null) =>
     eventTypes.length === 0 || (type !== null && eventTypes.some((filter) => matchesEventType(filter, type)));
   return between.filter(({ eventType }) => isChosen(eventType)).map(({ id }) => id);

@@ -1,27 +1,30 @@
 import { AppError } from "@signalbox/core";
-import type { OutboundClient } from "@signalbox/net";
 import { leavesBodyOpen, type SchemeName, schemeOf } from "@signalbox/webhook-signatures";
+import type { IngestService } from "../context/ingest-service.ts";
 import { foreignSettings, type SourceSettings } from "./source-settings.ts";
 
 /**
- * Creates the check that refuses settings and a secret that the scheme cannot use.
+ * Refuses settings and a secret that the scheme cannot use.
  * @throws AppError `validation_error` with each problem
  */
-export function createAssertUsable({ check }: Pick<OutboundClient, "check">) {
-  return function assertUsable(scheme: SchemeName, settings: SourceSettings, secret: string | undefined): void {
-    assertSettingsFit(scheme, settings);
-    if (secret === undefined) return;
-    const { secretProblem: problemIn, keysAt } = schemeOf(scheme, settings);
-    const secretProblem = (text: string) => problemIn(text, settings.acceptShortSecret === true);
-    const keysUrl = keysAt?.(secret) ?? null;
-    const isRefused =
-      keysUrl !== null && secretProblem(secret) === null && check(keysUrl, { requireHttps: true }) !== null;
-    const problem = isRefused ? "The address of the JWKS must be public, and https." : secretProblem(secret);
-    if (problem === null) return;
-    throw new AppError("validation_error", "The secret does not fit the scheme.", {
-      details: [{ field: "secret", code: "invalid_secret", message: problem }],
-    });
-  };
+export function assertUsable(
+  { outbound }: IngestService,
+  scheme: SchemeName,
+  settings: SourceSettings,
+  secret: string | undefined,
+): void {
+  assertSettingsFit(scheme, settings);
+  if (secret === undefined) return;
+  const { secretProblem: problemIn, keysAt } = schemeOf(scheme, settings);
+  const secretProblem = (text: string) => problemIn(text, settings.acceptShortSecret === true);
+  const keysUrl = keysAt?.(secret) ?? null;
+  const isRefused =
+    keysUrl !== null && secretProblem(secret) === null && outbound.check(keysUrl, { requireHttps: true }) !== null;
+  const problem = isRefused ? "The address of the JWKS must be public, and https." : secretProblem(secret);
+  if (problem === null) return;
+  throw new AppError("validation_error", "The secret does not fit the scheme.", {
+    details: [{ field: "secret", code: "invalid_secret", message: problem }],
+  });
 }
 
 /**
@@ -74,5 +77,3 @@ const problemOf = (name: string, message: string) => ({
   code: "not_allowed" as const,
   message,
 });
-
-export type AssertUsable = ReturnType<typeof createAssertUsable>;

@@ -1,6 +1,5 @@
 import { examples, readableSenders, webhookSchemes } from "@signalbox/contracts";
 import { seconds, snakeCase } from "@signalbox/core";
-import type { PageLimits } from "@signalbox/graphql";
 import { ok } from "@signalbox/http";
 import { type Edges, edgesOf, list, record } from "@signalbox/service";
 import {
@@ -12,11 +11,8 @@ import {
   schemeOf,
 } from "@signalbox/webhook-signatures";
 import { z } from "zod";
+import type { IngestService } from "../context/ingest-service.ts";
 import { viewSourceSettings } from "./source-settings.ts";
-
-export interface PresetApi {
-  readonly pageLimits: PageLimits;
-}
 
 /** A preset under its name, with the places of a webhook's identity. */
 interface NamedPreset extends Omit<Preset, "documentation" | "secretFrom" | "settings" | "ownerSettings" | "readKey"> {
@@ -108,7 +104,7 @@ const read = { scopes: ["webhooks:read"] } as const;
 const listedAt = new Date(0);
 
 /** The known senders as data, for pages that guide through the set-up of one. */
-export function presetApi({ pageLimits }: PresetApi): Edges {
+export function presetApi({ pageLimits }: IngestService): Edges {
   return edgesOf(
     {
       webhookPresets: list({

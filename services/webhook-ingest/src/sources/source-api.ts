@@ -1,4 +1,3 @@
-import type { Caller } from "@signalbox/auth";
 import {
   displayName,
   examples,
@@ -7,22 +6,12 @@ import {
   webhookSourceStatuses,
 } from "@signalbox/contracts";
 import { snakeCase } from "@signalbox/core";
-import type { PageLimits } from "@signalbox/graphql";
-import { created, type HttpResponse, ok, strongEtag, textParameter } from "@signalbox/http";
-import {
-  type Edges,
-  edgesOf,
-  type Load,
-  list,
-  type OwnRow,
-  operation,
-  ownRows,
-  record,
-  tooMany,
-} from "@signalbox/service";
+import { created, textParameter } from "@signalbox/http";
+import { type Edges, edgesOf, type Load, list, operation, record, tooMany } from "@signalbox/service";
 import { type Preset, type PresetName, presets } from "@signalbox/webhook-signatures";
 import { z } from "zod";
-import { type SenderKeys, senderKeyOperations } from "./sender-keys.ts";
+import type { IngestService } from "../context/ingest-service.ts";
+import { lockedOwnSource, showSource, sourceEtag } from "./own-source.ts";
 import {
   formerEnds,
   ingestPathOf,
@@ -32,33 +21,16 @@ import {
   type Source,
   type SourceAddress,
 } from "./source.ts";
-import { rotationOperations, type SourceRotations, secretText } from "./source-rotations.ts";
+import { rotationOperations, secretText } from "./source-rotations.ts";
 import { mergeSettings, SettingsBody, SettingsPatchBody } from "./source-settings.ts";
-import type { SourceStore } from "./source-store.ts";
-import { SourceInFullResource, type SourceViews } from "./source-view.ts";
-import type { Sources } from "./sources.ts";
-
-export interface SourceApi {
-  readonly sources: Sources;
-  readonly sourceRotations: SourceRotations;
-  readonly senderKeys: SenderKeys;
-  readonly sourceStore: SourceStore;
-  readonly sourceViews: SourceViews;
-  readonly pageLimits: PageLimits;
-}
+import { findSource, listSources } from "./source-store.ts";
+import { SourceInFullResource, sourceInFull, sourceInFullFields } from "./source-view.ts";
+import { createSource, deleteSource, updateSource } from "./sources.ts";
 
 const base = "/api/v1/webhooks/sources";
 const one = `${base}/:id` as const;
 const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
-
-/** The parent of the lists below a source. */
-export const belowSource = ({ find }: Pick<SourceStore, "find">) => ({
-  type: "WebhookSource",
-  find: ({ caller, params }: { readonly caller: Caller; readonly params: { readonly id: string } }) =>
-    find(caller.accountId, params.id),
-  missing: missingSource,
-});
 
 const presetNames = Object.keys(presets) as [PresetName, ...PresetName[]];
 const verifyToken = z
@@ -136,25 +108,15 @@ const UpdateSourceBody = z
   .meta({ id: "UpdateWebhookSource" })
   .register(examples, { example: { event_types: ["order.created"], status: "paused" } });
 
-/** Creates the look-up of sources of the caller. */
-export const ownSources = (sourceStore: Pick<SourceStore, "findMany">): Load<Source> =>
-  ownRows(({ accountId }, ids) => sourceStore.findMany(accountId, ids));
-
 /** The sources of an account, at both edges. */
-export function sourceApi(parts: SourceApi, loadSource: Load<Source>): Edges {
-  const { sourceRotations, senderKeys, sourceStore, sourceViews } = parts;
-  const declared = {
-    ...reads(parts, loadSource),
-    ...writes(parts),
-    ...rotationOperations(sourceRotations, ownSource(sourceStore), showWith(sourceViews)),
-    ...senderKeyOperations(senderKeys, ownSource(sourceStore), showWith(sourceViews)),
-  };
-  return edgesOf(declared, { exampleIds: { id: webhookSourceExample.id }, fields: fieldsOf(sourceViews) });
+export function sourceApi(service: IngestService, loadSource: Load<Source>): Edges {
+  const declared = { ...reads(service, loadSource), ...writes(service), ...rotationOperations(service) };
+  return edgesOf(declared, { exampleIds: { id: webhookSourceExample.id }, fields: sourceFields(service) });
 }
 
-const fieldsOf = ({ fields }: SourceViews) => ({
+const sourceFields = (service: IngestService) => ({
   WebhookSource: {
-    ...fields,
+    ...sourceInFullFields(service),
     ingestPath: ingestPathOf,
     overlapsEndAt: ({ secrets }: Source) => formerEnds(secrets),
     formerIngestPaths: ({ addresses }: Source) => addresses.slice(1),
@@ -163,43 +125,31 @@ const fieldsOf = ({ fields }: SourceViews) => ({
   FormerIngestPath: { ingestPath: ({ address }: SourceAddress) => pathTo(address) },
 });
 
-const etag = (source: Source): string => strongEtag(source.revision, source.id);
-const showWith =
-  ({ view }: SourceViews) =>
-  (source: Source): HttpResponse =>
-    ok(view(source), { etag: etag(source) });
-
-const ownSource = (sourceStore: SourceStore): OwnRow<Source, { readonly id: string }> => ({
-  find: (tx, { caller, params }) => sourceStore.lock(tx, caller.accountId, params.id),
-  etag,
-  missing: missingSource,
-});
-
-function reads({ sourceStore, sourceViews, pageLimits }: SourceApi, loadSource: Load<Source>) {
+function reads(service: IngestService, loadSource: Load<Source>) {
   return {
     webhookSources: list({
       summary: "List sources, newest first",
       description: "The sources of the account, without their secrets.",
       auth: read,
-      limits: pageLimits,
+      limits: service.pageLimits,
       filter: sourceFilter,
-      read: (range, { caller, filter }) => sourceStore.list(caller.accountId, range, filter),
-      rest: { get: base, item: SourceInFullResource, view: sourceViews.view },
+      read: (range, { caller, filter }) => listSources(service, caller.accountId, range, filter),
+      rest: { get: base, item: SourceInFullResource, view: (source) => sourceInFull(service, source) },
     }),
     webhookSource: record({
       summary: "Read a source",
       description: "Address, scheme, state, its own settings and those that hold, without the secrets.",
       auth: read,
-      find: ({ caller, params }) => sourceStore.find(caller.accountId, params.id),
+      find: ({ caller, params }) => findSource(service, caller.accountId, params.id),
       missing: missingSource,
-      rest: { get: one, resource: SourceInFullResource, answer: showWith(sourceViews) },
+      rest: { get: one, resource: SourceInFullResource, answer: (source) => showSource(service, source) },
       graph: { type: "WebhookSource", load: loadSource },
     }),
   };
 }
 
-function writes({ sources, sourceStore, sourceViews }: SourceApi) {
-  const of = ownSource(sourceStore);
+function writes(service: IngestService) {
+  const of = lockedOwnSource(service);
   return {
     createWebhookSource: operation({
       summary: "Create a source",
@@ -207,7 +157,7 @@ function writes({ sources, sourceStore, sourceViews }: SourceApi) {
       auth: write,
       audit: "webhook_source.create",
       input: CreateSourceBody,
-      create: (tx, { caller, input }) => sources.create(tx, caller, newSourceOf(input)),
+      create: (tx, { caller, input }) => createSource(service, tx, caller, newSourceOf(input)),
       refusals: {
         "switched-off": { code: "forbidden", message: "Integrations are switched off." },
         "limit-reached": ({ max }) =>
@@ -217,7 +167,8 @@ function writes({ sources, sourceStore, sourceViews }: SourceApi) {
         post: base,
         responses: { 201: SourceInFullResource },
         idempotent: true,
-        answer: ({ source }) => created(`${base}/${source.id}`, sourceViews.view(source), { etag: etag(source) }),
+        answer: ({ source }) =>
+          created(`${base}/${source.id}`, sourceInFull(service, source), { etag: sourceEtag(source) }),
       },
       graph: { payload: { webhookSource: ({ source }) => source } },
     }),
@@ -229,13 +180,13 @@ function writes({ sources, sourceStore, sourceViews }: SourceApi) {
       input: UpdateSourceBody,
       of,
       change: (tx, source, { caller, input: { event_types: eventTypes, verify_token: verifyToken, ...rest } }) =>
-        sources.update(tx, caller, source, { ...rest, eventTypes, verifyToken }),
+        updateSource(service, tx, caller, source, { ...rest, eventTypes, verifyToken }),
       rest: {
         patch: one,
         mergePatch: true,
         responses: { 200: SourceInFullResource },
         idempotent: true,
-        answer: showWith(sourceViews),
+        answer: (source) => showSource(service, source),
       },
       graph: { payload: "webhookSource" },
     }),
@@ -245,7 +196,7 @@ function writes({ sources, sourceStore, sourceViews }: SourceApi) {
       auth: write,
       audit: "webhook_source.delete",
       of,
-      change: (tx, source, { caller }) => sources.delete(tx, caller, source),
+      change: (tx, source, { caller }) => deleteSource(service, tx, caller, source),
       rest: { delete: one, responses: { 204: "empty" }, idempotent: true },
       graph: { payload: { deletedWebhookSourceId: (_, { params }) => params.id }, type: "DeleteWebhookSourcePayload" },
     }),

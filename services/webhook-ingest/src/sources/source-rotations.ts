@@ -1,99 +1,110 @@
 import type { Caller } from "@signalbox/auth";
 import { examples, overlapSeconds } from "@signalbox/contracts";
-import { type Clock, randomId, seconds } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
-import type { HttpResponse, Refusal } from "@signalbox/http";
-import { audited, type OwnRow, operation, tooMany } from "@signalbox/service";
+import { randomId, seconds } from "@signalbox/core";
+import type { Refusal } from "@signalbox/http";
+import { audited, operation, tooMany } from "@signalbox/service";
 import { rotate, type Tx } from "@signalbox/storage";
 import { z } from "zod";
-import type { AssertUsable } from "./assert-usable.ts";
+import type { IngestService } from "../context/ingest-service.ts";
+import { assertUsable } from "./assert-usable.ts";
+import { lockedOwnSource, showSource } from "./own-source.ts";
 import { isShort, newAddress, newSecret, type Source, sourceUpdated } from "./source.ts";
-import type { SourceCache } from "./source-cache.ts";
-import type { SourceStore } from "./source-store.ts";
+import { findSourceWithSecrets } from "./source-row.ts";
+import { saveSource, saveSourceAddresses } from "./source-store.ts";
 import { SourceInFullResource } from "./source-view.ts";
-
-interface RotationDependencies {
-  readonly sourceStore: SourceStore;
-  readonly knownSources: Pick<SourceCache, "forget">;
-  readonly outbox: Outbox;
-  readonly clock: Clock;
-  readonly assertUsable: AssertUsable;
-}
 
 /** Largest number of live secrets, and of live addresses: the current one and two former ones. */
 const max = 3;
 
-const rotations = {
+/**
+ * Gives a source its partner's next secret. The present one verifies until the overlap ends, so that no webhook is lost
+ * while the partner changes over.
+ * @throws AppError `validation_error` for a secret that does not fit the scheme
+ */
+export async function rotateSourceSecret(
+  service: IngestService,
+  tx: Tx,
+  caller: Caller,
+  source: Source,
+  secret: string,
+  overlapSeconds: number,
+) {
+  assertUsable(service, source.scheme, source.settings, secret);
+  const now = service.clock.now();
+  const found = await findSourceWithSecrets(tx, service.sealer, source.id, now);
+  const { current, former, verifyToken } = found?.secrets ?? { current: secret, former: [], verifyToken: null };
+  const values = [...source.secrets.slice(0, 1).map((present) => ({ ...present, secret: current })), ...former];
+  const rotation = rotate(values, { max, overlapMs: seconds(overlapSeconds), now });
+  if (rotation.outcome !== "rotated") return rotation;
+  const secrets = [newSecret(now), ...rotation.older.map(({ secret: _, ...value }) => value)];
+  const rotated = revised(source, { secrets, isSecretShort: isShort(source, secret) }, now);
+  await saveSource(service, tx, rotated, { current: secret, former: rotation.older, verifyToken });
+  return announceRotation(service, tx, caller, rotated, "rotate_secret");
+}
+
+/** Ends the overlap now: from here on only the newest secret verifies. */
+export async function removePreviousSecrets(
+  service: IngestService,
+  tx: Tx,
+  caller: Caller,
+  source: Source,
+): Promise<void> {
+  if (source.secrets.length === 1) return;
+  const now = service.clock.now();
+  const found = await findSourceWithSecrets(tx, service.sealer, source.id, now);
+  if (found === null) return;
+  const changed = revised(source, { secrets: source.secrets.slice(0, 1) }, now);
+  await saveSource(service, tx, changed, { ...found.secrets, former: [] });
+  await announceRotation(service, tx, caller, changed, "rotate_secret");
+}
+
+/** Gives a source a new address, for one that has leaked. The present one is accepted until the overlap ends. */
+export async function rotateSourceAddress(
+  service: IngestService,
+  tx: Tx,
+  caller: Caller,
+  source: Source,
+  overlapSeconds: number,
+) {
+  const now = service.clock.now();
+  const rotation = rotate(source.addresses, { max, overlapMs: seconds(overlapSeconds), now });
+  if (rotation.outcome !== "rotated") return rotation;
+  const addresses = [newAddress(randomId("ing"), now), ...rotation.older];
+  const rotated = revised(source, { addresses }, now);
+  await saveSourceAddresses(tx, rotated);
+  return announceRotation(service, tx, caller, rotated, "rotate_url");
+}
+
+/** Ends the overlap now: from here on only the newest address is accepted. */
+export async function removePreviousAddresses(
+  service: IngestService,
+  tx: Tx,
+  caller: Caller,
+  source: Source,
+): Promise<void> {
+  if (source.addresses.length === 1) return;
+  const changed = revised(source, { addresses: source.addresses.slice(0, 1) }, service.clock.now());
+  await saveSourceAddresses(tx, changed);
+  await announceRotation(service, tx, caller, changed, "rotate_url");
+}
+
+const rotatedFields = {
   rotate_secret: "secret",
   rotate_url: "ingest_path",
 } as const;
 
-export type SourceRotations = ReturnType<typeof createSourceRotations>;
-
-/**
- * Creates the operations that rotate the secret that a partner signs with, and the address that it posts to, and those
- * that end the overlaps.
- */
-export function createSourceRotations(dependencies: RotationDependencies) {
-  const { sourceStore, knownSources, outbox, clock, assertUsable } = dependencies;
-
-  async function announce(tx: Tx, caller: Caller, source: Source, action: keyof typeof rotations) {
-    tx.afterCommit(() => knownSources.forget(source.id));
-    const fields = [rotations[action]];
-    const change = { action: `webhook_source.${action}`, subject: source.id, fields } as const;
-    await outbox.append(tx, [sourceUpdated(source, fields), audited(caller, change)]);
-    return { outcome: "rotated", source } as const;
-  }
-
-  return {
-    /**
-     * Gives a source its partner's next secret. The present one verifies until the overlap ends, so that no webhook is
-     * lost while the partner changes over.
-     * @throws AppError `validation_error` for a secret that does not fit the scheme
-     */
-    async rotateSecret(tx: Tx, caller: Caller, source: Source, secret: string, overlapSeconds: number) {
-      assertUsable(source.scheme, source.settings, secret);
-      const found = await sourceStore.findWithSecrets(source.id, tx);
-      const { current, former, verifyToken } = found?.secrets ?? { current: secret, former: [], verifyToken: null };
-      const now = clock.now();
-      const values = [...source.secrets.slice(0, 1).map((present) => ({ ...present, secret: current })), ...former];
-      const rotation = rotate(values, { max, overlapMs: seconds(overlapSeconds), now });
-      if (rotation.outcome !== "rotated") return rotation;
-      const secrets = [newSecret(now), ...rotation.older.map(({ secret: _, ...value }) => value)];
-      const rotated = revised(source, { secrets, isSecretShort: isShort(source, secret) }, now);
-      await sourceStore.save(tx, rotated, { current: secret, former: rotation.older, verifyToken });
-      return announce(tx, caller, rotated, "rotate_secret");
-    },
-
-    /** Ends the overlap now: from here on only the newest secret verifies. */
-    async removePreviousSecrets(tx: Tx, caller: Caller, source: Source): Promise<void> {
-      if (source.secrets.length === 1) return;
-      const found = await sourceStore.findWithSecrets(source.id, tx);
-      if (found === null) return;
-      const changed = revised(source, { secrets: source.secrets.slice(0, 1) }, clock.now());
-      await sourceStore.save(tx, changed, { ...found.secrets, former: [] });
-      await announce(tx, caller, changed, "rotate_secret");
-    },
-
-    /** Gives a source a new address, for one that has leaked. The present one is accepted until the overlap ends. */
-    async rotateAddress(tx: Tx, caller: Caller, source: Source, overlapSeconds: number) {
-      const now = clock.now();
-      const rotation = rotate(source.addresses, { max, overlapMs: seconds(overlapSeconds), now });
-      if (rotation.outcome !== "rotated") return rotation;
-      const addresses = [newAddress(randomId("ing"), now), ...rotation.older];
-      const rotated = revised(source, { addresses }, now);
-      await sourceStore.saveAddresses(tx, rotated);
-      return announce(tx, caller, rotated, "rotate_url");
-    },
-
-    /** Ends the overlap now: from here on only the newest address is accepted. */
-    async removePreviousAddresses(tx: Tx, caller: Caller, source: Source): Promise<void> {
-      if (source.addresses.length === 1) return;
-      const changed = revised(source, { addresses: source.addresses.slice(0, 1) }, clock.now());
-      await sourceStore.saveAddresses(tx, changed);
-      await announce(tx, caller, changed, "rotate_url");
-    },
-  };
+async function announceRotation(
+  { sourceCache, outbox }: IngestService,
+  tx: Tx,
+  caller: Caller,
+  source: Source,
+  action: keyof typeof rotatedFields,
+) {
+  tx.afterCommit(() => sourceCache.forget(source.id));
+  const fields = [rotatedFields[action]];
+  const change = { action: `webhook_source.${action}`, subject: source.id, fields } as const;
+  await outbox.append(tx, [sourceUpdated(source, fields), audited(caller, change)]);
+  return { outcome: "rotated", source } as const;
 }
 
 /** Returns the source with other values, in its next revision. */
@@ -129,15 +140,14 @@ const RotateUrlBody = z
 const one = "/api/v1/webhooks/sources/:id";
 const write = { scopes: ["webhooks:write"] } as const;
 
-type OwnSource = OwnRow<Source, { readonly id: string }>;
-type ShowSource = (source: Source) => HttpResponse;
-
 /** Declares the rotations of sources, and their ends, for `sourceApi`. */
-export function rotationOperations(sourceRotations: SourceRotations, of: OwnSource, show: ShowSource) {
-  return { ...secretRotations(sourceRotations, of, show), ...addressRotations(sourceRotations, of, show) };
-}
+export const rotationOperations = (service: IngestService) => ({
+  ...secretRotations(service),
+  ...addressRotations(service),
+});
 
-function secretRotations(sourceRotations: SourceRotations, of: OwnSource, show: ShowSource) {
+function secretRotations(service: IngestService) {
+  const of = lockedOwnSource(service);
   return {
     rotateWebhookSourceSecret: operation({
       summary: "Give a source its partner's next secret",
@@ -147,13 +157,13 @@ function secretRotations(sourceRotations: SourceRotations, of: OwnSource, show: 
       input: RotateSecretBody,
       of,
       change: (tx, source, { caller, input: { secret, overlap_seconds: overlapSeconds } }) =>
-        sourceRotations.rotateSecret(tx, caller, source, secret, overlapSeconds),
+        rotateSourceSecret(service, tx, caller, source, secret, overlapSeconds),
       refusals: { "limit-reached": ({ max }) => tooManyLive("secret", "secrets", max) },
       rest: {
         post: `${one}/secret/rotate`,
         responses: { 200: SourceInFullResource },
         idempotent: true,
-        answer: ({ source }) => show(source),
+        answer: ({ source }) => showSource(service, source),
       },
       graph: { payload: { webhookSource: ({ source }) => source } },
     }),
@@ -163,7 +173,7 @@ function secretRotations(sourceRotations: SourceRotations, of: OwnSource, show: 
       auth: { ...write, stepUp: true },
       audit: "webhook_source.rotate_secret",
       of,
-      change: (tx, source, { caller }) => sourceRotations.removePreviousSecrets(tx, caller, source),
+      change: (tx, source, { caller }) => removePreviousSecrets(service, tx, caller, source),
       rest: { delete: `${one}/secret/previous`, responses: { 204: "empty" }, idempotent: true },
       graph: {
         payload: { webhookSourceId: (_, { params }) => params.id },
@@ -173,7 +183,8 @@ function secretRotations(sourceRotations: SourceRotations, of: OwnSource, show: 
   };
 }
 
-function addressRotations(sourceRotations: SourceRotations, of: OwnSource, show: ShowSource) {
+function addressRotations(service: IngestService) {
+  const of = lockedOwnSource(service);
   return {
     rotateWebhookSourceUrl: operation({
       summary: "Give a source another address",
@@ -184,13 +195,13 @@ function addressRotations(sourceRotations: SourceRotations, of: OwnSource, show:
       input: RotateUrlBody,
       of,
       change: (tx, source, { caller, input }) =>
-        sourceRotations.rotateAddress(tx, caller, source, input.overlap_seconds),
+        rotateSourceAddress(service, tx, caller, source, input.overlap_seconds),
       refusals: { "limit-reached": ({ max }) => tooManyLive("ingest_path", "addresses", max) },
       rest: {
         post: `${one}/rotate-url`,
         responses: { 200: SourceInFullResource },
         idempotent: true,
-        answer: ({ source }) => show(source),
+        answer: ({ source }) => showSource(service, source),
       },
       graph: { payload: { webhookSource: ({ source }) => source } },
     }),
@@ -200,7 +211,7 @@ function addressRotations(sourceRotations: SourceRotations, of: OwnSource, show:
       auth: write,
       audit: "webhook_source.rotate_url",
       of,
-      change: (tx, source, { caller }) => sourceRotations.removePreviousAddresses(tx, caller, source),
+      change: (tx, source, { caller }) => removePreviousAddresses(service, tx, caller, source),
       rest: { delete: `${one}/addresses/previous`, responses: { 204: "empty" }, idempotent: true },
       graph: {
         payload: { webhookSourceId: (_, { params }) => params.id },

@@ -2,6 +2,7 @@ import { examples, WebhookSourceResource, webhookSourceExample } from "@signalbo
 import { snakeCase } from "@signalbox/core";
 import { schemeDefaults, schemeOf } from "@signalbox/webhook-signatures";
 import { z } from "zod";
+import type { IngestService } from "../context/ingest-service.ts";
 import { ingestPathOf, refuseSameContentSeconds, type Source, viewSource } from "./source.ts";
 import { type SourceSettings, settingsOf, viewSetting } from "./source-settings.ts";
 
@@ -11,7 +12,7 @@ const origins = ["source", "property", "default"] as const;
 const warningCodes = ["short_secret"] as const;
 
 /** Lists the weaknesses that the owner of a source has accepted. */
-function warningsOf({ isSecretShort }: Pick<Source, "isSecretShort">) {
+function warningsOf({ isSecretShort }: Source) {
   const message =
     "The secret is shorter than 16 bytes and could be guessed. Give the sender and the source a longer one.";
   return isSecretShort ? [{ code: "short_secret" as const, message }] : [];
@@ -65,44 +66,37 @@ examples.add(SourceInFullResource, {
   },
 });
 
-/** Limits that hold for sources without settings of their own. */
-interface Limits {
-  readonly toleranceMs: () => number;
-  readonly webhookBytesMax: () => number;
-}
+/** Returns the source as its owner reads it over REST, with URLs at the address of this deployment. */
+export const sourceInFull = (service: IngestService, source: Source): SourceInFullResource => ({
+  ...viewSource(source),
+  ingest_url: ingestUrlOf(service, source),
+  effective_settings: Object.fromEntries(
+    Object.entries(effectiveSettings(service, source)).map(([name, { value, from }]) => [
+      snakeCase(name),
+      { value: viewSetting(value), from },
+    ]),
+  ),
+  warnings: warningsOf(source),
+  doc_url: docUrlOf(service),
+});
 
-export type SourceViews = ReturnType<typeof createSourceViews>;
+/** The same as fields of `WebhookSource` in the graph. */
+export const sourceInFullFields = (service: IngestService) => ({
+  ingestUrl: (source: Source) => ingestUrlOf(service, source),
+  effectiveSettings: (source: Source) => effectiveSettings(service, source),
+  warnings: warningsOf,
+  docUrl: () => docUrlOf(service),
+});
 
-/** Creates the views of sources that REST and the graph show, with URLs at the address of this deployment. */
-export function createSourceViews(limits: Limits, baseUrl: string) {
-  const docUrl = `${baseUrl}/docs/how-to/connect-a-sender`;
-  const urlOf = (source: Source): string => `${baseUrl}${ingestPathOf(source)}`;
-  return {
-    view: (source: Source): SourceInFullResource => ({
-      ...viewSource(source),
-      ingest_url: urlOf(source),
-      effective_settings: Object.fromEntries(
-        Object.entries(effectiveSettings(source, limits, urlOf(source))).map(([name, { value, from }]) => [
-          snakeCase(name),
-          { value: viewSetting(value), from },
-        ]),
-      ),
-      warnings: warningsOf(source),
-      doc_url: docUrl,
-    }),
+/** Returns the URL that explains a webhook of the source. */
+export const verifyUrlOf = ({ configuration }: IngestService, sourceId: string): string =>
+  `${configuration.get("http.base-url")}/api/v1/webhooks/sources/${sourceId}/verify`;
 
-    /** Returns the URL that explains a webhook of the source. */
-    verifyUrlOf: (sourceId: string): string => `${baseUrl}/api/v1/webhooks/sources/${sourceId}/verify`,
+const ingestUrlOf = ({ configuration }: IngestService, source: Source): string =>
+  `${configuration.get("http.base-url")}${ingestPathOf(source)}`;
 
-    /** Fields of `WebhookSource` in the graph. */
-    fields: {
-      ingestUrl: urlOf,
-      effectiveSettings: (source: Source) => effectiveSettings(source, limits, urlOf(source)),
-      warnings: warningsOf,
-      docUrl: () => docUrl,
-    },
-  };
-}
+const docUrlOf = ({ configuration }: IngestService): string =>
+  `${configuration.get("http.base-url")}/docs/how-to/connect-a-sender`;
 
 /** Settings of every scheme where a source sets none. */
 const senderDefaults: SourceSettings = {
@@ -115,15 +109,13 @@ const senderDefaults: SourceSettings = {
 };
 
 /** Returns the settings that hold: its own, those of the service's properties, or those of its scheme. */
-function effectiveSettings(
-  { scheme, settings: own }: Pick<Source, "scheme" | "settings">,
-  { toleranceMs, webhookBytesMax }: Limits,
-  ingestUrl: string,
-): EffectiveSettings {
+function effectiveSettings(service: IngestService, source: Source): EffectiveSettings {
+  const { scheme, settings: own } = source;
+  const { configuration } = service;
   const fromProperties: SourceSettings = {
-    toleranceSeconds: toleranceMs() / 1000,
-    maxBodyBytes: webhookBytesMax(),
-    publicUrl: ingestUrl,
+    toleranceSeconds: configuration.get("webhook-ingest.tolerance") / 1_000,
+    maxBodyBytes: configuration.get("limits.maxWebhookBytes"),
+    publicUrl: ingestUrlOf(service, source),
   };
   const { handshake } = schemeOf(scheme, own);
   const defaults: SourceSettings = { ...senderDefaults, ...(handshake && { handshake }), ...schemeDefaults(scheme) };

@@ -8,7 +8,7 @@ import { type SettingsPatch, type SourceSettings, viewSourceSettings } from "./s
 /** The refusal of an id that is no source of the caller. */
 export const missingSource = "There is no such source.";
 
-/** Default of `refuse_same_content_seconds`. A captured webhook must not become another delivery by another header. */
+/** Default of `refuse_same_content_seconds`. A captured webhook must not become another webhook by another header. */
 export const refuseSameContentSeconds = 300;
 
 /** A source: a partner that may post to `/ingest/{id}`. Its secret is stored apart, sealed, and never shown. */
@@ -107,10 +107,6 @@ export const addressOf = ({ id, addresses }: Pick<Source, "id" | "addresses">): 
 /** Returns true when webhooks to this address are accepted. */
 export const isLiveAddress = ({ addresses }: Source, address: string, nowMs: number): boolean =>
   addresses.some((one) => one.address === address && isLive(one, new Date(nowMs)));
-
-/** Returns true when the source and its account accept webhooks now. A stopped source does, and drops them. */
-export const isOpen = (source: Source, mayWrite: (accountId: string) => boolean): boolean =>
-  source.status !== "paused" && mayWrite(source.accountId);
 
 /** Returns the path that the partner posts to. */
 export const ingestPathOf = (source: Pick<Source, "id" | "addresses">): string => pathTo(addressOf(source));

@@ -1,4 +1,5 @@
 import { draft } from "@signalbox/contracts";
+import type { FreshEntry } from "@signalbox/storage";
 import type { Claim } from "@signalbox/webhook-signatures";
 import { eventHeaders, type Headers } from "../sources/request-headers.ts";
 import type { Source } from "../sources/source.ts";
@@ -7,17 +8,15 @@ import type { Source } from "../sources/source.ts";
 export type Origin = "pushed" | "reconciled";
 
 /** A verified webhook that is about to be stored. */
-export interface Delivery {
+export interface ReceivedWebhook {
   readonly id: string;
   /** The source at the time of the verification; a later revision voids the verification. */
   readonly source: Source;
-  /**
-   * Delivery id of the partner, unique per source. `DeliveryWriter` renames one that comes again with other content.
-   */
+  /** Delivery id of the partner, unique per source. `WebhookWriter` renames one that comes again with other content. */
   readonly deliveryId: Claim;
   /** True when no signature covers the id, so that a captured webhook could be sent again under another one. */
   readonly isIdForgeable: boolean;
-  /** True when the id is signed and the body is not: another content under it is forged, and no delivery of its own. */
+  /** True when the id is signed and the body is not: another content under it is forged, and no webhook of its own. */
   readonly isIdFinal: boolean;
   /** True for a copy of the sender's own API: the sender may still push the same webhook in other bytes. */
   readonly isCopy: boolean;
@@ -46,7 +45,7 @@ export type Payload =
   | { readonly bytes: Buffer };
 
 /** Part of a webhook that its event carries. */
-interface ReceivedWebhook {
+interface PublishedWebhook {
   readonly id: string;
   readonly deliveryId: string;
   readonly eventType: string | null;
@@ -57,7 +56,7 @@ interface ReceivedWebhook {
 }
 
 /** Creates the event of an accepted webhook, or of a replayed one. */
-export function webhookReceived(source: Source, webhook: ReceivedWebhook, { isReplay = false } = {}) {
+export function webhookReceived(source: Source, webhook: PublishedWebhook, { isReplay = false } = {}) {
   const { id, deliveryId, eventType, receivedAt, origin, headers, payload } = webhook;
   return draft("webhook.received", {
     subject: source.id,
@@ -83,3 +82,12 @@ function payloadMember(payload: Payload) {
   if ("json" in payload) return payload.form === undefined ? {} : { payload_text: payload.form };
   return "text" in payload ? { payload_text: payload.text } : { payload_base64: payload.bytes.toString("base64") };
 }
+
+/** Returns what a received webhook counts for in the statistics once it is stored. */
+export const acceptedEntry = ({ source, eventType, receivedAt }: ReceivedWebhook): FreshEntry => ({
+  accountId: source.accountId,
+  subjectId: source.id,
+  atMs: receivedAt.getTime(),
+  labels: [eventType?.value ?? null, null],
+  counts: [1, 0, 0],
+});

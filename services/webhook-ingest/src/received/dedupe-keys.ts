@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { Delivery } from "./delivery.ts";
+import type { ReceivedWebhook } from "./received-webhook.ts";
 
-/** Keys that identify a delivery, each a digest of 16 bytes; kept as long as received webhooks. */
-export interface DeliveryKeys {
+/** Keys by which a repetition is found, each a digest of 16 bytes; kept as long as received webhooks. */
+export interface DedupeKeys {
   /** Key of the delivery id: the same id with the same content is a repetition. */
   readonly id: Buffer;
   /** Key of the body; empty where any body under the same id is a repetition. */
@@ -14,11 +14,11 @@ export interface DeliveryKeys {
   readonly signed: Buffer | null;
 }
 
-/** Computes the keys of a delivery under the name `deliveryId`. */
-export function keysOf(
-  { deliveryId, isIdForgeable, isCopy, signedSeconds, body, signedText }: Delivery,
+/** Computes the keys of a webhook under the delivery id `name`. */
+export function dedupeKeysOf(
+  { deliveryId, isIdForgeable, isCopy, signedSeconds, body, signedText }: ReceivedWebhook,
   name = deliveryId.value,
-): DeliveryKeys {
+): DedupeKeys {
   const content = isCopy ? Buffer.alloc(0) : digest(body);
   const time = signedSeconds === null ? "" : String(signedSeconds);
   const signed = signedText === null ? content : digest(signedText);
@@ -28,15 +28,15 @@ export function keysOf(
 /** Computes the key of a delivery id. */
 export const idKeyOf = (name: string): Buffer => digest("id", name);
 
-/** Computes an id for a delivery without one: a digest of its signed content. */
+/** Computes a delivery id for a webhook without one: a digest of its signed content. */
 export const digestId = (signedSeconds: number | null, body: Buffer): string =>
   createHash("sha256")
     .update(`${signedSeconds ?? ""}.`)
     .update(body)
     .digest("hex");
 
-/** Returns another id for a delivery whose id was used for other content, so that both are kept. */
-export const alternativeId = (name: string, { content }: DeliveryKeys): string =>
+/** Returns another id for a webhook whose delivery id was used for other content, so that both are kept. */
+export const alternativeId = (name: string, { content }: DedupeKeys): string =>
   `${name}#${content.toString("hex").slice(0, 8)}`;
 
 function digest(...parts: (string | Uint8Array)[]): Buffer {

@@ -1,33 +1,20 @@
-import { type Clock, timeOfPublicId } from "@signalbox/core";
+import { timeOfPublicId } from "@signalbox/core";
 import { eventsAbout, expiredReason, hasPrefix, linkTo, stepsOf, type WhyFinder } from "@signalbox/service";
-import { startOfDay } from "@signalbox/storage";
-import type { RejectionStore } from "../rejections/rejection-store.ts";
-import type { SourceStore } from "../sources/source-store.ts";
-import type { ReceivedStore } from "./received-store.ts";
-
-interface Dependencies {
-  readonly receivedStore: Pick<ReceivedStore, "findOwnMany">;
-  readonly rejectionStore: Pick<RejectionStore, "findOwn">;
-  readonly sourceStore: Pick<SourceStore, "find">;
-  readonly keepMs: () => number;
-  readonly clock: Pick<Clock, "nowMs">;
-}
+import type { IngestService } from "../context/ingest-service.ts";
+import { findOwnRejection } from "../rejections/rejection-store.ts";
+import { findSource } from "../sources/source-store.ts";
+import { findOwnReceived, keptSince } from "./received-store.ts";
 
 const step = stepsOf("webhook-ingest");
 const read = { scopes: ["webhooks:read"] } as const;
 
 /** Finds what became of received and of refused webhooks, and of their sources, for the chain behind an id. */
-export const whyReceived = ({
-  receivedStore,
-  rejectionStore,
-  sourceStore,
-  ...retention
-}: Dependencies): readonly WhyFinder[] => [
+export const whyReceived = (service: IngestService): readonly WhyFinder[] => [
   {
     ...read,
     knows: hasPrefix("rcv"),
     async find({ accountId }, id) {
-      const [webhook] = await receivedStore.findOwnMany(accountId, [id]);
+      const [webhook] = await findOwnReceived(service.pool, accountId, [id]);
       if (!webhook) return null;
       const { sourceId, deliveryId, eventType, receivedAt, forwarded, origin } = webhook;
       const received = step({
@@ -46,13 +33,13 @@ export const whyReceived = ({
       });
       return forwarded ? { steps: [received], next: [eventsAbout(id)] } : { steps: [received, kept], next: [] };
     },
-    missing: (id) => goneStep(id, retention),
+    missing: (id) => goneStep(service, id),
   },
   {
     ...read,
     knows: hasPrefix("rej"),
     async find({ accountId }, id) {
-      const rejection = await rejectionStore.findOwn(accountId, id);
+      const rejection = await findOwnRejection(service.pool, accountId, id);
       if (!rejection) return null;
       const { sourceId, reason, status, rejectedAt, receivedId } = rejection;
       const refused = step({
@@ -70,7 +57,7 @@ export const whyReceived = ({
     ...read,
     knows: hasPrefix("src"),
     async find({ accountId }, id) {
-      const source = await sourceStore.find(accountId, id);
+      const source = await findSource(service, accountId, id);
       const link = `/api/v1/webhooks/sources/${id}`;
       return source && { steps: [step({ at: source.createdAt, id, what: "The source was created.", link })], next: [] };
     },
@@ -78,14 +65,14 @@ export const whyReceived = ({
 ];
 
 /** The hole in the place of a received webhook that a delivery or a rejection leads to. */
-function goneStep(id: string, { keepMs, clock }: Pick<Dependencies, "keepMs" | "clock">) {
+function goneStep(service: IngestService, id: string) {
   const ms = timeOfPublicId(id) ?? 0;
-  const isExpired = ms < startOfDay(clock.nowMs() - keepMs());
+  const keepMs = service.configuration.get("webhook-ingest.received.retention");
   return step({
     at: new Date(ms),
     id,
     what: "The received webhook is not kept any more.",
     verdict: "hole",
-    reason: isExpired ? expiredReason(ms, keepMs()) : "its source was deleted",
+    reason: ms < keptSince(service) ? expiredReason(ms, keepMs) : "its source was deleted",
   });
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { findJsonFlaw } from "@signalbox/http";
 import type { SignatureScheme } from "@signalbox/webhook-signatures";
-import type { Payload } from "./delivery.ts";
+import type { Payload } from "../received/received-webhook.ts";
 
 /** A parsed body: `value` for us to look into, `payload` for the readers of the event. */
 export type Reading =
@@ -39,7 +39,7 @@ export function readPayload(
 
 /**
  * Returns the payload in a form that fits the event: as read, or in base 64 when it would exceed the log's limit. JSON
- * turns a control character into six bytes, and a form is carried twice. A verified delivery is not refused for its
+ * turns a control character into six bytes, and a form is carried twice. A verified webhook is not refused for its
  * size.
  */
 export function fittingPayload(payload: Payload, body: Buffer, eventBytesMax: number): Payload {

@@ -1,4 +1,4 @@
-import { type Clock, newId } from "@signalbox/core";
+import { newId } from "@signalbox/core";
 import { isLive } from "@signalbox/storage";
 import {
   answerChallenge,
@@ -10,15 +10,15 @@ import {
   type SignatureScheme,
   type SignedRequest,
 } from "@signalbox/webhook-signatures";
-import type { Certificates } from "../sources/certificates.ts";
-import type { KeySets } from "../sources/key-sets.ts";
+import type { IngestService } from "../context/ingest-service.ts";
+import { digestId } from "../received/dedupe-keys.ts";
+import type { ReceivedWebhook } from "../received/received-webhook.ts";
 import { keptHeaders } from "../sources/request-headers.ts";
-import { acceptsType, isOpen, type Source } from "../sources/source.ts";
-import type { CachedSource } from "../sources/source-cache.ts";
+import { acceptsType, type Source } from "../sources/source.ts";
+import { isOpen } from "../sources/source-access.ts";
+import type { CachedSource } from "../sources/source-row.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
-import { type DecodedWebhook, decodeBody, type Webhook } from "./decode-body.ts";
-import type { Delivery } from "./delivery.ts";
-import { digestId } from "./delivery-keys.ts";
+import { type DecodedWebhook, decodeBody, type PostedWebhook } from "./decode-body.ts";
 import { fittingPayload, readPayload } from "./read-payload.ts";
 
 export type Refused =
@@ -43,49 +43,40 @@ export type Refused =
     };
 
 export type Judgement =
-  | { readonly delivery: Delivery }
+  | { readonly outcome: "accepted"; readonly webhook: ReceivedWebhook }
   | { readonly outcome: "challenged"; readonly answer: HandshakeAnswer }
   | { readonly outcome: "dropped"; readonly answer: CustomAnswer | undefined }
   | Refused;
 
-export interface Judge {
-  readonly clock: Clock;
-  readonly keySets: Pick<KeySets, "withKeys" | "reread">;
-  readonly certificates: Pick<Certificates, "find" | "confirm">;
-  /** Largest difference in milliseconds between a signed time and ours, both ways. */
-  readonly toleranceMs: () => number;
-  /** Largest body, as it came and decoded. */
-  readonly webhookBytesMax: () => number;
-  /** Largest event that the log accepts. */
-  readonly eventBytesMax: number;
-  /** Returns true when the account may receive webhooks now. */
-  readonly mayWrite: (accountId: string) => boolean;
-}
-
-/** Returns the judge as it was at another time. */
-export const judgeAt = (judge: Judge, at: Date): Judge => ({
-  ...judge,
-  clock: { ...judge.clock, now: () => at, nowMs: () => at.getTime() },
-});
-
-/** Decodes a webhook and judges it by a given copy of its source. */
-export async function judgeAgainstSource(judge: Judge, webhook: Webhook, known: CachedSource): Promise<Judgement> {
-  const decoding = await decodeBody(webhook.body, webhook.headers["content-encoding"], judge.webhookBytesMax());
-  return judgeByKeys(judge, { ...webhook, decoding }, known);
+/** Decodes a webhook and judges it by a given copy of its source, at another time if one is given. */
+export async function judgePosted(
+  service: IngestService,
+  webhook: PostedWebhook,
+  known: CachedSource,
+  at?: Date,
+): Promise<Judgement> {
+  const bytesMax = service.configuration.get("limits.maxWebhookBytes");
+  const decoding = await decodeBody(webhook.body, webhook.headers["content-encoding"], bytesMax);
+  return judgeWebhook(service, { ...webhook, decoding }, known, at);
 }
 
 /**
- * Judges a webhook by the partner's published keys, if it has any. An unknown key makes them be read again, because
- * partners change keys without notice.
+ * Judges a webhook, by the partner's published keys or its certificate where the scheme has them. An unknown key makes
+ * the keys be read again, because partners change keys without notice.
  */
-export async function judgeByKeys(judge: Judge, webhook: DecodedWebhook, known: CachedSource): Promise<Judgement> {
-  const { keySets } = judge;
-  if (known.scheme.certificateAt) return judgeByCertificate(judge, webhook, known);
-  if (!known.scheme.keysAt) return judgeWebhook(judge, webhook, known);
-  const judgeNow = async () => judgeWebhook(judge, webhook, await keySets.withKeys(known));
+export async function judgeWebhook(
+  service: IngestService,
+  webhook: DecodedWebhook,
+  known: CachedSource,
+  at?: Date,
+): Promise<Judgement> {
+  const { jwksCache } = service;
+  if (known.scheme.certificateAt) return judgeByCertificate(service, webhook, known, at);
+  if (!known.scheme.keysAt) return judgeBySecrets(service, webhook, known, at);
+  const judgeNow = async () => judgeBySecrets(service, webhook, await jwksCache.withKeys(known), at);
   const first = await judgeNow();
   if (!("reason" in first)) return first;
-  if (first.reason === "key_unknown" && (await keySets.reread(known))) return judgeNow();
+  if (first.reason === "key_unknown" && (await jwksCache.reread(known))) return judgeNow();
   const isAway = first.outcome === "not-verified" && first.reason === "secret_unusable";
   return isAway ? keysAway : first;
 }
@@ -97,15 +88,19 @@ const keysAway = { outcome: "keys-away", reason: "keys_unreachable" } as const;
  * Judges a webhook by the certificate that it names. A request to confirm the address is a challenge only where its URL
  * is at a host of the allow-list.
  */
-async function judgeByCertificate(judge: Judge, webhook: DecodedWebhook, known: CachedSource): Promise<Judgement> {
+async function judgeByCertificate(
+  service: IngestService,
+  webhook: DecodedWebhook,
+  known: CachedSource,
+  at?: Date,
+): Promise<Judgement> {
   const { certificateAt, isTrustedHost } = known.scheme;
   const url = certificateAt?.(signedRequest(webhook, known.source)) ?? null;
-  const found = url === null ? null : await judge.certificates.find(url);
+  const found = url === null ? null : await service.certificateCache.find(url);
   const certificate = found?.outcome === "found" ? found.certificate : null;
-  const judgement = judgeWebhook(judge, webhook, known, certificate);
+  const judgement = judgeBySecrets(service, webhook, known, at, certificate);
   if (found?.outcome === "away" && "reason" in judgement && judgement.outcome === "not-verified") return keysAway;
-  const isChallenged = "outcome" in judgement && judgement.outcome === "challenged";
-  const confirmUrl = isChallenged ? judgement.answer.confirmUrl : undefined;
+  const confirmUrl = judgement.outcome === "challenged" ? judgement.answer.confirmUrl : undefined;
   if (confirmUrl === undefined || isTrustedHost?.(confirmUrl)) return judgement;
   return { outcome: "not-verified", reason: "certificate_not_allowed" };
 }
@@ -127,15 +122,16 @@ const contentTypeCharactersMax = 256;
  * check the type. Before the signature is verified, a source that accepts nothing looks like an unknown one, so that
  * its id reveals nothing about the account.
  */
-function judgeWebhook(
-  judge: Judge,
+function judgeBySecrets(
+  service: IngestService,
   webhook: DecodedWebhook,
   known: CachedSource,
+  at = service.clock.now(),
   certificate: string | null = null,
 ): Judgement {
   const { source } = known;
-  const isAccepting = isOpen(source, judge.mayWrite);
-  const verified = verifyBytes(judge, webhook, known, certificate);
+  const isAccepting = isOpen(service, source);
+  const verified = verifyBytes(service, webhook, known, at, certificate);
   const { verification } = verified;
   if (!verification.verified) {
     const { problem: reason, timestampSeconds: signedSeconds = null } = verification;
@@ -144,23 +140,24 @@ function judgeWebhook(
   if (source.status === "paused") return { outcome: "paused", reason: "paused" };
   if (!isAccepting) return { outcome: "blocked", reason: "blocked" };
   if (source.status === "stopped") return { outcome: "dropped", answer: source.settings.answer };
-  return judgeContent(judge, webhook, known, verified);
+  return judgeContent(service, webhook, known, verified, at);
 }
 
 /**
  * Judges a copy of a webhook that the sender's own API returned to the source's read key: nobody signed it, and the
  * sender may still push the same webhook in other bytes.
  */
-export function judgeCopy(judge: Judge, webhook: Webhook, known: CachedSource): Judgement {
+export function judgeCopy(service: IngestService, webhook: PostedWebhook, known: CachedSource): Judgement {
   const decoded = { ...webhook, decoding: { body: webhook.body } };
   const verification = { verified: true, timestampSeconds: null } as const;
   const signed = signedRequest(decoded, known.source);
-  const judgement = judgeContent(judge, decoded, known, { verification, signed });
-  if (!("delivery" in judgement)) return judgement;
-  const { deliveryId, eventType } = judgement.delivery;
+  const judgement = judgeContent(service, decoded, known, { verification, signed }, service.clock.now());
+  if (judgement.outcome !== "accepted") return judgement;
+  const { deliveryId, eventType } = judgement.webhook;
   return {
-    delivery: {
-      ...judgement.delivery,
+    outcome: "accepted",
+    webhook: {
+      ...judgement.webhook,
       deliveryId: { ...deliveryId, signed: false },
       eventType: eventType && { ...eventType, signed: false },
       isIdForgeable: false,
@@ -170,17 +167,29 @@ export function judgeCopy(judge: Judge, webhook: Webhook, known: CachedSource): 
   };
 }
 
+type Verification =
+  | { readonly verified: true; readonly timestampSeconds: number | null }
+  | { readonly verified: false; readonly problem: string; readonly timestampSeconds?: number | null };
+
+/** A request as its sender signed it. */
+interface SignedWebhook extends SignedRequest {
+  readonly body: Buffer;
+}
+
 /** The proof of a webhook; without limits its time was not checked. */
-interface Verified extends Pick<ReturnType<typeof verifyBytes>, "verification" | "signed"> {
-  readonly limits?: ReturnType<typeof verifyBytes>["limits"];
+interface Verified {
+  readonly verification: Verification;
+  readonly signed: SignedWebhook;
+  readonly limits?: Parameters<SignatureScheme["verify"]>[1];
 }
 
 /** Judges the content of a webhook whose bytes are proved. */
 function judgeContent(
-  { clock, eventBytesMax }: Judge,
+  { configuration }: IngestService,
   { headers, decoding }: DecodedWebhook,
   { source, secrets, scheme }: CachedSource,
   { verification, limits, signed }: Verified,
+  receivedAt: Date,
 ): Judgement {
   if ("problem" in decoding) return undecodedAs[decoding.problem];
   const { body: decoded } = decoding;
@@ -206,9 +215,9 @@ function judgeContent(
   if (!acceptsType(source, eventType?.value ?? null))
     return { outcome: "type-refused", reason: "event_type_not_accepted" };
   const signedSeconds = time.timestampSeconds;
-  const receivedAt = clock.now();
   return {
-    delivery: {
+    outcome: "accepted",
+    webhook: {
       id: newId("rcv", receivedAt.getTime()),
       source,
       // Nobody signed an id of ours, although it is made from what was signed.
@@ -222,7 +231,7 @@ function judgeContent(
       headers: keptHeaders(headers, scheme),
       body: signed.body,
       signedText: scheme.signedText?.(signed) ?? null,
-      payload: fittingPayload(reading.payload, decoded, eventBytesMax),
+      payload: fittingPayload(reading.payload, decoded, configuration.get("events.message.max-bytes")),
       signedSeconds,
       receivedAt,
     },
@@ -231,34 +240,35 @@ function judgeContent(
 
 /** Verifies the raw bytes or, where the source says so, the decoded ones; a body that cannot be decoded then fails. */
 function verifyBytes(
-  { clock, toleranceMs }: Judge,
+  service: IngestService,
   webhook: DecodedWebhook,
   { source, secrets, scheme }: CachedSource,
+  now: Date,
   certificate: string | null,
-) {
+): Verified {
   const { decoding } = webhook;
-  const { signatureOver, toleranceSeconds } = source.settings;
-  const now = clock.now();
   const former = secrets.former.filter((secret) => isLive(secret, now)).map(({ secret }) => secret);
   const limits = {
     secrets: [secrets.current, ...former],
     nowSeconds: Math.floor(now.getTime() / 1000),
-    toleranceSeconds: toleranceSeconds ?? toleranceMs() / 1000,
+    toleranceSeconds: toleranceSecondsOf(service, source),
     certificate,
   };
-  const isOverWire = signatureOver !== "decoded";
+  const isOverWire = source.settings.signatureOver !== "decoded";
   const signed = signedRequest(webhook, source);
-  const verification:
-    | { verified: true; timestampSeconds: number | null }
-    | { verified: false; problem: string; timestampSeconds?: number | null } =
+  const verification: Verification =
     !isOverWire && "problem" in decoding
       ? { verified: false, problem: undecodedAs[decoding.problem].reason }
       : scheme.verify(signed, limits);
   return { verification, limits, signed };
 }
 
+/** Returns the largest difference in seconds, both ways, between a time that the source's sender signs and ours. */
+export const toleranceSecondsOf = ({ configuration }: IngestService, { settings }: Source): number =>
+  settings.toleranceSeconds ?? configuration.get("webhook-ingest.tolerance") / 1_000;
+
 /** Returns the request as its sender signed it. */
-function signedRequest({ method, url, headers, body, decoding }: DecodedWebhook, { settings }: Source) {
+function signedRequest({ method, url, headers, body, decoding }: DecodedWebhook, { settings }: Source): SignedWebhook {
   const { signatureOver, publicUrl } = settings;
   const isOverWire = signatureOver !== "decoded" || !("body" in decoding);
   return { method, url: publicUrl ?? url, headers, body: isOverWire ? body : decoding.body };

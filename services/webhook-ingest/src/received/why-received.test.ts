@@ -2,19 +2,22 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Caller } from "@signalbox/auth";
 import { createManualClock, hours, newId } from "@signalbox/core";
-import type { Origin } from "./delivery.ts";
-import type { ListedDelivery } from "./received-store.ts";
+import { configurationWith, serviceWith } from "../../test/service-with.ts";
+import type { Origin } from "./received-webhook.ts";
 import { whyReceived } from "./why-received.ts";
 
+/** The finders over a database that answers each statement with these rows. */
+const findersOver = (rows: readonly object[], at: Date) =>
+  whyReceived(
+    serviceWith({
+      pool: { query: async () => ({ rows: rows as never, rowCount: rows.length }) },
+      configuration: configurationWith({ "webhook-ingest.received.retention": hours(30 * 24) }),
+      clock: createManualClock(at),
+    }),
+  );
+
 test("a received webhook that a delivery leads to and that is gone leaves a hole: its date, or its deleted source", () => {
-  const clock = createManualClock(new Date("2026-03-01T12:00:00Z"));
-  const finders = whyReceived({
-    receivedStore: { findOwnMany: async () => [] },
-    rejectionStore: { findOwn: async () => null },
-    sourceStore: { find: async () => null },
-    keepMs: () => hours(30 * 24),
-    clock,
-  });
+  const finders = findersOver([], new Date("2026-03-01T12:00:00Z"));
   const missing = (at: string) => {
     const id = newId("rcv", Date.parse(at));
     return finders.find(({ knows }) => knows(id))?.missing?.(id);
@@ -30,13 +33,7 @@ test("the chain of a received webhook says that it was recovered from the sender
   const row = { id, sourceId: "src_1", deliveryId: "d-1", eventType: "paid", receivedAt: at, forwarded: true };
   const caller = { accountId: "acc_1" } as Caller;
   const reasonOf = async (origin: Origin) => {
-    const finders = whyReceived({
-      receivedStore: { findOwnMany: async () => [{ ...row, origin } as ListedDelivery] },
-      rejectionStore: { findOwn: async () => null },
-      sourceStore: { find: async () => null },
-      keepMs: () => hours(30 * 24),
-      clock: createManualClock(at),
-    });
+    const finders = findersOver([{ ...row, origin }], at);
     const found = await finders.find(({ knows }) => knows(id))?.find(caller, id);
     return found?.steps[0]?.reason ?? null;
   };

@@ -1,30 +1,29 @@
 import { outboxInsert, type PreparedEvent } from "@signalbox/events";
-import { type BinaryColumn, binaryColumnsOf, freshBatch, type Pool, sql } from "@signalbox/storage";
-import { acceptedEntry } from "../statistics/source-statistics.ts";
-import type { Delivery } from "./delivery.ts";
-import type { DeliveryKeys } from "./delivery-keys.ts";
+import { type BinaryColumn, binaryColumnsOf, freshBatch, type Queryable, sql } from "@signalbox/storage";
+import type { DedupeKeys } from "./dedupe-keys.ts";
+import { acceptedEntry, type ReceivedWebhook } from "./received-webhook.ts";
 
-/** A delivery to store, under the id that it gets in the database. */
-export interface DeliveryWrite {
-  readonly delivery: Delivery;
+/** A webhook to store, under the delivery id that it gets in the database. */
+export interface WebhookWrite {
+  readonly webhook: ReceivedWebhook;
   readonly deliveryId: string;
-  readonly keys: DeliveryKeys;
+  readonly keys: DedupeKeys;
   readonly sameContentAs: string | null;
   readonly event: PreparedEvent;
 }
 
-/** A key that an earlier delivery has. */
+/** A key that an earlier webhook has. */
 export interface KnownKey {
   readonly digest: Buffer;
-  /** Digest of the earlier delivery's body. */
+  /** Digest of the earlier webhook's body. */
   readonly content: Buffer;
   readonly receivedId: string;
   readonly receivedAt: Date;
 }
 
 /**
- * `repeated`: its id exists with the same content. `known`: one of its keys belongs to another delivery, see
- * `findKeys`.
+ * `repeated`: its id exists with the same content. `known`: one of its keys belongs to another webhook, see
+ * `findDedupeKeys`.
  */
 export type InsertOutcome = "new" | "repeated" | "known" | "stale";
 
@@ -33,8 +32,8 @@ const columns = `id, source_id, delivery_id, is_id_signed, event_type, is_type_s
 const keyColumns = "source_id, digest, content, received_id, received_at";
 
 /**
- * Stores deliveries with their keys and events. The keys of signed content come first, then those of the ids in their
- * order, so that two batches never deadlock. Deliveries of a source that was changed or is being removed are not
+ * Stores webhooks with their keys and events. The keys of signed content come first, then those of the ids in their
+ * order, so that two batches never deadlock. Webhooks of a source that was changed or is being removed are not
  * stored, without waiting for its lock. The new ones count in the statistics of their sources.
  */
 const insert = sql(
@@ -91,61 +90,64 @@ const renewKey = sql(
    where source_id = $1 and digest = $2 and received_id = $5 and received_at = $6`,
 );
 
-/** Writes accepted webhooks to PostgreSQL; `received-store.ts` reads them. */
-export function createDeliveryStore(pool: Pool) {
-  return {
-    /**
-     * Stores the deliveries. Returns for each one if it is new, a repetition, has a known key, or was verified by a
-     * source that has changed.
-     */
-    async insert(
-      writes: readonly DeliveryWrite[],
-    ): Promise<{ readonly outcomes: ReadonlyMap<string, InsertOutcome>; readonly shards: readonly number[] }> {
-      const { rows } = await pool.query<{ id: string; outcome: InsertOutcome; shards: number[] | null }>(insert, [
-        ...binaryColumnsOf(writes, columnsOfGiven),
-        freshBatch(writes.map(({ delivery }) => acceptedEntry(delivery))),
-      ]);
-      return { outcomes: new Map(rows.map(({ id, outcome }) => [id, outcome])), shards: rows[0]?.shards ?? [] };
-    },
-    /** Returns the known keys of a delivery, its own among them. */
-    async findKeys({ delivery: { source }, keys: { id, signed } }: DeliveryWrite): Promise<readonly KnownKey[]> {
-      return (await pool.query<KnownKey>(findKeys, [source.id, signed ? [id, signed] : [id]])).rows;
-    },
-    /** Moves a key to a later delivery. Returns false when another delivery was faster. */
-    async renewKey({ id, source, receivedAt }: Delivery, key: KnownKey): Promise<boolean> {
-      const values = [source.id, key.digest, id, receivedAt, key.receivedId, key.receivedAt];
-      return (await pool.query(renewKey, values)).rowCount === 1;
-    },
-  };
+/**
+ * Stores the webhooks. Returns for each one if it is new, a repetition, has a known key, or was verified by a source that
+ * has changed.
+ */
+export async function insertWebhooks(
+  db: Queryable,
+  writes: readonly WebhookWrite[],
+): Promise<{ readonly outcomes: ReadonlyMap<string, InsertOutcome>; readonly shards: readonly number[] }> {
+  const { rows } = await db.query<{ id: string; outcome: InsertOutcome; shards: number[] | null }>(insert, [
+    ...binaryColumnsOf(writes, columnsOfGiven),
+    freshBatch(writes.map(({ webhook }) => acceptedEntry(webhook))),
+  ]);
+  return { outcomes: new Map(rows.map(({ id, outcome }) => [id, outcome])), shards: rows[0]?.shards ?? [] };
 }
 
-export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
+/** Returns the known keys of a webhook, its own among them. */
+export async function findDedupeKeys(
+  db: Queryable,
+  { webhook: { source }, keys: { id, signed } }: WebhookWrite,
+): Promise<readonly KnownKey[]> {
+  return (await db.query<KnownKey>(findKeys, [source.id, signed ? [id, signed] : [id]])).rows;
+}
+
+/** Moves a key to a later webhook. Returns false when another webhook was faster. */
+export async function renewDedupeKey(
+  db: Queryable,
+  { id, source, receivedAt }: ReceivedWebhook,
+  key: KnownKey,
+): Promise<boolean> {
+  const values = [source.id, key.digest, id, receivedAt, key.receivedId, key.receivedAt];
+  return (await db.query(renewKey, values)).rowCount === 1;
+}
 
 /** Columns of `given`. */
-const columnsOfGiven: readonly BinaryColumn<DeliveryWrite>[] = [
-  ["text", ({ delivery }) => delivery.id],
-  ["text", ({ delivery }) => delivery.source.id],
-  ["int4", ({ delivery }) => delivery.source.revision],
+const columnsOfGiven: readonly BinaryColumn<WebhookWrite>[] = [
+  ["text", ({ webhook }) => webhook.id],
+  ["text", ({ webhook }) => webhook.source.id],
+  ["int4", ({ webhook }) => webhook.source.revision],
   ["bytea", ({ keys }) => keys.id],
   ["bytea", ({ keys }) => keys.signed],
   ["bytea", ({ keys }) => keys.content],
   ["text", ({ deliveryId }) => deliveryId],
   // Digits of the content behind an id are signed by nobody.
-  ["bool", ({ delivery: { deliveryId: own }, deliveryId }) => own.signed && own.value === deliveryId],
-  ["text", ({ delivery }) => delivery.eventType?.value ?? null],
-  ["bool", ({ delivery }) => delivery.eventType?.signed ?? false],
-  ["text", ({ delivery }) => delivery.contentType],
+  ["bool", ({ webhook: { deliveryId: own }, deliveryId }) => own.signed && own.value === deliveryId],
+  ["text", ({ webhook }) => webhook.eventType?.value ?? null],
+  ["bool", ({ webhook }) => webhook.eventType?.signed ?? false],
+  ["text", ({ webhook }) => webhook.contentType],
   ["text", ({ sameContentAs }) => sameContentAs],
-  ["bool", ({ delivery }) => delivery.source.forward],
-  ["text", ({ delivery }) => JSON.stringify(delivery.headers)],
-  ["bytea", ({ delivery }) => delivery.body],
-  ["bool", ({ delivery }) => delivery.source.settings.signatureOver === "decoded"],
-  ["timestamptz", ({ delivery }) => delivery.receivedAt],
+  ["bool", ({ webhook }) => webhook.source.forward],
+  ["text", ({ webhook }) => JSON.stringify(webhook.headers)],
+  ["bytea", ({ webhook }) => webhook.body],
+  ["bool", ({ webhook }) => webhook.source.settings.signatureOver === "decoded"],
+  ["timestamptz", ({ webhook }) => webhook.receivedAt],
   ["text", ({ event }) => event.eventId],
   ["text", ({ event }) => event.topic],
   ["text", ({ event }) => event.key],
   ["text", ({ event }) => event.headers],
   ["bytea", ({ event }) => event.payload],
   ["int4", ({ event }) => event.keyHash],
-  ["text", ({ delivery }) => delivery.origin],
+  ["text", ({ webhook }) => webhook.origin],
 ];

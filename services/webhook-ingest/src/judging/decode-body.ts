@@ -10,7 +10,7 @@ const decoders = {
 } as const;
 
 /** A webhook as it arrived, with its raw bytes. */
-export interface Webhook {
+export interface PostedWebhook {
   readonly sourceId: string;
   /** Last segment of the path that it was posted to. */
   readonly address: string;
@@ -22,7 +22,7 @@ export interface Webhook {
 }
 
 /** A webhook with the result of decoding its `Content-Encoding`. */
-export interface DecodedWebhook extends Webhook {
+export interface DecodedWebhook extends PostedWebhook {
   readonly decoding: Decoding;
 }
 

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createRefusalTurns } from "./refusal-turns.ts";
+import { RefusalThrottle } from "./refusal-throttle.ts";
 
 /** Event loop that turns by hand. */
 function handLoop() {
   const asked: (() => void)[] = [];
   const left: number[] = [];
-  const turns = createRefusalTurns((next) => void asked.push(next));
+  const throttle = new RefusalThrottle((next) => void asked.push(next));
   return {
     left,
-    refuse: (nth: number) => void turns.place().then(() => left.push(nth)),
+    refuse: (nth: number) => void throttle.place().then(() => left.push(nth)),
     /** Lets what may leave now do so. */
     settle: () => new Promise(setImmediate),
     async turn() {

@@ -1,18 +1,19 @@
 import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
-import type { PageLimits, Resolvers } from "@signalbox/graphql";
+import type { Resolvers } from "@signalbox/graphql";
 import { booleanParameter, bytes, ok, refused, timeParameter } from "@signalbox/http";
 import { type Edges, edgesOf, type Load, listBelow, ownRows, record } from "@signalbox/service";
 import { z } from "zod";
+import type { IngestService } from "../context/ingest-service.ts";
+import { ownSource } from "../sources/own-source.ts";
 import type { Source } from "../sources/source.ts";
-import { belowSource } from "../sources/source-api.ts";
-import type { SourceStore } from "../sources/source-store.ts";
-import type { ListedDelivery, ReceivedFilter, ReceivedStore } from "./received-store.ts";
-
-export interface ReceivedApi {
-  readonly sourceStore: SourceStore;
-  readonly receivedStore: ReceivedStore;
-  readonly pageLimits: PageLimits;
-}
+import { findSource } from "../sources/source-store.ts";
+import {
+  findOwnReceived,
+  findReceived,
+  listReceived,
+  type ReceivedFilter,
+  type StoredWebhook,
+} from "./received-store.ts";
 
 const base = "/api/v1/webhooks/sources/:id/received";
 const one = `${base}/:ref` as const;
@@ -109,24 +110,32 @@ const receivedFilterOf = (given: GivenFilter): ReceivedFilter => ({
 });
 
 /** Creates the look-up of received webhooks of the caller. */
-export const ownReceived = (receivedStore: Pick<ReceivedStore, "findOwnMany">): Load<ListedDelivery> =>
-  ownRows(({ accountId }, ids) => receivedStore.findOwnMany(accountId, ids));
+export const loadOwnReceived = ({ pool }: IngestService): Load<StoredWebhook> =>
+  ownRows(({ accountId }, ids) => findOwnReceived(pool, accountId, ids));
+
+/** Finds a webhook that a source of the account received, with its bytes. */
+export const findReceivedBy = async (
+  service: IngestService,
+  accountId: string,
+  { id, ref }: { readonly id: string; readonly ref: string },
+) => (await findSource(service, accountId, id)) && findReceived(service.pool, id, ref);
 
 /** The webhooks that sources received, newest first, at both edges. */
-export function receivedApi(parts: ReceivedApi, loadReceived: Load<ListedDelivery>, loadSource: Load<Source>): Edges {
-  const { sourceStore, receivedStore, pageLimits } = parts;
-  const find = async (accountId: string, { id, ref }: { readonly id: string; readonly ref: string }) =>
-    (await sourceStore.find(accountId, id)) && receivedStore.find(id, ref);
+export function receivedApi(
+  service: IngestService,
+  loadReceived: Load<StoredWebhook>,
+  loadSource: Load<Source>,
+): Edges {
   const edges = edgesOf(
     {
       receivedWebhooks: listBelow({
         summary: "List the webhooks that were received, newest first",
         description: "Accepted webhooks; refused ones are listed with the rejections.",
         auth: read,
-        limits: pageLimits,
+        limits: service.pageLimits,
         filter: receivedFilter,
-        of: belowSource(sourceStore),
-        read: (range, sourceIds, { filter }) => receivedStore.list(sourceIds, range, receivedFilterOf(filter)),
+        of: ownSource(service),
+        read: (range, sourceIds, { filter }) => listReceived(service, sourceIds, range, receivedFilterOf(filter)),
         parentId: ({ sourceId }) => sourceId,
         position: positionOf,
         rest: { get: base, item: ReceivedResource, view: viewReceived },
@@ -136,9 +145,9 @@ export function receivedApi(parts: ReceivedApi, loadReceived: Load<ListedDeliver
         summary: "Read a webhook that was received, with its headers",
         description: "The body has a route of its own.",
         auth: read,
-        find: ({ caller, params }) => find(caller.accountId, params),
+        find: ({ caller, params }) => findReceivedBy(service, caller.accountId, params),
         missing: missingReceived,
-        rest: { get: one, resource: ReceivedInFull, answer: (delivery) => ok(viewInFull(delivery)) },
+        rest: { get: one, resource: ReceivedInFull, answer: (webhook) => ok(viewInFull(webhook)) },
         graph: { type: "ReceivedWebhook", load: loadReceived },
       }),
     },
@@ -151,7 +160,7 @@ export function receivedApi(parts: ReceivedApi, loadReceived: Load<ListedDeliver
     auth: read,
     responses: { 200: { content: ["application/octet-stream"] }, 404: "error" },
     async handle({ caller, params }) {
-      const found = await find(caller.accountId, params);
+      const found = await findReceivedBy(service, caller.accountId, params);
       if (!found) return refused(404, "not_found", { message: missingReceived });
       // A browser must never show a partner's bytes as one of our pages, so their media type is not sent.
       return bytes(found.body, "application/octet-stream", {
@@ -164,34 +173,34 @@ export function receivedApi(parts: ReceivedApi, loadReceived: Load<ListedDeliver
 
 const receivedFields = (loadSource: Load<Source>): Resolvers => ({
   ReceivedWebhook: {
-    deliveryIdSigned: ({ isIdSigned }: ListedDelivery) => isIdSigned,
-    eventTypeSigned: ({ isTypeSigned }: ListedDelivery) => isTypeSigned,
+    deliveryIdSigned: ({ isIdSigned }: StoredWebhook) => isIdSigned,
+    eventTypeSigned: ({ isTypeSigned }: StoredWebhook) => isTypeSigned,
     bodyPath: bodyPathOf,
-    source: ({ sourceId }: ListedDelivery, _, context) => loadSource(context, sourceId),
+    source: ({ sourceId }: StoredWebhook, _, context) => loadSource(context, sourceId),
   },
 });
 
-const pathOf = ({ sourceId, id }: ListedDelivery) => `/api/v1/webhooks/sources/${sourceId}/received/${id}`;
-const bodyPathOf = (delivery: ListedDelivery): string => `${pathOf(delivery)}/body`;
+const pathOf = ({ sourceId, id }: StoredWebhook) => `/api/v1/webhooks/sources/${sourceId}/received/${id}`;
+const bodyPathOf = (webhook: StoredWebhook): string => `${pathOf(webhook)}/body`;
 
-const positionOf = (row: ListedDelivery) => ({ at: row.receivedAt, id: row.id });
+const positionOf = (row: StoredWebhook) => ({ at: row.receivedAt, id: row.id });
 
-const viewReceived = (delivery: ListedDelivery) => ({
-  id: delivery.id,
-  delivery_id: delivery.deliveryId,
-  delivery_id_signed: delivery.isIdSigned,
-  event_type: delivery.eventType,
-  event_type_signed: delivery.isTypeSigned,
-  same_content_as: delivery.sameContentAs,
-  forwarded: delivery.forwarded,
-  content_type: delivery.contentType,
-  body_bytes: delivery.bodyBytes,
-  origin: delivery.origin,
-  received_at: delivery.receivedAt.toISOString(),
+const viewReceived = (webhook: StoredWebhook) => ({
+  id: webhook.id,
+  delivery_id: webhook.deliveryId,
+  delivery_id_signed: webhook.isIdSigned,
+  event_type: webhook.eventType,
+  event_type_signed: webhook.isTypeSigned,
+  same_content_as: webhook.sameContentAs,
+  forwarded: webhook.forwarded,
+  content_type: webhook.contentType,
+  body_bytes: webhook.bodyBytes,
+  origin: webhook.origin,
+  received_at: webhook.receivedAt.toISOString(),
 });
 
-const viewInFull = (delivery: ListedDelivery) => ({
-  ...viewReceived(delivery),
-  headers: delivery.headers,
-  links: { self: pathOf(delivery), body: bodyPathOf(delivery) },
+const viewInFull = (webhook: StoredWebhook) => ({
+  ...viewReceived(webhook),
+  headers: webhook.headers,
+  links: { self: pathOf(webhook), body: bodyPathOf(webhook) },
 });

@@ -1,10 +1,10 @@
-import { type Clock, timeOfPublicId } from "@signalbox/core";
+import { timeOfPublicId } from "@signalbox/core";
 import {
   dayMs,
   type ListRange,
   newestFirst,
   ofEachParent,
-  type Pool,
+  type Queryable,
   rangeValues,
   type Stretch,
   sql,
@@ -12,11 +12,12 @@ import {
   stretchesBack,
   type TimePosition,
 } from "@signalbox/storage";
-import type { Delivery, Origin } from "./delivery.ts";
-import { idKeyOf } from "./delivery-keys.ts";
+import type { IngestService } from "../context/ingest-service.ts";
+import { idKeyOf } from "./dedupe-keys.ts";
+import type { Origin, ReceivedWebhook } from "./received-webhook.ts";
 
 /** A received webhook in a list: with its size, not its bytes. */
-export interface ListedDelivery {
+export interface StoredWebhook {
   readonly id: string;
   readonly sourceId: string;
   readonly deliveryId: string;
@@ -30,11 +31,11 @@ export interface ListedDelivery {
   readonly receivedAt: Date;
   readonly origin: Origin;
   /** Signatures and credentials masked. */
-  readonly headers: Delivery["headers"];
+  readonly headers: ReceivedWebhook["headers"];
 }
 
 /** A received webhook with everything that is stored of it. */
-export interface StoredDelivery extends ListedDelivery {
+export interface StoredWebhookInFull extends StoredWebhook {
   readonly body: Buffer;
   /** True when the body is stored decoded, without the `Content-Encoding` that its headers name. */
   readonly bodyDecoded: boolean;
@@ -49,12 +50,6 @@ export interface ReceivedFilter {
   readonly origin?: Origin | undefined;
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
-}
-
-interface Dependencies {
-  readonly pool: Pool;
-  readonly clock: Clock;
-  readonly keepMs: () => number;
 }
 
 const listed = `id, source_id as "sourceId", delivery_id as "deliveryId", is_id_signed as "isIdSigned",
@@ -114,80 +109,99 @@ export interface ReceivedChoice extends Stretch {
   readonly eventTypes: readonly string[];
 }
 
-/** Reads received webhooks for their owner. */
-export function createReceivedStore(dependencies: Dependencies) {
-  const { pool } = dependencies;
-  return {
-    /** Lists the same range of each source's received webhooks, newest first. */
-    async list(sourceIds: readonly string[], range: ListRange, filter: ReceivedFilter = {}): Promise<ListedDelivery[]> {
-      const { eventType, deliveryId = null, forwarded = null, origin = null, until } = filter;
-      const [name, prefix] = eventType?.endsWith("*") ? [null, eventType.slice(0, -1)] : [eventType ?? null, null];
-      const found = new Map(sourceIds.map((id): [string, ListedDelivery[]] => [id, []]));
-      for await (const { fromMs, toMs } of stretchesOf(dependencies, sourceIds, range, filter)) {
-        const end = until ? Math.min(toMs, until.getTime()) : toMs;
-        const unfilled = sourceIds.filter((id) => (found.get(id)?.length ?? 0) < range.limit);
-        if (unfilled.length === 0) break;
-        const given = [unfilled, new Date(fromMs), new Date(end), name, prefix, deliveryId, forwarded, origin];
-        const { rows } = await pool.query<ListedDelivery>(list, [...given, ...rangeValues(range)]);
-        for (const row of rows) found.get(row.sourceId)?.push(row);
-      }
-      return [...found.values()].flatMap((rows) => rows.slice(0, range.limit));
-    },
+/** Returns the beginning of the first day of which webhooks are kept. */
+export const keptSince = ({ configuration, clock }: IngestService): number =>
+  startOfDay(clock.nowMs() - configuration.get("webhook-ingest.received.retention"));
 
-    /** Finds a webhook with its bytes; null when it belongs to another source or is past the retention. */
-    async find(sourceId: string, id: string): Promise<StoredDelivery | null> {
-      const at = timeOfPublicId(id);
-      if (at === null) return null;
-      return (await pool.query<StoredDelivery>(find, [sourceId, id, new Date(at)])).rows[0] ?? null;
-    },
+/** Lists the same range of each source's received webhooks, newest first. */
+export async function listReceived(
+  service: IngestService,
+  sourceIds: readonly string[],
+  range: ListRange,
+  filter: ReceivedFilter = {},
+): Promise<StoredWebhook[]> {
+  const { eventType, deliveryId = null, forwarded = null, origin = null, until } = filter;
+  const [name, prefix] = eventType?.endsWith("*") ? [null, eventType.slice(0, -1)] : [eventType ?? null, null];
+  const found = new Map(sourceIds.map((id): [string, StoredWebhook[]] => [id, []]));
+  for await (const { fromMs, toMs } of stretchesOf(service, sourceIds, range, filter)) {
+    const end = until ? Math.min(toMs, until.getTime()) : toMs;
+    const unfilled = sourceIds.filter((id) => (found.get(id)?.length ?? 0) < range.limit);
+    if (unfilled.length === 0) break;
+    const given = [unfilled, new Date(fromMs), new Date(end), name, prefix, deliveryId, forwarded, origin];
+    const { rows } = await service.pool.query<StoredWebhook>(list, [...given, ...rangeValues(range)]);
+    for (const row of rows) found.get(row.sourceId)?.push(row);
+  }
+  return [...found.values()].flatMap((rows) => rows.slice(0, range.limit));
+}
 
-    /** Finds the webhooks of these ids with their bytes, in the order of their arrival. */
-    findMany: async (sourceId: string, ids: readonly string[]): Promise<StoredDelivery[]> =>
-      (await pool.query<StoredDelivery>(findMany, [sourceId, ids, timesOf(ids)])).rows,
+/** Finds a webhook with its bytes; null when it belongs to another source or is past the retention. */
+export async function findReceived(db: Queryable, sourceId: string, id: string): Promise<StoredWebhookInFull | null> {
+  const at = timeOfPublicId(id);
+  if (at === null) return null;
+  return (await db.query<StoredWebhookInFull>(find, [sourceId, id, new Date(at)])).rows[0] ?? null;
+}
 
-    /** Finds the webhooks of these ids that sources of the account received. */
-    findOwnMany: async (accountId: string, ids: readonly string[]): Promise<ListedDelivery[]> =>
-      (await pool.query<ListedDelivery>(findOwn, [accountId, ids, timesOf(ids)])).rows,
+/** Finds the webhooks of these ids with their bytes, in the order of their arrival. */
+export const findManyReceived = async (
+  db: Queryable,
+  sourceId: string,
+  ids: readonly string[],
+): Promise<StoredWebhookInFull[]> =>
+  (await db.query<StoredWebhookInFull>(findMany, [sourceId, ids, timesOf(ids)])).rows;
 
-    /** Returns the ids that exist. */
-    async existing(sourceId: string, ids: readonly string[]): Promise<Set<string>> {
-      const { rows } = await pool.query<{ id: string }>(findIds, [sourceId, ids, timesOf(ids)]);
-      return new Set(rows.map(({ id }) => id));
-    },
+/** Finds the webhooks of these ids that sources of the account received. */
+export const findOwnReceived = async (
+  db: Queryable,
+  accountId: string,
+  ids: readonly string[],
+): Promise<StoredWebhook[]> => (await db.query<StoredWebhook>(findOwn, [accountId, ids, timesOf(ids)])).rows;
 
-    /** Counts the chosen webhooks, up to one more than `max`. */
-    async count({ sourceId, eventTypes, ...between }: ReceivedChoice, max: number): Promise<number> {
-      let sum = 0;
-      for (const { fromMs, toMs } of stretchesBack(between)) {
-        const values = [sourceId, new Date(fromMs), new Date(toMs), eventTypes, max + 1 - sum];
-        sum += (await pool.query<{ count: number }>(count, values)).rows[0]?.count ?? 0;
-        if (sum > max) break;
-      }
-      return sum;
-    },
+/** Returns the ids that exist. */
+export async function existingReceived(db: Queryable, sourceId: string, ids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ id: string }>(findIds, [sourceId, ids, timesOf(ids)]);
+  return new Set(rows.map(({ id }) => id));
+}
 
-    /** Returns the next chosen webhooks after a position, in the order of their arrival. */
-    async next(choice: ReceivedChoice, { at, id }: TimePosition, limit: number): Promise<StoredDelivery[]> {
-      const { sourceId, eventTypes, fromMs, toMs } = choice;
-      const values = [sourceId, new Date(fromMs), new Date(toMs), eventTypes, at, id, limit];
-      return (await pool.query<StoredDelivery>(walk, values)).rows;
-    },
-  };
+/** Counts the chosen webhooks, up to one more than `max`. */
+export async function countReceived(
+  db: Queryable,
+  { sourceId, eventTypes, ...between }: ReceivedChoice,
+  max: number,
+): Promise<number> {
+  let sum = 0;
+  for (const { fromMs, toMs } of stretchesBack(between)) {
+    const values = [sourceId, new Date(fromMs), new Date(toMs), eventTypes, max + 1 - sum];
+    sum += (await db.query<{ count: number }>(count, values)).rows[0]?.count ?? 0;
+    if (sum > max) break;
+  }
+  return sum;
+}
+
+/** Returns the next chosen webhooks after a position, in the order of their arrival. */
+export async function nextReceived(
+  db: Queryable,
+  choice: ReceivedChoice,
+  { at, id }: TimePosition,
+  limit: number,
+): Promise<StoredWebhookInFull[]> {
+  const { sourceId, eventTypes, fromMs, toMs } = choice;
+  const values = [sourceId, new Date(fromMs), new Date(toMs), eventTypes, at, id, limit];
+  return (await db.query<StoredWebhookInFull>(walk, values)).rows;
 }
 
 /** Yields the stretches of days that may hold rows of the filter, the newest first. */
 async function* stretchesOf(
-  { pool, clock, keepMs }: Dependencies,
+  service: IngestService,
   sourceIds: readonly string[],
   { after }: ListRange,
   { since, until, deliveryId }: ReceivedFilter,
 ): AsyncGenerator<Stretch> {
-  const nowMs = clock.nowMs();
+  const nowMs = service.clock.nowMs();
   // Another instance's clock may be ahead of ours by less than a day.
   const toMs = Math.min(nowMs + dayMs, (after?.at ?? until ?? new Date(nowMs + dayMs)).getTime() + 1);
-  const fromMs = Math.max(startOfDay(nowMs - keepMs()), since?.getTime() ?? 0);
+  const fromMs = Math.max(keptSince(service), since?.getTime() ?? 0);
   if (deliveryId === undefined) return yield* stretchesBack({ fromMs, toMs });
-  const { rows } = await pool.query<{ id: string }>(findByKey, [sourceIds, idKeyOf(deliveryId)]);
+  const { rows } = await service.pool.query<{ id: string }>(findByKey, [sourceIds, idKeyOf(deliveryId)]);
   const times = new Set(rows.map(({ id }) => timeOfPublicId(id)).filter((at) => at !== null));
   for (const at of [...times].toSorted((a, b) => b - a))
     if (at >= fromMs && at < toMs) yield { fromMs: at, toMs: at + 1 };
@@ -195,5 +209,3 @@ async function* stretchesOf(
 
 const timesOf = (ids: readonly string[]): Date[] =>
   ids.map(timeOfPublicId).flatMap((ms) => (ms === null ? [] : [new Date(ms)]));
-
-export type ReceivedStore = ReturnType<typeof createReceivedStore>;

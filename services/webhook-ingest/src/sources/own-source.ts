@@ -1,0 +1,41 @@
+import type { Caller } from "@signalbox/auth";
+import { type HttpResponse, ok, strongEtag } from "@signalbox/http";
+import { type Load, type OwnRow, ownRows } from "@signalbox/service";
+import type { IngestService } from "../context/ingest-service.ts";
+import { missingSource, type Source } from "./source.ts";
+import { findSource, findSources, lockSource } from "./source-store.ts";
+import { sourceInFull } from "./source-view.ts";
+
+interface SourcePlace {
+  readonly caller: Caller;
+  readonly params: { readonly id: string };
+}
+
+/** Finds a source of the caller, as the parent of what is below it. */
+export const ownSource = (service: IngestService) => ({
+  type: "WebhookSource",
+  find: ({ caller, params }: SourcePlace) => findSource(service, caller.accountId, params.id),
+  missing: missingSource,
+});
+
+/** Locks a source of the caller for a change of what is below it. */
+export const lockedSource = (service: IngestService): OwnRow<Source, { readonly id: string }> => ({
+  find: (tx, { caller, params }) => lockSource(service, tx, caller.accountId, params.id),
+  missing: missingSource,
+});
+
+/** Locks a source of the caller for a change of its own, judged by its ETag. */
+export const lockedOwnSource = (service: IngestService): OwnRow<Source, { readonly id: string }> => ({
+  ...lockedSource(service),
+  etag: sourceEtag,
+});
+
+/** Creates the look-up of sources of the caller. */
+export const loadOwnSource = (service: IngestService): Load<Source> =>
+  ownRows(({ accountId }, ids) => findSources(service, accountId, ids));
+
+export const sourceEtag = (source: Source): string => strongEtag(source.revision, source.id);
+
+/** Answers with the source. */
+export const showSource = (service: IngestService, source: Source): HttpResponse =>
+  ok(sourceInFull(service, source), { etag: sourceEtag(source) });

@@ -1,0 +1,135 @@
+import { MiB } from "@signalbox/core";
+
+/**
+ * Limits of the requests and bytes in hand, per source and for the process, so that one source's burst leaves memory
+ * for the others.
+ */
+export interface AdmissionLimits {
+  /** Requests with a complete body, until they are answered. */
+  readonly requestsPerSource: number;
+  /** Requests whose body is still arriving. */
+  readonly arrivingPerSource: number;
+  readonly arriving: number;
+  /** Bytes received, of both kinds of requests. */
+  readonly bytesPerSource: number;
+  readonly bytes: number;
+}
+
+const defaults: AdmissionLimits = {
+  requestsPerSource: 64,
+  arrivingPerSource: 256,
+  arriving: 2_048,
+  bytesPerSource: 8 * MiB,
+  bytes: 64 * MiB,
+};
+
+/** An admitted request. */
+export interface Place {
+  /** Counts received bytes of the body. Returns false when they are too many even after all others gave way. */
+  moved(bytes: number): boolean;
+  /** Marks the body as complete. Returns false when the source already has its limit of requests in hand. */
+  arrived(): boolean;
+  leave(): void;
+}
+
+interface Arriving {
+  bytes: number;
+  /** Cancels the request, whose place another needs. */
+  readonly evict: () => void;
+  readonly leave: () => void;
+}
+
+interface Usage {
+  requests: number;
+  bytes: number;
+  /** Requests with an incomplete body, the one idle for the longest time first. */
+  readonly arriving: Set<Arriving>;
+}
+
+const emptyUsage = (): Usage => ({ requests: 0, bytes: 0, arriving: new Set() });
+
+/**
+ * The requests in hand and their bytes. A request with an incomplete body holds no place that a complete one needs: when
+ * there are too many requests or bytes, the one idle for the longest time is cancelled.
+ */
+export class Admission {
+  readonly #limits: AdmissionLimits;
+  readonly #usages = new Map<string, Usage>();
+  readonly #all = emptyUsage();
+
+  constructor(limits: AdmissionLimits = defaults) {
+    this.#limits = limits;
+  }
+
+  /**
+   * Admits a request; returns null when the source has its limit of requests in hand. `evict` is called when another
+   * request takes the place.
+   */
+  enter(sourceId: string, evict: () => void): Place | null {
+    const { requestsPerSource } = this.#limits;
+    const own = this.#usages.get(sourceId) ?? emptyUsage();
+    if (own.requests >= requestsPerSource) return null;
+    this.#usages.set(sourceId, own);
+    const both = [own, this.#all];
+    let [inWork, isGone] = [0, false];
+    const leave = (): void => {
+      if (isGone) return;
+      isGone = true;
+      for (const usage of both) {
+        usage.arriving.delete(request);
+        usage.bytes -= request.bytes;
+      }
+      own.requests -= inWork;
+      if (own.requests === 0 && own.arriving.size === 0) this.#usages.delete(sourceId);
+    };
+    const request: Arriving = { bytes: 0, evict, leave };
+    for (const usage of both) usage.arriving.add(request);
+    this.#makeRoom(own, request);
+    return {
+      leave,
+      moved: (bytes) => {
+        if (isGone) return false;
+        request.bytes += bytes;
+        for (const usage of both) {
+          usage.bytes += bytes;
+          // Moved to the end, because it made progress.
+          usage.arriving.delete(request);
+          usage.arriving.add(request);
+        }
+        return this.#makeRoom(own, request);
+      },
+      arrived: () => {
+        if (isGone || own.requests >= requestsPerSource) return false;
+        for (const usage of both) usage.arriving.delete(request);
+        inWork = 1;
+        own.requests++;
+        return true;
+      },
+    };
+  }
+
+  /** Makes room among the requests of the source, then among all; returns false when that is not enough. */
+  #makeRoom(own: Usage, asking: Arriving): boolean {
+    const { bytesPerSource, arrivingPerSource, bytes, arriving } = this.#limits;
+    return (
+      makeRoom(own, { bytes: bytesPerSource, arriving: arrivingPerSource }, asking) &&
+      makeRoom(this.#all, { bytes, arriving }, asking)
+    );
+  }
+}
+
+/** Cancels requests until there is room; returns false when that is not enough. */
+function makeRoom(
+  usage: Usage,
+  most: { readonly bytes: number; readonly arriving: number },
+  asking: Arriving,
+): boolean {
+  for (const request of usage.arriving) {
+    const isTooMuch = usage.bytes > most.bytes;
+    if (!isTooMuch && usage.arriving.size <= most.arriving) return true;
+    if (request === asking || (isTooMuch && request.bytes === 0)) continue;
+    request.leave();
+    request.evict();
+  }
+  return usage.bytes <= most.bytes;
+}

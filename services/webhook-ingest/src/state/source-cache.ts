@@ -1,0 +1,126 @@
+import { type Clock, entryLimit, seconds } from "@signalbox/core";
+import { LRUCache } from "lru-cache";
+import { isSourceId } from "../sources/source.ts";
+import { type CachedSource, cachedSource, type SourceWithSecrets } from "../sources/source-row.ts";
+
+/** The reads of sources for ingest, which knows no account. */
+export interface SourceReads {
+  readonly findWithSecrets: (id: string) => Promise<SourceWithSecrets | null>;
+  readonly findIdAt: (address: string) => Promise<string | null>;
+}
+
+/** A source as read, or its absence. */
+interface Copy {
+  readonly known: CachedSource | null;
+  readonly readAtMs: number;
+}
+
+const knownMax = 10_000;
+const absentMax = 10_000;
+const absentMs = seconds(30);
+/**
+ * Largest age of a copy that may refuse a webhook: forged requests must not cost a query each. It applies to unknown
+ * sources too, so that the time of a refusal does not reveal an id.
+ */
+const currentMs = 250;
+
+/**
+ * The sources in use, in memory, so that a verification costs no query. A copy may be stale. An acceptance notices that
+ * when the webhook is written with the source's revision; a refusal asks `current` first.
+ */
+export class SourceCache {
+  readonly #reads: SourceReads;
+  readonly #clock: Clock;
+  readonly #copies = new LRUCache<string, Copy>(entryLimit(knownMax));
+  /** Separate, so that made-up ids evict no source. */
+  readonly #absences = new LRUCache<string, Copy>(entryLimit(absentMax));
+  readonly #reading = new Map<string, Promise<CachedSource | null>>();
+  readonly #idsByAddress = new LRUCache<string, string>(entryLimit(knownMax));
+  /** Time until which an address counts as unknown. */
+  readonly #absentAddresses = new LRUCache<string, number>(entryLimit(absentMax));
+
+  constructor(reads: SourceReads, clock: Clock) {
+    this.#reads = reads;
+    this.#clock = clock;
+  }
+
+  /**
+   * Returns the id of the source that an address belongs to, or the address itself when it belongs to none. An address
+   * never moves to another source, so that a copy cannot become stale.
+   */
+  async idAt(address: string): Promise<string> {
+    if (isSourceId(address)) return address;
+    const known = this.#idsByAddress.get(address);
+    const nowMs = this.#clock.nowMs();
+    if (known !== undefined || (this.#absentAddresses.get(address) ?? 0) > nowMs) return known ?? address;
+    const id = await this.#reads.findIdAt(address);
+    if (id === null) this.#absentAddresses.set(address, nowMs + absentMs);
+    else this.#idsByAddress.set(address, id);
+    return id ?? address;
+  }
+
+  /** Returns the source from memory; null for an unknown one. */
+  async find(id: string): Promise<CachedSource | null> {
+    const copy = this.#copyOf(id);
+    if (copy && (copy.known !== null || this.#ageMs(copy) <= absentMs)) return copy.known;
+    return this.#reading.get(id) ?? this.reread(id);
+  }
+
+  /** Returns the source at most a moment old. */
+  async current(id: string): Promise<CachedSource | null> {
+    const copy = this.#copyOf(id);
+    return copy && this.#ageMs(copy) <= currentMs ? copy.known : this.reread(id);
+  }
+
+  /**
+   * Reads the source again, because a copy proved stale. A read that is already running may have started before a
+   * change, so the caller waits for the next one.
+   */
+  async reread(id: string): Promise<CachedSource | null> {
+    await this.#reading.get(id)?.catch(() => null);
+    const under = this.#reading.get(id);
+    if (under) return under;
+    const next = this.#read(id).finally(() => this.#reading.delete(id));
+    this.#reading.set(id, next);
+    return next;
+  }
+
+  /** Removes a changed source from memory, so that the next webhook is judged by its new state. */
+  forget(id: string): void {
+    this.#drop(id);
+    // A running read may have started before the change.
+    void this.#reading
+      .get(id)
+      ?.finally(() => this.#drop(id))
+      .catch(() => {});
+  }
+
+  async #read(id: string): Promise<CachedSource | null> {
+    const readAtMs = this.#clock.nowMs();
+    const found = await this.#reads.findWithSecrets(id);
+    const before = this.#copies.get(id)?.known;
+    this.#drop(id);
+    if (found === null) {
+      this.#absences.set(id, { known: null, readAtMs });
+      return null;
+    }
+    // The same object while nothing has changed, so that a judgement by it need not be repeated.
+    const isSame = before?.source.revision === found.source.revision;
+    const known = before && isSame ? before : cachedSource(found.source, found.secrets);
+    this.#copies.set(id, { known, readAtMs });
+    return known;
+  }
+
+  #copyOf(id: string): Copy | undefined {
+    return this.#copies.get(id) ?? this.#absences.get(id);
+  }
+
+  #ageMs({ readAtMs }: Copy): number {
+    return this.#clock.nowMs() - readAtMs;
+  }
+
+  #drop(id: string): void {
+    this.#copies.delete(id);
+    this.#absences.delete(id);
+  }
+}

@@ -1,0 +1,37 @@
+import type { Clock } from "@signalbox/core";
+import { createFigureCounter, createStatistics, type Pool, type Statistics, sql } from "@signalbox/storage";
+import { acceptedEntry, type ReceivedWebhook } from "../received/received-webhook.ts";
+import type { Source } from "../sources/source.ts";
+
+const findLiving = sql("statistics.living", "select id from sources where id = any($1)");
+
+/**
+ * The statistics of sources. What is stored is counted by the statement that stores it. Repetitions and refusals write
+ * nothing, come at any rate from anybody, and are counted in memory.
+ */
+export class SourceStatistics {
+  /** The stored figures. */
+  readonly stored: Statistics;
+  readonly #clock: Clock;
+  readonly #counter;
+
+  constructor(pool: Pool, clock: Clock) {
+    this.stored = createStatistics({ pool, clock, livingSubjects: findLiving });
+    this.#clock = clock;
+    this.#counter = createFigureCounter(pool);
+  }
+
+  /** Saves what is counted in memory. */
+  save(): Promise<void> {
+    return this.#counter.save();
+  }
+
+  countDuplicate(webhook: ReceivedWebhook): void {
+    this.#counter.count({ ...acceptedEntry(webhook), counts: [0, 1, 0] });
+  }
+
+  countRejection({ id, accountId }: Source, reason: string): void {
+    const place = { accountId, subjectId: id, atMs: this.#clock.nowMs() };
+    this.#counter.count({ ...place, labels: [null, reason], counts: [0, 0, 1] });
+  }
+}
