@@ -1,17 +1,11 @@
 import { FlagDefinition } from "@signalbox/contracts";
-import { connectionField, field, mutation, type PageLimits, type Resolvers } from "@signalbox/graphql";
+import { connectionField, field, mutation, type Resolvers } from "@signalbox/graphql";
 import { z } from "zod";
-import { type ChangeResults, succeeded } from "../overrides/change-results.ts";
+import type { ConfigService } from "../context/config-service.ts";
+import { flagResultOf, succeeded } from "../overrides/change-results.ts";
 import { dryRun, operators, requiredReason, revisionOf, waitForMs } from "../overrides/property-fields.ts";
-import type { Flag, FlagChange, FlagStore } from "./flag-store.ts";
-import type { FlagOperations } from "./flags.ts";
-
-export interface FlagFields {
-  readonly flagOperations: FlagOperations;
-  readonly flagStore: FlagStore;
-  readonly results: ChangeResults;
-  readonly pageLimits: PageLimits;
-}
+import { type Flag, type FlagChange, listFlagHistory, listFlags } from "./flag-store.ts";
+import { archiveFlag, setFlag } from "./flags.ts";
 
 /** GraphQL omits absent members or sends them as null; both mean absent. */
 const given = (value: unknown): unknown => {
@@ -48,22 +42,23 @@ function withoutNulls(rule: unknown): unknown {
 }
 
 /** The GraphQL fields of flags. Rules name accounts, so only operators read them. */
-export function flagFields({ flagOperations, flagStore, results, pageLimits }: FlagFields): Resolvers {
+export function flagFields(service: ConfigService): Resolvers {
+  const { pool, pageLimits } = service;
   const unchanged = { flag: null, revision: null, instances: 0, applied: 0 };
   const changed = { ...operators, payload: (made: object | null) => made ?? unchanged } as const;
   const answerOf = async (flag: object | null, revision: bigint | null, waitMs: number) => ({
     flag,
     revision: revision === null ? null : String(revision),
-    ...(await results.ofFlag(revision, waitMs)),
+    ...(await flagResultOf(service, revision, waitMs)),
   });
   return {
     Query: {
-      flags: field({ scopes: ["config:admin"] }, async () => (await flagStore.list()).map(viewFlag)),
+      flags: field({ scopes: ["config:admin"] }, async () => (await listFlags(pool)).map(viewFlag)),
       flagHistory: connectionField(
         { scopes: ["config:admin"] },
         {
           limits: pageLimits,
-          read: (range, _parent, _context, { key }: { readonly key: string }) => flagStore.history(key, range),
+          read: (range, _parent, _context, { key }: { readonly key: string }) => listFlagHistory(pool, key, range),
           position: ({ changedAt: at, revision }) => ({ at, id: String(revision) }),
           node: viewPastFlag,
         },
@@ -74,7 +69,7 @@ export function flagFields({ flagOperations, flagStore, results, pageLimits }: F
         { ...changed, audit: "flag.set", input: SetFlag as z.ZodType<z.output<typeof SetFlag>> },
         async ({ expected_revision: expectedRevision, reason, dry_run, wait_for_ms: waitMs, ...flag }, context) => {
           const how = { expectedRevision, reason, dryRun: dry_run };
-          const set = await context.inTransaction((tx) => succeeded(flagOperations.set(tx, context.caller, flag, how)));
+          const set = await context.inTransaction((tx) => succeeded(setFlag(service, tx, context.caller, flag, how)));
           return answerOf(set && viewFlag(set), set?.revision ?? null, waitMs);
         },
       ),
@@ -83,7 +78,7 @@ export function flagFields({ flagOperations, flagStore, results, pageLimits }: F
         async ({ key, reason, expected_revision: expectedRevision, wait_for_ms: waitMs }, context) => {
           const how = { expectedRevision, reason };
           const { revision } = await context.inTransaction((tx) =>
-            succeeded(flagOperations.archive(tx, context.caller, key, how)),
+            succeeded(archiveFlag(service, tx, context.caller, key, how)),
           );
           return answerOf(null, revision, waitMs);
         },

@@ -1,20 +1,19 @@
 import type { Caller } from "@signalbox/auth";
 import { draft, type EventDraft, FlagDefinition } from "@signalbox/contracts";
-import { AppError, type Clock, type ErrorDetail, randomId } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
+import { AppError, type ErrorDetail, randomId } from "@signalbox/core";
 import { flagProblems } from "@signalbox/flags";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
-import type { OverrideStore } from "../overrides/override-store.ts";
-import type { Flag, FlagChange, FlagStore } from "./flag-store.ts";
-
-interface Dependencies {
-  readonly outbox: Pick<Outbox, "append">;
-  readonly flagStore: FlagStore;
-  /** The counter of revisions that flags and properties share. */
-  readonly overrideStore: Pick<OverrideStore, "lock" | "nextRevision">;
-  readonly clock: Clock;
-}
+import type { ConfigService } from "../context/config-service.ts";
+import { lockRevisions, nextRevision } from "../overrides/override-store.ts";
+import {
+  eraseFlagReasons,
+  type Flag,
+  type FlagChange,
+  listFlags,
+  listNewestFlagsBefore,
+  saveFlag,
+} from "./flag-store.ts";
 
 /** A flag as its author writes it; without a salt the previous one is kept. */
 export type FlagDraft = Omit<FlagDefinition, "salt"> & { readonly salt?: string | undefined };
@@ -28,87 +27,85 @@ interface Wanted {
 /** Every service evaluates all of them for every caller. */
 const flagsMax = 1_000;
 
-export type FlagOperations = ReturnType<typeof createFlags>;
+/** Replaces a flag; with `dryRun` only validates it. @throws AppError `validation_error` with every fault */
+export async function setFlag(
+  service: ConfigService,
+  tx: Tx,
+  caller: Caller,
+  flag: FlagDraft,
+  { expectedRevision, reason, dryRun }: Wanted & { readonly dryRun: boolean },
+) {
+  const { known, all, revision } = await lockFlags(tx, flag.key);
+  if (revision !== expectedRevision) return { outcome: "flag-changed", key: flag.key, revision } as const;
+  if (!known && all.length >= flagsMax) return { outcome: "too-many-flags", max: flagsMax } as const;
+  const salt = flag.salt ?? known?.definition.salt ?? randomId("salt");
+  const definition = FlagDefinition.parse({ ...flag, salt });
+  const others = all.map((each) => each.definition);
+  refuse([
+    ...flagProblems(definition, others),
+    ...typeProblem(definition, known),
+    ...neededVariants(definition, others),
+  ]);
+  if (dryRun) return null;
+  return { ...(await changeFlag(service, tx, caller, flag.key, definition, reason)), definition };
+}
 
-/** The operations on flags: set, archive, announce again. */
-export function createFlags(dependencies: Dependencies) {
-  const { outbox, flagStore, overrideStore, clock } = dependencies;
+/** Archives a flag: code that still reads it gets the default. @throws AppError `validation_error` while others need it */
+export async function archiveFlag(
+  service: ConfigService,
+  tx: Tx,
+  caller: Caller,
+  key: string,
+  { expectedRevision, reason }: Wanted,
+) {
+  const { known, all, revision } = await lockFlags(tx, key);
+  if (revision !== expectedRevision) return { outcome: "flag-changed", key, revision } as const;
+  if (!known) return { outcome: "no-such-flag", key } as const;
+  const needing = all.filter(({ definition }) => definition.prerequisites.some(({ flag }) => flag === key));
+  refuse(needing.map((flag) => ({ field: "key", message: `${flag.key} depends on ${key}.` })));
+  return changeFlag(service, tx, caller, key, null, reason);
+}
 
-  return {
-    /** Replaces a flag; with `dryRun` only validates it. @throws AppError `validation_error` with every fault */
-    async set(
-      tx: Tx,
-      caller: Caller,
-      flag: FlagDraft,
-      { expectedRevision, reason, dryRun }: Wanted & { readonly dryRun: boolean },
-    ) {
-      const { known, all, revision } = await lock(tx, flag.key, dependencies);
-      if (revision !== expectedRevision) return { outcome: "flag-changed", key: flag.key, revision } as const;
-      if (!known && all.length >= flagsMax) return { outcome: "too-many-flags", max: flagsMax } as const;
-      const definition = FlagDefinition.parse({
-        ...flag,
-        salt: flag.salt ?? known?.definition.salt ?? randomId("salt"),
-      });
-      const others = all.map((each) => each.definition);
-      refuse([
-        ...flagProblems(definition, others),
-        ...typeProblem(definition, known),
-        ...neededVariants(definition, others),
-      ]);
-      if (dryRun) return null;
-      return { ...(await change(tx, caller, flag.key, definition, reason, dependencies)), definition };
-    },
+/** Announces the newest change of each flag again once it is this old, like those of properties. */
+export async function repeatFlags(service: ConfigService, tx: Tx, ageMs: number): Promise<void> {
+  await lockRevisions(tx);
+  await announce(service, tx, await listNewestFlagsBefore(tx, new Date(service.clock.nowMs() - ageMs)));
+}
 
-    /** Archives a flag: code that still reads it gets the default. @throws AppError `validation_error` while others need it */
-    async archive(tx: Tx, caller: Caller, key: string, { expectedRevision, reason }: Wanted) {
-      const { known, all, revision } = await lock(tx, key, dependencies);
-      if (revision !== expectedRevision) return { outcome: "flag-changed", key, revision } as const;
-      if (!known) return { outcome: "no-such-flag", key } as const;
-      const needing = all.filter(({ definition }) => definition.prerequisites.some(({ flag }) => flag === key));
-      refuse(needing.map((flag) => ({ field: "key", message: `${flag.key} depends on ${key}.` })));
-      return change(tx, caller, key, null, reason, dependencies);
-    },
+/** Erases the reasons given by a purged account, here and on the log. */
+export async function eraseReasonsOfFlags(service: ConfigService, tx: Tx, accountId: string): Promise<void> {
+  await lockRevisions(tx);
+  await announce(service, tx, await eraseFlagReasons(tx, accountId));
+}
 
-    /** Announces the newest change of each flag again once it is this old, like those of properties. */
-    async repeat(tx: Tx, ageMs: number): Promise<void> {
-      await overrideStore.lock(tx);
-      const events = (await flagStore.newestBefore(tx, new Date(clock.nowMs() - ageMs))).map(changedEvent);
-      if (events.length > 0) await outbox.append(tx, events);
-    },
-
-    /** Erases the reasons given by a purged account, here and on the log. */
-    async eraseReasonsOf(tx: Tx, accountId: string): Promise<void> {
-      await overrideStore.lock(tx);
-      const events = (await flagStore.eraseReasonsOf(tx, accountId)).map(changedEvent);
-      if (events.length > 0) await outbox.append(tx, events);
-    },
-  };
+async function announce({ outbox }: ConfigService, tx: Tx, changes: readonly FlagChange[]): Promise<void> {
+  if (changes.length > 0) await outbox.append(tx, changes.map(changedEvent));
 }
 
 /** Assigns the next revision to a flag's change: rows, event and audit entry in one transaction. */
-async function change(
+async function changeFlag(
+  { outbox, clock }: ConfigService,
   tx: Tx,
   caller: Caller,
   key: string,
   definition: FlagDefinition | null,
   reason: string,
-  { outbox, flagStore, overrideStore, clock }: Dependencies,
 ): Promise<FlagChange> {
   const { accountId: actor, credential, requestId } = caller;
-  const revision = await overrideStore.nextRevision(tx);
+  const revision = await nextRevision(tx);
   const by = { actor, credential: credential.id, requestId: requestId || null };
   const made = { key, definition, revision, reason, changedAt: clock.now(), ...by };
-  await flagStore.save(tx, made);
+  await saveFlag(tx, made);
   const action = definition === null ? "flag.archive" : "flag.set";
   const fields = definition === null ? [] : ["definition", `revision ${revision}`];
   await outbox.append(tx, [changedEvent(made), audited(caller, { action, subject: key, fields, reason })]);
   return made;
 }
 
-/** Finds the flag with its revision, 0 for none, and blocks every other change. */
-async function lock(tx: Tx, key: string, { flagStore, overrideStore }: Dependencies) {
-  await overrideStore.lock(tx);
-  const all = await flagStore.listIn(tx);
+/** Finds the flag with its revision, 0 for none, and blocks every other change: flags and properties share revisions. */
+async function lockFlags(tx: Tx, key: string) {
+  await lockRevisions(tx);
+  const all = await listFlags(tx);
   const known = all.find((flag) => flag.key === key);
   return { known, all, revision: known?.revision ?? 0n };
 }

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Principal } from "@signalbox/auth";
-import type { Configuration } from "@signalbox/config";
 import { examples } from "@signalbox/contracts";
-import { type Clock, KiB } from "@signalbox/core";
+import { KiB } from "@signalbox/core";
 import type { FlagContext, FlagEvaluation } from "@signalbox/flags";
 import {
   createRoutes,
@@ -16,14 +15,8 @@ import {
 } from "@signalbox/http";
 import type { Flags } from "@signalbox/service";
 import { z } from "zod";
-import type { Properties } from "../properties.ts";
+import type { ConfigService } from "../context/config-service.ts";
 import { readContext } from "./read-context.ts";
-
-export interface OfrepDependencies {
-  readonly configuration: Configuration<Properties>;
-  readonly flags: Pick<Flags, "set">;
-  readonly clock: Clock;
-}
 
 /** Larger than the limit of a context, so that a too large one gets a specific error. */
 const bodyBytesMax = 64 * KiB;
@@ -94,7 +87,11 @@ const cache = "private, no-cache";
 const varying = { vary: "Accept, Authorization, X-API-Key" };
 
 /** The routes of the OpenFeature Remote Evaluation Protocol 0.3. */
-export function ofrepRoutes({ configuration, flags: { set }, clock }: OfrepDependencies): Routes {
+export function ofrepRoutes(service: ConfigService): Routes {
+  const {
+    flags: { set },
+    clock,
+  } = service;
   const routes = createRoutes({ errors: "configuration" });
   routes.post("/ofrep/v1/evaluate/flags/:key", {
     operationId: "evaluateFlag",
@@ -133,7 +130,7 @@ export function ofrepRoutes({ configuration, flags: { set }, clock }: OfrepDepen
         const etag = bulkEtag(set, context, clock.nowMs());
         if (isNotModified({ headers }, etag)) return notModified(etag, { cache, headers: varying });
         const all = set.evaluateAll(context, clock.nowMs()).filter(({ variant }) => variant !== null);
-        return ok({ flags: all.map(viewOf), ...streams(configuration) }, { etag, cache, headers: varying });
+        return ok({ flags: all.map(viewOf), ...streams(service) }, { etag, cache, headers: varying });
       }),
   });
   return routes;
@@ -150,7 +147,7 @@ function bulkEtag(set: Flags["set"], { accountId, roles, locale, createdAtMs }: 
   return strongEtag(`${set.revision}.${set.epochAt(nowMs)}.${digest}`, "flags");
 }
 
-function streams(configuration: Pick<Configuration<Properties>, "get">) {
+function streams({ configuration }: ConfigService) {
   if (!configuration.get("capabilities.configStream")) return {};
   const url = `${configuration.get("http.base-url")}/api/v1/config/stream`;
   return { eventStreams: [{ type: "sse", url, inactivityDelaySec: 120 }] };

@@ -1,16 +1,10 @@
 import type { BackupResource } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
-import { type Pool, sql } from "@signalbox/storage";
-import type { Metrics } from "@signalbox/telemetry";
+import { sql } from "@signalbox/storage";
 import type { z } from "zod";
+import type { ConfigService } from "../context/config-service.ts";
 
 type Backup = z.output<typeof BackupResource>;
-
-interface Dependencies {
-  readonly pool: Pick<Pool, "query">;
-  readonly clock: Clock;
-  readonly metrics: Metrics;
-}
 
 interface Row {
   readonly name: string;
@@ -33,35 +27,36 @@ const newestVerified = sql(
   `select taken_at as "takenAt" from backups where verified_at is not null order by taken_at desc limit 1`,
 );
 
-export type Backups = ReturnType<typeof createBackups>;
-
 /**
- * Creates the list of the backups that the command `backup` has taken and checked, and noted in the database, and the
- * metric of the age of the newest that was found whole.
+ * Lists the newest backups that the command `backup` has taken and checked, and noted in the database. Nothing is watched
+ * as long as none has ever been noted.
  */
-export function createBackups({ pool, clock, metrics }: Dependencies) {
-  const ageOf = (takenAt: Date): number => Math.max(0, Math.round((clock.nowMs() - takenAt.getTime()) / 1000));
-  const viewOf = ({ name, takenAt, release, bytes, verifiedAt, restoredAt }: Row): Backup => ({
-    name,
-    taken_at: takenAt.toISOString(),
-    age_seconds: ageOf(takenAt),
-    release,
-    bytes: Number(bytes),
-    verified_at: verifiedAt?.toISOString() ?? null,
-    restored_at: restoredAt?.toISOString() ?? null,
-  });
+export async function listBackups({
+  pool,
+  clock,
+}: ConfigService): Promise<{ readonly items: readonly Backup[]; readonly is_watched: boolean }> {
+  const { rows } = await pool.query<Row>(list);
+  return { items: rows.map((row) => viewOf(row, clock)), is_watched: rows.length > 0 };
+}
 
+/** Shows the age of the newest backup that was found whole as a metric. */
+export function watchBackups({ pool, clock, metrics }: ConfigService): void {
   // None before there is one.
   metrics.gauge("signalbox_backup_age_seconds", async (gauge) => {
-    const [newest] = (await pool.query<Pick<Row, "takenAt">>(newestVerified)).rows;
-    if (newest) gauge.set({}, ageOf(newest.takenAt));
+    const [newest] = (await pool.query<{ readonly takenAt: Date }>(newestVerified)).rows;
+    if (newest) gauge.set({}, ageOf(newest.takenAt, clock));
   });
-
-  return {
-    /** Lists the newest backups first. Nothing is watched as long as none has ever been noted. */
-    async list(): Promise<{ readonly items: readonly Backup[]; readonly is_watched: boolean }> {
-      const { rows } = await pool.query<Row>(list);
-      return { items: rows.map(viewOf), is_watched: rows.length > 0 };
-    },
-  };
 }
+
+const ageOf = (takenAt: Date, clock: Clock): number =>
+  Math.max(0, Math.round((clock.nowMs() - takenAt.getTime()) / 1000));
+
+const viewOf = ({ name, takenAt, release, bytes, verifiedAt, restoredAt }: Row, clock: Clock): Backup => ({
+  name,
+  taken_at: takenAt.toISOString(),
+  age_seconds: ageOf(takenAt, clock),
+  release,
+  bytes: Number(bytes),
+  verified_at: verifiedAt?.toISOString() ?? null,
+  restored_at: restoredAt?.toISOString() ?? null,
+});

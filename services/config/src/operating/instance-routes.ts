@@ -2,19 +2,15 @@ import { BackupResource, InstanceResource, type ServiceName, WorkerResource } fr
 import { createRoutes, ok, type Routes } from "@signalbox/http";
 import { operatingAuth, operatingBase, operatorOf } from "@signalbox/service";
 import { z } from "zod";
-import type { AppliedReports } from "../published/applied-reports.ts";
-import type { Backups } from "./backups.ts";
-
-interface Dependencies {
-  readonly reports: Pick<AppliedReports, "alive">;
-  readonly backups: Backups;
-}
+import type { ConfigService } from "../context/config-service.ts";
+import type { LiveInstance } from "../state/applied-reports.ts";
+import { listBackups } from "./backups.ts";
 
 /**
  * Creates the routes by which the gateway asks for every instance of every service with its workers, as each reports
  * itself, and for the backups of the deployment.
  */
-export function instanceRoutes({ reports, backups }: Dependencies): Routes {
+export function instanceRoutes(service: ConfigService): Routes {
   const routes = createRoutes();
   routes.get(`${operatingBase}instances`, {
     summary: "Instances of every service",
@@ -22,7 +18,7 @@ export function instanceRoutes({ reports, backups }: Dependencies): Routes {
     responses: { 200: z.object({ items: z.array(InstanceResource) }) },
     handle(input) {
       operatorOf(input, "operations:read");
-      return ok({ items: inOrder(reports).map(viewInstance) });
+      return ok({ items: inOrder(service).map(viewInstance) });
     },
   });
   routes.get(`${operatingBase}workers`, {
@@ -31,7 +27,7 @@ export function instanceRoutes({ reports, backups }: Dependencies): Routes {
     responses: { 200: z.object({ items: z.array(WorkerResource) }) },
     handle(input) {
       operatorOf(input, "operations:read");
-      return ok({ items: inOrder(reports).flatMap(viewWorkers) });
+      return ok({ items: inOrder(service).flatMap(viewWorkers) });
     },
   });
   routes.get(`${operatingBase}backups`, {
@@ -40,22 +36,20 @@ export function instanceRoutes({ reports, backups }: Dependencies): Routes {
     responses: { 200: z.object({ items: z.array(BackupResource), is_watched: z.boolean() }) },
     async handle(input) {
       operatorOf(input, "operations:read");
-      return ok(await backups.list());
+      return ok(await listBackups(service));
     },
   });
   return routes;
 }
 
-type Live = ReturnType<AppliedReports["alive"]>[number];
-
-const inOrder = (reports: Dependencies["reports"]): Live[] =>
+const inOrder = ({ reports }: ConfigService): LiveInstance[] =>
   reports
     .alive()
     .toSorted(({ report: a }, { report: b }) =>
       `${a.service}/${a.instance}`.localeCompare(`${b.service}/${b.instance}`),
     );
 
-function viewInstance({ report, lagSeconds, lastSeenSeconds }: Live): z.output<typeof InstanceResource> {
+function viewInstance({ report, lagSeconds, lastSeenSeconds }: LiveInstance): z.output<typeof InstanceResource> {
   return {
     service: report.service as ServiceName,
     instance: report.instance,
@@ -69,7 +63,7 @@ function viewInstance({ report, lagSeconds, lastSeenSeconds }: Live): z.output<t
   };
 }
 
-function viewWorkers({ report, lastSeenSeconds }: Live): z.output<typeof WorkerResource>[] {
+function viewWorkers({ report, lastSeenSeconds }: LiveInstance): z.output<typeof WorkerResource>[] {
   const { service, instance, workers = [] } = report;
   return workers.map(({ name, state, restarts, last_beat_at }) => {
     const worker = { service: service as ServiceName, instance, worker: name };

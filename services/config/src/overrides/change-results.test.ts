@@ -3,27 +3,28 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { eventOf } from "@signalbox/contracts";
 import { systemClock } from "@signalbox/core";
-import { AppliedReports } from "../published/applied-reports.ts";
-import { createChangeResults } from "./change-results.ts";
-import { createPropertyCatalogue } from "./property-catalogue.ts";
+import { serviceWith } from "../../test/service-with.ts";
+import { AppliedReports } from "../state/applied-reports.ts";
+import { PropertyCatalogue } from "../state/property-catalogue.ts";
+import { flagResultOf, resultsOf } from "./change-results.ts";
 
 const limit = { type: "integer", default: 10, secrecy: "public", reload: "live", effect: "e" } as const;
 
-function resultsOfNobody() {
+function serviceOfNobody() {
   const reports = new AppliedReports(systemClock);
-  const catalogue = createPropertyCatalogue({ images: { "images.limit": limit } });
-  const results = createChangeResults({ reports, catalogue, elsewhere: () => null });
+  const catalogue = new PropertyCatalogue({ images: { "images.limit": limit } });
+  const service = serviceWith({ reports, catalogue, configuration: { find: () => null } });
   const report = (revision: number) => {
     const { example } = eventOf("config.applied");
     reports.apply({ ...example, service: "images", revision, pending_restart: [] }, systemClock.now());
   };
-  return { results, report };
+  return { service, report };
 }
 const made = [{ name: "images.limit", set: true, value: 20 }];
 
 test("right after a start the wait is for the first report, and then for the revision", async () => {
-  const { results, report } = resultsOfNobody();
-  const answers = Promise.all([results.of(made, 7n, 10_000), results.ofFlag(7n, 10_000)]);
+  const { service, report } = serviceOfNobody();
+  const answers = Promise.all([resultsOf(service, made, 7n, 10_000), flagResultOf(service, 7n, 10_000)]);
   // An answer that waits for nothing is made meanwhile.
   await setImmediate();
   report(6);
@@ -34,7 +35,7 @@ test("right after a start the wait is for the first report, and then for the rev
 });
 
 test("a dry run, and a caller who does not wait, are answered at once", async () => {
-  const { results } = resultsOfNobody();
-  for (const [property] of [await results.of(made, null, 10_000), await results.of(made, 7n, 0)])
+  const { service } = serviceOfNobody();
+  for (const [property] of [await resultsOf(service, made, null, 10_000), await resultsOf(service, made, 7n, 0)])
     assert.deepEqual([property?.value, property?.instances, property?.applied], [20, 0, 0]);
 });

@@ -1,16 +1,10 @@
 import type { PropertyScalar } from "@signalbox/config";
 import { type ErrorDetail, masked, type Refusal } from "@signalbox/core";
 import { refusalError } from "@signalbox/graphql";
-import type { AppliedReports } from "../published/applied-reports.ts";
-import type { Elsewhere, PropertyCatalogue } from "./property-catalogue.ts";
+import type { ConfigService } from "../context/config-service.ts";
+import { elsewhereOf } from "../state/property-catalogue.ts";
 
-interface Dependencies {
-  readonly reports: AppliedReports;
-  readonly catalogue: PropertyCatalogue;
-  readonly elsewhere: Elsewhere;
-}
-
-interface PropertyChange {
+export interface PropertyChange {
   readonly name: string;
   readonly set: boolean;
   readonly value: unknown;
@@ -52,55 +46,57 @@ export async function succeeded<Result>(
 /** Sources with precedence over an override. */
 const above: ReadonlySet<string> = new Set(["command line", "environment"]);
 
-export type ChangeResults = ReturnType<typeof createChangeResults>;
-
 /**
  * Builds the results of changes: the effective values, overriding sources, and the instances that have applied them.
+ * Answers once an instance is known and all have the revision, or the wait is over. A dry run does not wait.
  */
-export function createChangeResults({ reports, catalogue, elsewhere }: Dependencies) {
-  const aliveOf = (services: readonly string[]) =>
-    reports.alive().flatMap(({ report }) => (services.includes(report.service) ? [report] : []));
-  const has = (revision: bigint | null) => (report: { readonly revision: number }) =>
-    revision !== null && BigInt(report.revision) >= revision;
-  /** Right after a start no instance has reported yet: that is no reason to answer that all have the revision. */
-  const haveAll = (alive: readonly { readonly revision: number }[], revision: bigint) =>
-    alive.length > 0 && alive.every(has(revision));
+export async function resultsOf(
+  service: ConfigService,
+  made: readonly PropertyChange[],
+  revision: bigint | null,
+  waitMs: number,
+) {
+  const { reports, catalogue } = service;
+  const services = made.flatMap(({ name }) => catalogue.target(name).services);
+  if (revision !== null) await reports.until(() => haveAll(aliveOf(service, services), revision), waitMs);
+  return made.map((each) => resultOf(service, each, revision));
+}
 
-  /** Builds the result of one change; for unmade changes the revision is null. */
-  function resultOf({ name, set, value }: PropertyChange, revision: bigint | null) {
-    const { property, services, declaration } = catalogue.target(name);
-    const alive = aliveOf(services);
-    const runs = alive.filter((report) => has(revision)(report) && !report.pending_restart.includes(property));
-    const shadow = alive
-      .map(({ values }) => values?.[property])
-      .find((running) => running && above.has(running.source));
-    const below = () => elsewhere(name)?.value ?? elsewhere(property)?.value ?? declaration.default;
-    const effective = shadow ? shadow.value : set ? value : below();
-    const isMasked = effective === masked || catalogue.isMasked(name, effective as PropertyScalar);
-    return {
-      name,
-      value: isMasked ? null : effective,
-      masked: isMasked,
-      shadowedBy: shadow?.source ?? null,
-      appliesAt: declaration.reload === "live" ? "LIVE" : "RESTART",
-      instances: alive.length,
-      applied: runs.length,
-    };
-  }
+/** Counts the instances once one at least is known and each evaluates with the revision, or the wait is over. */
+export async function flagResultOf({ reports }: ConfigService, revision: bigint | null, waitMs: number) {
+  const alive = () => reports.alive().map(({ report }) => report);
+  if (revision !== null) await reports.until(() => haveAll(alive(), revision), waitMs);
+  return { instances: alive().length, applied: alive().filter(has(revision)).length };
+}
 
+/** Builds the result of one change; for unmade changes the revision is null. */
+function resultOf(service: ConfigService, { name, set, value }: PropertyChange, revision: bigint | null) {
+  const { catalogue, configuration } = service;
+  const { property, services, declaration } = catalogue.target(name);
+  const alive = aliveOf(service, services);
+  const runs = alive.filter((report) => has(revision)(report) && !report.pending_restart.includes(property));
+  const shadow = alive.map(({ values }) => values?.[property]).find((running) => running && above.has(running.source));
+  const elsewhere = elsewhereOf(configuration);
+  const below = () => elsewhere(name)?.value ?? elsewhere(property)?.value ?? declaration.default;
+  const effective = shadow ? shadow.value : set ? value : below();
+  const isMasked = effective === masked || catalogue.isMasked(name, effective as PropertyScalar);
   return {
-    /** Answers once an instance is known and all have the revision, or the wait is over. A dry run does not wait. */
-    async of(made: readonly PropertyChange[], revision: bigint | null, waitMs: number) {
-      const services = made.flatMap(({ name }) => catalogue.target(name).services);
-      if (revision !== null) await reports.until(() => haveAll(aliveOf(services), revision), waitMs);
-      return made.map((each) => resultOf(each, revision));
-    },
-
-    /** Counts the instances once one at least is known and each evaluates with the revision, or the wait is over. */
-    async ofFlag(revision: bigint | null, waitMs: number) {
-      const alive = () => reports.alive().map(({ report }) => report);
-      if (revision !== null) await reports.until(() => haveAll(alive(), revision), waitMs);
-      return { instances: alive().length, applied: alive().filter(has(revision)).length };
-    },
+    name,
+    value: isMasked ? null : effective,
+    masked: isMasked,
+    shadowedBy: shadow?.source ?? null,
+    appliesAt: declaration.reload === "live" ? "LIVE" : "RESTART",
+    instances: alive.length,
+    applied: runs.length,
   };
 }
+
+const aliveOf = ({ reports }: ConfigService, services: readonly string[]) =>
+  reports.alive().flatMap(({ report }) => (services.includes(report.service) ? [report] : []));
+
+const has = (revision: bigint | null) => (report: { readonly revision: number }) =>
+  revision !== null && BigInt(report.revision) >= revision;
+
+/** Right after a start no instance has reported yet: that is no reason to answer that all have the revision. */
+const haveAll = (alive: readonly { readonly revision: number }[], revision: bigint) =>
+  alive.length > 0 && alive.every(has(revision));

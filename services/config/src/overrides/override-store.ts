@@ -1,5 +1,5 @@
 import { numberAt } from "@signalbox/http";
-import { type ListRange, type Pool, sql, type Tx, table } from "@signalbox/storage";
+import { type ListRange, type Queryable, sql, type Tx, table } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
 
 /** An active override. Revisions count changes over all properties; the value is any JSON that the property accepts. */
@@ -31,41 +31,39 @@ export interface PastChange extends Change {
   readonly before: unknown;
 }
 
-export type OverrideStore = ReturnType<typeof createOverrideStore>;
 const overrides = table("property_overrides", columns.property_overrides);
 const revisions = table("property_revisions", columns.property_revisions);
 
-const listOverrides = sql("overrides.list", `select ${overrides.columns} from property_overrides order by name`);
-const findOverride = sql("overrides.find", `select ${overrides.columns} from property_overrides where name = $1`);
-const removeOverride = sql("overrides.remove", "delete from property_overrides where name = $1");
-const listExpired = sql(
+const listAll = sql("overrides.list", `select ${overrides.columns} from property_overrides order by name`);
+const remove = sql("overrides.remove", "delete from property_overrides where name = $1");
+const listDue = sql(
   "overrides.list-expired",
   `select ${overrides.columns} from property_overrides where expires_at <= $1 order by name`,
 );
-const nextRevision = sql(
+const assignRevision = sql(
   "overrides.next-revision",
   "update revision_counter set revision = revision + 1 returning revision",
 );
-const readRevision = sql("overrides.read-revision", "select revision from revision_counter");
-const lockRevisions = sql("overrides.lock-revisions", "select revision from revision_counter for update");
-const findChange = sql(
+const readNewest = sql("overrides.read-revision", "select revision from revision_counter");
+const lockCounter = sql("overrides.lock-revisions", "select revision from revision_counter for update");
+const findOneChange = sql(
   "overrides.find-change",
   `select ${revisions.columns} from property_revisions where name = $1 and revision = $2`,
 );
 /** The newest change of each property at a revision. */
-const listAt = sql(
+const listChangesAt = sql(
   "overrides.list-at",
   `select distinct on (name) ${revisions.columns} from property_revisions where revision <= $1 order by name, revision desc`,
 );
-const listSince = sql(
+const listChangesSince = sql(
   "overrides.list-since",
   `select ${revisions.columns} from property_revisions where revision > $1 order by revision, name limit $2`,
 );
-const findFirstSince = sql(
+const findFirst = sql(
   "overrides.find-first-since",
   "select min(revision) as revision from property_revisions where changed_at >= $1",
 );
-const listHistory = sql(
+const history = sql(
   "overrides.history",
   `select ${revisions.columns}, coalesce("wasSet", false) as "wasSet", before from (
      select *, lag(set) over w as "wasSet", lag(value) over w as before from property_revisions where name = $1
@@ -84,7 +82,7 @@ const listNewestOf = sql(
   `select ${revisions.columns} from ${newest}
    where actor = $1 and reason is not null order by revision`,
 );
-const eraseReasons = [
+const erasures = [
   sql("overrides.erase-reasons", "update property_overrides set reason = null where actor = $1 and reason is not null"),
   // The id of a token belongs to its owner too.
   sql(
@@ -102,65 +100,78 @@ const eraseReasons = [
   ),
 ];
 
-/** The overrides in PostgreSQL. Writes use the transaction that also carries their event. */
-export function createOverrideStore(pool: Pool) {
-  return {
-    list: async (): Promise<Override[]> => (await pool.query<Override>(listOverrides)).rows,
-    /** Lists the active overrides by name, including the changes of this transaction. */
-    listIn: async (tx: Tx): Promise<ReadonlyMap<string, Override>> => {
-      const { rows } = await tx.query<Override>(listOverrides);
-      return new Map(rows.map((override) => [override.name, override]));
-    },
-    find: async (tx: Tx, name: string): Promise<Override | null> =>
-      (await tx.query<Override>(findOverride, [name])).rows[0] ?? null,
-    /** Lists the expired overrides. */
-    listExpired: async (now: Date): Promise<Override[]> => (await pool.query<Override>(listExpired, [now])).rows,
-    /** Serializes all changes until the transaction ends; returns the newest revision. */
-    lock: async (tx: Tx): Promise<bigint> => revisionIn((await tx.query<Counter>(lockRevisions)).rows),
-    /** Reads the newest revision. */
-    newest: async (): Promise<bigint> => revisionIn((await pool.query<Counter>(readRevision)).rows),
-    /** Assigns the next revision, and takes the lock of all changes. */
-    nextRevision: async (tx: Tx): Promise<bigint> => revisionIn((await tx.query<Counter>(nextRevision)).rows),
-    /** Activates a change and records it in the history. */
-    async save(tx: Tx, change: Change): Promise<void> {
-      await tx.query(removeOverride, [change.name]);
-      if (change.set) await overrides.insert(tx, change);
-      await revisions.insert(tx, change);
-    },
-    /** Finds one change of a property. */
-    findChange: async (tx: Tx, name: string, revision: bigint): Promise<Change | null> =>
-      (await tx.query<Change>(findChange, [name, revision])).rows[0] ?? null,
-    /** Lists the newest change of each property at a revision. */
-    listAt: async (tx: Tx, revision: bigint): Promise<Change[]> => (await tx.query<Change>(listAt, [revision])).rows,
-    /** Lists the changes after a revision, oldest first. */
-    listSince: async (revision: bigint, limit: number): Promise<Change[]> =>
-      (await pool.query<Change>(listSince, [revision, limit])).rows,
-    /** Finds the first revision since a time; null when there was none. */
-    firstSince: async (time: Date): Promise<bigint | null> =>
-      (await pool.query<{ revision: bigint | null }>(findFirstSince, [time])).rows[0]?.revision ?? null,
-    /** Lists the changes of a property, newest first, each with the previous value. */
-    async history(name: string, { after, limit }: ListRange): Promise<PastChange[]> {
-      return (await pool.query<PastChange>(listHistory, [name, numberAt(after), limit])).rows;
-    },
-    /**
-     * Lists the newest change of each property, where it is older than this time, and blocks other changes until the
-     * transaction ends.
-     */
-    async newestBefore(tx: Tx, time: Date): Promise<Change[]> {
-      await tx.query(lockRevisions);
-      return (await tx.query<Change>(listNewestBefore, [time])).rows;
-    },
-    /**
-     * Erases the reasons given by an actor. Returns those changes that were the newest of their property, without
-     * reasons.
-     */
-    async eraseReasonsOf(tx: Tx, actor: string): Promise<Change[]> {
-      await tx.query(lockRevisions);
-      const { rows } = await tx.query<Change>(listNewestOf, [actor]);
-      for (const statement of eraseReasons) await tx.query(statement, [actor]);
-      return rows.map((change) => ({ ...change, reason: null }));
-    },
-  };
+/** Lists the active overrides by name. */
+export const listOverrides = async (db: Queryable): Promise<Override[]> => (await db.query<Override>(listAll)).rows;
+
+/** Lists the expired overrides. */
+export const listExpired = async (db: Queryable, now: Date): Promise<Override[]> =>
+  (await db.query<Override>(listDue, [now])).rows;
+
+/** Serializes all changes until the transaction ends; returns the newest revision. */
+export const lockRevisions = async (tx: Tx): Promise<bigint> => revisionIn((await tx.query<Counter>(lockCounter)).rows);
+
+/** Reads the active overrides by name. */
+export const overridesByName = async (db: Queryable): Promise<ReadonlyMap<string, Override>> =>
+  new Map((await listOverrides(db)).map((override) => [override.name, override]));
+
+/** Reads the active overrides by name, which nobody changes before the transaction ends. */
+export async function lockOverrides(tx: Tx): Promise<ReadonlyMap<string, Override>> {
+  await lockRevisions(tx);
+  return overridesByName(tx);
+}
+
+/** Reads the newest revision. */
+export const newestRevision = async (db: Queryable): Promise<bigint> =>
+  revisionIn((await db.query<Counter>(readNewest)).rows);
+
+/** Assigns the next revision, and takes the lock of all changes. */
+export const nextRevision = async (tx: Tx): Promise<bigint> =>
+  revisionIn((await tx.query<Counter>(assignRevision)).rows);
+
+/** Activates a change and records it in the history. */
+export async function saveChange(tx: Tx, change: Change): Promise<void> {
+  await tx.query(remove, [change.name]);
+  if (change.set) await overrides.insert(tx, change);
+  await revisions.insert(tx, change);
+}
+
+/** Finds one change of a property. */
+export const findChange = async (db: Queryable, name: string, revision: bigint): Promise<Change | null> =>
+  (await db.query<Change>(findOneChange, [name, revision])).rows[0] ?? null;
+
+/** Lists the newest change of each property at a revision. */
+export const listAt = async (db: Queryable, revision: bigint): Promise<Change[]> =>
+  (await db.query<Change>(listChangesAt, [revision])).rows;
+
+/** Lists the changes after a revision, oldest first. */
+export const listChanges = async (db: Queryable, revision: bigint, limit: number): Promise<Change[]> =>
+  (await db.query<Change>(listChangesSince, [revision, limit])).rows;
+
+/** Finds the first revision since a time; null when there was none. */
+export const firstRevisionSince = async (db: Queryable, time: Date): Promise<bigint | null> =>
+  (await db.query<{ revision: bigint | null }>(findFirst, [time])).rows[0]?.revision ?? null;
+
+/** Lists the changes of a property, newest first, each with the previous value. */
+export const listHistory = async (db: Queryable, name: string, { after, limit }: ListRange): Promise<PastChange[]> =>
+  (await db.query<PastChange>(history, [name, numberAt(after), limit])).rows;
+
+/**
+ * Lists the newest change of each property, where it is older than this time, and blocks other changes until the
+ * transaction ends.
+ */
+export async function lockNewestBefore(tx: Tx, time: Date): Promise<Change[]> {
+  await lockRevisions(tx);
+  return (await tx.query<Change>(listNewestBefore, [time])).rows;
+}
+
+/**
+ * Erases the reasons given by an actor. Returns those changes that were the newest of their property, without reasons.
+ */
+export async function eraseReasons(tx: Tx, actor: string): Promise<Change[]> {
+  await lockRevisions(tx);
+  const { rows } = await tx.query<Change>(listNewestOf, [actor]);
+  for (const statement of erasures) await tx.query(statement, [actor]);
+  return rows.map((change) => ({ ...change, reason: null }));
 }
 
 type Counter = { readonly revision: bigint };

@@ -1,14 +1,17 @@
-import type { Configuration } from "@signalbox/config";
-import { AppError, type Clock, type ErrorDetail, hours, isAppError } from "@signalbox/core";
-import type { Properties } from "../properties.ts";
+import { AppError, type ErrorDetail, hours, isAppError } from "@signalbox/core";
+import type { ConfigService } from "../context/config-service.ts";
+import { elsewhereOf } from "../state/property-catalogue.ts";
 import type { Override } from "./override-store.ts";
-import type { Elsewhere, PropertyCatalogue } from "./property-catalogue.ts";
 
-/** A requested change of one property; `set` false removes its override. */
-export interface WantedChange {
+/** A change of one property; `set` false removes its override. */
+interface PlannedChange {
   readonly name: string;
   readonly set: boolean;
   readonly value: unknown;
+}
+
+/** A requested change of one property. */
+export interface WantedChange extends PlannedChange {
   /** The revision of this property's override that the caller has seen; 0 when there was none. */
   readonly expectedRevision: bigint;
 }
@@ -25,11 +28,6 @@ export interface ChangeSet {
 
 type FieldOf = (index: number, member: string) => string;
 
-interface Rules {
-  readonly catalogue: PropertyCatalogue;
-  readonly elsewhere: Elsewhere;
-}
-
 /**
  * Validates changes together against the active overrides. Their only fault may be that they are stale: changed since
  * the caller saw them.
@@ -37,16 +35,16 @@ interface Rules {
  * property takes no override or refuses the value, or a rule between properties breaks.
  */
 export function judgeChanges(
+  service: ConfigService,
   changes: readonly WantedChange[],
   inForce: ReadonlyMap<string, Override>,
-  rules: Rules,
   fieldOf: FieldOf,
   refused: readonly ErrorDetail[] = [],
 ) {
   const flaws = changes.flatMap((change, index) =>
-    flawsOf(change, changes.slice(0, index), rules).map((flaw) => ({ ...flaw, field: fieldOf(index, flaw.field) })),
+    flawsOf(service, change, changes.slice(0, index)).map((flaw) => ({ ...flaw, field: fieldOf(index, flaw.field) })),
   );
-  const broken = flaws.length > 0 ? [] : brokenAfter(changes, inForce, rules, fieldOf);
+  const broken = flaws.length > 0 ? [] : brokenAfter(service, changes, inForce, fieldOf);
   const stale = changes.flatMap(({ name, expectedRevision }, index): ErrorDetail[] => {
     const now = inForce.get(name)?.revision ?? 0n;
     if (now === expectedRevision) return [];
@@ -59,9 +57,9 @@ export function judgeChanges(
 }
 
 function flawsOf(
+  { catalogue }: ConfigService,
   { name, set, value }: WantedChange,
   earlier: readonly WantedChange[],
-  { catalogue }: Rules,
 ): readonly ErrorDetail[] {
   const message = `${name} can be changed only once in a revision.`;
   if (earlier.some((other) => other.name === name)) return [{ field: "name", code: "repeated", message }];
@@ -73,21 +71,22 @@ function flawsOf(
 
 /** @throws AppError `validation_error` when the changes together break a rule between properties. */
 export function assertRulesAfter(
-  changes: readonly Pick<WantedChange, "name" | "set" | "value">[],
+  service: ConfigService,
+  changes: readonly PlannedChange[],
   inForce: ReadonlyMap<string, Override>,
-  rules: Rules,
   fieldOf: FieldOf,
 ): void {
-  const details = brokenAfter(changes, inForce, rules, fieldOf);
+  const details = brokenAfter(service, changes, inForce, fieldOf);
   if (details.length > 0) throw refusal(details);
 }
 
 function brokenAfter(
-  changes: readonly Pick<WantedChange, "name" | "set" | "value">[],
+  { catalogue, configuration }: ConfigService,
+  changes: readonly PlannedChange[],
   inForce: ReadonlyMap<string, Override>,
-  { catalogue, elsewhere }: Rules,
   fieldOf: FieldOf,
 ): ErrorDetail[] {
+  const elsewhere = elsewhereOf(configuration);
   const after = new Map([...inForce].map(([name, { value }]) => [name, value]));
   for (const { name, set, value } of changes) {
     if (set) after.set(name, value);
@@ -116,45 +115,37 @@ function refusalsOf(judge: () => void): readonly ErrorDetail[] {
 const refusal = (details: readonly ErrorDetail[]): AppError =>
   new AppError("validation_error", "A change is not allowed.", { details });
 
-interface ApprovalDependencies {
-  readonly configuration: Pick<Configuration<Properties>, "get">;
-  readonly catalogue: PropertyCatalogue;
-  readonly clock: Clock;
-}
-
 /** Longest temporary change: a longer one should be permanent. */
 const temporaryMaxMs = hours(24 * 366);
 
-export type ChangeApproval = ReturnType<typeof createChangeApproval>;
+/** Returns the refusals of properties that need a second operator. */
+export const operatorRefusals = (service: ConfigService, { changes, fieldOf }: ChangeSet): ErrorDetail[] =>
+  changes.flatMap(({ name }, index) =>
+    needsAnother(service, name) ? [secondOperator(name, fieldOf(index, "name"))] : [],
+  );
 
-/** Rules about changes that one operator may make alone, and about their duration. */
-export function createChangeApproval({ configuration, catalogue, clock }: ApprovalDependencies) {
-  function needsAnother(name: string): boolean {
-    const approval = configuration.get("config.approval");
-    return approval === "all" || (approval === "guarded" && catalogue.isGuarded(name));
-  }
-  return {
-    /** Returns the refusals of properties that need a second operator. */
-    operatorRefusals: ({ changes, fieldOf }: ChangeSet): ErrorDetail[] =>
-      changes.flatMap(({ name }, index) => (needsAnother(name) ? [secondOperator(name, fieldOf(index, "name"))] : [])),
+/** @throws AppError `validation_error` for the same properties among names that the server computed. */
+export function assertOneOperator(service: ConfigService, names: readonly string[], field: string): void {
+  const details = names.filter((name) => needsAnother(service, name)).map((name) => secondOperator(name, field));
+  if (details.length > 0) throw refusal(details);
+}
 
-    /** @throws AppError `validation_error` for the same properties among names that the server computed. */
-    assertNames(names: readonly string[], field: string): void {
-      const details = names.filter(needsAnother).map((name) => secondOperator(name, field));
-      if (details.length > 0) throw refusal(details);
-    },
+/** Returns the refusals of a time in the past or too far ahead, and of the removal of an override for a time. */
+export function expiryRefusals({ clock }: ConfigService, { changes, expiresAt }: ChangeSet): ErrorDetail[] {
+  if (expiresAt === null) return [];
+  const refusals: ErrorDetail[] = [];
+  const aheadMs = expiresAt.getTime() - clock.nowMs();
+  const message = "expiresAt must be in the future, at most 366 days ahead.";
+  if (aheadMs <= 0 || aheadMs > temporaryMaxMs) refusals.push({ field: "expiresAt", code: "out_of_range", message });
+  if (changes.some(({ set }) => !set))
+    refusals.push({ field: "expiresAt", code: "not_allowed", message: "Only a set value can expire." });
+  return refusals;
+}
 
-    /** Returns the refusals of a time in the past or too far ahead, and of the removal of an override for a time. */
-    expiryRefusals({ changes, expiresAt }: ChangeSet): ErrorDetail[] {
-      if (expiresAt === null) return [];
-      const aheadMs = expiresAt.getTime() - clock.nowMs();
-      const message = "expiresAt must be in the future, at most 366 days ahead.";
-      const range = { field: "expiresAt", code: "out_of_range", message } as const;
-      const unset = { field: "expiresAt", code: "not_allowed", message: "Only a set value can expire." } as const;
-      const isOutOfRange = aheadMs <= 0 || aheadMs > temporaryMaxMs;
-      return [...(isOutOfRange ? [range] : []), ...(changes.some(({ set }) => !set) ? [unset] : [])];
-    },
-  };
+/** Returns true when one operator may not change the property alone. */
+function needsAnother({ configuration, catalogue }: ConfigService, name: string): boolean {
+  const approval = configuration.get("config.approval");
+  return approval === "all" || (approval === "guarded" && catalogue.isGuarded(name));
 }
 
 const secondOperator = (name: string, field: string): ErrorDetail => ({

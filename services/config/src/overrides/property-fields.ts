@@ -1,34 +1,14 @@
-import type { Configuration } from "@signalbox/config";
 import { audienceOf } from "@signalbox/contracts";
 import { maskText } from "@signalbox/core";
-import {
-  connectionField,
-  field,
-  mutation,
-  type PageLimits,
-  type Resolvers,
-  type SubgraphContext,
-} from "@signalbox/graphql";
+import { connectionField, field, mutation, type Resolvers, type SubgraphContext } from "@signalbox/graphql";
 import { z } from "zod";
-import type { Properties } from "../properties.ts";
-import type { AppliedReports } from "../published/applied-reports.ts";
-import { type ChangeResults, succeeded } from "./change-results.ts";
-import type { Change, OverrideStore, PastChange } from "./override-store.ts";
-import type { Overrides } from "./overrides.ts";
-import type { ChangeApproval, ChangeSet } from "./plan-changes.ts";
-import type { PropertyCatalogue } from "./property-catalogue.ts";
+import type { ConfigService } from "../context/config-service.ts";
+import { type PropertyChange, resultsOf, succeeded } from "./change-results.ts";
+import { type Change, listHistory, type PastChange } from "./override-store.ts";
+import { changeOverrides } from "./overrides.ts";
+import { type ChangeSet, expiryRefusals, operatorRefusals } from "./plan-changes.ts";
 import { listProperties, viewOverride } from "./property-list.ts";
-
-export interface PropertyFields {
-  readonly configuration: Configuration<Properties>;
-  readonly reports: AppliedReports;
-  readonly catalogue: PropertyCatalogue;
-  readonly overrideStore: OverrideStore;
-  readonly overrides: Overrides;
-  readonly approval: ChangeApproval;
-  readonly results: ChangeResults;
-  readonly pageLimits: PageLimits;
-}
+import { rollBack } from "./undo-changes.ts";
 
 const reasonLengthMax = 1_000;
 const changesMax = 100;
@@ -89,12 +69,12 @@ function noneAs<const None>(none: None) {
 export const operators = { scopes: ["config:admin"], stepUp: true } as const;
 
 /** The properties with their history, and the mutations that change them immediately. The graph alone has these. */
-export function propertyFields(dependencies: PropertyFields): Resolvers {
-  const { overrideStore, catalogue, pageLimits } = dependencies;
+export function propertyFields(service: ConfigService): Resolvers {
+  const { pool, catalogue, pageLimits } = service;
   return {
     Query: {
-      properties: field({ scopes: ["config:read"] }, async (_parent, _args, { caller }) =>
-        listProperties(dependencies, await overrideStore.list(), audienceOf(caller.scopes)),
+      properties: field({ scopes: ["config:read"] }, (_parent, _args, { caller }) =>
+        listProperties(service, audienceOf(caller.scopes)),
       ),
       propertyHistory: connectionField(
         { scopes: ["config:admin"] },
@@ -102,81 +82,80 @@ export function propertyFields(dependencies: PropertyFields): Resolvers {
           limits: pageLimits,
           read: (range, _parent, _context, { name: property }: { readonly name: string }) => {
             catalogue.target(property);
-            return overrideStore.history(property, range);
+            return listHistory(pool, property, range);
           },
           position: ({ changedAt: at, revision }) => ({ at, id: String(revision) }),
-          node: (change: PastChange) => viewPastChange(change, catalogue),
+          node: (change: PastChange) => viewPastChange(service, change),
         },
       ),
     },
-    Mutation: { ...singleMutations(dependencies), ...setMutations(dependencies) },
+    Mutation: { ...singleMutations(service), ...setMutations(service) },
   };
 }
 
-function singleMutations(dependencies: PropertyFields) {
+function singleMutations(service: ConfigService) {
   const shown = { ...operators, payload: "override" } as const;
   return {
     setProperty: mutation(
       { ...shown, audit: "property.set", input: SetProperty },
       ({ name, value, reason, expected_revision: expectedRevision }, context) =>
-        changeOne(dependencies, context, singleChange({ name, set: true, value, expectedRevision }, reason)),
+        changeOne(service, context, singleChange({ name, set: true, value, expectedRevision }, reason)),
     ),
     unsetProperty: mutation(
       { ...shown, audit: "property.unset", input: UnsetProperty },
       async ({ name, reason, expected_revision: expectedRevision }, context) => {
         const change = { name, set: false, value: null, expectedRevision };
-        await changeOne(dependencies, context, singleChange(change, reason));
+        await changeOne(service, context, singleChange(change, reason));
         return null;
       },
     ),
   };
 }
 
-function setMutations({ overrides, approval, results }: PropertyFields) {
+function setMutations(service: ConfigService) {
   const shown = { ...operators, payload: (made: object | null) => made ?? { revision: null, results: [] } } as const;
   return {
     setProperties: mutation(
       { ...shown, audit: ["property.set", "property.unset"], input: SetProperties },
       async (input, context) => {
         const wanted = changeSetOf(input);
-        const refused = [...approval.expiryRefusals(wanted), ...approval.operatorRefusals(wanted)];
+        const refused = [...expiryRefusals(service, wanted), ...operatorRefusals(service, wanted)];
         const how = { refused, dryRun: input.dry_run };
-        const made = await context.inTransaction((tx) => succeeded(overrides.change(tx, context.caller, wanted, how)));
-        return answerOf(results, wanted.changes, made, input.wait_for_ms);
+        const made = await context.inTransaction((tx) =>
+          succeeded(changeOverrides(service, tx, context.caller, wanted, how)),
+        );
+        return answerOf(service, wanted.changes, made, input.wait_for_ms);
       },
     ),
     rollback: mutation({ ...shown, audit: "property.rollback", input: Rollback }, async (input, context) => {
       const { to_revision: toRevision, expected_revision: expectedRevision, reason } = input;
-      const assertAllowed = (names: readonly string[]) => approval.assertNames(names, "toRevision");
-      const wanted = { toRevision, expectedRevision, reason, assertAllowed };
-      const made = await context.inTransaction((tx) => succeeded(overrides.rollback(tx, context.caller, wanted)));
-      return answerOf(results, made, made, input.wait_for_ms);
+      const wanted = { toRevision, expectedRevision, reason };
+      const made = await context.inTransaction((tx) => succeeded(rollBack(service, tx, context.caller, wanted)));
+      return answerOf(service, made, made, input.wait_for_ms);
     }),
   };
 }
 
-async function changeOne(
-  { overrides, approval, catalogue }: PropertyFields,
-  context: SubgraphContext,
-  wanted: ChangeSet,
-) {
+async function changeOne(service: ConfigService, context: SubgraphContext, wanted: ChangeSet) {
   // A single property is what the mutation is about: an unknown one is NOT_FOUND.
-  for (const { name } of wanted.changes) catalogue.target(name);
-  const how = { refused: approval.operatorRefusals(wanted), dryRun: false };
-  const [made] = await context.inTransaction((tx) => succeeded(overrides.change(tx, context.caller, wanted, how)));
+  for (const { name } of wanted.changes) service.catalogue.target(name);
+  const how = { refused: operatorRefusals(service, wanted), dryRun: false };
+  const [made] = await context.inTransaction((tx) =>
+    succeeded(changeOverrides(service, tx, context.caller, wanted, how)),
+  );
   if (made === undefined) throw new Error("a change created no revision");
-  return viewOverride(made, catalogue);
+  return viewOverride(service, made);
 }
 
 /** Builds the answer: the new revision, null for none, and the result of each property. */
 export async function answerOf(
-  results: ChangeResults,
-  changes: Parameters<ChangeResults["of"]>[0],
+  service: ConfigService,
+  changes: readonly PropertyChange[],
   made: readonly Change[],
   waitMs: number,
 ) {
   const revision = made[0]?.revision ?? null;
-  const changeResults = await results.of(changes, revision, waitMs);
+  const changeResults = await resultsOf(service, changes, revision, waitMs);
   return { revision: revision === null ? null : String(revision), results: changeResults };
 }
 
@@ -199,7 +178,7 @@ function singleChange(change: ChangeSet["changes"][number], reason: string | nul
   return { changes: [change], reason, expiresAt: null, fieldOf: (_index, member) => member };
 }
 
-function viewPastChange(change: PastChange, catalogue: PropertyCatalogue) {
+function viewPastChange({ catalogue }: ConfigService, change: PastChange) {
   const { name, actor, credential, reason, requestId, changedAt, expiresAt } = change;
   return {
     revision: String(change.revision),

@@ -1,16 +1,9 @@
-import type { Configuration, PropertyDeclaration } from "@signalbox/config";
+import type { PropertyDeclaration } from "@signalbox/config";
 import { type Audience, isVisibleTo } from "@signalbox/contracts";
 import { masked } from "@signalbox/core";
-import type { Properties } from "../properties.ts";
-import type { AppliedReports } from "../published/applied-reports.ts";
-import type { Override } from "./override-store.ts";
-import { addressesOf, type PropertyCatalogue } from "./property-catalogue.ts";
-
-export interface PropertyListDependencies {
-  readonly configuration: Configuration<Properties>;
-  readonly reports: AppliedReports;
-  readonly catalogue: PropertyCatalogue;
-}
+import type { ConfigService } from "../context/config-service.ts";
+import { addressesOf } from "../state/property-catalogue.ts";
+import { type Override, overridesByName } from "./override-store.ts";
 
 /** The value reported by an instance, already masked. */
 interface Running {
@@ -25,14 +18,11 @@ interface Running {
  * Lists every property that the audience may see, of every service, with each instance's value and the active
  * overrides.
  */
-export function listProperties(
-  { configuration, reports, catalogue }: PropertyListDependencies,
-  inForce: readonly Override[],
-  audience: Audience,
-) {
-  const overrideOf = new Map(inForce.map((override) => [override.name, override]));
+export async function listProperties(service: ConfigService, audience: Audience) {
+  const { pool, configuration, catalogue } = service;
+  const overrideOf = await overridesByName(pool);
   const own = configuration.runningValues();
-  const runningOf = runningIn(reports);
+  const runningOf = runningIn(service);
   return catalogue
     .all()
     .filter(({ declaration }) => isVisibleTo(audience, declaration.audience))
@@ -49,14 +39,14 @@ export function listProperties(
         source: running?.source ?? null,
         ...shown(running?.value ?? null),
         instances: instances.map(viewInstance),
-        override: override ? viewOverride(override, catalogue) : null,
-        overrides: overrides.map((each) => viewOverride(each, catalogue)),
+        override: override ? viewOverride(service, override) : null,
+        overrides: overrides.map((each) => viewOverride(service, each)),
       };
     });
 }
 
 /** Builds the GraphQL view of an override. */
-export function viewOverride(override: Override, catalogue: PropertyCatalogue) {
+export function viewOverride({ catalogue }: ConfigService, override: Override) {
   const { name, value, revision, reason, changedAt, expiresAt } = override;
   return { name, reason, changedAt, expiresAt, revision: String(revision), ...catalogue.shown(name, value) };
 }
@@ -93,7 +83,7 @@ function describe(declaration: PropertyDeclaration) {
 }
 
 /** Collects the reported values of live instances by property, ordered by instance name to keep the order stable. */
-function runningIn(reports: AppliedReports): (name: string) => Running[] {
+function runningIn({ reports }: ConfigService): (name: string) => Running[] {
   const alive = reports
     .alive()
     .map(({ report }) => report)

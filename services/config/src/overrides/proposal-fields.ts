@@ -1,28 +1,12 @@
-import {
-  connectionField,
-  field,
-  mutation,
-  type PageLimits,
-  type Resolvers,
-  type SubgraphContext,
-} from "@signalbox/graphql";
+import { connectionField, field, mutation, type Resolvers, type SubgraphContext } from "@signalbox/graphql";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
-import { type ChangeResults, succeeded } from "./change-results.ts";
-import type { ChangeApproval } from "./plan-changes.ts";
-import type { PropertyCatalogue } from "./property-catalogue.ts";
+import type { ConfigService } from "../context/config-service.ts";
+import { succeeded } from "./change-results.ts";
+import { expiryRefusals } from "./plan-changes.ts";
 import { answerOf, changeSetOf, dryRun, operators, ProposeChange, sentence, waitForMs } from "./property-fields.ts";
-import type { Proposal, ProposalFilter, ProposalStore } from "./proposal-store.ts";
-import type { Proposals } from "./proposals.ts";
-
-export interface ProposalFields {
-  readonly proposals: Proposals;
-  readonly proposalStore: ProposalStore;
-  readonly approval: ChangeApproval;
-  readonly results: ChangeResults;
-  readonly catalogue: PropertyCatalogue;
-  readonly pageLimits: PageLimits;
-}
+import { findProposal, listProposals, lockProposal, type Proposal, type ProposalFilter } from "./proposal-store.ts";
+import { approveProposal, proposeChanges, withdrawProposal } from "./proposals.ts";
 
 /** Length of the list that clients of earlier versions ask for, which has no pages. */
 const listedMax = 200;
@@ -32,19 +16,18 @@ const ApproveChange = z.strictObject({ id, wait_for_ms: waitForMs, dry_run: dryR
 const WithdrawChange = z.strictObject({ id, reason: sentence.nullable().default(null) });
 
 /** The proposals of changes, and the decisions about them. */
-export function proposalFields(parts: ProposalFields): Resolvers {
-  const { proposals, proposalStore, approval, results, catalogue } = parts;
+export function proposalFields(service: ConfigService): Resolvers {
   const shown = { ...operators, payload: "proposal" } as const;
   return {
-    Query: reads(parts),
+    Query: reads(service),
     Mutation: {
       proposeChange: mutation({ ...shown, audit: "property.propose", input: ProposeChange }, (input, context) => {
         const wanted = changeSetOf(input);
-        const refused = approval.expiryRefusals(wanted);
+        const refused = expiryRefusals(service, wanted);
         return context.inTransaction(async (tx) => {
           const how = { refused, dryRun: input.dry_run };
-          const made = await succeeded(proposals.propose(tx, context.caller, wanted, how));
-          return made && viewProposal(made, catalogue);
+          const made = await succeeded(proposeChanges(service, tx, context.caller, wanted, how));
+          return made && viewProposal(service, made);
         });
       }),
       approveChange: mutation(
@@ -55,59 +38,54 @@ export function proposalFields(parts: ProposalFields): Resolvers {
           payload: (decided: object | null) => decided ?? { proposal: null, results: [] },
         },
         async ({ id, wait_for_ms: waitMs, dry_run: dryRun }, context) => {
-          const { proposal, made } = await decide(proposalStore, context, id, (tx, open) =>
-            proposals.approve(tx, context.caller, open, dryRun),
+          const { proposal, made } = await decide(context, id, (tx, open) =>
+            approveProposal(service, tx, context.caller, open, dryRun),
           );
-          const { results: changeResults } = await answerOf(results, made, made, waitMs);
-          return { proposal: viewProposal(proposal, catalogue), results: changeResults };
+          const { results: changeResults } = await answerOf(service, made, made, waitMs);
+          return { proposal: viewProposal(service, proposal), results: changeResults };
         },
       ),
       withdrawChange: mutation(
         { ...shown, audit: "property.withdraw", input: WithdrawChange },
         async ({ id, reason }, context) => {
-          const withdrawn = await decide(proposalStore, context, id, (tx, open) =>
-            proposals.withdraw(tx, context.caller, open, reason),
+          const withdrawn = await decide(context, id, (tx, open) =>
+            withdrawProposal(service, tx, context.caller, open, reason),
           );
-          return viewProposal(withdrawn, catalogue);
+          return viewProposal(service, withdrawn);
         },
       ),
     },
   };
 }
 
-const reads = ({ proposalStore, catalogue, pageLimits }: ProposalFields) => ({
+const reads = (service: ConfigService) => ({
   proposals: connectionField<unknown, ProposalFilter, Proposal>(
     { scopes: ["config:admin"] },
     {
-      limits: pageLimits,
-      read: (range, _parent, _context, filter) => proposalStore.list(filter, range),
-      node: (proposal) => viewProposal(proposal, catalogue),
+      limits: service.pageLimits,
+      read: (range, _parent, _context, filter) => listProposals(service.pool, filter, range),
+      node: (proposal) => viewProposal(service, proposal),
     },
   ),
   changeProposal: field<unknown, { readonly id: string }>({ scopes: ["config:admin"] }, async (_parent, { id }) => {
-    const proposal = await proposalStore.find(id);
-    return proposal && viewProposal(proposal, catalogue);
+    const proposal = await findProposal(service.pool, id);
+    return proposal && viewProposal(service, proposal);
   }),
   changeProposals: field({ scopes: ["config:admin"] }, async () => {
-    const newest = await proposalStore.list({}, { after: null, limit: listedMax });
-    return newest.map((proposal) => viewProposal(proposal, catalogue));
+    const newest = await listProposals(service.pool, {}, { after: null, limit: listedMax });
+    return newest.map((proposal) => viewProposal(service, proposal));
   }),
 });
 
-function decide<Result>(
-  proposalStore: ProposalStore,
-  context: SubgraphContext,
-  id: string,
-  change: (tx: Tx, proposal: Proposal) => Promise<Result>,
-) {
+function decide<Result>(context: SubgraphContext, id: string, change: (tx: Tx, proposal: Proposal) => Promise<Result>) {
   return context.write({
     missing: "There is no such proposal.",
-    find: (tx) => proposalStore.lock(tx, id),
+    find: (tx) => lockProposal(tx, id),
     change: (tx, proposal: Proposal) => succeeded(change(tx, proposal)),
   });
 }
 
-function viewProposal(proposal: Proposal, catalogue: PropertyCatalogue) {
+function viewProposal({ catalogue }: ConfigService, proposal: Proposal) {
   const changes = proposal.changes.map(({ name, set, value, expectedRevision, before }) => ({
     name,
     unset: !set,

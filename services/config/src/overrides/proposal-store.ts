@@ -2,14 +2,13 @@ import {
   containing,
   type ListRange,
   newestFirst,
-  type Pool,
+  type Queryable,
   rangeValues,
   sql,
   type Tx,
   table,
 } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
-import type { Change } from "./override-store.ts";
 import type { WantedChange } from "./plan-changes.ts";
 
 /** A set of changes that waits for a second operator. */
@@ -33,7 +32,7 @@ export interface Proposal {
 interface StoredChange extends Omit<WantedChange, "expectedRevision"> {
   readonly expectedRevision: string;
   /** The override that held at the decision. Missing while it is open, and for decisions of earlier versions. */
-  readonly before?: Pick<Change, "set" | "value">;
+  readonly before?: { readonly set: boolean; readonly value: unknown };
 }
 
 export interface ProposalFilter {
@@ -43,15 +42,12 @@ export interface ProposalFilter {
 }
 
 const proposals = table("change_proposals", columns.change_proposals);
-const lockProposal = sql(
-  "proposals.lock",
-  `select ${proposals.columns} from change_proposals where id = $1 for update`,
-);
-const countOpen = sql(
+const lockOne = sql("proposals.lock", `select ${proposals.columns} from change_proposals where id = $1 for update`);
+const countAllOpen = sql(
   "proposals.count-open",
   "select count(*)::int as count from change_proposals where state = 'open'",
 );
-const listProposals = sql(
+const listAll = sql(
   "proposals.list",
   `select ${proposals.columns} from change_proposals
    where ($1::text is null or case when state = 'withdrawn' and decided_by <> author then 'rejected' else state end = $1)
@@ -59,30 +55,30 @@ const listProposals = sql(
        or exists (select from jsonb_array_elements(changes) as change where change->>'name' ilike $2))
      and ${newestFirst(3)}`,
 );
-const findProposal = sql("proposals.find", `select ${proposals.columns} from change_proposals where id = $1`);
-const decide = proposals.update("changes", "state", "decidedBy", "decidedAt", "decisionReason", "revision");
+const findOne = sql("proposals.find", `select ${proposals.columns} from change_proposals where id = $1`);
+const saveDecision = proposals.update("changes", "state", "decidedBy", "decidedAt", "decisionReason", "revision");
 
-export type ProposalStore = ReturnType<typeof createProposalStore>;
+/** Lists proposals, newest first. A withdrawal by another operator than the author is a rejection. */
+export async function listProposals(
+  db: Queryable,
+  { outcome, text }: ProposalFilter,
+  range: ListRange,
+): Promise<Proposal[]> {
+  const values = [outcome ?? null, text ? containing(text) : null, ...rangeValues(range)];
+  return (await db.query<Proposal>(listAll, values)).rows;
+}
 
-/** The proposals in PostgreSQL. */
-export const createProposalStore = (pool: Pool) => ({
-  /** Lists proposals, newest first. A withdrawal by another operator than the author is a rejection. */
-  async list({ outcome, text }: ProposalFilter, range: ListRange): Promise<Proposal[]> {
-    const values = [outcome ?? null, text ? containing(text) : null, ...rangeValues(range)];
-    return (await pool.query<Proposal>(listProposals, values)).rows;
-  },
+export const findProposal = async (db: Queryable, id: string): Promise<Proposal | null> =>
+  (await db.query<Proposal>(findOne, [id])).rows[0] ?? null;
 
-  find: async (id: string): Promise<Proposal | null> =>
-    (await pool.query<Proposal>(findProposal, [id])).rows[0] ?? null,
+export const lockProposal = async (tx: Tx, id: string): Promise<Proposal | null> =>
+  (await tx.query<Proposal>(lockOne, [id])).rows[0] ?? null;
 
-  /** Finds a proposal and locks it. */
-  lock: async (tx: Tx, id: string): Promise<Proposal | null> =>
-    (await tx.query<Proposal>(lockProposal, [id])).rows[0] ?? null,
+export const countOpenProposals = async (tx: Tx): Promise<number> =>
+  (await tx.query<{ count: number }>(countAllOpen)).rows[0]?.count ?? 0;
 
-  countOpen: async (tx: Tx): Promise<number> => (await tx.query<{ count: number }>(countOpen)).rows[0]?.count ?? 0,
+export const insertProposal = (tx: Tx, proposal: Proposal): Promise<void> => proposals.insert(tx, proposal);
 
-  insert: (tx: Tx, proposal: Proposal): Promise<void> => proposals.insert(tx, proposal),
-
-  /** Writes the decision about a proposal. */
-  decide: (tx: Tx, proposal: Proposal): Promise<unknown> => decide(tx, proposal),
-});
+/** Writes the decision about a proposal. */
+export const decideProposal = async (tx: Tx, proposal: Proposal): Promise<void> =>
+  void (await saveDecision(tx, proposal));

@@ -1,87 +1,87 @@
 import type { Caller } from "@signalbox/auth";
-import { type Clock, newId } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
+import { newId } from "@signalbox/core";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
-import type { Override } from "./override-store.ts";
-import type { Judging, Overrides } from "./overrides.ts";
+import type { ConfigService } from "../context/config-service.ts";
+import { lockOverrides, type Override } from "./override-store.ts";
+import { changeOverrides, type Judging } from "./overrides.ts";
 import type { ChangeSet } from "./plan-changes.ts";
-import type { Proposal, ProposalStore } from "./proposal-store.ts";
+import { countOpenProposals, decideProposal, insertProposal, type Proposal } from "./proposal-store.ts";
 
 /** Largest number of open proposals: beyond it some must be decided first. */
 const openMax = 100;
 
 const undecided = { state: "open", decidedBy: null, decidedAt: null, decisionReason: null, revision: null } as const;
 
-interface Dependencies {
-  readonly proposalStore: ProposalStore;
-  readonly overrides: Overrides;
-  readonly outbox: Pick<Outbox, "append">;
-  readonly clock: Clock;
+/** Stores changes for another operator's approval; with `dryRun` only validates them. @throws AppError like a direct change */
+export async function proposeChanges(
+  service: ConfigService,
+  tx: Tx,
+  caller: Caller,
+  wanted: ChangeSet,
+  { refused, dryRun }: Judging,
+) {
+  const judged = await changeOverrides(service, tx, caller, wanted, { refused, dryRun: true });
+  if ("outcome" in judged) return judged;
+  if ((await countOpenProposals(tx)) >= openMax) return { outcome: "too-many-proposals", max: openMax } as const;
+  if (dryRun) return null;
+  const changes = wanted.changes.map((change) => ({ ...change, expectedRevision: String(change.expectedRevision) }));
+  const { reason, expiresAt } = wanted;
+  const { accountId: author } = caller;
+  const made = { id: newId("chg"), changes, reason, author, createdAt: service.clock.now(), expiresAt, ...undecided };
+  await insertProposal(tx, made);
+  await recordDecision(service, tx, caller, "property.propose", made);
+  return made;
 }
 
-type Action = `property.${"propose" | "approve" | "withdraw"}`;
+/** Makes another operator's changes, unless one of the properties changed meanwhile; with `dryRun` only validates. */
+export async function approveProposal(
+  service: ConfigService,
+  tx: Tx,
+  caller: Caller,
+  proposal: Proposal,
+  dryRun: boolean,
+) {
+  if (proposal.state !== "open") return { outcome: "decided", state: proposal.state } as const;
+  if (proposal.author === caller.accountId) return { outcome: "own-proposal" } as const;
+  const inForce = await lockOverrides(tx);
+  const made = await changeOverrides(service, tx, caller, changesOf(proposal), { refused: [], dryRun });
+  if ("outcome" in made) return made;
+  if (dryRun) return { proposal, made };
+  const revision = made[0]?.revision ?? null;
+  await recordDecision(service, tx, caller, "property.approve", proposal);
+  const approved = decided({ ...proposal, state: "approved", revision }, caller, inForce, service.clock.now());
+  await decideProposal(tx, approved);
+  return { made, proposal: approved };
+}
 
-export type Proposals = ReturnType<typeof createProposals>;
+/** Withdraws a proposal, or rejects that of another operator. */
+export async function withdrawProposal(
+  service: ConfigService,
+  tx: Tx,
+  caller: Caller,
+  proposal: Proposal,
+  reason: string | null,
+) {
+  if (proposal.state !== "open") return { outcome: "decided", state: proposal.state } as const;
+  await recordDecision(service, tx, caller, "property.withdraw", { ...proposal, reason });
+  const inForce = await lockOverrides(tx);
+  const closed = { ...proposal, state: "withdrawn", decisionReason: reason } as const;
+  const withdrawn = decided(closed, caller, inForce, service.clock.now());
+  await decideProposal(tx, withdrawn);
+  return withdrawn;
+}
 
-/** Changes of properties that one operator proposes and another one approves. */
-export function createProposals({ proposalStore, overrides, outbox, clock }: Dependencies) {
-  /** Leaves an audit entry for each property. */
-  async function record(tx: Tx, caller: Caller, action: Action, { changes, reason }: Proposal): Promise<void> {
-    const entries = changes.map(({ name: subject }) => audited(caller, { action, subject, fields: ["value"], reason }));
-    await outbox.append(tx, entries);
-  }
-
-  return {
-    /** Stores changes for another operator's approval; with `dryRun` only validates them. @throws AppError like a direct change */
-    async propose(tx: Tx, caller: Caller, wanted: ChangeSet, { refused, dryRun }: Judging) {
-      const judged = await overrides.change(tx, caller, wanted, { refused, dryRun: true });
-      if ("outcome" in judged) return judged;
-      if ((await proposalStore.countOpen(tx)) >= openMax)
-        return { outcome: "too-many-proposals", max: openMax } as const;
-      if (dryRun) return null;
-      const changes = wanted.changes.map((change) => ({
-        ...change,
-        expectedRevision: String(change.expectedRevision),
-      }));
-      const { reason, expiresAt } = wanted;
-      const author = caller.accountId;
-      const made = { id: newId("chg"), changes, reason, author, createdAt: clock.now(), expiresAt, ...undecided };
-      await proposalStore.insert(tx, made);
-      await record(tx, caller, "property.propose", made);
-      return made;
-    },
-
-    /** Makes another operator's changes, unless one of the properties changed meanwhile; with `dryRun` only validates. */
-    async approve(tx: Tx, caller: Caller, proposal: Proposal, dryRun: boolean) {
-      if (proposal.state !== "open") return { outcome: "decided", state: proposal.state } as const;
-      if (proposal.author === caller.accountId) return { outcome: "own-proposal" } as const;
-      const inForce = await overrides.lockInForce(tx);
-      const made = await overrides.change(tx, caller, changesOf(proposal), { refused: [], dryRun });
-      if ("outcome" in made) return made;
-      if (dryRun) return { proposal, made };
-      const revision = made[0]?.revision ?? null;
-      await record(tx, caller, "property.approve", proposal);
-      const approved = decided({ ...proposal, state: "approved", revision }, caller, inForce, clock.now());
-      await proposalStore.decide(tx, approved);
-      return { made, proposal: approved };
-    },
-
-    /** Withdraws a proposal, or rejects that of another operator. */
-    async withdraw(tx: Tx, caller: Caller, proposal: Proposal, reason: string | null) {
-      if (proposal.state !== "open") return { outcome: "decided", state: proposal.state } as const;
-      await record(tx, caller, "property.withdraw", { ...proposal, reason });
-      const inForce = await overrides.lockInForce(tx);
-      const withdrawn = decided(
-        { ...proposal, state: "withdrawn", decisionReason: reason },
-        caller,
-        inForce,
-        clock.now(),
-      );
-      await proposalStore.decide(tx, withdrawn);
-      return withdrawn;
-    },
-  };
+/** Leaves an audit entry for each property. */
+async function recordDecision(
+  { outbox }: ConfigService,
+  tx: Tx,
+  caller: Caller,
+  action: `property.${"propose" | "approve" | "withdraw"}`,
+  { changes, reason }: Proposal,
+): Promise<void> {
+  const entries = changes.map(({ name: subject }) => audited(caller, { action, subject, fields: ["value"], reason }));
+  await outbox.append(tx, entries);
 }
 
 /** Closes a proposal with its decider and the overrides that held. */

@@ -1,18 +1,8 @@
 import { type AuditAction, draft, type EventDraft } from "@signalbox/contracts";
-import type { Clock } from "@signalbox/core";
-import type { Outbox } from "@signalbox/events";
 import { type Actor, audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
-import type { Change, OverrideStore } from "./override-store.ts";
-import type { Elsewhere, PropertyCatalogue } from "./property-catalogue.ts";
-
-export interface OverrideDependencies {
-  readonly outbox: Pick<Outbox, "append">;
-  readonly overrideStore: OverrideStore;
-  readonly catalogue: PropertyCatalogue;
-  readonly elsewhere: Elsewhere;
-  readonly clock: Clock;
-}
+import type { ConfigService } from "../context/config-service.ts";
+import { type Change, nextRevision, saveChange } from "./override-store.ts";
 
 /** The effect of a revision on one property. */
 export type Revised = Pick<Change, "name" | "set" | "value" | "expiresAt" | "restores">;
@@ -28,31 +18,33 @@ interface How {
 
 /** Assigns the next revision to these changes: rows, events and audit entries in one transaction. */
 export async function revise(
+  service: ConfigService,
   tx: Tx,
   revised: readonly Revised[],
   { by, reason, actionOf, auditOf }: How,
-  { outbox, overrideStore, catalogue, clock }: OverrideDependencies,
 ): Promise<Change[]> {
   if (revised.length === 0) return [];
-  const revision = await overrideStore.nextRevision(tx);
+  const { clock, outbox } = service;
+  const revision = await nextRevision(tx);
   const made = { revision, reason, changedAt: clock.now(), together: revised.length, requestId: by.requestId || null };
   const actor = by.accountId ?? by.kind;
   const changes = revised.map((each) => ({ ...each, ...made, actor, credential: by.credential }));
   const events: EventDraft[] = [];
   for (const change of changes) {
-    await overrideStore.save(tx, change);
+    await saveChange(tx, change);
     const accountId = auditOf?.(change.name);
     const fields = ["value", `revision ${revision}`];
     const entry = { action: actionOf(change), subject: change.name, fields, reason };
     const owner = accountId ?? by.accountId;
-    events.push(changedEvent(change, catalogue));
+    events.push(changedEvent(service, change));
     if (owner?.startsWith("acc_")) events.push(audited(by, { ...entry, accountId: owner }));
   }
   await outbox.append(tx, events);
   return changes;
 }
 
-export function changedEvent(change: Change, catalogue: PropertyCatalogue): EventDraft {
+/** Creates the event of a change. */
+export function changedEvent({ catalogue }: ConfigService, change: Change): EventDraft {
   return draft("config.changed", {
     subject: change.name,
     accountId: null,

@@ -1,12 +1,20 @@
 import type { Caller } from "@signalbox/auth";
-import { type Clock, isAppError, seconds } from "@signalbox/core";
-import type { Runner } from "@signalbox/runtime";
+import { isAppError } from "@signalbox/core";
 import { actorOf, systemActor } from "@signalbox/service";
-import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
-import type { Logger } from "@signalbox/telemetry";
-import type { Change, Override, OverrideStore } from "./override-store.ts";
-import { assertRulesAfter, judgeChanges } from "./plan-changes.ts";
-import { type OverrideDependencies, type Revised, revise } from "./revise.ts";
+import { inTransaction, type Tx } from "@signalbox/storage";
+import type { ConfigService } from "../context/config-service.ts";
+import {
+  type Change,
+  findChange,
+  listAt,
+  listExpired,
+  lockOverrides,
+  lockRevisions,
+  type Override,
+  overridesByName,
+} from "./override-store.ts";
+import { assertOneOperator, assertRulesAfter, judgeChanges } from "./plan-changes.ts";
+import { type Revised, revise } from "./revise.ts";
 
 /** A requested rollback. */
 export interface Rollback {
@@ -14,62 +22,73 @@ export interface Rollback {
   /** The newest revision that the caller has seen. */
   readonly expectedRevision: bigint;
   readonly reason: string;
-  /** Throws when the caller may not change one of these alone. */
-  readonly assertAllowed: (names: readonly string[]) => void;
 }
 
 /**
  * Resets every property to its override at a revision, in a new revision. Returns an empty list when nothing differs.
- * @throws AppError `validation_error` for a value that is no longer allowed.
+ * @throws AppError `validation_error` for a value that is no longer allowed, and for a property that needs a second
+ * operator.
  */
 export async function rollBack(
+  service: ConfigService,
   tx: Tx,
   caller: Caller,
-  { toRevision, expectedRevision, reason, assertAllowed }: Rollback,
-  dependencies: OverrideDependencies,
+  { toRevision, expectedRevision, reason }: Rollback,
 ) {
-  const { overrideStore, clock } = dependencies;
-  const now = await overrideStore.lock(tx);
+  const now = await lockRevisions(tx);
   if (toRevision > now) return { outcome: "no-such-revision", revision: toRevision } as const;
   if (expectedRevision !== now) return { outcome: "newer-revision", newest: now } as const;
-  const inForce = await overrideStore.listIn(tx);
-  const revised = differences(inForce, await overrideStore.listAt(tx, toRevision), clock.now());
-  assertAllowed(revised.map(({ name }) => name));
+  const inForce = await overridesByName(tx);
+  const revised = differences(inForce, await listAt(tx, toRevision), service.clock.now());
+  assertOneOperator(
+    service,
+    revised.map(({ name }) => name),
+    "toRevision",
+  );
   const wanted = revised.map((each) => ({ ...each, expectedRevision: inForce.get(each.name)?.revision ?? 0n }));
-  const stale = judgeChanges(wanted, inForce, dependencies, () => "toRevision");
+  const stale = judgeChanges(service, wanted, inForce, () => "toRevision");
   if (stale) return stale;
   const actionOf = () => "property.rollback" as const;
-  return revise(tx, revised, { by: actorOf(caller), reason, actionOf }, dependencies);
+  return revise(service, tx, revised, { by: actorOf(caller), reason, actionOf });
+}
+
+/** Ends expired overrides, if there are any, and notes those that a rule between properties keeps active. */
+export async function expireDueOverrides(service: ConfigService): Promise<void> {
+  const { pool, clock, log, expiryProblems } = service;
+  const over = await listExpired(pool, clock.now());
+  try {
+    if (over.length > 0) await inTransaction(pool, (tx) => expireOverrides(service, tx));
+    expiryProblems.replace([]);
+  } catch (error) {
+    if (!isAppError(error) || error.code !== "validation_error") throw error;
+    const problems = error.details.map(({ message }) => `an expired override stays active: ${message}`);
+    if (expiryProblems.replace(problems)) log.warn({ problems }, "expired overrides cannot end");
+  }
 }
 
 /**
  * Ends the expired overrides and restores the last permanent values, all in one revision.
  * @throws AppError `validation_error` when that would break a rule between properties.
  */
-export async function expire(tx: Tx, dependencies: OverrideDependencies): Promise<Change[]> {
-  const { overrideStore, clock } = dependencies;
-  await overrideStore.lock(tx);
-  const inForce = await overrideStore.listIn(tx);
+async function expireOverrides(service: ConfigService, tx: Tx): Promise<Change[]> {
+  const { clock } = service;
+  const inForce = await lockOverrides(tx);
   const over = [...inForce.values()].filter(({ expiresAt }) => expiresAt !== null && expiresAt <= clock.now());
   const revised: Revised[] = [];
-  for (const override of over) revised.push(await restored(tx, override, dependencies));
-  assertRulesAfter(revised, inForce, dependencies, (_index, member) => member);
+  for (const override of over) revised.push(await restored(tx, override));
+  assertRulesAfter(service, revised, inForce, (_index, member) => member);
   const setBy = new Map(over.map(({ name, actor }) => [name, actor]));
   const actionOf = () => "property.expire" as const;
   const how = { by: systemActor("expiry"), reason: null, actionOf, auditOf: (name: string) => setBy.get(name) };
-  return revise(tx, revised, how, dependencies);
+  return revise(service, tx, revised, how);
 }
 
 /** Finds the last permanent change: a temporary one over another temporary one restores the value before both. */
 export const toRestore = (override: Override | undefined): bigint =>
   override === undefined ? 0n : override.expiresAt === null ? override.revision : (override.restores ?? 0n);
 
-async function restored(
-  tx: Tx,
-  { name, restores }: Override,
-  { overrideStore }: Pick<OverrideDependencies, "overrideStore">,
-): Promise<Revised> {
-  const before = restores ? await overrideStore.findChange(tx, name, restores) : null;
+async function restored(tx: Tx, { name, restores }: Override): Promise<Revised> {
+  const before = restores ? await findChange(tx, name, restores) : null;
   const [set, value] = before?.set ? [true, before.value] : [false, null];
   return { name, set, value, expiresAt: null, restores: null };
 }
@@ -93,39 +112,4 @@ function differences(inForce: ReadonlyMap<string, Override>, then: readonly Chan
     const { value, expiresAt, restores } = was;
     return [{ name, set: true, value, expiresAt, restores }];
   });
-}
-
-interface ExpiryDependencies {
-  readonly pool: Pool;
-  readonly overrides: { readonly expire: (tx: Tx) => Promise<readonly Change[]> };
-  readonly overrideStore: Pick<OverrideStore, "listExpired">;
-  readonly runner: Pick<Runner, "every">;
-  readonly log: Logger;
-  readonly clock: Clock;
-}
-
-const lookEveryMs = seconds(1);
-
-export interface Expiry {
-  /** Lists the reasons why expired overrides are still active, a sentence each. */
-  problems(): readonly string[];
-}
-
-/** Ends expired overrides, and reports those that a rule between properties keeps active. */
-export function startExpiry({ pool, overrides, overrideStore, runner, log, clock }: ExpiryDependencies): Expiry {
-  let problems: readonly string[] = [];
-
-  runner.every("override expiry", lookEveryMs, async () => {
-    const over = await overrideStore.listExpired(clock.now());
-    try {
-      if (over.length > 0) await inTransaction(pool, overrides.expire);
-      problems = [];
-    } catch (error) {
-      if (!isAppError(error) || error.code !== "validation_error") throw error;
-      const now = error.details.map(({ message }) => `an expired override stays active: ${message}`);
-      if (now.join() !== problems.join()) log.warn({ problems: now }, "expired overrides cannot end");
-      problems = now;
-    }
-  });
-  return { problems: () => problems };
 }

@@ -1,19 +1,20 @@
 import { stepsOf, type WhyFinder } from "@signalbox/service";
-import type { OverrideStore } from "./override-store.ts";
+import type { ConfigService } from "../context/config-service.ts";
+import { listHistory } from "./override-store.ts";
 
 const step = stepsOf("config");
 /** `<property>@<revision>` */
 const revisionId = /^([a-z][\w.-]{2,100})@([1-9][0-9]{0,15})$/;
 
 /** Finds one revision of a property, for the chain behind an id. Values are in the history, masked by their secrecy. */
-export const whyRevised = (overrideStore: Pick<OverrideStore, "history">): readonly WhyFinder[] => [
+export const whyRevised = ({ pool }: ConfigService): readonly WhyFinder[] => [
   {
     scopes: ["config:admin"],
     knows: (id) => revisionId.test(id),
     async find(_caller, id) {
       const [, property = "", revision = ""] = revisionId.exec(id) ?? [];
       const before = { at: new Date(0), id: String(BigInt(revision) + 1n) };
-      const [change] = await overrideStore.history(property, { after: before, limit: 1 });
+      const [change] = await listHistory(pool, property, { after: before, limit: 1 });
       if (change?.revision !== BigInt(revision)) return null;
       const { set, actor, reason, credential, changedAt, expiresAt, requestId } = change;
       const what = `${property} was ${set ? "set" : "unset"} by ${actor}.`;

@@ -1,28 +1,34 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setImmediate as othersTurn } from "node:timers/promises";
-import type { Principal } from "@signalbox/auth";
+import type { AccessStates, Principal, PrincipalSource } from "@signalbox/auth";
 import { type Audience, audienceOf } from "@signalbox/contracts";
-import { seconds } from "@signalbox/core";
-import type { ServiceContext } from "@signalbox/runtime";
-import type { Flags } from "@signalbox/service";
-import { flagContextOf } from "@signalbox/service";
-import { type FollowerAccess, isOutdated, judgeFollowers } from "./judge-followers.ts";
+import { type Clock, seconds } from "@signalbox/core";
+import type { Runner } from "@signalbox/runtime";
+import { type Flags, flagContextOf } from "@signalbox/service";
+import type { Pool } from "@signalbox/storage";
+import type { Logger } from "@signalbox/telemetry";
+import { isOutdated, judgeFollowers } from "./judge-followers.ts";
+import { revisionsSince } from "./revisions-since.ts";
 import { type FoundRevision, SentRevisions } from "./sent-revisions.ts";
 import { type Follower, StreamClient, type StreamEnd } from "./stream-client.ts";
-import { flagFrames, framesOf, type Revised, type StreamValues } from "./stream-events.ts";
+import { flagFrames, framesOf, type Revised } from "./stream-events.ts";
+import type { StreamValues } from "./stream-values.ts";
 
-interface Dependencies {
-  readonly context: Pick<ServiceContext<unknown>, "runner" | "log" | "clock">;
+export interface ConfigStreamOptions {
+  readonly runner: Runner;
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** Holds the history, for clients that missed revisions. */
+  readonly pool: Pool;
   readonly flags: Flags;
-  readonly accessStates: FollowerAccess["accessStates"];
-  readonly principals: FollowerAccess["principals"];
+  readonly accessStates: AccessStates;
+  readonly principals: PrincipalSource;
   readonly values: StreamValues;
-  /** Settles once the instances agree on these properties, or after a time limit. */
-  readonly settled: (names: readonly string[]) => Promise<void>;
-  /** Reads the revisions after one up to another; yields null when they are no longer kept. */
-  readonly revisionsSince: (last: number, upTo: number) => AsyncIterable<FoundRevision | null>;
   readonly limits: { readonly perCredential: number; readonly all: number };
 }
+
+/** Time in which instances should apply a revision before clients are notified of the result. */
+const settleMs = seconds(2);
 
 /** Frames written before other work gets its turn. Each takes about 25 µs, and a request that waits for all of them feels it. */
 const writtenPerTurn = 20;
@@ -35,17 +41,16 @@ type StreamRefusal = "too-many-of-credential" | "too-many";
 
 /** Notifies clients of changed configuration, settings and flags. */
 export class ConfigStream {
-  readonly #dependencies: Dependencies;
+  readonly #options: ConfigStreamOptions;
   readonly #clients = new Set<StreamClient>();
   readonly #ofCredential = new Map<string, Set<StreamClient>>();
   #sent: SentRevisions | null = null;
   #sending = Promise.resolve();
   #turn = 0;
 
-  constructor(dependencies: Dependencies) {
-    const { context, flags, accessStates, principals } = dependencies;
-    const { runner, clock } = context;
-    this.#dependencies = dependencies;
+  constructor(options: ConfigStreamOptions) {
+    const { runner, clock, flags, accessStates, principals } = options;
+    this.#options = options;
     runner.every("configuration stream", tickMs, () => this.#tick());
     runner.onDrain("configuration stream", () => this.end("draining"));
     judgeFollowers(this.#clients, { accessStates, principals, clock, runner });
@@ -54,7 +59,7 @@ export class ConfigStream {
 
   /** Returns why no stream can be opened for the principal; null when one can. */
   refusal({ credential }: Principal): StreamRefusal | null {
-    const { limits } = this.#dependencies;
+    const { limits } = this.#options;
     if (this.#countOf(credential.id) >= limits.perCredential) return "too-many-of-credential";
     return this.#clients.size >= limits.all ? "too-many" : null;
   }
@@ -78,7 +83,7 @@ export class ConfigStream {
     this.#clients.add(client);
     response.once("close", () => this.#forget(client));
     // The access may have changed while the request was on its way.
-    if (isOutdated(principal, this.#dependencies.accessStates)) client.end("access_changed");
+    if (isOutdated(principal, this.#options.accessStates)) client.end("access_changed");
     client.write(Buffer.from(`: connected\nid: ${last ?? complete}\n\n`));
     if (last !== null) await this.#bringUpToDate(client, last, complete);
     client.goLive();
@@ -90,7 +95,7 @@ export class ConfigStream {
 
   /** Greets a part of the clients, and ends expired streams. */
   async #tick(): Promise<void> {
-    const nowMs = this.#dependencies.context.clock.nowMs();
+    const nowMs = this.#options.clock.nowMs();
     this.#turn = (this.#turn + 1) % turns;
     let place = 0;
     for (const client of this.#clients) {
@@ -114,7 +119,7 @@ export class ConfigStream {
 
   /** Returns the sent revisions; created with the first client. */
   #revisions(): SentRevisions {
-    const { current } = this.#dependencies.flags;
+    const { current } = this.#options.flags;
     const known = current();
     this.#sent ??= new SentRevisions(known, known.revision);
     return this.#sent;
@@ -122,20 +127,20 @@ export class ConfigStream {
 
   #changed(): void {
     if (this.#sent === null) return;
-    const found = this.#sent.take(this.#dependencies.flags.current());
+    const found = this.#sent.take(this.#options.flags.current());
     for (const revision of found)
       this.#sending = this.#sending.then(() => this.#send(revision)).catch((error: unknown) => this.#fail(error));
   }
 
   /** Ends all streams after a revision that could not be sent: their clients resume before it. */
   #fail(error: unknown): void {
-    this.#dependencies.context.log.error({ error }, "a revision could not be sent to the streams");
+    this.#options.log.error({ error }, "a revision could not be sent to the streams");
     this.end("failed");
   }
 
   async #send(found: FoundRevision): Promise<void> {
     const revised = this.#revised(found);
-    await this.#dependencies.settled(revised.properties);
+    await this.#options.values.settled(revised.properties, settleMs);
     const id = this.#revisions().markSent(found.revision);
     const shared = new Map<Audience, Buffer>();
     let place = 0;
@@ -144,32 +149,32 @@ export class ConfigStream {
       if (client.seen >= found.revision) continue;
       const audience = audienceOf(client.principal.scopes);
       const common =
-        shared.get(audience) ?? Buffer.from(framesOf(revised, audience, this.#dependencies.values, id).join(""));
+        shared.get(audience) ?? Buffer.from(framesOf(revised, audience, this.#options.values, id).join(""));
       shared.set(audience, common);
       client.send(revised.flags.length === 0 ? common : Buffer.concat([common, this.#flagsFor(client, revised, id)]));
     }
   }
 
   #flagsFor({ principal }: StreamClient, revised: Revised, id: number): Buffer {
-    const { flags, context } = this.#dependencies;
-    return Buffer.from(flagFrames(revised, flags.set, flagContextOf(principal), context.clock.nowMs(), id).join(""));
+    const { flags, clock } = this.#options;
+    return Buffer.from(flagFrames(revised, flags.set, flagContextOf(principal), clock.nowMs(), id).join(""));
   }
 
   #revised({ revision, names, flags }: FoundRevision): Revised {
-    const properties = [...new Set(names.map((name) => this.#dependencies.values.propertyOf(name)))];
+    const properties = [...new Set(names.map((name) => this.#options.values.propertyOf(name)))];
     return { revision, properties, flags };
   }
 
   /** Sends every missed revision to the client, or the instruction to read everything again. */
   async #bringUpToDate(client: StreamClient, last: number, upTo: number): Promise<void> {
-    const { revisionsSince, values, context } = this.#dependencies;
+    const { pool, clock, values, log } = this.#options;
     const audience = audienceOf(client.principal.scopes);
     const reset = () => {
       client.seen = upTo;
       client.write(Buffer.from(`id: ${upTo}\nevent: reset\ndata: ${JSON.stringify({ revision: String(upTo) })}\n\n`));
     };
     try {
-      for await (const found of revisionsSince(last, upTo)) {
+      for await (const found of revisionsSince(pool, clock, last, upTo)) {
         if (!client.isOpen) return;
         if (found === null) {
           reset();
@@ -182,7 +187,7 @@ export class ConfigStream {
       }
     } catch (error) {
       // Without its history a client still gets the truth: it reads everything again.
-      context.log.warn({ error }, "the missed revisions of a stream could not be read");
+      log.warn({ error }, "the missed revisions of a stream could not be read");
       reset();
     }
   }

@@ -4,10 +4,10 @@ import type { Runner } from "@signalbox/runtime";
 import type { StreamClient } from "./stream-client.ts";
 
 export interface FollowerAccess {
-  readonly accessStates: Pick<AccessStates, "onChange" | "isBehind" | "stateOf" | "isRevoked">;
-  readonly principals: Pick<PrincipalSource, "resolve">;
+  readonly accessStates: AccessStates;
+  readonly principals: PrincipalSource;
   readonly clock: Clock;
-  readonly runner: Pick<Runner, "every">;
+  readonly runner: Runner;
 }
 
 /** Checked often enough, and early enough, that a stream ends when the knowledge of its access is two seconds old. */
@@ -38,7 +38,7 @@ export function judgeFollowers(clients: ReadonlySet<StreamClient>, access: Follo
 /** Returns true when the access of a principal has changed since it was resolved. */
 export function isOutdated(
   { accountId, epoch, credential: { id, tokenId } }: Principal,
-  { stateOf, isRevoked }: FollowerAccess["accessStates"],
+  { stateOf, isRevoked }: AccessStates,
 ): boolean {
   return (stateOf(accountId)?.epoch ?? 0) > epoch || isRevoked(id) || (tokenId !== undefined && isRevoked(tokenId));
 }
@@ -64,7 +64,7 @@ async function askAbout(clients: ReadonlySet<StreamClient>, { principals }: Foll
  */
 async function principalNow(
   { principal, credential }: StreamClient,
-  principals: FollowerAccess["principals"],
+  principals: PrincipalSource,
 ): Promise<Principal | null> {
   try {
     return await principals.resolve(credential);

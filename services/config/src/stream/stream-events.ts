@@ -1,6 +1,7 @@
+import type { Properties } from "@signalbox/config-service/properties";
 import { type Audience, isVisibleTo } from "@signalbox/contracts";
 import type { FlagContext, FlagSet } from "@signalbox/flags";
-import type { Properties } from "../properties.ts";
+import type { StreamValues } from "./stream-values.ts";
 
 /** The changes of one revision. */
 export interface Revised {
@@ -8,18 +9,6 @@ export interface Revised {
   /** The bare names of properties. */
   readonly properties: readonly string[];
   readonly flags: readonly string[];
-}
-
-/** The current values for an audience. */
-export interface StreamValues {
-  /** Returns the property of an override's name. */
-  propertyOf(name: string): string;
-  /** Returns the value of a property for the audience; undefined where it is not visible. */
-  property(name: string, audience: Audience): unknown;
-  /** Returns the declared audience of a property. */
-  audienceOf(name: string): Audience;
-  /** Returns true for a property of `/api/v1/config/`. */
-  isPublished(name: string): boolean;
 }
 
 /** The members of the settings by their properties. */
@@ -40,7 +29,7 @@ export function framesOf(revised: Revised, audience: Audience, values: StreamVal
   const seen = revised.properties.filter((name) => isVisibleTo(audience, values.audienceOf(name)));
   const change = (event: string, names: readonly (readonly [shown: string, property: string])[]) => {
     if (names.length === 0) return [];
-    const shown = names.map(([name, property]) => [name, values.property(property, audience)] as const);
+    const shown = names.map(([name, property]) => [name, values.property(property)] as const);
     const data = {
       revision: String(revised.revision),
       names: shown.map(([name]) => name),

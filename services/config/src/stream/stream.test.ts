@@ -111,18 +111,15 @@ test("a revision that cannot be sent ends the streams, whose clients resume befo
   const changes: Record<string, { revision: number }> = {};
   const logged: unknown[] = [];
   const stream = new ConfigStream({
-    context: {
-      runner: { every() {}, onDrain() {} },
-      clock: systemClock,
-      log: { error: (fields: { error: unknown }) => logged.push(fields.error) },
-    },
+    runner: { every() {}, onDrain() {} },
+    clock: systemClock,
+    log: { error: (fields: { error: unknown }) => logged.push(fields.error) },
     flags: {
       onChange: (listener: () => void) => (change = listener),
       current: () => ({ changes, flags: [], revision: 0 }),
     },
     accessStates: { onChange() {}, stateOf: () => undefined, isRevoked: () => false },
-    values: { propertyOf: (name: string) => name },
-    settled: () => Promise.reject(new Error("no reports")),
+    values: { propertyOf: (name: string) => name, settled: () => Promise.reject(new Error("no reports")) },
     limits: { perCredential: 1, all: 1 },
   } as never);
   const response = new StalledResponse();
@@ -145,7 +142,8 @@ test("every stream is greeted within fifteen ticks, and other work gets its turn
   const flags = { onChange() {}, current: () => ({ ...known({}), revision: 0 }) };
   const accessStates = { onChange() {}, stateOf: () => undefined, isRevoked: () => false };
   const parts = {
-    context: { runner, clock: systemClock },
+    runner,
+    clock: systemClock,
     flags,
     accessStates,
     limits: { perCredential: 9_999, all: 9_999 },

@@ -3,10 +3,9 @@ import { test } from "node:test";
 import { publishedProperties } from "@signalbox/contracts";
 import { createManualClock, seconds } from "@signalbox/core";
 import { AppliedReports } from "./applied-reports.ts";
-import { createPublishedConfiguration } from "./published-configuration.ts";
+import { PublishedConfiguration } from "./published-configuration.ts";
 import { disagreements, strictest } from "./published-values.ts";
 
-type Dependencies = Parameters<typeof createPublishedConfiguration>[0];
 type Report = Parameters<AppliedReports["apply"]>[0];
 
 /** Counts the evaluations of all reports. */
@@ -24,8 +23,10 @@ function harness() {
   const reports = new CountedReports(clock);
   const get = (name: string) =>
     publishedProperties[name as keyof typeof publishedProperties]?.default ?? "http://config";
-  const configuration = { get, onChange: () => () => {}, revision: 1 } as unknown as Dependencies["configuration"];
-  const published = createPublishedConfiguration({ configuration, reports, clock });
+  const configuration = { get, onChange: () => () => {}, revision: 1 } as unknown as ConstructorParameters<
+    typeof PublishedConfiguration
+  >[0];
+  const published = new PublishedConfiguration(configuration, reports, clock);
   const hear = (instance: string, pixels: number) => {
     const own = { "limits.maxImagePixels": pixels };
     reports.apply({ service: "images", instance, revision: 1, published: own } as unknown as Report, clock.now());

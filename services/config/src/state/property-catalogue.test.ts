@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isAppError } from "@signalbox/core";
-import { createPropertyCatalogue } from "./property-catalogue.ts";
+import { PropertyCatalogue } from "./property-catalogue.ts";
 
 const count = {
   type: "integer",
@@ -12,7 +12,7 @@ const count = {
   reload: "live",
   effect: "e",
 } as const;
-const catalogue = createPropertyCatalogue({
+const catalogue = new PropertyCatalogue({
   account: { "database.pool.max": count, "internal.token": { ...count, secrecy: "secret" } },
   images: { "database.pool.max": { ...count, max: 50 }, "images.import.allow": { ...count, local: true } },
 });
@@ -38,11 +38,11 @@ test("a bare name must fit every service that declares it, a prefixed one only i
 });
 
 test("a change is announced to the audience of its property, under the name of a service too", () => {
-  const own = createPropertyCatalogue({ images: { limit: { ...count, audience: "account" }, other: count } });
-  assert.deepEqual(["limit", "images.limit", "other", "gone"].map(own.audienceOf), [
-    ...["account", "account"],
-    ...["operator", "operator"],
-  ]);
+  const own = new PropertyCatalogue({ images: { limit: { ...count, audience: "account" }, other: count } });
+  assert.deepEqual(
+    ["limit", "images.limit", "other", "gone"].map((name) => own.audienceOf(name)),
+    [...["account", "account"], ...["operator", "operator"]],
+  );
 });
 
 test("secret and local properties take no override, unknown names are missing", () => {

@@ -1,21 +1,14 @@
 import { credentialFrom } from "@signalbox/auth";
-import type { Configuration } from "@signalbox/config";
 import { AppError } from "@signalbox/core";
 import { createRoutes, keptOpen, type Routes, refused } from "@signalbox/http";
-import type { Properties } from "../properties.ts";
-import type { ConfigStream } from "./config-stream.ts";
-
-export interface StreamDependencies {
-  readonly configuration: Configuration<Properties>;
-  readonly stream: ConfigStream;
-}
+import type { ConfigService } from "../context/config-service.ts";
 
 const retryAfterSeconds = 10;
 /** nginx passes events on without buffering. */
 const answered = { contentType: "text/event-stream", headers: { "x-accel-buffering": "no" } };
 
 /** The stream of changes, as Server-Sent Events. */
-export function streamRoutes({ configuration, stream }: StreamDependencies): Routes {
+export function streamRoutes({ configuration, stream }: ConfigService): Routes {
   const routes = createRoutes({ errors: "configuration" });
   routes.get("/api/v1/config/stream", {
     operationId: "configurationStream",

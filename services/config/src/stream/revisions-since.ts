@@ -1,13 +1,8 @@
 import { type Clock, hours } from "@signalbox/core";
-import type { FlagStore } from "../flags/flag-store.ts";
-import type { OverrideStore } from "../overrides/override-store.ts";
+import type { Queryable } from "@signalbox/storage";
+import { firstFlagRevisionSince, listFlagChanges } from "../flags/flag-store.ts";
+import { firstRevisionSince, listChanges, newestRevision } from "../overrides/override-store.ts";
 import type { FoundRevision } from "./sent-revisions.ts";
-
-interface Dependencies {
-  readonly overrideStore: Pick<OverrideStore, "listSince" | "firstSince" | "newest">;
-  readonly flagStore: Pick<FlagStore, "listSince" | "firstSince">;
-  readonly clock: Clock;
-}
 
 /** Longest absence after which a client still gets each missed revision. */
 const keptMs = hours(24 * 30);
@@ -18,14 +13,15 @@ const pageSize = 500;
  * or when `last` was never assigned. Another instance may have sent more than this one knows.
  */
 export async function* revisionsSince(
+  db: Queryable,
+  clock: Clock,
   last: number,
   upTo: number,
-  { overrideStore, flagStore, clock }: Dependencies,
 ): AsyncGenerator<FoundRevision | null> {
-  if (last > upTo && BigInt(last) > (await overrideStore.newest())) yield null;
+  if (last > upTo && BigInt(last) > (await newestRevision(db))) yield null;
   if (last >= upTo) return;
   const since = new Date(clock.nowMs() - keptMs);
-  const firsts = await Promise.all([overrideStore.firstSince(since), flagStore.firstSince(since)]);
+  const firsts = await Promise.all([firstRevisionSince(db, since), firstFlagRevisionSince(db, since)]);
   const first = Math.min(
     ...firsts.map((revision) => (revision === null ? Number.POSITIVE_INFINITY : Number(revision))),
   );
@@ -35,8 +31,8 @@ export async function* revisionsSince(
   }
   for (let after = last; after < upTo; ) {
     const [properties, flags] = await Promise.all([
-      overrideStore.listSince(BigInt(after), pageSize),
-      flagStore.listSince(BigInt(after), pageSize),
+      listChanges(db, BigInt(after), pageSize),
+      listFlagChanges(db, BigInt(after), pageSize),
     ]);
     // A full page may cut its last revision; the next page starts with it.
     const whole = [properties, flags].map((page) =>

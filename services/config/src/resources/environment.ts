@@ -1,8 +1,6 @@
-import type { Configuration } from "@signalbox/config";
 import { examples } from "@signalbox/contracts";
-import type { Runner } from "@signalbox/runtime";
 import { z } from "zod";
-import type { Properties } from "./properties.ts";
+import type { ConfigService } from "../context/config-service.ts";
 
 /** `/api/v1/env/` (spec, "Environment resource v1"; CONTRACT §4). */
 export const EnvironmentResource = z
@@ -43,15 +41,9 @@ export const EnvironmentResource = z
 
 type EnvironmentResource = z.output<typeof EnvironmentResource>;
 
-export interface EnvironmentDependencies {
-  readonly configuration: Configuration<Properties>;
-  readonly startedAt: Date;
-  readonly runner: Pick<Runner, "leaving">;
-}
-
 /** Builds the view of the deployment. Values come from the masked management view, so a secret cannot reach them. */
 export function viewEnvironment(
-  { configuration, startedAt, runner }: EnvironmentDependencies,
+  { configuration, startedAt, leaving }: ConfigService,
   isDegraded: boolean,
 ): EnvironmentResource {
   return {
@@ -62,15 +54,12 @@ export function viewEnvironment(
       region: configuration.get("deployment.region"),
       platform: configuration.get("deployment.platform"),
     },
-    status: runner.leaving.aborted ? "draining" : isDegraded ? "degraded" : "up",
+    status: leaving.aborted ? "draining" : isDegraded ? "degraded" : "up",
     updated_at: startedAt.toISOString(),
-    configuration: effectiveValues(configuration),
+    // Every property of this service with its effective value, masked by its class, its name and its form.
+    configuration: Object.fromEntries(
+      Object.entries(configuration.runningValues()).map(([name, { value }]) => [name, value]),
+    ) as EnvironmentResource["configuration"],
     links: { self: "/api/v1/env/", config: "/api/v1/config/", status: "/api/v1/status/config" },
   };
-}
-
-/** Lists every property of this service with its effective value, masked by its class, its name and its form. */
-function effectiveValues(configuration: Configuration<Properties>): EnvironmentResource["configuration"] {
-  const values = Object.entries(configuration.runningValues()).map(([name, { value }]) => [name, value] as const);
-  return Object.fromEntries(values) as EnvironmentResource["configuration"];
 }

@@ -14,7 +14,7 @@ interface ReceivedReport {
 }
 
 /** The reported values of an instance, and its lag. */
-interface LiveInstance {
+export interface LiveInstance {
   readonly report: AppliedReport;
   /** Seconds since the first revision that it has not applied; 0 when it has the newest. */
   readonly lagSeconds: number;

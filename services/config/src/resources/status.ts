@@ -1,13 +1,6 @@
-import type { Configuration } from "@signalbox/config";
 import { type Audience, examples, isVisibleTo } from "@signalbox/contracts";
-import type { Clock } from "@signalbox/core";
-import type { Flags } from "@signalbox/service";
 import { z } from "zod";
-import type { PropertyCatalogue } from "./overrides/property-catalogue.ts";
-import type { Expiry } from "./overrides/undo-changes.ts";
-import type { Properties } from "./properties.ts";
-import type { AppliedReports } from "./published/applied-reports.ts";
-import type { PublishedConfiguration } from "./published/published-configuration.ts";
+import type { ConfigService } from "../context/config-service.ts";
 
 /** `/api/v1/status/config` (spec, "Configuration status resource v1"; CONTRACT §4). */
 export const ConfigStatusResource = z
@@ -71,28 +64,18 @@ export const ConfigStatusResource = z
     },
   });
 
-export interface StatusDependencies {
-  readonly configuration: Configuration<Properties>;
-  readonly reports: AppliedReports;
-  readonly published: PublishedConfiguration;
-  readonly expiry: Expiry;
-  readonly flags: Pick<Flags, "set">;
-  readonly catalogue: PropertyCatalogue;
-  readonly clock: Clock;
-}
-
 /**
  * Builds the status: the applied revision of every instance, refused values, and those that wait for a restart. Names
  * of properties and flags are shown to their audience alone.
  */
-export function viewStatus(dependencies: StatusDependencies, reader: Audience): z.output<typeof ConfigStatusResource> {
-  const { configuration, reports, published, expiry, flags, catalogue, clock } = dependencies;
+export function viewStatus(service: ConfigService, reader: Audience): z.output<typeof ConfigStatusResource> {
+  const { configuration, reports, published, expiryProblems, flags, catalogue, clock } = service;
   const isOperator = reader === "operator";
   const alive = reports.alive();
   const { disagreements, changedAt } = published.current();
   const problems = [
     ...alive.flatMap(({ report }) => report.problems),
-    ...expiry.problems(),
+    ...expiryProblems.list(),
     ...disagreements.map((name) => `${name}: the instances run with different values`),
   ];
   return {

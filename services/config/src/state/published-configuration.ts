@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Configuration } from "@signalbox/config";
+import type { Properties } from "@signalbox/config-service/properties";
 import { examples, publishedProperties } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import { strongEtag } from "@signalbox/http";
 import { z } from "zod";
-import type { Properties } from "../properties.ts";
 import type { AppliedReports } from "./applied-reports.ts";
 import { disagreements, type PublishedValues, strictest } from "./published-values.ts";
 
@@ -76,53 +76,56 @@ interface Publication {
   readonly changedAt: Date;
 }
 
-interface Dependencies {
-  readonly configuration: Configuration<Properties>;
-  readonly reports: AppliedReports;
-  readonly clock: Clock;
-}
+/** The published configuration, current at each request. */
+export class PublishedConfiguration {
+  readonly #configuration: Configuration<Properties>;
+  readonly #reports: AppliedReports;
+  readonly #clock: Clock;
+  #current: Publication;
+  #nextGoneAtMs: number;
+  /** Time of the first report that `#current` does not contain. */
+  #staleSince: Date | null = null;
 
-export type PublishedConfiguration = ReturnType<typeof createPublishedConfiguration>;
+  constructor(configuration: Configuration<Properties>, reports: AppliedReports, clock: Clock) {
+    this.#configuration = configuration;
+    this.#reports = reports;
+    this.#clock = clock;
+    this.#current = this.#make(clock.now());
+    this.#nextGoneAtMs = reports.nextGoneAtMs();
+    // Evaluated at the next request: at a start the reports of all instances arrive together, and each evaluation reads
+    // all of them.
+    const markStale = () => {
+      this.#staleSince ??= clock.now();
+    };
+    reports.onChange(markStale);
+    for (const name of Object.keys(publishedProperties))
+      configuration.onChange(name as keyof Properties & string, markStale);
+  }
 
-/** Keeps the published configuration current. */
-export function createPublishedConfiguration({ configuration, reports, clock }: Dependencies) {
-  let current = make(clock.now());
-  let nextGoneAtMs = reports.nextGoneAtMs();
-  /** Time of the first report that `current` does not contain. */
-  let staleSince: Date | null = null;
+  current(): Publication {
+    // No message announces a stopped instance: its report only grows old. A repeated report postpones that.
+    if (this.#staleSince !== null || this.#clock.nowMs() > this.#nextGoneAtMs)
+      this.#refresh(this.#staleSince ?? this.#clock.now());
+    return this.#current;
+  }
 
-  function make(changedAt: Date): Publication {
+  #refresh(changedAt: Date): void {
+    const next = this.#make(changedAt);
+    this.#current = next.etag === this.#current.etag ? { ...next, changedAt: this.#current.changedAt } : next;
+    this.#nextGoneAtMs = this.#reports.nextGoneAtMs();
+    this.#staleSince = null;
+  }
+
+  #make(changedAt: Date): Publication {
+    const configuration = this.#configuration;
     const own = valuesOf(configuration);
-    const others = reports.alive().map(({ report }) => report.published as PublishedValues);
+    const others = this.#reports.alive().map(({ report }) => report.published as PublishedValues);
     const resource = configResourceFrom(configuration.get("http.base-url"), strictest(own, others));
     const content = createHash("sha256").update(JSON.stringify(resource)).digest("hex");
     // The content is part of it besides the revision, because instances apply one revision at different times.
     const etag = strongEtag(`${configuration.revision ?? 0}.${content}`, "config");
     return { resource, etag, disagreements: disagreements(own, others), changedAt };
   }
-
-  function refresh(changedAt: Date): void {
-    const next = make(changedAt);
-    current = next.etag === current.etag ? { ...next, changedAt: current.changedAt } : next;
-    nextGoneAtMs = reports.nextGoneAtMs();
-    staleSince = null;
-  }
-
-  // Evaluated at the next request: at a start the reports of all instances arrive together, and each evaluation reads
-  // all of them.
-  const markStale = () => {
-    staleSince ??= clock.now();
-  };
-  reports.onChange(markStale);
-  for (const name of Object.keys(publishedProperties))
-    configuration.onChange(name as keyof Properties & string, markStale);
-  return {
-    current(): Publication {
-      // No message announces a stopped instance: its report only grows old. A repeated report postpones that.
-      if (staleSince !== null || clock.nowMs() > nextGoneAtMs) refresh(staleSince ?? clock.now());
-      return current;
-    },
-  };
 }
 
 function valuesOf(configuration: Configuration<Properties>): PublishedValues {

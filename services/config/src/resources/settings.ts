@@ -1,10 +1,10 @@
 import type { Principal } from "@signalbox/auth";
-import type { Configuration, PropertyDeclaration } from "@signalbox/config";
+import type { PropertyDeclaration } from "@signalbox/config";
+import { type Properties, properties } from "@signalbox/config-service/properties";
 import { type Audience, audienceOf, examples, isVisibleTo } from "@signalbox/contracts";
 import { strongEtag } from "@signalbox/http";
 import { z } from "zod";
-import { type Properties, properties } from "./properties.ts";
-import type { PublishedConfiguration } from "./published/published-configuration.ts";
+import type { ConfigService } from "../context/config-service.ts";
 
 /**
  * `/api/v2/settings/` (spec, "Settings resource v2"; CONTRACT §4). The members visible to anonymous callers are
@@ -57,11 +57,6 @@ export const SettingsResource = z
 
 type SettingsResource = z.output<typeof SettingsResource>;
 
-export interface SettingsDependencies {
-  readonly configuration: Configuration<Properties>;
-  readonly published: PublishedConfiguration;
-}
-
 /** Returns true when the audience may see the property. */
 const sees = (audience: Audience, name: keyof Properties): boolean =>
   isVisibleTo(audience, (properties[name] as PropertyDeclaration).audience);
@@ -70,7 +65,7 @@ const sees = (audience: Audience, name: keyof Properties): boolean =>
  * Builds the settings for `principal` (null: anonymous), with a validator per audience: each member is shown to the
  * audience of its property. They derive from the configuration resource, so that the two never disagree.
  */
-export function viewSettings({ configuration, published }: SettingsDependencies, principal: Principal | null) {
+export function viewSettings({ configuration, published }: ConfigService, principal: Principal | null) {
   const audience = audienceOf(principal?.scopes ?? null);
   const { resource: config, etag } = published.current();
   const server = {
@@ -89,14 +84,12 @@ export function viewSettings({ configuration, published }: SettingsDependencies,
     server,
     locale: config.defaults.locale,
     limits: { pageSize: config.limits.maxPageSize },
-    ...(features.length > 0 && {
-      features: Object.fromEntries(features.map(([feature, state]) => [feature, state === "enabled"])),
-    }),
-    ...(seesFeature("integrations") && {
-      enabledIntegrations: config.features.integrations === "enabled" ? ["webhooks"] : [],
-    }),
-    ...(deployment.length > 0 && { deployment: Object.fromEntries(deployment) }),
   };
+  if (features.length > 0)
+    resource.features = Object.fromEntries(features.map(([feature, state]) => [feature, state === "enabled"]));
+  if (seesFeature("integrations"))
+    resource.enabledIntegrations = config.features.integrations === "enabled" ? ["webhooks"] : [];
+  if (deployment.length > 0) resource.deployment = Object.fromEntries(deployment);
   return { resource, etag: strongEtag(`${etag}${JSON.stringify(server)}`, `settings-${audience}`) };
 }
 
