@@ -100,9 +100,6 @@ const erasures = [
   ),
 ];
 
-/** Lists the active overrides by name. */
-export const listOverrides = async (db: Queryable): Promise<Override[]> => (await db.query<Override>(listAll)).rows;
-
 /** Lists the expired overrides. */
 export const listExpired = async (db: Queryable, now: Date): Promise<Override[]> =>
   (await db.query<Override>(listDue, [now])).rows;
@@ -112,7 +109,7 @@ export const lockRevisions = async (tx: Tx): Promise<bigint> => revisionIn((awai
 
 /** Reads the active overrides by name. */
 export const overridesByName = async (db: Queryable): Promise<ReadonlyMap<string, Override>> =>
-  new Map((await listOverrides(db)).map((override) => [override.name, override]));
+  new Map((await db.query<Override>(listAll)).rows.map((override) => [override.name, override]));
 
 /** Reads the active overrides by name, which nobody changes before the transaction ends. */
 export async function lockOverrides(tx: Tx): Promise<ReadonlyMap<string, Override>> {

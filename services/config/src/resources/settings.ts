@@ -1,7 +1,5 @@
 import type { Principal } from "@signalbox/auth";
-import type { PropertyDeclaration } from "@signalbox/config";
-import { type Properties, properties } from "@signalbox/config-service/properties";
-import { type Audience, audienceOf, examples, isVisibleTo } from "@signalbox/contracts";
+import { audienceOf, examples, isVisibleTo } from "@signalbox/contracts";
 import { strongEtag } from "@signalbox/http";
 import { z } from "zod";
 import type { ConfigService } from "../context/config-service.ts";
@@ -57,15 +55,11 @@ export const SettingsResource = z
 
 type SettingsResource = z.output<typeof SettingsResource>;
 
-/** Returns true when the audience may see the property. */
-const sees = (audience: Audience, name: keyof Properties): boolean =>
-  isVisibleTo(audience, (properties[name] as PropertyDeclaration).audience);
-
 /**
  * Builds the settings for `principal` (null: anonymous), with a validator per audience: each member is shown to the
  * audience of its property. They derive from the configuration resource, so that the two never disagree.
  */
-export function viewSettings({ configuration, published }: ConfigService, principal: Principal | null) {
+export function viewSettings({ configuration, published, catalogue }: ConfigService, principal: Principal | null) {
   const audience = audienceOf(principal?.scopes ?? null);
   const { resource: config, etag } = published.current();
   const server = {
@@ -75,10 +69,10 @@ export function viewSettings({ configuration, published }: ConfigService, princi
     logoUrl: configuration.get("server.logo-url"),
     color: configuration.get("server.color"),
   };
-  const seesFeature = (feature: string) => sees(audience, `features.${feature}` as keyof Properties);
-  const features = Object.entries(config.features).filter(([feature]) => seesFeature(feature));
+  const sees = (property: string) => isVisibleTo(audience, catalogue.audienceOf(property));
+  const features = Object.entries(config.features).filter(([feature]) => sees(`features.${feature}`));
   const deployment = deploymentNames
-    .filter((name) => sees(audience, `deployment.${name}`))
+    .filter((name) => sees(`deployment.${name}`))
     .map((name) => [name, configuration.get(`deployment.${name}`)]);
   const resource: SettingsResource = {
     server,
@@ -87,7 +81,7 @@ export function viewSettings({ configuration, published }: ConfigService, princi
   };
   if (features.length > 0)
     resource.features = Object.fromEntries(features.map(([feature, state]) => [feature, state === "enabled"]));
-  if (seesFeature("integrations"))
+  if (sees("features.integrations"))
     resource.enabledIntegrations = config.features.integrations === "enabled" ? ["webhooks"] : [];
   if (deployment.length > 0) resource.deployment = Object.fromEntries(deployment);
   return { resource, etag: strongEtag(`${etag}${JSON.stringify(server)}`, `settings-${audience}`) };

@@ -3,12 +3,17 @@ import { type BinaryColumn, binaryColumnsOf, freshBatch, type Queryable, sql } f
 import type { DedupeKeys } from "./dedupe-keys.ts";
 import { acceptedEntry, type ReceivedWebhook } from "./received-webhook.ts";
 
-/** A webhook to store, under the delivery id that it gets in the database. */
-export interface WebhookWrite {
-  readonly webhook: ReceivedWebhook;
+/** The delivery id and the keys under which a webhook is stored. */
+export interface WebhookIdentity {
   readonly deliveryId: string;
   readonly keys: DedupeKeys;
+  /** Id of the earlier webhook with the same signed content. */
   readonly sameContentAs: string | null;
+}
+
+/** A webhook to store. */
+export interface WebhookWrite extends WebhookIdentity {
+  readonly webhook: ReceivedWebhook;
   readonly event: PreparedEvent;
 }
 

@@ -21,9 +21,8 @@ export const whyReceived = (service: IngestService): readonly WhyFinder[] => [
         at: receivedAt,
         id,
         what: `The webhook ${deliveryId} of type ${eventType ?? "unknown"} was accepted by the source ${sourceId}.`,
-        ...(origin === "reconciled" && {
-          reason: "reconciled: missed when it was sent, recovered from the sender's list",
-        }),
+        reason:
+          origin === "reconciled" ? "reconciled: missed when it was sent, recovered from the sender's list" : null,
         link: `/api/v1/webhooks/sources/${sourceId}/received/${id}`,
       });
       const kept = step({

@@ -5,13 +5,12 @@ import { isLiveAddress } from "../sources/source.ts";
 import { isOpen } from "../sources/source-access.ts";
 import type { CachedSource } from "../sources/source-row.ts";
 
-/*
- * Every refusal is counted, and beyond the allowance the next request is answered before its body is read. Accepted
- * requests are not counted. Senders share their addresses, and some send a webhook once only, so refusals by sources that
- * accept nothing never count against one that does.
+/**
+ * Returns the seconds to wait when the allowance of a client is used up, else null. Every refusal is counted, and beyond
+ * the allowance the next request is answered before its body is read; accepted requests are not counted. Senders share
+ * their addresses, and some send a webhook once only, so refusals by sources that accept nothing never count against one
+ * that does.
  */
-
-/** Returns the seconds to wait when the allowance of a client is used up, else null. Counts nothing. */
 export async function secondsToWait(service: IngestService, address: string, client: string): Promise<number | null> {
   const own = failedVerifications(service).take(pairOf(address, client), 0);
   if (own.remaining <= 0) return own.resetSeconds;

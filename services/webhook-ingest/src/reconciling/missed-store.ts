@@ -4,11 +4,15 @@ import type { SenderName } from "../sources/sender-key.ts";
 import type { Reconciliation } from "./reconciliation.ts";
 
 /** A webhook that the sender lists and the source has not received. */
-export interface MissedWebhook {
+interface FoundMissing {
   /** Key of its delivery id. */
   readonly digest: Buffer;
   readonly reference: string;
   readonly sentAt: Date;
+}
+
+/** The same as it is stored, with the requests to send it again. */
+export interface MissedWebhook extends FoundMissing {
   readonly asks: number;
   readonly askedAt: Date | null;
 }
@@ -102,7 +106,7 @@ export async function addMissed(
   db: Queryable,
   sourceId: string,
   runId: string,
-  missed: readonly Pick<MissedWebhook, "digest" | "reference" | "sentAt">[],
+  missed: readonly FoundMissing[],
 ): Promise<void> {
   if (missed.length === 0) return;
   const columns = [missed.map(({ digest }) => digest), missed.map(({ reference }) => reference)];

@@ -23,7 +23,7 @@ import { endSchedule, startSchedule } from "./reconciliation-store.ts";
  * from the beginning of the source.
  * @throws AppError `validation_error` for a key that does not fit the source
  */
-export async function setSenderKey(
+async function setSenderKey(
   service: IngestService,
   tx: Tx,
   caller: Caller,
@@ -42,7 +42,7 @@ export async function setSenderKey(
 }
 
 /** Removes the key, and ends the comparisons. What was recovered by it stays. */
-export async function removeSenderKey(service: IngestService, tx: Tx, caller: Caller, source: Source): Promise<void> {
+async function removeSenderKey(service: IngestService, tx: Tx, caller: Caller, source: Source): Promise<void> {
   if (source.senderKey === null) return;
   await changeSenderKey(service, tx, source, null, null);
   await endSchedule(tx, source.id, service.clock.now());

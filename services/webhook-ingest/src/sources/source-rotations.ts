@@ -21,7 +21,7 @@ const max = 3;
  * while the partner changes over.
  * @throws AppError `validation_error` for a secret that does not fit the scheme
  */
-export async function rotateSourceSecret(
+async function rotateSourceSecret(
   service: IngestService,
   tx: Tx,
   caller: Caller,
@@ -43,12 +43,7 @@ export async function rotateSourceSecret(
 }
 
 /** Ends the overlap now: from here on only the newest secret verifies. */
-export async function removePreviousSecrets(
-  service: IngestService,
-  tx: Tx,
-  caller: Caller,
-  source: Source,
-): Promise<void> {
+async function removePreviousSecrets(service: IngestService, tx: Tx, caller: Caller, source: Source): Promise<void> {
   if (source.secrets.length === 1) return;
   const now = service.clock.now();
   const found = await findSourceWithSecrets(tx, service.sealer, source.id, now);
@@ -59,7 +54,7 @@ export async function removePreviousSecrets(
 }
 
 /** Gives a source a new address, for one that has leaked. The present one is accepted until the overlap ends. */
-export async function rotateSourceAddress(
+async function rotateSourceAddress(
   service: IngestService,
   tx: Tx,
   caller: Caller,
@@ -76,12 +71,7 @@ export async function rotateSourceAddress(
 }
 
 /** Ends the overlap now: from here on only the newest address is accepted. */
-export async function removePreviousAddresses(
-  service: IngestService,
-  tx: Tx,
-  caller: Caller,
-  source: Source,
-): Promise<void> {
+async function removePreviousAddresses(service: IngestService, tx: Tx, caller: Caller, source: Source): Promise<void> {
   if (source.addresses.length === 1) return;
   const changed = revised(source, { addresses: source.addresses.slice(0, 1) }, service.clock.now());
   await saveSourceAddresses(tx, changed);

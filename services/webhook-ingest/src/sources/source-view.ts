@@ -118,7 +118,11 @@ function effectiveSettings(service: IngestService, source: Source): EffectiveSet
     publicUrl: ingestUrlOf(service, source),
   };
   const { handshake } = schemeOf(scheme, own);
-  const defaults: SourceSettings = { ...senderDefaults, ...(handshake && { handshake }), ...schemeDefaults(scheme) };
+  const defaults: Partial<Record<keyof SourceSettings, unknown>> = {
+    ...senderDefaults,
+    handshake,
+    ...schemeDefaults(scheme),
+  };
   return Object.fromEntries(
     settingsOf(scheme).map((name) => {
       if (own[name] !== undefined) return [name, { value: own[name], from: "source" as const }];

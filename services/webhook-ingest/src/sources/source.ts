@@ -102,14 +102,14 @@ export const newSecret = (at: Date): RotatingValue => newValue("srk", at);
 export const newAddress = (address: string, at: Date): SourceAddress => ({ ...newValue("sra", at), address });
 
 /** Returns the last segment of the path that the partner posts to. */
-export const addressOf = ({ id, addresses }: Pick<Source, "id" | "addresses">): string => addresses[0]?.address ?? id;
+export const addressOf = ({ id, addresses }: Source): string => addresses[0]?.address ?? id;
 
 /** Returns true when webhooks to this address are accepted. */
 export const isLiveAddress = ({ addresses }: Source, address: string, nowMs: number): boolean =>
   addresses.some((one) => one.address === address && isLive(one, new Date(nowMs)));
 
 /** Returns the path that the partner posts to. */
-export const ingestPathOf = (source: Pick<Source, "id" | "addresses">): string => pathTo(addressOf(source));
+export const ingestPathOf = (source: Source): string => pathTo(addressOf(source));
 
 /** Returns the path of an address. */
 export const pathTo = (address: string): string => `/ingest/${address}`;
@@ -152,6 +152,6 @@ function about<N extends SourceEvent>(name: N, source: Source, changed: string[]
 }
 
 /** Returns true when the source takes webhooks of this type. */
-export function acceptsType({ eventTypes }: Pick<Source, "eventTypes">, type: string | null): boolean {
+export function acceptsType({ eventTypes }: Source, type: string | null): boolean {
   return eventTypes === null || (type !== null && eventTypes.some((filter) => matchesEventType(filter, type)));
 }

@@ -9,6 +9,7 @@ import {
   insertWebhooks,
   type KnownKey,
   renewDedupeKey,
+  type WebhookIdentity,
   type WebhookWrite,
 } from "../received/insert-webhooks.ts";
 import { type ReceivedWebhook, webhookReceived } from "../received/received-webhook.ts";
@@ -57,13 +58,13 @@ export class WebhookWriter {
   async write(webhook: ReceivedWebhook): Promise<WriteOutcome> {
     // The event is created in the trace of the request that brought the webhook.
     const inTrace = AsyncLocalStorage.snapshot();
-    let name: Alternative = {
+    let identity: WebhookIdentity = {
       deliveryId: webhook.deliveryId.value,
       keys: dedupeKeysOf(webhook),
       sameContentAs: null,
     };
     for (;;) {
-      const write = { webhook, ...name, event: inTrace(() => this.#eventOf(webhook, name.deliveryId)) };
+      const write = { webhook, ...identity, event: inTrace(() => this.#eventOf(webhook, identity.deliveryId)) };
       const outcome = await this.#group.add(write);
       if (outcome === "new") return "received";
       if (outcome === "stale") return outcome;
@@ -72,7 +73,7 @@ export class WebhookWriter {
         this.#statistics.countDuplicate(webhook);
         return "repeated";
       }
-      name = other;
+      identity = other;
     }
   }
 
@@ -83,7 +84,7 @@ export class WebhookWriter {
   }
 
   /** Returns the id and keys under which the webhook is stored beside earlier ones; null for a repetition. */
-  async #alternativeFor(write: WebhookWrite): Promise<Alternative | null> {
+  async #alternativeFor(write: WebhookWrite): Promise<WebhookIdentity | null> {
     const { webhook, deliveryId, keys, sameContentAs } = write;
     const found = await findDedupeKeys(this.#pool, write);
     const sameSigned = found.find(({ digest, receivedId }) => keys.signed?.equals(digest) && receivedId !== webhook.id);
@@ -106,8 +107,6 @@ export class WebhookWriter {
     return this.#outbox.prepare([webhookReceived(source, published)])[0] as PreparedEvent;
   }
 }
-
-type Alternative = Pick<WebhookWrite, "deliveryId" | "keys" | "sameContentAs">;
 
 const hasAnyContent = ({ content }: KnownKey): boolean => content.length === 0;
 
