@@ -1,9 +1,9 @@
 import { type Edges, joinEdges } from "@signalbox/service";
 import type { ConfigService } from "./context/config-service.ts";
-import { flagFields } from "./flags/flag-fields.ts";
+import { flagFields } from "./flags/flags.ts";
 import { ofrepRoutes } from "./ofrep/ofrep-routes.ts";
 import { propertyFields } from "./overrides/property-fields.ts";
-import { proposalFields } from "./overrides/proposal-fields.ts";
+import { proposalFields } from "./overrides/proposals.ts";
 import { resourceRoutes, settingsFields } from "./resources/resource-routes.ts";
 import { streamRoutes } from "./resources/stream-routes.ts";
 

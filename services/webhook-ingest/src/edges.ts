@@ -1,10 +1,10 @@
 import { type Edges, joinEdges } from "@signalbox/service";
-import { bookmarkApi } from "./bookmarks/bookmark-api.ts";
+import { bookmarkApi } from "./bookmarks/bookmarks.ts";
 import type { IngestService } from "./context/ingest-service.ts";
 import { loadOwnReceived, receivedApi } from "./received/received-api.ts";
 import { explainApi } from "./receiving/explain-webhook.ts";
 import { ingestRoutes } from "./receiving/ingest-routes.ts";
-import { reconciliationApi } from "./reconciling/reconciliation-api.ts";
+import { reconciliationApi } from "./reconciling/reconciliations.ts";
 import { senderKeyApi } from "./reconciling/sender-keys.ts";
 import { rejectionApi } from "./rejections/rejection-api.ts";
 import { replayApi } from "./replays/replay-api.ts";

@@ -1,12 +1,19 @@
 import type { Caller } from "@signalbox/auth";
+import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
 import { MiB, newId } from "@signalbox/core";
-import { audited } from "@signalbox/service";
+import { bytes, created, type HttpResponse, ok, refused } from "@signalbox/http";
+import { audited, conflict, type Edges, edgesOf, list, operation, record, tooMany } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
+import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
+import { findReceivedBy, missingReceived } from "../received/received-api.ts";
 import type { StoredWebhookInFull } from "../received/received-store.ts";
 import {
   type Bookmark,
+  findBookmark,
   insertBookmark,
+  listBookmarks,
+  lockBookmark,
   lockBookmarkUsage,
   removeBookmark,
   type StoredBookmark,
@@ -68,3 +75,165 @@ function bookmarkOf(
     createdAt,
   };
 }
+
+const base = "/api/v1/webhooks/bookmarks";
+const one = `${base}/:name` as const;
+const read = { scopes: ["webhooks:read"] } as const;
+const write = { scopes: ["webhooks:write"] } as const;
+const missing = "There is no bookmark of this name.";
+
+const bookmarkName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, "Up to 64 letters, digits, dots, dashes and underscores.")
+  .describe("The name of the bookmark, unique in the account.");
+
+const BookmarkBody = z
+  .strictObject({ name: bookmarkName })
+  .meta({ id: "BookmarkReceivedWebhook" })
+  .register(examples, { example: { name: "first-order" } });
+
+const bookmarkExample = {
+  id: "bmk_01kbdq4v00e8w9x2m5n7p3r6tz",
+  name: "first-order",
+  source_id: webhookSourceExample.id,
+  received_id: "rcv_5nVq2Yc8WfKsR0bZxLtPgd",
+  delivery_id: "d-1",
+  event_type: "order.created",
+  content_type: "application/json",
+  body_bytes: 38,
+  received_at: "2026-01-01T09:00:00.000Z",
+  created_at: "2026-01-02T09:00:00.000Z",
+};
+
+const BookmarkResource = z
+  .object({
+    id: identifier("The bookmark"),
+    name: z.string().describe("Its name, unique in the account."),
+    source_id: identifier("The source that received the webhook"),
+    received_id: identifier("The received webhook, which may be past the retention"),
+    delivery_id: z.string().describe("Delivery id of the partner."),
+    event_type: z.string().nullable().describe("The sender's name of the event type."),
+    content_type: z.string().nullable().describe("The media type of the body."),
+    body_bytes: z.int().describe("The size of the body in bytes."),
+    received_at: timestamp,
+    created_at: timestamp,
+  })
+  .meta({ id: "WebhookBookmark" })
+  .register(examples, { example: bookmarkExample });
+
+const BookmarkInFull = BookmarkResource.extend({
+  headers: z
+    .record(z.string(), z.union([z.string(), z.array(z.string())]))
+    .describe("Every header as it came; signatures and credentials are masked."),
+})
+  .meta({ id: "WebhookBookmarkInFull" })
+  .register(examples, { example: { ...bookmarkExample, headers: { "content-type": "application/json" } } });
+
+/** Received webhooks that are kept under a name, at both edges. Their bytes are a route of REST alone. */
+export function bookmarkApi(service: IngestService): Edges {
+  const edges = edgesOf(
+    { ...reads(service), ...writes(service) },
+    { exampleIds: { id: webhookSourceExample.id, ref: bookmarkExample.received_id, name: bookmarkExample.name } },
+  );
+  edges.routes.get(`${one}/body`, {
+    operationId: "webhookBookmarkBody",
+    summary: "Read the bytes of a bookmark as they were signed",
+    description: "Neither parsed nor changed.",
+    auth: read,
+    responses: { 200: { content: ["application/octet-stream"] }, 404: "error" },
+    async handle({ caller, params }) {
+      const found = await findBookmark(service.pool, caller.accountId, params.name);
+      return found ? attachment(found) : refused(404, "not_found", { message: missing });
+    },
+  });
+  return edges;
+}
+
+/** A browser must never show a partner's bytes as one of our pages, so their media type is not sent. */
+const attachment = ({ id, body }: StoredBookmark): HttpResponse =>
+  bytes(body, "application/octet-stream", { headers: { "content-disposition": `attachment; filename="${id}"` } });
+
+function reads({ pool, pageLimits }: IngestService) {
+  return {
+    webhookBookmarks: list({
+      summary: "List bookmarks, newest first",
+      description: "Received webhooks of the account that are kept under a name.",
+      auth: read,
+      limits: pageLimits,
+      read: (range, { accountId }) => listBookmarks(pool, accountId, range),
+      rest: { get: base, item: BookmarkResource, view: viewBookmark },
+    }),
+    webhookBookmark: record({
+      summary: "Read a bookmark with the headers of its webhook",
+      description: "The body has a route of its own.",
+      auth: read,
+      find: ({ caller, params }) => findBookmark(pool, caller.accountId, params.name),
+      missing,
+      rest: { get: one, resource: BookmarkInFull, answer: (bookmark) => ok(viewInFull(bookmark)) },
+    }),
+  };
+}
+
+function writes(service: IngestService) {
+  const message = "The account has a bookmark of this name; delete it or choose another name.";
+  return {
+    bookmarkReceivedWebhook: operation({
+      summary: "Keep a received webhook under a name",
+      description:
+        "Its headers and bytes are copied and stay past the retention, until the bookmark or the source is deleted.",
+      auth: write,
+      audit: "webhook_source.bookmark",
+      input: BookmarkBody,
+      of: {
+        find: (_tx, { caller, params }) => findReceivedBy(service, caller.accountId, params),
+        read: ({ caller, params }) => findReceivedBy(service, caller.accountId, params),
+        missing: missingReceived,
+      },
+      change: (tx, received, { caller, input }) => createBookmark(service, tx, caller, received, input.name),
+      refusals: {
+        "name-taken": conflict("name", "invalid", message),
+        "limit-reached": ({ max }) =>
+          tooMany("name", `The account has ${max} bookmarks; delete one that is not needed.`),
+        "bytes-reached": tooMany("name", "The bookmarks of the account would have more than 16 MiB; delete one."),
+      },
+      rest: {
+        post: "/api/v1/webhooks/sources/:id/received/:ref/bookmark",
+        responses: { 201: BookmarkResource },
+        idempotent: true,
+        answer: ({ bookmark }) => created(`${base}/${bookmark.name}`, viewBookmark(bookmark)),
+      },
+      graph: {
+        payload: { webhookBookmark: ({ bookmark }) => bookmark },
+        names: { id: "sourceId", ref: "id" },
+      },
+    }),
+    deleteWebhookBookmark: operation({
+      summary: "Delete a bookmark",
+      description: "The received webhook stays as long as its retention.",
+      auth: write,
+      audit: "webhook_source.delete_bookmark",
+      of: { find: (tx, { caller, params }) => lockBookmark(tx, caller.accountId, params.name), missing },
+      change: (tx, bookmark, { caller }) => deleteBookmark(service, tx, caller, bookmark),
+      rest: { delete: one, responses: { 204: "empty" }, idempotent: true },
+      graph: {
+        payload: { deletedWebhookBookmarkName: (_, { params }) => params.name },
+        type: "DeleteWebhookBookmarkPayload",
+      },
+    }),
+  };
+}
+
+const viewBookmark = (bookmark: Bookmark) => ({
+  id: bookmark.id,
+  name: bookmark.name,
+  source_id: bookmark.sourceId,
+  received_id: bookmark.receivedId,
+  delivery_id: bookmark.deliveryId,
+  event_type: bookmark.eventType,
+  content_type: bookmark.contentType,
+  body_bytes: bookmark.bodyBytes,
+  received_at: bookmark.receivedAt.toISOString(),
+  created_at: bookmark.createdAt.toISOString(),
+});
+
+const viewInFull = (bookmark: StoredBookmark) => ({ ...viewBookmark(bookmark), headers: bookmark.headers });

@@ -18,7 +18,7 @@ import { type Evidence, recordRejection } from "../rejections/record-rejection.t
 import { isInactive } from "../sources/custom-answer.ts";
 import { areIntegrationsEnabled } from "../sources/source-access.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
-import { answerPostedHandshake, answerToHandshake, handshakeRoutes } from "./handshake-routes.ts";
+import { answerPostedHandshake, answerToHandshake, handshakeRoutes } from "./handshake.ts";
 import { countFailedVerification, countUnknownSource, secondsToWait } from "./ingest-limits.ts";
 import { type ReceiveOutcome, receiveWebhook } from "./receive-webhook.ts";
 
