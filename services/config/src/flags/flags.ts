@@ -21,7 +21,7 @@ import {
 } from "./flag-store.ts";
 
 /** A flag as its author writes it; without a salt the previous one is kept. */
-export type FlagDraft = Omit<FlagDefinition, "salt"> & { readonly salt?: string | undefined };
+type FlagDraft = Omit<FlagDefinition, "salt"> & { readonly salt?: string | undefined };
 
 interface Wanted {
   /** The revision of the flag that the caller has seen; 0 for a new flag. */
@@ -33,7 +33,7 @@ interface Wanted {
 const flagsMax = 1_000;
 
 /** Replaces a flag; with `dryRun` only validates it. @throws AppError `validation_error` with every fault */
-export async function setFlag(
+async function setFlag(
   service: ConfigService,
   tx: Tx,
   caller: Caller,
@@ -56,7 +56,7 @@ export async function setFlag(
 }
 
 /** Archives a flag: code that still reads it gets the default. @throws AppError `validation_error` while others need it */
-export async function archiveFlag(
+async function archiveFlag(
   service: ConfigService,
   tx: Tx,
   caller: Caller,

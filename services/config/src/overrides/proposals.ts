@@ -27,7 +27,7 @@ const openMax = 100;
 const undecided = { state: "open", decidedBy: null, decidedAt: null, decisionReason: null, revision: null } as const;
 
 /** Stores changes for another operator's approval; with `dryRun` only validates them. @throws AppError like a direct change */
-export async function proposeChanges(
+async function proposeChanges(
   service: ConfigService,
   tx: Tx,
   caller: Caller,
@@ -48,13 +48,7 @@ export async function proposeChanges(
 }
 
 /** Makes another operator's changes, unless one of the properties changed meanwhile; with `dryRun` only validates. */
-export async function approveProposal(
-  service: ConfigService,
-  tx: Tx,
-  caller: Caller,
-  proposal: Proposal,
-  dryRun: boolean,
-) {
+async function approveProposal(service: ConfigService, tx: Tx, caller: Caller, proposal: Proposal, dryRun: boolean) {
   if (proposal.state !== "open") return { outcome: "decided", state: proposal.state } as const;
   if (proposal.author === caller.accountId) return { outcome: "own-proposal" } as const;
   const inForce = await lockOverrides(tx);
@@ -69,7 +63,7 @@ export async function approveProposal(
 }
 
 /** Withdraws a proposal, or rejects that of another operator. */
-export async function withdrawProposal(
+async function withdrawProposal(
   service: ConfigService,
   tx: Tx,
   caller: Caller,

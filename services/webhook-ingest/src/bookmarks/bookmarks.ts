@@ -23,7 +23,7 @@ import {
 const bytesMax = 16 * MiB;
 
 /** Copies a received webhook into a bookmark. The same webhook may have several. */
-export async function createBookmark(
+async function createBookmark(
   service: IngestService,
   tx: Tx,
   caller: Caller,
@@ -44,7 +44,7 @@ export async function createBookmark(
 }
 
 /** Deletes a bookmark; the received webhook stays. */
-export async function deleteBookmark(
+async function deleteBookmark(
   { outbox }: IngestService,
   tx: Tx,
   caller: Caller,

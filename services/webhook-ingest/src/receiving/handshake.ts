@@ -17,12 +17,12 @@ import type { CachedSource } from "../sources/source-row.ts";
 import { countFailedVerification, countUnknownSource, secondsToWait } from "./ingest-limits.ts";
 
 /** `refused`: the sender of the source does not use this handshake. `closed`: the source accepts nothing now. */
-export type HandshakeOutcome =
+type HandshakeOutcome =
   | { readonly outcome: "answered"; readonly answer: HandshakeAnswer }
   | { readonly outcome: "refused" | "closed" | "unknown-source" };
 
 /** Answers a sender's verification request, before the sender posts anything. */
-export async function answerHandshake(
+async function answerHandshake(
   service: IngestService,
   address: string,
   request: HandshakeRequest,

@@ -32,7 +32,7 @@ interface Requested {
 }
 
 /** Starts a comparison with the sender's list now, unless one is under way. */
-export async function requestReconciliation(
+async function requestReconciliation(
   service: IngestService,
   tx: Tx,
   caller: Caller,
