@@ -19,7 +19,7 @@ const make = (body: object = {}, headers = admin) =>
   account.send("POST", path, { headers, body: { display_name: "Customer", key, ...body } });
 const patch = (id: string, body: object) => account.send("PATCH", `${path}${id}`, { headers: admin, body });
 
-test("an account for a customer is active, has no login, and its first key acts for it", async () => {
+test("the first key of an account for a customer acts for it", async () => {
   const external_id = fresh();
   const { status, headers, body } = await make({ external_id, metadata: { plan: "pro" }, locale: "de" });
   assert.equal(status, 201);
@@ -50,13 +50,13 @@ test("an account for a customer is active, has no login, and its first key acts 
   );
 });
 
-test("a repeated request with its key shows the same account and the same API key", async () => {
+test("a repeated request shows the same API key", async () => {
   const headers = { ...admin, "idempotency-key": crypto.randomUUID() };
   const [one, two] = [await make({}, headers), await make({}, headers)];
   assert.deepEqual([one.status, two.status, two.body], [201, 201, one.body]);
 });
 
-test("an external id belongs to one account, and finds it", async () => {
+test("an external id finds its one account", async () => {
   const external_id = fresh();
   const { id } = (await make({ external_id })).body;
   const taken = await make({ external_id });
@@ -76,7 +76,7 @@ test("an external id belongs to one account, and finds it", async () => {
   assert.equal((await patch(other.id, { external_id })).body.external_id, external_id);
 });
 
-test("metadata is merged, has at most 20 texts, and only administrators see it", async () => {
+test("only administrators see metadata", async () => {
   const { id, api_key } = (await make({ metadata: { plan: "pro", region: "eu" } })).body;
   const changed = await patch(id, { metadata: { plan: null, tier: "gold" } });
   assert.deepEqual(changed.body.metadata, { region: "eu", tier: "gold" });
@@ -96,7 +96,7 @@ test("metadata is merged, has at most 20 texts, and only administrators see it",
   assert.deepEqual(asAdmin.data.account.administration, { metadata: { region: "eu", tier: "gold" }, scopesMax: null });
 });
 
-test("a bound of scopes holds for every credential, and is lifted by administrators alone", async () => {
+test("a bound of scopes holds for every credential", async () => {
   const { id, api_key } = (await make({ scopes_max: ["account:read", "images:read", "account:security"] })).body;
   const headers = { "x-api-key": api_key.key };
   const scopes = async () => (await account.send("GET", "/api/account/credential/", { headers })).body.scopes;
@@ -129,7 +129,7 @@ test("nobody makes an account with more than they have, and bad input is named",
   }
 });
 
-test("in the graph an account is made with its key, and changed", async () => {
+test("the graph makes an account with its key", async () => {
   const externalId = fresh();
   const input = { displayName: "Service", externalId, metadata: { team_name: "a" }, key };
   const text = `mutation ($input: CreateAccountInput!) { createAccount(input: $input) {
@@ -145,7 +145,7 @@ test("in the graph an account is made with its key, and changed", async () => {
   assert.deepEqual(changed.account.administration.metadata, { team_name: "a", b: "c" });
 });
 
-test("with another identity provider the account is an owner's, and its key has the owner's scopes", async () => {
+test("with another identity provider an account's key has the owner's scopes", async () => {
   const elsewhere = await startAccount();
   try {
     const headers = { "x-api-key": await elsewhere.firstKey() };

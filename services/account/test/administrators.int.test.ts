@@ -65,7 +65,7 @@ test("the only administrator is neither deleted, disabled, suspended nor strippe
   assert.deepEqual([body.status, body.roles], ["active", ["admin"]]);
 });
 
-test("other services are told which accounts administer all, and that one does not any more", async () => {
+test("other services learn which accounts are administrators", async () => {
   const { id } = await newAdministrator();
   const plain = String((await signedIn(account, { scope: "openid account:read" })).idClaims?.sub);
   const asked = { account_ids: [firstId, id, plain, "acc_nobody"] };
@@ -100,7 +100,7 @@ test("of two administrators who strip, suspend or delete each other at once, one
   }
 });
 
-test("an administrator may go once there is another, and not before that one is active", async () => {
+test("an administrator may go once another is active", async () => {
   const other = await newAdministrator();
   await setStatus(first, other.id, "suspended");
   assert.equal((await setRoles(first, firstId, ["owner"])).status, 409);
@@ -110,7 +110,7 @@ test("an administrator may go once there is another, and not before that one is 
   assert.equal((await setRoles(first, other.id, ["owner"])).status, 200);
 });
 
-test("a granted role counts from the next token on, and a taken one is gone from tokens and keys by the very next request", async () => {
+test("a role that was taken away is gone by the next request", async () => {
   const other = await newAdministrator();
   const list = (headers: Headers) => account.send("GET", "/api/accounts/?limit=1", { headers });
   assert.equal((await list(other.before)).status, 403, "a token from before");
@@ -172,7 +172,7 @@ test("other roles need a recent proof, every scope that they bring, and the role
   assert.equal((await setRoles(first, id, ["owner"])).status, 200);
 });
 
-test("the graph shows and sets the roles of an account", async () => {
+test("the graph sets the roles of an account", async () => {
   const { id } = await newAdministrator();
   const text = `mutation($input: SetAccountRolesInput!) { setAccountRoles(input: $input) {
     account { administration { roles } } errors { field } } }`;

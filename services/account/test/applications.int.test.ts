@@ -69,7 +69,7 @@ test("an application is created, read, listed, changed and deleted by an adminis
   ]);
 });
 
-test("each change of an application is one event of the deployment, without its secret, and a refusal is none", async () => {
+test("each change of an application is one event without its secret", async () => {
   const { id = "", client_secret = "" } = await created(server);
   const one = `${path}/${id}`;
   const patch = (body: object) => account.send("PATCH", one, { headers: administrator, body });
@@ -102,7 +102,7 @@ test("each change of an application is one event of the deployment, without its 
   for (const secret of [client_secret, rotated.body.client_secret, "aps_"]) assert.ok(!text.includes(secret), secret);
 });
 
-test("only an administrator manages applications, and only after a recent sign-in", async () => {
+test("only an administrator with a recent sign-in manages applications", async () => {
   const person = await signedIn(account, {
     client: "console",
     redirect: `${baseUrl}/console/callback`,
@@ -122,7 +122,7 @@ test("only an administrator manages applications, and only after a recent sign-i
   }
 });
 
-test("what does not fit together is refused, and each refusal names its field", async () => {
+test("a refusal of what does not fit together names its field", async () => {
   const wrong: readonly (readonly [object, string])[] = [
     [{ ...server, redirect_uris: [] }, "redirect_uris"],
     [{ ...server, redirect_uris: ["http://harbour.example/back"] }, "redirect_uris[0]"],
@@ -149,7 +149,7 @@ test("what does not fit together is refused, and each refusal names its field", 
   }
 });
 
-test("a server signs people in with its secret, and each rotation leaves the old one its overlap", async () => {
+test("each rotation leaves the old secret of a server its overlap", async () => {
   const { id = "", client_secret: secret = "" } = await created(server);
   const { url, finish } = await (async () => {
     const configuration = await discover(account, id, openid.ClientSecretBasic(secret));
@@ -233,7 +233,7 @@ test("an application of somebody else shows what it asks for, and gets that and 
   assert.deepEqual([subject, reason], [id, "openid offline_access account:read"]);
 });
 
-test("a person who does not allow it goes back without a code, and a foreign page cannot press the button", async () => {
+test("a person who does not allow it goes back without a code", async () => {
   const { id = "" } = await created(foreign);
   const { visitor, question } = await askedForConsent(id, "openid account:read");
   const forged = await visitor.submit(question, { guard: "x" }, "allow");
@@ -252,7 +252,7 @@ test("an application that only signs people in gets a token that may do nothing"
   assert.equal(own.status, 403);
 });
 
-test("a deleted application signs nobody in, and its tokens end within two seconds", async () => {
+test("the tokens of a deleted application end within two seconds", async () => {
   const { id = "" } = await created({ ...foreign, party: "first", consent: "none" });
   const { visitor, url, finish, configuration, address } = await started(id, "openid offline_access account:read");
   const tokens = await finish(await passThrough(visitor, account, url, address));

@@ -67,7 +67,7 @@ const idOf = async (headers: Record<string, string>): Promise<string> =>
 const arrived = ({ subject }: Entry) =>
   eventually(async () => (await auditOf(administrator, `?subject=${subject}`))[0] ?? false);
 
-test("an entry of another service is read by the owner and by administrators, and by nobody else", async () => {
+test("an entry of another service is read only by its owner or an administrator", async () => {
   const headers = account.person();
   const entry = entryOf(await idOf(headers));
   await publish(entry);
@@ -187,7 +187,7 @@ test("filters narrow the owner's list and the administrators', alone and togethe
   }
 });
 
-test("an owner finds what an administrator did by the account, and not by a credential that is not shown", async () => {
+test("an owner finds an administrator's acts by the account alone", async () => {
   const headers = account.person();
   const id = await idOf(headers);
   const body = { status: "suspended", reason: "x" };

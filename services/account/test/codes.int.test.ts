@@ -34,7 +34,7 @@ const redeem = (place: Place, code: string, { service, pool } = account as Pick<
 /** Returns a wrong code. */
 const other = (code: string) => String((Number(code) + 1) % 1e8).padStart(8, "0");
 
-test("a code has eight digits, is good once, and may be typed with blanks", async () => {
+test("a code is good once, typed with blanks or without", async () => {
   const place = fresh();
   const { code } = await issued(place);
   assert.match(code, /^\d{8}$/);
@@ -42,7 +42,7 @@ test("a code has eight digits, is good once, and may be typed with blanks", asyn
   assert.equal(await redeem(place, code), "used-up");
 });
 
-test("a code is of use for its purpose and its subject alone", async () => {
+test("a code serves its one purpose alone", async () => {
   const place = fresh("step-up");
   const { code } = await issued(place);
   assert.equal(await redeem({ ...place, purpose: "sign-in" }, code), "wrong");
@@ -103,7 +103,7 @@ test("of many who hold the right code at once, one gets in", async () => {
   assert.equal(outcomes.filter((outcome) => outcome === "good").length, 1);
 });
 
-test("a try counts when what it was for is rolled back, and the code is still good", async () => {
+test("a try counts even when what it was for is rolled back", async () => {
   const place = fresh();
   const { code } = await issued(place);
   const rolledBack = async (place: Place, given: string): Promise<RedeemOutcome> => {

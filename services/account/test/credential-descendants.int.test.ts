@@ -87,7 +87,7 @@ test("a key that expires makes nothing that outlives it, neither anew nor by a r
   assert.deepEqual([itself.status, itself.body.expires_at], [201, end]);
 });
 
-test("a key without an end makes what it likes, and a person's token says nothing of ends", async () => {
+test("a key without an end makes keys of any end", async () => {
   const person = await newPerson();
   const key = await makeManagingKey(person);
   for (const path of [keysPath, clientsPath]) {
@@ -122,7 +122,7 @@ test("a revocation says how many it made that still work, and takes them along w
   assert.equal((await send("DELETE", `${keysPath}${other.id}?revoke_created=maybe`, person)).status, 400);
 });
 
-test("the graph counts and takes along what a revoked key has made", async () => {
+test("the graph takes along what a revoked key has made", async () => {
   const person = await newPerson();
   const key = await makeManagingKey(person);
   const made = await make(keysPath, key.headers);

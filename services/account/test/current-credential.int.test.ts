@@ -41,7 +41,7 @@ test("a key learns its name, scopes and end, over REST and in the graph, whateve
   assert.deepEqual([data.viewer.id, signInId, expiresAt, recentSignInUntil], [accountId, null, expires_at, null]);
 });
 
-test("a person learns the issuer, and until when the sign-in is recent", async () => {
+test("a person learns until when the sign-in is recent", async () => {
   const person = account.person({ jti: "who", scope: "account:read" });
   const signedInAt = Math.floor(clock.nowMs() / 1000) * 1000;
   const shown = await whoAmI(account, person);

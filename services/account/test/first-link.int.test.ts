@@ -139,7 +139,7 @@ test("a passkey uses a link once, before its end, and for this deployment and th
   assert.equal((await tooLate.answer()).status, 410);
 });
 
-test("no other sign-in takes a new passkey, and a first link signs nobody in with one that exists", async () => {
+test("a first link signs nobody in with a passkey that exists", async () => {
   const visitor = createVisitor(account);
   const signIn = await visitor.open((await startSignIn(account)).url);
   const authenticator = createSoftwareAuthenticator(new URL(baseUrl).origin);
@@ -150,7 +150,7 @@ test("no other sign-in takes a new passkey, and a first link signs nobody in wit
   assert.equal((await first.submit(asked, { response: use, step: "passkey" }, "new-passkey")).status, 422);
 });
 
-test("opening a link uses nothing up, and its token is in no table and no log", async () => {
+test("opening a first link uses nothing up", async () => {
   const link = await newLink();
   const token = link.slice(link.lastIndexOf("/") + 1);
   for (const method of ["GET", "HEAD", "GET"]) assert.equal((await through(account)(link, { method })).status, 303);
@@ -187,7 +187,7 @@ test("a link that is used while another browser types its code is used up", asyn
   assert.deepEqual([late.status, /no longer works/.test(late.text)], [410, true]);
 });
 
-test("a name and an address are needed, and the address of another account is refused", async () => {
+test("a first link refuses the address of another account", async () => {
   const admin = { "x-api-key": await account.firstKey() };
   const taken = freshAddress();
   const { body } = await account.send("POST", "/api/v1/invitations/", { headers: admin, body: { role: "viewer" } });

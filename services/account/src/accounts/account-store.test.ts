@@ -6,7 +6,7 @@ interface Thing {
   readonly id: string;
 }
 
-test("reads requested in one turn are one read, and later ones another", async () => {
+test("reads requested in one turn are one read", async () => {
   const reads: (readonly string[])[] = [];
   const read = readTogether<Thing>(async (ids) => {
     reads.push(ids);
@@ -39,7 +39,7 @@ test("a request never joins a read that was sent before it", async () => {
   assert.deepEqual([(await early)?.version, (await late)?.version], [0, 1]);
 });
 
-test("a failed read fails all requests that wait for it, and not the next", async () => {
+test("a failed read fails only the requests that wait for it", async () => {
   let failing = true;
   const read = readTogether<Thing>(async (ids) => {
     if (failing) throw new Error("away");

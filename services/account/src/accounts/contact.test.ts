@@ -20,7 +20,7 @@ test("a confirmation puts the pending address in use, verified, as one revision"
   assert.deepEqual([changed.account.revision, changed.account.updatedAt], [account.revision + 1n, now]);
 });
 
-test("a cancellation leaves the address in use, and changes nothing where none is pending", () => {
+test("a cancellation leaves the address in use", () => {
   const { account: kept, accountFields } = cancelPending(account, now);
   assert.deepEqual([contactOf(kept), accountFields], [["old@example.org", true, null], ["pending_contact_address"]]);
   assert.deepEqual(cancelPending(kept, now), { account: kept, accountFields: [], settingsFields: [] });
@@ -33,7 +33,7 @@ test("an earlier address comes back verified, whatever is in use or pending", ()
   assert.deepEqual(changed.accountFields, ["contact_address", "contact_address_verified", "pending_contact_address"]);
 });
 
-test("an address that lost its verification stays in use and waits to be confirmed, unless another one waits", () => {
+test("an address that lost its verification waits to be confirmed", () => {
   const alone = loseVerification({ ...account, pendingContactAddress: null }, now);
   assert.deepEqual(contactOf(alone.account), ["old@example.org", false, "old@example.org"]);
   assert.deepEqual(alone.accountFields, ["contact_address_verified", "pending_contact_address"]);

@@ -23,7 +23,7 @@ const rules = newInvitation(serviceWith({ configuration: { get } as AccountServi
 const invite = (given: object = {}): Invitation =>
   startInvitation(rules.parse(given), { accountId: "acc_1", digest: Buffer.alloc(32), locale: "en", now });
 
-test("an invitation is for an owner, in the deployment's language, and for seven days unless it says otherwise", () => {
+test("an invitation lasts seven days unless it says otherwise", () => {
   const { role, scopesMax, locale, expiresAt, mailed } = invite({ address: "Ada@Example.org" });
   assert.deepEqual([role, scopesMax, locale, mailed], ["owner", [], "en", [now]]);
   assert.deepEqual(expiresAt, later(hours(24 * 7)));
@@ -36,7 +36,7 @@ test("an invitation ends in the future, within 30 days", () => {
   assert.equal(faultOfEnd(later(hours(24 * 30) + 1), now), "too_big");
 });
 
-test("an invitation that is sent again has seven days more, and never fewer than before", () => {
+test("an invitation that is sent again never ends earlier", () => {
   const first = invite({ address: "ada@example.org", expires_at: later(hours(24 * 20)).toISOString() });
   assert.deepEqual(renewed(first, Buffer.alloc(32), later(hours(1))).expiresAt, first.expiresAt);
   const next = renewed(first, Buffer.alloc(32), later(hours(24 * 25)));
@@ -44,7 +44,7 @@ test("an invitation that is sent again has seven days more, and never fewer than
   assert.deepEqual([statusOfInvitation(first, later(hours(24 * 25))), next.mailed.length], ["expired", 2]);
 });
 
-test("an existing account keeps what it has, and the role adds no more than the invitation's scopes", () => {
+test("a role adds no more than the invitation's scopes", () => {
   const grant = (roles: Role[], scopesMax: Scope[], given: object) =>
     grantOfExisting({ roles, scopesMax }, invite(given));
   assert.deepEqual(grant(["owner"], [], { role: "operator" }), { roles: ["owner", "operator"], scopesMax: [] });

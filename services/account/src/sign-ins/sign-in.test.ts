@@ -6,7 +6,7 @@ import { mayMail, type RecentMails } from "./sign-in-mails.ts";
 const windows = "Mozilla/5.0 (Windows NT 10.0; Win64; x64)";
 const webkit = "AppleWebKit/537.36 (KHTML, like Gecko)";
 
-test("browsers and systems are told by their names, and nothing else of the header is shown", () => {
+test("a sign-in shows nothing of the header but names", () => {
   const named: readonly (readonly [userAgent: string | undefined, name: string | null])[] = [
     ["Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0", "Firefox, Linux"],
     [`${windows} ${webkit} Chrome/142.0.0.0 Safari/537.36`, "Chrome, Windows"],
@@ -25,7 +25,7 @@ test("browsers and systems are told by their names, and nothing else of the head
   for (const [userAgent, name] of named) assert.equal(browserNameOf(userAgent), name, userAgent);
 });
 
-test("a page shows the network of an address and not the address", () => {
+test("a page shows only the network of an address", () => {
   const shown = [
     ["203.0.113.77", "203.0.113.0/24"],
     ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],

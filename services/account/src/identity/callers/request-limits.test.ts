@@ -77,7 +77,7 @@ test("sign-ins started by strangers do not block a browser that has signed in be
   assert.equal(limits.start(here, "console").allowed, true);
 });
 
-test("failures count by client, and by address for unknown clients", () => {
+test("failures of unknown clients count by address", () => {
   const { limits, from, here } = arrange();
   const taken = Array.from({ length: 31 }, (_, at) => limits.failure(from(`198.51.100.${at}`), "cli_1").allowed);
   assert.equal(taken.indexOf(false), 30, "from wherever the secret of one client is guessed");
