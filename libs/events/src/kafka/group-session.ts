@@ -40,7 +40,7 @@ export class GroupSession {
   #memberMs = 0;
 
   constructor(consumer: Consumer, { group, sessionTimeoutMs, log, clock, onExpired, admin }: GroupSessionParts) {
-    this.halts = new HaltedPartitions({ group, admin, log });
+    this.halts = new HaltedPartitions(group, admin, log);
     this.#group = group;
     this.#sessionTimeoutMs = sessionTimeoutMs;
     this.#log = log;

@@ -13,21 +13,19 @@ export async function skipKafkaBatch(admin: Admin, group: string, place: RecordP
   await admin.setOffsets({ groupId: skipsOf(group), topic, partitions });
 }
 
-interface HaltedPartitionsParts {
-  readonly group: string;
-  readonly admin: () => Promise<Admin>;
-  readonly log: Logger;
-}
-
 /** The partitions of a group member that wait at a batch which cannot be decoded. */
 export class HaltedPartitions {
-  readonly #parts: HaltedPartitionsParts;
+  readonly #group: string;
+  readonly #admin: () => Promise<Admin>;
+  readonly #log: Logger;
   readonly #halted = new Map<string, UndecodableBatch>();
   /** The place that an operator skips, by partition. */
   readonly #skips = new Map<string, bigint>();
 
-  constructor(parts: HaltedPartitionsParts) {
-    this.#parts = parts;
+  constructor(group: string, admin: () => Promise<Admin>, log: Logger) {
+    this.#group = group;
+    this.#admin = admin;
+    this.#log = log;
   }
 
   list(): readonly UndecodableBatch[] {
@@ -36,7 +34,7 @@ export class HaltedPartitions {
 
   /** Notes a batch, each time it is met; returns true when an operator skips it. */
   met(batch: UndecodableBatch): boolean {
-    const { group, log } = this.#parts;
+    const [group, log] = [this.#group, this.#log];
     const name = nameOf(batch);
     const skipped = this.#skips.get(name);
     if (skipped !== undefined && batch.firstOffset <= skipped && skipped <= batch.lastOffset) {
@@ -61,8 +59,8 @@ export class HaltedPartitions {
   }
 
   async #findSkip({ topic, partition }: UndecodableBatch): Promise<void> {
-    const admin = await this.#parts.admin();
-    const [found] = await admin.fetchOffsets({ groupId: skipsOf(this.#parts.group), topics: [topic] });
+    const admin = await this.#admin();
+    const [found] = await admin.fetchOffsets({ groupId: skipsOf(this.#group), topics: [topic] });
     const offset = BigInt(found?.partitions.find((one) => one.partition === partition)?.offset ?? 0);
     if (offset > 0n) this.#skips.set(nameOf({ topic, partition }), offset - 1n);
   }
