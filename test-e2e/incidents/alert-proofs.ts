@@ -60,5 +60,6 @@ export const provedByPromtool: Readonly<Record<string, string>> = {
   RequestsOverdue: "It takes a handler that never ends; broken-off.test.ts has one and reads the metric.",
   UnhandledRejections: "It takes a fault of ours; broken-off.test.ts and run-service.int.test.ts make one.",
   PartitionHalted: "It takes a hand on a broker's disk: kafka-codecs.engines.test.ts damages a batch there.",
+  TopicReplaced: "The contract of the event log deletes topics and creates them again, and the ledger those of state.",
   Watchdog: "It always fires: there is nothing to break.",
 };
