@@ -64,6 +64,7 @@ test("the age of a reader grows while Kafka is away, even as it retries", async 
   };
   const admin = async () => ({
     listTopics: async () => ["state"],
+    fetchTopicMetadata: async () => ({ topics: [] }),
     fetchTopicOffsets: async () => [{ partition: 0, offset: "0", high: "0", low: "0" }],
     fetchTopicOffsetsByTimestamp: async () => [{ partition: 0, offset: "0" }],
     listGroups: async () => ({ groups: [] }),
