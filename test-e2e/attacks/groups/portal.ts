@@ -17,7 +17,10 @@ export const portal: Group = {
     const { operations, owner } = await operationsOf(scene);
     const closed = operations.filter(({ isOpen }) => !isOpen);
     // Each write has its own owner. A session is made before any of them loses the account.
-    return (await Promise.all(closed.map((operation) => rowsOf(operation, scene, owner)))).flat();
+    const rows: Attack[] = [];
+    // One after another: hundreds of owners at once are more than a busy machine has connections for.
+    for (const operation of closed) rows.push(...(await rowsOf(operation, scene, owner)));
+    return rows;
   },
 };
 
