@@ -38,3 +38,21 @@ test("a full queue refuses a new item where no line is longer than its own", () 
   assert.equal(queue.add("c", "c1"), "c1");
   assert.deepEqual(rest(queue), ["a1", "b1"]);
 });
+
+test("a caller that may not go keeps its place for its next turn", () => {
+  const queue = new FairQueue<string>();
+  for (const item of ["a1", "b1", "b2"]) queue.add(item.charAt(0), item);
+  assert.equal(
+    queue.next((caller) => caller !== "a"),
+    "b1",
+  );
+  assert.deepEqual(rest(queue), ["a1", "b2"]);
+});
+
+test("an item that leaves before its turn is passed over", () => {
+  const queue = new FairQueue<string>();
+  for (const item of ["a1", "a2", "b1"]) queue.add(item.charAt(0), item);
+  assert.ok(queue.remove("b", "b1"));
+  assert.equal(queue.remove("b", "b1"), false);
+  assert.deepEqual([queue.length, rest(queue)], [2, ["a1", "a2"]]);
+});

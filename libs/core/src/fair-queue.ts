@@ -35,15 +35,27 @@ export class FairQueue<Item> {
     return null;
   }
 
-  /** Removes the next item, and moves its caller to the end of the round. */
-  next(): Item | undefined {
-    const [first] = this.#lines;
-    if (!first) return undefined;
-    const [caller, line] = first;
-    const item = line.shift();
-    this.#lines.delete(caller);
-    if (line.length > 0) this.#lines.set(caller, line);
+  /** Removes the next item of a caller that may go, and moves its caller to the end of the round. */
+  next(mayGo: (caller: string) => boolean = () => true): Item | undefined {
+    for (const [caller, line] of this.#lines) {
+      if (!mayGo(caller)) continue;
+      const item = line.shift();
+      this.#lines.delete(caller);
+      if (line.length > 0) this.#lines.set(caller, line);
+      this.#length--;
+      return item;
+    }
+    return undefined;
+  }
+
+  /** Removes an item before its turn; false when it is no longer waiting. */
+  remove(caller: string, item: Item): boolean {
+    const line = this.#lines.get(caller) ?? [];
+    const at = line.indexOf(item);
+    if (at < 0) return false;
+    line.splice(at, 1);
+    if (line.length === 0) this.#lines.delete(caller);
     this.#length--;
-    return item;
+    return true;
   }
 }
