@@ -19,6 +19,7 @@ export { createReceiver, type ReceivedRequest, type Receiver } from "./receiver.
 export { createSender, type TestAnswer } from "./sender.ts";
 export { type ServedListener, serveListener, serveService } from "./serve-listener.ts";
 export { eventLogDatabase, serviceDatabase, testEventLog } from "./service-database.ts";
+export { onlyOf, serviceWith } from "./service-with.ts";
 export { createSoftwareAuthenticator, passkeyOptionsOf } from "./software-authenticator.ts";
 export { type OwnEngine, startEngine } from "./start-engine.ts";
 export { startProcess, type TestProcess } from "./start-process.ts";

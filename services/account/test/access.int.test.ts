@@ -5,12 +5,11 @@ import { createManualClock, hours } from "@signalbox/core";
 import { createOutbox, openEventLog } from "@signalbox/events";
 import { inTransaction, openPool, type Pool, sql } from "@signalbox/storage";
 import { createMetrics, createTracer } from "@signalbox/telemetry";
-import { createTcpProxy, eventually } from "@signalbox/testing";
+import { createTcpProxy, eventually, serviceWith } from "@signalbox/testing";
 import { announceAccess, hasUnannouncedAccess, repeatAccess } from "../src/access/access-announcements.ts";
 import type { AccountService } from "../src/context/account-service.ts";
 import { startElsewhere } from "./elsewhere.ts";
 import { type Harness, startAccount } from "./harness.ts";
-import { serviceWith } from "./service-with.ts";
 
 let account: Harness;
 let pool: Pool;
@@ -34,7 +33,7 @@ before(async () => {
     runner,
   });
   const parts = { pool, service: "account", log, metrics, clock, tracer: createTracer("account"), maxBytes: 1_000_000 };
-  service = serviceWith({ pool, outbox: createOutbox(parts), clock, accessStates: undefined });
+  service = serviceWith<AccountService>({ pool, outbox: createOutbox(parts), clock, accessStates: undefined });
   const eventLog = await openEventLog(configuration.get("events.url"), { ...account.context, clientId: "tombstones" });
   await eventLog.broadcast({
     service: "access-tests",

@@ -3,10 +3,11 @@ import { after, before, test } from "node:test";
 import type { AuditEntryResource } from "@signalbox/contracts";
 import { minutes } from "@signalbox/core";
 import { createAuditReads } from "@signalbox/service";
+import { serviceWith } from "@signalbox/testing";
 import { recordReadOfAccount, writeReadsTogether } from "../src/audit/administrator-reads.ts";
+import type { AccountService } from "../src/context/account-service.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";
-import { serviceWith } from "./service-with.ts";
 
 let account: Harness;
 let administrator: Record<string, string>;
@@ -228,7 +229,7 @@ test("the same read is one entry a minute, whatever the instances", async () => 
   let nowMs = atMs;
   clock.nowMs = () => nowMs;
   const instances = [1, 2].map(() =>
-    serviceWith({ auditReads: createAuditReads({ clock, write: writeReadsTogether(pool) }) }),
+    serviceWith<AccountService>({ auditReads: createAuditReads({ clock, write: writeReadsTogether(pool) }) }),
   );
   const caller = { ...(await account.principalOf(administrator)), requestId: "r", clientAddress: null };
   const readByAll = () =>

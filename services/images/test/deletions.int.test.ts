@@ -3,13 +3,14 @@ import { after, before, test } from "node:test";
 import { draft } from "@signalbox/contracts";
 import { newId } from "@signalbox/core";
 import { inTransaction } from "@signalbox/storage";
-import { eventually, readFixture, type TestPerson, testPerson } from "@signalbox/testing";
+import { eventually, readFixture, serviceWith, type TestPerson, testPerson } from "@signalbox/testing";
 import { touchBlob } from "../src/blobs/blob-store.ts";
 import { saveRendition } from "../src/blobs/rendition-store.ts";
 import { findDeletion, insertDeletion } from "../src/images/deletion-store.ts";
 import { eraseNextImage } from "../src/images/deletions.ts";
+import type { ImagesService } from "../src/images-service.ts";
 import { type Harness, startImages } from "./harness.ts";
-import { imageRecord, openInside, serviceWith } from "./inside.ts";
+import { imageRecord, openInside } from "./inside.ts";
 
 let images: Harness;
 before(async () => {
@@ -152,10 +153,15 @@ test("an erasure that crashes at any step is finished by the next one, with a co
         die("receipt");
         return clock.now();
       };
-      const broken = serviceWith({ pool, objects: dying, clock: { now }, outbox: outbox(() => die("event")) });
+      const broken = serviceWith<ImagesService>({
+        pool,
+        objects: dying,
+        clock: { now },
+        outbox: outbox(() => die("event")),
+      });
       await assert.rejects(eraseNextImage(broken), /died at/, dies);
       assert.equal((await findDeletion(pool, image.id))?.erasedAt, null, dies);
-      const whole = serviceWith({ pool, objects, clock, outbox: outbox(() => {}) });
+      const whole = serviceWith<ImagesService>({ pool, objects, clock, outbox: outbox(() => {}) });
       assert.equal(await eraseNextImage(whole), true);
       assert.equal(await eraseNextImage(whole), false, "once");
       const receipt = await findDeletion(pool, image.id);

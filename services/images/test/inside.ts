@@ -7,21 +7,8 @@ import { testContext, testDatabase } from "@signalbox/testing";
 import { type Image, newImage, type Original } from "../src/images/image.ts";
 import { NewImageFields } from "../src/images/image-fields.ts";
 import { ImageStore } from "../src/images/image-store.ts";
-import type { ImagesService } from "../src/images-service.ts";
 import { properties } from "../src/properties.ts";
 import { prismaDirectory } from "./harness.ts";
-
-type Parts = { readonly [Name in keyof ImagesService]?: Partial<ImagesService[Name]> };
-
-/** Builds the service's context of these parts. A test that uses another part fails with its name. */
-export function serviceWith(parts: Parts): ImagesService {
-  return new Proxy(parts, {
-    get(given, name) {
-      if (name in given) return Reflect.get(given, name);
-      throw new Error(`the test gives no ${String(name)}`);
-    },
-  }) as ImagesService;
-}
 
 /** Properties without a default that no store reads. */
 const unused = {

@@ -3,11 +3,12 @@ import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { createSubgraph } from "@signalbox/graphql";
 import type { Pool } from "@signalbox/storage";
-import { createSubgraphClient, type ServedListener, serveListener, testPerson } from "@signalbox/testing";
+import { createSubgraphClient, type ServedListener, serveListener, serviceWith, testPerson } from "@signalbox/testing";
 import { touchBlob } from "../src/blobs/blob-store.ts";
 import { versionOf } from "../src/images/image.ts";
 import { imageApi } from "../src/images/image-api.ts";
-import { type Inside, imageRecord, openInside, serviceWith } from "./inside.ts";
+import type { ImagesService } from "../src/images-service.ts";
+import { type Inside, imageRecord, openInside } from "./inside.ts";
 
 let inside: Inside;
 let served: ServedListener;
@@ -15,7 +16,7 @@ before(async () => {
   inside = await openInside();
   const { context, configuration, pool, imageStore } = inside;
   const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
-  const { resolvers } = imageApi(serviceWith({ configuration, imageStore, pageLimits }));
+  const { resolvers } = imageApi(serviceWith<ImagesService>({ configuration, imageStore, pageLimits }));
   const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
   const subgraph = createSubgraph({ typeDefs, resolvers, log: context.log, clock: context.clock, pool });
   served = await serveListener(subgraph);

@@ -3,9 +3,11 @@ import { after, before, test } from "node:test";
 import type { EventDraft } from "@signalbox/contracts";
 import { createManualClock, hours, minutes } from "@signalbox/core";
 import { sql, type Tx } from "@signalbox/storage";
+import { serviceWith } from "@signalbox/testing";
 import { touchBlob } from "../src/blobs/blob-store.ts";
+import type { ImagesService } from "../src/images-service.ts";
 import { reissueLostJobs } from "../src/renditions/variants.ts";
-import { type Inside, imageRecord, openInside, serviceWith } from "./inside.ts";
+import { type Inside, imageRecord, openInside } from "./inside.ts";
 
 let inside: Inside;
 before(async () => {
@@ -23,7 +25,7 @@ test("a lost job is sent again at growing intervals until its image fails with t
       return [];
     },
   };
-  const service = serviceWith({ configuration, pool, imageStore, clock, outbox });
+  const service = serviceWith<ImagesService>({ configuration, pool, imageStore, clock, outbox });
   const [lost, ready] = ["a", "b"].map((name) => name.repeat(64)) as [string, string];
   for (const sha256 of [lost, ready])
     await touchBlob(pool, { accountId: "acc_1", sha256, sizeBytes: 1, mimeType: "image/png" }, clock.now());

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { EventData, EventDraft, EventName } from "@signalbox/contracts";
 import { createManualClock, hours, minutes, systemClock } from "@signalbox/core";
 import { openPool, sql } from "@signalbox/storage";
-import { eventually, testContext, testPerson } from "@signalbox/testing";
+import { eventually, serviceWith, testContext, testPerson } from "@signalbox/testing";
 import type { DeliveryService } from "../src/context/delivery-service.ts";
 import { PublicationCounts, reportPublications } from "../src/events/publication-counts.ts";
 import { joinPublications, publishEvents, publishTogether } from "../src/publishing/publish-events.ts";
@@ -11,7 +11,6 @@ import { Lanes } from "../src/sending/lanes.ts";
 import { operators } from "../src/sending/signing-endpoint.ts";
 import { startDelivery } from "./harness.ts";
 import { delivery, receiver, shareOneService, who } from "./one-service.ts";
-import { serviceWith } from "./service-with.ts";
 
 shareOneService();
 
@@ -142,7 +141,7 @@ test("an hour of publications is one entry per credential, whatever the instance
 test("a publication that rolls back counts nothing", async () => {
   const counted: number[] = [];
   const noEndpoints = (accountId: string) => ({ accountId, fingerprint: "0", endpoints: [] });
-  const service: DeliveryService = serviceWith({
+  const service: DeliveryService = serviceWith<DeliveryService>({
     pool: delivery.pool,
     clock: systemClock,
     tracer: { traceparent: () => undefined },

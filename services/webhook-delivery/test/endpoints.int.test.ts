@@ -4,10 +4,10 @@ import { after, before, test } from "node:test";
 import { createSubgraph } from "@signalbox/graphql";
 import type { Pool } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
-import { createSubgraphClient, serveListener, testPerson } from "@signalbox/testing";
+import { createSubgraphClient, serveListener, serviceWith, testPerson } from "@signalbox/testing";
+import type { DeliveryService } from "../src/context/delivery-service.ts";
 import { serviceEdges } from "../src/edges.ts";
 import { endpointsPath, type Harness, prismaDirectory, startDelivery } from "./harness.ts";
-import { serviceWith } from "./service-with.ts";
 
 let delivery: Harness;
 before(async () => {
@@ -248,7 +248,14 @@ test("a hundred endpoints of a query are one statement, and those of others are 
   const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
   const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
   const pool = { ...delivery.pool, query };
-  const service = serviceWith({ pool, pageLimits, clock, statistics: {}, replayEngine: {}, configuration: {} });
+  const service = serviceWith<DeliveryService>({
+    pool,
+    pageLimits,
+    clock,
+    statistics: {},
+    replayEngine: {},
+    configuration: {},
+  });
   const { resolvers } = serviceEdges(service);
   const served = await serveListener(createSubgraph({ typeDefs, resolvers, clock, log }));
   const ids = Array.from({ length: 100 }, (_, at) => [own.id, foreign.id, `whe_${at}`][at % 3]);

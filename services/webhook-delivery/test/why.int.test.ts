@@ -5,11 +5,18 @@ import type { WhyStep } from "@signalbox/contracts";
 import { createManualClock, hours, newId } from "@signalbox/core";
 import { eventsAbout, linkTo, unmarked } from "@signalbox/service";
 import { sql } from "@signalbox/storage";
-import { createReceiver, eventually, type Receiver, type TestPerson, testPerson } from "@signalbox/testing";
+import {
+  createReceiver,
+  eventually,
+  type Receiver,
+  serviceWith,
+  type TestPerson,
+  testPerson,
+} from "@signalbox/testing";
+import type { DeliveryService } from "../src/context/delivery-service.ts";
 import { whyDelivered } from "../src/deliveries/why-delivered.ts";
 import { whyReplayed } from "../src/replays/why-replayed.ts";
 import { type Harness, startDelivery } from "./harness.ts";
-import { serviceWith } from "./service-with.ts";
 
 let delivery: Harness;
 let receiver: Receiver;
@@ -29,11 +36,11 @@ afterEach(() => receiver.close());
 /** Asks the finders of this service, as the route between services does. */
 async function why({ accountId }: { readonly accountId: string }, id: string): Promise<WhyStep[]> {
   const { pool } = delivery;
-  const service = serviceWith({
+  const service = serviceWith<DeliveryService>({
     pool,
     clock,
     accessStates: { stateOf: () => null },
-    configuration: { get: () => hours(30 * 24) },
+    configuration: { get: () => hours(30 * 24) as never },
     replayEngine: { find: async () => null },
   });
   const finders = [...whyDelivered(service), ...whyReplayed(service)];

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createManualClock, hours } from "@signalbox/core";
 import { inTransaction, sql } from "@signalbox/storage";
-import { testPerson } from "@signalbox/testing";
+import { serviceWith, testPerson } from "@signalbox/testing";
+import type { IngestService } from "../src/context/ingest-service.ts";
 import { giveSignOfLife } from "../src/reconciling/outages.ts";
 import { newRun } from "../src/reconciling/reconcile-step.ts";
 import type { Reconciliation } from "../src/reconciling/reconciliation.ts";
@@ -14,7 +15,6 @@ import {
   startSchedule,
 } from "../src/reconciling/reconciliation-store.ts";
 import { startIngest } from "./harness.ts";
-import { serviceWith } from "./service-with.ts";
 
 const plan = sql(
   "",
@@ -59,7 +59,7 @@ async function leaseSource(context: TestContext) {
 
 test("an outage that is found while a source is leased for a regular comparison is compared at once", async (context) => {
   const { pool, clock, open, leaseAgain } = await leaseSource(context);
-  await giveSignOfLife(serviceWith({ pool, clock, log: { warn: () => {} } }));
+  await giveSignOfLife(serviceWith<IngestService>({ pool, clock, log: { warn: () => {} } }));
   assert.equal(await open(), false, "the lease is outdated");
   const next = await leaseAgain();
   assert.deepEqual([next?.trigger, next?.runId], ["outage", null]);

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { createManualClock, type ManualClock, minutes, seconds } from "@signalbox/core";
 import { sql } from "@signalbox/storage";
-import { eventually, testPerson } from "@signalbox/testing";
+import { eventually, serviceWith, testPerson } from "@signalbox/testing";
+import type { IngestService } from "../src/context/ingest-service.ts";
 import { findRejectionSpells } from "../src/reconciling/outages.ts";
 import { comparedSources } from "./compared-sources.ts";
 import { type Harness, sourcesPath, startIngest } from "./harness.ts";
@@ -14,7 +15,6 @@ import {
   startFakeStripe,
   stripeKey,
 } from "./sender-fakes.ts";
-import { serviceWith } from "./service-with.ts";
 
 const secret = "a secret of at least sixteen bytes";
 let [ingest, clock, github, stripe]: [Harness, ManualClock, FakeGithub, FakeStripe] = [] as never;
@@ -215,10 +215,10 @@ test("after a spell of rejections the source is compared at once", async () => {
     const row = sql("", "select trigger from reconciliation_schedules where source_id = $1");
     return (await ingest.pool.query<{ trigger: string }>(row, [source.id])).rows[0]?.trigger;
   };
-  await findRejectionSpells(serviceWith({ pool, clock }));
+  await findRejectionSpells(serviceWith<IngestService>({ pool, clock }));
   assert.equal(await triggerOf(), "schedule", "the spell may go on");
   const later = createManualClock(new Date(clock.nowMs() + minutes(1)));
-  await findRejectionSpells(serviceWith({ pool, clock: later }));
+  await findRejectionSpells(serviceWith<IngestService>({ pool, clock: later }));
   assert.equal(await triggerOf(), "rejections");
   clock.set(later.now());
   await eventually(async () => (await compared.receivedOf(who, source)).length === 1);

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { createHmac, randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import { newId } from "@signalbox/core";
-import { eventually, testPerson } from "@signalbox/testing";
+import { eventually, serviceWith, testPerson } from "@signalbox/testing";
+import type { IngestService } from "../src/context/ingest-service.ts";
 import { insertRejection } from "../src/rejections/rejection-store.ts";
 import { type Harness, sourcesPath, startIngest } from "./harness.ts";
-import { serviceWith } from "./service-with.ts";
 import { secrets, sign, type Webhook } from "./signing.ts";
 
 let ingest: Harness;
@@ -102,7 +102,7 @@ test("each kept rejection is one event, as the list shows it", async () => {
 });
 
 test("a rejection of a source that was deleted meanwhile is neither a row nor an event", async () => {
-  const service = serviceWith({ pool: ingest.pool, sealer: {} });
+  const service = serviceWith<IngestService>({ pool: ingest.pool, sealer: {} });
   const source = await ingest.newSource(testPerson(), keeping);
   const write = (sourceId: string) => {
     const refused = { sourceId, reason: "signature_mismatch", status: 401, bodyBytes: 2, address: "192.0.2.1" };

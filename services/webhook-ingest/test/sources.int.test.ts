@@ -5,11 +5,12 @@ import type { Outbox } from "@signalbox/events";
 import { createSubgraph } from "@signalbox/graphql";
 import type { Pool, Statistics } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
-import { createSubgraphClient, eventually, serveListener, testPerson } from "@signalbox/testing";
+import { createSubgraphClient, eventually, serveListener, serviceWith, testPerson } from "@signalbox/testing";
+import type { IngestService } from "../src/context/ingest-service.ts";
 import { serviceEdges } from "../src/edges.ts";
 import { openReplayEngine } from "../src/state/replay-engine.ts";
+import { configurationWith } from "./configuration-with.ts";
 import { type Harness, prismaDirectory, sourcesPath, startIngest } from "./harness.ts";
-import { configurationWith, serviceWith } from "./service-with.ts";
 import { schemes, secrets, sign } from "./signing.ts";
 
 let ingest: Harness;
@@ -354,7 +355,7 @@ test("a hundred sources of a query are one statement, each of their lists is one
   };
   const pool = { ...ingest.pool, query };
   const { clock, log } = ingest.context;
-  const service = serviceWith({
+  const service = serviceWith<IngestService>({
     pool,
     clock,
     configuration: configurationWith({ "webhook-ingest.received.retention": 0 }),

@@ -3,10 +3,12 @@ import crypto, { type Hmac } from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import { after, mock, test } from "node:test";
 import { createManualClock } from "@signalbox/core";
+import { serviceWith } from "@signalbox/testing";
+import type { IngestService } from "../src/context/ingest-service.ts";
 import { receiveWebhook } from "../src/receiving/receive-webhook.ts";
 import { type Source, sourceFrom } from "../src/sources/source.ts";
 import { SourceCache } from "../src/state/source-cache.ts";
-import { configurationWith, serviceWith } from "./service-with.ts";
+import { configurationWith } from "./configuration-with.ts";
 import { type Scheme, schemes, secrets, sign } from "./signing.ts";
 
 /**
@@ -48,7 +50,7 @@ async function workFor(source: Source | null, secret: string, sentAs: Scheme): P
     reads++;
     return source && { source, secrets: { current: secret, former: [], verifyToken: null } };
   };
-  const service = serviceWith({
+  const service = serviceWith<IngestService>({
     clock,
     configuration: configurationWith({ "limits.maxWebhookBytes": 1_048_576, "webhook-ingest.tolerance": 300_000 }),
     accessStates: { isCaughtUp: () => true, stateOf: () => null },

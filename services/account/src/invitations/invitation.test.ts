@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Role, type Scope, scopesOfRole } from "@signalbox/contracts";
 import { hours } from "@signalbox/core";
-import { serviceWith } from "../../test/service-with.ts";
+import { serviceWith } from "@signalbox/testing";
 import { scopesOfAccount } from "../accounts/account.ts";
 import type { AccountService } from "../context/account-service.ts";
 import { mayRegister, type RegistrationMode } from "../registration/registration.ts";
@@ -19,7 +19,7 @@ import {
 const now = new Date("2026-01-01T00:00:00.000Z");
 const later = (ms: number) => new Date(now.getTime() + ms);
 const get = (name: string) => (name === "supported.locales" ? ["en", "de"] : undefined);
-const rules = newInvitation(serviceWith({ configuration: { get } as AccountService["configuration"] }));
+const rules = newInvitation(serviceWith<AccountService>({ configuration: { get } as AccountService["configuration"] }));
 const invite = (given: object = {}): Invitation =>
   startInvitation(rules.parse(given), { accountId: "acc_1", digest: Buffer.alloc(32), locale: "en", now });
 

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { eventOf } from "@signalbox/contracts";
 import { systemClock } from "@signalbox/core";
-import { serviceWith } from "../../test/service-with.ts";
+import { serviceWith } from "@signalbox/testing";
+import type { ConfigService } from "../context/config-service.ts";
 import { AppliedReports } from "../state/applied-reports.ts";
 import { PropertyCatalogue } from "../state/property-catalogue.ts";
 import { flagResultOf, resultsOf } from "./change-results.ts";
@@ -13,7 +14,7 @@ const limit = { type: "integer", default: 10, secrecy: "public", reload: "live",
 function serviceOfNobody() {
   const reports = new AppliedReports(systemClock);
   const catalogue = new PropertyCatalogue({ images: { "images.limit": limit } });
-  const service = serviceWith({ reports, catalogue, configuration: { find: () => null } });
+  const service = serviceWith<ConfigService>({ reports, catalogue, configuration: { find: () => null } });
   const report = (revision: number) => {
     const { example } = eventOf("config.applied");
     reports.apply({ ...example, service: "images", revision, pending_restart: [] }, systemClock.now());

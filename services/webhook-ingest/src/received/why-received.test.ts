@@ -2,14 +2,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Caller } from "@signalbox/auth";
 import { createManualClock, hours, newId } from "@signalbox/core";
-import { configurationWith, serviceWith } from "../../test/service-with.ts";
+import { serviceWith } from "@signalbox/testing";
+import { configurationWith } from "../../test/configuration-with.ts";
+import type { IngestService } from "../context/ingest-service.ts";
 import type { Origin } from "./received-webhook.ts";
 import { whyReceived } from "./why-received.ts";
 
 /** The finders over a database that answers each statement with these rows. */
 const findersOver = (rows: readonly object[], at: Date) =>
   whyReceived(
-    serviceWith({
+    serviceWith<IngestService>({
       pool: { query: async () => ({ rows: rows as never, rowCount: rows.length }) },
       configuration: configurationWith({ "webhook-ingest.received.retention": hours(30 * 24) }),
       clock: createManualClock(at),

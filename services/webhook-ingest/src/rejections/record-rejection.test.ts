@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createManualClock, seconds } from "@signalbox/core";
 import type { PreparedEvent } from "@signalbox/events";
-import { configurationWith, serviceWith } from "../../test/service-with.ts";
+import { serviceWith } from "@signalbox/testing";
+import { configurationWith } from "../../test/configuration-with.ts";
+import type { IngestService } from "../context/ingest-service.ts";
 import type { CachedSource } from "../sources/source-row.ts";
 import { RejectionBudget } from "../state/rejection-budget.ts";
 import { recordRejection } from "./record-rejection.ts";
@@ -10,7 +12,7 @@ import { recordRejection } from "./record-rejection.ts";
 function recorder(insert: () => Promise<void> = async () => {}) {
   const clock = createManualClock();
   const counts = { written: 0, dropped: 0, logged: 0 };
-  const service = serviceWith({
+  const service = serviceWith<IngestService>({
     clock,
     rejectionBudget: new RejectionBudget(clock),
     sourceCache: {
