@@ -16,7 +16,7 @@ import { openMailTransport } from "./mail/mail-transport.ts";
 import { Mails } from "./mail/mails.ts";
 import type { Properties } from "./properties.ts";
 
-/** What the process has opened: the service itself, or a job on the host in its place. */
+/** Parts that the process has opened: the service itself, or a job on the host in its place. */
 export interface OpenedProcess {
   readonly pool: Pool;
   readonly outbox: Outbox;

@@ -48,13 +48,14 @@ export function createPostgresLog(query: (statement: string, values: readonly un
       );
     },
     async recreate(topics) {
-      await query(
-        `with former as (delete from signalbox.log_partition where topic = any ($1) returning topic, partition)
-         insert into signalbox.log_partition (topic, partition) select topic, -1 - partition from former`,
+      const removed = await query(
+        "delete from signalbox.log_partition where topic = any ($1) returning topic, partition",
         [topics],
       );
-      // Numbered in a second step: the former partitions are in the way of the same numbers until the first has ended.
-      await query("update signalbox.log_partition set partition = -1 - partition where partition < 0", []);
+      await query(
+        "insert into signalbox.log_partition (topic, partition) select * from unnest ($1::text[], $2::int[])",
+        [removed.map(({ topic }) => topic), removed.map(({ partition }) => partition)],
+      );
     },
     reset: () => {
       next = {};

@@ -146,11 +146,8 @@ class KafkaReader {
   async #findPositions(): Promise<void> {
     const { topics, from } = this.#options;
     const ranges = await kafkaRanges(await this.#parts.admin(), topics);
-    if (this.#positions.size > 0) {
-      await this.#identities.check((topic) => this.#startAgain(topic));
-      return;
-    }
-    await this.#identities.check(async () => {});
+    await this.#identities.check((topic) => this.#startAgain(topic));
+    if (this.#positions.size > 0) return;
     for (const range of ranges) this.#place(range, beginningOf(from, range));
     this.#markIfAtEnd();
   }

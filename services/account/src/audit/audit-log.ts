@@ -61,7 +61,7 @@ export async function takeAuditEntry(
   await entries.insertNew(tx, isErased ? rowOf(id, erased(data), null) : rowOf(id, data, traceparent?.slice(3, 35)));
 }
 
-/** What dates an entry and names its trace. */
+/** The clock that dates an entry, and the tracer that names its trace. */
 type AuditClock = Pick<AccountService, "clock" | "tracer">;
 
 async function insertNow(service: AuditClock, db: Queryable, entry: AuditEntryData): Promise<void> {

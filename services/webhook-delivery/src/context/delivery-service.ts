@@ -26,7 +26,7 @@ import type { SchemaThreads } from "../state/schema-threads.ts";
 /** The process that the service runs in. */
 export type DeliveryContext = ServiceContext<Properties>;
 
-/** What the code of this service leans on. `service.ts` fills it once; operations take it first. */
+/** The context of this service's operations. `service.ts` fills it once, at the start. */
 export interface DeliveryService {
   readonly configuration: DeliveryContext["configuration"];
   readonly clock: Clock;

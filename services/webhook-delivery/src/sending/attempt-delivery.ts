@@ -11,7 +11,7 @@ import { limitHeaders, maskSecretHeaders, phasesOf, responseBytesMax, responseTe
 import { bodyIn } from "./body-format.ts";
 import type { LiveSecret, SigningEndpoint } from "./signing-endpoint.ts";
 
-/** What attempts are made with. */
+/** Parts that an attempt is made with. */
 export interface Sender {
   readonly outbound: OutboundClient;
   /** The receiver of the canary's deliveries, with the only client that may go there; null when it is off. */

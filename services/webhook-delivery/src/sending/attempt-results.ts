@@ -12,7 +12,7 @@ import { answerClass } from "./attempt-figures.ts";
 import { parkDelivery, type Recorded } from "./record-results.ts";
 import type { SigningEndpoint } from "./signing-endpoint.ts";
 
-/** What follows from attempts. */
+/** Consequences of attempts. */
 export interface Consequences {
   /** Writes results with events, the status of endpoints and the next delivery of a key. */
   readonly write: (batch: readonly JudgedAttempt[]) => Promise<Recorded>;
