@@ -11,7 +11,7 @@ import { metricsReference } from "./generators/metrics-reference.ts";
 import { observeFiles } from "./generators/observe-files.ts";
 import { keptPrismaClients } from "./generators/prisma-clients.ts";
 import { propertyPage } from "./generators/property-files.ts";
-import { propertyTables } from "./generators/property-tables.ts";
+import { propertyLists } from "./generators/property-lists.ts";
 import { runbookCommands } from "./generators/runbook-commands.ts";
 
 /** Of the container `edge-exporter` in docker-compose.yml, which has it alone. */
@@ -60,7 +60,7 @@ export const generators: readonly Generator[] = [
   ...builtGenerators,
   keptPrismaClients,
   consoleFiles,
-  propertyTables,
+  propertyLists,
   propertyPage,
   accessReference,
   auditReference,

@@ -9,8 +9,8 @@ const end = "<!-- properties:end -->";
 const reference = "../../docs/reference/properties.md";
 
 /** The lists of properties between the two marks in the README of each library and service. */
-export const propertyTables: Generator = {
-  name: "property tables",
+export const propertyLists: Generator = {
+  name: "property lists",
   kind: "committed",
   folders: async () => [],
   generate: async () => {
