@@ -260,11 +260,12 @@ test("each change of a property reaches the audience of the property alone", asy
       draft("config.changed", { subject: property, accountId: null, data: data as never }),
     ]);
   };
+  // A subscription may begin between two of these changes, so each is told all three until it has heard its own.
   await eventually(async () => {
     await change("graphql.limits.depth", "operator");
     await change("features.integrations", "account");
     await change("defaults.pageSize", "public");
-    return [anonymous, account, operator].every(({ results }) => results.length > 1);
+    return changed(anonymous).size >= 1 && changed(account).size >= 2 && changed(operator).size >= 3;
   });
   assert.deepEqual(changed(anonymous), new Set(["defaults.pageSize"]));
   assert.deepEqual(changed(account), new Set(["defaults.pageSize", "features.integrations"]));
