@@ -2,6 +2,7 @@ import type { Headers } from "../../audit/world.ts";
 import { expectStatus } from "../../journey/client.ts";
 import type { Attack } from "../runner/attack.ts";
 import { httpAttack, httpControl, refusedAs, succeeds } from "../runner/http-attack.ts";
+import { inLanes } from "../runner/run-attacks.ts";
 import type { TrustingScene } from "../scene/trusting-scene.ts";
 import { marksOf, missingTo, showsNothingOf } from "./cross-account.ts";
 import type { Group } from "./group.ts";
@@ -18,8 +19,8 @@ export const portal: Group = {
     const closed = operations.filter(({ isOpen }) => !isOpen);
     // Each write has its own owner. A session is made before any of them loses the account.
     const rows: Attack[] = [];
-    // One after another: hundreds of owners at once are more than a busy machine has connections for.
-    for (const operation of closed) rows.push(...(await rowsOf(operation, scene, owner)));
+    // Hundreds of owners at once are more than a busy machine has connections for.
+    await inLanes(closed, 8, async (operation) => rows.push(...(await rowsOf(operation, scene, owner))));
     return rows;
   },
 };
