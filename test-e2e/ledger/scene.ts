@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { History } from "./history.ts";
 import { type Call, createHttp, formOf, type Http, type Reply } from "./http.ts";
@@ -127,8 +127,9 @@ async function openMember(given: Surroundings, index: number): Promise<Member> {
 /** Repeats a request of the preparation, before any fault, until it succeeds; a refusal is an error. */
 async function must(http: Http, path: string, call: Call): Promise<Reply> {
   const giveUpAt = performance.now() + 60_000;
+  const headers = { ...call.headers, "idempotency-key": randomUUID() };
   for (;;) {
-    const reply = await http(path, call);
+    const reply = await http(path, { ...call, headers });
     if (reply && reply.status < 300) return reply;
     const isOver = performance.now() > giveUpAt || (reply !== null && reply.status < 500);
     if (isOver) throw new Error(`${path}: ${reply ? `${reply.status} ${reply.bytes}` : "no answer"}`);
