@@ -18,7 +18,8 @@ const forgotten = 0.03;
 const givenBack = 0.03;
 const pollSeconds = 5;
 const leaseSeconds = 3;
-const acksMax = 100;
+/** Longer than any fault holds an answer up: PostgreSQL may take half a minute to recover, Kafka longer. */
+const ackPatienceMs = 180_000;
 
 /**
  * Consumers of the pull endpoints, two of each, until everything has settled. An acknowledged message counts as one that
@@ -88,9 +89,11 @@ export class PullConsumers {
 
 /** Repeats a request until it is answered: ending a lease twice has no further effect. */
 async function answered(send: () => Promise<Reply | null>): Promise<Reply | null> {
-  for (let count = 0; ; count++) {
+  const endsAt = performance.now() + ackPatienceMs;
+  for (;;) {
     const reply = await send();
-    if ((reply !== null && reply.status < 500 && reply.status !== 429) || count === acksMax) return reply;
+    const isFinal = reply !== null && reply.status < 500 && reply.status !== 429;
+    if (isFinal || performance.now() > endsAt) return reply;
     await sleep(200);
   }
 }
