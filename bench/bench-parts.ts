@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { systemClock } from "@signalbox/core";
-import { createLogger, createMetrics, createTracer } from "@signalbox/telemetry";
+import { createLogger, createMetrics, createTracer } from "@signalbox/runtime";
 
 /** Creates the libraries' dependencies for a bench: the real parts, with discarded log lines. */
 export function benchParts() {

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { environment } from "@signalbox/config";
 import { draft, type EventData, eventOf, topics } from "@signalbox/contracts";
 import { openEventLog, publishEvents } from "@signalbox/events";
+import { environment } from "@signalbox/runtime";
 import { eventually, freePort, internalToken, startAccountStandIn, testDatabase, testPerson } from "@signalbox/testing";
 import { benchParts } from "./bench-parts.ts";
 

@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { FlagSet } from "@signalbox/flags";
+import { FlagSet } from "@signalbox/service";
 import autocannon from "autocannon";
 import { percentile, rounded } from "./bench-parts.ts";
 import { measureEnforced } from "./config-enforced.ts";

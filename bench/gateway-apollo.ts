@@ -3,7 +3,7 @@ import process from "node:process";
 import { ApolloGateway, RemoteGraphQLDataSource } from "@apollo/gateway";
 import { ApolloServer } from "@apollo/server";
 import { startStandaloneServer } from "@apollo/server/standalone";
-import { setVariable } from "@signalbox/config";
+import { setVariable } from "@signalbox/runtime";
 
 /** Apollo's gateway behind Apollo's server as in their documentation, in a process of its own. */
 const [supergraphFile = "", port = ""] = process.argv.slice(2);

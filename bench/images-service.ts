@@ -5,10 +5,10 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { environment } from "@signalbox/config";
 import { topics } from "@signalbox/contracts";
 import { openEventLog } from "@signalbox/events";
 import { processTree } from "@signalbox/infra/engines/processes.ts";
+import { environment } from "@signalbox/runtime";
 import { eventually, freePort, startAccountStandIn, type TestPerson, testDatabase } from "@signalbox/testing";
 import { benchParts } from "./bench-parts.ts";
 

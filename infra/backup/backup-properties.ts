@@ -1,4 +1,4 @@
-import { defineProperties } from "@signalbox/config";
+import { defineProperties } from "@signalbox/runtime";
 
 /** The properties of the command `backup`, besides those of the engines. */
 export const backupProperties = defineProperties({

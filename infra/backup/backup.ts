@@ -1,9 +1,8 @@
 import { resolve } from "node:path";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { environment, loadConfiguration, startOptions } from "@signalbox/config";
 import { MiB, systemClock } from "@signalbox/core";
-import { runtimeProperties } from "@signalbox/runtime";
+import { environment, loadConfiguration, runtimeProperties, startOptions } from "@signalbox/runtime";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import { foreignNames } from "../embedded/service-configurations.ts";
 import { print, runCommand } from "../kafka/run-command.ts";

@@ -1,10 +1,10 @@
 import { join, resolve } from "node:path";
 import process from "node:process";
-import type { Configuration, PropertyDeclarations } from "@signalbox/config";
-import { environment, loadConfiguration, startOptions } from "@signalbox/config";
 import { topicAccess, topics } from "@signalbox/contracts";
 import type { ServiceName } from "@signalbox/core";
 import { type EventLog, topicSettings } from "@signalbox/events";
+import type { Configuration, PropertyDeclarations } from "@signalbox/runtime";
+import { environment, loadConfiguration, startOptions } from "@signalbox/runtime";
 import { type ObjectStore, openObjectStore } from "@signalbox/storage";
 import { blobProperties } from "@signalbox/storage/properties";
 import { withDefaults } from "../embedded/embedded-defaults.ts";

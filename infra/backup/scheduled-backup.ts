@@ -1,7 +1,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Configuration } from "@signalbox/config";
 import { minutes, systemClock } from "@signalbox/core";
+import type { Configuration } from "@signalbox/runtime";
 import { dayMs } from "@signalbox/storage";
 import { BackupDamaged, BackupFolder, type BackupKeys } from "./backup-folder.ts";
 import type { backupProperties } from "./backup-properties.ts";

@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { environment } from "@signalbox/config";
+import { environment } from "@signalbox/runtime";
 import { parse, stringify } from "yaml";
 import { repositoryFolder } from "../engines/engine-folders.ts";
 import { containersFolder, podmanCompose, run } from "./podman.ts";

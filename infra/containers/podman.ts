@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { access, mkdir, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { environment } from "@signalbox/config";
+import { environment } from "@signalbox/runtime";
 import { repositoryFolder } from "../engines/engine-folders.ts";
 
 const clone = createHash("sha256").update(repositoryFolder).digest("hex").slice(0, 12);

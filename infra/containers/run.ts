@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { environment } from "@signalbox/config";
+import { environment } from "@signalbox/runtime";
 import { buildImages } from "./build-images.ts";
 import { preparePodman } from "./podman.ts";
 

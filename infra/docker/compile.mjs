@@ -11,7 +11,7 @@ const services = readdirSync("services")
   .filter((path) => existsSync(path));
 const others = [
   "libs/runtime/src/index.ts",
-  "libs/telemetry/src/start-exporting.ts",
+  "libs/runtime/src/telemetry/start-exporting.ts",
   "infra/embedded/start-embedded.ts",
 ];
 for (const path of [...services, ...others]) await import(pathToFileURL(path).href);

@@ -1,10 +1,9 @@
 import { join } from "node:path";
 import process from "node:process";
-import { environment, loadConfiguration, startOptions } from "@signalbox/config";
+import { createLogger, environment, loadConfiguration, startOptions } from "@signalbox/runtime";
 import { libraryMigrations } from "@signalbox/service";
 import { migrate } from "@signalbox/storage";
 import { databaseProperties } from "@signalbox/storage/properties";
-import { createLogger } from "@signalbox/telemetry";
 import { embeddedServices } from "../embedded/embedded-services.ts";
 import { foreignNames } from "../embedded/service-configurations.ts";
 

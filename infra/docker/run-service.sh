@@ -7,7 +7,7 @@ name="${1:-}"
 case "$name" in
   all) script="infra/embedded/start.ts" ;;
   first-key | first-link) script="services/account/src/$name-cli.ts" ;;
-  signalbox) script="libs/command/src/signalbox-cli.ts" ;;
+  signalbox) script="libs/client/src/command/signalbox-cli.ts" ;;
   make-secrets) script="infra/docker/make-secrets.mjs" ;;
   migrate) script="infra/docker/migrate.ts" ;;
   backup) script="infra/backup/backup.ts" ;;

@@ -15,7 +15,7 @@ test("the image contains just what its programs load, without the tooling of tes
   const target = await mkdtemp(join(tmpdir(), "signalbox-traced-"));
   try {
     await run(process.execPath, [join(import.meta.dirname, "trace-image.ts"), target]);
-    const command = join(target, "libs/command/src/signalbox-cli.ts");
+    const command = join(target, "libs/client/src/command/signalbox-cli.ts");
     const { version } = JSON.parse(await readFile(join(repositoryFolder, "package.json"), "utf8"));
     assert.equal((await run(process.execPath, [command, "--version"], { cwd: target })).stdout.trim(), version);
     // What the gateway serves comes with it, built.

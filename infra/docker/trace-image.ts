@@ -83,7 +83,7 @@ async function entries(): Promise<string[]> {
   const others = [
     "services/account/src/first-key-cli.ts",
     "services/account/src/first-link-cli.ts",
-    "libs/command/src/signalbox-cli.ts",
+    "libs/client/src/command/signalbox-cli.ts",
     "infra/docker/migrate.ts",
     "infra/backup/backup.ts",
     "infra/edge/exporter/main.ts",

@@ -1,5 +1,5 @@
-import type { PropertyDeclarations, PropertyScalar } from "@signalbox/config";
 import type { ServiceName } from "@signalbox/core";
+import type { PropertyDeclarations, PropertyScalar } from "@signalbox/runtime";
 
 /** Addresses and secrets that the embedded process knows once its own PostgreSQL and internal listener run. */
 export interface Surroundings {

@@ -1,11 +1,10 @@
 import { properties as account } from "@signalbox/account-service/properties";
-import type { PropertyDeclarations } from "@signalbox/config";
 import { properties as config } from "@signalbox/config-service/properties";
 import type { ServiceName } from "@signalbox/core";
 import { properties as gateway } from "@signalbox/gateway-service/properties";
 import { properties as imageWorker } from "@signalbox/image-worker-service/properties";
 import { properties as images } from "@signalbox/images-service/properties";
-import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
+import type { PropertyDeclarations, ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { properties as webhookDelivery } from "@signalbox/webhook-delivery-service/properties";
 import { properties as webhookIngest } from "@signalbox/webhook-ingest-service/properties";
 

@@ -1,7 +1,6 @@
 import { join } from "node:path";
-import type { ProcessRunner } from "@signalbox/runtime";
+import type { Logger, ProcessRunner } from "@signalbox/runtime";
 import { migrate } from "@signalbox/storage";
-import type { Logger } from "@signalbox/telemetry";
 import { startPostgres } from "../engines/postgres/start-postgres.ts";
 import { eventsDatabase } from "./embedded-defaults.ts";
 

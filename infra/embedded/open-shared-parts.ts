@@ -1,12 +1,12 @@
 import { openAccessStates } from "@signalbox/auth";
-import { createRateLimiters } from "@signalbox/cache";
 import { topics } from "@signalbox/contracts";
 import { systemClock } from "@signalbox/core";
 import { openEventLog } from "@signalbox/events";
 import type { ImagePool } from "@signalbox/imaging";
 import type { ProcessHealth, ProcessRunner } from "@signalbox/runtime";
+import { createTracer, type Logger, type Metrics } from "@signalbox/runtime";
 import { createOverrideCopy, openOverrides, type SharedParts } from "@signalbox/service";
-import { createTracer, type Logger, type Metrics } from "@signalbox/telemetry";
+import { createRateLimiters } from "@signalbox/storage";
 
 interface Process {
   readonly url: string;

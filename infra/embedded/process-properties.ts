@@ -1,6 +1,5 @@
-import { defineProperties } from "@signalbox/config";
 import { imagingProperties } from "@signalbox/imaging/properties";
-import { runtimeProperties } from "@signalbox/runtime";
+import { defineProperties, runtimeProperties } from "@signalbox/runtime";
 
 /** The properties of every process, with those that the embedded process adds or changes. */
 export const processProperties = defineProperties({

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import type { Logger, Metrics } from "@signalbox/runtime";
 import { openPool, sql } from "@signalbox/storage";
-import type { Logger, Metrics } from "@signalbox/telemetry";
 import { readWhole, writeDurably } from "../engines/durable-file.ts";
 import { databaseOf } from "./embedded-defaults.ts";
 import { embeddedServices } from "./embedded-services.ts";

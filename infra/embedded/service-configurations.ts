@@ -1,11 +1,11 @@
+import type { ServiceName } from "@signalbox/core";
+import type { RuntimeProperties } from "@signalbox/runtime";
 import {
   type Configuration,
   loadConfiguration,
   type PropertyDeclarations,
   type PropertyScalar,
-} from "@signalbox/config";
-import type { ServiceName } from "@signalbox/core";
-import type { RuntimeProperties } from "@signalbox/runtime";
+} from "@signalbox/runtime";
 import { backupProperties } from "../backup/backup-properties.ts";
 import { withDefaults } from "./embedded-defaults.ts";
 import { embeddedServices } from "./embedded-services.ts";

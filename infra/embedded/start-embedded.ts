@@ -6,19 +6,22 @@ import { join } from "node:path";
 import process from "node:process";
 import { createFirstKey } from "@signalbox/account-service/first-key";
 import { createFirstLink } from "@signalbox/account-service/first-link";
-import type { Configuration } from "@signalbox/config";
 import { errorDocsAt, type ServiceName, systemClock } from "@signalbox/core";
 import type { eventsProperties } from "@signalbox/events";
 import { publicLinksAt } from "@signalbox/gateway-service/front-links";
 import { openImagePool } from "@signalbox/imaging";
+import type { Configuration } from "@signalbox/runtime";
 import {
   collectGarbage,
   countUnhandledRejections,
   createErrorResponses,
+  createMetrics,
   createServiceContext,
   describeProcess,
+  type Logger,
   listenerLimits,
   type ManagedService,
+  type Metrics,
   managementAddress,
   openListener,
   openManagementServer,
@@ -28,11 +31,11 @@ import {
   runtimeProperties,
   type ServiceContext,
   type ServiceParts,
+  startTelemetry,
   telemetryOptions,
 } from "@signalbox/runtime";
 import { imageJobMetrics } from "@signalbox/service";
 import { openPrivateDirectory } from "@signalbox/storage";
-import { createMetrics, type Logger, type Metrics, startTelemetry } from "@signalbox/telemetry";
 import { createInProcessEdge, createInternalEdge } from "../edge/in-process-edge.ts";
 import { refuseFolderInUse } from "../engines/postgres/start-postgres.ts";
 import { embeddedDefaults, eventsDatabase, type Surroundings } from "./embedded-defaults.ts";

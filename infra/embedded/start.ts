@@ -1,9 +1,18 @@
 import { join, resolve } from "node:path";
 import process from "node:process";
-import { ConfigurationError, environment, loadConfiguration, startHelp, startOptions } from "@signalbox/config";
 import { systemClock } from "@signalbox/core";
-import { createHealth, createRunner, runtimeProperties, runUntilStopped } from "@signalbox/runtime";
-import { createLogger } from "@signalbox/telemetry";
+import {
+  ConfigurationError,
+  createHealth,
+  createLogger,
+  createRunner,
+  environment,
+  loadConfiguration,
+  runtimeProperties,
+  runUntilStopped,
+  startHelp,
+  startOptions,
+} from "@signalbox/runtime";
 import { linkOption, offerFirstLinks } from "./first-link.ts";
 import { processProperties } from "./process-properties.ts";
 import { foreignNames } from "./service-configurations.ts";

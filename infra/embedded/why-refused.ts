@@ -1,4 +1,4 @@
-import { ConfigurationError } from "@signalbox/config";
+import { ConfigurationError } from "@signalbox/runtime";
 import { DatabaseTooOldError, oldestVersion } from "@signalbox/storage";
 import { FolderInUseError } from "../engines/postgres/folder-in-use-error.ts";
 

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { cp, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { environment } from "@signalbox/config";
+import { environment } from "@signalbox/runtime";
 import { EngineAbsentError } from "./engine.ts";
 import { enginesFolder } from "./engine-folders.ts";
 import { fetchOnce } from "./fetch-once.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { PropertyDeclaration, PropertyDeclarations } from "@signalbox/config";
+import type { PropertyDeclaration, PropertyDeclarations } from "@signalbox/runtime";
 import { type Package, packagesWith, root } from "./repository.ts";
 
 /** The properties of a library or service, as exported by its `./properties`. */

@@ -4,7 +4,7 @@ import { after, before, describe, test } from "node:test";
 import { topics } from "@signalbox/contracts";
 import { systemClock } from "@signalbox/core";
 import { type EventLog, openEventLog } from "@signalbox/events";
-import { createLogger, createMetrics } from "@signalbox/telemetry";
+import { createLogger, createMetrics } from "@signalbox/runtime";
 import { eventually, startProcess, type TestDatabase, testDatabase } from "@signalbox/testing";
 
 describe("the commands of the event log", () => {

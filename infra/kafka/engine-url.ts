@@ -1,15 +1,16 @@
 import { join, resolve } from "node:path";
 import process from "node:process";
+import type { ServiceName } from "@signalbox/core";
 import {
   type Configuration,
+  createLogger,
+  createMetrics,
   environment,
   loadConfiguration,
   type PropertyDeclarations,
   startOptions,
-} from "@signalbox/config";
-import type { ServiceName } from "@signalbox/core";
+} from "@signalbox/runtime";
 import { databaseProperties } from "@signalbox/storage/properties";
-import { createLogger, createMetrics } from "@signalbox/telemetry";
 import { databaseOf, withDefaults } from "../embedded/embedded-defaults.ts";
 import { processProperties } from "../embedded/process-properties.ts";
 import { foreignNames } from "../embedded/service-configurations.ts";

@@ -1,7 +1,7 @@
-import type { Configuration } from "@signalbox/config";
 import { systemClock } from "@signalbox/core";
 import { type EventLog, openEventLog } from "@signalbox/events";
 import { eventsProperties, topicsProperties } from "@signalbox/events/properties";
+import type { Configuration } from "@signalbox/runtime";
 import { eventsDatabase } from "../embedded/embedded-defaults.ts";
 import { commandTelemetry, withEngineUrl } from "./engine-url.ts";
 

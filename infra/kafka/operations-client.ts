@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import process from "node:process";
-import { environment } from "@signalbox/config";
+import { environment } from "@signalbox/runtime";
 
 /** The address and the key of the system that a command talks to. */
 interface System {

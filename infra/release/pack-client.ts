@@ -9,7 +9,7 @@ import { writeOutput } from "../generate/output.ts";
 import { root } from "../generate/repository.ts";
 
 const clientFolder = join(root, "libs/client");
-const commandFolder = join(root, "libs/command/src");
+const commandFolder = join(root, "libs/client/src/command");
 const commandFile = "signalbox-cli";
 
 /**

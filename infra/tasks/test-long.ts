@@ -8,7 +8,7 @@ import { createWriteStream } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { environment } from "@signalbox/config";
+import { environment } from "@signalbox/runtime";
 import { root } from "../generate/repository.ts";
 import { type LongPart, longParts } from "./tests/long-parts.ts";
 import { longFolder, readLongProgress, writeLongProgress } from "./tests/long-progress.ts";

@@ -1,5 +1,5 @@
 import { after, before, test } from "node:test";
-import { environment } from "@signalbox/config";
+import { environment } from "@signalbox/runtime";
 import { createRandom } from "../ledger/random.ts";
 import { runCourse } from "./course.ts";
 import { expectNothingLeft } from "./nothing-left.ts";

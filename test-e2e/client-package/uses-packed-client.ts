@@ -3,8 +3,8 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { environment } from "@signalbox/config";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
+import { environment } from "@signalbox/runtime";
 import type { System } from "../systems/system.ts";
 import { installPackedClient, type StrangersProject } from "./packed-client.ts";
 

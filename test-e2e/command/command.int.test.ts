@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { commands } from "@signalbox/command";
+import { commands } from "@signalbox/client/command";
 import { createFormVisitor, createMailbox, createReceiver, eventually, type Mailbox } from "@signalbox/testing";
 import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
 import { createPerson } from "./run-signalbox.ts";

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { environment } from "@signalbox/config";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { packClient } from "@signalbox/infra/release/pack-client.ts";
+import { environment } from "@signalbox/runtime";
 import { createReceiver } from "@signalbox/testing";
 
 const run = promisify(execFile);

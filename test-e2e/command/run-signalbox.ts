@@ -3,11 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { environment } from "@signalbox/config";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
+import { environment } from "@signalbox/runtime";
 import { startProcess } from "@signalbox/testing";
 
-const program = join(repositoryFolder, "libs/command/src/signalbox-cli.ts");
+const program = join(repositoryFolder, "libs/client/src/command/signalbox-cli.ts");
 
 interface Person {
   readonly baseUrl: string;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { commands } from "@signalbox/command";
+import { commands } from "@signalbox/client/command";
 import { createReceiver, eventually } from "@signalbox/testing";
 import { createClient } from "../journey/client.ts";
 import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";

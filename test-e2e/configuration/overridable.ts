@@ -1,9 +1,9 @@
-import type { PropertyDeclaration } from "@signalbox/config";
 import { draft } from "@signalbox/contracts";
 import { systemClock } from "@signalbox/core";
 import { openEventLog, publishEvents } from "@signalbox/events";
 import { packageProperties } from "@signalbox/infra/generate/package-properties.ts";
-import { createLogger, createMetrics, createTracer } from "@signalbox/telemetry";
+import type { PropertyDeclaration } from "@signalbox/runtime";
+import { createLogger, createMetrics, createTracer } from "@signalbox/runtime";
 
 /** A property of one service, with a value other than its default. */
 export interface Overridable {

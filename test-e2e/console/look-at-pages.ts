@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { environment } from "@signalbox/config";
+import { environment } from "@signalbox/runtime";
 import { accessibilityProblems } from "@signalbox/testing";
 import sharp from "sharp";
 import { tooWide } from "./console-pages.ts";

@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { environment } from "@signalbox/config";
 import { enginesFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { fetchOnce } from "@signalbox/infra/engines/fetch-once.ts";
 import { findProgram } from "@signalbox/infra/engines/find-program.ts";
+import { environment } from "@signalbox/runtime";
 
 const run = promisify(execFile);
 const here = import.meta.dirname;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { environment } from "@signalbox/config";
 import { type PlayedSystem, type Probe, playedSystem } from "@signalbox/infra/containers/played-system.ts";
+import { environment } from "@signalbox/runtime";
 import { eventually } from "@signalbox/testing";
 import { createCaller } from "./caller.ts";
 import { runbookCommands } from "./page-lines.ts";

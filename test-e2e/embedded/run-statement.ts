@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { startPostgres } from "@signalbox/infra/engines/index.ts";
+import { createLogger, createMetrics } from "@signalbox/runtime";
 import { openPool, sql } from "@signalbox/storage";
-import { createLogger, createMetrics } from "@signalbox/telemetry";
 
 /** Runs a statement in a database of a data folder whose system is stopped. */
 export async function runStatement(dataDirectory: string, database: string, statement: string): Promise<void> {

@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { environment } from "@signalbox/config";
 import { enginesFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { fetchOnce } from "@signalbox/infra/engines/fetch-once.ts";
 import { buildGoModule, fetchGoProgram } from "@signalbox/infra/engines/go-program.ts";
 import type { WantedProgram } from "@signalbox/infra/engines/programs.ts";
+import { environment } from "@signalbox/runtime";
 import { eventually, freePort } from "@signalbox/testing";
 
 interface ScrapeJob {

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { zstdDecompress } from "node:zlib";
 import { systemClock } from "@signalbox/core";
 import { decodeEvent, eventNameOf, openEventLog, type ReceivedRecord } from "@signalbox/events";
-import { createLogger, createMetrics } from "@signalbox/telemetry";
+import { createLogger, createMetrics } from "@signalbox/runtime";
 import { eventually } from "@signalbox/testing";
 import kafkajs from "kafkajs";
 import type { JourneyRecord } from "./journey.ts";

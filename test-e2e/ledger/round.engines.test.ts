@@ -1,7 +1,7 @@
 // Whole machine: writers, kills and a system of fourteen processes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { environment } from "@signalbox/config";
+import { environment } from "@signalbox/runtime";
 import { describeBroken, runCourse } from "./course.ts";
 
 const dayMs = 86_400_000;

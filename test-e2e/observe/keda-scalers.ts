@@ -4,10 +4,10 @@ import { cp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { environment } from "@signalbox/config";
 import { enginesFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { fetchOnce } from "@signalbox/infra/engines/fetch-once.ts";
 import { copyGoModule } from "@signalbox/infra/engines/go-program.ts";
+import { environment } from "@signalbox/runtime";
 
 const run = promisify(execFile);
 const version = "2.21.0";

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { environment } from "@signalbox/config";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import type { Alert } from "@signalbox/infra/observe/alerts/alert.ts";
 import { alerts } from "@signalbox/infra/observe/alerts/alerts.ts";
 import { slos } from "@signalbox/infra/observe/alerts/slos.ts";
+import { environment } from "@signalbox/runtime";
 import { eventually } from "@signalbox/testing";
 import type { RunningPrometheus, Sample } from "./start-prometheus.ts";
 

@@ -8,7 +8,7 @@ import { alerts } from "@signalbox/infra/observe/alerts/alerts.ts";
 import { rulesFile } from "@signalbox/infra/observe/alerts/rules-file.ts";
 import type { Board } from "@signalbox/infra/observe/dashboards/board.ts";
 import { boards } from "@signalbox/infra/observe/dashboards/dashboards.ts";
-import { metricCatalogue } from "@signalbox/telemetry";
+import { metricCatalogue } from "@signalbox/runtime";
 import { eventually } from "@signalbox/testing";
 import type { System } from "../systems/system.ts";
 

@@ -1,8 +1,8 @@
 import { eventOf } from "@signalbox/contracts";
 import { randomId, systemClock, uuidv7 } from "@signalbox/core";
 import { createDeadLetters, type EventLog, openEventLog } from "@signalbox/events";
+import { createLogger, createMetrics } from "@signalbox/runtime";
 import { openPool, type Pool, sql } from "@signalbox/storage";
-import { createLogger, createMetrics } from "@signalbox/telemetry";
 import type { System } from "../systems/system.ts";
 
 const parts = {

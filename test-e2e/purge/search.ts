@@ -1,8 +1,8 @@
 import { topics } from "@signalbox/contracts";
 import { systemClock } from "@signalbox/core";
 import { openEventLog, type ReceivedRecord } from "@signalbox/events";
+import { createLogger, createMetrics } from "@signalbox/runtime";
 import { openObjectStore, sql } from "@signalbox/storage";
-import { createLogger, createMetrics } from "@signalbox/telemetry";
 import { openAt, searchDatabase } from "../systems/search-databases.ts";
 import { formsOf } from "./plants.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { environment } from "@signalbox/config";
+import { environment } from "@signalbox/runtime";
 import { eventually } from "@signalbox/testing";
 import type { LogRecord } from "../ledger/evidence.ts";
 import { type RollingSystem, startRollingSystem } from "./rolling-system.ts";

@@ -1,5 +1,5 @@
+import { createLogger, createMetrics } from "@signalbox/runtime";
 import { openPool, sql } from "@signalbox/storage";
-import { createLogger, createMetrics } from "@signalbox/telemetry";
 
 const listDatabases = sql("", "select datname as name from pg_database where not datistemplate order by 1");
 const listTables = sql(

@@ -10,7 +10,7 @@ import {
   openMetricsContentType,
   prometheusContentType,
   toPrometheusText,
-} from "@signalbox/telemetry";
+} from "@signalbox/runtime";
 import { parseAccessLine } from "./access-line.ts";
 import { readNginxStatus } from "./nginx-status.ts";
 import { type CertificateCheck, shownCertificate } from "./shown-certificate.ts";

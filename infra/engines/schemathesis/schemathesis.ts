@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { environment } from "@signalbox/config";
+import { environment } from "@signalbox/runtime";
 import { enginesFolder } from "../engine-folders.ts";
 import { fetchPythonEnvironment, pythonOf } from "../python-environment.ts";
 

@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Resolvers } from "@signalbox/graphql";
-import type { Routes } from "@signalbox/http";
+import type { Resolvers, Routes } from "@signalbox/http";
 import type { Edges } from "@signalbox/service";
 import { type Package, packagesWith, root } from "../repository.ts";
 

@@ -12,7 +12,7 @@ export interface Write {
 
 /** Lists the writes of a service by their declarations. */
 export async function writesOf({ routes, resolvers }: ServiceDoors): Promise<Write[]> {
-  const { isDeclared } = await import("@signalbox/graphql");
+  const { isDeclared } = await import("@signalbox/http");
   const byRoute = routes
     .filter(({ method, spec }) => method !== "get" || spec.audit)
     .map(({ method, path, spec: { audit } }) =>

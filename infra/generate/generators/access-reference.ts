@@ -1,6 +1,5 @@
 import { type AccessKind, type AccountState, accountStateRules, accountStates } from "@signalbox/contracts";
-import type { FieldAccess, Resolvers } from "@signalbox/graphql";
-import type { Routes } from "@signalbox/http";
+import type { FieldAccess, Resolvers, Routes } from "@signalbox/http";
 import { type ServiceDoors, serviceDoors } from "../access/service-doors.ts";
 import type { Generator } from "../generator.ts";
 
@@ -21,7 +20,7 @@ export const accessReference: Generator = {
 async function partOf({ service, routes, resolvers }: ServiceDoors): Promise<string> {
   const { routeAccess } = await import("@signalbox/http");
   const routeRows = routes.map((route) => rowOfRoute(route, routeAccess(route.spec.auth, route.method)));
-  const { isDeclared } = await import("@signalbox/graphql");
+  const { isDeclared } = await import("@signalbox/http");
   const fieldRows = rowsOfFields(resolvers, isDeclared);
   return [
     `## ${service}\n`,
@@ -50,7 +49,7 @@ function rowOfRoute({ method, path, spec }: Route, access: RouteAccess): string 
   return row(operation, scopesOf(access.scopes), statesOf(statesThatMay(access.access)), besides);
 }
 
-type IsDeclared = typeof import("@signalbox/graphql")["isDeclared"];
+type IsDeclared = typeof import("@signalbox/http")["isDeclared"];
 
 function rowsOfFields(resolvers: Resolvers, isDeclared: IsDeclared): string[] {
   return Object.entries(resolvers).flatMap(([type, table]) =>

@@ -7,7 +7,7 @@ import {
   exitMeanings,
   optionWords,
   usageOf,
-} from "@signalbox/command";
+} from "@signalbox/client/command";
 import type { Generator } from "../generator.ts";
 
 /** The page of every command, from the declarations that the program runs. */
@@ -28,7 +28,7 @@ function page(): string {
   const variables = environmentRows.map(([name, meaning]) => `| \`${name}\` | ${meaning} |`);
   return `# Command line
 
-Generated from \`libs/command\` by \`npm run generate\`. [How to use it](../how-to/use-the-command-line.md).
+Generated from \`libs/client\` by \`npm run generate\`. [How to use it](../how-to/use-the-command-line.md).
 
 | command | what it does |
 |---|---|

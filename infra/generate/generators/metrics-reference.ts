@@ -1,4 +1,4 @@
-import { type MetricDeclaration, metricCatalogue, nginxMetrics } from "@signalbox/telemetry";
+import { type MetricDeclaration, metricCatalogue, nginxMetrics } from "@signalbox/runtime";
 import type { Generator } from "../generator.ts";
 
 /** The page of metrics, each with its type, unit, labels and buckets, and its alerts. */
@@ -32,7 +32,7 @@ const columns = `| metric | type | unit | labels | buckets | meaning | alerts |
 function page(rows: readonly string[], edgeRows: readonly string[]): string {
   return `# Metrics
 
-Generated from \`libs/telemetry/src/catalogue\`: an unlisted metric cannot be created. Every process serves its metrics at
+Generated from \`libs/runtime/src/telemetry/catalogue\`: an unlisted metric cannot be created. Every process serves its metrics at
 \`GET /management/metrics\` of its management server, in OpenMetrics or in the older text of Prometheus. Each sample has the label
 \`service\`; in the embedded mode one process serves those of all services. A metric has at most 1,000 combinations of label values;
 later ones are counted under \`other\`. Histograms carry the trace of a request as their exemplar where it is exported. Node's

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
-import { environment } from "@signalbox/config";
+import { environment } from "@signalbox/runtime";
 import { type Generator, NeedsDevelopmentError } from "../generator.ts";
 import { readContent } from "../output.ts";
 import { type Package, packagesWith, root } from "../repository.ts";

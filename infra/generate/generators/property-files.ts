@@ -1,4 +1,4 @@
-import type { PropertyDeclaration } from "@signalbox/config";
+import type { PropertyDeclaration } from "@signalbox/runtime";
 import type { Generator } from "../generator.ts";
 import { type PackageProperties, packageProperties } from "../package-properties.ts";
 
@@ -92,7 +92,7 @@ function boundsOf(declaration: PropertyDeclaration): string {
 
 /** Checks that the defaults keep the rules between properties. */
 async function assertRules(services: readonly PackageProperties[]): Promise<void> {
-  const { brokenRules } = await import("@signalbox/config");
+  const { brokenRules } = await import("@signalbox/runtime");
   for (const { name, properties } of services) {
     const [broken] = brokenRules(properties, (property) => properties[property]?.default ?? null);
     if (broken) throw new Error(`The default of ${broken.property} in ${name} must be ${broken.expected}.`);

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { environment } from "@signalbox/config";
+import { environment } from "@signalbox/runtime";
 import { enginesFolder } from "../../engines/engine-folders.ts";
 import { fetchOnce } from "../../engines/fetch-once.ts";
 import { installWithGo } from "../../engines/go-program.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { serviceNames } from "@signalbox/core";
-import { metricCatalogue, nginxMetrics } from "@signalbox/telemetry";
+import { metricCatalogue, nginxMetrics } from "@signalbox/runtime";
 import { parse, stringify } from "yaml";
 import { repositoryFolder } from "../../engines/engine-folders.ts";
 import { boundOf, descriptionOf } from "../dashboards/board.ts";

@@ -10,7 +10,7 @@ import {
 } from "@grafana/grafana-foundation-sdk/dashboard";
 import { DataqueryBuilder } from "@grafana/grafana-foundation-sdk/prometheus";
 import { PanelBuilder } from "@grafana/grafana-foundation-sdk/timeseries";
-import { type MetricDeclaration, metricCatalogue, nginxMetrics } from "@signalbox/telemetry";
+import { type MetricDeclaration, metricCatalogue, nginxMetrics } from "@signalbox/runtime";
 import { alerts, alertsUsing, metricsIn } from "../alerts/alerts.ts";
 
 interface Query {

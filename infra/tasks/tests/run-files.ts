@@ -2,7 +2,7 @@ import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, suite } from "node:test";
 import { pathToFileURL } from "node:url";
-import { environment } from "@signalbox/config";
+import { environment } from "@signalbox/runtime";
 import { root } from "../../generate/repository.ts";
 
 /** One line of the file that `TEST_TIMES_FILE` names. Processor time is this process's; PostgreSQL's is not in it. */

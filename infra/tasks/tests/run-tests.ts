@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { environment } from "@signalbox/config";
+import { environment } from "@signalbox/runtime";
 import type { EngineName } from "../../engines/engine.ts";
 import { withSharedEngines } from "../../engines/index.ts";
 import { root } from "../../generate/repository.ts";

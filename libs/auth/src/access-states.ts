@@ -1,8 +1,7 @@
 import { type AccountState, accountStates, type EventData } from "@signalbox/contracts";
 import { isAppError, seconds } from "@signalbox/core";
 import { decodeEvent, type EventLog, eventNameOf, type ReceivedRecord, UnreadableMessage } from "@signalbox/events";
-import type { Health, Runner } from "@signalbox/runtime";
-import type { Logger, Metrics } from "@signalbox/telemetry";
+import type { Health, Logger, Metrics, Runner } from "@signalbox/runtime";
 import { z } from "zod";
 import type { PrincipalSource } from "./principal.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AppError, createManualClock, hours, isAppError, minutes, seconds } from "@signalbox/core";
-import { createMetrics } from "@signalbox/telemetry";
+import { createMetrics } from "@signalbox/runtime";
 import { type AccessEntry, createAccessTable } from "./access-states.ts";
 import { createApiKey } from "./api-key.ts";
 import { createAuthenticator } from "./authenticator.ts";

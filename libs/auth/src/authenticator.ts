@@ -1,5 +1,5 @@
 import { AppError, type Clock, entryLimit, isAppError, minutes, seconds } from "@signalbox/core";
-import type { Counter, Metrics } from "@signalbox/telemetry";
+import type { Counter, Metrics } from "@signalbox/runtime";
 import { LRUCache } from "lru-cache";
 import { type AccessStates, knowledgeAgeMs } from "./access-states.ts";
 import { looksLikeApiKey, parseApiKey } from "./api-key.ts";

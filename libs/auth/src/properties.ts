@@ -1,4 +1,4 @@
-import { defineProperties } from "@signalbox/config";
+import { defineProperties } from "@signalbox/runtime";
 
 /** The internal tokens of an installation's services. Every service declares them. */
 export const internalProperties = defineProperties({

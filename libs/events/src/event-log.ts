@@ -1,6 +1,5 @@
 import type { Clock } from "@signalbox/core";
-import type { Runner } from "@signalbox/runtime";
-import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
+import type { Logger, Metrics, Runner, Tracer } from "@signalbox/runtime";
 
 /** One record to append. A `null` value is a tombstone: on a compacted topic it removes the key. */
 export interface LogRecord {

@@ -1,4 +1,4 @@
-import { defineProperties } from "@signalbox/config";
+import { defineProperties } from "@signalbox/runtime";
 
 /** The properties of the event log and of consumers. Imports nothing heavy: telemetry starts before kafkajs loads. */
 export const eventsProperties = defineProperties({

@@ -1,6 +1,5 @@
 import { seconds } from "@signalbox/core";
-import type { Runner } from "@signalbox/runtime";
-import type { Logger, Metrics } from "@signalbox/telemetry";
+import type { Logger, Metrics, Runner } from "@signalbox/runtime";
 import type { EventLog } from "./event-log.ts";
 
 /** The topics of a log that a reader found to be other ones of the same name: made again, or in another log. */

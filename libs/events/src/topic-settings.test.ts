@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loadConfiguration } from "@signalbox/config";
+import { loadConfiguration } from "@signalbox/runtime";
 import { topicsProperties } from "./properties.ts";
 import { topicSettings } from "./topic-settings.ts";
 

@@ -1,6 +1,6 @@
-import type { Configuration } from "@signalbox/config";
 import type { TopicAccess } from "@signalbox/contracts";
 import { hours } from "@signalbox/core";
+import type { Configuration } from "@signalbox/runtime";
 import type { LogAccess, ServiceAccess, TopicSpec } from "./event-log.ts";
 import type { topicsProperties } from "./properties.ts";
 

@@ -4,11 +4,32 @@ export { createInternalApp } from "./app/create-internal-app.ts";
 export type { ForbiddenRequest, RefusedRequest } from "./app/edge.ts";
 export type { Mounts } from "./app/mounts.ts";
 export { ExportPage, exportPathOf, exportRoutes } from "./export/export-routes.ts";
-export type { IdempotencyClaim } from "./idempotency/idempotency.ts";
+export { takeAccessChanges } from "./graphql/access-changes.ts";
+export {
+  type ConnectionSpec,
+  connectionArguments,
+  connectionField,
+  type PageLimits,
+} from "./graphql/connection-field.ts";
+export { type CheckedDocument, createDocumentCache, validateDocument } from "./graphql/document-cache.ts";
+export { type FieldAccess, field, isDeclared, type Resolve } from "./graphql/field.ts";
+export { replayedExtension } from "./graphql/keyed-mutation.ts";
+export { createLoader, createPerRequest, type Load, requestLoader } from "./graphql/loader.ts";
+export { filterFrom, mutation, refusalError, toWire } from "./graphql/mutation.ts";
+export {
+  clientAddressHeader,
+  encodeOperationKey,
+  encodePrincipal,
+  forwardedCaller,
+  operationKeyHeader,
+  principalHeader,
+} from "./graphql/principal-header.ts";
+export { type RequestMembers, requestMembersFrom } from "./graphql/read-request.ts";
+export { createSubgraph, type Resolvers, type SubgraphOptions } from "./graphql/subgraph.ts";
+export type { SubgraphContext } from "./graphql/subgraph-context.ts";
 export {
   createIdempotencyStore,
   httpMigrations,
-  type IdempotencyStore,
   idempotencyRetention,
 } from "./idempotency/idempotency-store.ts";
 export { sealedAnswers } from "./idempotency/stored-answer.ts";
@@ -16,19 +37,17 @@ export { createRateLimits, policyItem, type RateLimits, remainderItem } from "./
 export { admitWork, chargeProcessorTime, turnOf, type WorkLimits } from "./limits/work-limits.ts";
 export {
   cursorMark,
-  cursorOf,
   invalidCursor,
   listPage,
   numberAt,
   pageOf,
   pageParameters,
   positionByCreation,
-  positionOf,
   rangeOf,
 } from "./lists/pagination.ts";
 export { mergeOpenApi, openApiDocument } from "./openapi/openapi-document.ts";
 export { httpProperties } from "./properties.ts";
-export { judge, onePerField } from "./request/body-problems.ts";
+export { judge } from "./request/body-problems.ts";
 export { addressBucket, type ClientAddress, createClientAddress } from "./request/client-address.ts";
 export { findJsonFlaw, parseJsonBody } from "./request/json-body.ts";
 export {
@@ -40,7 +59,6 @@ export {
 } from "./request/parameters.ts";
 export { queryTextOf } from "./request/query.ts";
 export { bodyTooSlow, readBody } from "./request/read-body.ts";
-export { textFlaws } from "./request/text-flaws.ts";
 export { createDocumentAnswer, variesByCoding } from "./responses/document-answer.ts";
 export { refusedWith, statusOf } from "./responses/error-response.ts";
 export { ifMatch, isNotModified, strongEtag } from "./responses/etag.ts";

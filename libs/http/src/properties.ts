@@ -1,6 +1,6 @@
-import { defineProperties } from "@signalbox/config";
 import { limitProperties } from "@signalbox/contracts/properties";
 import type { ServiceContext } from "@signalbox/runtime";
+import { defineProperties } from "@signalbox/runtime";
 import { runtimeProperties } from "@signalbox/runtime/properties";
 
 const rate = (requests: number, what: string) =>

@@ -1,6 +1,6 @@
 import { seconds } from "@signalbox/core";
-import type { Logger } from "@signalbox/telemetry";
 import type { Health, HealthCheck, HealthReason, HealthReport, Verdict } from "./health.ts";
+import type { Logger } from "./telemetry/logger.ts";
 
 /** The health of a process: several services report to it, and the stop turns it unready. */
 export interface ProcessHealth extends Health {

@@ -1,5 +1,4 @@
 import type { Clock } from "@signalbox/core";
-import type { Logger } from "@signalbox/telemetry";
 import { GracefulShutdown } from "./graceful-shutdown.ts";
 import { repeat, repeatLater } from "./repeat.ts";
 import type { Pause, Runner, Turn, Work } from "./runner.ts";
@@ -10,6 +9,7 @@ import {
   supervisionPolicy,
   type WorkerState,
 } from "./supervise-worker.ts";
+import type { Logger } from "./telemetry/logger.ts";
 
 interface RunnerOptions {
   readonly log: Logger;

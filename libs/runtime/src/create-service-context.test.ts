@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loadConfiguration } from "@signalbox/config";
 import { systemClock } from "@signalbox/core";
 import { quietLog } from "../test/quiet-log.ts";
+import { loadConfiguration } from "./config/load-configuration.ts";
 import { createHealth } from "./create-health.ts";
 import { createRunner } from "./create-runner.ts";
 import { createServiceContext } from "./create-service-context.ts";

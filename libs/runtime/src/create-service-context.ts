@@ -1,11 +1,14 @@
-import type { Configuration, PropertyDeclarations } from "@signalbox/config";
 import { type Clock, randomId, type ServiceName, systemClock } from "@signalbox/core";
-import { createLogger, createMetrics, createTracer, type Logger, type Metrics } from "@signalbox/telemetry";
+import type { Configuration } from "./config/configuration.ts";
+import type { PropertyDeclarations } from "./config/property-declaration.ts";
 import type { ProcessHealth } from "./create-health.ts";
 import type { ProcessRunner } from "./create-runner.ts";
 import type { RuntimeProperties } from "./properties.ts";
 import { countUnhandledRejections } from "./request-scope.ts";
 import type { ServiceContext } from "./service-context.ts";
+import { createLogger, type Logger } from "./telemetry/logger.ts";
+import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
+import { createTracer } from "./telemetry/tracer.ts";
 
 export interface CreateServiceContext<P extends PropertyDeclarations> {
   readonly service: ServiceName;

@@ -1,5 +1,5 @@
 import { type Clock, seconds } from "@signalbox/core";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger } from "./telemetry/logger.ts";
 
 /** A part that ends when the process stops, with its name in log lines. */
 interface Part {

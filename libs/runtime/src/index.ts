@@ -1,4 +1,20 @@
 export { collectGarbage } from "./collect-garbage.ts";
+export { brokenRules } from "./config/broken-rules.ts";
+export { refusalOfOverride } from "./config/check-overrides.ts";
+export type { Configuration, OverrideChange, OverrideSet } from "./config/configuration.ts";
+export { ConfigurationError } from "./config/configuration-error.ts";
+export { environment, setVariable } from "./config/environment.ts";
+export { loadConfiguration } from "./config/load-configuration.ts";
+export { mask, type ShownClasses } from "./config/masking.ts";
+export { checkValue } from "./config/parse-value.ts";
+export {
+  defineProperties,
+  type PropertyDeclaration,
+  type PropertyDeclarations,
+  type PropertyScalar,
+} from "./config/property-declaration.ts";
+export { startHelp } from "./config/start-help.ts";
+export { startOptions } from "./config/start-options.ts";
 export { createHealth, type ProcessHealth } from "./create-health.ts";
 export { createRunner, type ProcessRunner } from "./create-runner.ts";
 export { createServiceContext } from "./create-service-context.ts";
@@ -15,4 +31,23 @@ export { describeProcess, listenerLimits, managementAddress, runService, telemet
 export { runUntilStopped } from "./run-until-stopped.ts";
 export type { Runner } from "./runner.ts";
 export type { ServiceContext, ServiceParts } from "./service-context.ts";
+export type { MetricDeclaration } from "./telemetry/catalogue/declare-metric.ts";
+export { metricCatalogue } from "./telemetry/catalogue/metric-catalogue.ts";
+export { nginxMetrics } from "./telemetry/catalogue/nginx-metrics.ts";
+export { createLogger, type Logger, type LogLevel } from "./telemetry/logger.ts";
+export { mergeMetrics } from "./telemetry/merge-metrics.ts";
+export {
+  type Counter,
+  createMetrics,
+  type Histogram,
+  type Labels,
+  type Metrics,
+  openMetricsContentType,
+} from "./telemetry/metrics.ts";
+export type { Outage } from "./telemetry/outage.ts";
+export { prometheusContentType, toPrometheusText } from "./telemetry/prometheus-text.ts";
+export type { Attributes, Span, SpanOptions } from "./telemetry/span.ts";
+export { startTelemetry } from "./telemetry/start-telemetry.ts";
+export { parseTraceparent } from "./telemetry/trace-identity.ts";
+export { createTracer, type Tracer } from "./telemetry/tracer.ts";
 export { createWakeUp, type WakeUp } from "./wake-up.ts";

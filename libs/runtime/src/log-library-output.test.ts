@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { test } from "node:test";
-import { createLogger } from "@signalbox/telemetry";
 import { logLibraryOutput } from "./log-library-output.ts";
+import { createLogger } from "./telemetry/logger.ts";
 
 test("what a library prints is a line of the log", async (context) => {
   for (const method of ["log", "debug", "info", "warn", "error", "trace"] as const)

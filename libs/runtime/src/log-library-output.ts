@@ -1,6 +1,6 @@
 import process from "node:process";
 import { format } from "node:util";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger } from "./telemetry/logger.ts";
 
 const levels = { debug: "debug", log: "info", info: "info", warn: "warn", error: "error", trace: "debug" } as const;
 

@@ -1,7 +1,8 @@
-import type { Configuration, PropertyEntry, PropertyLookup, PropertySource, ShownClasses } from "@signalbox/config";
 import { masked, serviceNames } from "@signalbox/core";
-import type { Metrics } from "@signalbox/telemetry";
+import type { Configuration, PropertyEntry, PropertyLookup, PropertySource } from "./config/configuration.ts";
+import type { ShownClasses } from "./config/masking.ts";
 import type { RuntimeProperties } from "./properties.ts";
+import type { Metrics } from "./telemetry/metrics.ts";
 
 /** A service of this process, as seen by its management server. */
 export interface ManagedService {

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import type { RequestListener } from "node:http";
 import { connect } from "node:net";
 import { test } from "node:test";
-import { ConfigurationError } from "@signalbox/config";
 import { securityHeaders, systemClock } from "@signalbox/core";
 import { quietLog } from "../test/quiet-log.ts";
+import { ConfigurationError } from "./config/configuration-error.ts";
 import { createRunner } from "./create-runner.ts";
 import { type OpenListener, openListener } from "./open-listener.ts";
 

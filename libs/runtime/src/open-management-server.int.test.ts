@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { loadConfiguration } from "@signalbox/config";
 import { AppError, systemClock } from "@signalbox/core";
-import { createMetrics } from "@signalbox/telemetry";
 import { probeProperties } from "../test/probe-properties.ts";
 import { quietLog } from "../test/quiet-log.ts";
+import { loadConfiguration } from "./config/load-configuration.ts";
 import { createHealth } from "./create-health.ts";
 import { createRunner } from "./create-runner.ts";
 import type { ManagedService } from "./management-env.ts";
 import { openManagementServer } from "./open-management-server.ts";
 import type { AuthorizeManagement } from "./service-context.ts";
+import { createMetrics } from "./telemetry/metrics.ts";
 
 const { log } = quietLog();
 const runner = createRunner({ log, clock: systemClock });

@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { isAppError, newRequestId } from "@signalbox/core";
-import type { Logger } from "@signalbox/telemetry";
 import { createErrorResponses, type ErrorDocs, type ErrorResponses } from "./error-response.ts";
 import {
   type Management,
@@ -10,6 +9,7 @@ import {
 } from "./management-routes.ts";
 import { type Listener, openListener } from "./open-listener.ts";
 import type { Runner } from "./runner.ts";
+import type { Logger } from "./telemetry/logger.ts";
 
 export interface OpenManagementServer extends Omit<Management, "errorResponse"> {
   readonly runner: Runner;

@@ -1,4 +1,4 @@
-import { defineProperties } from "@signalbox/config";
+import { defineProperties } from "./config/property-declaration.ts";
 
 /** Needed before the overrides are read, or not allowed to change by one. */
 const own = { reload: "restart", local: true } as const;

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Logger, Metrics } from "@signalbox/telemetry";
+import type { Logger } from "./telemetry/logger.ts";
+import type { Metrics } from "./telemetry/metrics.ts";
 
 const running = new AsyncLocalStorage<RequestScope>();
 

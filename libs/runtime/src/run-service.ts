@@ -1,16 +1,13 @@
 import process from "node:process";
-import {
-  type Configuration,
-  ConfigurationError,
-  environment,
-  loadConfiguration,
-  type PropertyDeclarations,
-  startHelp,
-  startOptions,
-} from "@signalbox/config";
 import { errorDocsAt, type ServiceName, systemClock } from "@signalbox/core";
-import { startTelemetry } from "@signalbox/telemetry";
 import { collectGarbage } from "./collect-garbage.ts";
+import type { Configuration } from "./config/configuration.ts";
+import { ConfigurationError } from "./config/configuration-error.ts";
+import { environment } from "./config/environment.ts";
+import { loadConfiguration } from "./config/load-configuration.ts";
+import type { PropertyDeclarations } from "./config/property-declaration.ts";
+import { startHelp } from "./config/start-help.ts";
+import { startOptions } from "./config/start-options.ts";
 import { createHealth } from "./create-health.ts";
 import { createRunner } from "./create-runner.ts";
 import { createIdentity, createServiceContext } from "./create-service-context.ts";
@@ -20,6 +17,7 @@ import { openManagementServer } from "./open-management-server.ts";
 import type { RuntimeProperties } from "./properties.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import type { AuthorizeManagement, ServiceContext, ServiceParts } from "./service-context.ts";
+import { startTelemetry } from "./telemetry/start-telemetry.ts";
 
 export interface RunService<P extends PropertyDeclarations> {
   readonly service: ServiceName;

@@ -1,10 +1,10 @@
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Logger } from "@signalbox/telemetry";
 import type { ProcessHealth } from "./create-health.ts";
 import type { ProcessRunner } from "./create-runner.ts";
 import { logLibraryOutput } from "./log-library-output.ts";
 import { endRequestOfRejection } from "./request-scope.ts";
+import type { Logger } from "./telemetry/logger.ts";
 
 export interface RunUntilStopped {
   readonly runner: ProcessRunner;

@@ -1,11 +1,13 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener } from "node:http";
 import type { Duplex } from "node:stream";
-import type { Configuration } from "@signalbox/config";
 import type { Clock, ServiceName } from "@signalbox/core";
-import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
+import type { Configuration } from "./config/configuration.ts";
 import type { Health } from "./health.ts";
 import type { Runner } from "./runner.ts";
 import type { WorkerState } from "./supervise-worker.ts";
+import type { Logger } from "./telemetry/logger.ts";
+import type { Metrics } from "./telemetry/metrics.ts";
+import type { Tracer } from "./telemetry/tracer.ts";
 
 /** The dependencies of a service. It reads nothing of the process by itself, so several fit into one. */
 export interface ServiceContext<P> {

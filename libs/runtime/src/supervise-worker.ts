@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, isUnavailable, minutes, seconds } from "@signalbox/core";
-import type { Logger } from "@signalbox/telemetry";
 import type { Work } from "./runner.ts";
+import type { Logger } from "./telemetry/logger.ts";
 
 export interface SupervisionPolicy {
   readonly firstDelayMs: number;

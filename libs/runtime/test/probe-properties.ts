@@ -1,4 +1,4 @@
-import { defineProperties } from "@signalbox/config";
+import { defineProperties } from "../src/config/property-declaration.ts";
 import { runtimeProperties } from "../src/properties.ts";
 
 export const probeProperties = defineProperties({

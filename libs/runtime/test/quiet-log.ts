@@ -1,4 +1,4 @@
-import { createLogger, type Logger } from "@signalbox/telemetry";
+import { createLogger, type Logger } from "../src/telemetry/logger.ts";
 
 /** Creates a logger whose lines a test can read. */
 export function quietLog(): { log: Logger; lines: Record<string, unknown>[] } {

@@ -1,10 +1,8 @@
-import type { Configuration } from "@signalbox/config";
 import { type Clock, seconds, setSystemClock, systemClock } from "@signalbox/core";
 import { createRoutes, ok, type Routes } from "@signalbox/http";
-import type { Runner } from "@signalbox/runtime";
+import type { Configuration, Logger, Metrics, Runner } from "@signalbox/runtime";
 import { connectWhenThere, type Pool, sql } from "@signalbox/storage";
 import type { databaseProperties } from "@signalbox/storage/properties";
-import type { Logger, Metrics } from "@signalbox/telemetry";
 import { z } from "zod";
 
 const everyMs = seconds(30);

@@ -1,11 +1,10 @@
 import { internalProperties, principalProperties } from "@signalbox/auth/properties";
-import { cacheProperties } from "@signalbox/cache/properties";
-import { defineProperties } from "@signalbox/config";
 import { defaultProperties, limitProperties } from "@signalbox/contracts/properties";
 import { eventsProperties } from "@signalbox/events/properties";
 import { httpProperties } from "@signalbox/http/properties";
+import { defineProperties } from "@signalbox/runtime";
 import { runtimeProperties } from "@signalbox/runtime/properties";
-import { databaseProperties } from "@signalbox/storage/properties";
+import { cacheProperties, databaseProperties } from "@signalbox/storage/properties";
 
 /** The switch of the canary, for the services on its way. */
 export const canaryProperties = defineProperties({

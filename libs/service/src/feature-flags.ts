@@ -1,6 +1,7 @@
 import type { Principal } from "@signalbox/auth";
 import type { Clock } from "@signalbox/core";
-import type { FlagContext, FlagEvaluation, FlagSet } from "@signalbox/flags";
+import type { FlagContext, FlagEvaluation } from "./flags/flag-context.ts";
+import type { FlagSet } from "./flags/flag-set.ts";
 import type { Overrides } from "./overrides/open-overrides.ts";
 import type { ClassifiedOverrides } from "./overrides/override-copy.ts";
 

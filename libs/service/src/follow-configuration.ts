@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Configuration } from "@signalbox/config";
 import { draft, type EventData, publishedProperties } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
 import { type EventLog, publishEvents } from "@signalbox/events";
-import type { RuntimeProperties, ServiceContext } from "@signalbox/runtime";
+import type { Configuration, RuntimeProperties, ServiceContext } from "@signalbox/runtime";
 import { observeConfigCanary } from "./canary/canary-age.ts";
 import { type Overrides, openOverrides } from "./overrides/open-overrides.ts";
 import { copyKeysOf, createOverrideCopy } from "./overrides/override-copy.ts";

@@ -1,4 +1,4 @@
-import type { Metrics } from "@signalbox/telemetry";
+import type { Metrics } from "@signalbox/runtime";
 
 /** Measures each job on pixels: its duration including the wait, its outcome, and the size of its result. */
 export function imageJobMetrics(metrics: Metrics) {

@@ -1,4 +1,4 @@
-import type { SubgraphOptions } from "@signalbox/graphql";
+import type { SubgraphOptions } from "@signalbox/http";
 import type { ServiceContext } from "@signalbox/runtime";
 
 type Context = Pick<ServiceContext<unknown>, "log" | "tracer" | "metrics" | "clock">;

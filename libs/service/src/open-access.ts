@@ -10,11 +10,10 @@ import {
   type PrincipalSource,
   type principalProperties,
 } from "@signalbox/auth";
-import type { Configuration } from "@signalbox/config";
 import type { EventDraft } from "@signalbox/contracts";
 import { type EventLog, publishEvents } from "@signalbox/events";
 import type { ForbiddenRequest } from "@signalbox/http";
-import type { ServiceContext } from "@signalbox/runtime";
+import type { Configuration, ServiceContext } from "@signalbox/runtime";
 import { createRefusalRecorder } from "./audit/audit-refusals.ts";
 import { createManagementReads, type RecordManagementRead } from "./audit/management-reads.ts";
 import { observeAccessCanary } from "./canary/canary-age.ts";

@@ -1,7 +1,6 @@
-import type { Configuration } from "@signalbox/config";
 import { eventsMigrations } from "@signalbox/events";
 import { httpMigrations } from "@signalbox/http";
-import type { ServiceContext } from "@signalbox/runtime";
+import type { Configuration, ServiceContext } from "@signalbox/runtime";
 import {
   databaseOptions,
   type LibraryMigrations,

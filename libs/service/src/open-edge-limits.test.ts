@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext as Running, test } from "node:test";
-import { cacheProperties } from "@signalbox/cache/properties";
 import { httpProperties } from "@signalbox/http/properties";
 import { runtimeProperties } from "@signalbox/runtime/properties";
+import { cacheProperties } from "@signalbox/storage/properties";
 import { testContext } from "@signalbox/testing";
 import { failureCounter, openEdgeLimits } from "./open-edge-limits.ts";
 

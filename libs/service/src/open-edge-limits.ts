@@ -1,3 +1,6 @@
+import { AppError } from "@signalbox/core";
+import { addressBucket, createRateLimits, type httpProperties, type RateLimits } from "@signalbox/http";
+import type { Configuration, ServiceContext } from "@signalbox/runtime";
 import {
   type Cache,
   cacheOptions,
@@ -5,12 +8,8 @@ import {
   openCache,
   type RateLimiter,
   type RateLimitPolicy,
-} from "@signalbox/cache";
-import type { cacheProperties } from "@signalbox/cache/properties";
-import type { Configuration } from "@signalbox/config";
-import { AppError } from "@signalbox/core";
-import { addressBucket, createRateLimits, type httpProperties, type RateLimits } from "@signalbox/http";
-import type { ServiceContext } from "@signalbox/runtime";
+} from "@signalbox/storage";
+import type { cacheProperties } from "@signalbox/storage/properties";
 import type { SharedParts } from "./shared-parts.ts";
 
 type Context = Omit<ServiceContext<unknown>, "configuration"> & {

@@ -1,4 +1,3 @@
-import type { Configuration } from "@signalbox/config";
 import {
   createDeadLetters,
   createOutbox,
@@ -7,7 +6,7 @@ import {
   type eventsProperties,
   type Outbox,
 } from "@signalbox/events";
-import type { ServiceContext } from "@signalbox/runtime";
+import type { Configuration, ServiceContext } from "@signalbox/runtime";
 import type { Pool } from "@signalbox/storage";
 
 type Context = Omit<ServiceContext<unknown>, "configuration"> & {

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Configuration } from "@signalbox/config";
 import { topics } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
 import { type EventLog, type eventsProperties, openEventLog } from "@signalbox/events";
-import type { runtimeProperties, ServiceContext } from "@signalbox/runtime";
+import type { Configuration, runtimeProperties, ServiceContext } from "@signalbox/runtime";
 import type { SharedParts } from "./shared-parts.ts";
 
 type Context = Omit<ServiceContext<unknown>, "configuration"> & {

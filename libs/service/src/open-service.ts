@@ -1,7 +1,5 @@
 import type { RequestListener } from "node:http";
 import type { AccessStates, PrincipalSource } from "@signalbox/auth";
-import type { Cache, RateLimitPolicy } from "@signalbox/cache";
-import type { Configuration } from "@signalbox/config";
 import {
   type BatchHandler,
   type ConsumerTable,
@@ -10,19 +8,21 @@ import {
   type EventLog,
   type Outbox,
 } from "@signalbox/events";
-import { createSubgraph, type PageLimits } from "@signalbox/graphql";
 import {
   createHttpApp,
   createIdempotencyStore,
   createInternalApp,
   createRoutes,
+  createSubgraph,
   type HttpAppOptions,
   idempotencyRetention,
   type Mounts,
+  type PageLimits,
   type Routes,
   sealedAnswers,
 } from "@signalbox/http";
-import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
+import type { Configuration, ServiceContext, ServiceParts } from "@signalbox/runtime";
+import type { Cache, RateLimitPolicy } from "@signalbox/storage";
 import {
   type Pool,
   type Presence,

@@ -1,6 +1,6 @@
 import type { AccessStates } from "@signalbox/auth";
-import type { RateLimiters } from "@signalbox/cache";
 import type { EventLog } from "@signalbox/events";
+import type { RateLimiters } from "@signalbox/storage";
 import type { Overrides } from "./overrides/open-overrides.ts";
 
 /**

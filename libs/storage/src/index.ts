@@ -1,3 +1,9 @@
+export type { Cache } from "./cache/cache.ts";
+export { Copies } from "./cache/copies.ts";
+export { cacheOptions, openCache } from "./cache/open-cache.ts";
+export type { RateLimitPolicy } from "./cache/rate-limit-window.ts";
+export type { RateLimiter } from "./cache/rate-limiter.ts";
+export { createRateLimiters, type RateLimiters } from "./cache/rate-limiters.ts";
 export { advisoryLock, advisoryLocks } from "./database/advisory-lock.ts";
 export { atStart } from "./database/at-start.ts";
 export { type BinaryColumn, binaryColumnsOf } from "./database/binary-columns.ts";

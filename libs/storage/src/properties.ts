@@ -1,4 +1,6 @@
-import { defineProperties } from "@signalbox/config";
+import { defineProperties } from "@signalbox/runtime";
+
+export { cacheProperties } from "./cache/cache-properties.ts";
 
 /** The database of a service. `database.url` has no default outside the embedded mode. */
 export const databaseProperties = defineProperties({

@@ -1,6 +1,6 @@
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { environment } from "@signalbox/config";
+import { environment } from "@signalbox/runtime";
 import type { Browser, Locator, Page } from "playwright-core";
 
 /** Program names in the packages of common systems. */

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { environment } from "@signalbox/config";
+import { environment } from "@signalbox/runtime";
 import { eventually } from "./eventually.ts";
 
 interface Exit {

@@ -1,9 +1,8 @@
 import type { RequestListener } from "node:http";
-import type { PropertyDeclarations } from "@signalbox/config";
 import { type AccountState, draft } from "@signalbox/contracts";
 import { type Clock, type ServiceName, systemClock } from "@signalbox/core";
 import { publishEvents } from "@signalbox/events";
-import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
+import type { PropertyDeclarations, ServiceContext, ServiceParts } from "@signalbox/runtime";
 import { openPool, type Pool } from "@signalbox/storage";
 import { type AccountStandIn, startAccountStandIn } from "./account-stand-in.ts";
 import { type EventReader, readEvents } from "./read-events.ts";

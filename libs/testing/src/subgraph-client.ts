@@ -1,5 +1,5 @@
 import { internalTokenHeader } from "@signalbox/auth";
-import { encodePrincipal, principalHeader } from "@signalbox/graphql";
+import { encodePrincipal, principalHeader } from "@signalbox/http";
 import type { TestPerson } from "./account-stand-in.ts";
 import { createSender, type TestAnswer } from "./sender.ts";
 

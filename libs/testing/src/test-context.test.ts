@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { defineProperties } from "@signalbox/config";
+import { defineProperties } from "@signalbox/runtime";
 import { eventually } from "./eventually.ts";
 import { startProcess } from "./start-process.ts";
 import { testContext } from "./test-context.ts";

@@ -1,10 +1,17 @@
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadConfiguration, type PropertyDeclarations } from "@signalbox/config";
 import { type Clock, randomId, type ServiceName, seconds, systemClock } from "@signalbox/core";
-import { createHealth, createRunner, type ServiceContext } from "@signalbox/runtime";
-import { createLogger, createMetrics, createTracer } from "@signalbox/telemetry";
+import {
+  createHealth,
+  createLogger,
+  createMetrics,
+  createRunner,
+  createTracer,
+  loadConfiguration,
+  type PropertyDeclarations,
+  type ServiceContext,
+} from "@signalbox/runtime";
 
 const copyDirectory = "config.copy-directory";
 

@@ -1,4 +1,3 @@
-import { environment } from "@signalbox/config";
 import {
   type Endpoint,
   type Endpoints,
@@ -7,6 +6,7 @@ import {
   sharedEngineStates,
   startSharedEngines,
 } from "@signalbox/infra/engines/index.ts";
+import { environment } from "@signalbox/runtime";
 
 const known = new Map<EngineName, Promise<Endpoint>>();
 

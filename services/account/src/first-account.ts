@@ -1,12 +1,18 @@
 import process from "node:process";
 import type { Caller } from "@signalbox/auth";
-import { environment, loadConfiguration } from "@signalbox/config";
 import { scopes } from "@signalbox/contracts";
 import { systemClock } from "@signalbox/core";
 import { createOutbox } from "@signalbox/events";
-import { knownPropertyNames, type ServiceContext } from "@signalbox/runtime";
+import {
+  createLogger,
+  createMetrics,
+  createTracer,
+  environment,
+  knownPropertyNames,
+  loadConfiguration,
+  type ServiceContext,
+} from "@signalbox/runtime";
 import { databaseOptions, inTransaction, openPool, type Tx } from "@signalbox/storage";
-import { createLogger, createMetrics, createTracer } from "@signalbox/telemetry";
 import type { Account } from "./accounts/account.ts";
 import { type Actor, actorOf, recordInAudit } from "./audit/audit-log.ts";
 import type { AccountService } from "./context/account-service.ts";

@@ -1,6 +1,6 @@
 import { type AccessStates, builtInIssuer, createTokenVerifier, parseIssuers } from "@signalbox/auth";
 import type { Outbox } from "@signalbox/events";
-import { requestLoader } from "@signalbox/graphql";
+import { requestLoader } from "@signalbox/http";
 import type { InternalClient } from "@signalbox/net";
 import type { ServiceContext } from "@signalbox/runtime";
 import { createAuditReads, createAuditRefusals, pageLimitsOf } from "@signalbox/service";

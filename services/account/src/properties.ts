@@ -1,6 +1,6 @@
 import { issuerProperties } from "@signalbox/auth/properties";
-import { defineProperties } from "@signalbox/config";
 import { defaultProperties, serverProperties, supportedProperties } from "@signalbox/contracts/properties";
+import { defineProperties } from "@signalbox/runtime";
 import { canaryProperties, commonProperties } from "@signalbox/service/common-properties";
 import { secretsProperties } from "@signalbox/storage/properties";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { createSubgraph, encodePrincipal, principalHeader } from "@signalbox/graphql";
+import { createSubgraph, encodePrincipal, principalHeader } from "@signalbox/http";
 import type { Pool } from "@signalbox/storage";
 import { eventually, serveListener } from "@signalbox/testing";
 import { type Harness, startAccount } from "./harness.ts";

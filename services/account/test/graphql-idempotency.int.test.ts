@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
-import { encodeOperationKey, encodePrincipal, operationKeyHeader, principalHeader } from "@signalbox/graphql";
-import { requestFingerprint } from "@signalbox/http";
+import {
+  encodeOperationKey,
+  encodePrincipal,
+  operationKeyHeader,
+  principalHeader,
+  requestFingerprint,
+} from "@signalbox/http";
 import { sql } from "@signalbox/storage";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";

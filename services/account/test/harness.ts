@@ -5,7 +5,7 @@ import type { EventName } from "@signalbox/contracts";
 import { topics } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import { decodeEvent, type EventLog, eventNameOf, openEventLog, type ReceivedEvent } from "@signalbox/events";
-import { clientAddressHeader, encodePrincipal, principalHeader } from "@signalbox/graphql";
+import { clientAddressHeader, encodePrincipal, principalHeader } from "@signalbox/http";
 import type { ServiceParts } from "@signalbox/runtime";
 import {
   createMailbox,

@@ -1,8 +1,8 @@
 import type { Scope } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
 import { createOutbox } from "@signalbox/events";
+import { createMetrics, createTracer } from "@signalbox/runtime";
 import { inTransaction, openPool, prismaAdapter } from "@signalbox/storage";
-import { createMetrics, createTracer } from "@signalbox/telemetry";
 import { makeServiceClient, serviceClientStore } from "../src/credentials/service-client.ts";
 import { serviceEdges } from "../src/edges.ts";
 import { PrismaClient } from "../src/generated/prisma/client.ts";

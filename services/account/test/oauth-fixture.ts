@@ -1,6 +1,6 @@
 import type { Scope } from "@signalbox/contracts";
+import { createMetrics } from "@signalbox/runtime";
 import { openPool, type Pool, sql } from "@signalbox/storage";
-import { createMetrics } from "@signalbox/telemetry";
 import * as openid from "openid-client";
 import { type Harness, startAccount } from "./harness.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, type TestContext, test } from "node:test";
 import { createManualClock, hours, minutes } from "@signalbox/core";
-import { encodePrincipal, principalHeader } from "@signalbox/graphql";
+import { encodePrincipal, principalHeader } from "@signalbox/http";
 import { inTransaction, sql, startRetention } from "@signalbox/storage";
 import { eventually } from "@signalbox/testing";
 import * as openid from "openid-client";

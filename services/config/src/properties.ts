@@ -1,6 +1,6 @@
 import { principalProperties } from "@signalbox/auth/properties";
-import { defineProperties } from "@signalbox/config";
 import { publishedProperties, serverProperties } from "@signalbox/contracts/properties";
+import { defineProperties } from "@signalbox/runtime";
 import { canaryProperties, commonProperties } from "@signalbox/service/common-properties";
 
 /** Every property of the config service. */

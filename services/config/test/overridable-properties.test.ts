@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { type PropertyDeclaration, refusalOfOverride } from "@signalbox/config";
+import { type PropertyDeclaration, refusalOfOverride } from "@signalbox/runtime";
 
 type Catalogue = Readonly<Record<string, Readonly<Record<string, PropertyDeclaration>>>>;
 

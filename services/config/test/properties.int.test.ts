@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { PropertyDeclaration } from "@signalbox/config";
+import type { PropertyDeclaration } from "@signalbox/runtime";
 import { eventually, testPerson } from "@signalbox/testing";
 import { properties as declared } from "../src/properties.ts";
 import { type Harness, setProperty, startConfig, unsetProperty } from "./harness.ts";

@@ -9,7 +9,7 @@ import {
   defineProperties,
   loadConfiguration,
   type ShownClasses,
-} from "@signalbox/config";
+} from "@signalbox/runtime";
 import { languages, newSecret, placesOf, secretShapes } from "./secret-shapes.ts";
 
 const common = { type: "string", default: null, reload: "live", effect: "Something.", maxLength: 8_000 } as const;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type PropertyDeclaration, refusalOfOverride } from "@signalbox/config";
 import { draft, eventOf } from "@signalbox/contracts";
 import { publishEvents } from "@signalbox/events";
+import { type PropertyDeclaration, refusalOfOverride } from "@signalbox/runtime";
 import { eventually, testEventLog, testPerson } from "@signalbox/testing";
 import fc from "fast-check";
 import { properties } from "../src/properties.ts";

@@ -1,6 +1,6 @@
 import { credentialFrom, stepUpChallenge } from "@signalbox/auth";
 import { AppError, type ErrorDetail, graphqlExtensions, isAppError, MiB } from "@signalbox/core";
-import type { PageLimits } from "@signalbox/graphql";
+import type { PageLimits } from "@signalbox/http";
 import {
   bytes,
   createRoutes,

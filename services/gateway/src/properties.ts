@@ -1,11 +1,11 @@
 import { internalProperties, issuerProperties, principalProperties } from "@signalbox/auth/properties";
-import { cacheProperties } from "@signalbox/cache/properties";
-import { defineProperties } from "@signalbox/config";
 import { capabilityProperties, defaultProperties, limitProperties } from "@signalbox/contracts/properties";
 import { KiB, MiB } from "@signalbox/core";
 import { eventsProperties } from "@signalbox/events/properties";
 import { httpProperties } from "@signalbox/http/properties";
+import { defineProperties } from "@signalbox/runtime";
 import { runtimeProperties } from "@signalbox/runtime/properties";
+import { cacheProperties } from "@signalbox/storage/properties";
 
 const subgraphUrl = (service: string) =>
   ({

@@ -1,9 +1,9 @@
 import { internalTokenHeader, parseIssuers } from "@signalbox/auth";
-import { ConfigurationError } from "@signalbox/config";
 import { errorDocsAt, MiB } from "@signalbox/core";
 import { createHttpApp, openApiDocument } from "@signalbox/http";
 import { createInternalClient, type InternalClient } from "@signalbox/net";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
+import { ConfigurationError } from "@signalbox/runtime";
 import {
   type EdgeLimits,
   followConfiguration,

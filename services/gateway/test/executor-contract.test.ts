@@ -6,7 +6,7 @@ import { after, afterEach, before, describe, test } from "node:test";
 import { internalTokenHeader, type Principal } from "@signalbox/auth";
 import { eventOf } from "@signalbox/contracts";
 import { MiB, seconds } from "@signalbox/core";
-import { clientAddressHeader, operationKeyHeader, principalHeader } from "@signalbox/graphql";
+import { clientAddressHeader, operationKeyHeader, principalHeader } from "@signalbox/http";
 import { createInternalClient } from "@signalbox/net";
 import {
   eventually,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { clientAddressHeader, encodePrincipal, principalHeader } from "@signalbox/graphql";
+import { clientAddressHeader, encodePrincipal, principalHeader } from "@signalbox/http";
 import { testPerson } from "@signalbox/testing";
 import { getIntrospectionQuery } from "graphql";
 import { type Harness, startGateway } from "./harness.ts";

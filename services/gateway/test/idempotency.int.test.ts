@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { operationKeyHeader } from "@signalbox/graphql";
+import { operationKeyHeader } from "@signalbox/http";
 import { testPerson } from "@signalbox/testing";
 import { type Harness, startGateway } from "./harness.ts";
 import type { SubgraphName } from "./subgraphs.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import type { EventData } from "@signalbox/contracts";
-import { principalHeader } from "@signalbox/graphql";
+import { principalHeader } from "@signalbox/http";
 import { eventually, readEvents, type TestAnswer, type TestPerson, testPerson } from "@signalbox/testing";
 import { type Harness, startGateway } from "./harness.ts";
 

@@ -1,8 +1,14 @@
 import { readFile } from "node:fs/promises";
 import type { IncomingHttpHeaders, RequestListener } from "node:http";
 import { AppError } from "@signalbox/core";
-import { connectionArguments, createSubgraph, field, type Resolvers } from "@signalbox/graphql";
-import { createInternalApp, createRoutes } from "@signalbox/http";
+import {
+  connectionArguments,
+  createInternalApp,
+  createRoutes,
+  createSubgraph,
+  field,
+  type Resolvers,
+} from "@signalbox/http";
 import { type ServedListener, serveListener, type testContext } from "@signalbox/testing";
 
 export const subgraphNames = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;

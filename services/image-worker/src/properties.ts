@@ -1,6 +1,6 @@
-import { defineProperties } from "@signalbox/config";
 import { eventsProperties } from "@signalbox/events/properties";
 import { imagingProperties } from "@signalbox/imaging/properties";
+import { defineProperties } from "@signalbox/runtime";
 import { runtimeProperties } from "@signalbox/runtime/properties";
 import { blobProperties } from "@signalbox/storage/properties";
 

@@ -1,8 +1,8 @@
 import type { Clock } from "@signalbox/core";
 import type { EventLog } from "@signalbox/events";
 import type { ImagePool } from "@signalbox/imaging";
+import type { Logger, Tracer } from "@signalbox/runtime";
 import type { ObjectFiles, ObjectStore } from "@signalbox/storage";
-import type { Logger, Tracer } from "@signalbox/telemetry";
 
 /** The context of the worker's operations. `service.ts` fills it once, at the start. */
 export interface WorkerService {

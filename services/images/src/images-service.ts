@@ -1,14 +1,11 @@
 import type { AccessStates } from "@signalbox/auth";
-import type { Cache } from "@signalbox/cache";
-import type { Configuration } from "@signalbox/config";
 import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
-import type { PageLimits } from "@signalbox/graphql";
+import type { PageLimits } from "@signalbox/http";
 import type { ImagePool } from "@signalbox/imaging";
 import type { OutboundClient } from "@signalbox/net";
-import type { WakeUp } from "@signalbox/runtime";
-import type { ObjectFiles, ObjectStore, Pool } from "@signalbox/storage";
-import type { Counter, Logger, Tracer } from "@signalbox/telemetry";
+import type { Configuration, Counter, Logger, Tracer, WakeUp } from "@signalbox/runtime";
+import type { Cache, ObjectFiles, ObjectStore, Pool } from "@signalbox/storage";
 import type { UploadTarget } from "./direct-uploads/upload-target.ts";
 import type { ImageStore } from "./images/image-store.ts";
 import type { Properties } from "./properties.ts";

@@ -1,7 +1,7 @@
 import { principalProperties } from "@signalbox/auth/properties";
-import { defineProperties } from "@signalbox/config";
 import { capabilityProperties, limitProperties, supportedProperties } from "@signalbox/contracts/properties";
 import { imagingProperties } from "@signalbox/imaging/properties";
+import { defineProperties } from "@signalbox/runtime";
 import { commonProperties } from "@signalbox/service/common-properties";
 import { blobProperties, secretsProperties } from "@signalbox/storage/properties";
 

@@ -1,7 +1,7 @@
 import { principalProperties } from "@signalbox/auth/properties";
-import { defineProperties } from "@signalbox/config";
 import { capabilityProperties } from "@signalbox/contracts/properties";
 import { outboundAllowProperty } from "@signalbox/net/allow-property";
+import { defineProperties } from "@signalbox/runtime";
 import { canaryProperties, commonProperties } from "@signalbox/service/common-properties";
 import { retentionProperty, secretsProperties } from "@signalbox/storage/properties";
 

@@ -1,7 +1,7 @@
 import { hours, minutes, seconds } from "@signalbox/core";
+import type { Metrics } from "@signalbox/runtime";
 import { createWakeUp } from "@signalbox/runtime";
 import { keepStatistics, type Pool, sql, startRetention } from "@signalbox/storage";
-import type { Metrics } from "@signalbox/telemetry";
 import type { DeliveryContext, DeliveryService } from "./context/delivery-service.ts";
 import type { DeliveryDays } from "./deliveries/delivery-days.ts";
 import { orderRetention } from "./deliveries/delivery-order.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { createSubgraph } from "@signalbox/graphql";
+import { createSubgraph } from "@signalbox/http";
 import type { Pool } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
 import { createSubgraphClient, serveListener, serviceWith, testPerson } from "@signalbox/testing";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { access, readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import type { Outbox } from "@signalbox/events";
-import { createSubgraph } from "@signalbox/graphql";
+import { createSubgraph } from "@signalbox/http";
 import type { Pool, Statistics } from "@signalbox/storage";
 import { schemaDifference } from "@signalbox/storage/authoring";
 import { createSubgraphClient, eventually, serveListener, serviceWith, testPerson } from "@signalbox/testing";

@@ -1,6 +1,5 @@
 import type { Scope } from "@signalbox/contracts";
-import { isDeclared } from "@signalbox/graphql";
-import { routeAccess } from "@signalbox/http";
+import { isDeclared, routeAccess } from "@signalbox/http";
 import { serviceDoors } from "@signalbox/infra/generate/access/service-doors.ts";
 import type { Things } from "./owned-things.ts";
 

@@ -1,7 +1,7 @@
 import { topics } from "@signalbox/contracts";
 import { systemClock } from "@signalbox/core";
 import { openEventLog } from "@signalbox/events";
-import { createLogger, createMetrics } from "@signalbox/telemetry";
+import { createLogger, createMetrics } from "@signalbox/runtime";
 import { eventually } from "@signalbox/testing";
 import { once } from "../../containers/page-lines.ts";
 import { createClient } from "../../journey/client.ts";

@@ -1,5 +1,5 @@
+import type { Metrics } from "@signalbox/runtime";
 import type { Pool } from "@signalbox/storage";
-import type { Metrics } from "@signalbox/telemetry";
 import { coalesce } from "../concurrency.ts";
 import type { ExpiredRecords, UndecodableBatch } from "../event-log.ts";
 import type { LagMeter } from "./lag-meter.ts";

@@ -1,8 +1,7 @@
 import { type EventName, eventOf, type ServiceName } from "@signalbox/contracts";
 import { type Clock, minutes, seconds } from "@signalbox/core";
-import type { Health, Runner } from "@signalbox/runtime";
+import type { Health, Logger, Metrics, Runner, Tracer } from "@signalbox/runtime";
 import { type Pool, startRetention } from "@signalbox/storage";
-import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
 import { createLimiter } from "../concurrency.ts";
 import type { DeadLetters } from "../dead-letters/dead-letters.ts";
 import type { EventLog, ExpiredRecords, ReceivedBatch, ReceivedRecord } from "../event-log.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger } from "@signalbox/runtime";
 import type { EventLog, SubscribeOptions, Subscription, UndecodableBatch } from "../event-log.ts";
 
 const reconnectMs = 1_000;

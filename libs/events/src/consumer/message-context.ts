@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "@signalbox/core";
-import type { Logger, Tracer } from "@signalbox/telemetry";
+import type { Logger, Tracer } from "@signalbox/runtime";
 import type { DeadLetters } from "../dead-letters/dead-letters.ts";
 import type { ReceivedRecord } from "../event-log.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { randomId } from "@signalbox/core";
-import { createLogger } from "@signalbox/telemetry";
+import { createLogger } from "@signalbox/runtime";
 import { eventually } from "@signalbox/testing";
 import { createConsumer } from "../consumer/create-consumer.ts";
 import { createDeadLetters } from "../dead-letters/dead-letters.ts";

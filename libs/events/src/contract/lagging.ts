@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, type TestContext, test } from "node:test";
 import { randomId, systemClock, uuidv7 } from "@signalbox/core";
-import type { Metrics } from "@signalbox/telemetry";
+import type { Metrics } from "@signalbox/runtime";
 import { eventually } from "@signalbox/testing";
 import { createConsumer } from "../consumer/create-consumer.ts";
 import { createDeadLetters } from "../dead-letters/dead-letters.ts";

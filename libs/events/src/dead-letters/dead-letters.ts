@@ -1,6 +1,6 @@
 import { deadLetterTopic, type ServiceName } from "@signalbox/contracts";
 import { type Clock, randomId } from "@signalbox/core";
-import type { Logger, Metrics } from "@signalbox/telemetry";
+import type { Logger, Metrics } from "@signalbox/runtime";
 import type { EventLog, LogRecord, ReceivedRecord } from "../event-log.ts";
 
 /** The consumer that gave a message up, and why. */

@@ -1,6 +1,6 @@
 import { dataSchemaOf, draftProblems, type EventDraft, type EventName, eventOf, eventType } from "@signalbox/contracts";
 import { AppError, type Clock, uuidv7 } from "@signalbox/core";
-import type { Tracer } from "@signalbox/telemetry";
+import type { Tracer } from "@signalbox/runtime";
 import type { EventLog } from "../event-log.ts";
 
 /** Fields that an event gets when it becomes a record. */

@@ -1,5 +1,5 @@
 import type { Clock } from "@signalbox/core";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger } from "@signalbox/runtime";
 import kafkajs, { type Admin, type Consumer } from "kafkajs";
 import { bounded } from "../concurrency.ts";
 import type { SubscribeOptions, TopicPartition } from "../event-log.ts";

@@ -1,4 +1,4 @@
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger } from "@signalbox/runtime";
 import type { Admin } from "kafkajs";
 import type { RecordPlace, TopicPartition, UndecodableBatch } from "../event-log.ts";
 import { kafkaRanges, skipsOf } from "./kafka-groups.ts";

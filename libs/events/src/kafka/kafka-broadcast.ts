@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Outage } from "@signalbox/telemetry";
+import type { Outage } from "@signalbox/runtime";
 import type { Consumer, EachBatchPayload } from "kafkajs";
 import {
   type BroadcastOptions,

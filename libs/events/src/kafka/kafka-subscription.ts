@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, MiB } from "@signalbox/core";
-import type { Logger, Metrics } from "@signalbox/telemetry";
+import type { Logger, Metrics } from "@signalbox/runtime";
 import type { EachBatchPayload, KafkaMessage } from "kafkajs";
 import type { SubscribeOptions, Subscription } from "../event-log.ts";
 import { createLiveness } from "../liveness.ts";

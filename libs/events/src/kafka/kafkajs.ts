@@ -2,7 +2,7 @@ import net, { isIP, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import tls from "node:tls";
 import { type Clock, MiB } from "@signalbox/core";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger } from "@signalbox/runtime";
 import kafkajs, {
   type Admin,
   type IHeaders,

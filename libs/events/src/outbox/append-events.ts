@@ -1,7 +1,7 @@
 import { type EventDraft, type EventName, eventOf, topics } from "@signalbox/contracts";
 import { AppError, type Clock, uuidv7 } from "@signalbox/core";
+import type { Tracer } from "@signalbox/runtime";
 import { sqlRows, type Tx } from "@signalbox/storage";
-import type { Tracer } from "@signalbox/telemetry";
 import { encodeEvent } from "../envelope/encode-event.ts";
 import type { LogRecord } from "../event-log.ts";
 import { keyHash } from "../partition-of.ts";

@@ -1,5 +1,5 @@
+import type { Metrics } from "@signalbox/runtime";
 import { type Pool, sql } from "@signalbox/storage";
-import type { Metrics } from "@signalbox/telemetry";
 import { coalesce } from "../concurrency.ts";
 import type { OutboxRow } from "./publish-page.ts";
 

@@ -1,4 +1,4 @@
-import type { SpanOptions } from "@signalbox/telemetry";
+import type { SpanOptions } from "@signalbox/runtime";
 import { bounded } from "../concurrency.ts";
 import { type EventLog, type LogRecord, type PartitionAtFault, PublishError } from "../event-log.ts";
 import { keyHash } from "../partition-of.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, isUnavailable } from "@signalbox/core";
+import type { Logger, Tracer } from "@signalbox/runtime";
 import { inTransaction, type Pool, sql, type Tx } from "@signalbox/storage";
-import type { Logger, Tracer } from "@signalbox/telemetry";
 import { type EventLog, PublishError } from "../event-log.ts";
 import { BlockedTopics } from "./blocked-topics.ts";
 import { claimPage, pageBytesMax, pageRowsMax, putBackRows } from "./claim-page.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "@signalbox/runtime";
 import { type Pool, sql } from "@signalbox/storage";
-import type { Logger } from "@signalbox/telemetry";
 import type { ReceivedRecord, SubscribeOptions } from "../event-log.ts";
 import { readRecords } from "./log-records.ts";
 import type { Membership, OwnedPartition } from "./membership.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "@signalbox/core";
+import type { Logger, Outage } from "@signalbox/runtime";
 import { createWakeUp } from "@signalbox/runtime";
 import { type Pool, sql } from "@signalbox/storage";
-import type { Logger, Outage } from "@signalbox/telemetry";
 import { type BroadcastOptions, type BroadcastReader, beginningOf, UnknownTopic } from "../event-log.ts";
 import { ReaderProgress } from "../reader-progress.ts";
 import type { ReplacedTopics } from "../replaced-topics.ts";

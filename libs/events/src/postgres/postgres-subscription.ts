@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, randomId } from "@signalbox/core";
+import type { Logger, Metrics } from "@signalbox/runtime";
 import { createWakeUp } from "@signalbox/runtime";
 import { type Pool, sql } from "@signalbox/storage";
-import type { Logger, Metrics } from "@signalbox/telemetry";
 import { createLimiter } from "../concurrency.ts";
 import type { SubscribeOptions, Subscription, TopicPartition, UndecodableBatch } from "../event-log.ts";
 import { createLiveness } from "../liveness.ts";

@@ -1,7 +1,6 @@
 import { minutes } from "@signalbox/core";
-import type { Runner } from "@signalbox/runtime";
+import type { Logger, Runner } from "@signalbox/runtime";
 import { inTransaction, type Pool, sql } from "@signalbox/storage";
-import type { Logger } from "@signalbox/telemetry";
 import { compactionLagMs } from "../topic-settings.ts";
 
 const everyMs = minutes(1);

@@ -1,7 +1,7 @@
 import type { Authenticator, Caller } from "@signalbox/auth";
 import { errorDocsAt } from "@signalbox/core";
+import type { Counter, Histogram } from "@signalbox/runtime";
 import type { Pool } from "@signalbox/storage";
-import type { Counter, Histogram } from "@signalbox/telemetry";
 import type { IdempotencyStore } from "../idempotency/idempotency-store.ts";
 import type { RateLimitGroups } from "../limits/rate-limits.ts";
 import type { HttpContext } from "../properties.ts";

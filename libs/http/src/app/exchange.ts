@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Caller, Principal } from "@signalbox/auth";
 import { type AppError, requestIdOf } from "@signalbox/core";
-import type { RequestScope } from "@signalbox/runtime";
+import type { Attributes, Labels, Logger, RequestScope } from "@signalbox/runtime";
 import { inTransaction, type Pool, type Tx } from "@signalbox/storage";
-import type { Attributes, Labels, Logger } from "@signalbox/telemetry";
 import type { z } from "zod";
 import { type IdempotencyClaim, noIdempotency } from "../idempotency/idempotency.ts";
 import { ClientGone } from "../request/read-body.ts";

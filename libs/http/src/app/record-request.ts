@@ -1,5 +1,5 @@
 import { isAppError, seconds } from "@signalbox/core";
-import type { Labels, Span } from "@signalbox/telemetry";
+import type { Labels, Span } from "@signalbox/runtime";
 import { ClientGone } from "../request/read-body.ts";
 import type { CompiledRoute, Exchange, SampledLines } from "./exchange.ts";
 

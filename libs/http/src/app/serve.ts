@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AppError, minutes, seconds } from "@signalbox/core";
+import type { Span } from "@signalbox/runtime";
 import { RequestScope } from "@signalbox/runtime";
-import type { Span } from "@signalbox/telemetry";
 import { announcesBody, bodyTooSlow, ClientGone } from "../request/read-body.ts";
 import { responseOfError } from "../responses/error-response.ts";
 import type { HttpResponse } from "../responses/http-response.ts";

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { Clock } from "@signalbox/core";
-import type { Metrics } from "@signalbox/telemetry";
+import type { Metrics } from "@signalbox/runtime";
 
 /** A request in the list of running ones. */
 interface RunningRequest {

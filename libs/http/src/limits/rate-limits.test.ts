@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { createRateLimiters, openCache } from "@signalbox/cache";
 import { createManualClock } from "@signalbox/core";
+import { createRateLimiters, openCache } from "@signalbox/storage";
 import { testContext } from "../edge-fixture.ts";
 import { createRateLimits } from "./rate-limits.ts";
 

@@ -1,5 +1,5 @@
-import type { RateLimiter, RateLimitPolicy } from "@signalbox/cache";
 import { KiB, seconds } from "@signalbox/core";
+import type { RateLimiter, RateLimitPolicy } from "@signalbox/storage";
 import type { HttpContext } from "../properties.ts";
 import type { WorkBudget, WorkLimits } from "./work-limits.ts";
 

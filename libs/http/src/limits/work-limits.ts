@@ -1,5 +1,5 @@
-import type { RateLimiter } from "@signalbox/cache";
 import { AppError } from "@signalbox/core";
+import type { RateLimiter } from "@signalbox/storage";
 import { addressBucket } from "../request/client-address.ts";
 
 /** Bytes of bodies, and milliseconds of processor time for reading requests, each in one window. */

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Caller, Principal } from "@signalbox/auth";
 import type { AccessKind, Audited, Scope } from "@signalbox/contracts";
+import type { Logger } from "@signalbox/runtime";
 import type { Tx } from "@signalbox/storage";
-import type { Logger } from "@signalbox/telemetry";
 import type { z } from "zod";
 import type { Idempotency } from "../idempotency/idempotency.ts";
 import type { HttpResponse, WholeBody } from "../responses/http-response.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defineProperties } from "@signalbox/config";
 import { draft } from "@signalbox/contracts";
 import { createMovableClock, minutes } from "@signalbox/core";
 import { createOutbox } from "@signalbox/events";
+import { defineProperties } from "@signalbox/runtime";
 import { openPool, sql } from "@signalbox/storage";
 import { eventLogDatabase, eventually, serviceDatabase, testContext, testEventLog } from "@signalbox/testing";
 import { canaryProperties } from "../common-properties.ts";

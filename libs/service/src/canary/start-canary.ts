@@ -1,8 +1,7 @@
-import type { Configuration } from "@signalbox/config";
 import type { EventDraft } from "@signalbox/contracts";
 import { minutes } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
-import type { ServiceContext } from "@signalbox/runtime";
+import type { Configuration, ServiceContext } from "@signalbox/runtime";
 import { inTransaction, type Pool, sql } from "@signalbox/storage";
 import type { canaryProperties } from "../common-properties.ts";
 import { ageSeconds } from "./canary-age.ts";

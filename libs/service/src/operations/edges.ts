@@ -1,4 +1,4 @@
-import type { Resolvers } from "@signalbox/graphql";
+import type { Resolvers } from "@signalbox/http";
 import { createRoutes, type Routes } from "@signalbox/http";
 import type { z } from "zod";
 import { mutationOf } from "./graph-edge.ts";

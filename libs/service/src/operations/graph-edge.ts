@@ -1,7 +1,6 @@
 import type { Caller } from "@signalbox/auth";
 import { AppError, camelCase, snakeCase } from "@signalbox/core";
-import { mutation, type Resolve, refusalError, type SubgraphContext, toWire } from "@signalbox/graphql";
-import { pathParamNames } from "@signalbox/http";
+import { mutation, pathParamNames, type Resolve, refusalError, type SubgraphContext, toWire } from "@signalbox/http";
 import { z } from "zod";
 import { type AnyOperation, type OperationContext, refusalOf, routeOf } from "./operation.ts";
 

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { systemClock } from "@signalbox/core";
-import { createSubgraph } from "@signalbox/graphql";
-import { type HttpResponse, ok, type RouteInput, refused } from "@signalbox/http";
+import { createSubgraph, type HttpResponse, ok, type RouteInput, refused } from "@signalbox/http";
+import type { Logger } from "@signalbox/runtime";
 import type { Tx } from "@signalbox/storage";
-import type { Logger } from "@signalbox/telemetry";
 import { createSubgraphClient, serveListener, testPerson } from "@signalbox/testing";
 import { z } from "zod";
 import { edgesOf, joinEdges, list, listBelow, operation, record } from "./edges.ts";

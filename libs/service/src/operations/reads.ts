@@ -2,23 +2,21 @@ import type { Caller } from "@signalbox/auth";
 import {
   type ConnectionSpec,
   connectionField,
+  cursorMark,
   type FieldAccess,
   field,
   filterFrom,
-  type PageLimits,
-  type Resolve,
-  requestLoader,
-  type SubgraphContext,
-} from "@signalbox/graphql";
-import {
-  cursorMark,
   type HttpResponse,
   listPage,
+  type PageLimits,
   pageOf,
   pageParameters,
+  type Resolve,
   type RouteAuth,
   type RouteSpec,
   refused,
+  requestLoader,
+  type SubgraphContext,
 } from "@signalbox/http";
 import type { ListRange, TimePosition } from "@signalbox/storage";
 import { z } from "zod";

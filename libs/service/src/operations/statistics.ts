@@ -1,7 +1,6 @@
 import type { Caller } from "@signalbox/auth";
 import type { Clock } from "@signalbox/core";
-import { field, filterFrom, toWire } from "@signalbox/graphql";
-import { ok, type RouteAuth, refused } from "@signalbox/http";
+import { field, filterFrom, ok, type RouteAuth, refused, toWire } from "@signalbox/http";
 import type { Statistics } from "@signalbox/storage";
 import type { z } from "zod";
 import type { StatisticsKind } from "../statistics/statistics-kind.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { decodeEvent, type EventLog, eventNameOf, type ReceivedRecord } from "@signalbox/events";
-import { FlagSet } from "@signalbox/flags";
 import type { ServiceContext } from "@signalbox/runtime";
+import { FlagSet } from "../flags/flag-set.ts";
 import { createRevisionGathering } from "./gather-revisions.ts";
 import type { ClassifiedChange, ClassifiedOverrides, OverrideCopy } from "./override-copy.ts";
 

@@ -1,12 +1,12 @@
 import { hkdfSync } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { Configuration, OverrideChange, OverrideSet } from "@signalbox/config";
 import { FlagDefinition } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
-import type { FlagSet } from "@signalbox/flags";
+import type { Configuration, OverrideChange, OverrideSet } from "@signalbox/runtime";
 import { createSealer, type Sealer } from "@signalbox/storage";
 import { z } from "zod";
+import type { FlagSet } from "../flags/flag-set.ts";
 
 /** A change with the secrecy of its property, which decides how it is stored. */
 export interface ClassifiedChange extends OverrideChange {

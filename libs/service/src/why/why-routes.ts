@@ -1,8 +1,7 @@
 import type { Caller } from "@signalbox/auth";
 import { type Scope, WhyPart, type WhyStep } from "@signalbox/contracts";
 import type { ServiceName } from "@signalbox/core";
-import { forwardedCaller } from "@signalbox/graphql";
-import { createRoutes, ok, type Routes } from "@signalbox/http";
+import { createRoutes, forwardedCaller, ok, type Routes } from "@signalbox/http";
 
 /** The path by which the gateway asks a service for its part of a chain. */
 export const whyPathOf = (id: string): string => `/internal/why/${encodeURIComponent(id)}`;

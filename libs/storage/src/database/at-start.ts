@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isUnavailable, systemClock } from "@signalbox/core";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger } from "@signalbox/runtime";
 
 interface AtStartOptions {
   /** Time for which an unresponsive database is retried. */

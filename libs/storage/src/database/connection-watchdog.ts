@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { failureCode, isSqlState, systemClock } from "@signalbox/core";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger } from "@signalbox/runtime";
 import pg from "pg";
 import type { ServerRole } from "./server-role.ts";
 

@@ -1,4 +1,4 @@
-import type { Configuration } from "@signalbox/config";
+import type { Configuration } from "@signalbox/runtime";
 import type { databaseProperties } from "../properties.ts";
 import type { PoolOptions } from "./pool.ts";
 

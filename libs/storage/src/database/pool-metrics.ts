@@ -1,4 +1,4 @@
-import type { Metrics } from "@signalbox/telemetry";
+import type { Metrics } from "@signalbox/runtime";
 import type pg from "pg";
 
 const watched = new WeakMap<Metrics, Map<string, pg.Pool>>();

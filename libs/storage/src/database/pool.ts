@@ -1,6 +1,5 @@
 import { seconds } from "@signalbox/core";
-import type { Runner } from "@signalbox/runtime";
-import type { Logger, Metrics } from "@signalbox/telemetry";
+import type { Logger, Metrics, Runner } from "@signalbox/runtime";
 import pg from "pg";
 import { BoundedPool } from "./bounded-pool.ts";
 import { ConnectionWatchdog } from "./connection-watchdog.ts";

@@ -1,5 +1,5 @@
 import { failureCode, seconds, systemClock } from "@signalbox/core";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger } from "@signalbox/runtime";
 import type pg from "pg";
 
 interface Connection {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger } from "@signalbox/runtime";
 import type pg from "pg";
 import type { MigrationFile } from "./migration-file.ts";
 import { MigrationError, type MigrationHistory } from "./migration-history.ts";

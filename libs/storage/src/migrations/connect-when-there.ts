@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isUnavailable } from "@signalbox/core";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger } from "@signalbox/runtime";
 import pg from "pg";
 import { MigrationError } from "./migration-history.ts";
 

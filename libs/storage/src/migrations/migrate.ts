@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger } from "@signalbox/runtime";
 import type pg from "pg";
 import { applyMigration } from "./apply-migration.ts";
 import { connectWhenThere, databaseOf } from "./connect-when-there.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isUnavailable } from "@signalbox/core";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger } from "@signalbox/runtime";
 import { type S3Connection, S3Refusal } from "./s3-connection.ts";
 import type { S3Location } from "./s3-location.ts";
 

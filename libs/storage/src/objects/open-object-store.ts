@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import { isUnavailable, systemClock } from "@signalbox/core";
-import type { Runner } from "@signalbox/runtime";
-import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
+import type { Logger, Metrics, Runner, Tracer } from "@signalbox/runtime";
 import { awaitBucket } from "./await-bucket.ts";
 import { openFileStore } from "./file-store.ts";
 import type { ObjectStore } from "./object-store.ts";

@@ -1,6 +1,5 @@
 import { minutes } from "@signalbox/core";
-import type { Runner } from "@signalbox/runtime";
-import type { Logger, Metrics } from "@signalbox/telemetry";
+import type { Logger, Metrics, Runner } from "@signalbox/runtime";
 import type { Pool } from "../database/pool.ts";
 import { type Statement, sql } from "../database/prepared-statement.ts";
 import { SealError, type SealedPlace, type Sealer } from "./sealer.ts";

@@ -1,7 +1,9 @@
 import { AdministeredAccountResource, accountExample, examples } from "@signalbox/contracts";
-import { connectionField, field, filterFrom } from "@signalbox/graphql";
 import {
+  connectionField,
   created,
+  field,
+  filterFrom,
   type HttpResponse,
   listPage,
   ok,

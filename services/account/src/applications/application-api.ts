@@ -1,8 +1,9 @@
 import { ApplicationResource, applicationExample } from "@signalbox/contracts";
 import type { ErrorDetail } from "@signalbox/core";
-import { connectionField, field } from "@signalbox/graphql";
 import {
+  connectionField,
   created,
+  field,
   type HttpResponse,
   listPage,
   ok,

@@ -1,6 +1,5 @@
 import { AuditEntryResource, accountExample } from "@signalbox/contracts";
-import { connectionField, filterFrom } from "@signalbox/graphql";
-import { listPage, pageOf, pageParameters, type Routes, refused } from "@signalbox/http";
+import { connectionField, filterFrom, listPage, pageOf, pageParameters, type Routes, refused } from "@signalbox/http";
 import { type Edges, edgesOf, list } from "@signalbox/service";
 import { z } from "zod";
 import type { AccountService } from "../context/account-service.ts";

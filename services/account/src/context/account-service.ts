@@ -1,7 +1,7 @@
 import type { Properties } from "@signalbox/account-service/properties";
 import type { AccessStates, TokenVerifier } from "@signalbox/auth";
 import type { Outbox } from "@signalbox/events";
-import type { PageLimits } from "@signalbox/graphql";
+import type { PageLimits } from "@signalbox/http";
 import type { InternalClient } from "@signalbox/net";
 import type { ServiceContext } from "@signalbox/runtime";
 import type { Actor, AuditChange, AuditRefusals, Load } from "@signalbox/service";

@@ -1,7 +1,6 @@
 import { type Caller, recentUntil } from "@signalbox/auth";
 import { CurrentCredentialResource } from "@signalbox/contracts";
-import { field } from "@signalbox/graphql";
-import { ok } from "@signalbox/http";
+import { field, ok } from "@signalbox/http";
 import { type Edges, edgesOf, record } from "@signalbox/service";
 import type { AccountService } from "../context/account-service.ts";
 import { jtiOf } from "../sign-ins/issued-tokens.ts";

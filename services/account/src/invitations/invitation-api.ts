@@ -1,7 +1,9 @@
 import { InvitationResource, invitationExample, invitationStatuses } from "@signalbox/contracts";
-import { connectionField, field, filterFrom } from "@signalbox/graphql";
 import {
+  connectionField,
   created,
+  field,
+  filterFrom,
   type HttpResponse,
   listPage,
   ok,

@@ -1,7 +1,7 @@
 import { type Clock, minutes, seconds, uuidv7 } from "@signalbox/core";
+import type { Logger, Metrics, Tracer } from "@signalbox/runtime";
 import { createWakeUp, type Runner } from "@signalbox/runtime";
 import type { Pool, Sealer, Tx } from "@signalbox/storage";
-import type { Logger, Metrics, Tracer } from "@signalbox/telemetry";
 import type { Account } from "../accounts/account.ts";
 import {
   insertQueuedMail,

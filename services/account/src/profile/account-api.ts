@@ -1,8 +1,7 @@
 import { type Caller, requireScopes } from "@signalbox/auth";
 import { AccountResource, AccountSettingsResource } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
-import { field, type SubgraphContext } from "@signalbox/graphql";
-import { type HttpResponse, ok } from "@signalbox/http";
+import { field, type HttpResponse, ok, type SubgraphContext } from "@signalbox/http";
 import { conflict, type Edges, edgesOf, type OwnRow, operation, record } from "@signalbox/service";
 import { type Account, etagOfAccount, etagOfSettings, viewAccount, viewSettings } from "../accounts/account.ts";
 import { recordReadOfAccount } from "../audit/administrator-reads.ts";

@@ -1,11 +1,10 @@
-import type { Configuration } from "@signalbox/config";
 import type { Properties } from "@signalbox/config-service/properties";
 import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
-import type { PageLimits } from "@signalbox/graphql";
+import type { PageLimits } from "@signalbox/http";
+import type { Configuration, Logger, Metrics } from "@signalbox/runtime";
 import type { Flags } from "@signalbox/service";
 import type { Pool } from "@signalbox/storage";
-import type { Logger, Metrics } from "@signalbox/telemetry";
 import type { AppliedReports } from "../state/applied-reports.ts";
 import type { ExpiryProblems } from "../state/expiry-problems.ts";
 import type { PropertyCatalogue } from "../state/property-catalogue.ts";

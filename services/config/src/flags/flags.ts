@@ -1,9 +1,8 @@
 import type { Caller } from "@signalbox/auth";
 import { draft, type EventDraft, FlagDefinition } from "@signalbox/contracts";
 import { AppError, type ErrorDetail, randomId } from "@signalbox/core";
-import { flagProblems } from "@signalbox/flags";
-import { connectionField, field, mutation, type Resolvers } from "@signalbox/graphql";
-import { audited } from "@signalbox/service";
+import { connectionField, field, mutation, type Resolvers } from "@signalbox/http";
+import { audited, flagProblems } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { ConfigService } from "../context/config-service.ts";

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import type { Principal } from "@signalbox/auth";
 import { examples } from "@signalbox/contracts";
 import { KiB } from "@signalbox/core";
-import type { FlagContext, FlagEvaluation } from "@signalbox/flags";
 import {
   createRoutes,
   type HttpResponse,
@@ -13,7 +12,7 @@ import {
   refused,
   strongEtag,
 } from "@signalbox/http";
-import type { Flags } from "@signalbox/service";
+import type { FlagContext, FlagEvaluation, Flags } from "@signalbox/service";
 import { z } from "zod";
 import type { ConfigService } from "../context/config-service.ts";
 import { readContext } from "./read-context.ts";

@@ -1,6 +1,6 @@
 import type { Principal } from "@signalbox/auth";
 import { KiB } from "@signalbox/core";
-import type { FlagContext } from "@signalbox/flags";
+import type { FlagContext } from "@signalbox/service";
 import { flagContextOf } from "@signalbox/service";
 import { z } from "zod";
 

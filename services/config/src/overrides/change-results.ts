@@ -1,6 +1,6 @@
-import type { PropertyScalar } from "@signalbox/config";
 import { type ErrorDetail, masked, type Refusal } from "@signalbox/core";
-import { refusalError } from "@signalbox/graphql";
+import { refusalError } from "@signalbox/http";
+import type { PropertyScalar } from "@signalbox/runtime";
 import type { ConfigService } from "../context/config-service.ts";
 import { elsewhereOf } from "../state/property-catalogue.ts";
 

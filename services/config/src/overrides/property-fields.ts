@@ -1,6 +1,6 @@
 import { audienceOf } from "@signalbox/contracts";
 import { maskText } from "@signalbox/core";
-import { connectionField, field, mutation, type Resolvers, type SubgraphContext } from "@signalbox/graphql";
+import { connectionField, field, mutation, type Resolvers, type SubgraphContext } from "@signalbox/http";
 import { z } from "zod";
 import type { ConfigService } from "../context/config-service.ts";
 import { type PropertyChange, resultsOf, succeeded } from "./change-results.ts";

@@ -1,6 +1,6 @@
-import type { PropertyDeclaration } from "@signalbox/config";
 import { type Audience, isVisibleTo } from "@signalbox/contracts";
 import { masked } from "@signalbox/core";
+import type { PropertyDeclaration } from "@signalbox/runtime";
 import type { ConfigService } from "../context/config-service.ts";
 import { addressesOf } from "../state/property-catalogue.ts";
 import { type Override, overridesByName } from "./override-store.ts";

@@ -1,6 +1,6 @@
 import type { Caller } from "@signalbox/auth";
 import { newId } from "@signalbox/core";
-import { connectionField, field, mutation, type Resolvers, type SubgraphContext } from "@signalbox/graphql";
+import { connectionField, field, mutation, type Resolvers, type SubgraphContext } from "@signalbox/http";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";

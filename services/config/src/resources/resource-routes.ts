@@ -1,7 +1,6 @@
 import { audienceOf } from "@signalbox/contracts";
 import { type Clock, seconds } from "@signalbox/core";
-import { field, type Resolvers } from "@signalbox/graphql";
-import { createRoutes, ok, type Routes, strongEtag } from "@signalbox/http";
+import { createRoutes, field, ok, type Resolvers, type Routes, strongEtag } from "@signalbox/http";
 import type { ConfigService } from "../context/config-service.ts";
 import { ConfigResource } from "../state/published-configuration.ts";
 import { EnvironmentResource, viewEnvironment } from "./environment.ts";

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import type { Configuration } from "@signalbox/config";
 import type { Properties } from "@signalbox/config-service/properties";
 import { examples, publishedProperties } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import { strongEtag } from "@signalbox/http";
+import type { Configuration } from "@signalbox/runtime";
 import { z } from "zod";
 import type { AppliedReports } from "./applied-reports.ts";
 import { disagreements, type PublishedValues, strictest } from "./published-values.ts";

@@ -1,5 +1,5 @@
-import { checkValue, type PropertyDeclaration } from "@signalbox/config";
 import { publishedProperties } from "@signalbox/contracts";
+import { checkValue, type PropertyDeclaration } from "@signalbox/runtime";
 
 type PublishedName = keyof typeof publishedProperties;
 type Value = string | number | boolean | readonly string[];

@@ -1,6 +1,6 @@
 import type { Properties } from "@signalbox/config-service/properties";
 import { type Audience, isVisibleTo } from "@signalbox/contracts";
-import type { FlagContext, FlagSet } from "@signalbox/flags";
+import type { FlagContext, FlagSet } from "@signalbox/service";
 import type { StreamValues } from "./stream-values.ts";
 
 /** The changes of one revision. */

@@ -1,7 +1,7 @@
-import type { Configuration } from "@signalbox/config";
 import type { Properties } from "@signalbox/config-service/properties";
 import { type Audience, publishedProperties } from "@signalbox/contracts";
 import { masked } from "@signalbox/core";
+import type { Configuration } from "@signalbox/runtime";
 import type { AppliedReports } from "../state/applied-reports.ts";
 import type { PropertyCatalogue } from "../state/property-catalogue.ts";
 import type { PublishedConfiguration } from "../state/published-configuration.ts";

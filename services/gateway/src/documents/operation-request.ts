@@ -1,5 +1,5 @@
 import { AppError } from "@signalbox/core";
-import { type RequestMembers, requestMembersFrom } from "@signalbox/graphql";
+import { type RequestMembers, requestMembersFrom } from "@signalbox/http";
 
 /** A request for an operation. Its document is given as text, by name, or both. */
 export interface OperationRequest extends Pick<RequestMembers, "variables" | "operationName"> {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { AppError, isAppError, MiB, requestIdOf, seconds } from "@signalbox/core";
 import type { ClientAddress } from "@signalbox/http";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger } from "@signalbox/runtime";
 import type { GraphQLFormattedError } from "graphql";
 import {
   CloseCode,

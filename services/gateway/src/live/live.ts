@@ -1,6 +1,6 @@
 import type { SubscriptionDeclaration } from "@signalbox/contracts";
 import { AppError, minutes } from "@signalbox/core";
-import type { Logger, Metrics } from "@signalbox/telemetry";
+import type { Logger, Metrics } from "@signalbox/runtime";
 import { type FormattedExecutionResult, GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from "graphql";
 import type { OperationRequest } from "../documents/operation-request.ts";
 import type { Operations } from "../operations/operations.ts";

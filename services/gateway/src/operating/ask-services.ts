@@ -1,7 +1,7 @@
 import type { Caller } from "@signalbox/auth";
 import { errorCodes, type ServiceName, serviceNames, type UnavailableService } from "@signalbox/contracts";
 import { AppError, type ErrorDetail, isAppError, seconds } from "@signalbox/core";
-import { clientAddressHeader, encodePrincipal, principalHeader } from "@signalbox/graphql";
+import { clientAddressHeader, encodePrincipal, principalHeader } from "@signalbox/http";
 import type { InternalAnswer, InternalClient } from "@signalbox/net";
 import { z } from "zod";
 

@@ -12,7 +12,7 @@ import {
   WorkerResource,
 } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
-import type { PageLimits } from "@signalbox/graphql";
+import type { PageLimits } from "@signalbox/http";
 import { createRoutes, cursorMark, listPage, ok, pageOf, pageParameters, type Routes } from "@signalbox/http";
 import { operatingBase } from "@signalbox/service";
 import { z } from "zod";

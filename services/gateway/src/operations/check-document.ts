@@ -1,4 +1,4 @@
-import { type CheckedDocument, validateDocument } from "@signalbox/graphql";
+import { type CheckedDocument, validateDocument } from "@signalbox/http";
 import {
   type DocumentNode,
   GraphQLError,

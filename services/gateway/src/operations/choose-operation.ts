@@ -1,4 +1,4 @@
-import type { CheckedDocument, RequestMembers } from "@signalbox/graphql";
+import type { CheckedDocument, RequestMembers } from "@signalbox/http";
 import {
   type DocumentNode,
   type GraphQLError,

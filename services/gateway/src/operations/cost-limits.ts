@@ -1,7 +1,7 @@
 import type { Principal } from "@signalbox/auth";
-import type { RateLimiter, RateLimitPolicy } from "@signalbox/cache";
 import { AppError, minutes, seconds } from "@signalbox/core";
 import { addressBucket } from "@signalbox/http";
+import type { RateLimiter, RateLimitPolicy } from "@signalbox/storage";
 import { type DocumentNode, GraphQLError, type OperationDefinitionNode } from "graphql";
 import { countTokens } from "./document-scan.ts";
 import { estimateCost, fragmentsOf } from "./operation-cost.ts";

@@ -1,5 +1,5 @@
 import type { Loss } from "@signalbox/federation";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger } from "@signalbox/runtime";
 import type { GraphQLFormattedError } from "graphql";
 
 /** The public codes of CONTRACT §8. Any other becomes `INTERNAL`. */

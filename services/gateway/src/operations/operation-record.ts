@@ -1,5 +1,5 @@
 import type { Clock } from "@signalbox/core";
-import type { Metrics } from "@signalbox/telemetry";
+import type { Metrics } from "@signalbox/runtime";
 import type { GraphQLFormattedError, OperationDefinitionNode } from "graphql";
 import type { Fetch } from "../supergraph/subgraph-sender.ts";
 

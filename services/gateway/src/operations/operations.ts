@@ -1,7 +1,7 @@
 import { requirePortal } from "@signalbox/auth";
 import { type Clock, graphqlExtensions, isAppError, MiB } from "@signalbox/core";
 import { requestFingerprint } from "@signalbox/http";
-import type { Logger, Metrics } from "@signalbox/telemetry";
+import type { Logger, Metrics } from "@signalbox/runtime";
 import {
   type FormattedExecutionResult,
   GraphQLError,

@@ -1,6 +1,5 @@
 import { threadProcessorMs } from "@signalbox/core";
-import { createDocumentCache } from "@signalbox/graphql";
-import { admitWork, chargeProcessorTime, type WorkLimits } from "@signalbox/http";
+import { admitWork, chargeProcessorTime, createDocumentCache, type WorkLimits } from "@signalbox/http";
 import type { DocumentNode, GraphQLError } from "graphql";
 import type { Documents } from "../documents/documents.ts";
 import type { OperationRequest } from "../documents/operation-request.ts";

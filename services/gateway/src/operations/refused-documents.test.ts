@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createRateLimiters } from "@signalbox/cache";
 import { isAppError, systemClock } from "@signalbox/core";
+import { createRateLimiters } from "@signalbox/storage";
 import { testPerson } from "@signalbox/testing";
 import { buildSchema, type GraphQLError } from "graphql";
 import { createCostLimits } from "./cost-limits.ts";

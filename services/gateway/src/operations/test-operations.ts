@@ -1,7 +1,7 @@
-import type { RateLimiter } from "@signalbox/cache";
 import { MiB, systemClock } from "@signalbox/core";
 import type { WorkLimits } from "@signalbox/http";
-import { createLogger, createMetrics } from "@signalbox/telemetry";
+import { createLogger, createMetrics } from "@signalbox/runtime";
+import type { RateLimiter } from "@signalbox/storage";
 import { openDocuments } from "../documents/documents.ts";
 import type { Supergraph } from "../supergraph/supergraph.ts";
 import type { DocumentRules } from "./check-document.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { ApolloGateway } from "@apollo/gateway";
-import { setVariable } from "@signalbox/config";
 import { objectsIn, plannerSupergraph, requiredFields } from "@signalbox/federation";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger } from "@signalbox/runtime";
+import { setVariable } from "@signalbox/runtime";
 import {
   type DocumentNode,
   type ExecutionResult,

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { mayAccess } from "@signalbox/contracts";
-import { createLoader, createPerRequest, type Load } from "@signalbox/graphql";
+import { createLoader, createPerRequest, type Load } from "@signalbox/http";
 import { buildASTSchema, execute, type FormattedExecutionResult, GraphQLError, parse } from "graphql";
 import type { Why } from "../why/why.ts";
 import type { OperationContext, SubgraphSender } from "./subgraph-sender.ts";

@@ -1,7 +1,7 @@
 import { MiB } from "@signalbox/core";
 import { openExecutor, type PlanCaller } from "@signalbox/federation";
 import { admitWork, chargeProcessorTime, turnOf, type WorkLimits } from "@signalbox/http";
-import type { Metrics } from "@signalbox/telemetry";
+import type { Metrics } from "@signalbox/runtime";
 import { boundLosses } from "./place-errors.ts";
 import type { OperationContext, SubgraphSender } from "./subgraph-sender.ts";
 import type { Supergraph } from "./supergraph.ts";

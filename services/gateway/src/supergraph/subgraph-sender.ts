@@ -9,9 +9,9 @@ import {
   principalHeader,
   replayedExtension,
   takeAccessChanges,
-} from "@signalbox/graphql";
+} from "@signalbox/http";
 import { type InternalAnswer, type InternalClient, sendTwice } from "@signalbox/net";
-import type { Metrics, Tracer } from "@signalbox/telemetry";
+import type { Metrics, Tracer } from "@signalbox/runtime";
 import type { FormattedExecutionResult } from "graphql";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 

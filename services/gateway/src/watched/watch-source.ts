@@ -2,8 +2,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { MiB, seconds } from "@signalbox/core";
 import { createInternalClient } from "@signalbox/net";
-import type { Runner } from "@signalbox/runtime";
-import type { Logger, Metrics } from "@signalbox/telemetry";
+import type { Logger, Metrics, Runner } from "@signalbox/runtime";
 
 export interface WatchedDependencies {
   readonly log: Logger;

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { AppError, systemClock } from "@signalbox/core";
-import { createSubgraph, field, type Resolvers } from "@signalbox/graphql";
-import { createLogger } from "@signalbox/telemetry";
+import { createSubgraph, field, type Resolvers } from "@signalbox/http";
+import { createLogger } from "@signalbox/runtime";
 import { type ServedListener, serveListener } from "@signalbox/testing";
 
 /** The subgraphs of Apollo's compatibility suite, with the data that its README prescribes. */

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { type FileHandle, mkdir, open, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "@signalbox/core";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger } from "@signalbox/runtime";
 import { asDiskFailure } from "../uploads/staging-area.ts";
 import type { DirectUpload } from "./direct-upload.ts";
 import type { Appended, Piece, UploadTarget } from "./upload-target.ts";

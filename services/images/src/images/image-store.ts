@@ -1,8 +1,7 @@
-import { Copies } from "@signalbox/cache";
-import type { Configuration } from "@signalbox/config";
 import type { ImageResource } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
-import { type ListRange, type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
+import type { Configuration } from "@signalbox/runtime";
+import { Copies, type ListRange, type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
 import type { OriginalId } from "../blobs/blob-keys.ts";
 import { columns } from "../generated/columns.ts";
 import type { Properties } from "../properties.ts";

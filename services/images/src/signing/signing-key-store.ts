@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { Copies } from "@signalbox/cache";
 import { type Clock, randomId, seconds } from "@signalbox/core";
 import {
+  Copies,
   inTransaction,
   isLive,
   keepValues,

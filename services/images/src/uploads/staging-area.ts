@@ -6,9 +6,8 @@ import { type Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AppError } from "@signalbox/core";
 import { sniffBytes } from "@signalbox/imaging";
-import type { Runner } from "@signalbox/runtime";
+import type { Logger, Runner } from "@signalbox/runtime";
 import { openPrivateDirectory } from "@signalbox/storage";
-import type { Logger } from "@signalbox/telemetry";
 
 /** A completely received file before it is used. Its holder discards it. */
 export interface StagedFile {

@@ -1,11 +1,9 @@
 import type { AccessStates } from "@signalbox/auth";
-import type { RateLimiter } from "@signalbox/cache";
 import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
-import type { PageLimits } from "@signalbox/graphql";
-import type { ServiceContext, WakeUp } from "@signalbox/runtime";
-import type { GroupCommit, Pool, Sealer, Statistics } from "@signalbox/storage";
-import type { Logger, Tracer } from "@signalbox/telemetry";
+import type { PageLimits } from "@signalbox/http";
+import type { Logger, ServiceContext, Tracer, WakeUp } from "@signalbox/runtime";
+import type { GroupCommit, Pool, RateLimiter, Sealer, Statistics } from "@signalbox/storage";
 import type { Properties } from "@signalbox/webhook-delivery-service/properties";
 import type { Announcements } from "../events/announcements.ts";
 import type { Publication, PublishOutcome } from "../events/publication.ts";

@@ -1,5 +1,4 @@
-import { connectionField, filterFrom, type Resolvers } from "@signalbox/graphql";
-import { cursorMark, timeParameter } from "@signalbox/http";
+import { connectionField, cursorMark, filterFrom, type Resolvers, timeParameter } from "@signalbox/http";
 import { type Edges, edgesOf, type Load, list } from "@signalbox/service";
 import { z } from "zod";
 import type { DeliveryService } from "../context/delivery-service.ts";

@@ -5,8 +5,15 @@ import {
   webhookDeliveryExample,
   webhookDeliveryStatuses,
 } from "@signalbox/contracts";
-import { connectionField, filterFrom, type Resolvers } from "@signalbox/graphql";
-import { accepted, cursorMark, expandParameter, ok } from "@signalbox/http";
+import {
+  accepted,
+  connectionField,
+  cursorMark,
+  expandParameter,
+  filterFrom,
+  ok,
+  type Resolvers,
+} from "@signalbox/http";
 import {
   audited,
   type Edges,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { examples, WebhookEndpointResource, webhookEndpointExample } from "@signalbox/contracts";
-import { createPerRequest, type SubgraphContext } from "@signalbox/graphql";
+import { createPerRequest, type SubgraphContext } from "@signalbox/http";
 import type { Queryable, Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { DeliveryService } from "../context/delivery-service.ts";

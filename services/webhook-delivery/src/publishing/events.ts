@@ -1,6 +1,5 @@
 import { examples } from "@signalbox/contracts";
-import { mutation, refusalError } from "@signalbox/graphql";
-import { accepted, ok, type Refusal, timeParameter } from "@signalbox/http";
+import { accepted, mutation, ok, type Refusal, refusalError, timeParameter } from "@signalbox/http";
 import { type Edges, edgesOf, list, operation, record } from "@signalbox/service";
 import { z } from "zod";
 import type { DeliveryService } from "../context/delivery-service.ts";

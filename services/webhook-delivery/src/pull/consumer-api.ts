@@ -1,6 +1,5 @@
 import { webhookEndpointExample } from "@signalbox/contracts";
-import { field } from "@signalbox/graphql";
-import { createRoutes, ok, refusedWith } from "@signalbox/http";
+import { createRoutes, field, ok, refusedWith } from "@signalbox/http";
 import { type Edges, edgesOf, joinEdges, operation, tooMany } from "@signalbox/service";
 import { z } from "zod";
 import type { DeliveryService } from "../context/delivery-service.ts";

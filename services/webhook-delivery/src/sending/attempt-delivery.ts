@@ -1,7 +1,7 @@
 import { type Clock, newId } from "@signalbox/core";
 import { isOutboundError, type OutboundClient, shownFailure } from "@signalbox/net";
+import type { Tracer } from "@signalbox/runtime";
 import { isLive } from "@signalbox/storage";
-import type { Tracer } from "@signalbox/telemetry";
 import { deliveryHeaders } from "@signalbox/webhook-signatures";
 import { isCanary } from "../deliveries/account-access.ts";
 import type { Attempt } from "../deliveries/attempt.ts";

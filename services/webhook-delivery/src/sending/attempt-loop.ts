@@ -1,6 +1,6 @@
 import { type Clock, seconds } from "@signalbox/core";
 import { isProxyError } from "@signalbox/net";
-import type { Logger, Outage } from "@signalbox/telemetry";
+import type { Logger, Outage } from "@signalbox/runtime";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import type { Attempted } from "./attempt-delivery.ts";
 import type { AttemptResults } from "./attempt-results.ts";

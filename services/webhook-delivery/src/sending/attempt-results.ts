@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, isUnavailable } from "@signalbox/core";
+import type { Counter, Histogram, Logger, Metrics } from "@signalbox/runtime";
 import { GroupCommit, inTransaction, type Pool, type Tx } from "@signalbox/storage";
-import type { Counter, Histogram, Logger, Metrics } from "@signalbox/telemetry";
 import { isCanary } from "../deliveries/account-access.ts";
 import type { Attempt } from "../deliveries/attempt.ts";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";

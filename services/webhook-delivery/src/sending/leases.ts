@@ -1,6 +1,6 @@
 import { type Clock, seconds } from "@signalbox/core";
+import type { Logger } from "@signalbox/runtime";
 import { isGone, type Pool, type Presence, sql } from "@signalbox/storage";
-import type { Logger } from "@signalbox/telemetry";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import { claimDeliveries, claimProbe, handBackDeliveries } from "./delivery-queue.ts";
 

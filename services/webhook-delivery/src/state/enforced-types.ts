@@ -1,6 +1,6 @@
-import { Copies } from "@signalbox/cache";
 import { seconds } from "@signalbox/core";
 import type { Pool, Tx } from "@signalbox/storage";
+import { Copies } from "@signalbox/storage";
 import type { EnforcedType } from "../event-types/event-type.ts";
 import { listEventTypes } from "../event-types/event-type-store.ts";
 

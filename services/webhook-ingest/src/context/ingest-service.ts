@@ -1,12 +1,11 @@
 import type { AccessStates } from "@signalbox/auth";
-import type { Configuration } from "@signalbox/config";
 import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
-import type { PageLimits } from "@signalbox/graphql";
+import type { PageLimits } from "@signalbox/http";
 import type { OutboundClient } from "@signalbox/net";
+import type { Configuration, Logger, Metrics } from "@signalbox/runtime";
 import type { EdgeLimits } from "@signalbox/service";
 import type { Pool, Sealer } from "@signalbox/storage";
-import type { Logger, Metrics } from "@signalbox/telemetry";
 import type { Properties } from "@signalbox/webhook-ingest-service/properties";
 import type { Admission } from "../state/admission.ts";
 import type { CertificateCache } from "../state/certificate-cache.ts";

@@ -1,5 +1,5 @@
 import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
-import type { Resolvers } from "@signalbox/graphql";
+import type { Resolvers } from "@signalbox/http";
 import { booleanParameter, bytes, ok, refused, timeParameter } from "@signalbox/http";
 import { type Edges, edgesOf, type Load, listBelow, ownRows, record } from "@signalbox/service";
 import { z } from "zod";

@@ -1,6 +1,6 @@
 import type { Caller } from "@signalbox/auth";
 import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
-import type { Resolvers } from "@signalbox/graphql";
+import type { Resolvers } from "@signalbox/http";
 import { accepted, ok } from "@signalbox/http";
 import { audited, conflict, type Edges, edgesOf, list, listBelow, operation, record } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";

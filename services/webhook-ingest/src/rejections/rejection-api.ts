@@ -4,7 +4,7 @@ import {
   webhookRejectionExample,
   webhookSourceExample,
 } from "@signalbox/contracts";
-import type { Resolvers } from "@signalbox/graphql";
+import type { Resolvers } from "@signalbox/http";
 import { ok, type Refusal, timeParameter } from "@signalbox/http";
 import { type Edges, edgesOf, type Load, listBelow, operation, record } from "@signalbox/service";
 import { z } from "zod";

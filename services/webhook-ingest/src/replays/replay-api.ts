@@ -1,5 +1,5 @@
 import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
-import type { Resolvers } from "@signalbox/graphql";
+import type { Resolvers } from "@signalbox/http";
 import { accepted, ok } from "@signalbox/http";
 import { type Edges, edgesOf, listBelow, operation, record, tooMany } from "@signalbox/service";
 import { z } from "zod";

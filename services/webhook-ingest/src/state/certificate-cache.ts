@@ -1,6 +1,6 @@
 import { type Clock, hours, KiB, seconds } from "@signalbox/core";
 import type { OutboundClient } from "@signalbox/net";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger } from "@signalbox/runtime";
 import { LRUCache } from "lru-cache";
 
 /** `absent`: the sender's server has no certificate there. `away`: the server cannot be asked now. */

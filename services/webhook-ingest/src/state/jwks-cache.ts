@@ -1,6 +1,6 @@
 import { type Clock, KiB, minutes, seconds } from "@signalbox/core";
 import type { OutboundClient } from "@signalbox/net";
-import type { Logger } from "@signalbox/telemetry";
+import type { Logger } from "@signalbox/runtime";
 import { LRUCache } from "lru-cache";
 import type { CachedSource } from "../sources/source-row.ts";
 

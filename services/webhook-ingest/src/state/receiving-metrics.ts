@@ -1,5 +1,5 @@
 import type { Clock } from "@signalbox/core";
-import type { Metrics } from "@signalbox/telemetry";
+import type { Metrics } from "@signalbox/runtime";
 import type { SchemeName } from "@signalbox/webhook-signatures";
 import { RefusedShares } from "./refused-shares.ts";
 

@@ -2,10 +2,10 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Properties } from "@signalbox/account-service/properties";
 import { sameDigest } from "@signalbox/auth";
-import type { RateLimiter, RateLimitPolicy } from "@signalbox/cache";
-import type { Configuration } from "@signalbox/config";
 import { minutes, seconds } from "@signalbox/core";
 import { addressBucket, type ClientAddress, policyItem, remainderItem } from "@signalbox/http";
+import type { Configuration } from "@signalbox/runtime";
+import type { RateLimiter, RateLimitPolicy } from "@signalbox/storage";
 import type { KnownBrowser } from "../../sign-ins/sign-in.ts";
 
 /** The issuer's knowledge of its callers. */

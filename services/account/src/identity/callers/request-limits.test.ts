@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { test } from "node:test";
-import { createRateLimiters } from "@signalbox/cache";
-import { loadConfiguration } from "@signalbox/config";
 import { createManualClock, minutes } from "@signalbox/core";
+import { loadConfiguration } from "@signalbox/runtime";
+import { createRateLimiters } from "@signalbox/storage";
 import { properties } from "../../properties.ts";
 import { RequestLimits } from "./callers.ts";
 

@@ -1,0 +1,97 @@
+import { createClient } from "../client.ts";
+import type { Connection, Context } from "./context.ts";
+import { exitCodes, Failure, UsageError } from "./failures.ts";
+import type { Profile, SignIn } from "./profiles.ts";
+
+type Surroundings = Pick<Context, "environment" | "profiles" | "profile" | "url" | "nowMs">;
+
+/** The address and the credential of a call, and where they came from. */
+export interface Access {
+  readonly url: string;
+  readonly profile: string;
+  readonly credential: Profile["credential"] | null;
+  readonly from: "SIGNALBOX_API_KEY" | "profile" | null;
+}
+
+const defaultUrl = "http://127.0.0.1:8080";
+
+/**
+ * Finds the address and the credential of a call. The credential of a profile goes to the address of that profile and to no
+ * other.
+ */
+export async function findAccess({ environment, profiles, profile: asked, url }: Surroundings): Promise<Access> {
+  const file = await profiles.read();
+  const name = asked ?? file.current;
+  const profile = file.profiles[name] ?? null;
+  if (asked !== null && profile === null && url === null && !environment.SIGNALBOX_URL) {
+    throw new UsageError(`There is no profile "${asked}". Run: signalbox login --profile ${asked} --url <url>`);
+  }
+  const address = addressOf(url ?? (environment.SIGNALBOX_URL || (profile?.url ?? defaultUrl)));
+  const apiKey = environment.SIGNALBOX_API_KEY;
+  if (apiKey) {
+    return { url: address, profile: name, credential: { kind: "api-key", apiKey }, from: "SIGNALBOX_API_KEY" };
+  }
+  const credential = profile?.url === address ? profile.credential : null;
+  return { url: address, profile: name, credential, from: credential && "profile" };
+}
+
+/** Returns an address in one form, without a slash at its end. @throws UsageError for one that is no deployment's */
+function addressOf(url: string): string {
+  if (!URL.canParse(url)) throw new UsageError(`"${url}" is no URL, such as https://signalbox.example.`);
+  const { protocol, origin, pathname, username, password, search, hash } = new URL(url);
+  if (!/^https?:$/.test(protocol) || username + password + search + hash !== "") {
+    throw new UsageError("The URL must be http:// or https:// with a host, without credentials, query and fragment.");
+  }
+  return origin + pathname.replace(/\/+$/, "");
+}
+
+/** Connects to the deployment of the call. @throws Failure when there is no credential for it */
+export async function connect(context: Surroundings): Promise<Connection> {
+  const access = await findAccess(context);
+  const { url: baseUrl, credential, profile } = access;
+  if (credential === null) {
+    const command = `signalbox login --url ${baseUrl}`;
+    throw new Failure(`Not signed in at ${baseUrl}. Run: ${command}, or set SIGNALBOX_API_KEY.`, exitCodes.refused);
+  }
+  const token = () => currentToken(context, profile, baseUrl);
+  const isKey = credential.kind === "api-key";
+  const headers = async () =>
+    isKey ? { "X-API-Key": credential.apiKey } : { Authorization: `Bearer ${await token()}` };
+  return {
+    baseUrl,
+    client: createClient({
+      baseUrl,
+      credential: isKey ? { apiKey: credential.apiKey } : { token },
+      fetch: (request) => globalThis.fetch(request, { redirect: "manual" }),
+    }),
+    async send(path, request = {}) {
+      const own = new Headers(request.headers);
+      for (const [name, value] of Object.entries(await headers())) own.set(name, value);
+      return globalThis.fetch(baseUrl + path, { ...request, headers: own, redirect: "manual" });
+    },
+  };
+}
+
+/** A token is renewed this long before its end, so that it does not end on its way. */
+const renewBeforeMs = 30_000;
+
+/** Returns a live access token of the profile, refreshed and kept when the last one is about to end. */
+async function currentToken({ profiles, nowMs }: Surroundings, name: string, url: string): Promise<string> {
+  const find = (file: Awaited<ReturnType<typeof profiles.read>>): SignIn => {
+    const profile = file.profiles[name];
+    if (profile?.url === url && profile.credential.kind === "sign-in") return profile.credential;
+    throw new Failure(`The sign-in at ${url} has ended. Run: signalbox login`, exitCodes.refused);
+  };
+  const isLive = ({ expiresAtMs }: SignIn) => expiresAtMs - renewBeforeMs > nowMs();
+  const now = find(await profiles.read());
+  if (isLive(now)) return now.accessToken;
+  return profiles.change(async (file) => {
+    const kept = find(file);
+    // Another command has refreshed meanwhile.
+    if (isLive(kept)) return [file, kept.accessToken];
+    const { refresh } = await import("./sign-in.ts");
+    const credential = await refresh(kept, nowMs);
+    const { withProfile } = await import("./profiles.ts");
+    return [withProfile(file, name, { url, credential }), credential.accessToken];
+  });
+}

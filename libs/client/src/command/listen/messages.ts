@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { ApiError, dataOf } from "../../answers.ts";
+import type { Connection } from "../context.ts";
+import { exitCodeOf, exitCodes } from "../failures.ts";
+import { readEvents } from "./server-events.ts";
+
+/** A leased message: the body and the headers that a push would carry. */
+export interface Message {
+  readonly lease_id: string;
+  readonly delivery_id: string;
+  readonly event_id: string;
+  readonly type: string;
+  readonly attempt: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly body_encoding: "utf8" | "base64";
+}
+
+/** The endpoint of one listener, while it exists. */
+interface ListeningEndpoint {
+  readonly id: string;
+  readonly secret: string;
+}
+
+export interface ListenTerms {
+  readonly eventTypes: readonly string[];
+  /** Messages that may be out at the same time. */
+  readonly credit: number;
+  readonly signal: AbortSignal;
+  /** Called for the first endpoint, and when another one had to replace it: messages between the two are missed. */
+  readonly onEndpoint: (endpoint: ListeningEndpoint, replaces: boolean) => void;
+  /** Called when the connection is lost, and when it is there again. */
+  readonly onConnection: (state: "connected" | "lost", reason: string) => void;
+  readonly onMessage: (message: Message, endpointId: string) => void;
+}
+
+export const leaseSeconds = 30;
+/** The service writes at least every 15 s; a connection without a word for longer is dead. */
+const silenceMsMax = 45_000;
+const firstPauseMs = 100;
+const longestPauseMs = 3_000;
+
+/**
+ * Takes the messages of a temporary endpoint until it is stopped, over any number of connections. A connection that ends is
+ * opened again; messages wait for it at the endpoint, which lives for a minute without a listener.
+ */
+export async function takeMessages(connection: Connection, terms: ListenTerms): Promise<void> {
+  const { signal, onConnection, onEndpoint } = terms;
+  let endpoint = await createEndpoint(connection, terms.eventTypes);
+  onEndpoint(endpoint, false);
+  for (let pauseMs = firstPauseMs; !signal.aborted; ) {
+    const outcome = await readStream(connection, endpoint.id, terms);
+    if (signal.aborted) return;
+    if (outcome.kind === "gone") {
+      const replaced = await createAgain(connection, terms);
+      if (replaced === null) return;
+      endpoint = replaced;
+      onEndpoint(endpoint, true);
+    } else {
+      if (outcome.kind === "lost") onConnection("lost", outcome.reason);
+      pauseMs = outcome.wasConnected ? firstPauseMs : Math.min(pauseMs * 2, longestPauseMs);
+      await sleep(outcome.kind === "ended" ? 0 : pauseMs, undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
+async function createEndpoint({ client }: Connection, eventTypes: readonly string[]): Promise<ListeningEndpoint> {
+  const { id, secret } = await dataOf(
+    client.POST("/api/v1/webhooks/endpoints/listen", { body: { event_types: [...eventTypes] } }),
+  );
+  return { id, secret };
+}
+
+/** Creates the endpoint once the service answers again; null when the listener was stopped meanwhile. */
+async function createAgain(connection: Connection, { eventTypes, signal }: ListenTerms) {
+  for (;;) {
+    try {
+      return await createEndpoint(connection, eventTypes);
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+      await sleep(longestPauseMs, undefined, { signal }).catch(() => {});
+      if (signal.aborted) return null;
+    }
+  }
+}
+
+/** Returns true when the same request may succeed later. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof ApiError) return exitCodeOf(error.status) === exitCodes.unavailable || error.status >= 500;
+  if (!(error instanceof Error)) return false;
+  // How `fetch` and its bodies fail when the connection does.
+  return (
+    (error instanceof TypeError && error.cause !== undefined) || ["TimeoutError", "AbortError"].includes(error.name)
+  );
+}
+
+interface StreamOutcome {
+  /** `ended` by the service, which asks for another stream; `gone` is the endpoint. */
+  readonly kind: "ended" | "lost" | "gone";
+  readonly reason: string;
+  readonly wasConnected: boolean;
+}
+
+/** Reads one stream to its end. @throws ApiError for a refusal that stays one */
+async function readStream(connection: Connection, id: string, terms: ListenTerms): Promise<StreamOutcome> {
+  const { credit, signal, onConnection, onMessage } = terms;
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(new DOMException("no sign of life", "TimeoutError")), silenceMsMax);
+  let wasConnected = false;
+  try {
+    const query = new URLSearchParams({ credit: String(credit), lease_seconds: String(leaseSeconds) });
+    const response = await connection.send(`/api/v1/webhooks/endpoints/${id}/messages?${query}`, {
+      headers: { accept: "text/event-stream" },
+      signal: AbortSignal.any([signal, silence.signal]),
+    });
+    const refused = await refusalOf(response);
+    if (refused?.status === 404) return { kind: "gone", reason: refused.message, wasConnected };
+    if (refused) throw refused;
+    for await (const { event, data } of readEvents(response.body as AsyncIterable<Uint8Array>)) {
+      timer.refresh();
+      if (!wasConnected) onConnection("connected", id);
+      wasConnected = true;
+      if (event === "end") return { kind: "ended", reason: "", wasConnected };
+      if (event === "message" && data !== "") onMessage(JSON.parse(data), id);
+    }
+    return { kind: "lost", reason: "the connection was closed", wasConnected };
+  } catch (error) {
+    if (!isTransient(error)) throw error;
+    return { kind: "lost", reason: reasonOf(error), wasConnected };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function refusalOf(response: Response): Promise<ApiError | null> {
+  if (response.ok && response.body !== null) return null;
+  const text = await response.text();
+  try {
+    return new ApiError(response, JSON.parse(text));
+  } catch {
+    return new ApiError(response, null);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { cause = error } = error as Error;
+  if (!(cause instanceof Error)) return String(error);
+  return "code" in cause ? String(cause.code) : cause.message;
+}

@@ -1,0 +1,144 @@
+import type { Logger } from "@signalbox/runtime";
+import { Redis } from "ioredis";
+import type { RedisScript } from "./redis-scripts.ts";
+
+export interface RedisConnection {
+  readonly state: "up" | "away";
+  /** Runs a call; null immediately during an outage of Redis, and when the call fails. Never throws. */
+  attempt<T>(call: (redis: Redis) => Promise<T>): Promise<{ value: T } | null>;
+  /** Like `attempt`, for a script. */
+  run(script: RedisScript, keys: string[], values: (string | number)[]): Promise<{ value: unknown } | null>;
+  close(): void;
+}
+
+export interface RedisConnectionOptions {
+  readonly url: string;
+  readonly log: Logger;
+  /** The certificate authority of the server, in PEM. Default: the authorities built into Node. */
+  readonly ca?: string | undefined;
+  readonly commandTimeoutMs: number;
+  /** A key that is written to learn that Redis takes writes. */
+  readonly probeKey: string;
+  readonly onState: (state: "up" | "away") => void;
+}
+
+const probePauseMs = 250;
+/**
+ * The refusals of a server that takes no writes: a copy after a failover, a full disk or memory, one that still loads. Its
+ * values may be outdated, since deletions are refused as well.
+ */
+const takesNoWrites = /(^|-)(READONLY|MISCONF|OOM|NOREPLICAS|LOADING|MASTERDOWN)\b/;
+const reconnectPauseMaxMs = 1_000;
+
+/** Connects, or detects an outage of Redis: the start succeeds either way. */
+export async function connectRedis(options: RedisConnectionOptions): Promise<RedisConnection> {
+  const redis = new Redis(options.url, {
+    lazyConnect: true,
+    ...(options.ca !== undefined && { tls: { ca: options.ca } }),
+    connectTimeout: 2_000,
+    commandTimeout: options.commandTimeoutMs,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 5), reconnectPauseMaxMs),
+  });
+  const connection = new ProbedConnection(redis, options);
+  await connection.open();
+  return connection;
+}
+
+/**
+ * Redis as an optional dependency. A lost connection, a call without an answer or a refusal of all writes makes it `away`:
+ * from then on calls fail immediately instead of each waiting for its own timeout, while a probe polls in the background
+ * until Redis takes a write again. Nothing is queued and nothing is sent twice: a late increment would count wrong.
+ */
+class ProbedConnection implements RedisConnection {
+  readonly #redis: Redis;
+  readonly #log: Logger;
+  readonly #probeKey: string;
+  readonly #onState: (state: "up" | "away") => void;
+  #state: "up" | "away" | "unknown" = "unknown";
+  #closed = false;
+  #probing: NodeJS.Timeout | undefined;
+
+  constructor(redis: Redis, { log, onState, probeKey }: RedisConnectionOptions) {
+    this.#redis = redis;
+    this.#probeKey = probeKey;
+    this.#log = log;
+    this.#onState = onState;
+    redis.on("error", (error) => this.#become("away", error.message)); // without a listener it would be printed
+    redis.on("close", () => this.#become("away", "the connection was closed"));
+  }
+
+  async open(): Promise<void> {
+    await this.#redis.connect().catch(() => {}); // the reason arrives as an error event; reconnecting is automatic
+    this.#become((await this.#answers()) ? "up" : "away", "no answer at the start");
+  }
+
+  get state(): "up" | "away" {
+    return this.#state === "up" ? "up" : "away";
+  }
+
+  async attempt<T>(call: (redis: Redis) => Promise<T>): Promise<{ value: T } | null> {
+    if (this.#state !== "up") return null;
+    try {
+      return { value: await call(this.#redis) };
+    } catch (error) {
+      const { name, message } = error as Error;
+      if (name === "ReplyError" && !takesNoWrites.test(message))
+        this.#log.warn({ reason: message }, "Redis refused a command");
+      else this.#become("away", message);
+      return null;
+    }
+  }
+
+  run(script: RedisScript, keys: string[], values: (string | number)[]): Promise<{ value: unknown } | null> {
+    return this.attempt(async (redis) => {
+      try {
+        return await redis.evalsha(script.sha1, keys.length, ...keys, ...values);
+      } catch (error) {
+        if (!(error as Error).message.startsWith("NOSCRIPT")) throw error;
+        return await redis.eval(script.text, keys.length, ...keys, ...values);
+      }
+    });
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#probing);
+    this.#redis.disconnect();
+  }
+
+  #become(next: "up" | "away", reason: string): void {
+    if (this.#closed || this.#state === next) return;
+    if (next === "away") this.#log.warn({ reason }, "Redis is unavailable: continuing without the cache");
+    else if (this.#state === "away") this.#log.info("Redis is available again");
+    this.#state = next;
+    this.#onState(next);
+    if (next === "away") this.#probeLater();
+  }
+
+  #probeLater(): void {
+    this.#probing = setTimeout(() => void this.#probe(), probePauseMs);
+  }
+
+  async #probe(): Promise<void> {
+    const answered = await this.#answers();
+    if (this.#closed) return;
+    if (answered) {
+      this.#become("up", "");
+      return;
+    }
+    // An open and silent connection keeps every unanswered command, and one to a former primary leads to a copy: replace
+    // it with a new one.
+    if (this.#redis.status === "ready") this.#redis.disconnect(true);
+    this.#probeLater();
+  }
+
+  #answers(): Promise<boolean> {
+    return this.#redis.set(this.#probeKey, "", "PX", probePauseMs).then(
+      () => true,
+      () => false,
+    );
+  }
+}
