@@ -121,7 +121,7 @@ function sourcesStamp() {
     `services/${name}/schema.graphql`,
   ]);
   const properties = ["libs", "services"].flatMap((group) =>
-    childrenOf(group).map((name) => `${group}/${name}/src/properties.ts`),
+    childrenOf(group).flatMap((name) => propertyFilesIn(`${group}/${name}/src`)),
   );
   const generators = ["infra/generate", "infra/generate/generators", "infra/generate/site"].flatMap((folder) =>
     childrenOf(folder).map((name) => `${folder}/${name}`),
@@ -136,10 +136,17 @@ function sourcesStamp() {
     ...properties,
     ...pages,
     ...childrenOf("libs/contracts/accepted").map((name) => `libs/contracts/accepted/${name}`),
-    "libs/contracts/src/published-properties.ts",
     ...generators,
     "package-lock.json",
   ]);
+}
+
+/** Lists the sources that declare properties. */
+function propertyFilesIn(folder) {
+  const path = join(root, folder);
+  if (!existsSync(path)) return [];
+  const names = readdirSync(path, { recursive: true }).filter((name) => /(^|[/\\-])properties\.ts$/.test(name));
+  return names.sort().map((name) => `${folder}/${name}`);
 }
 
 function childrenOf(folder) {

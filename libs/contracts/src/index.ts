@@ -26,6 +26,7 @@ export {
   scopesOfRole,
 } from "./access/scopes.ts";
 export { type AuditAction, type Audited, actionsOf, auditActions, type ThingAction } from "./audit/audit-actions.ts";
+export { draft, draftProblems, type EventDraft, unknownMembers } from "./catalogue/draft.ts";
 export {
   catalogue,
   dataSchemaOf,
@@ -38,11 +39,14 @@ export {
   parseEventType,
   receivedAlias,
   webhookEventTypes,
-} from "./catalogue.ts";
+} from "./catalogue/event-catalogue.ts";
+export { type SubscriptionDeclaration, type SubscriptionEvent, subscriptions } from "./catalogue/subscriptions.ts";
+export { type TopicAccess, topicAccess } from "./catalogue/topic-access.ts";
 export { asyncApiDocument, asyncApiOutline } from "./documents/asyncapi.ts";
 export { errorsReference } from "./documents/errors-reference.ts";
 export { eventsReference } from "./documents/events-reference.ts";
 export { eventJsonSchema } from "./documents/json-schema.ts";
+export { maskEventData } from "./documents/mask-event.ts";
 export {
   envelopeProperties,
   publishedSchemas,
@@ -52,14 +56,12 @@ export {
   schemaHeaders,
   schemaPathOf,
 } from "./documents/published-schemas.ts";
-export { draft, draftProblems, type EventDraft, unknownMembers } from "./draft.ts";
 export { detailCatalogue } from "./errors/detail-catalogue.ts";
 export { errorCatalogue } from "./errors/error-catalogue.ts";
 export { canaryAccountId } from "./events/account-events.ts";
 export { RenditionRequest, RenditionResult } from "./events/image-events.ts";
 export { endpointSettingsInEvent } from "./events/webhook-endpoint-events.ts";
 export { KnownEndpoints, knownEndpointsPath, portalEndpointsMax } from "./known-endpoints.ts";
-export { maskEventData } from "./mask-event.ts";
 export { publishedProperties } from "./published-properties.ts";
 export {
   AccountResource,
@@ -134,6 +136,4 @@ export {
   webhookSourceStatuses,
 } from "./resources/webhook-source.ts";
 export { WhyPart, WhyStep, whyId } from "./resources/why.ts";
-export { type SubscriptionDeclaration, type SubscriptionEvent, subscriptions } from "./subscriptions.ts";
-export { type TopicAccess, topicAccess } from "./topic-access.ts";
-export { deadLetterTopic, topics } from "./topics.ts";
+export { deadLetterTopic, topics } from "./topics/topics.ts";

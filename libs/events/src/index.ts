@@ -33,7 +33,10 @@ export {
   PublishError,
   type ReceivedRecord,
   type RecordPlace,
-} from "./event-log.ts";
+} from "./log/event-log.ts";
+export { eventsProperties } from "./log/log-properties.ts";
+export { restoreWhenReplaced } from "./log/replaced-topics.ts";
+export { stateRepetitionMs, topicSettings } from "./log/topic-settings.ts";
 export { eventsMigrations } from "./migrations.ts";
 export { openEventLog } from "./open-event-log.ts";
 export { outboxInsert, type PreparedEvent } from "./outbox/append-events.ts";
@@ -46,7 +49,4 @@ export {
 } from "./outbox/dead-events.ts";
 export { createOutbox, type Outbox } from "./outbox/outbox.ts";
 export { readOutboxState } from "./outbox/outbox-metrics.ts";
-export { eventsProperties } from "./properties.ts";
-export { restoreWhenReplaced } from "./replaced-topics.ts";
-export { createReplayEngine, type ReplayKind, type ReplayRow, type ReplayStep } from "./replay-engine.ts";
-export { stateRepetitionMs, topicSettings } from "./topic-settings.ts";
+export { createReplayEngine, type ReplayKind, type ReplayRow, type ReplayStep } from "./outbox/replay-engine.ts";

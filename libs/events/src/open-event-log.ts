@@ -1,4 +1,4 @@
-import type { EventLog, EventLogContext } from "./event-log.ts";
+import type { EventLog, EventLogContext } from "./log/event-log.ts";
 
 /**
  * Opens the event log of the URL: `kafka://host:port,host:port`, or `postgres://…` for a database of its own, which is

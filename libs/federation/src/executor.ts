@@ -14,7 +14,7 @@ import { PlannerThread, PlanRefused } from "./planning/planner.ts";
 import { plannerSupergraph } from "./planning/planner-supergraph.ts";
 import { createPreparation } from "./prepared-operations.ts";
 import { runPlan } from "./running/run-plan.ts";
-import type { SendToSubgraph } from "./running/subgraph-port.ts";
+import type { SendToSubgraph } from "./subgraphs/subgraph-port.ts";
 import { Answer } from "./writing/answer.ts";
 import { createIntrospection } from "./writing/introspection.ts";
 

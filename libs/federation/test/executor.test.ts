@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { getOperationAST, isObjectType, parse } from "graphql";
 import type { Executed } from "../src/executor.ts";
-import type { Loss } from "../src/running/subgraph-port.ts";
+import type { Loss } from "../src/subgraphs/subgraph-port.ts";
 import { supergraphs } from "./supergraphs.ts";
 import { type SupergraphSource, TestSupergraph, testCaller } from "./test-supergraph.ts";
 

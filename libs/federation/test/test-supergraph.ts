@@ -12,7 +12,7 @@ import {
   printSchema,
 } from "graphql";
 import { type Executor, openExecutor } from "../src/executor.ts";
-import type { SubgraphAnswer, SubgraphRequest } from "../src/running/subgraph-port.ts";
+import type { SubgraphAnswer, SubgraphRequest } from "../src/subgraphs/subgraph-port.ts";
 import { type Thing, World, type WorldRules } from "./world.ts";
 
 export interface SupergraphSource {

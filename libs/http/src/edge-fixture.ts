@@ -9,8 +9,8 @@ import type { RateLimiter } from "@signalbox/storage";
 import { createHttpApp, type HttpAppOptions } from "./app/create-http-app.ts";
 import type { RateLimits } from "./limits/rate-limits.ts";
 import type { WorkLimits } from "./limits/work-limits.ts";
-import type { HttpContext } from "./properties.ts";
-import { httpProperties } from "./properties.ts";
+import type { HttpContext } from "./request/http-properties.ts";
+import { httpProperties } from "./request/http-properties.ts";
 import type { Routes } from "./routes/create-routes.ts";
 
 /** One line of the request log. */

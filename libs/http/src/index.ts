@@ -1,8 +1,8 @@
-export { allMembersMayBeLeftOut } from "./app/compile-body.ts";
 export { createHttpApp, type HttpAppOptions } from "./app/create-http-app.ts";
 export { createInternalApp } from "./app/create-internal-app.ts";
-export type { ForbiddenRequest, RefusedRequest } from "./app/edge.ts";
 export type { Mounts } from "./app/mounts.ts";
+export { allMembersMayBeLeftOut } from "./exchange/compile-body.ts";
+export type { ForbiddenRequest, RefusedRequest } from "./exchange/edge.ts";
 export { ExportPage, exportPathOf, exportRoutes } from "./export/export-routes.ts";
 export { takeAccessChanges } from "./graphql/access-changes.ts";
 export {
@@ -46,10 +46,11 @@ export {
   rangeOf,
 } from "./lists/pagination.ts";
 export { mergeOpenApi, openApiDocument } from "./openapi/openapi-document.ts";
-export { httpProperties } from "./properties.ts";
 export { judge } from "./request/body-problems.ts";
 export { addressBucket, type ClientAddress, createClientAddress } from "./request/client-address.ts";
+export { httpProperties } from "./request/http-properties.ts";
 export { findJsonFlaw, parseJsonBody } from "./request/json-body.ts";
+export { acceptedLanguages } from "./request/negotiation.ts";
 export {
   booleanParameter,
   expandParameter,
@@ -62,6 +63,7 @@ export { bodyTooSlow, readBody } from "./request/read-body.ts";
 export { createDocumentAnswer, variesByCoding } from "./responses/document-answer.ts";
 export { refusedWith, statusOf } from "./responses/error-response.ts";
 export { ifMatch, isNotModified, strongEtag } from "./responses/etag.ts";
+export { createRoutes, type Routes } from "./routes/create-routes.ts";
 export {
   accepted,
   bytes,
@@ -75,9 +77,7 @@ export {
   type Refusal,
   refused,
   stream,
-} from "./responses/http-response.ts";
-export { acceptedLanguages } from "./responses/negotiation.ts";
-export { createRoutes, type Routes } from "./routes/create-routes.ts";
+} from "./routes/http-response.ts";
 export {
   type BodyForms,
   type KnownAnswer,

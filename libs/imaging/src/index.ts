@@ -1,10 +1,14 @@
-export { chooseFormat, keptFormat } from "./choose-format.ts";
-export { type FocalPoint, fits, planGeometry, type Size } from "./geometry.ts";
-export { autoQualityOf, inputFormatOf, type OutputFormat, outputFormats, outputTraits } from "./image-formats.ts";
-export type { FatalOutcome, JobOutcome, RenderedFile } from "./image-jobs.ts";
-export { defaultImageLimits, type ImageFacts, type ImageLimits } from "./image-limits.ts";
-export { type ImagePool, type JobTerms, openImagePool } from "./pool/image-pool.ts";
-export { type Inspection, inspectImage } from "./pool/inspect-image.ts";
+export { chooseFormat, keptFormat } from "./formats/choose-format.ts";
+export { type FocalPoint, fits, planGeometry, type Size } from "./formats/geometry.ts";
+export {
+  autoQualityOf,
+  inputFormatOf,
+  type OutputFormat,
+  outputFormats,
+  outputTraits,
+} from "./formats/image-formats.ts";
+export type { FatalOutcome, JobOutcome, RenderedFile } from "./formats/image-jobs.ts";
+export { defaultImageLimits, type ImageFacts, type ImageLimits } from "./formats/image-limits.ts";
 export {
   canonicalRendition,
   contentVersion,
@@ -14,5 +18,7 @@ export {
   renditionKey,
   renditionTag,
   withoutEncoder,
-} from "./rendition.ts";
-export { sniffBytes, sniffImage } from "./sniff-image.ts";
+} from "./formats/rendition.ts";
+export { sniffBytes, sniffImage } from "./formats/sniff-image.ts";
+export { type ImagePool, type JobTerms, openImagePool } from "./pool/image-pool.ts";
+export { type Inspection, inspectImage } from "./pool/inspect-image.ts";

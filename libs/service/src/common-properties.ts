@@ -6,17 +6,7 @@ import { defineProperties } from "@signalbox/runtime";
 import { runtimeProperties } from "@signalbox/runtime/properties";
 import { cacheProperties, databaseProperties } from "@signalbox/storage/properties";
 
-/** The switch of the canary, for the services on its way. */
-export const canaryProperties = defineProperties({
-  "canary.enabled": {
-    type: "boolean",
-    default: true,
-    secrecy: "internal",
-    reload: "restart",
-    effect:
-      "True makes a change of our own every minute and measures that it arrives everywhere; customers see nothing of it.",
-  },
-});
+export { canaryProperties } from "./canary/canary-properties.ts";
 
 /** The properties of every service that `openService` opens, explained at their declarations. */
 export const commonProperties = defineProperties({

@@ -13,7 +13,7 @@ export { type AuditedRead, createAuditReads } from "./audit/audit-reads.ts";
 export { type AuditRefusals, createAuditRefusals, refusalOf } from "./audit/audit-refusals.ts";
 export { ageSeconds } from "./canary/canary-age.ts";
 export { startCanary } from "./canary/start-canary.ts";
-export { followServiceClock } from "./clock-sync.ts";
+export { followServiceClock } from "./clock/clock-sync.ts";
 export { type Flags, flagContextOf } from "./feature-flags.ts";
 export type { FlagContext, FlagEvaluation } from "./flags/flag-context.ts";
 export { flagProblems } from "./flags/flag-problems.ts";

@@ -11,7 +11,7 @@ import {
   unsafeSettings,
 } from "@signalbox/storage";
 import type { databaseProperties } from "@signalbox/storage/properties";
-import { followDatabaseClock } from "./clock-sync.ts";
+import { followDatabaseClock } from "./clock/clock-sync.ts";
 
 /** The library tables of every service with a database. */
 export const libraryMigrations: readonly LibraryMigrations[] = [storageMigrations, eventsMigrations, httpMigrations];

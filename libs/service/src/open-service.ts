@@ -35,7 +35,7 @@ import {
 import { sendingThrough } from "./audit/audit-entry.ts";
 import { createRefusalRecorder } from "./audit/audit-refusals.ts";
 import { createManagementReads } from "./audit/management-reads.ts";
-import { startByDatabaseClock } from "./clock-sync.ts";
+import { startByDatabaseClock } from "./clock/clock-sync.ts";
 import type { commonProperties } from "./common-properties.ts";
 import { type Flags, openFlags } from "./feature-flags.ts";
 import { followConfiguration } from "./follow-configuration.ts";

@@ -28,6 +28,13 @@ export { changedRows, columnsOf, type Queryable, type Statement, sql, sqlRows } 
 export { isGone, type Presence, showPresence, startPresence } from "./database/presence.ts";
 export { prismaAdapter } from "./database/prisma-adapter.ts";
 export { type RetentionRule, startRetention } from "./database/retention.ts";
+export {
+  isLive,
+  olderAfter,
+  type RotatingValue,
+  rotate,
+  viewValue,
+} from "./database/rotation.ts";
 export { inSession } from "./database/session.ts";
 export { type Table, table } from "./database/table.ts";
 export { inTransaction, type Tx } from "./database/transaction.ts";
@@ -41,13 +48,6 @@ export type { ObjectStore } from "./objects/object-store.ts";
 export { openObjectStore } from "./objects/open-object-store.ts";
 export { openPrivateDirectory } from "./objects/private-directory.ts";
 export { S3Refusal } from "./objects/s3-connection.ts";
-export {
-  isLive,
-  olderAfter,
-  type RotatingValue,
-  rotate,
-  viewValue,
-} from "./rotation.ts";
 export { type SealedColumn, startResealing } from "./sealed/resealing.ts";
 export { createSealer, SealError, type SealedPlace, type Sealer } from "./sealed/sealer.ts";
 export { createFigureCounter } from "./statistics/figure-counter.ts";

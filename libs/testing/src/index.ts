@@ -12,8 +12,8 @@ export { type GuardedKafka, type KafkaCluster, startGuardedKafka, startKafkaClus
 export { createMailbox, type Mailbox, type ReceivedMail } from "./mailbox.ts";
 export { createOidcIssuer, type OidcIssuer } from "./oidc/oidc-issuer.ts";
 export { accessibilityProblems, openBrowser, pressByKeyboard, reachByKeyboard } from "./open-browser.ts";
-export type { ReceivedSpan } from "./otlp/otlp-receiver.ts";
-export { createOtlpReceiver, type OtlpReceiver } from "./otlp/otlp-receiver.ts";
+export type { ReceivedSpan } from "./otlp-receiver.ts";
+export { createOtlpReceiver, type OtlpReceiver } from "./otlp-receiver.ts";
 export { readEvents } from "./read-events.ts";
 export { createReceiver, type ReceivedRequest, type Receiver } from "./receiver.ts";
 export { createSender, type TestAnswer } from "./sender.ts";

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { createPrivateKey, generateKeyPairSync, hash, sign } from "node:crypto";
 import { test } from "node:test";
-import { hmac } from "./digest.ts";
-import { createEd25519Scheme } from "./ed25519-scheme.ts";
-import { createHmacScheme, type HmacOptions } from "./hmac-scheme.ts";
-import { createJwtScheme } from "./jwt-scheme.ts";
 import type { Preset } from "./presets/preset.ts";
 import { presets } from "./presets/presets.ts";
-import { schemeOf } from "./schemes.ts";
-import type { SignatureScheme, SignedRequest } from "./signature-scheme.ts";
-import { createTokenScheme } from "./token-scheme.ts";
+import { hmac } from "./schemes/digest.ts";
+import { createEd25519Scheme } from "./schemes/ed25519-scheme.ts";
+import { createHmacScheme, type HmacOptions } from "./schemes/hmac-scheme.ts";
+import { createJwtScheme } from "./schemes/jwt-scheme.ts";
+import { schemeOf } from "./schemes/schemes.ts";
+import type { SignatureScheme, SignedRequest } from "./schemes/signature-scheme.ts";
+import { createTokenScheme } from "./schemes/token-scheme.ts";
 
 /** A request that verifies, from which the wrong ones are derived. */
 interface Case {

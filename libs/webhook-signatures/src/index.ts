@@ -1,8 +1,13 @@
-export { createEndpointSecret, createSigningKey, deliveryHeaders } from "./delivery-headers.ts";
-export { claimAt, type DeliveryIdPlace } from "./delivery-id-place.ts";
-export { answerChallenge, answerHandshakeRequest, type HandshakeAnswer, type HandshakeRequest } from "./handshakes.ts";
 export type { Preset } from "./presets/preset.ts";
 export { type PresetName, presets } from "./presets/presets.ts";
+export { createEndpointSecret, createSigningKey, deliveryHeaders } from "./schemes/delivery-headers.ts";
+export { claimAt, type DeliveryIdPlace } from "./schemes/delivery-id-place.ts";
+export {
+  answerChallenge,
+  answerHandshakeRequest,
+  type HandshakeAnswer,
+  type HandshakeRequest,
+} from "./schemes/handshakes.ts";
 export {
   guessScheme,
   identityPlaces,
@@ -10,12 +15,12 @@ export {
   type SchemeOptions,
   schemeDefaults,
   schemeOf,
-} from "./schemes.ts";
+} from "./schemes/schemes.ts";
 export {
   type Claim,
   type DeliveryIdentity,
   handshakes,
   type SignatureScheme,
   type SignedRequest,
-} from "./signature-scheme.ts";
-export { leavesBodyOpen, parseSignedContent } from "./signed-content.ts";
+} from "./schemes/signature-scheme.ts";
+export { leavesBodyOpen, parseSignedContent } from "./schemes/signed-content.ts";

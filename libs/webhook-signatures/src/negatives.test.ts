@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { createHmac, hash } from "node:crypto";
 import { test } from "node:test";
-import { hmac } from "./digest.ts";
-import { type SchemeName, schemeNames, schemeOf } from "./schemes.ts";
+import { hmac } from "./schemes/digest.ts";
+import { type SchemeName, schemeNames, schemeOf } from "./schemes/schemes.ts";
 
 /**
  * Schemes whose requests are written in this file; `generated-negatives.test.ts` covers the schemes that a source

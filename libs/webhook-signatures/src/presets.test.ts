@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Preset } from "./presets/preset.ts";
 import { presets } from "./presets/presets.ts";
-import { identityPlaces, schemeOf } from "./schemes.ts";
+import { identityPlaces, schemeOf } from "./schemes/schemes.ts";
 
 const all: readonly (readonly [string, Preset])[] = Object.entries(presets);
 type Vector = Preset["vector"];

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { answerChallenge, answerHandshakeRequest } from "./handshakes.ts";
 import { presets } from "./presets/presets.ts";
-import { type SchemeName, schemeOf } from "./schemes.ts";
+import { answerChallenge, answerHandshakeRequest } from "./schemes/handshakes.ts";
+import { type SchemeName, schemeOf } from "./schemes/schemes.ts";
 
 /** A request that a sender's own library signed or verified, as `record-senders.mjs` recorded it: none of it is ours. */
 interface Recording {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type DigestAlgorithm, type DigestEncoding, hmac } from "./digest.ts";
-import { createHmacScheme } from "./hmac-scheme.ts";
-import { guessScheme, type SchemeName, schemeOf } from "./schemes.ts";
-import type { SignatureScheme } from "./signature-scheme.ts";
+import { type DigestAlgorithm, type DigestEncoding, hmac } from "./schemes/digest.ts";
+import { createHmacScheme } from "./schemes/hmac-scheme.ts";
+import { guessScheme, type SchemeName, schemeOf } from "./schemes/schemes.ts";
+import type { SignatureScheme } from "./schemes/signature-scheme.ts";
 
 const posted = { method: "POST", url: "https://example.com/ingest" };
 

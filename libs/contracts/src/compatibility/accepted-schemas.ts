@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { catalogue, eventType } from "../catalogue.ts";
+import { catalogue, eventType } from "../catalogue/event-catalogue.ts";
 import { eventJsonSchema, type JsonSchema } from "../documents/json-schema.ts";
 import { compareSchemas } from "./compare-schemas.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { z } from "zod";
-import { defineEvent } from "../define-event.ts";
 import { eventJsonSchema } from "../documents/json-schema.ts";
+import { defineEvent } from "../topics/define-event.ts";
 import { reviewSchemas } from "./accepted-schemas.ts";
 import { compareSchemas } from "./compare-schemas.ts";
 

@@ -1,6 +1,6 @@
-import { catalogue, dataSchemaOf, eventType } from "../catalogue.ts";
-import type { EventDeclaration } from "../define-event.ts";
-import { topics } from "../topics.ts";
+import { catalogue, dataSchemaOf, eventType } from "../catalogue/event-catalogue.ts";
+import type { EventDeclaration } from "../topics/define-event.ts";
+import { topics } from "../topics/topics.ts";
 import { eventJsonSchema, type JsonSchema } from "./json-schema.ts";
 
 /** The headers every record carries: CloudEvents 1.0 in binary mode (DESIGN §4). */

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { catalogue, eventType, matchesEventType, receivedAlias, webhookEventTypes } from "../catalogue.ts";
+import {
+  catalogue,
+  eventType,
+  matchesEventType,
+  receivedAlias,
+  webhookEventTypes,
+} from "../catalogue/event-catalogue.ts";
 import { asyncApiDocument } from "./asyncapi.ts";
 import { eventsReference } from "./events-reference.ts";
 

@@ -1,7 +1,7 @@
-import { catalogue, eventType } from "../catalogue.ts";
-import type { EventDeclaration } from "../define-event.ts";
-import { type TopicAccess, topicAccess } from "../topic-access.ts";
-import { type TopicDeclaration, topics } from "../topics.ts";
+import { catalogue, eventType } from "../catalogue/event-catalogue.ts";
+import { type TopicAccess, topicAccess } from "../catalogue/topic-access.ts";
+import type { EventDeclaration } from "../topics/define-event.ts";
+import { type TopicDeclaration, topics } from "../topics/topics.ts";
 import { eventJsonSchema, type JsonSchema } from "./json-schema.ts";
 
 const audiences = {

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { dataSchemaOf, eventType } from "../catalogue.ts";
-import type { EventDeclaration } from "../define-event.ts";
+import { dataSchemaOf, eventType } from "../catalogue/event-catalogue.ts";
+import type { EventDeclaration } from "../topics/define-event.ts";
 
 export type JsonSchema = { readonly [keyword: string]: unknown };
 

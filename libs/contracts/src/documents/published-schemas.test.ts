@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { catalogue, eventType } from "../catalogue.ts";
+import { catalogue, eventType } from "../catalogue/event-catalogue.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import {
   publishedSchemas,

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
-import { catalogue, eventType } from "../catalogue.ts";
-import type { EventDeclaration } from "../define-event.ts";
-import { topics } from "../topics.ts";
+import { catalogue, eventType } from "../catalogue/event-catalogue.ts";
+import type { EventDeclaration } from "../topics/define-event.ts";
+import { topics } from "../topics/topics.ts";
 import { eventJsonSchema, type JsonSchema } from "./json-schema.ts";
 
 /** The version that every envelope of a delivery has, whatever the version of its data. */

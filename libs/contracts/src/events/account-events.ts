@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { accountStates } from "../access/account-state.ts";
-import { defineEvent } from "../define-event.ts";
 import {
   AccountResource,
   AccountSettingsResource,
@@ -8,6 +7,7 @@ import {
   accountSettingsExample,
 } from "../resources/account.ts";
 import { changed, identifier, timestamp } from "../resources/fields.ts";
+import { defineEvent } from "../topics/define-event.ts";
 
 const topic = "signalbox.account.v1";
 const subject = "account id";

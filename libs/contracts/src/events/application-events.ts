@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { defineEvent } from "../define-event.ts";
 import { ApplicationResource, applicationExample } from "../resources/application.ts";
 import { changed } from "../resources/fields.ts";
+import { defineEvent } from "../topics/define-event.ts";
 
 const applicationEvent = {
   version: 1,

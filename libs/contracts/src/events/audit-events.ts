@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { defineEvent } from "../define-event.ts";
 import { AuditEntryResource } from "../resources/audit-entry.ts";
 import { identifier } from "../resources/fields.ts";
+import { defineEvent } from "../topics/define-event.ts";
 
 const { action, outcome, fields, reason, subject, actor, request_id } = AuditEntryResource.shape;
 

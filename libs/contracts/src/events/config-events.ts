@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { defineEvent } from "../define-event.ts";
 import { jsonValue, timestamp } from "../resources/fields.ts";
 import { FlagDefinition } from "../resources/flag.ts";
+import { defineEvent } from "../topics/define-event.ts";
 
 export const configChangedEvent = defineEvent({
   name: "config.changed",

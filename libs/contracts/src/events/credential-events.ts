@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { eventScopes, scopesInEvent } from "../access/scopes.ts";
-import { defineEvent } from "../define-event.ts";
 import {
   ApiKeyResource,
   apiKeyExample as keyOfResource,
@@ -10,6 +9,7 @@ import {
   serviceClientExample,
 } from "../resources/credentials.ts";
 import { changed } from "../resources/fields.ts";
+import { defineEvent } from "../topics/define-event.ts";
 
 const apiKeyExample = { ...keyOfResource, ...scopesInEvent(keyOfResource.scopes) };
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { defineEvent } from "../define-event.ts";
 import { changed, identifier } from "../resources/fields.ts";
 import { ImageDeletionResource, ImageResource, imageDeletionExample, imageExample } from "../resources/image.ts";
+import { defineEvent } from "../topics/define-event.ts";
 
 const shared = { version: 1, topic: "signalbox.image.v1", subject: "image id", audience: "account" } as const;
 const data = ImageResource.extend({ changed });

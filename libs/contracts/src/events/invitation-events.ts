@@ -1,6 +1,6 @@
-import { defineEvent } from "../define-event.ts";
 import { changed } from "../resources/fields.ts";
 import { InvitationResource, invitationExample } from "../resources/invitation.ts";
+import { defineEvent } from "../topics/define-event.ts";
 
 const topic = "signalbox.account.v1";
 const subject = "invitation id";

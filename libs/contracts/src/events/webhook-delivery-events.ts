@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { defineEvent } from "../define-event.ts";
 import { changed, identifier, timestamp } from "../resources/fields.ts";
 import { WebhookDeliveryResource, webhookDeliveryExample } from "../resources/webhook-endpoint.ts";
+import { defineEvent } from "../topics/define-event.ts";
 
 const shared = {
   version: 1,

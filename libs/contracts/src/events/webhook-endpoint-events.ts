@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { defineEvent } from "../define-event.ts";
 import { changed } from "../resources/fields.ts";
 import { WebhookEndpointResource, webhookEndpointExample } from "../resources/webhook-endpoint.ts";
+import { defineEvent } from "../topics/define-event.ts";
 
 type Settings = WebhookEndpointResource["settings"];
 

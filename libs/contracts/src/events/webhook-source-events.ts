@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { defineEvent } from "../define-event.ts";
 import { changed, identifier, jsonValue, timestamp } from "../resources/fields.ts";
 import { WebhookRejectionResource, webhookRejectionExample } from "../resources/webhook-rejection.ts";
 import { WebhookSourceResource, webhookSchemes, webhookSourceExample } from "../resources/webhook-source.ts";
+import { defineEvent } from "../topics/define-event.ts";
 
 const shared = {
   version: 1,

@@ -1,7 +1,7 @@
 import type { Metrics } from "@signalbox/runtime";
 import type { Pool } from "@signalbox/storage";
-import { coalesce } from "../concurrency.ts";
-import type { ExpiredRecords, UndecodableBatch } from "../event-log.ts";
+import { coalesce } from "../log/concurrency.ts";
+import type { ExpiredRecords, UndecodableBatch } from "../log/event-log.ts";
 import type { LagMeter } from "./lag-meter.ts";
 import type { MessageOutcome } from "./message-context.ts";
 import { parkedDepth } from "./parked-messages.ts";

@@ -14,7 +14,7 @@ import {
   replayRecord,
 } from "../dead-letters/dead-letters.ts";
 import { encodeEvent } from "../envelope/encode-event.ts";
-import type { EventLog, LogRecord, ReceivedRecord } from "../event-log.ts";
+import type { EventLog, LogRecord, ReceivedRecord } from "../log/event-log.ts";
 import type { ConsumerTable, StatelessTable } from "./consumer-table.ts";
 import { createConsumer, type TransactionalConsumerOptions } from "./create-consumer.ts";
 

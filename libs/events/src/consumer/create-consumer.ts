@@ -2,9 +2,9 @@ import { type EventName, eventOf, type ServiceName } from "@signalbox/contracts"
 import { type Clock, minutes, seconds } from "@signalbox/core";
 import type { Health, Logger, Metrics, Runner, Tracer } from "@signalbox/runtime";
 import { type Pool, startRetention } from "@signalbox/storage";
-import { createLimiter } from "../concurrency.ts";
 import type { DeadLetters } from "../dead-letters/dead-letters.ts";
-import type { EventLog, ExpiredRecords, ReceivedBatch, ReceivedRecord } from "../event-log.ts";
+import { createLimiter } from "../log/concurrency.ts";
+import type { EventLog, ExpiredRecords, ReceivedBatch, ReceivedRecord } from "../log/event-log.ts";
 import { createConsumerMetrics } from "./consumer-metrics.ts";
 import type { BatchHandler, ConsumerTable, StatelessTable } from "./consumer-table.ts";
 import { createDeadlyMessages, startedRetention } from "./deadly-messages.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { hours } from "@signalbox/core";
 import { type Pool, type RetentionRule, sql } from "@signalbox/storage";
-import { createLimiter } from "../concurrency.ts";
-import type { ReceivedRecord } from "../event-log.ts";
+import { createLimiter } from "../log/concurrency.ts";
+import type { ReceivedRecord } from "../log/event-log.ts";
 
 /** Number of processes that may die with a message in hand before it is given up. */
 export const deathsMax = 3;

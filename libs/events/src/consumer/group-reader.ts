@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "@signalbox/runtime";
-import type { EventLog, SubscribeOptions, Subscription, UndecodableBatch } from "../event-log.ts";
+import type { EventLog, SubscribeOptions, Subscription, UndecodableBatch } from "../log/event-log.ts";
 
 const reconnectMs = 1_000;
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventually } from "@signalbox/testing";
-import { createLimiter } from "../concurrency.ts";
-import type { ReceivedRecord } from "../event-log.ts";
+import { createLimiter } from "../log/concurrency.ts";
+import type { ReceivedRecord } from "../log/event-log.ts";
 import { type BatchParts, handleBatch } from "./handle-batch.ts";
 import type { MessageOutcome } from "./message-context.ts";
 

@@ -1,5 +1,5 @@
-import { createLimiter } from "../concurrency.ts";
-import type { ReceivedBatch, ReceivedRecord } from "../event-log.ts";
+import { createLimiter } from "../log/concurrency.ts";
+import type { ReceivedBatch, ReceivedRecord } from "../log/event-log.ts";
 import type { MessageOutcome } from "./message-context.ts";
 
 /** A log that reads several partitions in turn must not wait long for one of them. */

@@ -4,7 +4,7 @@ import { failureChain, failureCode, isSqlState, isUnavailable } from "@signalbox
 import { inTransaction, type Pool } from "@signalbox/storage";
 import { replayForHeader } from "../dead-letters/dead-letters.ts";
 import { decodeEvent, eventNameOf, type ReceivedEvent, UnreadableMessage } from "../envelope/decode-event.ts";
-import type { ReceivedRecord } from "../event-log.ts";
+import type { ReceivedRecord } from "../log/event-log.ts";
 import type { ConsumerTable, Handler, StatelessHandler, StatelessTable } from "./consumer-table.ts";
 import { type DeadlyMessages, deathsMax } from "./deadly-messages.ts";
 import { enterInbox } from "./inbox.ts";

@@ -8,8 +8,8 @@ import { imageTopic, imageUpdated, parts } from "../contract/log-under-test.ts";
 import { openConsumerTest, testWorkers } from "../contract/test-service.ts";
 import { createDeadLetters } from "../dead-letters/dead-letters.ts";
 import { encodeEvent } from "../envelope/encode-event.ts";
-import type { EventLog, LogRecord } from "../event-log.ts";
-import { partitionOf } from "../partition-of.ts";
+import type { EventLog, LogRecord } from "../log/event-log.ts";
+import { partitionOf } from "../log/partition-of.ts";
 import type { BatchHandler, Handler } from "./consumer-table.ts";
 import { createConsumer } from "./create-consumer.ts";
 

@@ -2,7 +2,7 @@ import { KiB } from "@signalbox/core";
 import { inTransaction, type Pool } from "@signalbox/storage";
 import { replayForHeader } from "../dead-letters/dead-letters.ts";
 import { decodeEvent, eventNameOf, type ReceivedEvent } from "../envelope/decode-event.ts";
-import type { ReceivedBatch, ReceivedRecord } from "../event-log.ts";
+import type { ReceivedBatch, ReceivedRecord } from "../log/event-log.ts";
 import type { BatchHandler, ConsumerTable } from "./consumer-table.ts";
 import type { DeadlyMessages } from "./deadly-messages.ts";
 import { enterInboxTogether } from "./inbox.ts";

@@ -1,6 +1,6 @@
 import { type Clock, seconds } from "@signalbox/core";
-import { bounded, coalesce } from "../concurrency.ts";
-import type { EventLog, PartitionLag } from "../event-log.ts";
+import { bounded, coalesce } from "../log/concurrency.ts";
+import type { EventLog, PartitionLag } from "../log/event-log.ts";
 
 /** The lag of a consumer on one topic. */
 export interface TopicLag {

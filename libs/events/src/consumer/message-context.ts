@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "@signalbox/core";
 import type { Logger, Tracer } from "@signalbox/runtime";
 import type { DeadLetters } from "../dead-letters/dead-letters.ts";
-import type { ReceivedRecord } from "../event-log.ts";
+import type { ReceivedRecord } from "../log/event-log.ts";
 
 /** The shared parts of one consumer. `consumer` is its group on the log. */
 export interface ConsumerParts {

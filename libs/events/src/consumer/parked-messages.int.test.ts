@@ -8,7 +8,7 @@ import { imageUpdated, parts, topicSpec } from "../contract/log-under-test.ts";
 import { openConsumerTest, openTestService, type TestService, testWorkers } from "../contract/test-service.ts";
 import { createDeadLetters } from "../dead-letters/dead-letters.ts";
 import { encodeEvent } from "../envelope/encode-event.ts";
-import type { EventLog, ReceivedRecord } from "../event-log.ts";
+import type { EventLog, ReceivedRecord } from "../log/event-log.ts";
 import { createConsumer } from "./create-consumer.ts";
 import { enterInbox } from "./inbox.ts";
 import { findParkedEvent } from "./parked-keys.ts";

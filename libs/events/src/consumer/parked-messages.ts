@@ -1,5 +1,5 @@
 import { advisoryLock, advisoryLocks, type Pool, sql, type Tx } from "@signalbox/storage";
-import type { ReceivedRecord } from "../event-log.ts";
+import type { ReceivedRecord } from "../log/event-log.ts";
 
 /** A message that waits in the queue of its key. */
 export interface ParkedMessage {

@@ -1,6 +1,6 @@
 import type { Clock } from "@signalbox/core";
 import type { Logger, Tracer } from "@signalbox/runtime";
-import type { ReceivedRecord } from "../event-log.ts";
+import type { ReceivedRecord } from "../log/event-log.ts";
 import type { ConsumerMetrics } from "./consumer-metrics.ts";
 import { Interrupted, type MessageOutcome } from "./message-context.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { randomId } from "@signalbox/core";
 import { eventually } from "@signalbox/testing";
-import type { BroadcastOptions, EventLog, PartitionRange, ReceivedRecord } from "../event-log.ts";
+import type { BroadcastOptions, EventLog, PartitionRange, ReceivedRecord } from "../log/event-log.ts";
 import { openEventLog } from "../open-event-log.ts";
 import { type LogUnderTest, openLog, parts, quietLog, record, topicSpec } from "./log-under-test.ts";
 

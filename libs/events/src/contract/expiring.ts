@@ -5,7 +5,7 @@ import { createLogger } from "@signalbox/runtime";
 import { eventually } from "@signalbox/testing";
 import { createConsumer } from "../consumer/create-consumer.ts";
 import { createDeadLetters } from "../dead-letters/dead-letters.ts";
-import type { EventLog, ExpiredRecords } from "../event-log.ts";
+import type { EventLog, ExpiredRecords } from "../log/event-log.ts";
 import { collect, type LogUnderTest, openLog, parts, record, topicSpec } from "./log-under-test.ts";
 import { testWorkers } from "./test-service.ts";
 

@@ -4,7 +4,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { randomId } from "@signalbox/core";
 import { eventually, startProcess } from "@signalbox/testing";
-import type { EventLog } from "../event-log.ts";
+import type { EventLog } from "../log/event-log.ts";
 import { collect, type LogUnderTest, openLog, record, topicSpec } from "./log-under-test.ts";
 
 const memberProcess = join(import.meta.dirname, "member-process.ts");

@@ -6,7 +6,7 @@ import { eventually } from "@signalbox/testing";
 import { createConsumer } from "../consumer/create-consumer.ts";
 import { createDeadLetters } from "../dead-letters/dead-letters.ts";
 import { encodeEvent } from "../envelope/encode-event.ts";
-import type { EventLog } from "../event-log.ts";
+import type { EventLog } from "../log/event-log.ts";
 import { imageUpdated, type LogUnderTest, openLog, parts, topicSpec } from "./log-under-test.ts";
 import { testWorkers } from "./test-service.ts";
 

@@ -1,7 +1,14 @@
 import { draft, eventOf } from "@signalbox/contracts";
 import { systemClock } from "@signalbox/core";
 import { createLogger, createMetrics, createTracer, type Logger } from "@signalbox/runtime";
-import type { EventLog, LogRecord, ReceivedRecord, SubscribeOptions, Subscription, TopicSpec } from "../event-log.ts";
+import type {
+  EventLog,
+  LogRecord,
+  ReceivedRecord,
+  SubscribeOptions,
+  Subscription,
+  TopicSpec,
+} from "../log/event-log.ts";
 import { openEventLog } from "../open-event-log.ts";
 
 /** One adapter, as the contract suite needs it. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { randomId } from "@signalbox/core";
 import { eventually } from "@signalbox/testing";
-import { type EventLog, PublishError } from "../event-log.ts";
+import { type EventLog, PublishError } from "../log/event-log.ts";
 import { collect, type LogUnderTest, openLog, record, topicSpec } from "./log-under-test.ts";
 
 export function describePublishing(underTest: () => LogUnderTest): void {

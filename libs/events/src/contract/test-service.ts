@@ -3,7 +3,7 @@ import type { ServiceName } from "@signalbox/contracts";
 import type { Health, Runner } from "@signalbox/runtime";
 import { migrate, openPool, type Pool, sql } from "@signalbox/storage";
 import { type TestDatabase, testDatabase } from "@signalbox/testing";
-import type { TopicSpec } from "../event-log.ts";
+import type { TopicSpec } from "../log/event-log.ts";
 import { eventsMigrations } from "../migrations.ts";
 import { openLog, parts, quietLog } from "./log-under-test.ts";
 

@@ -1,7 +1,7 @@
 import { deadLetterTopic, type ServiceName } from "@signalbox/contracts";
 import { type Clock, randomId } from "@signalbox/core";
 import type { Logger, Metrics } from "@signalbox/runtime";
-import type { EventLog, LogRecord, ReceivedRecord } from "../event-log.ts";
+import type { EventLog, LogRecord, ReceivedRecord } from "../log/event-log.ts";
 
 /** The consumer that gave a message up, and why. */
 export interface DeadLetterReason {

@@ -1,5 +1,5 @@
 import { type EventData, type EventName, eventOf, findEvent, parseEventType } from "@signalbox/contracts";
-import type { ReceivedRecord } from "../event-log.ts";
+import type { ReceivedRecord } from "../log/event-log.ts";
 
 /** An event as a handler gets it: read, checked against its schema, and typed by its name. */
 export interface ReceivedEvent<N extends EventName = EventName> {

@@ -1,7 +1,7 @@
 import { dataSchemaOf, draftProblems, type EventDraft, type EventName, eventOf, eventType } from "@signalbox/contracts";
 import { AppError, type Clock, uuidv7 } from "@signalbox/core";
 import type { Tracer } from "@signalbox/runtime";
-import type { EventLog } from "../event-log.ts";
+import type { EventLog } from "../log/event-log.ts";
 
 /** Fields that an event gets when it becomes a record. */
 export interface EnvelopeFields {

@@ -6,9 +6,9 @@ import type { Admin } from "kafkajs";
 import { collect, imageTopic, imageUpdated, openLog, parts, quietLog, topicSpec } from "../contract/log-under-test.ts";
 import { openTestService, type TestService, testWorkers } from "../contract/test-service.ts";
 import { decodeEvent } from "../envelope/decode-event.ts";
-import type { EventLog, ReceivedRecord } from "../event-log.ts";
+import type { EventLog, ReceivedRecord } from "../log/event-log.ts";
+import { partitionOf } from "../log/partition-of.ts";
 import { createOutbox } from "../outbox/outbox.ts";
-import { partitionOf } from "../partition-of.ts";
 import { createKafka } from "./kafkajs.ts";
 
 const partitions = 12;

@@ -1,10 +1,10 @@
 import type { Clock } from "@signalbox/core";
 import type { Logger } from "@signalbox/runtime";
 import kafkajs, { type Admin, type Consumer } from "kafkajs";
-import { bounded } from "../concurrency.ts";
-import type { SubscribeOptions, TopicPartition } from "../event-log.ts";
+import { bounded } from "../log/concurrency.ts";
+import type { SubscribeOptions, TopicPartition } from "../log/event-log.ts";
+import { isAway, LateAnswer } from "./errors/kafka-errors.ts";
 import { HaltedPartitions } from "./halted-partitions.ts";
-import { isAway, LateAnswer } from "./kafka-errors.ts";
 import { readSettings } from "./kafka-topics.ts";
 import { onFetched } from "./patches/dead-leaders.ts";
 import { onExpiredRecords } from "./patches/expired-records.ts";

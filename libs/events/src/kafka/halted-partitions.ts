@@ -1,6 +1,6 @@
 import type { Logger } from "@signalbox/runtime";
 import type { Admin } from "kafkajs";
-import type { RecordPlace, TopicPartition, UndecodableBatch } from "../event-log.ts";
+import type { RecordPlace, TopicPartition, UndecodableBatch } from "../log/event-log.ts";
 import { kafkaRanges, skipsOf } from "./kafka-groups.ts";
 
 /** Lets the group pass the batch at this place. Its members notice it within seconds. */

@@ -10,8 +10,8 @@ import {
   type TopicPartition,
   type UndecodableBatch,
   UnknownTopic,
-} from "../event-log.ts";
-import { ReaderProgress } from "../reader-progress.ts";
+} from "../log/event-log.ts";
+import { ReaderProgress } from "../log/reader-progress.ts";
 import { bootGroup, deleteBootGroup, kafkaRanges, sweepBootGroups } from "./kafka-groups.ts";
 import { BreakableClient, consumerSettings, type KafkaParts, runSettings, toReceivedRecord } from "./kafkajs.ts";
 import { onFetched } from "./patches/dead-leaders.ts";

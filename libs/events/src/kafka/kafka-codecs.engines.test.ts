@@ -6,7 +6,7 @@ import { MiB, randomId } from "@signalbox/core";
 import { eventually, type OwnEngine, startEngine } from "@signalbox/testing";
 import kafkajs, { type Admin, type Kafka } from "kafkajs";
 import { collect, openLog, quietLog, record, topicSpec } from "../contract/log-under-test.ts";
-import type { EventLog } from "../event-log.ts";
+import type { EventLog } from "../log/event-log.ts";
 import { createKafka, zstd } from "./kafkajs.ts";
 
 describe("batches that others compress", () => {

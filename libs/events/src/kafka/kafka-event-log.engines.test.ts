@@ -19,7 +19,7 @@ import { describeGroups, describeRewinding } from "../contract/groups.ts";
 import { describeLagging } from "../contract/lagging.ts";
 import { collect, type LogUnderTest, openLog, quietLog, record, topicSpec } from "../contract/log-under-test.ts";
 import { describePublishing } from "../contract/publishing.ts";
-import type { EventLog } from "../event-log.ts";
+import type { EventLog } from "../log/event-log.ts";
 import { createKafka } from "./kafkajs.ts";
 
 describe("the event log on Kafka", () => {

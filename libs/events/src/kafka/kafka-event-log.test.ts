@@ -5,7 +5,7 @@ import { createManualClock, seconds, systemClock } from "@signalbox/core";
 import { eventually } from "@signalbox/testing";
 import type { Admin, Consumer, EachBatchPayload, Kafka } from "kafkajs";
 import { parts as contextParts, quietLog } from "../contract/log-under-test.ts";
-import { ReplacedTopics } from "../replaced-topics.ts";
+import { ReplacedTopics } from "../log/replaced-topics.ts";
 import { GroupSession } from "./group-session.ts";
 import { openKafkaBroadcast } from "./kafka-broadcast.ts";
 import { BatchHandler } from "./kafka-subscription.ts";

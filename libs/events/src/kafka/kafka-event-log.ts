@@ -1,7 +1,7 @@
 import { schemaHeaders } from "@signalbox/contracts";
 import type { Admin, Kafka } from "kafkajs";
-import type { EventLog, EventLogContext } from "../event-log.ts";
-import { ReplacedTopics } from "../replaced-topics.ts";
+import type { EventLog, EventLogContext } from "../log/event-log.ts";
+import { ReplacedTopics } from "../log/replaced-topics.ts";
 import { groupSessionMs } from "./group-session.ts";
 import { skipKafkaBatch } from "./halted-partitions.ts";
 import { openKafkaBroadcast } from "./kafka-broadcast.ts";

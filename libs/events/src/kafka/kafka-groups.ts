@@ -8,7 +8,7 @@ import {
   type RewindTarget,
   refuseLiving,
   unknownGroup,
-} from "../event-log.ts";
+} from "../log/event-log.ts";
 import { requireKafkaTopics } from "./kafka-topics.ts";
 
 /** Lists the groups that commit offsets, without the temporary groups of broadcast readers and the marks of skips. */

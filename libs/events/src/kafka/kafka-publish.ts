@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, MiB } from "@signalbox/core";
 import type { Admin, Producer, TopicMessages } from "kafkajs";
-import { type LogRecord, type PartitionAtFault, PublishError } from "../event-log.ts";
-import { partitionOf } from "../partition-of.ts";
-import { isMoving, isUnreachable, LateAnswer, linksOf } from "./kafka-errors.ts";
+import { type LogRecord, type PartitionAtFault, PublishError } from "../log/event-log.ts";
+import { partitionOf } from "../log/partition-of.ts";
+import { isMoving, isUnreachable, LateAnswer, linksOf } from "./errors/kafka-errors.ts";
 import { BreakableClient, type CreateClient, zstd } from "./kafkajs.ts";
 import { noLeader } from "./patches/leaderless-partitions.ts";
 import { partitionsTaken } from "./patches/partial-produce.ts";

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { hours, seconds } from "@signalbox/core";
 import kafkajs, { type AclEntry, type Admin, type ITopicMetadata } from "kafkajs";
-import { type LogAccess, type TopicProblem, type TopicSpec, UnknownTopic } from "../event-log.ts";
-import { compactionLagMs } from "../topic-settings.ts";
-import { linksOf } from "./kafka-errors.ts";
+import { type LogAccess, type TopicProblem, type TopicSpec, UnknownTopic } from "../log/event-log.ts";
+import { compactionLagMs } from "../log/topic-settings.ts";
+import { linksOf } from "./errors/kafka-errors.ts";
 
 const {
   AclOperationTypes: operation,

@@ -12,8 +12,8 @@ import kafkajs, {
   type KafkaMessage,
   type LogEntry,
 } from "kafkajs";
-import type { ReceivedRecord } from "../event-log.ts";
-import type { ReplacedTopics } from "../replaced-topics.ts";
+import type { ReceivedRecord } from "../log/event-log.ts";
+import type { ReplacedTopics } from "../log/replaced-topics.ts";
 import { installCodecs } from "./codecs/codecs.ts";
 import "./patches/dead-coordinators.ts";
 import "./patches/dead-leaders.ts";

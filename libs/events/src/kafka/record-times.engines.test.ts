@@ -5,11 +5,10 @@ import { inTransaction, sql } from "@signalbox/storage";
 import { eventually, testKafka } from "@signalbox/testing";
 import { collect, imageTopic, imageUpdated, parts, record, topicSpec } from "../contract/log-under-test.ts";
 import { openTestService, type TestService, testWorkers } from "../contract/test-service.ts";
-import type { EventLog } from "../event-log.ts";
+import type { EventLog } from "../log/event-log.ts";
+import { partitionOf } from "../log/partition-of.ts";
 import { openEventLog } from "../open-event-log.ts";
-
 import { createOutbox } from "../outbox/outbox.ts";
-import { partitionOf } from "../partition-of.ts";
 
 describe("the times of published records", () => {
   let aheadMs = 0;

@@ -3,8 +3,8 @@ import { AppError, type Clock, uuidv7 } from "@signalbox/core";
 import type { Tracer } from "@signalbox/runtime";
 import { sqlRows, type Tx } from "@signalbox/storage";
 import { encodeEvent } from "../envelope/encode-event.ts";
-import type { LogRecord } from "../event-log.ts";
-import { keyHash } from "../partition-of.ts";
+import type { LogRecord } from "../log/event-log.ts";
+import { keyHash } from "../log/partition-of.ts";
 
 export interface AppendParts {
   readonly service: string;

@@ -1,6 +1,6 @@
 import type { Clock } from "@signalbox/core";
 import type { Logger } from "@signalbox/runtime";
-import type { PartitionAtFault } from "../event-log.ts";
+import type { PartitionAtFault } from "../log/event-log.ts";
 import type { OutboxRow } from "./publish-page.ts";
 import { isOfPartition } from "./publish-page.ts";
 

@@ -1,6 +1,6 @@
 import { KiB } from "@signalbox/core";
 import { sql, sqlRows, type Tx } from "@signalbox/storage";
-import { keyHash } from "../partition-of.ts";
+import { keyHash } from "../log/partition-of.ts";
 import type { BlockedTopics } from "./blocked-topics.ts";
 import type { OutboxRow } from "./publish-page.ts";
 

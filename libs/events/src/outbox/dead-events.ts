@@ -1,5 +1,5 @@
 import { type Queryable, sql } from "@signalbox/storage";
-import { keyHash } from "../partition-of.ts";
+import { keyHash } from "../log/partition-of.ts";
 
 /** An event that the log refused for good, as an operator sees it. */
 export interface DeadEvent {

@@ -1,6 +1,6 @@
 import type { Metrics } from "@signalbox/runtime";
 import { type Pool, sql } from "@signalbox/storage";
-import { coalesce } from "../concurrency.ts";
+import { coalesce } from "../log/concurrency.ts";
 import type { OutboxRow } from "./publish-page.ts";
 
 /** The metrics of the outbox. Its age is the first sign of a broker that is away. */

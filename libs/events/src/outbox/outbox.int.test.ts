@@ -7,8 +7,8 @@ import { eventually } from "@signalbox/testing";
 import { imageTopic, imageUpdated, parts } from "../contract/log-under-test.ts";
 import { openTestService, type TestService, testWorkers } from "../contract/test-service.ts";
 import { decodeEvent } from "../envelope/decode-event.ts";
-import { type EventLog, type LogRecord, PublishError } from "../event-log.ts";
-import { partitionOf } from "../partition-of.ts";
+import { type EventLog, type LogRecord, PublishError } from "../log/event-log.ts";
+import { partitionOf } from "../log/partition-of.ts";
 import { replayDeadEvent } from "./dead-events.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 

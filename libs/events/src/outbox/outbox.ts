@@ -2,7 +2,7 @@ import type { EventDraft, EventName } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import type { Logger, Metrics, Tracer } from "@signalbox/runtime";
 import type { Pool, Tx } from "@signalbox/storage";
-import type { EventLog, LogRecord } from "../event-log.ts";
+import type { EventLog, LogRecord } from "../log/event-log.ts";
 import {
   type Appended,
   type AppendOptions,

@@ -1,7 +1,7 @@
 import type { SpanOptions } from "@signalbox/runtime";
-import { bounded } from "../concurrency.ts";
-import { type EventLog, type LogRecord, type PartitionAtFault, PublishError } from "../event-log.ts";
-import { keyHash } from "../partition-of.ts";
+import { bounded } from "../log/concurrency.ts";
+import { type EventLog, type LogRecord, type PartitionAtFault, PublishError } from "../log/event-log.ts";
+import { keyHash } from "../log/partition-of.ts";
 
 export interface RefusedRow {
   readonly row: OutboxRow;

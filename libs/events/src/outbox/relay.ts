@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, isUnavailable } from "@signalbox/core";
 import type { Logger, Tracer } from "@signalbox/runtime";
 import { inTransaction, type Pool, sql, type Tx } from "@signalbox/storage";
-import { type EventLog, PublishError } from "../event-log.ts";
+import { type EventLog, PublishError } from "../log/event-log.ts";
 import { BlockedTopics } from "./blocked-topics.ts";
 import { claimPage, pageBytesMax, pageRowsMax, putBackRows } from "./claim-page.ts";
 import type { OutboxMetrics } from "./outbox-metrics.ts";

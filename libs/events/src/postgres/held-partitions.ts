@@ -1,4 +1,4 @@
-import type { TopicPartition } from "../event-log.ts";
+import type { TopicPartition } from "../log/event-log.ts";
 import type { Tended } from "./membership.ts";
 import { PartitionReader, type ReaderParts } from "./partition-reader.ts";
 

@@ -1,7 +1,13 @@
 import { MiB } from "@signalbox/core";
 import { type Pool, sql } from "@signalbox/storage";
-import { type LogRecord, PublishError, type ReceivedRecord, type TopicPartition, UnknownTopic } from "../event-log.ts";
-import { partitionOf } from "../partition-of.ts";
+import {
+  type LogRecord,
+  PublishError,
+  type ReceivedRecord,
+  type TopicPartition,
+  UnknownTopic,
+} from "../log/event-log.ts";
+import { partitionOf } from "../log/partition-of.ts";
 import type { CachedTopic, TopicCache } from "./topic-cache.ts";
 
 /** Appends nothing and returns no row when a partition is gone, with the topic that was deleted. */

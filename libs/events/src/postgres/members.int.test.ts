@@ -7,7 +7,7 @@ import { sql } from "@signalbox/storage";
 import { eventually, startProcess } from "@signalbox/testing";
 import { collect, record, topicSpec } from "../contract/log-under-test.ts";
 import { openTestLog, openTestPool } from "../contract/test-service.ts";
-import type { EventLog } from "../event-log.ts";
+import type { EventLog } from "../log/event-log.ts";
 import { createMembership } from "./membership.ts";
 
 const memberProcess = join(import.meta.dirname, "../contract/member-process.ts");

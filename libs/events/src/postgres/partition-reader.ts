@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "@signalbox/runtime";
 import { type Pool, sql } from "@signalbox/storage";
-import type { ReceivedRecord, SubscribeOptions } from "../event-log.ts";
+import type { ReceivedRecord, SubscribeOptions } from "../log/event-log.ts";
 import { readRecords } from "./log-records.ts";
 import type { Membership, OwnedPartition } from "./membership.ts";
 

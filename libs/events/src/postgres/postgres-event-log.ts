@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { migrate, openPool, sql, unsafeSettings } from "@signalbox/storage";
-import type { EventLog, EventLogContext } from "../event-log.ts";
-import { ReplacedTopics } from "../replaced-topics.ts";
+import type { EventLog, EventLogContext } from "../log/event-log.ts";
+import { ReplacedTopics } from "../log/replaced-topics.ts";
 import { appendRecords } from "./log-records.ts";
 import { openPostgresBroadcast } from "./postgres-broadcast.ts";
 import {

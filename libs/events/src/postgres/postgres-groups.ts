@@ -6,7 +6,7 @@ import {
   type RewindTarget,
   refuseLiving,
   unknownGroup,
-} from "../event-log.ts";
+} from "../log/event-log.ts";
 import type { TopicCache } from "./topic-cache.ts";
 
 const names = sql("log.group-names", "select name from signalbox.log_group order by name");

@@ -5,7 +5,7 @@ import { sql } from "@signalbox/storage";
 import { eventually } from "@signalbox/testing";
 import { collect, record, topicSpec } from "../contract/log-under-test.ts";
 import { openTestLog, openTestPool } from "../contract/test-service.ts";
-import type { EventLog } from "../event-log.ts";
+import type { EventLog } from "../log/event-log.ts";
 import { cleanLog } from "./retention-and-compaction.ts";
 
 describe("the size of the PostgreSQL log", () => {

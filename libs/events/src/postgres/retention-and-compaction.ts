@@ -1,7 +1,7 @@
 import { minutes } from "@signalbox/core";
 import type { Logger, Runner } from "@signalbox/runtime";
 import { inTransaction, type Pool, sql } from "@signalbox/storage";
-import { compactionLagMs } from "../topic-settings.ts";
+import { compactionLagMs } from "../log/topic-settings.ts";
 
 const everyMs = minutes(1);
 const recordsPerStep = 5_000;

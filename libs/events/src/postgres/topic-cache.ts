@@ -1,5 +1,5 @@
 import { inTransaction, type Pool, sql } from "@signalbox/storage";
-import { type TopicProblem, type TopicSpec, UnknownTopic } from "../event-log.ts";
+import { type TopicProblem, type TopicSpec, UnknownTopic } from "../log/event-log.ts";
 
 /** A topic as the log knows it; `partitionIds[n]` is the row of partition n. */
 export interface CachedTopic extends TopicSpec {

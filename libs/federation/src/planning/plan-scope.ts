@@ -1,4 +1,4 @@
-import { Missing } from "../running/missing.ts";
+import { Missing } from "../subgraphs/missing.ts";
 
 /** The origin of an object's members: an object in the answer of one fetch. */
 interface Source {

@@ -1,5 +1,5 @@
 import type { FetchStep } from "../planning/compiled-query-plan.ts";
-import type { SubgraphAnswer } from "./subgraph-port.ts";
+import type { SubgraphAnswer } from "../subgraphs/subgraph-port.ts";
 
 /** Representations that are sent together, with their answer. */
 export interface Batch {

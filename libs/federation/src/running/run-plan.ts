@@ -11,9 +11,9 @@ import {
   readItems,
 } from "../planning/plan-scope.ts";
 import { type Representation, TakenRepresentations } from "../planning/representation.ts";
+import { ErrorMarks, Missing, type Path } from "../subgraphs/missing.ts";
+import { areErrors, type Loss, type SendToSubgraph, type SubgraphAnswer } from "../subgraphs/subgraph-port.ts";
 import { type Batch, EntityLoader, type Slot } from "./entity-loader.ts";
-import { ErrorMarks, Missing, type Path } from "./missing.ts";
-import { areErrors, type Loss, type SendToSubgraph, type SubgraphAnswer } from "./subgraph-port.ts";
 
 /** The linked results of a request's fetches. */
 export interface Fetched {

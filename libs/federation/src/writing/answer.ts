@@ -1,6 +1,6 @@
 import type { FieldNode, GraphQLFormattedError } from "graphql";
-import type { ErrorMarks, Path } from "../running/missing.ts";
-import type { Loss } from "../running/subgraph-port.ts";
+import type { ErrorMarks, Path } from "../subgraphs/missing.ts";
+import type { Loss } from "../subgraphs/subgraph-port.ts";
 import { JsonText } from "./json-text.ts";
 
 /** A field that a loss has cost, which may have made an object around it null. */

@@ -15,8 +15,8 @@ import {
 import type { AskedField, AskedSelection } from "../documents/canonical-operation.ts";
 import { isAbsent, memberOf, type Parts, type PlanScope } from "../planning/plan-scope.ts";
 import type { TypeNames } from "../planning/representation.ts";
-import { Missing, type Path } from "../running/missing.ts";
-import type { Loss } from "../running/subgraph-port.ts";
+import { Missing, type Path } from "../subgraphs/missing.ts";
+import type { Loss } from "../subgraphs/subgraph-port.ts";
 import type { Answer } from "./answer.ts";
 import { objectsIn } from "./introspection.ts";
 import { leafWriter } from "./leaf-writers.ts";

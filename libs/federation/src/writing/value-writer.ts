@@ -1,6 +1,6 @@
 import { type GraphQLOutputType, isListType, isNonNullType } from "graphql";
 import { isAbsent, type Part, readItems } from "../planning/plan-scope.ts";
-import type { Path } from "../running/missing.ts";
+import type { Path } from "../subgraphs/missing.ts";
 import type { Answer } from "./answer.ts";
 import type { WriteLeaf } from "./leaf-writers.ts";
 

@@ -5,8 +5,8 @@ import { AppError } from "@signalbox/core";
 import { z } from "zod";
 import { errorOf, serveRoutes } from "../edge-fixture.ts";
 import { ifMatch } from "../responses/etag.ts";
-import { bytes, created, keptOpen, noContent, ok, refused, stream } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
+import { bytes, created, keptOpen, noContent, ok, refused, stream } from "../routes/http-response.ts";
 
 const Thing = z.object({ id: z.string(), inner: z.object({ a: z.int() }).optional() });
 const shared = { summary: "x", auth: "anonymous", responses: { 200: Thing } } as const;

@@ -6,8 +6,8 @@ import { createManualClock } from "@signalbox/core";
 import { endRequestOfRejection } from "@signalbox/runtime";
 import { eventually } from "@signalbox/testing";
 import { serveRoutes } from "../edge-fixture.ts";
-import { keptOpen, noContent } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
+import { keptOpen, noContent } from "../routes/http-response.ts";
 
 const shared = { summary: "x", auth: "anonymous", responses: { 200: "empty", 204: "empty" } } as const;
 const forEver = new Promise<never>(() => {});

@@ -4,8 +4,8 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import { serveRoutes } from "../edge-fixture.ts";
 import { ClientGone, readBody } from "../request/read-body.ts";
-import { noContent } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
+import { noContent } from "../routes/http-response.ts";
 
 const shared = { summary: "x", auth: "anonymous", responses: { 204: "empty" } } as const;
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { z } from "zod";
 import { serveRoutes, testLimiter, testLimits } from "../edge-fixture.ts";
-import { noContent, ok } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
+import { noContent, ok } from "../routes/http-response.ts";
 
 const app = "https://app.example.com";
 

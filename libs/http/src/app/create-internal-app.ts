@@ -2,14 +2,14 @@ import type { RequestListener } from "node:http";
 import { internalCaller, internalTokenHeader, internalTokenMatches, mayCallInternally } from "@signalbox/auth";
 import { requestIdOf, securityHeaders } from "@signalbox/core";
 import type { Pool } from "@signalbox/storage";
+import { createEdge } from "../exchange/edge.ts";
 import { type OpenApiInfo, openApiRoute } from "../openapi/openapi-document.ts";
-import type { HttpContext } from "../properties.ts";
 import { createClientAddress } from "../request/client-address.ts";
-import { createCors } from "../responses/cors.ts";
+import { createCors } from "../request/cors.ts";
+import type { HttpContext } from "../request/http-properties.ts";
 import { errorText } from "../responses/error-response.ts";
 import type { Routes } from "../routes/create-routes.ts";
-import { compileRoutes } from "./compile-route.ts";
-import { createEdge } from "./edge.ts";
+import { compileRoutes } from "../steps/compile-route.ts";
 import { expressApp } from "./express-app.ts";
 import { type Mounts, withMounts } from "./mounts.ts";
 

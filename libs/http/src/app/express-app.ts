@@ -1,12 +1,12 @@
 import type { RequestListener } from "node:http";
 import { AppError, seconds } from "@signalbox/core";
 import express from "express";
-import type { Cors } from "../responses/cors.ts";
-import { noContent, refused } from "../responses/http-response.ts";
+import type { Edge } from "../exchange/edge.ts";
+import type { CompiledRoute, Step } from "../exchange/exchange.ts";
+import type { Cors } from "../request/cors.ts";
+import { noContent, refused } from "../routes/http-response.ts";
 import type { ErrorStyle, Route } from "../routes/route-spec.ts";
-import { compileRoute, shapeOf, withoutSlash } from "./compile-route.ts";
-import type { Edge } from "./edge.ts";
-import type { CompiledRoute, Step } from "./exchange.ts";
+import { compileRoute, shapeOf, withoutSlash } from "../steps/compile-route.ts";
 import { serve } from "./serve.ts";
 
 /**

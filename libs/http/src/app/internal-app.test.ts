@@ -3,8 +3,8 @@ import test from "node:test";
 import { internalTokenHeader } from "@signalbox/auth";
 import { z } from "zod";
 import { errorOf, serveTest, testContext } from "../edge-fixture.ts";
-import { ok } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
+import { ok } from "../routes/http-response.ts";
 import { createInternalApp } from "./create-internal-app.ts";
 
 function routes() {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { errorOf, serveRoutes, testLimiter, testLimits, testPrincipal } from "../edge-fixture.ts";
-import { bytes, ok } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
+import { bytes, ok } from "../routes/http-response.ts";
 
 const content = { content: ["image/png"] };
 const about = { etag: '"e"', cache: "public, max-age=60", headers: { Vary: "Accept" } };

@@ -1,10 +1,10 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { Edge } from "../exchange/edge.ts";
+import { type CompiledRoute, Exchange } from "../exchange/exchange.ts";
 import { responseOfError } from "../responses/error-response.ts";
 import { sendAtOnce } from "../responses/send.ts";
 import type { KnownAnswer } from "../routes/route-spec.ts";
 import { countRequest, rememberedCaller } from "../steps/authenticate.ts";
-import type { Edge } from "./edge.ts";
-import { type CompiledRoute, Exchange } from "./exchange.ts";
 import { recordRequest } from "./record-request.ts";
 import { inSpan, tellIfRefused } from "./serve.ts";
 

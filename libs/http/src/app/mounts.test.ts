@@ -5,8 +5,8 @@ import { createManualClock, seconds } from "@signalbox/core";
 import express from "express";
 import { z } from "zod";
 import { serveRoutes, testLimiter, testLimits } from "../edge-fixture.ts";
-import { ok, refused } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
+import { ok, refused } from "../routes/http-response.ts";
 
 /** Serves a listener under `/oauth` behind the given limits. */
 function serveMounted(t: TestContext, listener: RequestListener, limits = testLimits()) {

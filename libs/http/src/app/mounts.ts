@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener } from "node:http";
-import { leftTo } from "../responses/http-response.ts";
-import { compileRoute } from "./compile-route.ts";
-import type { Edge } from "./edge.ts";
+import type { Edge } from "../exchange/edge.ts";
+import { leftTo } from "../routes/http-response.ts";
+import { compileRoute } from "../steps/compile-route.ts";
 import { serve } from "./serve.ts";
 
 /** Listeners that answer all requests under a path prefix by themselves. */

@@ -1,7 +1,7 @@
 import { isAppError, seconds } from "@signalbox/core";
 import type { Labels, Span } from "@signalbox/runtime";
+import type { CompiledRoute, Exchange, SampledLines } from "../exchange/exchange.ts";
 import { ClientGone } from "../request/read-body.ts";
-import type { CompiledRoute, Exchange, SampledLines } from "./exchange.ts";
 
 /** Status in log, metrics and trace of a request whose client disconnected before the answer (nginx's number). */
 const clientGone = 499;

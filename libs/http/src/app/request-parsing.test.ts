@@ -3,8 +3,8 @@ import test, { type TestContext } from "node:test";
 import { z } from "zod";
 import { errorOf, serveRoutes } from "../edge-fixture.ts";
 import { integerParameter } from "../request/parameters.ts";
-import { noContent, ok } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
+import { noContent, ok } from "../routes/http-response.ts";
 
 const Thing = z.object({ id: z.string(), name: z.string(), note: z.string().nullable(), seen: z.unknown() });
 const members = { name: z.string().min(1), note: z.string().nullable().optional(), size: z.int().optional() };

@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { AppError, minutes, seconds } from "@signalbox/core";
 import type { Span } from "@signalbox/runtime";
 import { RequestScope } from "@signalbox/runtime";
+import type { Edge } from "../exchange/edge.ts";
+import { type CompiledRoute, Exchange } from "../exchange/exchange.ts";
 import { announcesBody, bodyTooSlow, ClientGone } from "../request/read-body.ts";
 import { responseOfError } from "../responses/error-response.ts";
-import type { HttpResponse } from "../responses/http-response.ts";
 import { send } from "../responses/send.ts";
-import type { Edge } from "./edge.ts";
-import { type CompiledRoute, Exchange } from "./exchange.ts";
+import type { HttpResponse } from "../routes/http-response.ts";
 import { recordRequest } from "./record-request.ts";
 
 /** Serves one request of a route, from its first stage to its log line. Never rejects. */

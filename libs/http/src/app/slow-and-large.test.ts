@@ -6,8 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@signalbox/testing";
 import { z } from "zod";
 import { errorOf, serveRoutes } from "../edge-fixture.ts";
-import { ok, refused } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
+import { ok, refused } from "../routes/http-response.ts";
 
 const Result = z.object({ bytes: z.int() });
 const shared = { summary: "x", auth: "anonymous", responses: { 200: Result, 415: "error" } } as const;

@@ -3,8 +3,8 @@ import test from "node:test";
 import { AppError, systemClock } from "@signalbox/core";
 import { z } from "zod";
 import { errorOf, serveRoutes, testLimiter, testLimits, testPrincipal } from "../edge-fixture.ts";
-import { ok, refused } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
+import { ok, refused } from "../routes/http-response.ts";
 
 const responses = { 200: z.object({ account: z.string().nullable() }) };
 const summary = "x";

@@ -7,9 +7,9 @@ import {
   type OperationDefinitionNode,
   type SelectionNode,
 } from "graphql";
-import type { IdempotencyClaim } from "../idempotency/idempotency.ts";
 import type { IdempotencyStore } from "../idempotency/idempotency-store.ts";
-import type { HttpResponse } from "../responses/http-response.ts";
+import type { HttpResponse } from "../routes/http-response.ts";
+import type { IdempotencyClaim } from "../routes/idempotency.ts";
 import type { OperationKey } from "./principal-header.ts";
 import type { KeyedTransaction } from "./subgraph-context.ts";
 

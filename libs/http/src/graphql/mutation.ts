@@ -10,7 +10,7 @@ import {
 import type { z } from "zod";
 import { judge, onePerField } from "../request/body-problems.ts";
 import { textFlaws } from "../request/text-flaws.ts";
-import type { Refusal } from "../responses/http-response.ts";
+import type { Refusal } from "../routes/http-response.ts";
 import { assertTexts, declare, type Field, type FieldAccess, isLetIn } from "./field.ts";
 import type { SubgraphContext } from "./subgraph-context.ts";
 

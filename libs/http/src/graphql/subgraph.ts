@@ -18,7 +18,7 @@ import {
   type ValueNode,
   valueFromASTUntyped,
 } from "graphql";
-import type { ForbiddenRequest } from "../app/edge.ts";
+import type { ForbiddenRequest } from "../exchange/edge.ts";
 import type { IdempotencyStore } from "../idempotency/idempotency-store.ts";
 import { withAccessChanges } from "./access-changes.ts";
 import { type CheckedDocument, createDocumentCache, validateDocument } from "./document-cache.ts";

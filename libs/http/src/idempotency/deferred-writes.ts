@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, seconds } from "@signalbox/core";
 import type { Pool, Statement } from "@signalbox/storage";
-import { claimMs } from "./idempotency.ts";
+import { claimMs } from "../routes/idempotency.ts";
 
 const retryMs = seconds(1);
 /** More than fail at once in an outage that ends. Claims beyond it expire. */

@@ -2,9 +2,15 @@ import { createHash, randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { AppError } from "@signalbox/core";
 import { changedRows, isGone, type RetentionRule, type Statement, sql, type Tx } from "@signalbox/storage";
-import type { HttpResponse } from "../responses/http-response.ts";
+import type { HttpResponse } from "../routes/http-response.ts";
+import {
+  claimMs,
+  type IdempotencyClaim,
+  type IdempotencyOptions,
+  type KeyedRequest,
+  keptMs,
+} from "../routes/idempotency.ts";
 import { createDeferredWrites } from "./deferred-writes.ts";
-import { claimMs, type IdempotencyClaim, type IdempotencyOptions, type KeyedRequest, keptMs } from "./idempotency.ts";
 import { readAnswer, type StoredAnswer, writeAnswer } from "./stored-answer.ts";
 
 /** The store of idempotency records. Opaque to services: pass it to `createHttpApp`. */

@@ -1,6 +1,6 @@
 import type { SealedColumn, SealedPlace } from "@signalbox/storage";
-import type { HttpResponse } from "../responses/http-response.ts";
-import type { IdempotencyOptions, KeyedRequest } from "./idempotency.ts";
+import type { HttpResponse } from "../routes/http-response.ts";
+import type { IdempotencyOptions, KeyedRequest } from "../routes/idempotency.ts";
 
 /** The columns of an answer. `status` is null while the request is in progress. */
 export interface StoredAnswer {

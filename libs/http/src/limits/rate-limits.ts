@@ -1,6 +1,6 @@
 import { KiB, seconds } from "@signalbox/core";
 import type { RateLimiter, RateLimitPolicy } from "@signalbox/storage";
-import type { HttpContext } from "../properties.ts";
+import type { HttpContext } from "../request/http-properties.ts";
 import type { WorkBudget, WorkLimits } from "./work-limits.ts";
 
 /** The limiters of a service, by the name that routes use. */

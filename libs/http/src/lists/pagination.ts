@@ -3,7 +3,7 @@ import { AppError } from "@signalbox/core";
 import type { ListRange, TimePosition } from "@signalbox/storage";
 import { z } from "zod";
 import { integerParameter } from "../request/parameters.ts";
-import { type HttpResponse, ok } from "../responses/http-response.ts";
+import { type HttpResponse, ok } from "../routes/http-response.ts";
 
 /** The schema of a page of a list (CONTRACT §2); `next_cursor` is absent on the last page. */
 export function pageOf<Item extends z.ZodType>(item: Item) {

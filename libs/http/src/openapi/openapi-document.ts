@@ -5,7 +5,7 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from "zod-openapi";
-import { allMembersMayBeLeftOut } from "../app/compile-body.ts";
+import { allMembersMayBeLeftOut } from "../exchange/compile-body.ts";
 import { createDocumentAnswer, variesByCoding } from "../responses/document-answer.ts";
 import { ErrorBody } from "../responses/error-response.ts";
 import { createRoutes, type Routes } from "../routes/create-routes.ts";

@@ -3,7 +3,7 @@ import { type ErrorCode, errorBody, graphqlErrorBody } from "@signalbox/core";
 import { z } from "zod";
 import type { ZodOpenApiMediaTypeObject, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from "zod-openapi";
 import { ErrorBody, GraphqlErrorBody, statusOf } from "../responses/error-response.ts";
-import { defaultMessages } from "../responses/http-response.ts";
+import { defaultMessages } from "../routes/http-response.ts";
 import type { ResponseSpec, Route } from "../routes/route-spec.ts";
 import { documented } from "./openapi-examples.ts";
 

@@ -6,8 +6,8 @@ import { z } from "zod";
 import { serveRoutes } from "../edge-fixture.ts";
 import { pageOf, pageParameters } from "../lists/pagination.ts";
 import { createDocumentAnswer } from "../responses/document-answer.ts";
-import { noContent, ok } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
+import { noContent, ok } from "../routes/http-response.ts";
 import { mergeOpenApi, openApiDocument } from "./openapi-document.ts";
 import { describePathParameter, hoistDescriptions } from "./openapi-texts.ts";
 

@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { gzipSync } from "node:zlib";
 import Negotiator from "negotiator";
+import { bytes, type HttpResponse } from "../routes/http-response.ts";
 import { strongEtag } from "./etag.ts";
-import { bytes, type HttpResponse } from "./http-response.ts";
 
 /** The member of `Vary` that a route with such an answer declares. */
 export const variesByCoding = ["Accept-Encoding"];

@@ -2,8 +2,8 @@ import { detailCodes, errorCodes } from "@signalbox/contracts";
 import { AppError, type ErrorCode, errorBody, graphqlErrorBody, isAppError } from "@signalbox/core";
 import { toAppError } from "@signalbox/storage";
 import { z } from "zod";
+import { defaultMessages, type HttpResponse, type Refusal, type WholeBody } from "../routes/http-response.ts";
 import type { ErrorStyle } from "../routes/route-spec.ts";
-import { defaultMessages, type HttpResponse, type Refusal, type WholeBody } from "./http-response.ts";
 
 /** The status of each code (CONTRACT §2). No other place maps codes to statuses. */
 export const statusOf: Readonly<Record<ErrorCode, number>> = {

@@ -1,7 +1,7 @@
 import { unknownMembers } from "@signalbox/contracts";
-import type { CompiledRoute } from "../app/exchange.ts";
+import type { CompiledRoute } from "../exchange/exchange.ts";
 import { fieldPath } from "../request/body-problems.ts";
-import type { HttpResponse } from "./http-response.ts";
+import type { HttpResponse } from "../routes/http-response.ts";
 
 /** Thrown when a handler's answer does not match its declaration: a bug, whose reason stays internal. */
 class UndeclaredResponse extends Error {

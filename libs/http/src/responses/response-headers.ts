@@ -1,8 +1,8 @@
 import { stepUpChallenge } from "@signalbox/auth";
 import { transportSecurity } from "@signalbox/core";
-import type { Exchange } from "../app/exchange.ts";
-import { exposedHeaders } from "./cors.ts";
-import type { HttpResponse } from "./http-response.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+import { exposedHeaders } from "../request/cors.ts";
+import type { HttpResponse } from "../routes/http-response.ts";
 
 /** Lists the headers of an answer as alternating names and values, without those of its body. */
 export function responseHeaders(exchange: Exchange, response: HttpResponse): string[] {

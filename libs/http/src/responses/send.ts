@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { KiB, MiB, seconds } from "@signalbox/core";
-import type { Exchange } from "../app/exchange.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+import type { HttpResponse, WholeBody } from "../routes/http-response.ts";
 import { errorText } from "./error-response.ts";
 import { isNotModified } from "./etag.ts";
-import type { HttpResponse, WholeBody } from "./http-response.ts";
 import { checkStatus, jsonText } from "./json-text.ts";
 import { responseHeaders } from "./response-headers.ts";
 

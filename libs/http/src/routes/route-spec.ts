@@ -4,8 +4,8 @@ import type { AccessKind, Audited, Scope } from "@signalbox/contracts";
 import type { Logger } from "@signalbox/runtime";
 import type { Tx } from "@signalbox/storage";
 import type { z } from "zod";
-import type { Idempotency } from "../idempotency/idempotency.ts";
-import type { HttpResponse, WholeBody } from "../responses/http-response.ts";
+import type { HttpResponse, WholeBody } from "./http-response.ts";
+import type { Idempotency } from "./idempotency.ts";
 
 export type Method = "get" | "post" | "put" | "patch" | "delete" | "options";
 

@@ -8,8 +8,8 @@ import {
   stateRefusal,
 } from "@signalbox/auth";
 import { AppError, isAppError } from "@signalbox/core";
-import type { Edge } from "../app/edge.ts";
-import type { CompiledRoute, Exchange, Step } from "../app/exchange.ts";
+import type { Edge } from "../exchange/edge.ts";
+import type { CompiledRoute, Exchange, Step } from "../exchange/exchange.ts";
 import { type RateLimitGroup, remainderItem } from "../limits/rate-limits.ts";
 import { addressBucket } from "../request/client-address.ts";
 import { queryTextOf, refuseCredentials } from "../request/query.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { AppError } from "@signalbox/core";
-import type { Exchange, Step } from "../app/exchange.ts";
-import type { IdempotencyClaim } from "../idempotency/idempotency.ts";
+import type { Exchange, Step } from "../exchange/exchange.ts";
 import { jsonText } from "../responses/json-text.ts";
+import type { IdempotencyClaim } from "../routes/idempotency.ts";
 
 /**
  * Claims the `Idempotency-Key`, or returns the stored answer of the same request. The content of a multipart body is

@@ -3,8 +3,8 @@ import { type TestContext, test } from "node:test";
 import { KiB } from "@signalbox/core";
 import { z } from "zod";
 import { errorOf, serveRoutes, testLimits, testPrincipal, testWork } from "../edge-fixture.ts";
-import { noContent } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
+import { noContent } from "../routes/http-response.ts";
 
 async function serveTags(t: TestContext, limit: number) {
   const routes = createRoutes();

@@ -1,5 +1,5 @@
 import { type ErrorCode, KiB, threadProcessorMs } from "@signalbox/core";
-import type { Exchange } from "../app/exchange.ts";
+import type { Exchange } from "../exchange/exchange.ts";
 import { BodyTurns } from "../limits/body-turns.ts";
 import { admitWork, chargeBytes, chargeProcessorTime, turnOf } from "../limits/work-limits.ts";
 import { type JsonBody, jsonBodySlices, parseJsonBody } from "../request/json-body.ts";

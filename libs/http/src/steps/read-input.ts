@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode, KiB } from "@signalbox/core";
 import type { z } from "zod";
-import type { CompiledBody } from "../app/compile-body.ts";
-import type { Exchange, Step } from "../app/exchange.ts";
+import type { CompiledBody } from "../exchange/compile-body.ts";
+import type { Exchange, Step } from "../exchange/exchange.ts";
 import { bodyRefusal, judge, onePerField } from "../request/body-problems.ts";
 import type { JsonBody } from "../request/json-body.ts";
 import { parseQuery, queryTextOf } from "../request/query.ts";

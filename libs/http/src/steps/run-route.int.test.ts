@@ -5,8 +5,8 @@ import { openPool, type Pool, sql, table } from "@signalbox/storage";
 import { type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
 import { z } from "zod";
 import { serveRoutes } from "../edge-fixture.ts";
-import { noContent, ok, refused } from "../responses/http-response.ts";
 import { createRoutes } from "../routes/create-routes.ts";
+import { noContent, ok, refused } from "../routes/http-response.ts";
 
 const context = testContext("account", {});
 const things = table("things", { id: "text", name: "text", size: "int4", tags: "jsonb" });

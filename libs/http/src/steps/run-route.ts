@@ -1,8 +1,8 @@
 import { type Tx, writeRow } from "@signalbox/storage";
-import type { Exchange, Step } from "../app/exchange.ts";
-import type { Idempotency } from "../idempotency/idempotency.ts";
+import type { Exchange, Step } from "../exchange/exchange.ts";
 import { ifMatch } from "../responses/etag.ts";
-import { type HttpResponse, refused } from "../responses/http-response.ts";
+import { type HttpResponse, refused } from "../routes/http-response.ts";
+import type { Idempotency } from "../routes/idempotency.ts";
 import type { Route, RouteCreate, RouteWrite } from "../routes/route-spec.ts";
 
 type Write = RouteWrite<Exchange, unknown, unknown>;

@@ -1,6 +1,6 @@
 import { createReadStream, readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
-import type { ChildMessage, ChildOutcome, ImageJob, JobResults } from "../image-jobs.ts";
+import type { ChildMessage, ChildOutcome, ImageJob, JobResults } from "../formats/image-jobs.ts";
 import { assertUntrustedLoadersBlocked, installedRelease } from "./codec.ts";
 import { lookAtImage, readFacts } from "./look-at-image.ts";
 import { renderImage } from "./render-image.ts";

@@ -1,7 +1,7 @@
 import { rgbaToThumbHash } from "thumbhash";
-import { type InputFormat, mimeTypeOf } from "../image-formats.ts";
-import type { Look, LookJob } from "../image-jobs.ts";
-import { type ImageFacts, pixelsMaxOf } from "../image-limits.ts";
+import { type InputFormat, mimeTypeOf } from "../formats/image-formats.ts";
+import type { Look, LookJob } from "../formats/image-jobs.ts";
+import { type ImageFacts, pixelsMaxOf } from "../formats/image-limits.ts";
 import { openImage } from "./codec.ts";
 import { dominantColor } from "./dominant-color.ts";
 

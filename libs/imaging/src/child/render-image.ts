@@ -1,9 +1,9 @@
 import type { Sharp } from "sharp";
-import { type Geometry, planGeometry } from "../geometry.ts";
-import { outputTraits } from "../image-formats.ts";
-import type { RenderedFile, RenderJob } from "../image-jobs.ts";
-import { pixelsMaxOf } from "../image-limits.ts";
-import { qualityOf, type Rendition, white } from "../rendition.ts";
+import { type Geometry, planGeometry } from "../formats/geometry.ts";
+import { outputTraits } from "../formats/image-formats.ts";
+import type { RenderedFile, RenderJob } from "../formats/image-jobs.ts";
+import { pixelsMaxOf } from "../formats/image-limits.ts";
+import { qualityOf, type Rendition, white } from "../formats/rendition.ts";
 import { openImage } from "./codec.ts";
 import { readRights } from "./read-rights.ts";
 

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { MiB } from "@signalbox/core";
 import { childProcesses, readFixture } from "@signalbox/testing";
-import { inputFormats, outputFormats } from "../image-formats.ts";
-import { defaultImageLimits, type ImageLimits } from "../image-limits.ts";
+import { inputFormats, outputFormats } from "../formats/image-formats.ts";
+import { defaultImageLimits, type ImageLimits } from "../formats/image-limits.ts";
 import type { Inspection } from "./inspect-image.ts";
 import {
   claiming,

@@ -4,8 +4,8 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { MiB } from "@signalbox/core";
-import type { ChildMessage, ChildOutcome, FatalOutcome, ImageJob } from "../image-jobs.ts";
-import { decoderRelease } from "../rendition.ts";
+import type { ChildMessage, ChildOutcome, FatalOutcome, ImageJob } from "../formats/image-jobs.ts";
+import { decoderRelease } from "../formats/rendition.ts";
 
 const script = fileURLToPath(new URL("../child/image-process.ts", import.meta.url));
 const run = promisify(execFile);

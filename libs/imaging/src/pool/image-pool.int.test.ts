@@ -5,7 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { createManualClock, isAppError, MiB, systemClock } from "@signalbox/core";
 import { childProcesses, eventually, killProcess, startProcess } from "@signalbox/testing";
-import { defaultImageLimits } from "../image-limits.ts";
+import { defaultImageLimits } from "../formats/image-limits.ts";
 import type { JobTerms } from "./image-pool.ts";
 import { anySize, longAnimation, noise, openTestPool, plain, type TestPool } from "./test-pool.ts";
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { AppError, type Clock } from "@signalbox/core";
-import type { ImageJob, JobOutcome, JobResults } from "../image-jobs.ts";
-import { decoderRelease } from "../rendition.ts";
+import type { ImageJob, JobOutcome, JobResults } from "../formats/image-jobs.ts";
+import { decoderRelease } from "../formats/rendition.ts";
 import type { ChildAnswer, ImageChild, MemoryGuard } from "./image-child.ts";
 import { type ChildEnd, ImageChildren } from "./image-children.ts";
 import { type JobCost, JobCosts } from "./job-costs.ts";

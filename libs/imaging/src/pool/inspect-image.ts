@@ -1,6 +1,12 @@
-import type { FatalOutcome, JobOutcome, Look } from "../image-jobs.ts";
-import { type ImageFacts, type ImageLimits, type LimitProblem, limitProblem, tooManyFrames } from "../image-limits.ts";
-import { convertAdvice, sniffImage } from "../sniff-image.ts";
+import type { FatalOutcome, JobOutcome, Look } from "../formats/image-jobs.ts";
+import {
+  type ImageFacts,
+  type ImageLimits,
+  type LimitProblem,
+  limitProblem,
+  tooManyFrames,
+} from "../formats/image-limits.ts";
+import { convertAdvice, sniffImage } from "../formats/sniff-image.ts";
 import type { ImagePool, JobTerms } from "./image-pool.ts";
 import { unshownTiff } from "./tiff-kind.ts";
 import { hasMoreFrames } from "./webp-frames.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import sharp from "sharp";
 import { thumbHashToApproximateAspectRatio } from "thumbhash";
-import { defaultImageLimits } from "../image-limits.ts";
+import { defaultImageLimits } from "../formats/image-limits.ts";
 import { noise, openTestPool, type TestPool } from "./test-pool.ts";
 
 let images: TestPool;

@@ -1,10 +1,10 @@
 import { MiB } from "@signalbox/core";
-import { planGeometry, type Size } from "../geometry.ts";
-import type { InputFormat, OutputFormat } from "../image-formats.ts";
-import { outputTraits } from "../image-formats.ts";
-import type { ImageJob } from "../image-jobs.ts";
-import type { ImageFacts } from "../image-limits.ts";
-import type { Rendition } from "../rendition.ts";
+import { planGeometry, type Size } from "../formats/geometry.ts";
+import type { InputFormat, OutputFormat } from "../formats/image-formats.ts";
+import { outputTraits } from "../formats/image-formats.ts";
+import type { ImageJob } from "../formats/image-jobs.ts";
+import type { ImageFacts } from "../formats/image-limits.ts";
+import type { Rendition } from "../formats/rendition.ts";
 
 /** The estimated time and memory of a job. */
 export interface JobCost {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MiB } from "@signalbox/core";
-import type { RenderJob } from "../image-jobs.ts";
-import { type ImageFacts, defaultImageLimits as limits } from "../image-limits.ts";
+import type { RenderJob } from "../formats/image-jobs.ts";
+import { type ImageFacts, defaultImageLimits as limits } from "../formats/image-limits.ts";
 import { JobCosts } from "./job-costs.ts";
 import { JobQueue, type QueuedJob } from "./job-queue.ts";
 import { anySize } from "./test-pool.ts";

@@ -5,9 +5,9 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { pillow, runPillow } from "@signalbox/testing";
 import sharp from "sharp";
-import { fits } from "../geometry.ts";
-import { inputFormats, type OutputFormat, outputFormats, outputTraits } from "../image-formats.ts";
-import type { Rendition } from "../rendition.ts";
+import { fits } from "../formats/geometry.ts";
+import { inputFormats, type OutputFormat, outputFormats, outputTraits } from "../formats/image-formats.ts";
+import type { Rendition } from "../formats/rendition.ts";
 import { openTestPool, type TestPool } from "./test-pool.ts";
 
 const script = fileURLToPath(new URL("./pixels.py", import.meta.url));

@@ -4,11 +4,11 @@ import { after, before, test } from "node:test";
 import { isUnavailable } from "@signalbox/core";
 import { readFixture } from "@signalbox/testing";
 import sharp from "sharp";
-import { fits } from "../geometry.ts";
-import { autoQualityOf, outputFormats, outputTraits } from "../image-formats.ts";
-import { defaultImageLimits } from "../image-limits.ts";
-import type { Rendition } from "../rendition.ts";
-import { sniffImage } from "../sniff-image.ts";
+import { fits } from "../formats/geometry.ts";
+import { autoQualityOf, outputFormats, outputTraits } from "../formats/image-formats.ts";
+import { defaultImageLimits } from "../formats/image-limits.ts";
+import type { Rendition } from "../formats/rendition.ts";
+import { sniffImage } from "../formats/sniff-image.ts";
 import { anySize, halves, noise, openTestPool, plain, similarity, type TestPool } from "./test-pool.ts";
 
 let images: TestPool;

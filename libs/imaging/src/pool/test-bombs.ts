@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from "node:zlib";
 import sharp from "sharp";
-import type { InputFormat } from "../image-formats.ts";
+import type { InputFormat } from "../formats/image-formats.ts";
 import { plain } from "./test-pool.ts";
 
 /** Small files with large demands, made for tests: by hand where no encoder would make them. */

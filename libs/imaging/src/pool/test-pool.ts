@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MiB, seconds, systemClock } from "@signalbox/core";
 import sharp from "sharp";
-import type { JobOutcome, RenderedFile } from "../image-jobs.ts";
-import { defaultImageLimits, type ImageFacts, type ImageLimits } from "../image-limits.ts";
-import type { Rendition } from "../rendition.ts";
-import { sniffImage } from "../sniff-image.ts";
+import type { JobOutcome, RenderedFile } from "../formats/image-jobs.ts";
+import { defaultImageLimits, type ImageFacts, type ImageLimits } from "../formats/image-limits.ts";
+import type { Rendition } from "../formats/rendition.ts";
+import { sniffImage } from "../formats/sniff-image.ts";
 import { type ImagePoolOptions, type JobTerms, openImagePool } from "./image-pool.ts";
 import { inspectImage } from "./inspect-image.ts";
 

@@ -3,8 +3,8 @@ import { minutes } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import type { Configuration, ServiceContext } from "@signalbox/runtime";
 import { inTransaction, type Pool, sql } from "@signalbox/storage";
-import type { canaryProperties } from "../common-properties.ts";
 import { ageSeconds } from "./canary-age.ts";
+import type { canaryProperties } from "./canary-properties.ts";
 
 type Context = Omit<ServiceContext<unknown>, "configuration"> & {
   readonly configuration: Pick<Configuration<typeof canaryProperties>, "get">;

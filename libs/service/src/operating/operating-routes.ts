@@ -4,7 +4,7 @@ import { createRoutes, ok, type Routes } from "@signalbox/http";
 import { z } from "zod";
 import { actorOf, audited, sendingThrough } from "../audit/audit-entry.ts";
 import { createAuditReads } from "../audit/audit-reads.ts";
-import { clockRoutes } from "../clock-sync.ts";
+import { clockRoutes } from "../clock/clock-sync.ts";
 import { addDeadEvents } from "./dead-events.ts";
 import { addDeadLetters } from "./dead-letters.ts";
 import {

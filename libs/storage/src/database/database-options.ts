@@ -1,5 +1,5 @@
 import type { Configuration } from "@signalbox/runtime";
-import type { databaseProperties } from "../properties.ts";
+import type { databaseProperties } from "./database-properties.ts";
 import type { PoolOptions } from "./pool.ts";
 
 type FromProperties = Required<

@@ -1,5 +1,5 @@
-import type { RotatingValue } from "../rotation.ts";
 import { type Queryable, sql } from "./prepared-statement.ts";
+import type { RotatingValue } from "./rotation.ts";
 
 /**
  * Declares the write of a rotation, for a table with `id` and `expires_at`: of all values of an owner those given stay,

@@ -1,6 +1,6 @@
-import type { DeliveryIdPlace } from "../delivery-id-place.ts";
-import type { SchemeName, SchemeOptions } from "../schemes.ts";
-import type { Handshake } from "../signature-scheme.ts";
+import type { DeliveryIdPlace } from "../schemes/delivery-id-place.ts";
+import type { SchemeName, SchemeOptions } from "../schemes/schemes.ts";
+import type { Handshake } from "../schemes/signature-scheme.ts";
 
 /** Settings of a source for one sender. */
 interface PresetSettings extends Partial<SchemeOptions> {

@@ -7,8 +7,8 @@ import type { Context } from "../context.ts";
 import type { Input } from "../declare.ts";
 import { Failure, UsageError } from "../failures.ts";
 import { targetOf } from "../listen/forward.ts";
+import { objectOfBookmark, readBookmark, sendBookmark, typeOfBookmark } from "../listen/trigger-bookmark.ts";
 import { sampleOf } from "../sample-of.ts";
-import { objectOfBookmark, readBookmark, sendBookmark, typeOfBookmark } from "../trigger-bookmark.ts";
 
 interface TriggerOptions {
   readonly data: string | undefined;

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { test } from "node:test";
 import { eventually } from "@signalbox/testing";
 import "./dead-coordinators.ts";
-import type { ExpiredRecords } from "../../event-log.ts";
+import type { ExpiredRecords } from "../../log/event-log.ts";
 import { onFetched } from "./dead-leaders.ts";
 import { onExpiredRecords } from "./expired-records.ts";
 import { noLeader } from "./leaderless-partitions.ts";

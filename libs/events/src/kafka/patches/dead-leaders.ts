@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "@signalbox/core";
-import type { TopicPartition } from "../../event-log.ts";
-import { isAway } from "../kafka-errors.ts";
+import type { TopicPartition } from "../../log/event-log.ts";
+import { isAway } from "../errors/kafka-errors.ts";
 import { noLeader } from "./leaderless-partitions.ts";
 import "./undecodable-batches.ts"; // first: a halted partition counts as one that did not answer
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { zstdCompressSync } from "node:zlib";
 import { MiB, seconds } from "@signalbox/core";
 import type { KafkaMessage } from "kafkajs";
-import type { UndecodableBatch } from "../../event-log.ts";
+import type { UndecodableBatch } from "../../log/event-log.ts";
 import { toReceivedRecord } from "../kafkajs.ts";
 import { onUndecodable } from "./undecodable-batches.ts";
 

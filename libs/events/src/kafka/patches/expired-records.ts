@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import type { ExpiredRecords, TopicPartition } from "../../event-log.ts";
+import type { ExpiredRecords, TopicPartition } from "../../log/event-log.ts";
 
 interface OffsetManager {
   readonly memberId: string;

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { linksOf } from "../kafka-errors.ts";
+import { linksOf } from "../errors/kafka-errors.ts";
 
 interface Produced {
   readonly topics: readonly {

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { isAway } from "../kafka-errors.ts";
+import { isAway } from "../errors/kafka-errors.ts";
 import { askForLeaders, type Metadata } from "./dead-leaders.ts";
 import { noLeader } from "./leaderless-partitions.ts";
 

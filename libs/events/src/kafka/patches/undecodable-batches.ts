@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { MiB, seconds } from "@signalbox/core";
 import type { KafkaMessage } from "kafkajs";
-import type { TopicPartition, UndecodableBatch } from "../../event-log.ts";
+import type { TopicPartition, UndecodableBatch } from "../../log/event-log.ts";
 import { BatchTooLarge } from "../codecs/batch-too-large.ts";
 import { decodedBytesMax } from "../codecs/codecs.ts";
 

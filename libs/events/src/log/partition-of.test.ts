@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 import fc from "fast-check";
+import { type Lease, type Member, rebalancePartitions } from "../postgres/rebalance-partitions.ts";
 import { murmur2, partitionOf } from "./partition-of.ts";
-import { type Lease, type Member, rebalancePartitions } from "./postgres/rebalance-partitions.ts";
 
 const kafkaMurmur2 = createRequire(import.meta.url)("kafkajs/src/producer/partitioners/default/murmur2.js");
 

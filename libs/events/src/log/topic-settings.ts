@@ -2,7 +2,7 @@ import type { TopicAccess } from "@signalbox/contracts";
 import { hours } from "@signalbox/core";
 import type { Configuration } from "@signalbox/runtime";
 import type { LogAccess, ServiceAccess, TopicSpec } from "./event-log.ts";
-import type { topicsProperties } from "./properties.ts";
+import type { topicsProperties } from "./log-properties.ts";
 
 /** The topics and access rights of an installation: the catalogue, with the copies and principals of its properties. */
 export function topicSettings(

@@ -1,7 +1,7 @@
 import type { Principal } from "@signalbox/auth";
 import { type Clock, hours, minutes } from "@signalbox/core";
 import type { Pool, Presence, Sealer, Tx } from "@signalbox/storage";
-import type { HttpResponse } from "../responses/http-response.ts";
+import type { HttpResponse } from "./http-response.ts";
 
 /** The `Idempotency-Key` of one request. Without the header every call does nothing. */
 export interface Idempotency {

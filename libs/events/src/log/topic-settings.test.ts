@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadConfiguration } from "@signalbox/runtime";
-import { topicsProperties } from "./properties.ts";
+import { topicsProperties } from "./log-properties.ts";
 import { topicSettings } from "./topic-settings.ts";
 
 const common = { retentionMs: 1_000, maxMessageBytes: 2_000 };

@@ -4,10 +4,10 @@ import type { Counter, Histogram } from "@signalbox/runtime";
 import type { Pool } from "@signalbox/storage";
 import type { IdempotencyStore } from "../idempotency/idempotency-store.ts";
 import type { RateLimitGroups } from "../limits/rate-limits.ts";
-import type { HttpContext } from "../properties.ts";
 import type { ClientAddress } from "../request/client-address.ts";
-import type { Cors } from "../responses/cors.ts";
-import type { Refusal } from "../responses/http-response.ts";
+import type { Cors } from "../request/cors.ts";
+import type { HttpContext } from "../request/http-properties.ts";
+import type { Refusal } from "../routes/http-response.ts";
 import { type Traffic, trafficOf } from "./traffic.ts";
 
 /** A request that was forbidden to a known caller. */

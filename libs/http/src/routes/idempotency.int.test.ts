@@ -16,10 +16,10 @@ import {
 import { eventually, type TestDatabase, testDatabase } from "@signalbox/testing";
 import { z } from "zod";
 import { errorOf, serveRoutes, testContext, testPrincipal } from "../edge-fixture.ts";
-import { created, refused } from "../responses/http-response.ts";
-import { createRoutes } from "../routes/create-routes.ts";
+import { createIdempotencyStore, httpMigrations, idempotencyRetention } from "../idempotency/idempotency-store.ts";
+import { createRoutes } from "./create-routes.ts";
+import { created, refused } from "./http-response.ts";
 import { keptMs } from "./idempotency.ts";
-import { createIdempotencyStore, httpMigrations, idempotencyRetention } from "./idempotency-store.ts";
 
 let database: TestDatabase;
 let pool: Pool;

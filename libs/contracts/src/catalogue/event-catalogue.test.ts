@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { camelCase, serviceNames } from "@signalbox/core";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { accountStates, mayAccess } from "./access/account-state.ts";
-import { catalogue, dataSchemaOf, eventOf, eventType, findEvent, parseEventType } from "./catalogue.ts";
-import { eventJsonSchema } from "./documents/json-schema.ts";
+import { accountStates, mayAccess } from "../access/account-state.ts";
+import { eventJsonSchema } from "../documents/json-schema.ts";
+import { accountExample } from "../resources/account.ts";
+import { displayName } from "../resources/display-name.ts";
+import { deadLetterTopic, findTopic, topics } from "../topics/topics.ts";
 import { draft, draftProblems, type EventDraft } from "./draft.ts";
-import { accountExample } from "./resources/account.ts";
-import { displayName } from "./resources/display-name.ts";
+import { catalogue, dataSchemaOf, eventOf, eventType, findEvent, parseEventType } from "./event-catalogue.ts";
 import { type SubscriptionDeclaration, subscriptions } from "./subscriptions.ts";
 import { topicAccess } from "./topic-access.ts";
-import { deadLetterTopic, findTopic, topics } from "./topics.ts";
 
 /** CONTRACT §9, the events of service clients (like those of API keys), and the events between services. */
 const promised =

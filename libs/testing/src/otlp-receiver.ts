@@ -1,6 +1,6 @@
 import { gunzipSync } from "node:zlib";
-import { eventually } from "../eventually.ts";
-import { createReceiver, type ReceivedRequest } from "../receiver.ts";
+import { eventually } from "./eventually.ts";
+import { createReceiver, type ReceivedRequest } from "./receiver.ts";
 
 export interface OtlpReceiver {
   /** The value for `telemetry.otlp-endpoint`; spans are posted to `/v1/traces` below it. */

@@ -1,7 +1,7 @@
-import type { AccessKind } from "./access/account-state.ts";
-import type { Audience } from "./access/audience.ts";
-import type { Scope } from "./access/scopes.ts";
-import type { EventData, EventName } from "./catalogue.ts";
+import type { AccessKind } from "../access/account-state.ts";
+import type { Audience } from "../access/audience.ts";
+import type { Scope } from "../access/scopes.ts";
+import type { EventData, EventName } from "./event-catalogue.ts";
 
 /** An event as a subscription looks at it. */
 export interface SubscriptionEvent {

@@ -13,7 +13,7 @@ import {
   type Tx,
   table,
 } from "@signalbox/storage";
-import type { Outbox } from "./outbox/outbox.ts";
+import type { Outbox } from "./outbox.ts";
 
 /** The columns that every replay has; its service adds the choice, the position and the counts. */
 // Not an interface: `table` takes rows as records.

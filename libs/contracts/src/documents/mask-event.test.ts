@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { catalogue, eventOf } from "./catalogue.ts";
+import { catalogue, eventOf } from "../catalogue/event-catalogue.ts";
 import { maskEventData } from "./mask-event.ts";
 
 test("an operator sees the facts of an event, but no text that a person wrote", () => {

@@ -1,7 +1,7 @@
 import type { ServiceName } from "@signalbox/core";
-import { catalogue, eventOf } from "./catalogue.ts";
+import { deadLetterTopic, type TopicName } from "../topics/topics.ts";
+import { catalogue, eventOf } from "./event-catalogue.ts";
 import { subscriptions } from "./subscriptions.ts";
-import { deadLetterTopic, type TopicName } from "./topics.ts";
 
 interface Rights {
   readonly writes: readonly (TopicName | DeadLetterTopic)[];

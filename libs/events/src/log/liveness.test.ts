@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createManualClock, minutes, seconds } from "@signalbox/core";
-import { LagMeter } from "./consumer/lag-meter.ts";
+import { LagMeter } from "../consumer/lag-meter.ts";
 import type { PartitionLag } from "./event-log.ts";
 import { createLiveness } from "./liveness.ts";
 

@@ -1,4 +1,4 @@
-import { acceptSchemas } from "./compatibility/accepted-schemas.ts";
+import { acceptSchemas } from "./accepted-schemas.ts";
 
 /** `npm run accept`: accepts compatible changes of the catalogue, refuses the others. */
 try {

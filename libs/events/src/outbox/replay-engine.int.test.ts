@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import type { draft } from "@signalbox/contracts";
 import { hours, randomId, systemClock } from "@signalbox/core";
 import { inTransaction, sql } from "@signalbox/storage";
-import { openTestService, type TestService } from "./contract/test-service.ts";
+import { openTestService, type TestService } from "../contract/test-service.ts";
 import { createReplayEngine, type ReplayKind, type ReplayRow } from "./replay-engine.ts";
 
 interface Walk extends ReplayRow {

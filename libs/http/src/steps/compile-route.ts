@@ -1,13 +1,13 @@
 import { AppError, securityHeaders } from "@signalbox/core";
 import type { z } from "zod";
-import { createNegotiate } from "../responses/negotiation.ts";
+import { type CompiledBody, compileBody } from "../exchange/compile-body.ts";
+import type { CompiledRoute, Step } from "../exchange/exchange.ts";
+import { createNegotiate } from "../request/negotiation.ts";
 import { type Route, type RouteAccess, type RouteSpec, routeAccess } from "../routes/route-spec.ts";
-import { authenticate, countAnonymous } from "../steps/authenticate.ts";
-import { beginIdempotency } from "../steps/begin-idempotency.ts";
-import { readDeclaredBody, readParams, readQuery, refuseBody } from "../steps/read-input.ts";
-import { answerOf } from "../steps/run-route.ts";
-import { type CompiledBody, compileBody } from "./compile-body.ts";
-import type { CompiledRoute, Step } from "./exchange.ts";
+import { authenticate, countAnonymous } from "./authenticate.ts";
+import { beginIdempotency } from "./begin-idempotency.ts";
+import { readDeclaredBody, readParams, readQuery, refuseBody } from "./read-input.ts";
+import { answerOf } from "./run-route.ts";
 
 /** Compiles a route. @throws Error for a declaration that contradicts itself. */
 export function compileRoute(route: Route): CompiledRoute {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { createHmac, generateKeyPairSync, hash, type KeyObject, sign } from "node:crypto";
 import { test } from "node:test";
+import { presets } from "../presets/presets.ts";
 import { createHmacScheme } from "./hmac-scheme.ts";
-import { presets } from "./presets/presets.ts";
 import { createPublicKeyScheme } from "./public-key-scheme.ts";
 import { schemeOf } from "./schemes.ts";
 import type { SignatureScheme } from "./signature-scheme.ts";

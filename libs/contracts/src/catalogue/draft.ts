@@ -1,4 +1,4 @@
-import { type EventData, type EventName, eventOf } from "./catalogue.ts";
+import { type EventData, type EventName, eventOf } from "./event-catalogue.ts";
 
 interface Draft<N extends EventName> {
   readonly name: N;

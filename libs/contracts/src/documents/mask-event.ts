@@ -1,6 +1,6 @@
 import { masked, maskText } from "@signalbox/core";
-import { findEvent } from "./catalogue.ts";
-import { eventJsonSchema, type JsonSchema } from "./documents/json-schema.ts";
+import { findEvent } from "../catalogue/event-catalogue.ts";
+import { eventJsonSchema, type JsonSchema } from "./json-schema.ts";
 
 /** Ids of the product's own things, and those of events: they reveal nothing by themselves. */
 const publicId = /^(?:[a-z]{3}_[0-9A-Za-z]{16,40}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;

@@ -1,7 +1,7 @@
-import { dataOf } from "../answers.ts";
-import type { Connection, Context } from "./context.ts";
-import { Failure, UsageError } from "./failures.ts";
-import { forward, isSuccess } from "./listen/forward.ts";
+import { dataOf } from "../../answers.ts";
+import type { Connection, Context } from "../context.ts";
+import { Failure, UsageError } from "../failures.ts";
+import { forward, isSuccess } from "./forward.ts";
 
 /** A webhook that is kept under a name, with the headers that are not masked. */
 interface Bookmark {

@@ -1,20 +1,20 @@
 import type { z } from "zod";
-import type { EventDeclaration } from "./define-event.ts";
-import * as access from "./events/account-events.ts";
-import * as account from "./events/account-events.ts";
-import * as application from "./events/application-events.ts";
-import { auditRecordedEvent } from "./events/audit-events.ts";
-import * as config from "./events/config-events.ts";
-import * as apiKey from "./events/credential-events.ts";
-import * as passkey from "./events/credential-events.ts";
-import * as serviceClient from "./events/credential-events.ts";
-import * as image from "./events/image-events.ts";
-import * as imageRender from "./events/image-events.ts";
-import * as invitation from "./events/invitation-events.ts";
-import * as delivery from "./events/webhook-delivery-events.ts";
-import * as endpoint from "./events/webhook-endpoint-events.ts";
-import * as source from "./events/webhook-source-events.ts";
-import { webhookReceivedEvent, webhookRejectedEvent } from "./events/webhook-source-events.ts";
+import * as access from "../events/account-events.ts";
+import * as account from "../events/account-events.ts";
+import * as application from "../events/application-events.ts";
+import { auditRecordedEvent } from "../events/audit-events.ts";
+import * as config from "../events/config-events.ts";
+import * as apiKey from "../events/credential-events.ts";
+import * as passkey from "../events/credential-events.ts";
+import * as serviceClient from "../events/credential-events.ts";
+import * as image from "../events/image-events.ts";
+import * as imageRender from "../events/image-events.ts";
+import * as invitation from "../events/invitation-events.ts";
+import * as delivery from "../events/webhook-delivery-events.ts";
+import * as endpoint from "../events/webhook-endpoint-events.ts";
+import * as source from "../events/webhook-source-events.ts";
+import { webhookReceivedEvent, webhookRejectedEvent } from "../events/webhook-source-events.ts";
+import type { EventDeclaration } from "../topics/define-event.ts";
 
 const declarations = [
   account.accountCreatedEvent,
