@@ -3,7 +3,6 @@ import { startPostgres } from "./start-postgres.ts";
 
 /** A product in small: opens PostgreSQL, and on a stop signal uses it once more before closing it as the last thing. */
 const server = await startPostgres({ folder: process.argv[2] as string, durable: true });
-console.log(`ready pid=${server.pid} attached=${server.attached} url=${server.url("postgres")}`);
 const alive = setInterval(() => {}, 1_000);
 
 async function stop(): Promise<void> {
@@ -14,3 +13,5 @@ async function stop(): Promise<void> {
 }
 
 process.once("SIGINT", stop).once("SIGTERM", stop);
+// Last: whoever reads it may send a signal at once.
+console.log(`ready pid=${server.pid} attached=${server.attached} url=${server.url("postgres")}`);

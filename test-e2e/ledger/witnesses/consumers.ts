@@ -70,7 +70,7 @@ export class PullConsumers {
     const body = { lease_ids: [message.lease_id], ...(how === "nack" && { delay_seconds: 0 }) };
     const { history } = this.#scene;
     const done = history.begin(endpoint, `pull-${how}`, { endpoint, ...described(message) });
-    const reply = await answered(() => http(`${path}/${how}`, { body }));
+    const reply = await answered(() => http(`${path}/${how}`, { body }), this.#over.signal);
     done(reply?.status === 200 ? "ok" : reply?.status === 409 ? "fail" : "info", { status: reply?.status });
     if (how !== "ack" || reply?.status !== 200) return;
     const { data } = JSON.parse(message.body);
@@ -87,13 +87,13 @@ export class PullConsumers {
   }
 }
 
-/** Repeats a request until it is answered: ending a lease twice has no further effect. */
-async function answered(send: () => Promise<Reply | null>): Promise<Reply | null> {
+/** Repeats a request until it is answered or the round is over: ending a lease twice has no further effect. */
+async function answered(send: () => Promise<Reply | null>, over: AbortSignal): Promise<Reply | null> {
   const endsAt = performance.now() + ackPatienceMs;
   for (;;) {
     const reply = await send();
     const isFinal = reply !== null && reply.status < 500 && reply.status !== 429;
-    if (isFinal || performance.now() > endsAt) return reply;
+    if (isFinal || over.aborted || performance.now() > endsAt) return reply;
     await sleep(200);
   }
 }
