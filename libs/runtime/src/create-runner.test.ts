@@ -46,6 +46,21 @@ test("a close that fails or hangs is named without preventing the others", async
   );
 });
 
+test("a close may take what the closes behind it leave of the deadline", async (t) => {
+  const { runner } = create({ clock: createManualClock(), closeMsMax: 20 });
+  runner.defer("telemetry", () => {});
+  runner.defer("database", () => sleep(75));
+  runner.defer("stuck", () => new Promise(() => {}));
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const stopped = runner.stop(140);
+  for (const milliseconds of [100, 75]) {
+    await setImmediate();
+    t.mock.timers.tick(milliseconds);
+    await setImmediate();
+  }
+  assert.deepEqual(await stopped, ["stuck"]);
+});
+
 test("a drain that hangs leaves time for the closes", async (t) => {
   const clock = createManualClock();
   const { runner } = create({ clock });

@@ -12,7 +12,7 @@ interface Part {
 interface Dependencies {
   readonly log: Logger;
   readonly clock: Clock;
-  /** Time limit of one close. */
+  /** Time that each close may take. */
   readonly closeMsMax?: number | undefined;
 }
 
@@ -59,11 +59,16 @@ export class GracefulShutdown {
     if (open.length > 0) this.#log.error({ open }, "Running work was not finished in time");
     for (let part = this.#closes.pop(); part !== undefined; part = this.#closes.pop()) {
       const leftMs = endMs - this.#clock.steadyMs();
-      const inTime = leftMs > 0 && (await this.#close(part, Math.min(this.#closeMsMax, leftMs)));
+      const inTime = leftMs > 0 && (await this.#close(part, this.#closeMs(leftMs)));
       if (!inTime) open.push(part.name);
     }
     this.#state = "closed";
     return open;
+  }
+
+  /** The time for the next close: its own, and what those behind it leave, such as for the last checkpoint of a database. */
+  #closeMs(leftMs: number): number {
+    return Math.min(leftMs, Math.max(this.#closeMsMax, leftMs - this.#closes.length * this.#closeMsMax));
   }
 
   async #drain(parts: readonly Part[], withinMs: number): Promise<string[]> {
