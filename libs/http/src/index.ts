@@ -60,6 +60,7 @@ export {
 } from "./request/parameters.ts";
 export { queryTextOf } from "./request/query.ts";
 export { bodyTooSlow, readBody } from "./request/read-body.ts";
+export { untilDrained } from "./responses/backpressure.ts";
 export { createDocumentAnswer, variesByCoding } from "./responses/document-answer.ts";
 export { refusedWith, statusOf } from "./responses/error-response.ts";
 export { ifMatch, isNotModified, strongEtag } from "./responses/etag.ts";

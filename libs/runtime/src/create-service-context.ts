@@ -8,7 +8,7 @@ import { countUnhandledRejections } from "./request-scope.ts";
 import type { ServiceContext } from "./service-context.ts";
 import { createLogger, type Logger } from "./telemetry/logger.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
-import { createTracer } from "./telemetry/tracer.ts";
+import { createTracer } from "./telemetry/tracing/tracer.ts";
 
 export interface CreateServiceContext<P extends PropertyDeclarations> {
   readonly service: ServiceName;

@@ -46,8 +46,8 @@ export {
 } from "./telemetry/metrics.ts";
 export type { Outage } from "./telemetry/outage.ts";
 export { prometheusContentType, toPrometheusText } from "./telemetry/prometheus-text.ts";
-export type { Attributes, Span, SpanOptions } from "./telemetry/span.ts";
 export { startTelemetry } from "./telemetry/start-telemetry.ts";
-export { parseTraceparent } from "./telemetry/trace-identity.ts";
-export { createTracer, type Tracer } from "./telemetry/tracer.ts";
+export type { Attributes, Span, SpanOptions } from "./telemetry/tracing/span.ts";
+export { parseTraceparent } from "./telemetry/tracing/trace-identity.ts";
+export { createTracer, type Tracer } from "./telemetry/tracing/tracer.ts";
 export { createWakeUp, type WakeUp } from "./wake-up.ts";

@@ -7,7 +7,7 @@ import type { Runner } from "./runner.ts";
 import type { WorkerState } from "./supervise-worker.ts";
 import type { Logger } from "./telemetry/logger.ts";
 import type { Metrics } from "./telemetry/metrics.ts";
-import type { Tracer } from "./telemetry/tracer.ts";
+import type { Tracer } from "./telemetry/tracing/tracer.ts";
 
 /** The dependencies of a service. It reads nothing of the process by itself, so several fit into one. */
 export interface ServiceContext<P> {

@@ -15,7 +15,7 @@ import {
 } from "@signalbox/service";
 import { consolePath, createConsoleListener } from "./console/console-listener.ts";
 import { schemaReads } from "./docs/schema-registry-routes.ts";
-import { openDocuments } from "./documents/documents.ts";
+import { openDocuments } from "./documents/persisted-query-store.ts";
 import { openTrustedDocuments, type TrustedDocuments } from "./documents/trusted-documents.ts";
 import { serviceEdges } from "./edges.ts";
 import { openLive } from "./live/open-live.ts";

@@ -1,8 +1,8 @@
 import type { ConsumerTable } from "@signalbox/events";
 import type { Tx } from "@signalbox/storage";
+import type { ImagesService } from "./context/images-service.ts";
 import { endDirectUploadsOf } from "./direct-uploads/direct-uploads.ts";
 import { deleteImagesOf } from "./images/images.ts";
-import type { ImagesService } from "./images-service.ts";
 import { settleVariants } from "./renditions/variants.ts";
 
 /** The reactions of this service to the events of others; each is correct when its event comes again. */

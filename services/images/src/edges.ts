@@ -1,8 +1,8 @@
 import { type Edges, joinEdges } from "@signalbox/service";
+import type { ImagesService } from "./context/images-service.ts";
 import { directUploadApi } from "./direct-uploads/direct-upload-api.ts";
 import { deletionApi } from "./images/deletions.ts";
 import { imageApi } from "./images/image-api.ts";
-import type { ImagesService } from "./images-service.ts";
 import { contentRoutes } from "./renditions/content-routes.ts";
 import { signingApi } from "./signing/signing-api.ts";
 import { statisticsApi } from "./statistics/image-statistics.ts";

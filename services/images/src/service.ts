@@ -20,21 +20,21 @@ import {
   type Sealer,
 } from "@signalbox/storage";
 import { imageConsumers } from "./consumers.ts";
+import type { ImagesService } from "./context/images-service.ts";
 import { openResumableTarget } from "./direct-uploads/resumable-upload-target.ts";
-import { PresignedTarget, type UploadTarget } from "./direct-uploads/upload-target.ts";
 import { serviceEdges } from "./edges.ts";
-import { viewImage } from "./images/image.ts";
-import { ImageStore } from "./images/image-store.ts";
 import { whyImages } from "./images/why-image.ts";
-import type { ImagesService } from "./images-service.ts";
 import type { Properties } from "./properties.ts";
-import { ContentCache } from "./renditions/content-cache.ts";
 import { publicContentPolicy } from "./renditions/content-routes.ts";
-import { RenderBudget } from "./renditions/render-budget.ts";
-import { RenditionMemory } from "./renditions/rendition-memory.ts";
-import { SigningKeyStore, sealedSigningKeys } from "./signing/signing-key-store.ts";
+import { ContentCache } from "./state/content-cache.ts";
+import { viewImage } from "./state/image.ts";
+import { ImageStore } from "./state/image-store.ts";
+import { RenderBudget } from "./state/render-budget.ts";
+import { RenditionMemory } from "./state/rendition-memory.ts";
+import { SigningKeyStore, sealedSigningKeys } from "./state/signing-key-store.ts";
+import { openStagingArea } from "./state/staging-area.ts";
+import { PresignedTarget, type UploadTarget } from "./state/upload-target.ts";
 import { ImageStatistics } from "./statistics/image-statistics.ts";
-import { openStagingArea } from "./uploads/staging-area.ts";
 import { startWorkers } from "./workers.ts";
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));

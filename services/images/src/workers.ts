@@ -1,9 +1,9 @@
 import { minutes, seconds } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
 import { releasedBefore, sweepBlobs } from "./blobs/blobs.ts";
+import type { ImagesService } from "./context/images-service.ts";
 import { sweepNextDirectUpload } from "./direct-uploads/direct-uploads.ts";
 import { eraseNextImage } from "./images/deletions.ts";
-import type { ImagesService } from "./images-service.ts";
 import { reissueLostJobs } from "./renditions/variants.ts";
 
 const sweepEveryMs = minutes(5);

@@ -6,9 +6,9 @@ import { inTransaction } from "@signalbox/storage";
 import { eventually, readFixture, serviceWith, type TestPerson, testPerson } from "@signalbox/testing";
 import { touchBlob } from "../src/blobs/blob-store.ts";
 import { saveRendition } from "../src/blobs/rendition-store.ts";
+import type { ImagesService } from "../src/context/images-service.ts";
 import { findDeletion, insertDeletion } from "../src/images/deletion-store.ts";
 import { eraseNextImage } from "../src/images/deletions.ts";
-import type { ImagesService } from "../src/images-service.ts";
 import { type Harness, startImages } from "./harness.ts";
 import { imageRecord, openInside } from "./inside.ts";
 

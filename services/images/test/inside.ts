@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { libraryMigrations } from "@signalbox/service";
 import { inTransaction, migrate, openObjectFiles, openObjectStore, openPool } from "@signalbox/storage";
 import { testContext, testDatabase } from "@signalbox/testing";
-import { type Image, newImage, type Original } from "../src/images/image.ts";
-import { NewImageFields } from "../src/images/image-fields.ts";
-import { ImageStore } from "../src/images/image-store.ts";
 import { properties } from "../src/properties.ts";
+import { type Image, newImage, type Original } from "../src/state/image.ts";
+import { NewImageFields } from "../src/state/image-fields.ts";
+import { ImageStore } from "../src/state/image-store.ts";
 import { prismaDirectory } from "./harness.ts";
 
 /** Properties without a default that no store reads. */

@@ -5,9 +5,9 @@ import { createSubgraph } from "@signalbox/http";
 import type { Pool } from "@signalbox/storage";
 import { createSubgraphClient, type ServedListener, serveListener, serviceWith, testPerson } from "@signalbox/testing";
 import { touchBlob } from "../src/blobs/blob-store.ts";
-import { versionOf } from "../src/images/image.ts";
+import type { ImagesService } from "../src/context/images-service.ts";
 import { imageApi } from "../src/images/image-api.ts";
-import type { ImagesService } from "../src/images-service.ts";
+import { versionOf } from "../src/state/image.ts";
 import { type Inside, imageRecord, openInside } from "./inside.ts";
 
 let inside: Inside;

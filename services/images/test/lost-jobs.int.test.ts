@@ -5,7 +5,7 @@ import { createManualClock, hours, minutes } from "@signalbox/core";
 import { sql, type Tx } from "@signalbox/storage";
 import { serviceWith } from "@signalbox/testing";
 import { touchBlob } from "../src/blobs/blob-store.ts";
-import type { ImagesService } from "../src/images-service.ts";
+import type { ImagesService } from "../src/context/images-service.ts";
 import { reissueLostJobs } from "../src/renditions/variants.ts";
 import { type Inside, imageRecord, openInside } from "./inside.ts";
 

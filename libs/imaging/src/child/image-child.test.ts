@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dominantColor } from "./dominant-color.ts";
-import { readRights } from "./read-rights.ts";
+import { readRights } from "./exif-rights.ts";
 
 const pixels = (...runs: readonly (readonly [count: number, rgba: readonly number[]])[]) =>
   Uint8Array.from(runs.flatMap(([count, rgba]) => Array.from({ length: count }, () => rgba).flat()));

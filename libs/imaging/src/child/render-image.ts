@@ -5,7 +5,7 @@ import type { RenderedFile, RenderJob } from "../formats/image-jobs.ts";
 import { pixelsMaxOf } from "../formats/image-limits.ts";
 import { qualityOf, type Rendition, white } from "../formats/rendition.ts";
 import { openImage } from "./codec.ts";
-import { readRights } from "./read-rights.ts";
+import { readRights } from "./exif-rights.ts";
 
 /** Renders one rendition, from file to file. Throws the codec's error when it fails. */
 export async function renderImage({ source, target, facts, rendition, limits }: RenderJob): Promise<RenderedFile> {

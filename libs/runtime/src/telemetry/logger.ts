@@ -2,8 +2,8 @@ import { type Clock, maskText, systemClock } from "@signalbox/core";
 import { type Logger as PinoLogger, pino } from "pino";
 import { createOutage, type Outage } from "./outage.ts";
 import { redactFields } from "./redaction.ts";
-import { spanEngine } from "./span-engine.ts";
 import { type LogDestination, standardOutput } from "./standard-output.ts";
+import { spanEngine } from "./tracing/span-engine.ts";
 
 const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];

@@ -2,7 +2,7 @@ import { isUnavailable } from "@signalbox/core";
 import * as prometheus from "prom-client";
 import type { MetricDeclaration, MetricDeclarations } from "./catalogue/declare-metric.ts";
 import { type MetricCatalogue, metricCatalogue } from "./catalogue/metric-catalogue.ts";
-import { spanEngine } from "./span-engine.ts";
+import { spanEngine } from "./tracing/span-engine.ts";
 
 /** The values of a metric's labels. */
 export type Labels<L extends string> = Readonly<Record<L, string>>;

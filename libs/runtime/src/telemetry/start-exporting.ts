@@ -8,8 +8,8 @@ import { startNodeSDK } from "@opentelemetry/sdk-node";
 import { BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler } from "@opentelemetry/sdk-trace";
 import { seconds } from "@signalbox/core";
 import type { Logger } from "./logger.ts";
-import { otelSpanEngine } from "./otel-span-engine.ts";
-import { useSpanEngine } from "./span-engine.ts";
+import { otelSpanEngine } from "./tracing/otel-span-engine.ts";
+import { useSpanEngine } from "./tracing/span-engine.ts";
 
 export interface ExportOptions {
   readonly service: string;

@@ -1,7 +1,7 @@
 import type { FlagDefinition } from "@signalbox/contracts";
 import { hours } from "@signalbox/core";
-import { bucketOf, isWithin } from "./bucketing.ts";
 import type { FlagContext, FlagEvaluation, FlagReason } from "./flag-context.ts";
+import { bucketOf, isWithin } from "./rollout-bucketing.ts";
 
 type Rule = FlagDefinition["rules"][number];
 

@@ -4,10 +4,10 @@ import { test } from "node:test";
 import { FlagDefinition } from "@signalbox/contracts";
 import { hours } from "@signalbox/core";
 import fc from "fast-check";
-import { bucketOf, buckets, isWithin } from "./bucketing.ts";
 import type { FlagContext } from "./flag-context.ts";
 import { flagProblems } from "./flag-problems.ts";
 import { FlagSet } from "./flag-set.ts";
+import { bucketOf, buckets, isWithin } from "./rollout-bucketing.ts";
 
 const nowMs = Date.parse("2026-06-01T12:00:00.000Z");
 const ada: FlagContext = { accountId: "acc_ada", roles: ["owner"], locale: "de", createdAtMs: nowMs - hours(24 * 10) };

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { PresentedCredential, Principal } from "@signalbox/auth";
 import { KiB } from "@signalbox/core";
+import { untilDrained } from "@signalbox/http";
 
 /** Largest backlog of a slow client; beyond it the stream ends, and the client resumes from its last id. */
 const behindBytesMax = 256 * KiB;
@@ -66,15 +67,7 @@ export class StreamClient {
 
   /** Waits until the client has received the written data, for a long history. */
   async drained(): Promise<void> {
-    while (this.isOpen && this.#response.writableNeedDrain) {
-      await new Promise<void>((resolve) => {
-        const done = () => {
-          this.#response.off("drain", done).off("close", done);
-          resolve();
-        };
-        this.#response.on("drain", done).on("close", done);
-      });
-    }
+    while (this.isOpen && this.#response.writableNeedDrain) await untilDrained(this.#response);
   }
 
   end(reason: StreamEnd): void {

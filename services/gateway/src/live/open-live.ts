@@ -1,11 +1,11 @@
 import type { AccessStates, Authenticator } from "@signalbox/auth";
 import { seconds } from "@signalbox/core";
 import type { EventLog } from "@signalbox/events";
+import type { Properties } from "@signalbox/gateway-service/properties";
 import { createClientAddress, type RateLimits } from "@signalbox/http";
 import type { ServiceContext } from "@signalbox/runtime";
 import type { GraphQLSchema } from "graphql";
 import type { Operations } from "../operations/operations.ts";
-import type { Properties } from "../properties.ts";
 import { Live } from "./live.ts";
 import { LiveCallers } from "./live-caller.ts";
 import { createCursors } from "./live-cursor.ts";

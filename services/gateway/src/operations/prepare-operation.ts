@@ -1,8 +1,8 @@
 import { threadProcessorMs } from "@signalbox/core";
 import { admitWork, chargeProcessorTime, createDocumentCache, type WorkLimits } from "@signalbox/http";
 import type { DocumentNode, GraphQLError } from "graphql";
-import type { Documents } from "../documents/documents.ts";
 import type { OperationRequest } from "../documents/operation-request.ts";
+import type { Documents } from "../documents/persisted-query-store.ts";
 import type { Supergraph } from "../supergraph/supergraph.ts";
 import { checkDocument, type DocumentRules, moreTokens, withoutSuggestions } from "./check-document.ts";
 import { type Carried, type Chosen, chooseOperation } from "./choose-operation.ts";

@@ -2,7 +2,7 @@ import { MiB, systemClock } from "@signalbox/core";
 import type { WorkLimits } from "@signalbox/http";
 import { createLogger, createMetrics } from "@signalbox/runtime";
 import type { RateLimiter } from "@signalbox/storage";
-import { openDocuments } from "../documents/documents.ts";
+import { openDocuments } from "../documents/persisted-query-store.ts";
 import type { Supergraph } from "../supergraph/supergraph.ts";
 import type { DocumentRules } from "./check-document.ts";
 import type { CostLimits } from "./cost-limits.ts";

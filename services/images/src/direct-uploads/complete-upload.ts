@@ -1,13 +1,13 @@
 import type { Caller } from "@signalbox/auth";
 import type { Flow } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
-import type { Image, Original } from "../images/image.ts";
-import type { NewImageFields } from "../images/image-fields.ts";
+import type { ImagesService } from "../context/images-service.ts";
 import { type AccountFull, createImage } from "../images/images.ts";
-import type { ImagesService } from "../images-service.ts";
+import { type DirectUpload, statusOf } from "../state/direct-upload.ts";
+import type { Image, Original } from "../state/image.ts";
+import type { NewImageFields } from "../state/image-fields.ts";
+import type { StagedFile } from "../state/staging-area.ts";
 import { type RefusedFile, refusedFile, storeOriginal, type Waiting } from "../uploads/originals.ts";
-import type { StagedFile } from "../uploads/staging-area.ts";
-import { type DirectUpload, statusOf } from "./direct-upload.ts";
 import { findOwnDirectUpload, lockOwnDirectUpload } from "./direct-upload-store.ts";
 import { areDirectUploadsOffered, type Ended, endDirectUpload } from "./direct-uploads.ts";
 

@@ -4,11 +4,7 @@ import { ImageResource } from "@signalbox/contracts";
 import { AppError, type Refusal } from "@signalbox/core";
 import { created, type HttpResponse, noContent, ok, type RouteInput, refusedWith } from "@signalbox/http";
 import { type Edges, edgesOf, operation, record } from "@signalbox/service";
-import { etagOfImage, type Image, viewImage } from "../images/image.ts";
-import type { ImagesService } from "../images-service.ts";
-import { createDigestCheck } from "../uploads/expect-digest.ts";
-import { accountFull } from "../uploads/upload-api.ts";
-import { completeUpload } from "./complete-upload.ts";
+import type { ImagesService } from "../context/images-service.ts";
 import {
   CompletionBody,
   type DirectUpload,
@@ -19,7 +15,11 @@ import {
   uploadExampleId,
   viewNewUpload,
   viewUpload,
-} from "./direct-upload.ts";
+} from "../state/direct-upload.ts";
+import { createDigestCheck } from "../state/expect-digest.ts";
+import { etagOfImage, type Image, viewImage } from "../state/image.ts";
+import { accountFull } from "../uploads/upload-api.ts";
+import { completeUpload } from "./complete-upload.ts";
 import { findOwnDirectUpload, lockOwnDirectUpload } from "./direct-upload-store.ts";
 import {
   announceDirectUpload,

@@ -1,6 +1,6 @@
 import { advisoryLock, type Queryable, sql, type Tx, table } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
-import type { DirectUpload } from "./direct-upload.ts";
+import type { DirectUpload } from "../state/direct-upload.ts";
 
 const uploads = table("direct_uploads", columns.direct_uploads);
 const saveUpload = uploads.update("filename", "state", "imageId", "sweepAt");

@@ -1,9 +1,7 @@
 import type { Caller } from "@signalbox/auth";
 import { audited } from "@signalbox/service";
 import { inTransaction, type Tx } from "@signalbox/storage";
-import type { ImagesService } from "../images-service.ts";
-import { type RefusedFile, refusedFile } from "../uploads/originals.ts";
-import { tooManyBytes } from "../uploads/staging-area.ts";
+import type { ImagesService } from "../context/images-service.ts";
 import {
   type DirectUpload,
   ended,
@@ -12,7 +10,10 @@ import {
   nextSweepAt,
   type SendingTerms,
   statusOf,
-} from "./direct-upload.ts";
+} from "../state/direct-upload.ts";
+import { tooManyBytes } from "../state/staging-area.ts";
+import type { Appended, Piece } from "../state/upload-target.ts";
+import { type RefusedFile, refusedFile } from "../uploads/originals.ts";
 import {
   cancelDirectUploadsOf,
   findOwnDirectUpload,
@@ -23,7 +24,6 @@ import {
   saveDirectUpload,
 } from "./direct-upload-store.ts";
 import { beyondAnnounced } from "./resumable-upload-target.ts";
-import type { Appended, Piece } from "./upload-target.ts";
 
 export interface LimitReached {
   readonly outcome: "limit-reached";

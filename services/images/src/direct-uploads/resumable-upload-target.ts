@@ -3,9 +3,9 @@ import { type FileHandle, mkdir, open, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "@signalbox/core";
 import type { Logger } from "@signalbox/runtime";
-import { asDiskFailure } from "../uploads/staging-area.ts";
-import type { DirectUpload } from "./direct-upload.ts";
-import type { Appended, Piece, UploadTarget } from "./upload-target.ts";
+import type { DirectUpload } from "../state/direct-upload.ts";
+import { asDiskFailure } from "../state/staging-area.ts";
+import type { Appended, Piece, UploadTarget } from "../state/upload-target.ts";
 
 interface Options {
   /** Shared and beside the blobs, so that another process can continue an upload. */

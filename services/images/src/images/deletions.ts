@@ -3,7 +3,8 @@ import { ok } from "@signalbox/http";
 import { audited, type Edges, edgesOf, record, systemActor } from "@signalbox/service";
 import { inTransaction, type Tx } from "@signalbox/storage";
 import { eraseBlob, removeStrays } from "../blobs/blobs.ts";
-import type { ImagesService } from "../images-service.ts";
+import type { ImagesService } from "../context/images-service.ts";
+import type { Image } from "../state/image.ts";
 import {
   type Deletion,
   findDeletion,
@@ -12,7 +13,6 @@ import {
   removeDeletionsOf,
   saveErased,
 } from "./deletion-store.ts";
-import type { Image } from "./image.ts";
 
 /** Records the deletion of an image, whose bytes are erased right after. */
 export async function recordDeletion(service: ImagesService, tx: Tx, image: Image, deletedBy: string): Promise<void> {

@@ -2,10 +2,10 @@ import { examples, ImageResource, imageExample, imageStatuses, imageVisibilities
 import { type HttpResponse, ok, textParameter, timeParameter } from "@signalbox/http";
 import { type Edges, edgesOf, list, type OwnRow, operation, ownRows, record } from "@signalbox/service";
 import { z } from "zod";
-import type { ImagesService } from "../images-service.ts";
-import { etagOfImage, failureOf, type Image, viewImage } from "./image.ts";
-import { ImagePatch, ImageReplacement } from "./image-fields.ts";
-import { type ImageFilter, imageSorts, positionOfImage } from "./image-list.ts";
+import type { ImagesService } from "../context/images-service.ts";
+import { etagOfImage, failureOf, type Image, viewImage } from "../state/image.ts";
+import { ImagePatch, ImageReplacement } from "../state/image-fields.ts";
+import { type ImageFilter, imageSorts, positionOfImage } from "../state/image-list.ts";
 import { deleteImage, deleteImages, reprocessImage, updateImage } from "./images.ts";
 
 const base = "/images";

@@ -1,6 +1,6 @@
 import { draft } from "@signalbox/contracts";
-import type { ImagesService } from "../images-service.ts";
-import { type Image, viewImage } from "./image.ts";
+import type { ImagesService } from "../context/images-service.ts";
+import { type Image, viewImage } from "../state/image.ts";
 
 /** Drafts the event of a new image. Each event about an image carries the owner's view of the record. */
 export const imageCreated = (service: ImagesService, image: Image) => draft("image.created", about(service, image));

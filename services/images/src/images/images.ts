@@ -4,12 +4,12 @@ import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { keepBlob, releaseBlobsOf } from "../blobs/blob-store.ts";
 import { forgiveRenditions } from "../blobs/rendition-store.ts";
-import type { ImagesService } from "../images-service.ts";
+import type { ImagesService } from "../context/images-service.ts";
+import { changeImage, type Image, newImage, type Original } from "../state/image.ts";
+import type { ImageChanges, NewImageFields } from "../state/image-fields.ts";
+import { recropped, renderedAgain, renderRequested } from "../state/render-job.ts";
 import { forgetDeletionsOf, recordDeletion } from "./deletions.ts";
-import { changeImage, type Image, newImage, type Original } from "./image.ts";
 import { imageCreated, imageDeleted, imageUpdated } from "./image-events.ts";
-import type { ImageChanges, NewImageFields } from "./image-fields.ts";
-import { recropped, renderedAgain, renderRequested } from "./render-job.ts";
 
 type Created = { readonly outcome: "created"; readonly image: Image } | AccountFull;
 

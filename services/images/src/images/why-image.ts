@@ -1,9 +1,9 @@
 import type { WhyPart, WhyStep } from "@signalbox/contracts";
 import { eventsAbout, hasPrefix, linkTo, stepsOf, type WhyFinder } from "@signalbox/service";
 import { sql } from "@signalbox/storage";
-import type { ImagesService } from "../images-service.ts";
+import type { ImagesService } from "../context/images-service.ts";
+import type { Image } from "../state/image.ts";
 import { findDeletion } from "./deletion-store.ts";
-import type { Image } from "./image.ts";
 
 /** A rendition that was requested from the worker, with an image that has its original. */
 interface Requested {

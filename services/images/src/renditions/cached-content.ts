@@ -2,14 +2,14 @@ import type { IncomingMessage } from "node:http";
 import { bytes, isNotModified, type KnownAnswer, notModified } from "@signalbox/http";
 import { outputTraits, type Rendition, renditionTag } from "@signalbox/imaging";
 import { keyOf } from "../blobs/blob-keys.ts";
-import { type Image, versionOf } from "../images/image.ts";
-import type { ImagesService } from "../images-service.ts";
-import type { ValidSignature } from "../signing/signature.ts";
+import type { ImagesService } from "../context/images-service.ts";
 import { signatureSecondsLeft } from "../signing/signed-urls.ts";
+import type { CachedContent, ContentDescription } from "../state/content-cache.ts";
+import { cacheControl, contentHeaders, type Shown } from "../state/content-headers.ts";
+import type { ContentQuery } from "../state/content-query.ts";
+import { type Image, versionOf } from "../state/image.ts";
+import type { ValidSignature } from "../state/signature.ts";
 import { stillShows, type Viewer } from "./content-access.ts";
-import type { CachedContent, ContentDescription } from "./content-cache.ts";
-import { cacheControl, contentHeaders, type Shown } from "./content-headers.ts";
-import type { ContentQuery } from "./content-query.ts";
 
 /**
  * Finds the answer to a request in what was shown under its URL: most requests of a page are answered so. A cached answer

@@ -8,8 +8,8 @@ import {
   type Rendition,
   type Size,
 } from "@signalbox/imaging";
-import { factsOf, type Image, sideMax } from "../images/image.ts";
-import type { ContentQuery } from "./content-query.ts";
+import type { ContentQuery } from "../state/content-query.ts";
+import { factsOf, type Image, sideMax } from "../state/image.ts";
 
 export type RenditionChoice =
   /** `later` is a better format that is worth making in the background. */

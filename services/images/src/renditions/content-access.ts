@@ -1,11 +1,11 @@
 import type { Principal } from "@signalbox/auth";
 import { namedBoxes } from "@signalbox/imaging";
-import type { Image } from "../images/image.ts";
-import type { ImagesService } from "../images-service.ts";
-import type { ValidSignature } from "../signing/signature.ts";
+import type { ImagesService } from "../context/images-service.ts";
 import { judgeSignature, type SignatureVerdict, signatureSecondsLeft } from "../signing/signed-urls.ts";
-import type { Reach } from "./content-headers.ts";
-import type { ContentQuery } from "./content-query.ts";
+import type { Reach } from "../state/content-headers.ts";
+import type { ContentQuery } from "../state/content-query.ts";
+import type { Image } from "../state/image.ts";
+import type { ValidSignature } from "../state/signature.ts";
 
 /** A request for content, before anybody knows if it is allowed. */
 interface Asking {

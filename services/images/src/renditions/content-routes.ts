@@ -15,13 +15,13 @@ import {
 } from "@signalbox/http";
 import { outputFormats, outputTraits, type Rendition } from "@signalbox/imaging";
 import { originalKey } from "../blobs/blob-keys.ts";
-import { type Image, sideMax } from "../images/image.ts";
-import type { ImagesService } from "../images-service.ts";
+import type { ImagesService } from "../context/images-service.ts";
+import type { ContentDescription } from "../state/content-cache.ts";
+import { contentRange, disposition, outOfRange, partOf } from "../state/content-headers.ts";
+import { ContentQuery } from "../state/content-query.ts";
+import { type Image, sideMax } from "../state/image.ts";
 import { answerFromCache, describeContent } from "./cached-content.ts";
 import { judgeAccess, type Viewer } from "./content-access.ts";
-import type { ContentDescription } from "./content-cache.ts";
-import { contentRange, disposition, outOfRange, partOf } from "./content-headers.ts";
-import { ContentQuery } from "./content-query.ts";
 import { expectedMs } from "./make-rendition.ts";
 import { obtainRendition } from "./obtain-rendition.ts";
 import { jobTerms } from "./render-terms.ts";

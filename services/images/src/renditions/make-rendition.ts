@@ -3,8 +3,8 @@ import { AppError, seconds } from "@signalbox/core";
 import { type JobTerms, planGeometry, type Rendition } from "@signalbox/imaging";
 import { originalKey } from "../blobs/blob-keys.ts";
 import { beginAttempt, endAttempt } from "../blobs/rendition-store.ts";
-import { factsOf, type Image } from "../images/image.ts";
-import type { ImagesService } from "../images-service.ts";
+import type { ImagesService } from "../context/images-service.ts";
+import { factsOf, type Image } from "../state/image.ts";
 import { imageLimits } from "./render-terms.ts";
 import type { RenditionFile, Wanted } from "./stored-renditions.ts";
 

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { seconds } from "@signalbox/core";
 import type { JobTerms, Rendition } from "@signalbox/imaging";
 import { keyOf } from "../blobs/blob-keys.ts";
-import type { Image } from "../images/image.ts";
-import type { ImagesService } from "../images-service.ts";
+import type { ImagesService } from "../context/images-service.ts";
+import type { Image } from "../state/image.ts";
 import { expectedMs, isForLater, makeRendition } from "./make-rendition.ts";
 import {
   findStoredRendition,

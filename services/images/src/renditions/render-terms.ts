@@ -2,7 +2,7 @@ import type { Principal } from "@signalbox/auth";
 import { seconds } from "@signalbox/core";
 import { addressBucket } from "@signalbox/http";
 import type { ImageLimits, JobTerms } from "@signalbox/imaging";
-import type { ImagesService } from "../images-service.ts";
+import type { ImagesService } from "../context/images-service.ts";
 
 /** The caller, and the time until which it waits. */
 interface Asking {

@@ -3,14 +3,14 @@ import { test } from "node:test";
 import { createManualClock, seconds } from "@signalbox/core";
 import { fits, planGeometry, type Rendition, renditionKey } from "@signalbox/imaging";
 import fc from "fast-check";
-import { factsOf, newImage } from "../images/image.ts";
-import { NewImageFields } from "../images/image-fields.ts";
+import { partOf } from "../state/content-headers.ts";
+import { ContentQuery } from "../state/content-query.ts";
+import { factsOf, newImage } from "../state/image.ts";
+import { NewImageFields } from "../state/image-fields.ts";
+import { RenderBudget } from "../state/render-budget.ts";
+import { RenditionBytes, SharedWork } from "../state/rendition-memory.ts";
 import { chooseRendition } from "./choose-rendition.ts";
 import { mayTransform, widthLadder } from "./content-access.ts";
-import { partOf } from "./content-headers.ts";
-import { ContentQuery } from "./content-query.ts";
-import { RenderBudget } from "./render-budget.ts";
-import { RenditionBytes, SharedWork } from "./rendition-memory.ts";
 import { renditionsToEvict } from "./stored-renditions.ts";
 
 const image = newImage(

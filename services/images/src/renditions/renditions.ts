@@ -3,11 +3,11 @@ import type { Rendition } from "@signalbox/imaging";
 import { inTransaction } from "@signalbox/storage";
 import { keyOf } from "../blobs/blob-keys.ts";
 import { claimRenditionRequest, isRenditionRefused, isRenditionStored } from "../blobs/rendition-store.ts";
-import type { Image } from "../images/image.ts";
-import { singleRenderRequested } from "../images/render-job.ts";
-import type { ImagesService } from "../images-service.ts";
+import type { ImagesService } from "../context/images-service.ts";
+import type { ContentQuery } from "../state/content-query.ts";
+import type { Image } from "../state/image.ts";
+import { singleRenderRequested } from "../state/render-job.ts";
 import { chooseRendition, type RenditionChoice } from "./choose-rendition.ts";
-import type { ContentQuery } from "./content-query.ts";
 
 /** Longer than any job takes; an older request was lost and may be repeated. */
 const staleAfterMs = minutes(10);

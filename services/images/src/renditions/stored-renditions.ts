@@ -10,9 +10,9 @@ import {
   removeRenditions,
   saveRendition,
 } from "../blobs/rendition-store.ts";
-import type { Image } from "../images/image.ts";
-import type { ImagesService } from "../images-service.ts";
-import type { BytePart } from "./content-headers.ts";
+import type { ImagesService } from "../context/images-service.ts";
+import type { BytePart } from "../state/content-headers.ts";
+import type { Image } from "../state/image.ts";
 
 export type RenditionContent =
   | { readonly kind: "bytes"; readonly bytes: Buffer }

@@ -2,11 +2,11 @@ import { newId } from "@signalbox/core";
 import type { ReceivedEvent } from "@signalbox/events";
 import { inTransaction, type Tx } from "@signalbox/storage";
 import { refuseRenditionJob, saveRendition } from "../blobs/rendition-store.ts";
+import type { ImagesService } from "../context/images-service.ts";
 import { removeLateRenditions } from "../images/deletions.ts";
-import type { Image } from "../images/image.ts";
 import { processingFailed, renditionReady } from "../images/image-events.ts";
-import { renderRequested } from "../images/render-job.ts";
-import type { ImagesService } from "../images-service.ts";
+import type { Image } from "../state/image.ts";
+import { renderRequested } from "../state/render-job.ts";
 
 type RenderedJob = ReceivedEvent<"image.rendered">["data"];
 

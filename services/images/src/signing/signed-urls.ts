@@ -2,8 +2,8 @@ import type { Caller } from "@signalbox/auth";
 import { hours } from "@signalbox/core";
 import { audited } from "@signalbox/service";
 import { inTransaction, olderAfter, type Tx } from "@signalbox/storage";
-import { versionOf } from "../images/image.ts";
-import type { ImagesService } from "../images-service.ts";
+import type { ImagesService } from "../context/images-service.ts";
+import { versionOf } from "../state/image.ts";
 import {
   expiryOf,
   isSignedBy,
@@ -13,7 +13,7 @@ import {
   sign,
   signatureParameter,
   type ValidSignature,
-} from "./signature.ts";
+} from "../state/signature.ts";
 
 type Signed =
   | { readonly outcome: "signed"; readonly url: string; readonly expiresAt: Date }

@@ -5,8 +5,8 @@ import { fits, outputFormats } from "@signalbox/imaging";
 import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { viewValue } from "@signalbox/storage";
 import { z } from "zod";
-import { sideMax } from "../images/image.ts";
-import type { ImagesService } from "../images-service.ts";
+import type { ImagesService } from "../context/images-service.ts";
+import { sideMax } from "../state/image.ts";
 import { rotateSigningKey, signImageUrl } from "./signed-urls.ts";
 
 const side = z.int().min(1).max(sideMax).optional().describe("Pixels.");

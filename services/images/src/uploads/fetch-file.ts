@@ -1,9 +1,9 @@
 import { PassThrough } from "node:stream";
 import { AppError, type DetailCode, detailCodes } from "@signalbox/core";
 import { isOutboundError, type OutboundError, shownFailure } from "@signalbox/net";
-import type { ImagesService } from "../images-service.ts";
+import type { ImagesService } from "../context/images-service.ts";
+import type { ArrivedFile } from "../state/staging-area.ts";
 import { type RefusedFile, refusedFile } from "./originals.ts";
-import type { ArrivedFile } from "./staging-area.ts";
 
 const redirectsMax = 3;
 

@@ -4,11 +4,11 @@ import { judge } from "@signalbox/http";
 import { type Inspection, inspectImage } from "@signalbox/imaging";
 import { originalKey } from "../blobs/blob-keys.ts";
 import { type Blob, touchBlob } from "../blobs/blob-store.ts";
-import type { Original } from "../images/image.ts";
-import { filename as filenameRule } from "../images/image-fields.ts";
-import type { ImagesService } from "../images-service.ts";
+import type { ImagesService } from "../context/images-service.ts";
 import { imageLimits, jobTerms } from "../renditions/render-terms.ts";
-import type { ArrivedFile } from "./staging-area.ts";
+import type { Original } from "../state/image.ts";
+import { filename as filenameRule } from "../state/image-fields.ts";
+import type { ArrivedFile } from "../state/staging-area.ts";
 
 /** The caller, and the time until which it waits. */
 export interface Waiting {

@@ -3,9 +3,9 @@ import type { Readable } from "node:stream";
 import { Busboy, type BusboyHeaders, type BusboyInstance } from "@fastify/busboy";
 import { AppError, type DetailCode, type ErrorDetail, KiB } from "@signalbox/core";
 import { judge } from "@signalbox/http";
-import { NewImageFields } from "../images/image-fields.ts";
-import { expectDigest } from "./expect-digest.ts";
-import type { ArrivedFile, StagedFile, StagingArea } from "./staging-area.ts";
+import { expectDigest } from "../state/expect-digest.ts";
+import { NewImageFields } from "../state/image-fields.ts";
+import type { ArrivedFile, StagedFile, StagingArea } from "../state/staging-area.ts";
 
 export interface ReceivedUpload extends ArrivedFile {
   /** The other parts of the form by name, in their order. */

@@ -4,10 +4,10 @@ import type { DetailCode, Refusal } from "@signalbox/core";
 import { created, type HttpResponse, type RouteInput, refusedWith } from "@signalbox/http";
 import { type Edges, edgesOf, type Flow, operation, runFlow } from "@signalbox/service";
 import { z } from "zod";
-import { etagOfImage, viewImage } from "../images/image.ts";
-import { filename, NewImageFields, sha256Hex } from "../images/image-fields.ts";
+import type { ImagesService } from "../context/images-service.ts";
 import type { AccountFull } from "../images/images.ts";
-import type { ImagesService } from "../images-service.ts";
+import { etagOfImage, viewImage } from "../state/image.ts";
+import { filename, NewImageFields, sha256Hex } from "../state/image-fields.ts";
 import { readUploadFields, receiveUpload } from "./receive-upload.ts";
 import { createImageFromFile, createImageFromOriginal, importImage, type Uploaded } from "./uploads.ts";
 

@@ -1,11 +1,11 @@
 import type { Flow } from "@signalbox/service";
-import { type Image, type Original, originalOf } from "../images/image.ts";
-import type { NewImageFields } from "../images/image-fields.ts";
+import type { ImagesService } from "../context/images-service.ts";
 import { type AccountFull, createImage } from "../images/images.ts";
-import type { ImagesService } from "../images-service.ts";
+import { type Image, type Original, originalOf } from "../state/image.ts";
+import type { NewImageFields } from "../state/image-fields.ts";
+import type { ArrivedFile } from "../state/staging-area.ts";
 import { fetchFile } from "./fetch-file.ts";
 import { type RefusedFile, storeOriginal } from "./originals.ts";
-import type { ArrivedFile } from "./staging-area.ts";
 
 type Imported =
   | { readonly outcome: "created"; readonly image: Image }

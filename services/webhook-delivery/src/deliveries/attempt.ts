@@ -2,7 +2,7 @@ import { draft, type EventDraft, examples, identifier, timestamp, webhookDeliver
 import { z } from "zod";
 import { splitId } from "../endpoints/endpoint-id.ts";
 import type { Delivery } from "./delivery.ts";
-import type { Judgement } from "./judge-attempt.ts";
+import type { Judgement } from "./retry-schedule.ts";
 
 /** One POST and its result. */
 export interface Attempt {

@@ -12,7 +12,8 @@ import { subscribersOf } from "../publishing/subscribers.ts";
 import { originalOf } from "../sending/original-body.ts";
 import type { SigningEndpoint } from "../sending/signing-endpoint.ts";
 import { deliveryIdOf, eventTimeOf } from "./delivery-id.ts";
-import { controlOf, disableReason, judgeAttempt, retryAfterMs } from "./judge-attempt.ts";
+import { retryAfterMs } from "./retry-after.ts";
+import { controlOf, disableReason, judgeAttempt } from "./retry-schedule.ts";
 
 const answered = (status: number, retryAfter: number | null = null) => ({
   status,

@@ -5,7 +5,7 @@ import type { DeliveryService } from "../context/delivery-service.ts";
 import { type Attempt, attemptedEvent } from "../deliveries/attempt.ts";
 import { deliveryEvent, isAboutWebhooks, type LeasedDelivery } from "../deliveries/delivery.ts";
 import { advanceKeys, lockOrder, noteHolds } from "../deliveries/delivery-order.ts";
-import { disableReason } from "../deliveries/judge-attempt.ts";
+import { disableReason } from "../deliveries/retry-schedule.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 import { holdMsDefault } from "../endpoints/endpoint-settings.ts";
 import { disableEndpoint, recoverEndpoint } from "../endpoints/endpoint-status.ts";

@@ -1,5 +1,5 @@
 import type { Attempt } from "../deliveries/attempt.ts";
-import type { AttemptResult } from "../deliveries/judge-attempt.ts";
+import type { AttemptResult } from "../deliveries/retry-schedule.ts";
 import type { LeasedMessage, LeaseRecord } from "./pull-queue.ts";
 
 /** The end of a lease. */

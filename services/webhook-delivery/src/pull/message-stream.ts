@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AccessStates, Principal } from "@signalbox/auth";
 import { type Clock, minutes, seconds } from "@signalbox/core";
+import { untilDrained } from "@signalbox/http";
 import type { DeliveryService } from "../context/delivery-service.ts";
 import type { HeldLeases } from "../sending/open-leases.ts";
 import type { OpenWait } from "../sending/pull-waits.ts";
@@ -109,17 +110,6 @@ async function send(
   const sinceMs = clock.steadyMs();
   while (response.writableNeedDrain && !closed.aborted) {
     if (clock.steadyMs() - sinceMs > takenMsMax) response.destroy();
-    await drained(response);
+    await untilDrained(response, takenMsMax);
   }
 }
-
-const drained = (response: ServerResponse): Promise<void> =>
-  new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      response.off("drain", done).off("close", done);
-      resolve();
-    };
-    const timer = setTimeout(done, takenMsMax);
-    response.on("drain", done).on("close", done);
-  });

@@ -6,7 +6,7 @@ import { isCanary } from "../deliveries/account-access.ts";
 import type { Attempt } from "../deliveries/attempt.ts";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import { advanceKeys, lockOrder } from "../deliveries/delivery-order.ts";
-import { type Judgement, judgeAttempt } from "../deliveries/judge-attempt.ts";
+import { type Judgement, judgeAttempt } from "../deliveries/retry-schedule.ts";
 import type { Attempted } from "./attempt-delivery.ts";
 import { answerClass } from "./attempt-figures.ts";
 import { parkDelivery, type Recorded } from "./record-results.ts";

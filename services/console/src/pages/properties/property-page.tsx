@@ -7,10 +7,10 @@ import parts from "../../parts/parts.module.css";
 import { durationText } from "../../parts/time-text.ts";
 import { useMay } from "../../session/api.ts";
 import { configStatusQuery, type Property, propertiesQuery, useNeedsApproval, valueText } from "../configuration.ts";
-import { proposalsQuery } from "../proposals/proposal.ts";
 import { ChangeProperty } from "./change-property.tsx";
 import { PropertyHistory } from "./property-history.tsx";
 import { boundsText } from "./property-value.ts";
+import { proposalsQuery } from "./proposal.ts";
 
 /** One property: the value that runs with its source, what it does, every instance, its history, and a change. */
 export function PropertyPage() {

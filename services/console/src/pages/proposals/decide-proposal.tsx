@@ -4,7 +4,7 @@ import { Box, FormBox, useChange } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/lists.tsx";
 import parts from "../../parts/parts.module.css";
 import type { ChangeResult } from "../properties/property-change.ts";
-import { approveProposal, withdrawProposal } from "./proposal.ts";
+import { approveProposal, withdrawProposal } from "../properties/proposal.ts";
 
 interface ApproveProps {
   readonly id: string;

@@ -10,8 +10,8 @@ import { type Property, propertiesQuery, valueText } from "../configuration.ts";
 import { ChangeResults } from "../properties/change-results.tsx";
 import type { ChangeResult } from "../properties/property-change.ts";
 import { Actor } from "../properties/property-history.tsx";
+import { outcomeOf, outcomeTones, type Proposal, type ProposedChange, proposalQuery } from "../properties/proposal.ts";
 import { ApproveProposal, CloseProposal } from "./decide-proposal.tsx";
-import { outcomeOf, outcomeTones, type Proposal, type ProposedChange, proposalQuery } from "./proposal.ts";
 
 /** One proposal: what would change, who wants it and why, and the decision of another operator. */
 export function ProposalPage() {

@@ -13,7 +13,7 @@ import {
   outcomeTones,
   type Proposal,
   proposalsQuery,
-} from "./proposal.ts";
+} from "../properties/proposal.ts";
 
 /** The changes of properties that one operator proposes and another one decides. */
 export function ProposalsPage() {

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Tone } from "../../parts/inline.tsx";
 import { askGraph, type Detail, payloadOf } from "../../session/graph.ts";
-import type { ChangeResult } from "../properties/property-change.ts";
+import type { ChangeResult } from "./property-change.ts";
 
 /** A change of one property that waits for a second operator. */
 export interface ProposedChange {

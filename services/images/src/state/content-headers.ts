@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { type HttpResponse, refused } from "@signalbox/http";
 import { type OutputFormat, outputTraits } from "@signalbox/imaging";
-import type { Image } from "../images/image.ts";
+import type { Image } from "./image.ts";
 
 /** The audience of content: everyone, the owner, or holders of a signed URL. */
 export type Reach = "public" | "private" | { readonly secondsLeft: number };

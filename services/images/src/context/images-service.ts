@@ -2,19 +2,19 @@ import type { AccessStates } from "@signalbox/auth";
 import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import type { PageLimits } from "@signalbox/http";
+import type { Properties } from "@signalbox/images-service/properties";
 import type { ImagePool } from "@signalbox/imaging";
 import type { OutboundClient } from "@signalbox/net";
 import type { Configuration, Counter, Logger, Tracer, WakeUp } from "@signalbox/runtime";
 import type { Cache, ObjectFiles, ObjectStore, Pool } from "@signalbox/storage";
-import type { UploadTarget } from "./direct-uploads/upload-target.ts";
-import type { ImageStore } from "./images/image-store.ts";
-import type { Properties } from "./properties.ts";
-import type { ContentCache } from "./renditions/content-cache.ts";
-import type { RenderBudget } from "./renditions/render-budget.ts";
-import type { RenditionMemory } from "./renditions/rendition-memory.ts";
-import type { SigningKeyStore } from "./signing/signing-key-store.ts";
-import type { ImageStatistics } from "./statistics/image-statistics.ts";
-import type { StagingArea } from "./uploads/staging-area.ts";
+import type { ContentCache } from "../state/content-cache.ts";
+import type { ImageStore } from "../state/image-store.ts";
+import type { RenderBudget } from "../state/render-budget.ts";
+import type { RenditionMemory } from "../state/rendition-memory.ts";
+import type { SigningKeyStore } from "../state/signing-key-store.ts";
+import type { StagingArea } from "../state/staging-area.ts";
+import type { UploadTarget } from "../state/upload-target.ts";
+import type { ImageStatistics } from "../statistics/image-statistics.ts";
 
 /** The context of this service's operations. `service.ts` fills it once, at the start. */
 export interface ImagesService {

@@ -1,10 +1,10 @@
 import type { ImageResource } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
+import type { Properties } from "@signalbox/images-service/properties";
 import type { Configuration } from "@signalbox/runtime";
 import { Copies, type ListRange, type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
 import type { OriginalId } from "../blobs/blob-keys.ts";
 import { columns } from "../generated/columns.ts";
-import type { Properties } from "../properties.ts";
 import type { Image } from "./image.ts";
 import { type ImageFilter, type ListedImage, listedImage, listStatement } from "./image-list.ts";
 import { renderWaitMs } from "./render-job.ts";

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import type { ObjectStore } from "@signalbox/storage";
-import type { DigestCheck } from "../uploads/expect-digest.ts";
 import type { DirectUpload, SendingTerms } from "./direct-upload.ts";
+import type { DigestCheck } from "./expect-digest.ts";
 
 /** The storage of uploads until they are judged. */
 export interface UploadTarget {

@@ -1,7 +1,7 @@
 import { examples, identifier, imageExample, timestamp } from "@signalbox/contracts";
 import { minutes, newId } from "@signalbox/core";
 import { z } from "zod";
-import { filename, NewImageFields, sha256Hex } from "../images/image-fields.ts";
+import { filename, NewImageFields, sha256Hex } from "./image-fields.ts";
 
 /** An announced file that its client sends directly to the store. */
 export interface DirectUpload {

@@ -2,10 +2,10 @@ import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { KiB, MiB } from "@signalbox/core";
 import { LRUCache } from "lru-cache";
-import type { Image } from "../images/image.ts";
-import { signatureParameter, type ValidSignature } from "../signing/signature.ts";
 import type { Shown } from "./content-headers.ts";
 import type { ContentQuery } from "./content-query.ts";
+import type { Image } from "./image.ts";
+import { signatureParameter, type ValidSignature } from "./signature.ts";
 
 /** The validator and the headers of content. */
 export interface ContentDescription {
