@@ -3,7 +3,8 @@ import type { ReceivedEvent } from "@signalbox/events";
 
 /** An event for subscriptions, and its place in the log. */
 export interface LiveEvent {
-  readonly event: ReceivedEvent;
+  /** Without its bytes: they are part of a page of the log, which they would keep in memory as a whole. */
+  readonly event: Omit<ReceivedEvent, "dataJson">;
   readonly topic: string;
   /** `topic/partition`. */
   readonly place: string;

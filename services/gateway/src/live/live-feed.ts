@@ -122,7 +122,8 @@ export class LiveFeed {
     try {
       const name = eventNameOf(record.headers);
       if (name === null || !subscribedEvents.has(name)) return null;
-      return { event: decodeEvent(name, record), topic, place: `${topic}/${partition}`, offset };
+      const { dataJson, ...event } = decodeEvent(name, record);
+      return { event, topic, place: `${topic}/${partition}`, offset };
     } catch (error) {
       this.#context.log.error({ error, topic, offset: String(offset) }, "an event of a subscription is unreadable");
       return null;
