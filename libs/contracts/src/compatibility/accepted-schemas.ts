@@ -57,4 +57,9 @@ async function readAccepted(): Promise<Map<string, JsonSchema>> {
 
 const acceptedFile = (type: string): string => `${type.slice(0, type.indexOf("."))}.json`;
 
-const fileText = (content: object | undefined): string => (content ? `${JSON.stringify(content, null, 2)}\n` : "");
+/** Indented JSON, with each list of words on one line. */
+function fileText(content: object | undefined): string {
+  if (!content) return "";
+  const indented = JSON.stringify(content, null, 2);
+  return `${indented.replaceAll(/\[\n([^[\]{}]+)\n +\]/g, (_, items: string) => `[${items.trim().replaceAll(/\n +/g, " ")}]`)}\n`;
+}
