@@ -34,30 +34,79 @@ export const propertyPage: Generator = {
 
 function pageOf(services: readonly PackageProperties[]): string {
   const names = [...new Set(services.flatMap(({ properties }) => Object.keys(properties)))].sort();
-  const rows = names.map((name) => {
-    const having = services.filter(({ properties }) => Object.hasOwn(properties, name));
-    const declaration = having[0]?.properties[name] as PropertyDeclaration;
-    const where = having.length === services.length ? "all" : having.map((service) => service.name).join(", ");
-    const { secrecy, audience = "operator", effect } = declaration;
-    const cells = [`\`${name}\``, where, boundsOf(declaration), secrecy, audience, changeOf(declaration), effect];
-    return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  const having = Map.groupBy(names, (name) => {
+    const users = services.filter(({ properties }) => Object.hasOwn(properties, name)).map((service) => service.name);
+    return users.length === services.length ? "all" : users.join(", ");
   });
+  const rowOf = (name: string, users: readonly string[] = []) => {
+    const declaration = services.find(({ properties }) => Object.hasOwn(properties, name))?.properties[name];
+    return rowOfProperty(name, declaration as PropertyDeclaration, users);
+  };
+  const shared = [...having].filter(([users]) => users.includes(", "));
   return [
     "# Properties",
     "",
     "Generated from the declarations of all services. How they are given and changed: [configuration](configuration.md).",
-    "Change says how an override takes effect: `live`, at the next `restart`, or not at all (`local`, and secrets).",
     "",
-    "| name | services | bounds | class | audience | change | effect |",
-    "|---|---|---|---|---|---|---|",
-    ...rows,
+    "Change says how an override takes effect: `live`, at the next `restart`, or not at all (`local`, and `secret` values, which are never",
+    "shown). A value is read by operators unless the column names other readers: every caller with `public`, accounts with `account`.",
+    "Its class is internal unless the column says `public class` or `sensitive`.",
     "",
+    "## All services",
+    "",
+    ...table(
+      ["name", "value", "change", "effect"],
+      (having.get("all") ?? []).map((name) => rowOf(name)),
+    ),
+    "## Several services",
+    "",
+    ...table(
+      ["name", "services", "value", "change", "effect"],
+      shared.flatMap(([users, ofUsers]) => ofUsers.map((name) => rowOf(name, [shortened(users, services)]))).sort(),
+    ),
+    ...services.flatMap(({ name }) => [
+      ...(having.has(name)
+        ? [
+            `## ${name}`,
+            "",
+            ...table(
+              ["name", "value", "change", "effect"],
+              (having.get(name) ?? []).map((own) => rowOf(own)),
+            ),
+          ]
+        : []),
+    ]),
   ].join("\n");
 }
 
-function changeOf({ local, secrecy, reload, guarded }: PropertyDeclaration): string {
-  if (local || secrecy === "secret") return "local";
-  return guarded ? `${reload}, guarded` : reload;
+const table = (columns: readonly string[], rows: readonly string[]): string[] => [
+  `| ${columns.join(" | ")} |`,
+  `|${"---|".repeat(columns.length)}`,
+  ...rows,
+  "",
+];
+
+function rowOfProperty(name: string, declaration: PropertyDeclaration, users: readonly string[]): string {
+  const cells = [`\`${name}\``, ...users, boundsOf(declaration), changeOf(declaration), declaration.effect];
+  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+/** Names the services without a property where that is shorter. */
+function shortened(users: string, services: readonly PackageProperties[]): string {
+  const lacking = services.map(({ name }) => name).filter((name) => !users.split(", ").includes(name));
+  return lacking.length === 1 ? `all but ${lacking}` : users;
+}
+
+function changeOf({ local, secrecy, audience = "operator", reload, guarded }: PropertyDeclaration): string {
+  if (secrecy === "secret") return "secret";
+  const readers = audience === "operator" ? [] : [audience];
+  const isUsual = secrecy === (audience === "operator" ? "internal" : "public");
+  return [
+    local ? "local" : reload,
+    ...(guarded ? ["guarded"] : []),
+    ...readers,
+    ...(isUsual ? [] : [secrecy === "public" ? "public class" : secrecy]),
+  ].join(", ");
 }
 
 /** Describes the type, the default, and the bounds of a value, including the rules between properties. */
@@ -81,9 +130,8 @@ function boundsOf(declaration: PropertyDeclaration): string {
     value === undefined ? [] : [`${rule} ${value}`],
   );
   return [
-    unit === undefined ? type : `${type} (${unit})`,
+    ...(choices ? [choices.map((choice) => `\`${choice}\``).join(", ")] : [unit ?? type]),
     ...(declaration.required ? ["required"] : [`default \`${JSON.stringify(standard)}\``]),
-    ...(choices ? [choices.map((choice) => `\`${choice}\``).join(", ")] : []),
     ...range,
     ...rules,
     ...(pattern ? [`\`${pattern}\``] : []),
