@@ -65,7 +65,10 @@ function rowsOfFields(resolvers: Resolvers, isDeclared: IsDeclared): string[] {
   return [...groups].map(([required, same]) => row([required, same.map(({ field }) => field).join(", ")]));
 }
 
-function requirementsOf({ scopes, access = "read", ofOthers, ...declared }: FieldAccess, isMutation: boolean): string[] {
+function requirementsOf(
+  { scopes, access = "read", ofOthers, ...declared }: FieldAccess,
+  isMutation: boolean,
+): string[] {
   const besides = [
     ...accessOtherThan(isMutation ? "write" : "read", access),
     ...(declared.stepUp ? ["recent sign-in"] : []),

@@ -11,13 +11,19 @@ export const auditReference: Generator = {
   generate: async () => {
     const writes = (await Promise.all((await serviceDoors()).map(writesOf))).flat();
     const rows = Object.entries(auditActions).map(([action, { meaning, subject, keptFor }]) => {
-      const by = writes.filter(({ actions }) => actions.some((one) => one === action));
-      const operations = by.map(({ operation }) => `\`${operation}\``).join(", ");
-      const readers = keptFor === "owner" ? "the owner" : "who did it";
-      return `| \`${action}\` | ${meaning} | ${subject ?? "–"} | ${readers} | ${operations || "–"} |`;
+      const operations = writes.filter(({ actions }) => actions.some((one) => one === action));
+      const routes = operations.filter(({ operation }) => operation.includes(" "));
+      const shown = (routes.length > 0 ? routes : operations).map(({ operation }) => `\`${operation}\``);
+      const isUsual = subject === null || subject === action.slice(0, action.indexOf("."));
+      const notes = [...(isUsual ? [] : [`Subject: ${subject}.`]), ...(keptFor === "owner" ? [] : ["*"])];
+      return `| \`${action}\` | ${[meaning, ...notes].join(" ")} | ${shown.join(", ")} |`;
     });
-    const silent = writes.flatMap(({ operation, unaudited }) =>
-      unaudited === null ? [] : [`| \`${operation}\` | ${unaudited} |`],
+    const unaudited = Map.groupBy(
+      writes.filter((write) => write.unaudited !== null),
+      (write) => write.unaudited,
+    );
+    const silent = [...unaudited].map(
+      ([why, same]) => `| ${same.map(({ operation }) => `\`${operation}\``).join(", ")} | ${why} |`,
     );
     return new Map([["docs/reference/audit.md", page(rows, silent)]]);
   },
@@ -40,10 +46,13 @@ own.
 | \`GET /api/accounts/audit/\`, \`accountsAuditLog\` | administrators, over all accounts |
 
 All of them accept \`action\`, \`outcome\`, \`subject\`, \`actor\` (the id of an account, key, client or token), \`since\` and \`until\`, and
-page by cursor. Administrators read every entry; the table lists the other readers.
+page by cursor.
 
-| action | what was done | subject | read by | operations |
-|---|---|---|---|---|
+An entry is read by the owner of the account, those with * by whom they name instead: the one who did it. The subject is what the action
+names before its dot; actions on the account itself have none. Mutations leave the entries of their routes, and are listed where there is no route.
+
+| action | what was done | operations |
+|---|---|---|
 ${rows.join("\n")}
 
 ## Reads by administrators

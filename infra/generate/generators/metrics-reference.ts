@@ -16,18 +16,29 @@ export const metricsReference: Generator = {
   },
 };
 
-function rowOf(name: string, { type, help, labels, buckets }: MetricDeclaration, alerts: readonly string[]): string {
-  const words = (list: readonly (string | number)[]) => list.map((one) => `\`${one}\``).join(" ") || "–";
-  const links = alerts.map((alert) => `[${alert}](../runbooks.md#${alert.toLowerCase()})`).join(" ") || "–";
-  return `| \`${name}\` | ${type} | ${unitOf(name)} | ${words(labels)} | ${words(buckets ?? [])} | ${help} | ${links} |`;
+function rowOf(name: string, { type, help, labels }: MetricDeclaration, alerts: readonly string[]): string {
+  const kind = [type, ...labels.map((label) => `\`${label}\``)].join(" ");
+  const links = alerts.map((alert) => `[${alert}](../runbooks.md#${alert.toLowerCase()})`).join(" ");
+  return `| \`${name}\` | ${kind} | ${help} | ${links} |`;
 }
 
-function unitOf(name: string): string {
-  return ["seconds", "bytes"].find((unit) => name.includes(`_${unit}`)) ?? "count";
-}
+const columns = `| metric | type and labels | meaning | alerts |
+|---|---|---|---|`;
 
-const columns = `| metric | type | unit | labels | buckets | meaning | alerts |
-|---|---|---|---|---|---|---|`;
+/** Lists the buckets of histograms, with those that have them. */
+function bucketRows(): string[] {
+  const histograms = Object.entries({ ...metricCatalogue, ...nginxMetrics } as Readonly<
+    Record<string, MetricDeclaration>
+  >);
+  const groups = Map.groupBy(
+    histograms.filter(([, { buckets }]) => buckets !== undefined),
+    ([, { buckets }]) => (buckets ?? []).join(" "),
+  );
+  return [...groups].map(([buckets, same]) => {
+    const names = same.map(([name]) => `\`${name}\``).toSorted();
+    return `| ${buckets} | ${names.join(" ")} |`;
+  });
+}
 
 function page(rows: readonly string[], edgeRows: readonly string[]): string {
   return `# Metrics
@@ -36,7 +47,8 @@ Generated from \`libs/telemetry/src/catalogue\`: an unlisted metric cannot be cr
 \`GET /management/metrics\` of its management server, in OpenMetrics or in the older text of Prometheus. Each sample has the label
 \`service\`; in the embedded mode one process serves those of all services. A metric has at most 1,000 combinations of label values;
 later ones are counted under \`other\`. Histograms carry the trace of a request as their exemplar where it is exported. Node's
-own \`process_*\` and \`nodejs_*\` (heap, garbage collection, delay of the event loop, file handles) are served beside them.
+own \`process_*\` and \`nodejs_*\` (heap, garbage collection, delay of the event loop, file handles) are served beside them. A metric counts
+seconds or bytes where its name says so.
 
 ${columns}
 ${rows.join("\n")}
@@ -50,5 +62,11 @@ the alerts look at those of ingress-nginx too.
 
 ${columns}
 ${edgeRows.join("\n")}
+
+## Buckets
+
+| buckets | histograms |
+|---|---|
+${bucketRows().join("\n")}
 `;
 }

@@ -48,9 +48,9 @@ function pageOf(services: readonly PackageProperties[]): string {
     "",
     "Generated from the declarations of all services. How they are given and changed: [configuration](configuration.md).",
     "",
-    "Change says how an override takes effect: `live`, at the next `restart`, or not at all (`local`, and `secret` values, which are never",
-    "shown). A value is read by operators unless the column names other readers: every caller with `public`, accounts with `account`.",
-    "Its class is internal unless the column says `public class` or `sensitive`.",
+    "The value is the default with its unit, then the bounds. Change says how an override takes effect: live, at the next restart, or not at",
+    "all (local, and secrets). Values are internal and read by operators, unless the column names other readers (public, account) or another",
+    "class (public class, sensitive).",
     "",
     "## All services",
     "",
@@ -129,9 +129,17 @@ function boundsOf(declaration: PropertyDeclaration): string {
   const rules = Object.entries({ minItems, maxItems, maxLength, atMost, oneOf }).flatMap(([rule, value]) =>
     value === undefined ? [] : [`${rule} ${value}`],
   );
+  const kind = choices ? choices.map((choice) => `\`${choice}\``).join(", ") : (unit ?? type);
+  const isEvident = unit === undefined && choices === undefined && standard !== null;
+  const given = `\`${JSON.stringify(standard)}\``;
   return [
-    ...(choices ? [choices.map((choice) => `\`${choice}\``).join(", ")] : [unit ?? type]),
-    ...(declaration.required ? ["required"] : [`default \`${JSON.stringify(standard)}\``]),
+    declaration.required
+      ? `${kind}, required`
+      : choices
+        ? `${given} of ${kind}`
+        : isEvident
+          ? given
+          : `${given} ${kind}`,
     ...range,
     ...rules,
     ...(pattern ? [`\`${pattern}\``] : []),

@@ -4,10 +4,13 @@ import type { Generator } from "../generator.ts";
 import { root } from "../repository.ts";
 
 const path = "docs/runbooks.md";
-const marked = /<!-- (?<kind>operator|repair|logs|start|sql|kafka): (?<names>[^\n]+) -->\n[\s\S]*?<!-- end -->/g;
+const marked = /<!-- (?<kind>shell|operator|repair|logs|start|sql|kafka): (?<names>[^\n]+) -->\n[\s\S]*?<!-- end -->/g;
+
+type Deployment = "Kubernetes" | "compose" | "small";
+type CommandLines = Readonly<Partial<Record<Deployment, string>>>;
 
 /** Builds the lines of a task of operators, by deployment. */
-const operatorLines = (task: string): Readonly<Record<string, string>> => ({
+const operatorLines = (task: string): CommandLines => ({
   Kubernetes: `kubectl exec deployment/gateway -- env OPERATIONS_KEY=$KEY signalbox-ops ${task}`,
   compose: `docker compose exec --env OPERATIONS_KEY=$KEY gateway signalbox-ops ${task}`,
   small: `docker compose -f compose.small.yml exec signalbox signalbox-ops ${task}`,
@@ -20,11 +23,12 @@ const others: Readonly<Record<string, { readonly cluster: string; readonly small
   kafka: { cluster: "--selector signalbox.engine=kafka", small: "postgres" },
   redis: { cluster: "--selector signalbox.engine=redis", small: "signalbox" },
   blobs: { cluster: "--selector signalbox.engine=blobs", small: "signalbox" },
+  backup: { cluster: "--selector app.kubernetes.io/name=backup", small: "backup" },
   prometheus: { cluster: "--namespace monitoring --selector app.kubernetes.io/name=prometheus", small: "prometheus" },
 };
 
 /** Builds the lines that show the last lines of a container's log, by deployment. */
-function logLines(name: string): Readonly<Record<string, string>> {
+function logLines(name: string): CommandLines {
   const { cluster, small } = others[name] ?? {
     cluster: `--selector app.kubernetes.io/name=${name}`,
     small: "signalbox",
@@ -37,7 +41,7 @@ function logLines(name: string): Readonly<Record<string, string>> {
 }
 
 /** Builds the lines that start a service again, with the settings that it has by now. */
-const startLines = (name: string): Readonly<Record<string, string>> => ({
+const startLines = (name: string): CommandLines => ({
   Kubernetes: others[name]
     ? `kubectl delete pod ${others[name].cluster}`
     : `kubectl rollout restart deployment/${name}`,
@@ -52,7 +56,7 @@ const statements: Readonly<Record<string, string>> = {
   "end blocker": "select pg_terminate_backend($PID)",
 };
 
-function sqlLines(name: string): Readonly<Record<string, string>> {
+function sqlLines(name: string): CommandLines {
   const command = `--command "${statements[name]}"`;
   return {
     Kubernetes: `kubectl exec $(kubectl get pods --selector signalbox.engine=postgres --output name | head -1) -- psql --username postgres ${command}`,
@@ -65,7 +69,7 @@ function sqlLines(name: string): Readonly<Record<string, string>> {
  * The brokers of Kafka, of which a cluster has several: one by one, because those that remain hold the copies. `POD` is the one
  * that is away. Compose has one broker and the small deployment none, so there is nothing that could replace a lost disk.
  */
-const brokers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const brokers: Readonly<Record<string, CommandLines>> = {
   list: {
     Kubernetes: "kubectl get pods --selector signalbox.engine=kafka",
     compose: "docker compose ps --all kafka",
@@ -87,8 +91,33 @@ const kinds = {
   start: startLines,
   sql: sqlLines,
   kafka: (name: string) => brokers[name] ?? {},
-} as const;
+} as const satisfies Readonly<Record<string, (name: string) => CommandLines>>;
 type Kind = keyof typeof kinds;
+
+/** Functions that an operator pastes into a shell once: the blocks of tasks and logs call them. */
+const shellFunctions: Readonly<Record<Deployment, string>> = {
+  Kubernetes: `ops() { kubectl exec deployment/gateway -- env OPERATIONS_KEY=$KEY signalbox-ops "$@"; }
+logs() {
+  case $1 in
+    edge) set -- --namespace ingress-nginx --selector app.kubernetes.io/component=controller ;;
+    prometheus) set -- --namespace monitoring --selector app.kubernetes.io/name=prometheus ;;
+    postgres | kafka | redis | blobs) set -- --selector signalbox.engine=$1 ;;
+    *) set -- --selector app.kubernetes.io/name=$1 ;;
+  esac
+  kubectl logs "$@" --tail 100
+}`,
+  compose: `ops() { docker compose exec --env OPERATIONS_KEY=$KEY gateway signalbox-ops "$@"; }
+logs() { docker compose logs --tail 100 $1; }`,
+  small: `ops() { docker compose -f compose.small.yml exec signalbox signalbox-ops "$@"; }
+logs() {
+  case $1 in
+    postgres | kafka) set -- postgres ;;
+    backup | prometheus) ;;
+    *) set -- signalbox ;;
+  esac
+  docker compose -f compose.small.yml logs --tail 100 $1
+}`,
+};
 
 /** The commands on the page of runbooks, below each mark that names tasks or logs: for every deployment. */
 export const runbookCommands: Generator = {
@@ -97,7 +126,7 @@ export const runbookCommands: Generator = {
   folders: async () => [],
   generate: async () => {
     const page = await readFile(join(root, path), "utf8");
-    return new Map([[path, page.replaceAll(marked, (_, kind: Kind, names: string) => blockOf(kind, names))]]);
+    return new Map([[path, page.replaceAll(marked, (_, kind: Kind | "shell", names: string) => blockOf(kind, names))]]);
   },
 };
 
@@ -110,16 +139,33 @@ export const tasksIn = (page: string): string[] => [
   ),
 ];
 
-/** Lists the lines of a page's section for a deployment, in order. */
-export function commandsIn(section: string, deployment: "Kubernetes" | "compose" | "small"): string[] {
-  const lines = section.matchAll(new RegExp(`^${deployment} +(.+)$`, "gm"));
-  return [...lines].map(([, command = ""]) => command);
+/** Lists the commands of a page's section for a deployment, in order, with the functions of the shell written out. */
+export function commandsIn(section: string, deployment: Deployment): string[] {
+  return [...section.matchAll(marked)].flatMap(({ groups }) => {
+    const { kind, names = "" } = groups as { kind: Kind | "shell"; names?: string };
+    return kind === "shell" ? [] : names.split("; ").flatMap((name) => kinds[kind](name)[deployment] ?? []);
+  });
 }
 
-function blockOf(kind: Kind, names: string): string {
-  const linesOf = kinds[kind];
-  const lines = names
-    .split("; ")
-    .flatMap((name) => Object.entries(linesOf(name)).map(([where, command]) => `${where.padEnd(10)}  ${command}`));
-  return `<!-- ${kind}: ${names} -->\n\`\`\`text\n${lines.join("\n")}\n\`\`\`\n<!-- end -->`;
+/** Returns the functions of the shell for a deployment, as the page has them. */
+export const shellFunctionsOf = (deployment: Deployment): string => shellFunctions[deployment];
+
+function blockOf(kind: Kind | "shell", names: string): string {
+  const [language, lines] =
+    kind === "shell" ? ["sh", [shellFunctions[names as Deployment]]] : ["text", linesOf(kind, names)];
+  return `<!-- ${kind}: ${names} -->\n\`\`\`${language}\n${lines.join("\n")}\n\`\`\`\n<!-- end -->`;
 }
+
+function linesOf(kind: Kind, names: string): string[] {
+  const called = functionOf[kind];
+  return names
+    .split("; ")
+    .flatMap((name) =>
+      called === undefined
+        ? Object.entries(kinds[kind](name)).map(([where, command]) => `${where.padEnd(10)}  ${command}`)
+        : [`${called} ${name}`],
+    );
+}
+
+/** The function of the shell that has the place of a kind's lines. */
+const functionOf: Readonly<Partial<Record<Kind, string>>> = { operator: "ops", repair: "ops", logs: "logs" };

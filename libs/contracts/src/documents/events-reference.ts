@@ -172,8 +172,7 @@ function sharedFields(families: readonly Family[]): ReadonlyMap<string, Field> {
   return new Map(groups.map(([key, same]) => [key, same[0] as Field]));
 }
 
-const nameOf = ({ name, events, alwaysIn }: Field): string =>
-  code(alwaysIn.length < events.length ? `${name}?` : name);
+const nameOf = ({ name, events, alwaysIn }: Field): string => code(alwaysIn.length < events.length ? `${name}?` : name);
 
 const everywhere = "";
 
