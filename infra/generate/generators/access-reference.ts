@@ -1,4 +1,4 @@
-import { type AccessKind, type AccountState, accountStateRules, accountStates } from "@signalbox/contracts";
+import { type AccessKind, accountStateRules, accountStates } from "@signalbox/contracts";
 import type { FieldAccess, Resolvers } from "@signalbox/graphql";
 import type { Routes } from "@signalbox/http";
 import { type ServiceDoors, serviceDoors } from "../access/service-doors.ts";

@@ -19,9 +19,6 @@ export const commandReference: Generator = {
 };
 
 function page(): string {
-  const rows = commands.map(
-    ({ name, summary }) => `| [\`${name}\`](#signalbox-${name.replaceAll(" ", "-")}) | ${summary} |`,
-  );
   const codes = Object.entries(exitMeanings).map(
     ([name, meaning]) => `| ${exitCodes[name as keyof typeof exitCodes]} | ${meaning} |`,
   );
@@ -29,10 +26,6 @@ function page(): string {
   return `# Command line
 
 Generated from \`libs/command\` by \`npm run generate\`. [How to use it](../how-to/use-the-command-line.md).
-
-| command | what it does |
-|---|---|
-${rows.join("\n")}
 
 Options of every command:
 
@@ -59,7 +52,7 @@ function section(command: Command): string {
   const parts = [
     `## signalbox ${name}\n`,
     `${summary}. ${description.replaceAll("\n", " ")}\n`,
-    `\`\`\`text\n${[usageOf(command), "", ...examples].join("\n")}\n\`\`\`\n`,
+    `\`\`\`text\n${[usageOf(command), ...examples.filter((example) => example !== `signalbox ${name}`)].join("\n")}\n\`\`\`\n`,
     given.length > 0 && `| argument | |\n|---|---|\n${given.join("\n")}\n`,
     Object.keys(options).length > 0 && `${optionTable(options)}\n`,
   ];

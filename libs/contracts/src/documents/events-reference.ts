@@ -2,7 +2,7 @@ import { catalogue, eventType } from "../catalogue.ts";
 import type { EventDeclaration } from "../define-event.ts";
 import { type TopicAccess, topicAccess } from "../topic-access.ts";
 import { deadLetterTopic, type TopicDeclaration, topics } from "../topics.ts";
-import { eventJsonSchema, type JsonSchema } from "./json-schema.ts";
+import { eventJsonSchema } from "./json-schema.ts";
 
 const audiences = {
   account: "the account, also by webhook",
@@ -16,11 +16,9 @@ interface Family {
   readonly events: readonly EventDeclaration[];
 }
 
-/** A field as one or more events of a family describe it. */
+/** A field of the events of a family. */
 interface Field {
   readonly name: string;
-  readonly type: string;
-  readonly description: string;
   /** The events that have it, by their name without the family: `created`. */
   readonly events: readonly string[];
   /** Those of them that always have it. */
@@ -28,13 +26,10 @@ interface Field {
 }
 
 /**
- * Builds the text of `docs/reference/events.md`: topics, then every family of events with its fields, each listed once, and
- * a link to the schemas, which have examples. `schemaPath` gives the file of a type's schema.
+ * Builds the text of `docs/reference/events.md`: topics, then every family of events with its fields, and a link to the
+ * schemas, which describe the fields and have examples. `schemaPath` gives the file of a type's schema.
  */
 export function eventsReference(schemaPath: (type: string) => string): string {
-  const families = listFamilies();
-  const shared = sharedFields(families);
-  const sharedRows = [...shared.values()].map(({ name, type, description }) => row([code(name), type, description]));
   return [
     "# Events",
     "Generated from `libs/contracts`. Every event is delivered at least once and in order per key; a reader applies an event id once. `npm start` keeps the log in its PostgreSQL and has no Kafka listener; [how to get one](../how-to/consume-events.md).",
@@ -45,9 +40,8 @@ export function eventsReference(schemaPath: (type: string) => string): string {
     `Rights of each service where Kafka knows principals (\`events.principals\`): exactly these, and groups whose names begin with its own. Names stand without \`signalbox.\` and \`.v1\`. In addition, every service writes ${names(common("writes"))}, reads ${names(common("reads"))}, and reads and writes its own dead letters.`,
     table(["service", "writes", "reads"], topicAccess.map(rightsRow)),
     "## Catalogue",
-    "Each type links its schema, which has an example. A field with `?` may be missing. Fields that many events share are described once:",
-    table(["field", "type", "what"], sharedRows),
-    ...families.map((family) => familySection(family, shared, schemaPath)),
+    "Each type links its schema, which describes the fields and has an example. A field with `?` may be missing.",
+    ...listFamilies().map((family) => familySection(family, schemaPath)),
     "",
   ].join("\n\n");
 }
@@ -106,73 +100,54 @@ const familyOf = (name: string): string => name.slice(0, name.indexOf("."));
 
 const shortName = ({ name }: EventDeclaration): string => name.slice(familyOf(name).length + 1);
 
-function familySection(
-  { name, events }: Family,
-  shared: ReadonlyMap<string, Field>,
-  schemaPath: (type: string) => string,
-): string {
+function familySection({ name, events }: Family, schemaPath: (type: string) => string): string {
   const [{ topic, subject, audience }] = events as [EventDeclaration];
   const types = events.map((event) => {
     const type = eventType(event);
     return `- [${code(type)}](${schemaPath(type)}): ${event.description}`;
   });
-  const fields = fieldsOf(events);
-  const usual = usualPlace(fields, events);
-  const placesOf = ({ events: having, alwaysIn }: Field): string => {
-    const place = placeOf(having, events);
-    const sometimes = alwaysIn.length > 0 && alwaysIn.length < having.length;
-    return [...(place === usual ? [] : [place]), ...(sometimes ? [`always in ${list(alwaysIn)}`] : [])].join(", ");
-  };
-  const places = (field: Field, before = "", after = "") =>
-    placesOf(field) === "" ? "" : `${before}(${placesOf(field)})${after}`;
-  const own = fields.filter((field) => !shared.has(keyOf(field)));
-  const rows = own.map((field) => row([nameOf(field), field.type, places(field, "", " ") + field.description]));
-  const others = fields.filter((field) => shared.has(keyOf(field))).map((field) => nameOf(field) + places(field, " "));
   return [
     `### ${code(name)}`,
     `Topic ${code(topic)}; key: ${subject}; seen by ${audiences[audience]}.`,
     types.join("\n"),
-    ...(usual === everywhere ? [] : [`Fields are ${usual} unless they say otherwise.`]),
-    ...(rows.length > 0 ? [table(["field", "type", "what"], rows)] : []),
-    ...(others.length > 0 ? [`${rows.length > 0 ? "Also" : "Fields:"} ${others.join(", ")}.`] : []),
+    ...fieldLines(events),
   ].join("\n\n");
 }
 
-/** Lists the fields of a family in their order; one twice where events describe it differently. */
+/** Lists the fields of a family: those of all its events, then those of some. */
+function fieldLines(events: readonly EventDeclaration[]): string[] {
+  const places = [...Map.groupBy(fieldsOf(events), (field) => placeOf(field.events, events))];
+  const sorted = places.toSorted(([a], [b]) => Number(b === everywhere) - Number(a === everywhere));
+  return sorted.map(([place, fields]) => {
+    const label = place === everywhere ? "Fields" : `Fields ${place}`;
+    return `${label}: ${fields.map((field) => nameOf(field)).join(", ")}.`;
+  });
+}
+
+/** Lists the fields of a family, each once, in their order. */
 function fieldsOf(events: readonly EventDeclaration[]): Field[] {
   const all = events.flatMap(fieldsOfEvent);
-  const order = [...new Set(all.map(({ name }) => name))];
-  return [...Map.groupBy(all, keyOf).values()]
-    .map((same) => ({
-      ...(same[0] as Field),
-      events: same.flatMap((field) => field.events),
-      alwaysIn: same.flatMap((field) => field.alwaysIn),
-    }))
-    .toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
+  return [...Map.groupBy(all, ({ name }) => name)].map(([name, same]) => ({
+    name,
+    events: same.flatMap((field) => field.events),
+    alwaysIn: same.flatMap((field) => field.alwaysIn),
+  }));
 }
 
 function fieldsOfEvent(event: EventDeclaration): Field[] {
-  const schema = eventJsonSchema(event);
-  const required = (schema.required ?? []) as string[];
-  return Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>).map(([name, property]) => ({
+  const { properties = {}, required = [] } = eventJsonSchema(event) as { properties?: object; required?: string[] };
+  return Object.keys(properties).map((name) => ({
     name,
-    type: typeText(property),
-    description: String(property.description ?? ""),
     events: [shortName(event)],
     alwaysIn: required.includes(name) ? [shortName(event)] : [],
   }));
 }
 
-const keyOf = ({ name, type, description }: Field): string => JSON.stringify([name, type, description]);
-
-/** Finds the fields that three families or more have alike. */
-function sharedFields(families: readonly Family[]): ReadonlyMap<string, Field> {
-  const all = families.flatMap(({ events }) => fieldsOf(events));
-  const groups = [...Map.groupBy(all, keyOf)].filter(([, same]) => same.length >= 3);
-  return new Map(groups.map(([key, same]) => [key, same[0] as Field]));
+/** Names a field, with the events that always have it where others may lack it. */
+function nameOf({ name, events, alwaysIn }: Field): string {
+  if (alwaysIn.length === events.length) return code(name);
+  return code(`${name}?`) + (alwaysIn.length > 0 ? ` (always in ${list(alwaysIn)})` : "");
 }
-
-const nameOf = ({ name, events, alwaysIn }: Field): string => code(alwaysIn.length < events.length ? `${name}?` : name);
 
 const everywhere = "";
 
@@ -181,23 +156,4 @@ function placeOf(having: readonly string[], events: readonly EventDeclaration[])
   const lacking = events.map(shortName).filter((event) => !having.includes(event));
   if (lacking.length === 0) return everywhere;
   return having.length <= lacking.length ? `in ${list(having)}` : `not in ${list(lacking)}`;
-}
-
-/** Finds the events that have most fields of a family. */
-function usualPlace(fields: readonly Field[], events: readonly EventDeclaration[]): string {
-  const groups = [...Map.groupBy(fields, (field) => placeOf(field.events, events))];
-  return groups.toSorted(([, a], [, b]) => b.length - a.length)[0]?.[0] ?? everywhere;
-}
-
-function typeText(schema: JsonSchema): string {
-  const { type, anyOf, items, properties } = schema;
-  if (Array.isArray(schema.enum)) return schema.enum.map((value) => `\`${value}\``).join(", ");
-  if (Array.isArray(anyOf)) return anyOf.map((option) => typeText(option as JsonSchema)).join(" or ");
-  if (Array.isArray(type)) return type.map((one) => typeText({ ...schema, type: one })).join(" or ");
-  if (type === "array" && items) return `list of ${typeText(items as JsonSchema)}`;
-  if (type === "object" && properties)
-    return `object (${Object.keys(properties)
-      .map((name) => `\`${name}\``)
-      .join(", ")})`;
-  return typeof type === "string" ? type : "any JSON";
 }
