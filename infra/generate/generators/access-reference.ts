@@ -20,20 +20,38 @@ export const accessReference: Generator = {
 
 async function partOf({ service, routes, resolvers }: ServiceDoors): Promise<string> {
   const { routeAccess } = await import("@signalbox/http");
-  const routeRows = routes.map((route) => rowOfRoute(route, routeAccess(route.spec.auth, route.method)));
+  const operations = routes.map((route) => {
+    const access = routeAccess(route.spec.auth, route.method);
+    return { name: operationName(route), required: requirementsOfRoute(route, access) };
+  });
   const { isDeclared } = await import("@signalbox/graphql");
-  const fieldRows = rowsOfFields(resolvers, isDeclared);
+  const fields = fieldsOf(resolvers, isDeclared);
   return [
     `## ${service}\n`,
-    "| operation | scopes | besides |\n|---|---|---|",
-    ...routeRows,
-    ...(fieldRows.length > 0 ? ["\n| scopes | besides | fields |\n|---|---|---|", ...fieldRows] : []),
+    table("operations", operations),
+    ...(fields.length > 0 ? [`\n${table("fields", fields)}`] : []),
   ].join("\n");
+}
+
+/** An operation or a field with its scopes and what it requires besides. */
+interface Required {
+  readonly name: string;
+  readonly required: readonly [scopes: string, besides: string];
+}
+
+/** Builds a row for each requirement, with those that have it. */
+function table(what: string, all: readonly Required[]): string {
+  const groups = Map.groupBy(all, ({ required }) => required.join(" | "));
+  const rows = [...groups].map(([required, same]) => row([required, same.map(({ name }) => name).join("<br> ")]));
+  return [row(["scopes", "besides", what]), "|---|---|---|", ...rows].join("\n");
 }
 
 type RouteAccess = ReturnType<typeof import("@signalbox/http")["routeAccess"]>;
 
-function rowOfRoute({ method, path, spec }: Route, access: RouteAccess): string {
+const operationName = ({ method, path }: Route): string =>
+  `\`${method.toUpperCase()} ${path.replaceAll(/:(\w+)/g, "{$1}")}\``;
+
+function requirementsOfRoute({ method, spec }: Route, access: RouteAccess): Required["required"] {
   const { rateLimit, idempotent } = spec;
   const isUsuallyIdempotent = ["post", "patch", "delete"].includes(method);
   const besides = [
@@ -46,29 +64,25 @@ function rowOfRoute({ method, path, spec }: Route, access: RouteAccess): string 
     ...(isUsuallyIdempotent && !idempotent ? ["no `Idempotency-Key`"] : []),
     ...(rateLimit === "none" ? ["not rate limited"] : rateLimit ? [`rate limit \`${rateLimit}\``] : []),
   ];
-  const operation = `\`${method.toUpperCase()} ${path.replaceAll(/:(\w+)/g, "{$1}")}\``;
-  return row([operation, access.anonymous ? "everyone" : scopesOf(access.scopes), besides.join(", ")]);
+  return [access.anonymous ? "everyone" : scopesOf(access.scopes), besides.join(", ")];
 }
 
 type IsDeclared = typeof import("@signalbox/graphql")["isDeclared"];
 
-/** Builds a row for each requirement, with the fields that have it. */
-function rowsOfFields(resolvers: Resolvers, isDeclared: IsDeclared): string[] {
-  const fields = Object.entries(resolvers).flatMap(([type, table]) =>
-    Object.entries(table).flatMap(([name, resolve]) =>
+function fieldsOf(resolvers: Resolvers, isDeclared: IsDeclared): Required[] {
+  return Object.entries(resolvers).flatMap(([type, fields]) =>
+    Object.entries(fields).flatMap(([name, resolve]) =>
       isDeclared(resolve)
-        ? [{ field: fieldName(type, name), required: requirementsOf(resolve.declared, type === "Mutation") }]
+        ? [{ name: fieldName(type, name), required: requirementsOf(resolve.declared, type === "Mutation") }]
         : [],
     ),
   );
-  const groups = Map.groupBy(fields, ({ required }) => required.join(" | "));
-  return [...groups].map(([required, same]) => row([required, same.map(({ field }) => field).join(", ")]));
 }
 
 function requirementsOf(
   { scopes, access = "read", ofOthers, ...declared }: FieldAccess,
   isMutation: boolean,
-): string[] {
+): Required["required"] {
   const besides = [
     ...accessOtherThan(isMutation ? "write" : "read", access),
     ...(declared.stepUp ? ["recent sign-in"] : []),

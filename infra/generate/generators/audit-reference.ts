@@ -15,15 +15,18 @@ export const auditReference: Generator = {
       const routes = operations.filter(({ operation }) => operation.includes(" "));
       const shown = (routes.length > 0 ? routes : operations).map(({ operation }) => `\`${operation}\``);
       const isUsual = subject === null || subject === action.slice(0, action.indexOf("."));
-      const notes = [...(isUsual ? [] : [`Subject: ${subject}.`]), ...(keptFor === "owner" ? [] : ["*"])];
-      return `| \`${action}\` | ${[meaning, ...notes].join(" ")} | ${shown.join(", ")} |`;
+      const notes = [
+        ...(isUsual ? [] : [`Subject: ${subject}.`]),
+        ...(shown.length > 0 ? [`(${shown.join(", ")})`] : []),
+      ];
+      return `- \`${action}\`${keptFor === "owner" ? "" : "\\*"}: ${[meaning, ...notes].join(" ")}`;
     });
     const unaudited = Map.groupBy(
       writes.filter((write) => write.unaudited !== null),
       (write) => write.unaudited,
     );
     const silent = [...unaudited].map(
-      ([why, same]) => `| ${same.map(({ operation }) => `\`${operation}\``).join(", ")} | ${why} |`,
+      ([why, same]) => `- ${same.map(({ operation }) => `\`${operation}\``).join(", ")}: ${why}`,
     );
     return new Map([["docs/reference/audit.md", page(rows, silent)]]);
   },
@@ -48,11 +51,11 @@ own.
 All of them accept \`action\`, \`outcome\`, \`subject\`, \`actor\` (the id of an account, key, client or token), \`since\` and \`until\`, and
 page by cursor.
 
-An entry is read by the owner of the account, those with * by whom they name instead: the one who did it. The subject is what the action
-names before its dot; actions on the account itself have none. Mutations leave the entries of their routes, and are listed where there is no route.
+## Actions
 
-| action | what was done | operations |
-|---|---|---|
+An entry is read by the owner of the account, one with * by the caller who did it. The subject is what the action names before its dot; actions on
+the account itself have none. Operations are in parentheses; mutations leave the entries of their routes, and are listed where there is no route.
+
 ${rows.join("\n")}
 
 ## Reads by administrators
@@ -71,8 +74,6 @@ could not be saved before the report is another entry of the same hour, so count
 
 ## Writes without an entry
 
-| operation | why |
-|---|---|
 ${silent.join("\n")}
 
 ## Refusals

@@ -17,13 +17,10 @@ export const metricsReference: Generator = {
 };
 
 function rowOf(name: string, { type, help, labels }: MetricDeclaration, alerts: readonly string[]): string {
-  const kind = [type, ...labels.map((label) => `\`${label}\``)].join(" ");
-  const links = alerts.map((alert) => `[${alert}](../runbooks.md#${alert.toLowerCase()})`).join(" ");
-  return `| \`${name}\` | ${kind} | ${help} | ${links} |`;
+  const kind = `${type}${labels.length > 0 ? ` by ${labels.map((label) => `\`${label}\``).join(", ")}` : ""}`;
+  const links = alerts.map((alert) => ` [${alert}](../runbooks.md#${alert.toLowerCase()})`).join("");
+  return `- \`${name}\` (${kind}): ${help}${links}`;
 }
-
-const columns = `| metric | type and labels | meaning | alerts |
-|---|---|---|---|`;
 
 /** Lists the buckets of histograms, with those that have them. */
 function bucketRows(): string[] {
@@ -36,7 +33,7 @@ function bucketRows(): string[] {
   );
   return [...groups].map(([buckets, same]) => {
     const names = same.map(([name]) => `\`${name}\``).toSorted();
-    return `| ${buckets} | ${names.join(" ")} |`;
+    return `- ${names.join(", ")}: ${buckets}`;
   });
 }
 
@@ -48,9 +45,8 @@ Generated from \`libs/telemetry/src/catalogue\`: an unlisted metric cannot be cr
 \`service\`; in the embedded mode one process serves those of all services. A metric has at most 1,000 combinations of label values;
 later ones are counted under \`other\`. Histograms carry the trace of a request as their exemplar where it is exported. Node's
 own \`process_*\` and \`nodejs_*\` (heap, garbage collection, delay of the event loop, file handles) are served beside them. A metric counts
-seconds or bytes where its name says so.
+seconds or bytes where its name says so. Each line names type, labels, and the alerts that look at the metric.
 
-${columns}
 ${rows.join("\n")}
 
 ## The edge
@@ -60,13 +56,10 @@ at \`/metrics\`, port 9113. A \`route\` is a prefix of the published paths, and 
 Lines that arrive while the exporter is away are not counted; nginx never waits for it. In a cluster the ingress controller has metrics of its own, and
 the alerts look at those of ingress-nginx too.
 
-${columns}
 ${edgeRows.join("\n")}
 
 ## Buckets
 
-| buckets | histograms |
-|---|---|
 ${bucketRows().join("\n")}
 `;
 }

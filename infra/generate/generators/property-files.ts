@@ -38,9 +38,9 @@ function pageOf(services: readonly PackageProperties[]): string {
     const users = services.filter(({ properties }) => Object.hasOwn(properties, name)).map((service) => service.name);
     return users.length === services.length ? "all" : users.join(", ");
   });
-  const rowOf = (name: string, users: readonly string[] = []) => {
+  const lineOf = (name: string, users: readonly string[] = []) => {
     const declaration = services.find(({ properties }) => Object.hasOwn(properties, name))?.properties[name];
-    return rowOfProperty(name, declaration as PropertyDeclaration, users);
+    return lineOfProperty(name, declaration as PropertyDeclaration, users);
   };
   const shared = [...having].filter(([users]) => users.includes(", "));
   return [
@@ -48,47 +48,27 @@ function pageOf(services: readonly PackageProperties[]): string {
     "",
     "Generated from the declarations of all services. How they are given and changed: [configuration](configuration.md).",
     "",
-    "The value is the default with its unit, then the bounds. Change says how an override takes effect: live, at the next restart, or not at",
-    "all (local, and secrets). Values are internal and read by operators, unless the column names other readers (public, account) or another",
-    "class (public class, sensitive).",
+    "In parentheses is the default with its unit, then the bounds, and how an override takes effect: live, at the next restart, or not at all",
+    "(local, and secrets). Values are internal and read by operators, unless other readers (public, account) or another class (public class,",
+    "sensitive) are named.",
     "",
     "## All services",
     "",
-    ...table(
-      ["name", "value", "change", "effect"],
-      (having.get("all") ?? []).map((name) => rowOf(name)),
-    ),
+    ...(having.get("all") ?? []).map((name) => lineOf(name)),
+    "",
     "## Several services",
     "",
-    ...table(
-      ["name", "services", "value", "change", "effect"],
-      shared.flatMap(([users, ofUsers]) => ofUsers.map((name) => rowOf(name, [shortened(users, services)]))).sort(),
-    ),
-    ...services.flatMap(({ name }) => [
-      ...(having.has(name)
-        ? [
-            `## ${name}`,
-            "",
-            ...table(
-              ["name", "value", "change", "effect"],
-              (having.get(name) ?? []).map((own) => rowOf(own)),
-            ),
-          ]
-        : []),
-    ]),
+    ...shared.flatMap(([users, ofUsers]) => ofUsers.map((name) => lineOf(name, [shortened(users, services)]))).sort(),
+    ...services
+      .filter(({ name }) => having.has(name))
+      .flatMap(({ name }) => ["", `## ${name}`, "", ...(having.get(name) ?? []).map((own) => lineOf(own))]),
+    "",
   ].join("\n");
 }
 
-const table = (columns: readonly string[], rows: readonly string[]): string[] => [
-  `| ${columns.join(" | ")} |`,
-  `|${"---|".repeat(columns.length)}`,
-  ...rows,
-  "",
-];
-
-function rowOfProperty(name: string, declaration: PropertyDeclaration, users: readonly string[]): string {
-  const cells = [`\`${name}\``, ...users, boundsOf(declaration), changeOf(declaration), declaration.effect];
-  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+function lineOfProperty(name: string, declaration: PropertyDeclaration, users: readonly string[]): string {
+  const given = [...users, boundsOf(declaration), changeOf(declaration)].join("; ");
+  return `- \`${name}\` (${given}): ${declaration.effect}`;
 }
 
 /** Names the services without a property where that is shorter. */
