@@ -4,7 +4,9 @@ import type { Generator } from "../generator.ts";
 import { root } from "../repository.ts";
 
 const path = "docs/runbooks.md";
-const marked = /<!-- (?<kind>shell|operator|repair|logs|start|sql|kafka): (?<names>[^\n]+) -->\n[\s\S]*?<!-- end -->/g;
+const marked = /<!-- (?<kind>shell|start|sql|kafka): (?<names>[^\n]+) -->\n[\s\S]*?<!-- end -->/g;
+/** A marked block, or a fenced one whose lines call the functions of the shell. */
+const block = new RegExp(`${marked.source}|\`\`\`text\\n(?<calls>(?:(?:ops|logs) .+\\n)+)\`\`\``, "g");
 
 type Deployment = "Kubernetes" | "compose" | "small";
 type CommandLines = Readonly<Partial<Record<Deployment, string>>>;
@@ -83,7 +85,7 @@ const brokers: Readonly<Record<string, CommandLines>> = {
   "replace disk": { Kubernetes: "kubectl annotate pod $POD strimzi.io/delete-pod-and-pvc=true" },
 };
 
-/** The lines of a name, by the kind of its mark. `repair` changes something, and so no test runs it by itself. */
+/** The lines of a name, by their kind. `repair` changes something, and so no test runs it by itself. */
 const kinds = {
   operator: operatorLines,
   repair: operatorLines,
@@ -119,7 +121,7 @@ logs() {
 }`,
 };
 
-/** The commands on the page of runbooks, below each mark that names tasks or logs: for every deployment. */
+/** The commands on the page of runbooks that its functions do not have, below each mark: for every deployment. */
 export const runbookCommands: Generator = {
   name: "commands of runbooks",
   kind: "committed",
@@ -130,42 +132,48 @@ export const runbookCommands: Generator = {
   },
 };
 
-/** Lists the tasks that a page names. */
+/** Lists the tasks of operators that a page names and that only look. */
 export const tasksIn = (page: string): string[] => [
-  ...new Set(
-    [...page.matchAll(marked)].flatMap(({ groups }) =>
-      groups?.kind === "operator" ? (groups.names ?? "").split("; ") : [],
-    ),
-  ),
+  ...new Set(calledIn(page).flatMap(({ kind, name }) => (kind === "operator" ? [name] : []))),
 ];
 
 /** Lists the commands of a page's section for a deployment, in order, with the functions of the shell written out. */
-export function commandsIn(section: string, deployment: Deployment): string[] {
-  return [...section.matchAll(marked)].flatMap(({ groups }) => {
-    const { kind, names = "" } = groups as { kind: Kind | "shell"; names?: string };
-    return kind === "shell" ? [] : names.split("; ").flatMap((name) => kinds[kind](name)[deployment] ?? []);
-  });
+export function commandsIn(
+  section: string,
+  deployment: Deployment,
+  wanted: readonly Kind[] = Object.keys(kinds) as Kind[],
+): string[] {
+  return calledIn(section).flatMap(({ kind, name }) =>
+    wanted.includes(kind) ? (kinds[kind](name)[deployment] ?? []) : [],
+  );
 }
 
 /** Returns the functions of the shell for a deployment, as the page has them. */
 export const shellFunctionsOf = (deployment: Deployment): string => shellFunctions[deployment];
 
+/** Lists what a page calls, in order. A task with a variable, such as an id to drop, is a repair. */
+function calledIn(page: string): { readonly kind: Kind; readonly name: string }[] {
+  return [...page.matchAll(block)].flatMap(({ groups = {} }) => {
+    const { kind, names = "", calls } = groups;
+    if (calls !== undefined) return calls.trimEnd().split("\n").map(callOf);
+    if (kind === "shell") return [];
+    return names.split("; ").map((name) => ({ kind: kind as Kind, name }));
+  });
+}
+
+function callOf(line: string): { readonly kind: Kind; readonly name: string } {
+  const name = line.slice(line.indexOf(" ") + 1);
+  if (line.startsWith("logs ")) return { kind: "logs", name };
+  return { kind: name.includes("$") ? "repair" : "operator", name };
+}
+
 function blockOf(kind: Kind | "shell", names: string): string {
-  const [language, lines] =
-    kind === "shell" ? ["sh", [shellFunctions[names as Deployment]]] : ["text", linesOf(kind, names)];
-  return `<!-- ${kind}: ${names} -->\n\`\`\`${language}\n${lines.join("\n")}\n\`\`\`\n<!-- end -->`;
+  const isShell = kind === "shell";
+  const lines = isShell
+    ? [shellFunctions[names as Deployment]]
+    : names.split("; ").flatMap((name) => linesOf(kind, name));
+  return `<!-- ${kind}: ${names} -->\n\`\`\`${isShell ? "sh" : "text"}\n${lines.join("\n")}\n\`\`\`\n<!-- end -->`;
 }
 
-function linesOf(kind: Kind, names: string): string[] {
-  const called = functionOf[kind];
-  return names
-    .split("; ")
-    .flatMap((name) =>
-      called === undefined
-        ? Object.entries(kinds[kind](name)).map(([where, command]) => `${where.padEnd(10)}  ${command}`)
-        : [`${called} ${name}`],
-    );
-}
-
-/** The function of the shell that has the place of a kind's lines. */
-const functionOf: Readonly<Partial<Record<Kind, string>>> = { operator: "ops", repair: "ops", logs: "logs" };
+const linesOf = (kind: Kind, name: string): string[] =>
+  Object.entries(kinds[kind](name)).map(([where, line]) => `${where.padEnd(10)}  ${line}`);

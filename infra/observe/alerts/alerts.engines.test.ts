@@ -580,7 +580,7 @@ test("a panel with an alert has its bound as a line", () => {
 test("every alert has a section: meaning, first look with commands of each deployment, repair, limits, whom to wake, end", async () => {
   const [, ...sections] = (await readFile(join(repositoryFolder, "docs/runbooks.md"), "utf8")).split(/^(?=## )/m);
   const names = [...new Set(alerts.map(({ name }) => name))];
-  const parts = ["Meaning", "Check", "Repair", "Avoid", "Wake", "Over when"];
+  const parts = ["Meaning", "Check", "Repair", "Avoid", "Wake", "End"];
   const deployments = [
     ["Kubernetes", "kubectl "],
     ["compose", "docker compose "],
