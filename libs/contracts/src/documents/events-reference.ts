@@ -4,11 +4,7 @@ import { type TopicAccess, topicAccess } from "../topic-access.ts";
 import { deadLetterTopic, type TopicDeclaration, topics } from "../topics.ts";
 import { eventJsonSchema } from "./json-schema.ts";
 
-const audiences = {
-  account: "the account, also by webhook",
-  operator: "operators, also by webhook",
-  internal: "services only",
-} as const;
+const audiences = { account: "", operator: "; for operators", internal: "; for services" } as const;
 
 /** Events of one topic, key and audience, whose types begin alike: `api_key` has `api_key.created.v1` and others. */
 interface Family {
@@ -40,7 +36,7 @@ export function eventsReference(schemaPath: (type: string) => string): string {
     `Rights of each service where Kafka knows principals (\`events.principals\`): exactly these, and groups whose names begin with its own. Names stand without \`signalbox.\` and \`.v1\`. In addition, every service writes ${names(common("writes"))}, reads ${names(common("reads"))}, and reads and writes its own dead letters.`,
     table(["service", "writes", "reads"], topicAccess.map(rightsRow)),
     "## Catalogue",
-    "Each type links its schema, which describes the fields and has an example. A field with `?` may be missing.",
+    "Each type links its schema, which describes the fields and has an example. A field with `?` may be missing. Accounts see their events, also by webhook, unless a line says that they are for operators (also by webhook) or for services alone.",
     ...listFamilies().map((family) => familySection(family, schemaPath)),
     "",
   ].join("\n\n");
@@ -108,7 +104,7 @@ function familySection({ name, events }: Family, schemaPath: (type: string) => s
   });
   return [
     `### ${code(name)}`,
-    `Topic ${code(topic)}; key: ${subject}; seen by ${audiences[audience]}.`,
+    `Topic ${code(topic)}; key: ${subject}${audiences[audience]}.`,
     types.join("\n"),
     ...fieldLines(events),
   ].join("\n\n");
