@@ -20,7 +20,7 @@ export function performancePage(history: readonly RecordedFigure[]): string {
   return `${[
     "# Performance",
     "",
-    "Written by `npm run bench -- <name>` from [its history](../../bench/history.jsonl), which keeps older figures too. Load, service and",
+    "Written by `npm run bench -- <name>` from [its history](../../bench/history.jsonl). Load, service and",
     "engines share one machine: compare a value with its baseline, as machines and days differ by half. `npm run bench` says what is measured.",
     "",
     `**${missed.length} of ${judged.length} wanted figures are missed.**`,
