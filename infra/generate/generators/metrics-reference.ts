@@ -8,22 +8,22 @@ export const metricsReference: Generator = {
   folders: async () => [],
   generate: async () => {
     const { alertsUsing } = await import("../../observe/alerts/alerts.ts");
-    const rowsOf = (catalogue: Readonly<Record<string, MetricDeclaration>>) =>
+    const linesOf = (catalogue: Readonly<Record<string, MetricDeclaration>>) =>
       Object.entries(catalogue)
         .toSorted(([a], [b]) => a.localeCompare(b))
-        .map(([name, metric]) => rowOf(name, metric, alertsUsing(name)));
-    return new Map([["docs/reference/metrics.md", page(rowsOf(metricCatalogue), rowsOf(nginxMetrics))]]);
+        .map(([name, metric]) => lineOf(name, metric, alertsUsing(name)));
+    return new Map([["docs/reference/metrics.md", page(linesOf(metricCatalogue), linesOf(nginxMetrics))]]);
   },
 };
 
-function rowOf(name: string, { type, help, labels }: MetricDeclaration, alerts: readonly string[]): string {
+function lineOf(name: string, { type, help, labels }: MetricDeclaration, alerts: readonly string[]): string {
   const kind = `${type}${labels.length > 0 ? ` by ${labels.map((label) => `\`${label}\``).join(", ")}` : ""}`;
   const links = alerts.map((alert) => ` [${alert}](../runbooks.md#${alert.toLowerCase()})`).join("");
   return `- \`${name}\` (${kind}): ${help}${links}`;
 }
 
 /** Lists the buckets of histograms, with those that have them. */
-function bucketRows(): string[] {
+function bucketLines(): string[] {
   const histograms = Object.entries({ ...metricCatalogue, ...nginxMetrics } as Readonly<
     Record<string, MetricDeclaration>
   >);
@@ -37,7 +37,7 @@ function bucketRows(): string[] {
   });
 }
 
-function page(rows: readonly string[], edgeRows: readonly string[]): string {
+function page(lines: readonly string[], edgeLines: readonly string[]): string {
   return `# Metrics
 
 Generated from \`libs/telemetry/src/catalogue\`: an unlisted metric cannot be created. Every process serves its metrics at
@@ -47,7 +47,7 @@ later ones are counted under \`other\`. Histograms carry the trace of a request 
 own \`process_*\` and \`nodejs_*\` (heap, garbage collection, delay of the event loop, file handles) are served beside them. A metric counts
 seconds or bytes where its name says so. Each line names type, labels, and the alerts that look at the metric.
 
-${rows.join("\n")}
+${lines.join("\n")}
 
 ## The edge
 
@@ -56,10 +56,10 @@ at \`/metrics\`, port 9113. A \`route\` is a prefix of the published paths, and 
 Lines that arrive while the exporter is away are not counted; nginx never waits for it. In a cluster the ingress controller has metrics of its own, and
 the alerts look at those of ingress-nginx too.
 
-${edgeRows.join("\n")}
+${edgeLines.join("\n")}
 
 ## Buckets
 
-${bucketRows().join("\n")}
+${bucketLines().join("\n")}
 `;
 }

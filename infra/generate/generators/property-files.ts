@@ -91,39 +91,25 @@ function changeOf({ local, secrecy, audience = "operator", reload, guarded }: Pr
 
 /** Describes the type, the default, and the bounds of a value, including the rules between properties. */
 function boundsOf(declaration: PropertyDeclaration): string {
-  const {
-    type,
-    unit,
-    default: standard,
-    choices,
-    min,
-    max,
-    pattern,
-    maxLength,
-    minItems,
-    maxItems,
-    atMost,
-    oneOf,
-  } = declaration;
+  const { type, unit, choices, min, max, pattern, maxLength, minItems, maxItems, atMost, oneOf } = declaration;
   const range = min === undefined && max === undefined ? [] : [`${min ?? "…"} to ${max ?? "…"}`];
   const rules = Object.entries({ minItems, maxItems, maxLength, atMost, oneOf }).flatMap(([rule, value]) =>
     value === undefined ? [] : [`${rule} ${value}`],
   );
   const kind = choices ? choices.map((choice) => `\`${choice}\``).join(", ") : (unit ?? type);
-  const isEvident = unit === undefined && choices === undefined && standard !== null;
-  const given = `\`${JSON.stringify(standard)}\``;
   return [
-    declaration.required
-      ? `${kind}, required`
-      : choices
-        ? `${given} of ${kind}`
-        : isEvident
-          ? given
-          : `${given} ${kind}`,
+    declaration.required ? `${kind}, required` : defaultOf(declaration, kind),
     ...range,
     ...rules,
     ...(pattern ? [`\`${pattern}\``] : []),
   ].join("; ");
+}
+
+/** Describes a default with what it leaves open: the choices, the unit, or the type of a null. */
+function defaultOf({ unit, choices, default: standard }: PropertyDeclaration, kind: string): string {
+  const value = `\`${JSON.stringify(standard)}\``;
+  if (choices) return `${value} of ${kind}`;
+  return unit === undefined && standard !== null ? value : `${value} ${kind}`;
 }
 
 /** Checks that the defaults keep the rules between properties. */
