@@ -20,15 +20,16 @@ export function performancePage(history: readonly RecordedFigure[]): string {
   return `${[
     "# Performance",
     "",
-    "Written by `npm run bench -- <name>` from [its history](../../bench/history.jsonl), which keeps older figures too. Load, service and",
+    "Written by `npm run bench -- <name>` from [its history](../../bench/history.jsonl). Load, service and",
     "engines share one machine: compare a value with its baseline, as machines and days differ by half. `npm run bench` says what is measured.",
     "",
     `**${missed.length} of ${judged.length} wanted figures are missed.**`,
     `Machines: ${machines.map((machine, index) => `${letter(index)} ${machine}`).join("; ")}.`,
+    `Runs: ${runsOf(figures, machines).join("; ")}.`,
     "",
-    "| bench | figure | measured | baseline | wanted | result | measured on |",
-    "|---|---|---|---|---|---|---|",
-    ...percentilesTogether(figures).map((row) => rowOf(row, letter(machines.indexOf(row[0].machine)))),
+    "| bench | figure | measured | baseline | wanted | result |",
+    "|---|---|---|---|---|---|",
+    ...percentilesTogether(figures).map(rowOf),
   ].join("\n")}\n`;
 }
 
@@ -55,8 +56,18 @@ function percentilesTogether(figures: readonly RecordedFigure[]): Row[] {
   return [...Map.groupBy(figures, rowKey).values()].map((row) => row as unknown as Row);
 }
 
-function rowOf(row: Row, machine: string): string {
-  const [{ bench, figure, date, commit }, ...others] = row;
+/** Names the run of each bench: all of its figures are of one. */
+function runsOf(figures: readonly RecordedFigure[], machines: readonly string[]): string[] {
+  const firsts = new Map(figures.toReversed().map((figure) => [figure.bench, figure]));
+  return [...firsts.values()]
+    .toReversed()
+    .map(({ bench, date, machine, commit }) =>
+      [`\`${bench}\` ${date}`, letter(machines.indexOf(machine)), commit].filter(Boolean).join(", "),
+    );
+}
+
+function rowOf(row: Row): string {
+  const [{ bench, figure }, ...others] = row;
   const each = (cell: (one: RecordedFigure) => string) => {
     const cells = row.map(cell);
     return new Set(cells).size === 1 ? cells[0] : cells.join("; ");
@@ -65,10 +76,9 @@ function rowOf(row: Row, machine: string): string {
     `\`${bench}\``,
     [figure, ...others.map((other) => restOf(other.figure))].join("; "),
     each(({ value, unit }) => `${numeral(value)}${unit && ` ${unit}`}`),
-    each(({ baseline }) => baseline ?? "–"),
+    each(({ baseline }) => baseline ?? ""),
     each(({ wanted }) => boundOf(wanted)),
-    each(({ met }) => (met === null ? "–" : met ? "met" : "**missed**")),
-    [date, machine, commit].filter(Boolean).join(", "),
+    each(({ met }) => (met === null ? "" : met ? "met" : "**missed**")),
   ];
   return `| ${cells.join(" | ")} |`;
 }
@@ -78,8 +88,8 @@ const restOf = (figure: string): string =>
   /^[^:]+: /.test(figure) ? figure.slice(figure.indexOf(": ") + 2) : figure.slice(figure.lastIndexOf(" ") + 1);
 
 function boundOf(wanted: RecordedFigure["wanted"]): string {
-  if (wanted === null) return "–";
-  return "least" in wanted ? `at least ${numeral(wanted.least)}` : `at most ${numeral(wanted.most)}`;
+  if (wanted === null) return "";
+  return "least" in wanted ? `≥ ${numeral(wanted.least)}` : `≤ ${numeral(wanted.most)}`;
 }
 
 const letter = (index: number): string => String.fromCharCode(65 + index);

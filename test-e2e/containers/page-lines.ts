@@ -21,8 +21,7 @@ export async function runbookCommands(
   kinds: readonly ("operator" | "logs" | "sql")[] = ["operator"],
 ): Promise<readonly string[]> {
   const page = await readFile(join(repositoryFolder, "docs/runbooks.md"), "utf8");
-  const blocks = page.match(new RegExp(`<!-- (${kinds.join("|")}): [\\s\\S]*?<!-- end -->`, "g")) ?? [];
-  const lines = commandsIn(blocks.join("\n"), where).filter((line) => !/\$(SERVICE|PID)\b/.test(line));
+  const lines = commandsIn(page, where, kinds).filter((line) => !/\$(SERVICE|PID)\b/.test(line));
   if (lines.length === 0) throw new Error(`the page of runbooks has no command for ${where}`);
   return [...new Set(lines)];
 }

@@ -1,4 +1,4 @@
-import { type AccessKind, type AccountState, accountStateRules, accountStates } from "@signalbox/contracts";
+import { type AccessKind, accountStateRules, accountStates } from "@signalbox/contracts";
 import type { FieldAccess, Resolvers, Routes } from "@signalbox/http";
 import { type ServiceDoors, serviceDoors } from "../access/service-doors.ts";
 import type { Generator } from "../generator.ts";
@@ -19,70 +19,90 @@ export const accessReference: Generator = {
 
 async function partOf({ service, routes, resolvers }: ServiceDoors): Promise<string> {
   const { routeAccess } = await import("@signalbox/http");
-  const routeRows = routes.map((route) => rowOfRoute(route, routeAccess(route.spec.auth, route.method)));
+  const operations = routes.map((route) => {
+    const access = routeAccess(route.spec.auth, route.method);
+    return { name: operationName(route), required: requirementsOfRoute(route, access) };
+  });
   const { isDeclared } = await import("@signalbox/http");
-  const fieldRows = rowsOfFields(resolvers, isDeclared);
+  const fields = fieldsOf(resolvers, isDeclared);
   return [
     `## ${service}\n`,
-    table("operation", routeRows),
-    ...(fieldRows.length > 0 ? [`\n${table("field", fieldRows)}`] : []),
+    table("operations", operations),
+    ...(fields.length > 0 ? [`\n${table("fields", fields)}`] : []),
   ].join("\n");
 }
 
-const table = (what: string, rows: readonly string[]): string =>
-  [`| ${what} | scopes | while the account is | besides |`, "|---|---|---|---|", ...rows].join("\n");
+/** An operation or a field with its scopes and what it requires besides. */
+interface Required {
+  readonly name: string;
+  readonly required: readonly [scopes: string, besides: string];
+}
+
+/** Builds a row for each requirement, with those that have it. */
+function table(what: string, all: readonly Required[]): string {
+  const groups = Map.groupBy(all, ({ required }) => required.join(" | "));
+  const rows = [...groups].map(([required, same]) => row([required, same.map(({ name }) => name).join("<br> ")]));
+  return [row(["scopes", "besides", what]), "|---|---|---|", ...rows].join("\n");
+}
 
 type RouteAccess = ReturnType<typeof import("@signalbox/http")["routeAccess"]>;
 
-function rowOfRoute({ method, path, spec }: Route, access: RouteAccess): string {
+const operationName = ({ method, path }: Route): string =>
+  `\`${method.toUpperCase()} ${path.replaceAll(/:(\w+)/g, "{$1}")}\``;
+
+function requirementsOfRoute({ method, spec }: Route, access: RouteAccess): Required["required"] {
   const { rateLimit, idempotent } = spec;
+  const isUsuallyIdempotent = ["post", "patch", "delete"].includes(method);
   const besides = [
+    ...(access.anonymous ? [] : accessOtherThan(method === "get" ? "read" : "write", access.access)),
     ...(access.stepUp ? ["recent sign-in"] : []),
     ...(access.stepUpFor ? [`recent sign-in for ${access.stepUpFor}`] : []),
     ...(access.portal ? ["portal sessions"] : []),
     ...(access.optional && !access.anonymous ? ["also without credentials"] : []),
-    ...(idempotent ? ["`Idempotency-Key`"] : []),
+    ...(idempotent && !isUsuallyIdempotent ? ["`Idempotency-Key`"] : []),
+    ...(isUsuallyIdempotent && !idempotent ? ["no `Idempotency-Key`"] : []),
     ...(rateLimit === "none" ? ["not rate limited"] : rateLimit ? [`rate limit \`${rateLimit}\``] : []),
   ];
-  const operation = `\`${method.toUpperCase()} ${path.replaceAll(/:(\w+)/g, "{$1}")}\``;
-  if (access.anonymous) return row(operation, "everyone", "–", besides);
-  return row(operation, scopesOf(access.scopes), statesOf(statesThatMay(access.access)), besides);
+  return [access.anonymous ? "everyone" : scopesOf(access.scopes), besides.join(", ")];
 }
 
 type IsDeclared = typeof import("@signalbox/http")["isDeclared"];
 
-function rowsOfFields(resolvers: Resolvers, isDeclared: IsDeclared): string[] {
-  return Object.entries(resolvers).flatMap(([type, table]) =>
-    Object.entries(table).flatMap(([name, resolve]) =>
-      isDeclared(resolve) ? [rowOfField(fieldName(type, name), resolve.declared)] : [],
+function fieldsOf(resolvers: Resolvers, isDeclared: IsDeclared): Required[] {
+  return Object.entries(resolvers).flatMap(([type, fields]) =>
+    Object.entries(fields).flatMap(([name, resolve]) =>
+      isDeclared(resolve)
+        ? [{ name: fieldName(type, name), required: requirementsOf(resolve.declared, type === "Mutation") }]
+        : [],
     ),
   );
 }
 
-function rowOfField(field: string, { scopes, access = "read", ofOthers, ...declared }: FieldAccess): string {
+function requirementsOf(
+  { scopes, access = "read", ofOthers, ...declared }: FieldAccess,
+  isMutation: boolean,
+): Required["required"] {
   const besides = [
+    ...accessOtherThan(isMutation ? "write" : "read", access),
     ...(declared.stepUp ? ["recent sign-in"] : []),
     ...(declared.stepUpFor ? [`recent sign-in for ${declared.stepUpFor}`] : []),
     ...(declared.optional ? ["also without credentials"] : []),
     ...(declared.ownOnly ? ["the account itself alone"] : []),
     ...(ofOthers ? [`other accounts': ${scopesOf(ofOthers.scopes)}`] : []),
   ];
-  return row(field, scopesOf(scopes), statesOf(statesThatMay(access)), besides);
+  return [scopesOf(scopes), besides.join(", ")];
 }
+
+const accessOtherThan = (usual: AccessKind, access: AccessKind): string[] =>
+  access === usual ? [] : [`\`${access}\``];
 
 const fieldName = (type: string, name: string): string =>
   name === "__resolveReference" ? `\`${type}\` by its id` : `\`${type}.${name}\``;
 
-const row = (what: string, scopes: string, states: string, besides: readonly string[]): string =>
-  `| ${what} | ${scopes} | ${states} | ${besides.join(", ")} |`;
+const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 
 const scopesOf = (scopes: readonly string[]): string =>
   scopes.length === 0 ? "any credential" : scopes.map((scope) => `\`${scope}\``).join(" and ");
-
-const statesThatMay = (access: AccessKind): AccountState[] =>
-  accountStates.filter((state) => accountStateRules[state].may.includes(access));
-
-const statesOf = (states: readonly AccountState[]): string => states.join(", ");
 
 /** Builds the rows of state transitions, with the permitted actors. */
 function rowsOfStates(): string[] {
@@ -96,15 +116,17 @@ function rowsOfStates(): string[] {
 function page(parts: readonly string[]): string {
   return `# Permissions of routes and fields
 
-Every route and every field of the graph by its declaration, which is the enforced one. An unlisted field
-is visible to everyone who sees its parent.
+Every route and every field of the graph by its declaration, which is the enforced one. An unlisted field is visible to everyone
+who sees its parent. Another account's objects read as missing (404, or null).
 
-A credential has the scopes of its token or key. The account it acts for has a state, which takes precedence over scopes: it
-applies in every service within two seconds of its change, also to otherwise valid credentials, and in the service that answered
-the change at the next request. Another account's objects read as missing (404, or null). *Recent sign-in* is a sign-in or a confirmed code at most 15 minutes old, or an API key with
-\`account:security\`. Where only some changes require one, the route names them, and the graph's mutation has the same
-requirements; sending the current value requires none. Allowed callers are still counted, see [requests](requests.md); other policies are
-named.
+A credential has the scopes of its token or key. The [state of its account](#states-of-an-account) takes precedence over them: a
+\`GET\` or a field needs an account that may \`read\`, another method or a mutation one that may \`write\`, unless the tables name another
+access. A change of the state applies in every service within two seconds, and at the next request in the service that answered it.
+
+*Recent sign-in* is a sign-in or a confirmed code at most 15 minutes old, or an API key with \`account:security\`. Where only some
+changes require one, the route names them, and the graph's mutation has the same requirements; sending the current value requires none.
+\`POST\`, \`PATCH\` and \`DELETE\` accept an \`Idempotency-Key\` unless the table says no. Allowed callers are still counted, see
+[requests](requests.md); other policies are named.
 
 ${parts.join("\n\n")}
 

@@ -11,13 +11,22 @@ export const auditReference: Generator = {
   generate: async () => {
     const writes = (await Promise.all((await serviceDoors()).map(writesOf))).flat();
     const rows = Object.entries(auditActions).map(([action, { meaning, subject, keptFor }]) => {
-      const by = writes.filter(({ actions }) => actions.some((one) => one === action));
-      const operations = by.map(({ operation }) => `\`${operation}\``).join(", ");
-      const readers = keptFor === "owner" ? "the owner" : "who did it";
-      return `| \`${action}\` | ${meaning} | ${subject ?? "–"} | ${readers} | ${operations || "–"} |`;
+      const operations = writes.filter(({ actions }) => actions.some((one) => one === action));
+      const routes = operations.filter(({ operation }) => operation.includes(" "));
+      const shown = (routes.length > 0 ? routes : operations).map(({ operation }) => `\`${operation}\``);
+      const isUsual = subject === null || subject === action.slice(0, action.indexOf("."));
+      const notes = [
+        ...(isUsual ? [] : [`Subject: ${subject}.`]),
+        ...(shown.length > 0 ? [`(${shown.join(", ")})`] : []),
+      ];
+      return `- \`${action}\`${keptFor === "owner" ? "" : "\\*"}: ${[meaning, ...notes].join(" ")}`;
     });
-    const silent = writes.flatMap(({ operation, unaudited }) =>
-      unaudited === null ? [] : [`| \`${operation}\` | ${unaudited} |`],
+    const unaudited = Map.groupBy(
+      writes.filter((write) => write.unaudited !== null),
+      (write) => write.unaudited,
+    );
+    const silent = [...unaudited].map(
+      ([why, same]) => `- ${same.map(({ operation }) => `\`${operation}\``).join(", ")}: ${why}`,
     );
     return new Map([["docs/reference/audit.md", page(rows, silent)]]);
   },
@@ -26,52 +35,46 @@ export const auditReference: Generator = {
 function page(rows: readonly string[], silent: readonly string[]): string {
   return `# Audit entries
 
-Every change by a caller leaves an entry in the audit of an account, written in the transaction of the change, in any
-service. The services send entries to account as \`audit.recorded\`; they can be read within a second. An entry has the actor
-(account, credential, address), the action (name, id of the subject, names of fields), the time, the request, and the outcome: done or
-refused. It never contains a value or a secret. Of requests without a change, those leave an entry that give access (a signed URL, a
-shown secret, an export), and those by which administrators read other accounts. Deliveries and received webhooks have lists of their
-own.
+Every change by a caller leaves an entry in the audit of an account, written in the transaction of the change, in any service, and readable
+within a second. An entry has the actor (account, credential, address), the action (name, id of the subject, names of fields), the time, the
+request, and the outcome: done or refused. It never contains a value or a secret. Of requests without a change, those leave an entry that give
+access (a signed URL, a shown secret, an export), and those by which administrators read other accounts.
 
-| read at | by |
-|---|---|
-| \`GET /api/account/audit/\`, \`viewer { auditLog }\` | the owner, without the credentials and addresses of administrators |
-| \`GET /api/accounts/{account_id}/audit/\`, \`account(id) { auditLog }\` | administrators |
-| \`GET /api/accounts/audit/\`, \`accountsAuditLog\` | administrators, over all accounts |
+- The owner reads \`GET /api/account/audit/\` (\`viewer { auditLog }\`), without the credentials and addresses of administrators.
+- Administrators read \`GET /api/accounts/{account_id}/audit/\` (\`account(id) { auditLog }\`), and over all accounts
+  \`GET /api/accounts/audit/\` (\`accountsAuditLog\`).
 
-All of them accept \`action\`, \`outcome\`, \`subject\`, \`actor\` (the id of an account, key, client or token), \`since\` and \`until\`, and
-page by cursor. Administrators read every entry; the table lists the other readers.
+All accept \`action\`, \`outcome\`, \`subject\`, \`actor\` (the id of an account, key, client or token), \`since\` and \`until\`, and page by cursor.
 
-| action | what was done | subject | read by | operations |
-|---|---|---|---|---|
+## Actions
+
+An entry is read by the owner of the account, one with * by the caller who did it. The subject is what the action names before its dot; actions on
+the account itself have none. Operations are in parentheses; mutations leave the entries of their routes, and are listed where there is no route.
+
 ${rows.join("\n")}
 
 ## Reads by administrators
 
-The same read by the same credential is one entry a minute, whatever the instances. The entry of an account or its audit has the start
-of its minute as its time, and is written before the answer. The owner sees it, without the credential and address of the
-administrator. A read of the management \`env\` names the service whose port answered (\`account\` where one process runs all), and is
+The same read by the same credential is one entry a minute. The entry of an account or its audit has the start of its minute as its time, and is
+written before the answer. A read of the management \`env\` names the service whose port answered (\`account\` where one process runs all), and is
 written in the background, so that values can be read while the database is away.
 
 ## Published events
 
-Publications are counted in memory when they are committed, saved every five seconds and when an instance stops, and reported five
-minutes after the end of the hour: one entry per credential and hour, whose reason has the count and the start of the hour, without
-address and request. Repetitions are not counted. An instance that is killed loses the counts of its last five seconds. A count that
-could not be saved before the report is another entry of the same hour, so counts add up.
+Publications are one entry per credential and hour, five minutes after the hour, whose reason has the count and the start of the hour, without
+address and request. Repetitions are not counted. Counts are saved every five seconds: a killed instance loses the last ones. A count that could
+not be saved in time is another entry of the same hour.
 
 ## Writes without an entry
 
-| operation | why |
-|---|---|
 ${silent.join("\n")}
 
 ## Refusals
 
-A 403 of a known caller is an entry with \`outcome: refused\`, in the audit of the caller. Its action is the declared operation,
-such as \`POST /api/v1/webhooks/endpoints\` or \`Mutation.setProperty\`, its reason the code of the refusal. Wrong codes and secrets, and
-ended keys and clients, have actions of their own. A flood of them does not fill the audit: the same refusal of a credential is
-one entry a minute, and a credential has at most 20 different ones; then \`audit.limit\` says that the rest of the minute is not listed.
-Unlisted ones are counted in \`signalbox_audit_refusals_left_out_total\`. Requests of unknown callers (401) are in the request logs.
+A 403 of a known caller is an entry with \`outcome: refused\` in the caller's audit. Its action is the declared operation, such as
+\`POST /api/v1/webhooks/endpoints\` or \`Mutation.setProperty\`, its reason the code of the refusal. Wrong codes and secrets, and ended keys and
+clients, have actions of their own. The same refusal of a credential is one entry a minute, and a credential has at most 20 different ones; then
+\`audit.limit\` says that the rest of the minute is not listed, but counted in \`signalbox_audit_refusals_left_out_total\`. Requests of unknown callers
+(401) are in the request logs.
 `;
 }

@@ -19,31 +19,24 @@ export const commandReference: Generator = {
 };
 
 function page(): string {
-  const rows = commands.map(
-    ({ name, summary }) => `| [\`${name}\`](#signalbox-${name.replaceAll(" ", "-")}) | ${summary} |`,
-  );
   const codes = Object.entries(exitMeanings).map(
-    ([name, meaning]) => `| ${exitCodes[name as keyof typeof exitCodes]} | ${meaning} |`,
+    ([name, meaning]) => `- ${exitCodes[name as keyof typeof exitCodes]}: ${meaning}`,
   );
-  const variables = environmentRows.map(([name, meaning]) => `| \`${name}\` | ${meaning} |`);
+  const variables = environmentRows.map(([name, meaning]) => `- \`${name}\`: ${meaning}`);
   return `# Command line
 
 Generated from \`libs/client\` by \`npm run generate\`. [How to use it](../how-to/use-the-command-line.md).
 
-| command | what it does |
-|---|---|
-${rows.join("\n")}
-
 Options of every command:
 
-${optionTable(commonOptions)}
+${optionLines(commonOptions).join("\n")}
 
-| exit code | meaning |
-|---|---|
+Exit codes:
+
 ${codes.join("\n")}
 
-| variable | meaning |
-|---|---|
+Variables of the environment:
+
 ${variables.join("\n")}
 
 Results go to standard output, everything else to standard error. With \`--json\` a failure is a JSON document there:
@@ -55,21 +48,18 @@ ${commands.map(section).join("\n")}`;
 
 function section(command: Command): string {
   const { name, summary, description, args, options, examples } = command;
-  const given = args.map(({ name: word, describe }) => `| \`${word}\` | ${cell(describe)} |`);
+  const given = args.map(({ name: word, describe }) => `- \`${word}\`: ${escaped(describe)}`);
   const parts = [
     `## signalbox ${name}\n`,
     `${summary}. ${description.replaceAll("\n", " ")}\n`,
-    `\`\`\`text\n${[usageOf(command), "", ...examples].join("\n")}\n\`\`\`\n`,
-    given.length > 0 && `| argument | |\n|---|---|\n${given.join("\n")}\n`,
-    Object.keys(options).length > 0 && `${optionTable(options)}\n`,
+    `\`\`\`text\n${[usageOf(command), ...examples.filter((example) => example !== `signalbox ${name}`)].join("\n")}\n\`\`\`\n`,
+    (given.length > 0 || Object.keys(options).length > 0) && `${[...given, ...optionLines(options)].join("\n")}\n`,
   ];
   return parts.filter(Boolean).join("\n");
 }
 
-const optionTable = (options: Command["options"]): string =>
-  `| option | |\n|---|---|\n${Object.entries(options)
-    .map(([name, option]) => `| \`${optionWords(name, option)}\` | ${cell(option.describe)} |`)
-    .join("\n")}`;
+const optionLines = (options: Command["options"]): string[] =>
+  Object.entries(options).map(([name, option]) => `- \`${optionWords(name, option)}\`: ${escaped(option.describe)}`);
 
-/** Angle brackets would be HTML, and a bar the end of the cell. */
-const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("<", "&lt;");
+/** Angle brackets would be HTML. */
+const escaped = (text: string): string => text.replaceAll("<", "&lt;");

@@ -8,38 +8,46 @@ export const metricsReference: Generator = {
   folders: async () => [],
   generate: async () => {
     const { alertsUsing } = await import("../../observe/alerts/alerts.ts");
-    const rowsOf = (catalogue: Readonly<Record<string, MetricDeclaration>>) =>
+    const linesOf = (catalogue: Readonly<Record<string, MetricDeclaration>>) =>
       Object.entries(catalogue)
         .toSorted(([a], [b]) => a.localeCompare(b))
-        .map(([name, metric]) => rowOf(name, metric, alertsUsing(name)));
-    return new Map([["docs/reference/metrics.md", page(rowsOf(metricCatalogue), rowsOf(nginxMetrics))]]);
+        .map(([name, metric]) => lineOf(name, metric, alertsUsing(name)));
+    return new Map([["docs/reference/metrics.md", page(linesOf(metricCatalogue), linesOf(nginxMetrics))]]);
   },
 };
 
-function rowOf(name: string, { type, help, labels, buckets }: MetricDeclaration, alerts: readonly string[]): string {
-  const words = (list: readonly (string | number)[]) => list.map((one) => `\`${one}\``).join(" ") || "–";
-  const links = alerts.map((alert) => `[${alert}](../runbooks.md#${alert.toLowerCase()})`).join(" ") || "–";
-  return `| \`${name}\` | ${type} | ${unitOf(name)} | ${words(labels)} | ${words(buckets ?? [])} | ${help} | ${links} |`;
+function lineOf(name: string, { type, help, labels }: MetricDeclaration, alerts: readonly string[]): string {
+  const kind = `${type}${labels.length > 0 ? ` by ${labels.map((label) => `\`${label}\``).join(", ")}` : ""}`;
+  const links = alerts.map((alert) => ` [${alert}](../runbooks.md#${alert.toLowerCase()})`).join("");
+  return `- \`${name}\` (${kind}): ${help}${links}`;
 }
 
-function unitOf(name: string): string {
-  return ["seconds", "bytes"].find((unit) => name.includes(`_${unit}`)) ?? "count";
+/** Lists the buckets of histograms, with those that have them. */
+function bucketLines(): string[] {
+  const histograms = Object.entries({ ...metricCatalogue, ...nginxMetrics } as Readonly<
+    Record<string, MetricDeclaration>
+  >);
+  const groups = Map.groupBy(
+    histograms.filter(([, { buckets }]) => buckets !== undefined),
+    ([, { buckets }]) => (buckets ?? []).join(" "),
+  );
+  return [...groups].map(([buckets, same]) => {
+    const names = same.map(([name]) => `\`${name}\``).toSorted();
+    return `- ${names.join(", ")}: ${buckets}`;
+  });
 }
 
-const columns = `| metric | type | unit | labels | buckets | meaning | alerts |
-|---|---|---|---|---|---|---|`;
-
-function page(rows: readonly string[], edgeRows: readonly string[]): string {
+function page(lines: readonly string[], edgeLines: readonly string[]): string {
   return `# Metrics
 
 Generated from \`libs/runtime/src/telemetry/catalogue\`: an unlisted metric cannot be created. Every process serves its metrics at
 \`GET /management/metrics\` of its management server, in OpenMetrics or in the older text of Prometheus. Each sample has the label
 \`service\`; in the embedded mode one process serves those of all services. A metric has at most 1,000 combinations of label values;
 later ones are counted under \`other\`. Histograms carry the trace of a request as their exemplar where it is exported. Node's
-own \`process_*\` and \`nodejs_*\` (heap, garbage collection, delay of the event loop, file handles) are served beside them.
+own \`process_*\` and \`nodejs_*\` (heap, garbage collection, delay of the event loop, file handles) are served beside them. A metric counts
+seconds or bytes where its name says so. Each line names type, labels, and the alerts that look at the metric.
 
-${columns}
-${rows.join("\n")}
+${lines.join("\n")}
 
 ## The edge
 
@@ -48,7 +56,10 @@ at \`/metrics\`, port 9113. A \`route\` is a prefix of the published paths, and 
 Lines that arrive while the exporter is away are not counted; nginx never waits for it. In a cluster the ingress controller has metrics of its own, and
 the alerts look at those of ingress-nginx too.
 
-${columns}
-${edgeRows.join("\n")}
+${edgeLines.join("\n")}
+
+## Buckets
+
+${bucketLines().join("\n")}
 `;
 }

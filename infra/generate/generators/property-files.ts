@@ -34,60 +34,82 @@ export const propertyPage: Generator = {
 
 function pageOf(services: readonly PackageProperties[]): string {
   const names = [...new Set(services.flatMap(({ properties }) => Object.keys(properties)))].sort();
-  const rows = names.map((name) => {
-    const having = services.filter(({ properties }) => Object.hasOwn(properties, name));
-    const declaration = having[0]?.properties[name] as PropertyDeclaration;
-    const where = having.length === services.length ? "all" : having.map((service) => service.name).join(", ");
-    const { secrecy, audience = "operator", effect } = declaration;
-    const cells = [`\`${name}\``, where, boundsOf(declaration), secrecy, audience, changeOf(declaration), effect];
-    return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  const having = Map.groupBy(names, (name) => {
+    const users = services.filter(({ properties }) => Object.hasOwn(properties, name)).map((service) => service.name);
+    return users.length === services.length ? "all" : users.join(", ");
   });
+  const lineOf = (name: string, users: readonly string[] = []) => {
+    const declaration = services.find(({ properties }) => Object.hasOwn(properties, name))?.properties[name];
+    return lineOfProperty(name, declaration as PropertyDeclaration, users);
+  };
+  const shared = [...having].filter(([users]) => users.includes(", "));
   return [
     "# Properties",
     "",
     "Generated from the declarations of all services. How they are given and changed: [configuration](configuration.md).",
-    "Change says how an override takes effect: `live`, at the next `restart`, or not at all (`local`, and secrets).",
     "",
-    "| name | services | bounds | class | audience | change | effect |",
-    "|---|---|---|---|---|---|---|",
-    ...rows,
+    "In parentheses is the default with its unit, then the bounds, and how an override takes effect: live, at the next restart, or not at all",
+    "(local, and secrets). Values are internal and read by operators, unless other readers (public, account) or another class (public class,",
+    "sensitive) are named.",
+    "",
+    "## All services",
+    "",
+    ...(having.get("all") ?? []).map((name) => lineOf(name)),
+    "",
+    "## Several services",
+    "",
+    ...shared.flatMap(([users, ofUsers]) => ofUsers.map((name) => lineOf(name, [shortened(users, services)]))).sort(),
+    ...services
+      .filter(({ name }) => having.has(name))
+      .flatMap(({ name }) => ["", `## ${name}`, "", ...(having.get(name) ?? []).map((own) => lineOf(own))]),
     "",
   ].join("\n");
 }
 
-function changeOf({ local, secrecy, reload, guarded }: PropertyDeclaration): string {
-  if (local || secrecy === "secret") return "local";
-  return guarded ? `${reload}, guarded` : reload;
+function lineOfProperty(name: string, declaration: PropertyDeclaration, users: readonly string[]): string {
+  const given = [...users, boundsOf(declaration), changeOf(declaration)].join("; ");
+  return `- \`${name}\` (${given}): ${declaration.effect}`;
+}
+
+/** Names the services without a property where that is shorter. */
+function shortened(users: string, services: readonly PackageProperties[]): string {
+  const lacking = services.map(({ name }) => name).filter((name) => !users.split(", ").includes(name));
+  return lacking.length === 1 ? `all but ${lacking}` : users;
+}
+
+function changeOf({ local, secrecy, audience = "operator", reload, guarded }: PropertyDeclaration): string {
+  if (secrecy === "secret") return "secret";
+  const readers = audience === "operator" ? [] : [audience];
+  const isUsual = secrecy === (audience === "operator" ? "internal" : "public");
+  return [
+    local ? "local" : reload,
+    ...(guarded ? ["guarded"] : []),
+    ...readers,
+    ...(isUsual ? [] : [secrecy === "public" ? "public class" : secrecy]),
+  ].join(", ");
 }
 
 /** Describes the type, the default, and the bounds of a value, including the rules between properties. */
 function boundsOf(declaration: PropertyDeclaration): string {
-  const {
-    type,
-    unit,
-    default: standard,
-    choices,
-    min,
-    max,
-    pattern,
-    maxLength,
-    minItems,
-    maxItems,
-    atMost,
-    oneOf,
-  } = declaration;
+  const { type, unit, choices, min, max, pattern, maxLength, minItems, maxItems, atMost, oneOf } = declaration;
   const range = min === undefined && max === undefined ? [] : [`${min ?? "…"} to ${max ?? "…"}`];
   const rules = Object.entries({ minItems, maxItems, maxLength, atMost, oneOf }).flatMap(([rule, value]) =>
     value === undefined ? [] : [`${rule} ${value}`],
   );
+  const kind = choices ? choices.map((choice) => `\`${choice}\``).join(", ") : (unit ?? type);
   return [
-    unit === undefined ? type : `${type} (${unit})`,
-    ...(declaration.required ? ["required"] : [`default \`${JSON.stringify(standard)}\``]),
-    ...(choices ? [choices.map((choice) => `\`${choice}\``).join(", ")] : []),
+    declaration.required ? `${kind}, required` : defaultOf(declaration, kind),
     ...range,
     ...rules,
     ...(pattern ? [`\`${pattern}\``] : []),
   ].join("; ");
+}
+
+/** Describes a default with what it leaves open: the choices, the unit, or the type of a null. */
+function defaultOf({ unit, choices, default: standard }: PropertyDeclaration, kind: string): string {
+  const value = `\`${JSON.stringify(standard)}\``;
+  if (choices) return `${value} of ${kind}`;
+  return unit === undefined && standard !== null ? value : `${value} ${kind}`;
 }
 
 /** Checks that the defaults keep the rules between properties. */

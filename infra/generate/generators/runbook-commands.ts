@@ -4,10 +4,15 @@ import type { Generator } from "../generator.ts";
 import { root } from "../repository.ts";
 
 const path = "docs/runbooks.md";
-const marked = /<!-- (?<kind>operator|repair|logs|start|sql|kafka): (?<names>[^\n]+) -->\n[\s\S]*?<!-- end -->/g;
+const marked = /<!-- (?<kind>shell|start|sql|kafka): (?<names>[^\n]+) -->\n[\s\S]*?<!-- end -->/g;
+/** A marked block, or a fenced one whose lines call the functions of the shell. */
+const block = new RegExp(`${marked.source}|\`\`\`text\\n(?<calls>(?:(?:ops|logs) .+\\n)+)\`\`\``, "g");
+
+type Deployment = "Kubernetes" | "compose" | "small";
+type CommandLines = Readonly<Partial<Record<Deployment, string>>>;
 
 /** Builds the lines of a task of operators, by deployment. */
-const operatorLines = (task: string): Readonly<Record<string, string>> => ({
+const operatorLines = (task: string): CommandLines => ({
   Kubernetes: `kubectl exec deployment/gateway -- env OPERATIONS_KEY=$KEY signalbox-ops ${task}`,
   compose: `docker compose exec --env OPERATIONS_KEY=$KEY gateway signalbox-ops ${task}`,
   small: `docker compose -f compose.small.yml exec signalbox signalbox-ops ${task}`,
@@ -20,11 +25,12 @@ const others: Readonly<Record<string, { readonly cluster: string; readonly small
   kafka: { cluster: "--selector signalbox.engine=kafka", small: "postgres" },
   redis: { cluster: "--selector signalbox.engine=redis", small: "signalbox" },
   blobs: { cluster: "--selector signalbox.engine=blobs", small: "signalbox" },
+  backup: { cluster: "--selector app.kubernetes.io/name=backup", small: "backup" },
   prometheus: { cluster: "--namespace monitoring --selector app.kubernetes.io/name=prometheus", small: "prometheus" },
 };
 
 /** Builds the lines that show the last lines of a container's log, by deployment. */
-function logLines(name: string): Readonly<Record<string, string>> {
+function logLines(name: string): CommandLines {
   const { cluster, small } = others[name] ?? {
     cluster: `--selector app.kubernetes.io/name=${name}`,
     small: "signalbox",
@@ -37,7 +43,7 @@ function logLines(name: string): Readonly<Record<string, string>> {
 }
 
 /** Builds the lines that start a service again, with the settings that it has by now. */
-const startLines = (name: string): Readonly<Record<string, string>> => ({
+const startLines = (name: string): CommandLines => ({
   Kubernetes: others[name]
     ? `kubectl delete pod ${others[name].cluster}`
     : `kubectl rollout restart deployment/${name}`,
@@ -52,7 +58,7 @@ const statements: Readonly<Record<string, string>> = {
   "end blocker": "select pg_terminate_backend($PID)",
 };
 
-function sqlLines(name: string): Readonly<Record<string, string>> {
+function sqlLines(name: string): CommandLines {
   const command = `--command "${statements[name]}"`;
   return {
     Kubernetes: `kubectl exec $(kubectl get pods --selector signalbox.engine=postgres --output name | head -1) -- psql --username postgres ${command}`,
@@ -65,7 +71,7 @@ function sqlLines(name: string): Readonly<Record<string, string>> {
  * The brokers of Kafka, of which a cluster has several: one by one, because those that remain hold the copies. `POD` is the one
  * that is away. Compose has one broker and the small deployment none, so there is nothing that could replace a lost disk.
  */
-const brokers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const brokers: Readonly<Record<string, CommandLines>> = {
   list: {
     Kubernetes: "kubectl get pods --selector signalbox.engine=kafka",
     compose: "docker compose ps --all kafka",
@@ -79,7 +85,7 @@ const brokers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "replace disk": { Kubernetes: "kubectl annotate pod $POD strimzi.io/delete-pod-and-pvc=true" },
 };
 
-/** The lines of a name, by the kind of its mark. `repair` changes something, and so no test runs it by itself. */
+/** The lines of a name, by their kind. `repair` changes something, and so no test runs it by itself. */
 const kinds = {
   operator: operatorLines,
   repair: operatorLines,
@@ -87,39 +93,87 @@ const kinds = {
   start: startLines,
   sql: sqlLines,
   kafka: (name: string) => brokers[name] ?? {},
-} as const;
+} as const satisfies Readonly<Record<string, (name: string) => CommandLines>>;
 type Kind = keyof typeof kinds;
 
-/** The commands on the page of runbooks, below each mark that names tasks or logs: for every deployment. */
+/** Functions that an operator pastes into a shell once: the blocks of tasks and logs call them. */
+const shellFunctions: Readonly<Record<Deployment, string>> = {
+  Kubernetes: `ops() { kubectl exec deployment/gateway -- env OPERATIONS_KEY=$KEY signalbox-ops "$@"; }
+logs() {
+  case $1 in
+    edge) set -- --namespace ingress-nginx --selector app.kubernetes.io/component=controller ;;
+    prometheus) set -- --namespace monitoring --selector app.kubernetes.io/name=prometheus ;;
+    postgres | kafka | redis | blobs) set -- --selector signalbox.engine=$1 ;;
+    *) set -- --selector app.kubernetes.io/name=$1 ;;
+  esac
+  kubectl logs "$@" --tail 100
+}`,
+  compose: `ops() { docker compose exec --env OPERATIONS_KEY=$KEY gateway signalbox-ops "$@"; }
+logs() { docker compose logs --tail 100 $1; }`,
+  small: `ops() { docker compose -f compose.small.yml exec signalbox signalbox-ops "$@"; }
+logs() {
+  case $1 in
+    postgres | kafka) set -- postgres ;;
+    backup | prometheus) ;;
+    *) set -- signalbox ;;
+  esac
+  docker compose -f compose.small.yml logs --tail 100 $1
+}`,
+};
+
+/** The commands on the page of runbooks that its functions do not have, below each mark: for every deployment. */
 export const runbookCommands: Generator = {
   name: "commands of runbooks",
   kind: "committed",
   folders: async () => [],
   generate: async () => {
     const page = await readFile(join(root, path), "utf8");
-    return new Map([[path, page.replaceAll(marked, (_, kind: Kind, names: string) => blockOf(kind, names))]]);
+    return new Map([[path, page.replaceAll(marked, (_, kind: Kind | "shell", names: string) => blockOf(kind, names))]]);
   },
 };
 
-/** Lists the tasks that a page names. */
+/** Lists the tasks of operators that a page names and that only look. */
 export const tasksIn = (page: string): string[] => [
-  ...new Set(
-    [...page.matchAll(marked)].flatMap(({ groups }) =>
-      groups?.kind === "operator" ? (groups.names ?? "").split("; ") : [],
-    ),
-  ),
+  ...new Set(calledIn(page).flatMap(({ kind, name }) => (kind === "operator" ? [name] : []))),
 ];
 
-/** Lists the lines of a page's section for a deployment, in order. */
-export function commandsIn(section: string, deployment: "Kubernetes" | "compose" | "small"): string[] {
-  const lines = section.matchAll(new RegExp(`^${deployment} +(.+)$`, "gm"));
-  return [...lines].map(([, command = ""]) => command);
+/** Lists the commands of a page's section for a deployment, in order, with the functions of the shell written out. */
+export function commandsIn(
+  section: string,
+  deployment: Deployment,
+  wanted: readonly Kind[] = Object.keys(kinds) as Kind[],
+): string[] {
+  return calledIn(section).flatMap(({ kind, name }) =>
+    wanted.includes(kind) ? (kinds[kind](name)[deployment] ?? []) : [],
+  );
 }
 
-function blockOf(kind: Kind, names: string): string {
-  const linesOf = kinds[kind];
-  const lines = names
-    .split("; ")
-    .flatMap((name) => Object.entries(linesOf(name)).map(([where, command]) => `${where.padEnd(10)}  ${command}`));
-  return `<!-- ${kind}: ${names} -->\n\`\`\`text\n${lines.join("\n")}\n\`\`\`\n<!-- end -->`;
+/** Returns the functions of the shell for a deployment, as the page has them. */
+export const shellFunctionsOf = (deployment: Deployment): string => shellFunctions[deployment];
+
+/** Lists what a page calls, in order. A task with a variable, such as an id to drop, is a repair. */
+function calledIn(page: string): { readonly kind: Kind; readonly name: string }[] {
+  return [...page.matchAll(block)].flatMap(({ groups = {} }) => {
+    const { kind, names = "", calls } = groups;
+    if (calls !== undefined) return calls.trimEnd().split("\n").map(callOf);
+    if (kind === "shell") return [];
+    return names.split("; ").map((name) => ({ kind: kind as Kind, name }));
+  });
 }
+
+function callOf(line: string): { readonly kind: Kind; readonly name: string } {
+  const name = line.slice(line.indexOf(" ") + 1);
+  if (line.startsWith("logs ")) return { kind: "logs", name };
+  return { kind: name.includes("$") ? "repair" : "operator", name };
+}
+
+function blockOf(kind: Kind | "shell", names: string): string {
+  const isShell = kind === "shell";
+  const lines = isShell
+    ? [shellFunctions[names as Deployment]]
+    : names.split("; ").flatMap((name) => linesOf(kind, name));
+  return `<!-- ${kind}: ${names} -->\n\`\`\`${isShell ? "sh" : "text"}\n${lines.join("\n")}\n\`\`\`\n<!-- end -->`;
+}
+
+const linesOf = (kind: Kind, name: string): string[] =>
+  Object.entries(kinds[kind](name)).map(([where, line]) => `${where.padEnd(10)}  ${line}`);

@@ -27,7 +27,7 @@ export function eventsMarkdown(): string {
   });
   return [
     "# Event catalogue",
-    "Every event with an example of its data and its schema. The envelope of a webhook is in the [API reference](reference/webhooks.md), topics and fields are in [the reference of events](reference/events.md), and `/asyncapi.yaml` has them for programs.",
+    "Every event with an example of its data and its schema. The envelope of a webhook is in the [API reference](reference/webhooks.md), topics and rights are in [the reference of events](reference/events.md), and `/asyncapi.yaml` has them for programs.",
     ...events,
   ].join("\n\n");
 }

@@ -9,6 +9,7 @@ import { serviceNames } from "@signalbox/core";
 import { metricCatalogue, nginxMetrics } from "@signalbox/runtime";
 import { parse, stringify } from "yaml";
 import { repositoryFolder } from "../../engines/engine-folders.ts";
+import { commandsIn } from "../../generate/generators/runbook-commands.ts";
 import { boundOf, descriptionOf } from "../dashboards/board.ts";
 import { boards } from "../dashboards/dashboards.ts";
 import { ofSignalbox } from "./alert.ts";
@@ -579,8 +580,12 @@ test("a panel with an alert has its bound as a line", () => {
 test("every alert has a section: meaning, first look with commands of each deployment, repair, limits, whom to wake, end", async () => {
   const [, ...sections] = (await readFile(join(repositoryFolder, "docs/runbooks.md"), "utf8")).split(/^(?=## )/m);
   const names = [...new Set(alerts.map(({ name }) => name))];
-  const look = ["What it means", "Where to look", "How to mend it"];
-  const parts = [...look, "What not to do", "Whom to wake", "When it is over"];
+  const parts = ["Meaning", "Check", "Repair", "Avoid", "Wake", "End"];
+  const deployments = [
+    ["Kubernetes", "kubectl "],
+    ["compose", "docker compose "],
+    ["small", "docker compose -f "],
+  ] as const;
   const headingsOf = (text: string) => [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading);
   assert.deepEqual(
     sections.map(headingsOf),
@@ -593,11 +598,11 @@ test("every alert has a section: meaning, first look with commands of each deplo
       const text = section.split(`### ${part}\n`)[1]?.split(/^### /m)[0]?.trim() ?? "";
       assert.ok(text.length > 15, `${name}: ${part}`);
     }
-    for (const where of ["Kubernetes  kubectl ", "compose     docker compose ", "small       docker compose -f "])
-      assert.ok(section.includes(`\n${where}`), `${name} has no command that begins with ${where}`);
+    for (const [where, program] of deployments)
+      assert.ok(commandsIn(section, where)[0]?.startsWith(program), `${name} has no command for ${where}`);
     // Nobody is woken for a ticket alone.
     const isPage = severities[name]?.some(({ severity }) => severity !== "ticket");
-    const whom = section.split("### Whom to wake\n")[1] ?? "";
+    const whom = section.split("### Wake\n")[1] ?? "";
     assert.equal(/^(The person on call|The page wakes the person on call)/.test(whom), isPage, `${name}: ${whom}`);
   }
   for (const metric of sections.join("").match(/\b(signalbox|http_server)_[a-z_]+\b/g) ?? [])

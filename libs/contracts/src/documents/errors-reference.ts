@@ -4,8 +4,10 @@ import { errorCatalogue } from "../errors/error-catalogue.ts";
 
 /** Builds the text of `docs/reference/errors.md`: the body, then every code with its meaning and remedy. */
 export function errorsReference(statusOf: Readonly<Record<ErrorCode, number>>): string {
-  const errorRows = errorCodes.map((code) => row([anchored(code), statusOf[code], ...explained(errorCatalogue[code])]));
-  const detailRows = detailCodes.map((code) => row([anchored(code), ...explained(detailCatalogue[code])]));
+  const errorRows = errorCodes.map(
+    (code) => `- ${anchored(code)} (${statusOf[code]}): ${explained(errorCatalogue[code])}`,
+  );
+  const detailRows = detailCodes.map((code) => `- ${anchored(code)}: ${explained(detailCatalogue[code])}`);
   return `# Error codes
 
 Generated from \`libs/contracts\`. Every error has the same body, from every service and from the edge:
@@ -32,18 +34,13 @@ GraphQL has codes of its own for whole errors ([GraphQL](graphql.md)). The failu
 
 ## Codes
 
-| code | status | what it means | what to do |
-|---|---|---|---|
 ${errorRows.join("\n")}
 
 ## Codes in \`details\`
 
-| code | what it means | what to do |
-|---|---|---|
 ${detailRows.join("\n")}
 `;
 }
 
 const anchored = (code: string): string => `<a id="${code}"></a>\`${code}\``;
-const explained = ({ meaning, remedy }: { meaning: string; remedy: string }) => [meaning, remedy] as const;
-const row = (cells: readonly (string | number)[]): string => `| ${cells.join(" | ")} |`;
+const explained = ({ meaning, remedy }: { meaning: string; remedy: string }) => `${meaning} ${remedy}`;
