@@ -68,6 +68,9 @@ async function quietState(scene: Watched): Promise<State> {
 const quietMs = 1_000;
 const withoutLimits = {
   "log.level": "warn",
+  "account.api-keys.max": "10000",
+  "account.clients.max": "10000",
+  "account.invitations.max": "10000",
   "graphql.limits.cost-window": "1000000",
   "config.streams.max-per-credential": "1000",
 };
