@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { seconds } from "@signalbox/core";
 import type { Logger, ProcessRunner } from "@signalbox/runtime";
 import { migrate } from "@signalbox/storage";
 import { startPostgres } from "../engines/postgres/start-postgres.ts";
@@ -33,7 +34,8 @@ export async function openDatabases(options: OpenDatabases): Promise<(database: 
   }
   tell(`the database in ${dataDirectory}`);
   const postgres = await startPostgres({ folder: join(dataDirectory, "postgres"), durable: true });
-  runner.defer("postgres", () => postgres.stop());
+  // Its last checkpoint soon after a first start syncs thousands of files, on a busy disk for more than ten seconds.
+  runner.defer("postgres", () => postgres.stop(), { withinMs: seconds(30) });
   runner.onEndAtOnce(() => postgres.stopAtOnce());
   runner.every("postgres", reviveEveryMs, async () => {
     if (await postgres.revive()) log.warn({ pid: postgres.pid }, "the database had ended and was started again");

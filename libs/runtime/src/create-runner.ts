@@ -76,8 +76,8 @@ class SupervisingRunner implements ProcessRunner {
     return this.#gaveUp.promise;
   }
 
-  defer(name: string, close: () => unknown): void {
-    this.#stopSequence.addClose({ name, end: close });
+  defer(name: string, close: () => unknown, limit?: { readonly withinMs: number }): void {
+    this.#stopSequence.addClose({ name, end: close, withinMs: limit?.withinMs });
   }
 
   onDrain(name: string, drain: () => unknown, inHand?: () => number): void {
@@ -104,7 +104,7 @@ class SupervisingRunner implements ProcessRunner {
     return {
       leaving,
       stopping,
-      defer: (name, close) => this.defer(`${prefix}/${name}`, close),
+      defer: (name, close, limit) => this.defer(`${prefix}/${name}`, close, limit),
       onDrain: (name, drain, inHand) => this.onDrain(`${prefix}/${name}`, drain, inHand),
       worker: (name, work) => this.worker(`${prefix}/${name}`, work),
       every: (name, pause, turn) => this.every(`${prefix}/${name}`, pause, turn),

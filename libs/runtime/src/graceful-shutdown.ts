@@ -5,6 +5,8 @@ import type { Logger } from "./telemetry/logger.ts";
 interface Part {
   readonly name: string;
   readonly end: () => unknown;
+  /** Time limit of its close, if not that of all. */
+  readonly withinMs?: number | undefined;
   /** Returns the amount of running work. */
   readonly inHand?: (() => number) | undefined;
 }
@@ -12,7 +14,7 @@ interface Part {
 interface Dependencies {
   readonly log: Logger;
   readonly clock: Clock;
-  /** Time that each close may take. */
+  /** Time limit of one close. */
   readonly closeMsMax?: number | undefined;
 }
 
@@ -36,7 +38,7 @@ export class GracefulShutdown {
 
   /** Adds a close; after everything was closed, it runs immediately. */
   addClose(part: Part): void {
-    if (this.#state === "closed") void this.#close(part, this.#closeMsMax);
+    if (this.#state === "closed") void this.#close(part, part.withinMs ?? this.#closeMsMax);
     else this.#closes.push(part);
   }
 
@@ -59,16 +61,11 @@ export class GracefulShutdown {
     if (open.length > 0) this.#log.error({ open }, "Running work was not finished in time");
     for (let part = this.#closes.pop(); part !== undefined; part = this.#closes.pop()) {
       const leftMs = endMs - this.#clock.steadyMs();
-      const inTime = leftMs > 0 && (await this.#close(part, this.#closeMs(leftMs)));
+      const inTime = leftMs > 0 && (await this.#close(part, Math.min(part.withinMs ?? this.#closeMsMax, leftMs)));
       if (!inTime) open.push(part.name);
     }
     this.#state = "closed";
     return open;
-  }
-
-  /** The time for the next close: its own, and what those behind it leave, such as for the last checkpoint of a database. */
-  #closeMs(leftMs: number): number {
-    return Math.min(leftMs, Math.max(this.#closeMsMax, leftMs - this.#closes.length * this.#closeMsMax));
   }
 
   async #drain(parts: readonly Part[], withinMs: number): Promise<string[]> {

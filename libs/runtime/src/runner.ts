@@ -11,8 +11,11 @@ export type Pause = number | (() => number) | WakeUp;
 
 /** The open parts of a process. Opening a part and handing over its close are two neighbouring lines. */
 export interface Runner {
-  /** Registers a close. Closes run in reverse order, each bounded in time; after the stop began, immediately. */
-  defer(name: string, close: () => unknown): void;
+  /**
+   * Registers a close. Closes run in reverse order, each bounded by `withinMs`, or ten seconds, and all by the deadline;
+   * after the stop began, immediately.
+   */
+  defer(name: string, close: () => unknown, limit?: { readonly withinMs: number }): void;
   /** Runs the work under a supervisor until the process stops. Ending early counts as a failure and is restarted. */
   worker(name: string, work: Work): void;
   /**
