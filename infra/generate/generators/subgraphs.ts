@@ -33,6 +33,7 @@ export function resourcesOf(routes: Routes["list"]): ReadonlyMap<string, z.ZodOb
   const found = new Map<string, z.ZodObject>();
   const search = (schema: unknown, path: string): void => {
     if (schema instanceof z.ZodArray) search(schema.element, path);
+    if (schema instanceof z.ZodUnion) for (const option of schema.options) search(option, path);
     if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) search(schema.unwrap(), path);
     if (!(schema instanceof z.ZodObject)) return;
     const name = z.globalRegistry.get(schema)?.id ?? path;

@@ -39,8 +39,10 @@ const valuesMax = 8;
 
 /** Adds the values of an enum that is a text in the graph, and the default of an input, unless the text has them. */
 function completed(text: string, { inner, standard }: Unwrapped, type: string): string {
-  const values = inner instanceof z.ZodEnum ? inner.options.map((value) => `\`${value}\``) : [];
-  const areTold = values.every((value) => text.includes(value)) || values.length > valuesMax || type !== "String";
+  const item = inner instanceof z.ZodArray ? inner.element : inner;
+  const values = item instanceof z.ZodEnum ? item.options.map((value) => `\`${value}\``) : [];
+  const areTold =
+    values.every((value) => text.includes(value)) || values.length > valuesMax || !type.includes("String");
   const told = areTold ? text : `${text} One of ${values.join(", ")}.`;
   return standard === undefined || /default/i.test(text) ? told : `${told} Default: \`${standard}\`.`;
 }
@@ -69,6 +71,7 @@ export function unwrapped(schema: z.ZodType, direction: Direction): Unwrapped {
   const next = innerOf(schema);
   if (next === null) return { inner: schema, isOptional: false, description: schema.description };
   const { inner, isOptional, description, standard } = unwrapped(next, direction);
+  if (schema instanceof z.ZodNonOptional) return { inner, isOptional: false, description };
   const hasDefault = schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
   const mayBeMissing = schema instanceof z.ZodOptional || schema instanceof z.ZodNullable;
   return {
@@ -88,7 +91,7 @@ function innerOf(schema: z.ZodType): z.ZodType | null {
   if (schema instanceof z.ZodPipe) return (schema.in instanceof z.ZodTransform ? schema.out : schema.in) as z.ZodType;
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return schema.unwrap() as z.ZodType;
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) return schema.unwrap() as z.ZodType;
-  if (schema instanceof z.ZodReadonly) return schema.unwrap() as z.ZodType;
+  if (schema instanceof z.ZodReadonly || schema instanceof z.ZodNonOptional) return schema.unwrap() as z.ZodType;
   // A number or a word is a number in the graph.
   return schema instanceof z.ZodUnion ? (schema.options[0] as z.ZodType) : null;
 }
