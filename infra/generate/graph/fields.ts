@@ -1,5 +1,5 @@
 import { allMembersMayBeLeftOut, type Routes } from "@signalbox/http";
-import { type AnyOperation, type Declared, keysOf } from "@signalbox/service";
+import { type AnyOperation, keysOf } from "@signalbox/service";
 import { z } from "zod";
 import { camelNames, capital, type FindEnum, type Member, membersOf, objectOf } from "./members.ts";
 
@@ -19,10 +19,7 @@ export interface Source {
   readonly description?: string | undefined;
 }
 
-export type Operation = NonNullable<Declared["operation"]>;
-type Route = Routes["list"][number];
-type List = NonNullable<Declared["list"]>;
-type OfStatistics = NonNullable<Declared["statistics"]>;
+export type Route = Routes["list"][number];
 
 const page: readonly Member[] = [
   { name: "first", type: "Int" },
@@ -34,11 +31,11 @@ export const typeOfResource = (resource: z.ZodType): string =>
   String(z.globalRegistry.get(resource)?.id ?? "").replace(/InFull$/, "");
 
 /** The type of a mutation's input. */
-export const inputTypeOf = (name: string, operation?: Operation): string =>
+export const inputTypeOf = (name: string, operation?: AnyOperation): string =>
   operation?.graph?.inputType ?? `${capital(name)}Input`;
 
 /** Builds the mutation of an operation. */
-export function mutationField(name: string, operation: Operation): DeclaredField {
+export function mutationField(name: string, operation: AnyOperation): DeclaredField {
   const { graph, input } = operation;
   const type = inputTypeOf(name, operation);
   const rules = input && (("json" in input ? input.json : input) as z.ZodType);
@@ -54,23 +51,27 @@ export function mutationField(name: string, operation: Operation): DeclaredField
 }
 
 /** The only member of a patch over REST may be left out there; a mutation is named after it. */
-function requiredWhereAlone(object: z.ZodObject | null, { rest }: Operation): z.ZodObject | null {
+function requiredWhereAlone(object: z.ZodObject | null, { rest }: AnyOperation): z.ZodObject | null {
   return rest.patch && object && Object.keys(object.shape).length === 1 ? object.required() : object;
 }
 
 /** The path parameters of an operation, as arguments or as members of its input. */
-export const keyMembers = (operation: Operation): Member[] =>
+export const keyMembers = (operation: AnyOperation): Member[] =>
   keysOf(operation).map(([, name]) => ({ name, type: /id$/i.test(name) ? "ID!" : "String!" }));
 
 /** The names of the members of an operation's payload, beside the errors. */
-export const payloadNames = ({ graph }: Operation): string[] =>
+export const payloadNames = ({ graph }: AnyOperation): string[] =>
   typeof graph?.payload === "string" ? [graph.payload] : Object.keys(graph?.payload ?? {});
 
 /**
  * Builds the members of a payload: an id, a type of that name, a resource that the answer is, or a member of the answer
  * over REST. @throws Error for another one, which the schema by hand has
  */
-export function payloadMembers(operation: Operation, isType: (name: string) => boolean, findEnum: FindEnum): Member[] {
+export function payloadMembers(
+  operation: AnyOperation,
+  isType: (name: string) => boolean,
+  findEnum: FindEnum,
+): Member[] {
   const answers = Object.values(operation.rest.responses ?? {}).flatMap((answer) =>
     answer instanceof z.ZodType ? (objectOf(answer) ?? []) : [],
   );
@@ -85,54 +86,35 @@ export function payloadMembers(operation: Operation, isType: (name: string) => b
   });
 }
 
-/** Builds the connection of a list. */
-export function listField(name: string, list: List, findEnum: FindEnum): DeclaredField {
-  const node = typeOfResource(list.rest.item);
-  const filter = z.object((list.filter ?? {}) as z.ZodRawShape);
-  const seenBy = "graph" in list && list.graph && "ofOthers" in list.graph ? " Administrators see them too." : "";
+/** The resource that a route answers. */
+const answerOf = ({ spec }: Route): z.ZodObject =>
+  Object.values(spec.responses ?? {}).find((one) => one instanceof z.ZodObject) ?? z.object({});
+
+/** The source of an entity that a route reads. */
+export const sourceOf = (type: string, route: Route): Source => ({ type, object: answerOf(route) });
+
+/** Builds a field from the route of its read: `keys` are those of a field of `Query`. */
+export function readField(name: string, route: Route, keys: readonly Member[], findEnum: FindEnum): DeclaredField {
+  const { spec } = route;
+  const answer = answerOf(route);
+  const { limit, cursor, ...filter } = spec.query instanceof z.ZodObject ? spec.query.shape : {};
+  const resource = (limit === undefined ? answer : (answer.shape.items as z.ZodArray).element) as z.ZodObject;
+  const node = typeOfResource(resource);
+  const summary = capital(spec.summary.replace(/^(?:List|Read) /, ""));
+  const text = textsOf({ ...spec, summary, input: spec.query } as Texts);
+  const { scopes = [] } = spec.auth as { readonly scopes?: readonly string[] };
+  const isAdministrative = scopes.includes("account:admin") && !/administrator/i.test(text);
+  const args = membersOf(z.object(filter as z.ZodRawShape), node, "input", findEnum);
   return {
     field: {
       name,
-      type: `${node}Connection`,
-      description: textsOf({ ...list, summary: nounOf(list.summary), input: filter }) + seenBy,
-      args: [...page, ...membersOf(filter, node, "input", findEnum)],
+      type: limit === undefined ? node : `${node}Connection`,
+      description: isAdministrative ? `${text} For administrators.` : text,
+      args: [...(limit === undefined ? keys : page), ...args],
     },
-    sources: [{ type: node, object: list.rest.item as z.ZodObject }],
+    sources: [{ type: node, object: resource }],
   };
 }
-
-/** Builds the field of statistics. */
-export function statisticsField(name: string, spec: OfStatistics, findEnum: FindEnum): DeclaredField {
-  const type = typeOfResource(spec.resource);
-  const query = spec.query as z.ZodObject;
-  const description = textsOf({ ...spec, summary: nounOf(spec.summary), input: query });
-  return {
-    field: { name, type, description, args: membersOf(query, type, "input", findEnum) },
-    sources: [{ type, object: spec.resource as z.ZodObject }],
-  };
-}
-
-/** Builds a field with a resolver of its own from the route of the same name. */
-export function routeField(name: string, { path, spec }: Route, findEnum: FindEnum): DeclaredField | null {
-  const answer = Object.values(spec.responses ?? {}).find((one) => one instanceof z.ZodObject);
-  if (answer === undefined) return null;
-  const { items } = answer.shape;
-  const resource = (items instanceof z.ZodArray ? items.element : answer) as z.ZodObject;
-  const type = typeOfResource(resource);
-  const { limit, cursor, ...filter } = spec.query instanceof z.ZodObject ? spec.query.shape : {};
-  const keys = path.includes("/:") ? [{ name: "id", type: "ID!" }] : [];
-  const args = membersOf(z.object(filter as z.ZodRawShape), type, "input", findEnum);
-  const text = textsOf({ ...spec, summary: nounOf(spec.summary) } as Texts);
-  const { scopes = [] } = spec.auth as { readonly scopes?: readonly string[] };
-  const isAdministrative = scopes.includes("account:admin") && !/administrator/i.test(text);
-  const description = isAdministrative ? `${text} For administrators.` : text;
-  const sources = [{ type, object: resource }];
-  if (limit === undefined) return { field: { name, type, description, args: [...keys, ...args] }, sources };
-  return { field: { name, type: `${type}Connection`, description, args: [...page, ...args] }, sources };
-}
-
-/** What a read answers, without the verb. */
-const nounOf = (summary: string): string => capital(summary.replace(/^(?:List|Read) /, ""));
 
 /** Terms that only HTTP has: conditions, statuses, media types. */
 const ofHttp = /If-Match|Idempotency-Key|\b[2345]\d\d\b|merge patch/;
@@ -153,5 +135,5 @@ function textsOf({ auth, input, summary, description = "" }: Texts): string {
  * A change of nothing is a mistake; another input may be left out where each of its members may, unless a rule between
  * them wants one.
  */
-const mayLeaveOut = ({ rest }: Operation, rules: z.ZodType | undefined): boolean =>
+const mayLeaveOut = ({ rest }: AnyOperation, rules: z.ZodType | undefined): boolean =>
   !rest.mergePatch && allMembersMayBeLeftOut(rules) && rules?.safeParse({}).success === true;

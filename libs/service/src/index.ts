@@ -23,7 +23,7 @@ export { type EdgeLimits, openEdgeLimits } from "./open-edge-limits.ts";
 export { type OpenedService, openService, pageLimitsOf } from "./open-service.ts";
 export { openServiceLog } from "./open-service-log.ts";
 export { operatingAuth, operatingBase, operatorOf } from "./operating/operating.ts";
-export { type Declared, declaredBy } from "./operations/declared.ts";
+export { declaredBy } from "./operations/declared.ts";
 export { type Edges, edgesOf, joinEdges, list, listBelow, operation, record } from "./operations/edges.ts";
 export { keysOf } from "./operations/graph-edge.ts";
 export { type AnyOperation, type Complete, conflict, type Flow, type OwnRow, tooMany } from "./operations/operation.ts";

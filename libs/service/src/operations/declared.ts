@@ -1,21 +1,11 @@
 import type { Resolve } from "@signalbox/graphql";
-import type { z } from "zod";
 import type { AnyOperation } from "./operation.ts";
-import type { AnyList, AnyListBelow, AnyRecord } from "./reads.ts";
 
 /** The declaration behind a field of the graph, from which its SDL is generated. */
 export interface Declared {
   readonly operation?: AnyOperation;
-  readonly list?: AnyList | AnyListBelow;
-  readonly record?: AnyRecord;
-  readonly statistics?: StatisticsOfGraph;
-}
-
-interface StatisticsOfGraph {
-  readonly summary: string;
-  readonly description: string;
-  readonly query: z.ZodType;
-  readonly resource: z.ZodType;
+  /** The name of the route that reads the same. */
+  readonly route?: string;
 }
 
 const declarations = new WeakMap<Resolve, Declared>();

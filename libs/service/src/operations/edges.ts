@@ -55,7 +55,7 @@ export function list<F extends z.ZodRawShape | undefined = undefined, Row = unkn
   return (name, routes) => {
     const { path, spec: route } = listRoute(name, erased);
     routes.get(path, { operationId: name, ...route } as never);
-    return spec.graph === null ? {} : { Account: { [name]: declaredAs({ list: erased }, listField(name, erased)) } };
+    return spec.graph === null ? {} : { Account: { [name]: listField(name, erased) } };
   };
 }
 
@@ -70,7 +70,7 @@ export function listBelow<
   return (name, routes) => {
     const { path, spec: route } = listBelowRoute(name, erased);
     routes.get(path, { operationId: name, ...route } as never);
-    return { [spec.of.type]: { [spec.graph.field]: declaredAs({ list: erased }, listBelowField(name, erased)) } };
+    return { [spec.of.type]: { [spec.graph.field]: declaredAs({ route: name }, listBelowField(name, erased)) } };
   };
 }
 
@@ -87,7 +87,7 @@ export function record<
     routes.get(path, { operationId: name, ...route } as never);
     if (!spec.graph) return {};
     const { type, load } = spec.graph;
-    return { [type]: { __resolveReference: declaredAs({ record: erased }, entityField(erased, load)) } };
+    return { [type]: { __resolveReference: declaredAs({ route: name }, entityField(erased, load)) } };
   };
 }
 

@@ -45,7 +45,6 @@ export function statistics<const Path extends string, Row extends Named = Named>
   spec: StatisticsDeclaration<Path, Row>,
 ): Declaration {
   const { summary, description, auth, kind, clock, of, rest, graph } = spec;
-  const { resource } = kind;
   const query = kind.query(clock);
   type Query = z.output<typeof query>;
   return (name, routes) => {
@@ -55,7 +54,7 @@ export function statistics<const Path extends string, Row extends Named = Named>
       description,
       auth,
       query,
-      responses: { 200: resource, ...(of && { 404: "error" }) },
+      responses: { 200: kind.resource, ...(of && { 404: "error" }) },
       async handle(input: { readonly caller: Caller; readonly params: never; readonly query: Query }) {
         const row = of ? await of.find(input) : null;
         if (of && row === null) return refused(404, "not_found", { message: of.missing });
@@ -66,11 +65,7 @@ export function statistics<const Path extends string, Row extends Named = Named>
     const resolve = field<Named, object>(of ? auth : { ...auth, ownOnly: true }, (parent, args, { caller }) =>
       statisticsOf(spec, "graph", placeOf(caller, of ? parent : null), filterFrom(query, args)),
     );
-    return {
-      [of?.type ?? "Account"]: {
-        [graph.field]: declaredAs({ statistics: { summary, description, query, resource } }, resolve),
-      },
-    };
+    return { [of?.type ?? "Account"]: { [graph.field]: declaredAs({ route: name }, resolve) } };
   };
 }
 
