@@ -29,7 +29,7 @@ export const subgraphs: Generator = {
 };
 
 /** Finds the objects of bodies, answers and events: by their names, and those within them by their paths. */
-export function resourcesOf(routes: Routes["list"]): ReadonlyMap<string, z.ZodObject> {
+function resourcesOf(routes: Routes["list"]): ReadonlyMap<string, z.ZodObject> {
   const found = new Map<string, z.ZodObject>();
   const search = (schema: unknown, path: string): void => {
     if (schema instanceof z.ZodArray) search(schema.element, path);

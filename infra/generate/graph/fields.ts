@@ -27,7 +27,7 @@ const page: readonly Member[] = [
 ];
 
 /** The graph's name of a resource, which over REST may have a shorter form as well. */
-export const typeOfResource = (resource: z.ZodType): string =>
+const typeOfResource = (resource: z.ZodType): string =>
   String(z.globalRegistry.get(resource)?.id ?? "").replace(/InFull$/, "");
 
 /** The type of a mutation's input. */

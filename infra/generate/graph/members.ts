@@ -8,7 +8,6 @@ export interface Member {
   readonly type: string;
   readonly description?: string | undefined;
   readonly args?: readonly Member[];
-  readonly directives?: string;
   /** The rules of the object within, of which its type is made. */
   readonly within?: z.ZodObject | undefined;
 }
