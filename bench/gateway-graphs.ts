@@ -46,7 +46,7 @@ export function servePublicGraph(principal: PrincipalAnswer): Promise<ServedGrap
 export async function serveOwnGraph(principal: PrincipalAnswer): Promise<ServedGraph> {
   const answers = new Map<string, Answer>();
   for (const name of services) {
-    const typeDefs = parse(await readFile(new URL(`../services/${name}/schema.graphql`, import.meta.url), "utf8"));
+    const typeDefs = parse(await readFile(new URL(`../services/${name}/subgraph.graphql`, import.meta.url), "utf8"));
     const schema = buildSubgraphSchema(typeDefs);
     answers.set(
       name,

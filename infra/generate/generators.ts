@@ -5,7 +5,6 @@ import { auditReference } from "./generators/audit-reference.ts";
 import { commandReference } from "./generators/command-reference.ts";
 import { consoleFiles } from "./generators/console-files.ts";
 import { errorReference, eventReference } from "./generators/contract-references.ts";
-import { graphMutations } from "./generators/graph-mutations.ts";
 import { graphReference } from "./generators/graph-reference.ts";
 import { metricsReference } from "./generators/metrics-reference.ts";
 import { observeFiles } from "./generators/observe-files.ts";
@@ -13,6 +12,7 @@ import { keptPrismaClients } from "./generators/prisma-clients.ts";
 import { propertyPage } from "./generators/property-files.ts";
 import { propertyLists } from "./generators/property-lists.ts";
 import { runbookCommands } from "./generators/runbook-commands.ts";
+import { subgraphs } from "./generators/subgraphs.ts";
 
 /** Of the container `edge-exporter` in docker-compose.yml, which has it alone. */
 const edgeExporterAddress = "172.30.88.250:5514";
@@ -56,7 +56,7 @@ const performanceReference: Generator = {
 /** Every generated file of the repository comes from one of these. */
 export const generators: readonly Generator[] = [
   // Before the supergraph, which is composed from the files that it writes.
-  graphMutations,
+  subgraphs,
   ...builtGenerators,
   keptPrismaClients,
   consoleFiles,

@@ -118,7 +118,7 @@ function askedPackages(folder) {
 function sourcesStamp() {
   const schemas = childrenOf("services").flatMap((name) => [
     `services/${name}/prisma/schema.prisma`,
-    `services/${name}/schema.graphql`,
+    `services/${name}/subgraph.graphql`,
   ]);
   const properties = ["libs", "services"].flatMap((group) =>
     childrenOf(group).flatMap((name) => propertyFilesIn(`${group}/${name}/src`)),

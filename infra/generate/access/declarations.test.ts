@@ -1,15 +1,9 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { test } from "node:test";
 import { accountStateRules, accountStates, actionsOf, auditActions } from "@signalbox/contracts";
-import { camelCase } from "@signalbox/core";
 import { isDeclared, routeAccess } from "@signalbox/http";
-import { type AnyOperation, keysOf, operationOf } from "@signalbox/service";
-import { type InputObjectTypeDefinitionNode, Kind, type ObjectTypeDefinitionNode, parse } from "graphql";
-import { z } from "zod";
+import { Kind, type ObjectTypeDefinitionNode, parse } from "graphql";
 import { supergraph } from "../generators/supergraph.ts";
-import { root } from "../repository.ts";
 import { serviceDoors } from "./service-doors.ts";
 import { writesOf } from "./writes.ts";
 
@@ -70,63 +64,6 @@ async function graphNames(): Promise<{ mutations: string[]; reads: string[] }> {
   );
   return { mutations: fieldsOf("Mutation").map(nameOf), reads: [...fieldsOf("Query"), ...lists].map(nameOf) };
 }
-
-/** The members of an input, each with `true` when it must be given. */
-type Members = Readonly<Record<string, boolean>>;
-
-const mutationFields = (await serviceDoors()).flatMap(({ service, resolvers }) =>
-  Object.entries(resolvers.Mutation ?? {}).flatMap(([name, resolve]) => {
-    const operation = operationOf(resolve);
-    return operation ? [{ service, name, operation }] : [];
-  }),
-);
-
-async function inputsOf(service: string): Promise<ReadonlyMap<string, Members>> {
-  const { definitions } = parse(await readFile(join(root, `services/${service}/schema.graphql`), "utf8"));
-  const inputs = definitions.filter(
-    (node): node is InputObjectTypeDefinitionNode => node.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION,
-  );
-  const membersOf = ({ fields = [] }: InputObjectTypeDefinitionNode) =>
-    Object.fromEntries(fields.map(({ name, type }) => [name.value, type.kind === Kind.NON_NULL_TYPE]));
-  return new Map(inputs.map((input) => [input.name.value, membersOf(input)]));
-}
-
-/** Returns the members of the rules in the names of the graph, or null for rules that are no object. */
-function membersOfRules(operation: AnyOperation): Members | null {
-  const { input, graph } = operation;
-  const keys = graph?.keysInInput ? keysOf(operation).map(([, name]) => [name, true] as const) : [];
-  const rules = objectOf(input && "json" in input ? input.json : input);
-  if (!rules) return null;
-  const members = Object.entries(rules.shape).map(([name, rule]) => [camelCase(name), isRequired(rule)] as const);
-  return Object.fromEntries([...keys, ...members]);
-}
-
-const isRequired = (rule: z.core.$ZodType): boolean => !z.safeParse(rule, undefined).success;
-
-/** Finds the object in rules that convert or refine one. */
-function objectOf(rules: unknown): z.ZodObject | null {
-  if (rules === undefined) return z.object({});
-  if (rules instanceof z.ZodObject) return rules;
-  return rules instanceof z.ZodPipe ? (objectOf(rules.in) ?? objectOf(rules.out)) : null;
-}
-
-test("every graph input has the members of the REST body, requiring at least the same", async () => {
-  assert.ok(mutationFields.length > 10, `only ${mutationFields.length} operations were found`);
-  for (const { service, name, operation } of mutationFields) {
-    const rules = membersOfRules(operation);
-    if (!rules || Object.keys(rules).length === 0) continue;
-    const type = operation.graph?.inputType ?? `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`;
-    const members = (await inputsOf(service)).get(type) ?? {};
-    assert.deepEqual(Object.keys(members).toSorted(), Object.keys(rules).toSorted(), `${service}: ${type}`);
-    // A patch over REST may leave out what a mutation is named after.
-    const required = Object.keys(rules).filter((name) => rules[name]);
-    assert.deepEqual(
-      required.filter((name) => !members[name]),
-      [],
-      `${service}: ${type}`,
-    );
-  }
-});
 
 /** Actions of the product itself, or of the built-in issuer, which has no routes of ours. */
 const withoutRoute = [

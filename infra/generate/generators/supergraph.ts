@@ -7,7 +7,7 @@ import { packagesWith, root } from "../repository.ts";
 
 const path = "services/gateway/src/generated/supergraph.graphql";
 
-/** The supergraph that the gateway serves, composed from every service's `schema.graphql`. */
+/** The supergraph that the gateway serves, composed from every service's `subgraph.graphql`. */
 export const supergraph: Generator = {
   name: "supergraph",
   kind: "built",
@@ -25,12 +25,12 @@ export const supergraph: Generator = {
  */
 export async function composeSupergraph(): Promise<string | null> {
   const subgraphs = await Promise.all(
-    (await packagesWith("schema.graphql")).map(async ({ name, folder }) => ({
+    (await packagesWith("subgraph.graphql")).map(async ({ name, folder }) => ({
       // The gateway's own subgraph runs in its process and has no address.
       name: name === "gateway" ? "local" : name,
       // A placeholder: the gateway finds a subgraph by its name and the property `<name>.internal-url`.
       url: `http://${name}/graphql`,
-      sdl: await readFile(join(root, folder, "schema.graphql"), "utf8"),
+      sdl: await readFile(join(root, folder, "subgraph.graphql"), "utf8"),
     })),
   );
   if (subgraphs.length === 0) return null;

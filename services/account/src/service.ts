@@ -29,7 +29,7 @@ import { startWorkers } from "./workers.ts";
 const sealedColumns = [sealedMails, sealedState, sealedSigningKeys];
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
-const schemaFile = new URL("../schema.graphql", import.meta.url);
+const schemaFile = new URL("../subgraph.graphql", import.meta.url);
 
 /** Manages accounts: their existence, credentials, permissions and settings. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {

@@ -7,7 +7,7 @@ import { eventually, serveListener } from "@signalbox/testing";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";
 
-const schemaFile = new URL("../schema.graphql", import.meta.url);
+const schemaFile = new URL("../subgraph.graphql", import.meta.url);
 let account: Harness;
 before(async () => {
   account = await startAccount();

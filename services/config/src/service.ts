@@ -19,7 +19,7 @@ import { StreamValues } from "./stream/stream-values.ts";
 import { startWorkers } from "./workers.ts";
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
-const schemaFile = new URL("../schema.graphql", import.meta.url);
+const schemaFile = new URL("../subgraph.graphql", import.meta.url);
 
 /** Builds the service that publishes configuration, settings, environment and status, and stores the overrides of properties. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {

@@ -13,7 +13,7 @@ import type { LiveEvent } from "../src/live/live-event.ts";
 import type { LiveStream } from "../src/live/live-stream.ts";
 import { testOperations } from "../src/operations/test-operations.ts";
 
-export const sdl = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
+export const sdl = await readFile(new URL("../subgraph.graphql", import.meta.url), "utf8");
 export const schemaOf = (text: string) => buildASTSchema(parse(text), { assumeValidSDL: true });
 export const place = "signalbox.image.v1/0";
 const origin = { requestId: "r-1", clientAddress: "127.0.0.1" };

@@ -298,7 +298,7 @@ test("node(id) takes the type from the id, the existence for the caller from the
 
 test("whatever has an id of its own in a service is a node", async () => {
   const typesIn = async (service: string, pattern: RegExp) => {
-    const schema = await readFile(new URL(`../../${service}/schema.graphql`, import.meta.url), "utf8");
+    const schema = await readFile(new URL(`../../${service}/subgraph.graphql`, import.meta.url), "utf8");
     return [...schema.matchAll(pattern)].map(([, name]) => name);
   };
   const services = ["account", "images", "config", "webhook-ingest", "webhook-delivery"];

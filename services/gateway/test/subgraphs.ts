@@ -90,7 +90,7 @@ export async function startSubgraph(
   token: string,
 ): Promise<Subgraph> {
   const heard: IncomingHttpHeaders[] = [];
-  const typeDefs = await readFile(new URL(`../../${name}/schema.graphql`, import.meta.url), "utf8");
+  const typeDefs = await readFile(new URL(`../../${name}/subgraph.graphql`, import.meta.url), "utf8");
   const graph = createSubgraph({
     typeDefs,
     resolvers: resolvers[name],

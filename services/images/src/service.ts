@@ -38,7 +38,7 @@ import { ImageStatistics } from "./statistics/image-statistics.ts";
 import { startWorkers } from "./workers.ts";
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
-const schemaFile = new URL("../schema.graphql", import.meta.url);
+const schemaFile = new URL("../subgraph.graphql", import.meta.url);
 
 /** Well within the minute in which the bytes of a deleted image must be erased. */
 const eraseEveryMs = seconds(5);

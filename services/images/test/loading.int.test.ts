@@ -17,7 +17,7 @@ before(async () => {
   const { context, configuration, pool, imageStore } = inside;
   const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
   const { resolvers } = imageApi(serviceWith<ImagesService>({ configuration, imageStore, pageLimits }));
-  const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
+  const typeDefs = await readFile(new URL("../subgraph.graphql", import.meta.url), "utf8");
   const subgraph = createSubgraph({ typeDefs, resolvers, log: context.log, clock: context.clock, pool });
   served = await serveListener(subgraph);
 });

@@ -38,7 +38,7 @@ import { livingEndpoints } from "./statistics/attempt-statistics.ts";
 import { workers } from "./workers.ts";
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
-const schemaFile = new URL("../schema.graphql", import.meta.url);
+const schemaFile = new URL("../subgraph.graphql", import.meta.url);
 
 /** Number of accounts whose endpoints are kept in memory. */
 const accountsMax = 10_000;

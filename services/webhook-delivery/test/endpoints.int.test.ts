@@ -246,7 +246,7 @@ test("a hundred endpoints of a query are one statement, and those of others are 
   };
   const { clock, log } = delivery.context;
   const pageLimits = { maxPageSize: () => 100, pageSize: () => 20 };
-  const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
+  const typeDefs = await readFile(new URL("../subgraph.graphql", import.meta.url), "utf8");
   const pool = { ...delivery.pool, query };
   const service = serviceWith<DeliveryService>({
     pool,

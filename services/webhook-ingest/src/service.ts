@@ -29,7 +29,7 @@ import { WebhookWriter } from "./state/webhook-writer.ts";
 import { startWorkers } from "./workers.ts";
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
-const schemaFile = new URL("../schema.graphql", import.meta.url);
+const schemaFile = new URL("../subgraph.graphql", import.meta.url);
 
 /** Builds the service that receives webhooks from partners: verifies them, stores them once and publishes them. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {

@@ -364,7 +364,7 @@ test("a hundred sources of a query are one statement, each of their lists is one
     sourceStatistics: { stored: {} as Statistics },
   });
   const { resolvers } = serviceEdges(service);
-  const typeDefs = await readFile(new URL("../schema.graphql", import.meta.url), "utf8");
+  const typeDefs = await readFile(new URL("../subgraph.graphql", import.meta.url), "utf8");
   const served = await serveListener(createSubgraph({ typeDefs, resolvers, clock, log }));
   const ids = Array.from({ length: 100 }, (_, at) => [...sources.map(({ id }) => id), foreign.id, `src_${at}`][at % 4]);
   const of = ids.map((id) => ({ __typename: "WebhookSource", id }));

@@ -11,7 +11,7 @@ export const ApplicationResource = z
     id: identifier("The application, its `client_id`"),
     name: z.string().describe("The name that people read."),
     type: z.enum(applicationTypes).describe("Where it runs; only a `server` has secrets."),
-    redirect_uris: z.array(z.string()).describe("The addresses that a sign-in may return to."),
+    redirect_uris: z.array(z.string()).describe("The addresses that a sign-in may return to, compared exactly."),
     post_logout_redirect_uris: z.array(z.string()).describe("The addresses that a sign-out may return to."),
     scopes: z.array(z.enum(scopes)).describe("The most that its tokens may do."),
     logo_url: z.string().nullable().describe("Shown where a person is asked for consent; null without one."),

@@ -15,7 +15,7 @@ export const AuditEntryResource = z
     account_id: identifier("The account in whose audit it is kept"),
     action: z.string().describe("The action, such as `account.update`, or the refused operation."),
     outcome: z.enum(["done", "refused"]).describe("The result: the change was made, or refused."),
-    fields: z.array(z.string()).describe("Names of the changed or faulty fields, never values."),
+    fields: z.array(z.string()).describe("Names of the changed or invalid fields, never values."),
     reason: z.string().nullable().describe("The stated reason, or the code of the refusal."),
     subject: z
       .string()

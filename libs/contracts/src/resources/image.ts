@@ -12,7 +12,7 @@ export const ImageResource = z
   .object({
     id: identifier("The image"),
     account_id: identifier("The account that owns it"),
-    url,
+    url: z.string().describe("The absolute URL of the image in full size."),
     filename: z.string().describe("The name of the uploaded file."),
     mime_type: z.string().describe("Of the stored original, judged from its signature."),
     width: z.int().describe("Pixels of the original, after orientation."),

@@ -1,6 +1,7 @@
 import { type Caller, requirePortal, requireScopes, requireState, requireStepUp } from "@signalbox/auth";
 import type { AccessKind, Audited, Scope } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
+import type { z } from "zod";
 import { textFlaws } from "../request/text-flaws.ts";
 import type { SubgraphContext } from "./subgraph-context.ts";
 
@@ -31,6 +32,8 @@ export type Resolve = (parent: any, args: any, context: SubgraphContext) => unkn
 /** A resolver with its declared access. */
 export interface Field extends Resolve {
   readonly declared: FieldAccess;
+  /** The rules of the argument `input` of a mutation, where they are the same for every caller. */
+  readonly rules?: z.ZodType;
 }
 
 /**

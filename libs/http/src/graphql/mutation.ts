@@ -45,7 +45,7 @@ export function mutation<Input, Result, Args = unknown>(
   const { input: rules, payload, ...declared } = spec;
   const access = { access: "write", ...declared } as const;
   const members = typeof payload === "string" ? (result: Result | null) => ({ [payload]: result }) : payload;
-  return declare(access, async (parent, args: Args & { readonly input?: object }, context) => {
+  const field = declare(access, async (parent, args: Args & { readonly input?: object }, context) => {
     isLetIn(access, parent, context);
     try {
       const { input: whole, ...others } = args;
@@ -58,6 +58,7 @@ export function mutation<Input, Result, Args = unknown>(
       return { ...members(null), errors: errorsOf(error) };
     }
   });
+  return typeof rules === "function" ? field : Object.assign(field, { rules });
 }
 
 const fieldFailures: ReadonlySet<ErrorCode> = new Set(["validation_error", "invalid_request", "image_too_large"]);

@@ -1,6 +1,7 @@
 import type { Resolvers } from "@signalbox/http";
 import { createRoutes, type Routes } from "@signalbox/http";
 import type { z } from "zod";
+import { declaredAs } from "./declared.ts";
 import { mutationOf } from "./graph-edge.ts";
 import type { AnyOperation, OperationSpec, Rules } from "./operation.ts";
 import {
@@ -42,7 +43,7 @@ export function operation<
   const erased = spec as unknown as AnyOperation;
   return (name, routes) => {
     addRoute(routes, name, erased);
-    return spec.graph ? { Mutation: { [name]: mutationOf(erased) } } : {};
+    return spec.graph ? { Mutation: { [name]: declaredAs({ operation: erased }, mutationOf(erased)) } } : {};
   };
 }
 
@@ -69,7 +70,7 @@ export function listBelow<
   return (name, routes) => {
     const { path, spec: route } = listBelowRoute(name, erased);
     routes.get(path, { operationId: name, ...route } as never);
-    return { [spec.of.type]: { [spec.graph.field]: listBelowField(name, erased) } };
+    return { [spec.of.type]: { [spec.graph.field]: declaredAs({ route: name }, listBelowField(name, erased)) } };
   };
 }
 
@@ -84,7 +85,9 @@ export function record<
   return (name, routes) => {
     const { path, spec: route } = recordRoute(erased);
     routes.get(path, { operationId: name, ...route } as never);
-    return spec.graph ? { [spec.graph.type]: { __resolveReference: entityField(erased, spec.graph.load) } } : {};
+    if (!spec.graph) return {};
+    const { type, load } = spec.graph;
+    return { [type]: { __resolveReference: declaredAs({ route: name }, entityField(erased, load)) } };
   };
 }
 

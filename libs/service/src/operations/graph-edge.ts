@@ -15,11 +15,6 @@ interface Done {
   readonly context: OperationContext;
 }
 
-const operations = new WeakMap<Resolve, AnyOperation>();
-
-/** Returns the operation that a mutation comes from; undefined for one that only the graph has. */
-export const operationOf = (mutation: Resolve): AnyOperation | undefined => operations.get(mutation);
-
 /** Creates the mutation of an operation. */
 export function mutationOf(operation: AnyOperation): Resolve {
   const { auth, audit, graph } = operation;
@@ -34,13 +29,11 @@ export function mutationOf(operation: AnyOperation): Resolve {
         Object.entries(picks).map(([name, pick]) => [name, done ? pick(done.success, done.context) : null]),
       ),
   };
-  const resolve = mutation(spec, async (input, graphContext: Context, args: Arguments): Promise<Done> => {
+  return mutation(spec, async (input, graphContext: Context, args: Arguments): Promise<Done> => {
     const { caller } = graphContext;
     const context = { caller, params: paramsOf(operation, keys, args), input };
     return { success: await run(operation, context, graphContext), context };
   });
-  operations.set(resolve, operation);
-  return resolve;
 }
 
 const picksOf = (payload: string | Picks): Picks =>

@@ -6,6 +6,7 @@ import type { z } from "zod";
 import type { StatisticsKind } from "../statistics/statistics-kind.ts";
 import { bucketRangeOf } from "../statistics/statistics-range.ts";
 import { summarize } from "../statistics/summarize.ts";
+import { declaredAs } from "./declared.ts";
 import type { Declaration } from "./edges.ts";
 import type { Params } from "./operation.ts";
 
@@ -63,7 +64,7 @@ export function statistics<const Path extends string, Row extends Named = Named>
     const resolve = field<Named, object>(of ? auth : { ...auth, ownOnly: true }, (parent, args, { caller }) =>
       statisticsOf(spec, "graph", placeOf(caller, of ? parent : null), filterFrom(query, args)),
     );
-    return { [of?.type ?? "Account"]: { [graph.field]: resolve } };
+    return { [of?.type ?? "Account"]: { [graph.field]: declaredAs({ route: name }, resolve) } };
   };
 }
 

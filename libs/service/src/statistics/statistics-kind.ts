@@ -11,8 +11,9 @@ type Texts = Readonly<Record<string, string>>;
 
 /** A kind of statistics: its labels and counters by their names on the wire, in the order in which they are stored. */
 export interface StatisticsSpec {
-  /** The name of the answer in OpenAPI. */
+  /** The name of the answer in OpenAPI, and of its type in the graph. */
   readonly name: string;
+  readonly description: string;
   readonly dimensions: Texts;
   readonly counters: Texts;
   /** Describes the times, where they are measured. */
@@ -27,7 +28,9 @@ export type StatisticsKind = ReturnType<typeof defineStatistics>;
 
 const shares = { p50_ms: 0.5, p95_ms: 0.95, p99_ms: 0.99 };
 const shareValues = Object.values(shares);
-const wholeRange = "With `group_by`, null where the group has none; otherwise null.";
+const wholeRange = "Null unless figures are grouped by it, and in the group without one.";
+
+const ofGroup = "Counts of one group, in a bucket or in the whole range.";
 
 /** Defines a kind of statistics: its query, its answer and the view of its figures. */
 export function defineStatistics(spec: StatisticsSpec) {
@@ -113,7 +116,7 @@ const groupBy = (dimensions: readonly string[]) =>
     })
     .describe(`One or more of ${dimensions.map((name) => `\`${name}\``).join(", ")}, with commas between them.`);
 
-function resourceOf({ name, dimensions, counters, times, current = {}, example }: StatisticsSpec) {
+function resourceOf({ name, description, dimensions, counters, times, current = {}, example }: StatisticsSpec) {
   const labels = Object.entries(dimensions).map(([label, text]) => [
     label,
     z.string().nullable().describe(`${text} ${wholeRange}`),
@@ -131,14 +134,18 @@ function resourceOf({ name, dimensions, counters, times, current = {}, example }
       to: timestamp.describe("End of the last bucket."),
       bucket: z.enum(bucketNames).describe("Length of a bucket."),
       totals: z
-        .array(z.object(figures))
+        .array(z.object(figures).describe(ofGroup))
         .describe("Figures of the whole range, one item for each group, the largest first."),
       items: z
-        .array(z.object({ start: timestamp.describe("Start of the bucket."), ...figures }))
+        .array(
+          z
+            .object({ start: timestamp.describe("Start of the bucket; a total has none."), ...figures })
+            .describe(ofGroup),
+        )
         .describe("Figures of each bucket and group, in the order of time. Buckets without any are left out."),
       ...current,
     })
-    .meta({ id: name })
+    .meta({ id: name, description })
     .register(examples, {
       example: {
         from: "2026-01-01T09:00:00.000Z",

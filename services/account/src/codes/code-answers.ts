@@ -21,7 +21,7 @@ export const SentCode = z
     sent_to: z.string().describe("The address that the code was sent to, abbreviated."),
     expires_at: timestamp.describe("When the code expires."),
   })
-  .meta({ id: "SentCode" })
+  .meta({ id: "SentCode", description: "A code that was sent." })
   .register(examples, { example: { sent_to: "a…@example.org", expires_at: "2026-01-01T10:00:00.000Z" } });
 
 /** A mailed code, as an operation reports it. */

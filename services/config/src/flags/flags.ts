@@ -153,7 +153,13 @@ const given = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined && member !== null));
 };
 const { salt, rules, schedule, expires, description, prerequisites, ...members } = FlagDefinition.shape;
-const wanted = { expected_revision: revisionOf("expectedRevision"), reason: requiredReason, wait_for_ms: waitForMs };
+const wanted = {
+  expected_revision: revisionOf("expectedRevision").describe(
+    'The revision that the caller has seen of this flag; "0" when there is none.',
+  ),
+  reason: requiredReason,
+  wait_for_ms: waitForMs,
+};
 
 const SetFlag = z.preprocess(
   given,
@@ -162,7 +168,7 @@ const SetFlag = z.preprocess(
     description,
     schedule: z.preprocess(given, schedule),
     expires,
-    salt: salt.optional(),
+    salt: salt.optional().describe("Without it a flag keeps its salt, and a new flag gets a new one."),
     rules: z.preprocess((list) => (Array.isArray(list) ? list.map((rule) => withoutNulls(rule)) : list), rules),
     prerequisites: z.preprocess((list) => (Array.isArray(list) ? list.map(given) : list), prerequisites),
     variants: z.preprocess(

@@ -26,11 +26,23 @@ export const sentence = z
   .refine((text) => maskText(text) === text, "reason must not contain credentials.");
 export const requiredReason = sentence.regex(/\S/u, "reason must not be empty.");
 /** Null is a value; an absent member is not. */
-const value = z.unknown().refine((given) => given !== undefined, "value must be given; null is a value.");
-export const waitForMs = z.int().min(0).max(waitMsMax).nullish().transform(noneAs(0));
-export const dryRun = z.boolean().nullish().transform(noneAs(false));
+const value = z
+  .unknown()
+  .refine((given) => given !== undefined, "value must be given; null is a value.")
+  .describe("Null is a value where the property allows none.");
+const expectedRevision = revisionOf("expectedRevision").describe(
+  'The revision that the caller has seen of this property\'s override; "0" when there is none.',
+);
+export const waitForMs = z
+  .int()
+  .min(0)
+  .max(waitMsMax)
+  .nullish()
+  .transform(noneAs(0))
+  .describe("Milliseconds to wait for the instances to apply it, at most 10000.");
+export const dryRun = z.boolean().nullish().transform(noneAs(false)).describe("Only validates; nothing is changed.");
 
-const one = { name, expected_revision: revisionOf("expectedRevision"), reason: sentence.nullable().default(null) };
+const one = { name, expected_revision: expectedRevision, reason: sentence.nullable().default(null) };
 const SetProperty = z.strictObject({ ...one, value });
 const UnsetProperty = z.strictObject(one);
 
@@ -38,9 +50,9 @@ const UnsetProperty = z.strictObject(one);
 const ChangeItem = z
   .object({
     name,
-    value: z.unknown().optional(),
-    unset: z.boolean().nullish(),
-    expectedRevision: revisionOf("expectedRevision"),
+    value: z.unknown().optional().describe("Null is a value where the property allows none. Left out with `unset`."),
+    unset: z.boolean().nullish().describe("Removes the override."),
+    expectedRevision,
   })
   .refine(({ value: given, unset }) => (given !== undefined) !== (unset === true), {
     error: "A change has a value, which may be null, or unset is true.",
@@ -50,13 +62,19 @@ const ChangeItem = z
 const severalChanges = {
   changes: z.array(ChangeItem).min(1).max(changesMax),
   reason: requiredReason,
-  expires_at: z.iso.datetime({ offset: true }).nullish().transform(noneAs(null)),
+  expires_at: z.iso
+    .datetime({ offset: true })
+    .nullish()
+    .transform(noneAs(null))
+    .describe("Time at which the changes expire."),
 };
 export const ProposeChange = z.strictObject({ ...severalChanges, dry_run: dryRun });
 const SetProperties = z.strictObject({ ...severalChanges, dry_run: dryRun, wait_for_ms: waitForMs });
 const Rollback = z.strictObject({
   to_revision: revisionOf("toRevision"),
-  expected_revision: revisionOf("expectedRevision"),
+  expected_revision: revisionOf("expectedRevision").describe(
+    "The newest revision that the caller has seen, in the status or in any answer.",
+  ),
   reason: requiredReason,
   wait_for_ms: waitForMs,
 });

@@ -119,7 +119,10 @@ const listedMax = 200;
 
 const id = z.string().max(100);
 const ApproveChange = z.strictObject({ id, wait_for_ms: waitForMs, dry_run: dryRun });
-const WithdrawChange = z.strictObject({ id, reason: sentence.nullable().default(null) });
+const WithdrawChange = z.strictObject({
+  id,
+  reason: sentence.nullable().default(null).describe("Tells the author why another operator rejects it."),
+});
 
 /** The proposals of changes, and the decisions about them. */
 export function proposalFields(service: ConfigService): Resolvers {

@@ -23,8 +23,14 @@ export const SettingsResource = z
     limits: z
       .object({ pageSize: z.int().positive().describe("The default number of items on a page.") })
       .describe("Limits that clients keep to."),
-    features: z.record(z.string(), z.boolean()).optional().describe("Only a true turns dependent behaviour on."),
-    enabledIntegrations: z.array(z.string()).optional().describe("The names of the integrations that are switched on."),
+    features: z
+      .record(z.string(), z.boolean())
+      .optional()
+      .describe("Only a true turns dependent behaviour on. Only for authenticated callers."),
+    enabledIntegrations: z
+      .array(z.string())
+      .optional()
+      .describe("The names of the integrations that are switched on. Only for authenticated callers."),
     deployment: z
       .object({
         environment: z.string().describe("The kind of deployment, such as `production`."),
@@ -33,7 +39,9 @@ export const SettingsResource = z
         region: z.string().nullable().optional().describe("The region that the deployment runs in."),
       })
       .optional()
-      .describe("Location of the deployment; its software is visible to operators only."),
+      .describe(
+        "Location of the deployment, only for authenticated callers; its software is visible to operators only.",
+      ),
   })
   .meta({ id: "Settings", description: "Server settings. Anonymous callers get server, locale and limits." })
   .register(examples, {

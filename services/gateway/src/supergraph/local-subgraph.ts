@@ -5,7 +5,7 @@ import { buildASTSchema, execute, type FormattedExecutionResult, GraphQLError, p
 import type { Why } from "../why/why.ts";
 import type { OperationContext, SubgraphSender } from "./subgraph-sender.ts";
 
-const schemaFile = new URL("../../schema.graphql", import.meta.url);
+const schemaFile = new URL("../../subgraph.graphql", import.meta.url);
 
 interface Reference {
   readonly __typename: string;

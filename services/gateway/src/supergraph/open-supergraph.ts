@@ -9,7 +9,7 @@ import { openOwnExecutor } from "./own-executor.ts";
 import { createSubgraphSender, type SenderParts } from "./subgraph-sender.ts";
 import type { Supergraph } from "./supergraph.ts";
 
-/** Composed from the services' schema.graphql by `npm run generate`. */
+/** Composed from the services' subgraph.graphql by `npm run generate`. */
 const supergraphFile = new URL("../generated/supergraph.graphql", import.meta.url);
 
 interface SupergraphParts extends Omit<SenderParts, "name" | "client">, WatchedDependencies {

@@ -163,7 +163,7 @@ const DeleteImagesBody = z
         for (const [index, id] of ids.entries())
           if (ids.indexOf(id) < index) addIssue({ code: "custom", path: [index], message: "Duplicate id." });
       })
-      .describe("The ids of the images, each once."),
+      .describe("The ids of the images, at most 100, each once."),
   })
   .meta({ id: "DeleteImages" })
   .register(examples, { example: { ids: [imageExample.id] } });

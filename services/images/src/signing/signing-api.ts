@@ -22,7 +22,7 @@ const SignedUrlBody = z
   .strictObject({
     width: side,
     height: side,
-    dpr: z.number().min(1).max(4).multipleOf(0.001).optional().describe("Width and height times this."),
+    dpr: z.number().min(1).max(4).multipleOf(0.001).optional().describe("1 to 4; width and height times this."),
     fit: z.enum(fits).optional().describe("The way the image fills width and height; `inside` when absent."),
     enlarge: z.boolean().optional().describe("True allows more pixels than the original has."),
     gravity: z

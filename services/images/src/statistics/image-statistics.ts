@@ -15,6 +15,7 @@ import { ServedCounter, type ServedForm } from "./served-counter.ts";
 /** Renderings and answers: labels and counters in the order of the entries here and of `served-counter.ts`. */
 const kind = defineStatistics({
   name: "ImageStatistics",
+  description: "What was rendered and served of an account's images in a time.",
   dimensions: { format: "The format of the rendition, such as `webp`; `original` for files as they were uploaded." },
   counters: {
     rendered: "Renditions that were made and stored, named variants included.",

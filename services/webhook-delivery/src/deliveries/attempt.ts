@@ -78,7 +78,7 @@ export const AttemptResource = z
       .boolean()
       .describe("False for an attempt whose lease had expired: another attempt with its number was recorded first."),
   })
-  .meta({ id: "WebhookAttempt" })
+  .meta({ id: "WebhookAttempt", description: "One POST and its result." })
   .register(examples, {
     example: {
       id: "wha_01kdzq7c9p4r6s8t0v2w5x7y1z",

@@ -60,7 +60,7 @@ const SigningKeyResource = z
     created_at: timestamp,
     ends_at: timestamp.nullable().describe("Time at which it stops signing; null for the newest."),
   })
-  .meta({ id: "WebhookSigningKey" })
+  .meta({ id: "WebhookSigningKey", description: "A key that signs `v1a` deliveries." })
   .register(examples, {
     example: {
       id: "whp_01kdzq5a7m2n4p6q8r0s1t3v5w",

@@ -67,7 +67,7 @@ export const EventTypeResource = z
         "Why the service made the type only warn, and checks it no more: `check-timeout` or `compile-timeout`. Null otherwise. Another schema or enforcement ends it.",
       ),
   })
-  .meta({ id: "WebhookEventType" })
+  .meta({ id: "WebhookEventType", description: "An event type, of the service or declared by the account." })
   .register(examples, { example: { ...eventTypeExample, own: true, schema_url: null, enforcement_reason: null } });
 
 const schema = z

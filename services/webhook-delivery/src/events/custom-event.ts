@@ -35,7 +35,7 @@ export const CustomEventBody = z
       "Attributes of CloudEvents that endpoints of this format get: `source`, `dataschema` and extensions.",
     ),
   })
-  .meta({ id: "CustomEvent" })
+  .meta({ id: "CustomEvent", description: "An event that an account publishes." })
   .register(examples, { example: customEventExample });
 
 export type CustomEvent = z.output<typeof CustomEventBody>;

@@ -11,7 +11,7 @@ export const EventResource = z
     created_at: timestamp,
     body: z.string().describe("Body of its deliveries, byte for byte: signatures cover this text."),
   })
-  .meta({ id: "WebhookEvent" })
+  .meta({ id: "WebhookEvent", description: "An event as subscribers get it." })
   .register(examples, {
     example: {
       id: customEventExample.id,

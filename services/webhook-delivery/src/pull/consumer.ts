@@ -39,7 +39,7 @@ export const ConsumerResource = z
     oldest_at: timestamp.nullable().describe("Time of the oldest event among them."),
     created_at: timestamp,
   })
-  .meta({ id: "WebhookConsumer" });
+  .meta({ id: "WebhookConsumer", description: "A consumer of a pull endpoint, at its own place in the stream." });
 
 export const consumerExample: z.output<typeof ConsumerResource> = {
   name: "billing",

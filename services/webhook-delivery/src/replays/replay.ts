@@ -81,7 +81,10 @@ export const ReplayResource = z
     created_at: timestamp,
     ended_at: timestamp.nullable().describe("The time of its end; null while it runs."),
   })
-  .meta({ id: "WebhookReplay" })
+  .meta({
+    id: "WebhookReplay",
+    description: "A replay: deliveries of an endpoint that go out again, the oldest first.",
+  })
   .register(examples, { example: replayExample });
 
 /** The answer to a dry run. */

@@ -7,6 +7,7 @@ import { findEndpoint } from "../endpoints/endpoint-store.ts";
 /** Attempts by their ends: labels and counters in the order of `entryOf` in `attempt-figures.ts`. */
 const kind = defineStatistics({
   name: "WebhookStatistics",
+  description: "Attempts of an endpoint, or of all endpoints of an account, in a time.",
   dimensions: {
     type: "The type of the event.",
     status_class: "`2xx` to `5xx`, or `none` when no answer came.",

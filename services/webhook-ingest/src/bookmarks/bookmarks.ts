@@ -85,7 +85,7 @@ const missing = "There is no bookmark of this name.";
 const bookmarkName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, "Up to 64 letters, digits, dots, dashes and underscores.")
-  .describe("The name of the bookmark, unique in the account.");
+  .describe("The name of the bookmark, unique in the account: up to 64 letters, digits, dots, dashes and underscores.");
 
 const BookmarkBody = z
   .strictObject({ name: bookmarkName })
@@ -126,7 +126,10 @@ const BookmarkInFull = BookmarkResource.extend({
     .record(z.string(), z.union([z.string(), z.array(z.string())]))
     .describe("Every header as it came; signatures and credentials are masked."),
 })
-  .meta({ id: "WebhookBookmarkInFull" })
+  .meta({
+    id: "WebhookBookmarkInFull",
+    description: "A received webhook that is kept under a name beyond the retention.",
+  })
   .register(examples, { example: { ...bookmarkExample, headers: { "content-type": "application/json" } } });
 
 /** Received webhooks that are kept under a name, at both edges. Their bytes are a route of REST alone. */

@@ -79,7 +79,7 @@ const ReceivedInFull = ReceivedResource.extend({
     })
     .describe("Paths of related resources."),
 })
-  .meta({ id: "ReceivedWebhookInFull" })
+  .meta({ id: "ReceivedWebhookInFull", description: "A webhook of a partner that was verified and stored." })
   .register(examples, {
     example: {
       ...receivedExample,

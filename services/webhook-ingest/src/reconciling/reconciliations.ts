@@ -100,7 +100,10 @@ const ReconciliationResource = z
     created_at: timestamp,
     finished_at: timestamp.nullable().describe("The time of its end; null while it runs."),
   })
-  .meta({ id: "WebhookReconciliation" })
+  .meta({
+    id: "WebhookReconciliation",
+    description: "A comparison of what a source received with what its sender says it sent.",
+  })
   .register(examples, {
     example: {
       id: exampleId,
@@ -134,7 +137,7 @@ const OutageResource = z
     summary,
     created_at: timestamp,
   })
-  .meta({ id: "WebhookOutage" })
+  .meta({ id: "WebhookOutage", description: "A time in which no instance received webhooks." })
   .register(examples, {
     example: {
       id: outageExampleId,

@@ -31,7 +31,7 @@ const RejectionInFullResource = WebhookRejectionResource.extend({
     ),
   body_base64: z.string().nullable().describe("The first 4 KiB of the body."),
 })
-  .meta({ id: "WebhookRejectionInFull" })
+  .meta({ id: "WebhookRejectionInFull", description: "A webhook of a partner that was refused." })
   .register(examples, {
     example: { ...webhookRejectionExample, headers: { "x-signature": "******" }, body_base64: "eyJpZCI6ImQtMSJ9" },
   });

@@ -45,7 +45,11 @@ const CreateReplayBody = z
     path: ["to"],
     error: "to must not be earlier than from.",
   })
-  .meta({ id: "CreateReceivedWebhookReplay", anyOf: [{ required: ["ids"] }, { required: ["from"] }] })
+  .meta({
+    id: "CreateReceivedWebhookReplay",
+    description: "A selection by ids, or by time.",
+    anyOf: [{ required: ["ids"] }, { required: ["from"] }],
+  })
   .register(examples, { example: { from: "2026-01-01T09:00:00.000Z", event_types: ["order.*"], rate: 50 } });
 
 const ReplayResource = z
@@ -64,7 +68,10 @@ const ReplayResource = z
     created_at: timestamp,
     finished_at: timestamp.nullable().describe("The time of its end; null while it runs."),
   })
-  .meta({ id: "ReceivedWebhookReplay" })
+  .meta({
+    id: "ReceivedWebhookReplay",
+    description: "A replay: received webhooks that are published again, in the order of their arrival.",
+  })
   .register(examples, {
     example: {
       id: exampleId,

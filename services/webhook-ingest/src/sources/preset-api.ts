@@ -93,7 +93,7 @@ const PresetInFull = ListedPreset.extend({
       signed_at: z.string().describe("The time of its signature."),
     })
     .describe("A request that verifies."),
-}).meta({ id: "WebhookPresetInFull" });
+}).meta({ id: "WebhookPresetInFull", description: "A known sender: its scheme, and how to connect it." });
 
 /** In the order of their names, which the cursors of the list hold. */
 const all: readonly NamedPreset[] = Object.entries(presets)

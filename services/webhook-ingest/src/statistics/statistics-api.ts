@@ -6,6 +6,7 @@ import { ownSource } from "../sources/own-source.ts";
 /** Webhooks by their arrival: labels and counters in the order of the entries that `SourceStatistics` counts. */
 const kind = defineStatistics({
   name: "WebhookSourceStatistics",
+  description: "Webhooks that a source, or all sources of an account, received in a time.",
   dimensions: {
     type: "The type that the partner gave to the event.",
     reason: "The reason of a refusal, as a stable word.",
