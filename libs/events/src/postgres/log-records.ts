@@ -15,7 +15,7 @@ const append = sql(
   "log.append",
   `select signalbox.log_append($1, $2, $3, $4, $5, $6)
    where (select count(*) from signalbox.log_partition where id = any ($1))
-     = (select count(distinct id) from unnest($1::integer[]) as id)`,
+     = (select count(distinct coalesce(id, 0)) from unnest($1::integer[]) as id)`,
 );
 
 /** Appends the records in one transaction with one round trip. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { randomId } from "@signalbox/core";
 import { openPool, sql } from "@signalbox/storage";
 import { createTcpProxy, eventually, type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
 import { describeBroadcasting } from "../contract/broadcasting.ts";
@@ -9,7 +10,10 @@ import { describeLagging } from "../contract/lagging.ts";
 import type { LogUnderTest } from "../contract/log-under-test.ts";
 import { describePublishing } from "../contract/publishing.ts";
 import { openTestPool } from "../contract/test-service.ts";
+import type { TopicSpec } from "../log/event-log.ts";
+import { appendRecords } from "./log-records.ts";
 import { cleanLog } from "./retention-and-compaction.ts";
+import { createTopicCache } from "./topic-cache.ts";
 import { createWakeUps } from "./wake-ups.ts";
 
 describe("the event log on PostgreSQL", () => {
@@ -26,6 +30,31 @@ describe("the event log on PostgreSQL", () => {
   describeRewinding(() => underTest);
   describeBroadcasting(() => underTest);
   describeLagging(() => underTest);
+
+  test("a record for a topic without its partitions is refused until they are there", async () => {
+    const pool = openTestPool(database.url);
+    const topic = randomId("topic");
+    const spec: TopicSpec = {
+      name: topic,
+      partitions: 2,
+      cleanup: "compact",
+      retentionMs: 1_000,
+      maxMessageBytes: 1_000,
+    };
+    const topics = createTopicCache(pool);
+    const publish = () => appendRecords(pool, topics, [{ topic, key: "one", headers: {}, value: Buffer.from("1") }]);
+    await topics.ensure([spec]);
+    await publish();
+    await pool.query(sql("", "delete from signalbox.log_partition where topic = $1"), [topic]);
+    await assert.rejects(publish(), { reason: "unavailable" });
+    for (let count = 0; count < 2; count++) await assert.rejects(publish(), { reason: "unknown-topic", topic });
+    await topics.ensure([spec]);
+    await publish();
+    const kept = `select count(*) as records from signalbox.log_record
+      join signalbox.log_partition on id = partition_id where topic = $1`;
+    assert.equal(Number((await pool.query<{ records: bigint }>(sql("", kept), [topic])).rows[0]?.records), 1);
+    await pool.close();
+  });
 
   async function expire(topic: string, before: bigint) {
     const pool = openTestPool(database.url);

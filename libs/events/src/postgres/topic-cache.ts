@@ -50,7 +50,11 @@ export function createTopicCache(pool: Pool): TopicCache {
 
   async function load(names: readonly string[]): Promise<void> {
     const { rows } = await pool.query<TopicRow>(findTopics, [names]);
-    for (const row of rows) known.set(row.name, toKnownTopic(row));
+    for (const row of rows) {
+      // Between the deletion of a topic and its new partitions nothing can be kept under it.
+      if (row.partition_ids.length < row.partitions) known.delete(row.name);
+      else known.set(row.name, toKnownTopic(row));
+    }
   }
 
   async function verify(specs: readonly TopicSpec[]): Promise<TopicProblem[]> {
