@@ -1,3 +1,4 @@
+import stringify from "json-stringify-pretty-compact";
 import type { Generator } from "../generator.ts";
 
 /** The files of Prometheus and Grafana: rules and dashboards. */
@@ -11,7 +12,7 @@ export const observeFiles: Generator = {
     const { boards } = await import("../../observe/dashboards/dashboards.ts");
     const dashboards = boards.map((board): [string, string] => [
       `infra/observe/grafana/dashboards/${board.uid}.json`,
-      `${JSON.stringify(dashboardOf(board), null, 2)}\n`,
+      `${stringify(dashboardOf(board), { maxLength: 120 })}\n`,
     ]);
     return new Map([
       ["infra/observe/prometheus/rules.yml", rulesFile()],

@@ -1,5 +1,6 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import stringify from "json-stringify-pretty-compact";
 import { catalogue, eventType } from "../catalogue/event-catalogue.ts";
 import { eventJsonSchema, type JsonSchema } from "../documents/json-schema.ts";
 import { compareSchemas } from "./compare-schemas.ts";
@@ -57,9 +58,5 @@ async function readAccepted(): Promise<Map<string, JsonSchema>> {
 
 const acceptedFile = (type: string): string => `${type.slice(0, type.indexOf("."))}.json`;
 
-/** Indented JSON, with each list of words on one line. */
-function fileText(content: object | undefined): string {
-  if (!content) return "";
-  const indented = JSON.stringify(content, null, 2);
-  return `${indented.replaceAll(/\[\n([^[\]{}]+)\n +\]/g, (_, items: string) => `[${items.trim().replaceAll(/\n +/g, " ")}]`)}\n`;
-}
+const fileText = (content: object | undefined): string =>
+  content ? `${stringify(content, { maxLength: 120 })}\n` : "";
