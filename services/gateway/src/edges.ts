@@ -1,5 +1,5 @@
 import { credentialFrom, stepUpChallenge } from "@signalbox/auth";
-import { AppError, definedMembers, type ErrorDetail, graphqlExtensions, isAppError, MiB } from "@signalbox/core";
+import { AppError, type ErrorDetail, graphqlExtensions, isAppError, MiB } from "@signalbox/core";
 import type { PageLimits } from "@signalbox/http";
 import {
   bytes,
@@ -235,13 +235,14 @@ async function answer(input: Input, run: () => Promise<Outcome>, mediaType = inp
   );
   input.note(notes);
   const challenge = stepUpChallenge(errors.flatMap(detailsOf));
-  const headers = definedMembers({
-    Allow: status === 405 ? "POST" : undefined,
-    "X-Cost-Estimated": cost && String(cost.estimated),
-    "X-Cost-Actual": cost && String(cost.actual),
-    "Idempotent-Replayed": isReplayed === true ? "true" : undefined,
-    "WWW-Authenticate": challenge ?? undefined,
-  });
+  const headers: Record<string, string> = {};
+  if (status === 405) headers.Allow = "POST";
+  if (cost) {
+    headers["X-Cost-Estimated"] = String(cost.estimated);
+    headers["X-Cost-Actual"] = String(cost.actual);
+  }
+  if (isReplayed === true) headers["Idempotent-Replayed"] = "true";
+  if (challenge !== null) headers["WWW-Authenticate"] = challenge;
   return bytes(body, `${mediaType}; charset=utf-8`, { status, headers });
 }
 
