@@ -1,6 +1,6 @@
 import { type AccessKind, mayAccess, type Scope } from "@signalbox/contracts";
 import { AppError, type Clock, type ErrorDetail, minutes } from "@signalbox/core";
-import type { Principal } from "./principal.ts";
+import type { Principal, Viewer } from "./principal.ts";
 
 /** Largest age of a sign-in that permits a sensitive change. */
 export const stepUpMaxAgeMs = minutes(15);
@@ -19,7 +19,7 @@ export function requirePortal({ portal, state }: Principal, admits: boolean): vo
 }
 
 /** Returns true when the caller may see the rows of an endpoint of its account. */
-export const seesEndpoint = ({ portal }: Pick<Principal, "portal">, endpointId: string): boolean =>
+export const seesEndpoint = ({ portal }: Viewer, endpointId: string): boolean =>
   portal === undefined || portal.endpointIds === null || portal.endpointIds.includes(endpointId);
 
 /**

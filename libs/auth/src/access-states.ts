@@ -1,7 +1,7 @@
 import { type AccountState, accountStates, type EventData } from "@signalbox/contracts";
 import { isAppError, seconds } from "@signalbox/core";
 import { decodeEvent, type EventLog, eventNameOf, type ReceivedRecord, UnreadableMessage } from "@signalbox/events";
-import type { Health, Logger, Metrics, Runner } from "@signalbox/runtime";
+import type { Health, Logger, Metrics, Runner, ShutdownHooks } from "@signalbox/runtime";
 import { z } from "zod";
 import type { PrincipalSource } from "./principal.ts";
 
@@ -46,8 +46,8 @@ interface Dependencies {
   readonly instance: string;
   readonly log: Logger;
   readonly metrics: Metrics;
-  readonly runner: Pick<Runner, "defer">;
-  readonly health: Pick<Health, "startup" | "live">;
+  readonly runner: ShutdownHooks;
+  readonly health: Health;
 }
 
 /**

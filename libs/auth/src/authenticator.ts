@@ -194,10 +194,7 @@ class RememberedPrincipals implements Authenticator {
  * Returns true for a token of another issuer whose account has signed out everywhere since. `iat` counts whole seconds,
  * so a token of that very second counts too.
  */
-export function isSignedOut(
-  { issuedAtMs }: Pick<PrincipalCredential, "issuedAtMs">,
-  notBeforeMs: number | null,
-): boolean {
+export function isSignedOut({ issuedAtMs }: PrincipalCredential, notBeforeMs: number | null): boolean {
   return issuedAtMs !== undefined && notBeforeMs !== null && issuedAtMs <= notBeforeMs;
 }
 

@@ -16,7 +16,7 @@ interface Dependencies {
   readonly clock: Clock;
   /** Called once per failed read; the last keys stay in use. */
   readonly onFailure: (error: unknown) => void;
-  readonly fetch?: (url: string) => Promise<unknown>;
+  readonly fetch?: ((url: string) => Promise<unknown>) | undefined;
 }
 
 /**

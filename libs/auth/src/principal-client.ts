@@ -1,6 +1,6 @@
 import { AppError, type Clock, KiB, seconds } from "@signalbox/core";
 import { createInternalClient, type InternalAnswer, sendTwice } from "@signalbox/net";
-import type { Runner } from "@signalbox/runtime";
+import type { ShutdownHooks } from "@signalbox/runtime";
 import { z } from "zod";
 import type { PresentedCredential } from "./credential.ts";
 import { internalTokenHeader } from "./internal-token.ts";
@@ -19,7 +19,7 @@ interface Dependencies {
   /** The internal token to send. */
   readonly token: string;
   readonly clock: Clock;
-  readonly runner: Pick<Runner, "defer">;
+  readonly runner: ShutdownHooks;
   readonly deadlineMs?: number;
 }
 

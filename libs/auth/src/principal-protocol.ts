@@ -1,7 +1,7 @@
 import { accountStates, roles, scopes } from "@signalbox/contracts";
 import { z } from "zod";
 import { credentialBytesMax } from "./credential.ts";
-import type { Principal } from "./principal.ts";
+import type { Principal, PrincipalCredential } from "./principal.ts";
 
 /** The path on the internal listener of the account service. */
 export const principalsPath = "/internal/principals";
@@ -60,44 +60,48 @@ export function answerFromPrincipal(principal: Principal): PrincipalAnswer {
   return {
     account_id: principal.accountId,
     state: principal.state,
-    ...(change && { state_change: { at: new Date(change.atMs).toISOString(), reason: change.reason } }),
+    state_change: change && { at: new Date(change.atMs).toISOString(), reason: change.reason },
     epoch: principal.epoch,
     scopes: [...principal.scopes],
     roles: [...principal.roles],
     credential: {
       kind,
       id,
-      ...(tokenId !== undefined && { token_id: tokenId }),
-      ...(issuer !== undefined && { issuer }),
+      token_id: tokenId,
+      issuer,
       auth_time: authTimeMs === null ? null : new Date(authTimeMs).toISOString(),
-      ...(issuedAtMs !== undefined && { issued_at: new Date(issuedAtMs).toISOString() }),
+      issued_at: issuedAtMs === undefined ? undefined : new Date(issuedAtMs).toISOString(),
     },
-    ...(portal && { portal: { endpoint_ids: portal.endpointIds && [...portal.endpointIds] } }),
+    portal: portal && { endpoint_ids: portal.endpointIds && [...portal.endpointIds] },
     expires_at: principal.expiresAt?.toISOString() ?? null,
-    ...(profile && { profile: { locale: profile.locale, created_at: new Date(profile.createdAtMs).toISOString() } }),
+    profile: profile && { locale: profile.locale, created_at: new Date(profile.createdAtMs).toISOString() },
   };
 }
 
 export function principalFromAnswer(answer: PrincipalAnswer): Principal {
   const { profile, portal, state_change: change } = answer;
   const { kind, id, token_id, issuer, auth_time, issued_at } = answer.credential;
-  return {
+  const credential: Writable<PrincipalCredential> = {
+    kind,
+    id,
+    authTimeMs: auth_time === null ? null : Date.parse(auth_time),
+  };
+  if (token_id !== undefined) credential.tokenId = token_id;
+  if (issuer !== undefined) credential.issuer = issuer;
+  if (issued_at !== undefined) credential.issuedAtMs = Date.parse(issued_at);
+  const principal: Writable<Principal> = {
     accountId: answer.account_id,
     state: answer.state,
-    ...(change && { stateChange: { atMs: Date.parse(change.at), reason: change.reason } }),
     epoch: answer.epoch,
     scopes: new Set(answer.scopes),
     roles: answer.roles,
-    credential: {
-      kind,
-      id,
-      ...(token_id !== undefined && { tokenId: token_id }),
-      ...(issuer !== undefined && { issuer }),
-      authTimeMs: auth_time === null ? null : Date.parse(auth_time),
-      ...(issued_at !== undefined && { issuedAtMs: Date.parse(issued_at) }),
-    },
-    ...(portal && { portal: { endpointIds: portal.endpoint_ids } }),
+    credential,
     expiresAt: answer.expires_at === null ? null : new Date(answer.expires_at),
-    ...(profile && { profile: { locale: profile.locale, createdAtMs: Date.parse(profile.created_at) } }),
   };
+  if (change) principal.stateChange = { atMs: Date.parse(change.at), reason: change.reason };
+  if (portal) principal.portal = { endpointIds: portal.endpoint_ids };
+  if (profile) principal.profile = { locale: profile.locale, createdAtMs: Date.parse(profile.created_at) };
+  return principal;
 }
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };

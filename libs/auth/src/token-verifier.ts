@@ -67,7 +67,7 @@ export function createTokenVerifier(dependencies: Dependencies): TokenVerifier {
     const local = localKeys[name];
     if (local) return createLocalKeys(local);
     const onFailure = (error: unknown) => onKeysFailure(name, error);
-    return createJwksCache({ issuer, clock, onFailure, ...(fetch && { fetch }) });
+    return createJwksCache({ issuer, clock, onFailure, fetch });
   }
 }
 

@@ -1,9 +1,9 @@
 import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
-import type { CallOptions, Send } from "./call.ts";
+import type { Send } from "./call.ts";
 import type { FollowOptions } from "./event-stream.ts";
 import type { paths } from "./generated/api.d.ts";
 import type { Image, Resources } from "./generated/resources.ts";
-import { type ImageSource, type UploadOptions, uploadImage, waitUntilReady } from "./images.ts";
+import { type ImageSource, type UploadOptions, uploadImage, type WaitOptions, waitUntilReady } from "./images.ts";
 import {
   type ConfigChange,
   configChanges,
@@ -41,7 +41,7 @@ export interface Workflows {
    * Waits until the variants of an image are there, two minutes unless `timeoutMs` says otherwise.
    * @throws ImageFailedError when they cannot be made
    */
-  waitUntilReady(image: Image | string, options?: Pick<CallOptions, "signal" | "timeoutMs">): Promise<Image>;
+  waitUntilReady(image: Image | string, options?: WaitOptions): Promise<Image>;
   /**
    * Messages of a pull endpoint, one after the other. A message is acknowledged when the loop asks for the next one, and
    * given back when its body throws or breaks off.
@@ -88,10 +88,10 @@ export function createClient({ baseUrl, credential, retry, timeoutMs = 30_000, f
     const init = {
       params: { path: call.path, query: call.query },
       headers: { ...headers, "Idempotency-Key": idempotencyKey, "If-Match": ifMatch },
-      ...(body !== undefined && { body }),
-      ...(serializer && { bodySerializer: serializer }),
-      ...(signal && { signal }),
-      ...(call.isStream && { parseAs: "stream" }),
+      body,
+      bodySerializer: serializer,
+      signal,
+      parseAs: call.isStream ? "stream" : undefined,
       fetch: retrying(deadline(transport, call.timeoutMs ?? timeoutMs), retry, call.isRepeatable),
     };
     return client.request(method as "get", path as never, init as never);

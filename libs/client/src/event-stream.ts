@@ -82,7 +82,7 @@ async function* readEvents(
   body: ReadableStream<Uint8Array>,
   position: Position,
   onSilence: () => void,
-  { silenceMsMax, onCursor }: { readonly silenceMsMax: number } & Pick<FollowOptions, "onCursor">,
+  { silenceMsMax, onCursor }: { readonly silenceMsMax: number } & FollowOptions,
 ): AsyncGenerator<StreamEvent, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();

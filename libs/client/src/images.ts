@@ -15,7 +15,7 @@ export class ImageFailedError extends Error {
   }
 }
 
-type WaitOptions = Pick<CallOptions, "signal" | "timeoutMs">;
+export type WaitOptions = Pick<CallOptions, "signal" | "timeoutMs">;
 
 export async function waitUntilReady(
   { images }: Pick<Resources, "images">,
@@ -122,7 +122,7 @@ async function sendPieces(
   signal?: AbortSignal,
 ): Promise<void> {
   const path = "/images/uploads/{upload_id}";
-  const call = { path: { upload_id: id }, ...(signal && { signal }) };
+  const call = { path: { upload_id: id }, signal };
   for (let offset = 0, failures = 0; offset < blob.size; ) {
     const piece = blob.slice(offset, offset + pieceBytes);
     const headers = { "Content-Type": "application/partial-upload", "Upload-Offset": String(offset) };

@@ -42,7 +42,7 @@ export async function* subscribe<Data>(
   { variables, ...options }: SubscribeOptions = {},
 ): AsyncGenerator<SubscriptionMessage<Data>, void, undefined> {
   const position: Position = { cursor: options.cursor ?? null };
-  const body = { query, ...(variables && { variables }) };
+  const body = { query, variables };
   const open = (cursor: string | null, signal: AbortSignal) =>
     openStream(send, "POST", "/graphql", cursor, { signal, body });
   let isResumed = false;

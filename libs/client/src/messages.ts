@@ -34,8 +34,8 @@ export async function* messages(
 ): AsyncGenerator<PulledMessage, void, undefined> {
   const leases = new Leases(send, endpointId);
   const renewal = setInterval(() => void leases.extend(leaseSeconds), (leaseSeconds * 1000) / 3);
-  const query = { limit, wait_seconds: waitSeconds, lease_seconds: leaseSeconds, ...(consumer && { consumer }) };
-  const call = { path: { id: endpointId }, query, timeoutMs: (waitSeconds + 15) * 1000, ...(signal && { signal }) };
+  const query = { limit, wait_seconds: waitSeconds, lease_seconds: leaseSeconds, consumer: consumer || undefined };
+  const call = { path: { id: endpointId }, query, timeoutMs: (waitSeconds + 15) * 1000, signal };
   try {
     while (!signal?.aborted) {
       const polled = await answerTo(send, "GET", base, call).catch((error: unknown) => {
@@ -118,8 +118,8 @@ class Leases {
       ack: () => end("ack", {}),
       nack: ({ delaySeconds, reason } = {}) =>
         end("nack", {
-          ...(delaySeconds !== undefined && { delay_seconds: delaySeconds }),
-          ...(reason !== undefined && { reason: reason.slice(0, 200) }),
+          delay_seconds: delaySeconds,
+          reason: reason?.slice(0, 200),
         }),
     };
   }

@@ -31,9 +31,9 @@ function methodOf(send: Send, request: string) {
       ...options,
       path: parts,
       query: { ...query, ...more },
-      ...(takesBody && { body: input }),
-      ...(isKept && { idempotencyKey: options.idempotencyKey ?? crypto.randomUUID() }),
-      ...(isStream && { isStream }),
+      body: takesBody ? input : undefined,
+      idempotencyKey: options.idempotencyKey ?? (isKept ? crypto.randomUUID() : undefined),
+      isStream,
     });
     if (!hasPages) return answerTo(send, verb, path, call({}));
     return new Pages(

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { AppError } from "./app-error.ts";
+import { definedMembers } from "./defined-members.ts";
 import { namedUuidv7, newId, randomId, timeOfPublicId, uuidv7 } from "./ids.ts";
 import { changedMembers, patched } from "./patch.ts";
 import { newRequestId, requestIdOf } from "./request-id.ts";
@@ -81,6 +82,13 @@ test("members count as changed by content, under their wire names", () => {
   const names = { name: "name", eventTypes: "event_types" };
   assert.deepEqual(changedMembers(shop, { ...shop, eventTypes: ["a"], revision: 2 }, names), []);
   assert.deepEqual(changedMembers(shop, { ...shop, name: "Store", eventTypes: null }, names), ["name", "event_types"]);
+});
+
+test("only undefined members are dropped", () => {
+  assert.deepEqual(definedMembers({ name: undefined, eventTypes: null, revision: 0 }), {
+    eventTypes: null,
+    revision: 0,
+  });
 });
 
 const base62Text = fc.stringMatching(/^[A-Za-z0-9]{12,40}$/);

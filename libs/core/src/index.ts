@@ -9,6 +9,7 @@ export {
   systemClock,
   trueMs,
 } from "./clock.ts";
+export { definedMembers } from "./defined-members.ts";
 export { entryLimit } from "./entry-limit.ts";
 export { errorBody, errorDocsAt, type Refusal } from "./error-body.ts";
 export { type DetailCode, detailCodes, type ErrorCode, errorCodes } from "./error-codes.ts";

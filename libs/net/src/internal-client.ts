@@ -79,10 +79,10 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
         path,
         body,
         headers: { "content-type": "application/json", ...headers },
-        ...(signal && { signal }),
+        signal,
       }),
     get: (path, headers = {}, signal) =>
-      sendTwice(() => exchange({ method: "GET", path, body: null, headers, ...(signal && { signal }) })),
+      sendTwice(() => exchange({ method: "GET", path, body: null, headers, signal })),
     close: () => pool.close(),
   };
 }
@@ -109,7 +109,7 @@ interface Request {
   readonly path: string;
   readonly body: string | Buffer | null;
   readonly headers: Record<string, string>;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Collects an answer as it arrives, without the stream that `request` of the library creates. */

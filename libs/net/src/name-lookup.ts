@@ -6,9 +6,11 @@ import type { AddressLookup } from "./ssrf-guard.ts";
 interface NameLookupOptions {
   readonly clock: Clock;
   /** For tests. Default: the name servers of the system. */
-  readonly resolver?: Pick<Resolver, "resolve4" | "resolve6">;
+  readonly resolver?: AddressResolver;
   readonly fallback?: AddressLookup;
 }
+
+type AddressResolver = Pick<Resolver, "resolve4" | "resolve6">;
 
 type Addresses = Awaited<ReturnType<AddressLookup>>;
 
@@ -62,7 +64,7 @@ export function createNameLookup({
 }
 
 async function ask(
-  resolver: Pick<Resolver, "resolve4" | "resolve6">,
+  resolver: AddressResolver,
   hostname: string,
   askSystem: AddressLookup,
 ): Promise<{ addresses: Addresses; ttlMs: number }> {

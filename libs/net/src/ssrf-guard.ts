@@ -117,7 +117,7 @@ function createConnectors(options: GuardedConnectorOptions) {
     if (protocol === "https:") secureContext ??= secureContextOf(options);
     const lookup = guardedLookup({ policy, resolve, port });
     const timing = { timeout: connectTimeoutMs, allowH2: http2, preferH2: true };
-    const connector = buildConnector({ ...(secureContext && { secureContext }), lookup, ...timing });
+    const connector = buildConnector({ secureContext, lookup, ...timing });
     connectors.set(origin, connector);
     return connector;
   };
@@ -125,8 +125,9 @@ function createConnectors(options: GuardedConnectorOptions) {
 
 const secureContextOf = ({ certificateAuthorities, clientCertificate }: GuardedConnectorOptions) =>
   createSecureContext({
-    ...(certificateAuthorities && { ca: [...rootCertificates, ...certificateAuthorities] }),
-    ...(clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key }),
+    ca: certificateAuthorities && [...rootCertificates, ...certificateAuthorities],
+    cert: clientCertificate?.certificate,
+    key: clientCertificate?.key,
   });
 
 interface ProxiedTarget extends Guard {

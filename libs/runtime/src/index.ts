@@ -29,7 +29,7 @@ export { type RuntimeProperties, runtimeProperties } from "./properties.ts";
 export { countUnhandledRejections, endRequestOfRejection, RequestScope } from "./request-scope.ts";
 export { describeProcess, listenerLimits, managementAddress, runService, telemetryOptions } from "./run-service.ts";
 export { runUntilStopped } from "./run-until-stopped.ts";
-export type { Runner } from "./runner.ts";
+export type { Runner, ShutdownHooks } from "./runner.ts";
 export type { ServiceContext, ServiceParts } from "./service-context.ts";
 export type { MetricDeclaration } from "./telemetry/catalogue/declare-metric.ts";
 export { metricCatalogue } from "./telemetry/catalogue/metric-catalogue.ts";

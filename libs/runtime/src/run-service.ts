@@ -110,8 +110,10 @@ function readConfiguration<P extends PropertyDeclarations>(options: RunService<P
   }
 }
 
+type RuntimeConfiguration = Pick<Configuration<RuntimeProperties>, "get">;
+
 /** Reads the address of the management server and its exposed endpoints. */
-export function managementAddress(configuration: Pick<Configuration<RuntimeProperties>, "get">) {
+export function managementAddress(configuration: RuntimeConfiguration) {
   return {
     host: configuration.get("management.server.host"),
     port: configuration.get("management.server.port"),
@@ -122,7 +124,7 @@ export function managementAddress(configuration: Pick<Configuration<RuntimePrope
 }
 
 /** Reads the options of telemetry. */
-export function telemetryOptions(configuration: Pick<Configuration<RuntimeProperties>, "get">) {
+export function telemetryOptions(configuration: RuntimeConfiguration) {
   const commit = configuration.get("deployment.commit");
   return {
     version: configuration.get("deployment.release") ?? "unreleased",
@@ -143,7 +145,7 @@ function pairsOf(items: readonly string[]): Readonly<Record<string, string>> {
 }
 
 /** Reads the limits of a listener. */
-export function listenerLimits(configuration: Pick<Configuration<RuntimeProperties>, "get">) {
+export function listenerLimits(configuration: RuntimeConfiguration) {
   return {
     headerTimeoutMs: configuration.get("http.header-timeout"),
     stallTimeoutMs: configuration.get("http.stall-timeout"),
@@ -155,11 +157,7 @@ export function listenerLimits(configuration: Pick<Configuration<RuntimeProperti
 }
 
 /** Describes a process for `info`. */
-export function describeProcess(
-  name: string,
-  instance: string,
-  configuration: Pick<Configuration<RuntimeProperties>, "get">,
-): object {
+export function describeProcess(name: string, instance: string, configuration: RuntimeConfiguration): object {
   return {
     service: name,
     instance,
@@ -172,6 +170,6 @@ export function describeProcess(
   };
 }
 
-function addressOf(name: "http" | "internal", configuration: Pick<Configuration<RuntimeProperties>, "get">) {
+function addressOf(name: "http" | "internal", configuration: RuntimeConfiguration) {
   return { name, host: configuration.get(`${name}.host`), port: configuration.get(`${name}.port`) };
 }

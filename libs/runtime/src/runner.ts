@@ -9,13 +9,17 @@ export type Turn = (signal: AbortSignal, beat: () => void) => Promise<void> | Pr
 /** The time between two turns in milliseconds, read each time if it is a function; a `WakeUp` can end it early. */
 export type Pause = number | (() => number) | WakeUp;
 
-/** The open parts of a process. Opening a part and handing over its close are two neighbouring lines. */
-export interface Runner {
+/** Registers what the shutdown of a process closes. */
+export interface ShutdownHooks {
   /**
    * Registers a close. Closes run in reverse order, each bounded by `withinMs`, or ten seconds, and all by the deadline;
    * after the stop began, immediately.
    */
   defer(name: string, close: () => unknown, limit?: { readonly withinMs: number }): void;
+}
+
+/** The open parts of a process. Opening a part and handing over its close are two neighbouring lines. */
+export interface Runner extends ShutdownHooks {
   /** Runs the work under a supervisor until the process stops. Ending early counts as a failure and is restarted. */
   worker(name: string, work: Work): void;
   /**

@@ -16,7 +16,7 @@ export interface Flags {
   onChange(listener: () => void): void;
 }
 
-export function openFlags(overrides: Pick<Overrides, "flags" | "current" | "onChange">, clock: Clock): Flags {
+export function openFlags(overrides: Overrides, clock: Clock): Flags {
   const { flags: set, current, onChange } = overrides;
   return {
     set,

@@ -11,7 +11,7 @@ import type { SharedParts } from "./shared-parts.ts";
 type Context = Omit<ServiceContext<unknown>, "configuration"> & {
   // biome-ignore lint/suspicious/noExplicitAny: the names are those of the published properties, checked with `knows`.
   readonly configuration: Configuration<any>;
-} & Pick<SharedParts, "overrides">;
+} & SharedParts;
 
 /** Config counts an instance as stopped after three silent minutes. */
 const reportEveryMs = seconds(60);

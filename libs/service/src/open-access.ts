@@ -20,7 +20,7 @@ import { observeAccessCanary } from "./canary/canary-age.ts";
 import { type EdgeLimits, failureCounter } from "./open-edge-limits.ts";
 import type { SharedParts } from "./shared-parts.ts";
 
-type StatesContext = Omit<ServiceContext<unknown>, "configuration"> & Pick<SharedParts, "accessStates">;
+type StatesContext = Omit<ServiceContext<unknown>, "configuration"> & SharedParts;
 type PrincipalContext = Pick<ServiceContext<unknown>, "clock" | "runner"> & {
   readonly configuration: Pick<Configuration<typeof internalProperties & typeof principalProperties>, "get">;
 };

@@ -14,7 +14,7 @@ import type { SharedParts } from "./shared-parts.ts";
 
 type Context = Omit<ServiceContext<unknown>, "configuration"> & {
   readonly configuration: Pick<Configuration<typeof cacheProperties & typeof httpProperties>, "get" | "onChange">;
-} & Pick<SharedParts, "limiters">;
+} & SharedParts;
 
 export interface EdgeLimits {
   readonly cache: Cache;
@@ -33,7 +33,7 @@ export async function openEdgeLimits(context: Context, policies: readonly RateLi
 
 /** Counts failed sign-ins outside the edge in the edge's allowance for them. */
 export const failureCounter =
-  ({ failedSignIn }: Pick<RateLimits, "failedSignIn">) =>
+  ({ failedSignIn }: RateLimits) =>
   (address: string): void => {
     const { allowed, resetSeconds } = failedSignIn.take(addressBucket(address));
     if (allowed) return;

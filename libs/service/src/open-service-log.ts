@@ -7,7 +7,7 @@ import type { SharedParts } from "./shared-parts.ts";
 
 type Context = Omit<ServiceContext<unknown>, "configuration"> & {
   readonly configuration: Pick<Configuration<typeof eventsProperties & typeof runtimeProperties>, "get">;
-} & Pick<SharedParts, "eventLog">;
+} & SharedParts;
 
 /** Opens the event log under this service's name. An unavailable log is no reason to be unready: its work waits. */
 export async function openServiceLog(context: Context): Promise<EventLog> {

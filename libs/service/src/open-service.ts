@@ -139,7 +139,7 @@ export async function openService(
   const { accessStates, follow } = followedStates(topicStates);
   const { rateLimits, cache, limiterOf } = await openEdgeLimits(context, policies());
   const presence = startPresence({ pool, runner });
-  const idempotency = createIdempotencyStore({ service, pool, clock, presence, ...(sealer && { sealer }) });
+  const idempotency = createIdempotencyStore({ service, pool, clock, presence, sealer });
   startRetention({ runner, pool, clock }, [idempotencyRetention, refusedRetention]);
   const refusedRequests = createRefusedRequests({ service, pool, runner });
   const operating = { service, clock, pool, eventLog, outbox, groups: [...answersFor] };
@@ -167,7 +167,7 @@ export async function openService(
       const access = accessOf(context, { states: topicStates, principals, rateLimits, recordRead });
       const { authenticator, authorizeManagement } = access;
       follow(access.accessStates);
-      const openapi = { title, version: "1", ...(sendsWebhooks && { sendsWebhooks }) };
+      const openapi = { title, version: "1", sendsWebhooks };
       const edge = { context, pool, authenticator, rateLimits, idempotency, onForbidden };
       const parts = { log, clock, pool, accessStates, idempotency, onForbidden, observe: observeSubgraph(context) };
       const subgraph: RequestListener = createSubgraph({ typeDefs, resolvers, ...parts });
@@ -177,8 +177,8 @@ export async function openService(
           onRefused: refusedRequests.note,
           routes,
           openapi,
-          ...(mounts && { mounts }),
-          ...(corsOrigins && { corsOrigins }),
+          mounts,
+          corsOrigins,
         }),
         internal: createInternalApp({
           context,
@@ -216,7 +216,7 @@ function consumerStarter(context: Context, { groups, ...parts }: ConsumerParts):
   const common = { service, log, tracer, metrics, clock, ...parts };
   return (name, table, batchHandler) => {
     const inboxRetentionMs = configuration.get("events.inbox.retention");
-    const options = { ...common, name, table, inboxRetentionMs, ...(batchHandler && { batchHandler }) };
+    const options = { ...common, name, table, inboxRetentionMs, batchHandler };
     const { group, topics, start } = createConsumer(options);
     groups.push({ service, group, topics, parks: true });
     start(context);

@@ -41,7 +41,7 @@ export const retention: readonly RetentionRule[] = [
 interface WorkerContexts {
   readonly service: AccountService;
   readonly identity: IdentityService | null;
-  readonly eventLog: Pick<EventLog, "onReplaced">;
+  readonly eventLog: EventLog;
 }
 
 /** Starts the service's own long-running workers. */

@@ -95,7 +95,7 @@ const page = "text/html";
 
 interface Dependencies {
   readonly operations: Operations;
-  readonly live: Pick<OpenLive, "live" | "callers">;
+  readonly live: OpenLive;
   /** Asks the services behind the routes of operators. */
   readonly ask: AskServices;
   readonly pageLimits: PageLimits;
@@ -178,7 +178,7 @@ async function answerInEvents(
   input: Input,
   read: () => OperationRequest,
   carried: Carried,
-  { operations, live, callers }: Pick<OpenLive, "live" | "callers"> & { readonly operations: Operations },
+  { operations, live, callers }: OpenLive & { readonly operations: Operations },
 ): Promise<HttpResponse> {
   const asking = askingOf(input);
   try {
@@ -235,12 +235,14 @@ async function answer(input: Input, run: () => Promise<Outcome>, mediaType = inp
   );
   input.note(notes);
   const challenge = stepUpChallenge(errors.flatMap(detailsOf));
-  const headers = {
-    ...(status === 405 && { Allow: "POST" }),
-    ...(cost && { "X-Cost-Estimated": String(cost.estimated), "X-Cost-Actual": String(cost.actual) }),
-    ...(isReplayed === true && { "Idempotent-Replayed": "true" }),
-    ...(challenge !== null && { "WWW-Authenticate": challenge }),
-  };
+  const headers: Record<string, string> = {};
+  if (status === 405) headers.Allow = "POST";
+  if (cost) {
+    headers["X-Cost-Estimated"] = String(cost.estimated);
+    headers["X-Cost-Actual"] = String(cost.actual);
+  }
+  if (isReplayed === true) headers["Idempotent-Replayed"] = "true";
+  if (challenge !== null) headers["WWW-Authenticate"] = challenge;
   return bytes(body, `${mediaType}; charset=utf-8`, { status, headers });
 }
 

@@ -3,8 +3,6 @@ import type { Connection, Context } from "./context.ts";
 import { exitCodes, Failure, UsageError } from "./failures.ts";
 import type { Profile, SignIn } from "./profiles.ts";
 
-type Surroundings = Pick<Context, "environment" | "profiles" | "profile" | "url" | "nowMs">;
-
 /** The address and the credential of a call, and where they came from. */
 export interface Access {
   readonly url: string;
@@ -19,7 +17,7 @@ const defaultUrl = "http://127.0.0.1:8080";
  * Finds the address and the credential of a call. The credential of a profile goes to the address of that profile and to no
  * other.
  */
-export async function findAccess({ environment, profiles, profile: asked, url }: Surroundings): Promise<Access> {
+export async function findAccess({ environment, profiles, profile: asked, url }: Context): Promise<Access> {
   const file = await profiles.read();
   const name = asked ?? file.current;
   const profile = file.profiles[name] ?? null;
@@ -46,7 +44,7 @@ function addressOf(url: string): string {
 }
 
 /** Connects to the deployment of the call. @throws Failure when there is no credential for it */
-export async function connect(context: Surroundings): Promise<Connection> {
+export async function connect(context: Context): Promise<Connection> {
   const access = await findAccess(context);
   const { url: baseUrl, credential, profile } = access;
   if (credential === null) {
@@ -76,7 +74,7 @@ export async function connect(context: Surroundings): Promise<Connection> {
 const renewBeforeMs = 30_000;
 
 /** Returns a live access token of the profile, refreshed and kept when the last one is about to end. */
-async function currentToken({ profiles, nowMs }: Surroundings, name: string, url: string): Promise<string> {
+async function currentToken({ profiles, nowMs }: Context, name: string, url: string): Promise<string> {
   const find = (file: Awaited<ReturnType<typeof profiles.read>>): SignIn => {
     const profile = file.profiles[name];
     if (profile?.url === url && profile.credential.kind === "sign-in") return profile.credential;

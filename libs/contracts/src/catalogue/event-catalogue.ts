@@ -14,7 +14,7 @@ import * as delivery from "../events/webhook-delivery-events.ts";
 import * as endpoint from "../events/webhook-endpoint-events.ts";
 import * as source from "../events/webhook-source-events.ts";
 import { webhookReceivedEvent, webhookRejectedEvent } from "../events/webhook-source-events.ts";
-import type { EventDeclaration } from "../topics/define-event.ts";
+import type { EventDeclaration, EventVersion } from "../topics/define-event.ts";
 
 const declarations = [
   account.accountCreatedEvent,
@@ -96,7 +96,7 @@ export function eventOf<N extends EventName>(name: N): Extract<Declaration, { re
 }
 
 /** The name with its version, as `ce_type` carries it: `image.created.v1`. */
-export function eventType(event: Pick<EventDeclaration, "name" | "version">): string {
+export function eventType(event: EventVersion): string {
   return `${event.name}.v${event.version}`;
 }
 
@@ -107,7 +107,7 @@ export function parseEventType(type: string): { name: string; version: number } 
 }
 
 /** Names the JSON Schema of the event's data inside a deployment. Readers outside get its address: `schemaHeaders`. */
-export function dataSchemaOf(event: Pick<EventDeclaration, "name" | "version">): string {
+export function dataSchemaOf(event: EventVersion): string {
   return `urn:signalbox:event:${eventType(event)}`;
 }
 

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { catalogue, eventType } from "../catalogue/event-catalogue.ts";
-import type { EventDeclaration } from "../topics/define-event.ts";
+import type { EventDeclaration, EventVersion } from "../topics/define-event.ts";
 import { topics } from "../topics/topics.ts";
 import { eventJsonSchema, type JsonSchema } from "./json-schema.ts";
 
@@ -49,8 +49,7 @@ const envelopeSchema: JsonSchema = {
 };
 
 /** Path of the published schema of an event's data. It has the `type` and `api_version` of a delivery. */
-export const schemaPathOf = ({ name, version }: Pick<EventDeclaration, "name" | "version">): string =>
-  `/schemas/${name}/v${version}.json`;
+export const schemaPathOf = ({ name, version }: EventVersion): string => `/schemas/${name}/v${version}.json`;
 
 /** Returns every published schema by its path, each with its address below `baseUrl` as its id. */
 export function publishedSchemas(baseUrl: string): ReadonlyMap<string, JsonSchema> {

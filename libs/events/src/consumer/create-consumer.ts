@@ -43,7 +43,7 @@ export type TransactionalConsumerOptions = CommonOptions & {
   readonly pool: Pool;
   readonly table: ConsumerTable;
   /** Handles many events of the table at a time. Events of one key come in one call, in their order. */
-  readonly batchHandler?: BatchHandler;
+  readonly batchHandler?: BatchHandler | undefined;
   /** `events.inbox.retention`: longer than any topic and the dead letters keep a message. */
   readonly inboxRetentionMs: number;
 };

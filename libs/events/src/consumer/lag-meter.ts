@@ -14,7 +14,7 @@ interface LagMeterOptions {
   readonly eventLog: Pick<EventLog, "lag">;
   readonly group: string;
   readonly topics: readonly string[];
-  readonly clock: Pick<Clock, "steadyMs">;
+  readonly clock: Clock;
 }
 
 /** Longest time that a scrape waits for the log. */

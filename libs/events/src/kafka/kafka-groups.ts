@@ -101,7 +101,7 @@ const precisionMs = 100;
 /** Measures the lag of the group, for every partition of the topics. */
 export async function kafkaLag(
   admin: Admin,
-  clock: Pick<Clock, "nowMs">,
+  clock: Clock,
   group: string,
   topics: readonly string[] = [], // empty: all topics of the group
 ): Promise<PartitionLag[]> {

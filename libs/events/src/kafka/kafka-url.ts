@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { seconds } from "@signalbox/core";
+import { definedMembers, seconds } from "@signalbox/core";
 import type { KafkaConfig, OauthbearerProviderResponse } from "kafkajs";
 
 /** The brokers, and how client and brokers authenticate each other. */
@@ -25,7 +25,7 @@ export function parseKafkaUrl(url: string): KafkaServers {
   const sasl = saslOf(options, credentials);
   if (sasl && !ssl && sasl.mechanism === "plain")
     throw new Error("events.url would send a password in clear: add tls=true");
-  return { brokers: hosts.split(","), security: { ...(ssl && { ssl }), ...(sasl && { sasl }) } };
+  return { brokers: hosts.split(","), security: definedMembers({ ssl, sasl }) };
 }
 
 function tlsOf(options: URLSearchParams): KafkaConfig["ssl"] {
@@ -36,9 +36,9 @@ function tlsOf(options: URLSearchParams): KafkaConfig["ssl"] {
   }
   const [ca, cert, key] = ["ca", "cert", "key"].map((name) => {
     const path = options.get(name);
-    return path === null ? undefined : readFileSync(path, "utf8");
+    return path === null ? undefined : readFileSync(path, "utf8") || undefined;
   });
-  return { ...(ca && { ca: [ca] }), ...(cert && { cert }), ...(key && { key }) };
+  return definedMembers({ ca: ca && [ca], cert, key });
 }
 
 function saslOf(options: URLSearchParams, credentials: string | undefined): KafkaConfig["sasl"] {

@@ -6,7 +6,7 @@ interface LivenessOptions {
   readonly health: () => string | null;
   /** Rejects while the log does not answer. */
   readonly ping: () => Promise<unknown>;
-  readonly clock: Pick<Clock, "steadyMs">;
+  readonly clock: Clock;
   /** Must be shorter than the timeout of a health check. */
   readonly pingMsMax?: number;
 }

@@ -12,7 +12,7 @@ export interface ReaderParts {
   readonly group: string;
   readonly handle: SubscribeOptions["handle"];
   readonly onExpired: NonNullable<SubscribeOptions["onExpired"]>;
-  readonly membership: Pick<Membership, "commit">;
+  readonly membership: Membership;
   /** Bounds the batches in hand over all partitions of the member. */
   readonly limited: <T>(work: () => Promise<T>) => Promise<T>;
   /** Aborted when the subscription closes. */

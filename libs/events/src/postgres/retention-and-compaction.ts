@@ -60,7 +60,7 @@ export async function cleanLog(pool: Pool): Promise<void> {
 }
 
 /** Starts the worker that bounds the size of the log. A failure does not end the process: the next run tries again. */
-export function startLogRetention(runner: Pick<Runner, "housekeeping">, pool: Pool, log: Logger): void {
+export function startLogRetention(runner: Runner, pool: Pool, log: Logger): void {
   runner.housekeeping("event log retention", everyMs, () =>
     cleanLog(pool).catch((error: unknown) => log.warn({ error }, "the event log could not be cleaned")),
   );

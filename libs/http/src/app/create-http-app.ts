@@ -29,13 +29,13 @@ export interface HttpAppOptions {
    * Other listeners by path prefix, such as an OpenID provider. They are logged like any route and count their own
    * requests.
    */
-  readonly mounts?: Mounts;
+  readonly mounts?: Mounts | undefined;
   /** Called for every 403 `forbidden` of a known caller, for an audit. The answer does not wait for it. */
   readonly onForbidden?: (request: ForbiddenRequest) => void;
   /** Called for every refusal of a known caller. The answer does not wait for it. */
   readonly onRefused?: (request: RefusedRequest) => void;
   /** Allowed origins besides those of `http.cors.origins`. */
-  readonly corsOrigins?: readonly string[];
+  readonly corsOrigins?: readonly string[] | undefined;
   /** Overrides `http.strict-responses`; tests set it. */
   readonly strict?: boolean;
 }

@@ -45,11 +45,11 @@ type ConnectionReader<Parent, Args, Row> =
 export type ConnectionSpec<Parent, Args, Row> = ConnectionReader<Parent, Args, Row> & {
   readonly limits: PageLimits;
   /** The position of the row in the list; default: by creation time. */
-  readonly position?: (row: Row) => TimePosition;
+  readonly position?: ((row: Row) => TimePosition) | undefined;
   /** Returns the mark of the cursors of the list with these arguments; see `cursorMark`. */
   readonly mark?: (args: Args) => string;
   /** Converts a row to its node; default: the row itself. */
-  readonly node?: (row: Row, context: SubgraphContext) => unknown;
+  readonly node?: ((row: Row, context: SubgraphContext) => unknown) | undefined;
 };
 
 /** Bounds a statement that reads the lists of many parents. */

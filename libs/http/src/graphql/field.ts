@@ -23,7 +23,7 @@ export interface FieldAccess {
   /** Requirements to see a field of other accounts. For everyone else it is null, as if it were missing. */
   readonly ofOthers?: { readonly scopes: readonly Scope[]; readonly access: AccessKind };
   /** The audit action of a mutation, or of a read that leaves an entry; or the reason why a mutation leaves none. */
-  readonly audit?: Audited;
+  readonly audit?: Audited | undefined;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a resolver's parent and arguments are typed by the schema, not by TypeScript.

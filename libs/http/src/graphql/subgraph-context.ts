@@ -25,7 +25,7 @@ export interface SubgraphContext {
 
 interface ContextWrite<Row, Result> extends Omit<RowWrite<Row, Result>, "key" | "lock"> {
   /** Runs before the transaction, for what must not hold one open. It may throw. */
-  readonly prepare?: () => Promise<void>;
+  readonly prepare?: (() => Promise<void>) | undefined;
   /** Finds the row and locks it until the transaction ends. */
   readonly find: RowWrite<Row, Result>["lock"];
   /** The sentence for the caller when there is no such row. */

@@ -120,7 +120,7 @@ function mutate(
   { headers }: IncomingMessage,
   mutation: Mutation,
   run: Run,
-  { accessStates, idempotency }: Pick<SubgraphOptions, "accessStates" | "idempotency">,
+  { accessStates, idempotency }: SubgraphOptions,
 ): Promise<FormattedExecutionResult> {
   const operationKey = decodeOperationKey(headers[operationKeyHeader]);
   const principal = decodePrincipal(headers[principalHeader]);

@@ -34,7 +34,7 @@ export interface OpenApiInfo {
   readonly version: string;
   readonly description?: string;
   /** True in the document of the service that sends webhooks: it describes them. */
-  readonly sendsWebhooks?: true;
+  readonly sendsWebhooks?: true | undefined;
 }
 
 type Document = Record<string, unknown>;

@@ -52,14 +52,14 @@ export interface IdempotencyOptions {
   /** Ends the claims of a process with it; without a presence they end by time. */
   readonly presence?: Presence;
   /** Seals the answers of routes with `idempotent: "sealed"`; such a table is refused without it. */
-  readonly sealer?: Sealer;
+  readonly sealer?: Sealer | undefined;
   readonly clock: Clock;
 }
 
 /** One request under a key, as the edge opens it. */
 export interface KeyedRequest {
   /** The caller. A sealed answer shows a secret, so it goes to the credential that got it first and to no other. */
-  readonly principal: Pick<Principal, "accountId" | "credential" | "scopes" | "portal">;
+  readonly principal: Principal;
   readonly key: string;
   readonly sealed: boolean;
   readonly fingerprintOf: (content: unknown) => Buffer;

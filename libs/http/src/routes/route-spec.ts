@@ -222,14 +222,14 @@ export interface RouteSpec<
    */
   readonly operationId?: string;
   readonly summary: string;
-  readonly description?: string;
+  readonly description?: string | undefined;
   readonly auth: A;
   /** The audit action. Every route that writes declares one, or the reason why it leaves no entry. */
   readonly audit?: Audited;
   /** Narrows path parameters; a value that does not fit is 404. Default: text. */
-  readonly params?: P;
+  readonly params?: P | undefined;
   /** Parses query parameters from text; unknown, repeated and invalid ones are 400. Default: none are allowed. */
-  readonly query?: Q;
+  readonly query?: Q | undefined;
   readonly body?: B;
   readonly responses: Readonly<Record<number, ResponseSpec>>;
   /**

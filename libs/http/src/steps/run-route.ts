@@ -58,7 +58,7 @@ class RefusedAnswer extends Error {
  * transaction and stores nothing: the client may fix the cause and send the same request again.
  */
 export async function completed(
-  { idempotency }: { readonly idempotency: Pick<Idempotency, "complete"> },
+  { idempotency }: { readonly idempotency: Idempotency },
   tx: Tx,
   response: HttpResponse,
 ): Promise<HttpResponse> {

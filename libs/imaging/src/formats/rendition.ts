@@ -136,7 +136,7 @@ export function renditionTag(key: string): string {
 }
 
 /** Returns the quality to encode with. */
-export function qualityOf({ quality, format }: Pick<Rendition, "quality" | "format">): number | null {
+export function qualityOf({ quality, format }: Rendition): number | null {
   return quality ?? outputTraits[format].defaultQuality;
 }
 

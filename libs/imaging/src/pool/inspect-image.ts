@@ -31,7 +31,7 @@ interface InspectedFile {
  * advance.
  */
 export async function inspectImage(
-  pool: Pick<ImagePool, "run">,
+  pool: ImagePool,
   { path: source, head }: InspectedFile,
   limits: ImageLimits,
   terms: JobTerms,

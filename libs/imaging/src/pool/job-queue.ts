@@ -1,9 +1,13 @@
 import type { JobCost } from "./job-costs.ts";
 
-/** A waiting or running job. Turns rotate by `turn`: an account, or the address of an anonymous caller. */
-export interface QueuedJob {
+/** The demand of a job on the queue. Turns rotate by `turn`: an account, or the address of an anonymous caller. */
+interface JobDemand {
   readonly turn: string;
   readonly cost: JobCost;
+}
+
+/** A waiting or running job. */
+export interface QueuedJob extends JobDemand {
   readonly start: () => void;
 }
 
@@ -98,7 +102,7 @@ export class JobQueue {
   }
 
   /** Estimates the wait of a new job: for its own turn's jobs, and for as many rounds of the others. */
-  waitMs({ turn, cost }: Pick<QueuedJob, "turn" | "cost">, nowMs: number): number {
+  waitMs({ turn, cost }: JobDemand, nowMs: number): number {
     const heavy = isHeavy({ cost });
     const inLane = (waiting: readonly Waiting[]) =>
       waiting.map(({ job }) => job).filter((job) => isHeavy(job) === heavy);
@@ -146,7 +150,7 @@ export class JobQueue {
     return this.#running.size === 0 || bytes + job.cost.bytes <= this.#memoryMax;
   }
 
-  #hasRoom(job: Pick<QueuedJob, "turn" | "cost">): boolean {
+  #hasRoom(job: JobDemand): boolean {
     const running = [...this.#running.keys()];
     if (!hasRoomAmong(running, this.#slots, job.turn)) return false;
     return !isHeavy(job) || hasRoomAmong(running.filter(isHeavy), this.#heavySlots, job.turn);

@@ -4,7 +4,7 @@ import type { Metrics } from "./metrics.ts";
  * Merges the metrics of several services into one OpenMetrics text: each metric described once, its samples
  * distinguished by the label `service`.
  */
-export async function mergeMetrics(metrics: readonly Pick<Metrics, "text">[]): Promise<string> {
+export async function mergeMetrics(metrics: readonly Metrics[]): Promise<string> {
   const texts = await Promise.all(metrics.map((one) => one.text()));
   const families = new Map<string, { description: string[]; samples: string[] }>();
   for (const text of texts) {

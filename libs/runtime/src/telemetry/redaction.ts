@@ -81,12 +81,11 @@ function redactObject(value: object, depth: number, nameOf?: (name: string) => s
 function redactError(error: Error, depth: number): Record<string, unknown> {
   const { code } = error as { code?: unknown };
   const errors = error instanceof AggregateError ? error.errors.slice(0, 5) : undefined;
-  return {
-    type: error.name,
-    message: maskText(error.message),
-    ...(typeof code === "string" && { code: maskText(code) }),
-    ...(error.stack !== undefined && { stack: maskText(error.stack) }),
-    ...(error.cause !== undefined && depth < depthMax && { cause: redactValue(error.cause, depth + 1) }),
-    ...(errors && depth < depthMax && { errors: errors.map((one) => redactValue(one, depth + 1)) }),
-  };
+  const copy: Record<string, unknown> = { type: error.name, message: maskText(error.message) };
+  if (typeof code === "string") copy.code = maskText(code);
+  if (error.stack !== undefined) copy.stack = maskText(error.stack);
+  if (depth >= depthMax) return copy;
+  if (error.cause !== undefined) copy.cause = redactValue(error.cause, depth + 1);
+  if (errors) copy.errors = errors.map((one) => redactValue(one, depth + 1));
+  return copy;
 }

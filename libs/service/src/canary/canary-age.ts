@@ -7,11 +7,10 @@ import type { Overrides } from "../overrides/open-overrides.ts";
 type Context = Pick<ServiceContext<unknown>, "clock" | "metrics">;
 
 /** Returns the distance to a time: one in the future is as wrong as one long past, and must not look fresh. */
-export const ageSeconds = (clock: Pick<Clock, "nowMs">, at: Date): number =>
-  Math.abs(clock.nowMs() - at.getTime()) / 1000;
+export const ageSeconds = (clock: Clock, at: Date): number => Math.abs(clock.nowMs() - at.getTime()) / 1000;
 
 /** Reports the age of the newest canary that this instance has applied of the access states. */
-export function observeAccessCanary({ clock, metrics }: Context, states: Pick<AccessStates, "stateOf">): void {
+export function observeAccessCanary({ clock, metrics }: Context, states: AccessStates): void {
   const openedAt = clock.now();
   metrics.gauge("signalbox_access_canary_age_seconds", (gauge) => {
     const entry = states.stateOf(canaryAccountId);
@@ -21,7 +20,7 @@ export function observeAccessCanary({ clock, metrics }: Context, states: Pick<Ac
 }
 
 /** Reports the age of the newest canary that this instance has read among the overrides. */
-export function observeConfigCanary({ clock, metrics }: Context, overrides: Pick<Overrides, "canaryAt">): void {
+export function observeConfigCanary({ clock, metrics }: Context, overrides: Overrides): void {
   const openedAt = clock.now();
   metrics.gauge("signalbox_config_canary_age_seconds", (gauge) =>
     gauge.set({}, ageSeconds(clock, overrides.canaryAt() ?? openedAt)),

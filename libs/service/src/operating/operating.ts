@@ -22,7 +22,7 @@ export interface AnsweredGroup {
 export interface OperatingParts extends Pick<ServiceContext<unknown>, "service" | "clock"> {
   readonly pool: Pool;
   readonly eventLog: EventLog;
-  readonly outbox: Pick<Outbox, "append" | "move">;
+  readonly outbox: Outbox;
   readonly groups: readonly AnsweredGroup[];
 }
 

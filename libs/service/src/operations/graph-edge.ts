@@ -98,8 +98,8 @@ async function run(operation: AnyOperation, context: OperationContext, graphCont
   if (of && change) {
     const { find, read, missing } = of;
     return write({
-      ...(prepare && { prepare: async () => void (await prepare(context)) }),
-      ...(read && { read: () => read(context) }),
+      prepare: prepare && (async () => void (await prepare(context))),
+      read: read && (() => read(context)),
       find: (tx) => find(tx, context),
       change: (tx, row) => succeeded(change(tx, row, context)),
       missing,

@@ -24,7 +24,7 @@ type PathParams<Path extends string> = Path extends `${string}:${infer Rest}`
 /** The rules of an input, or with `forCaller` those for one caller, requested where the common ones have failed. */
 export type Rules =
   | z.ZodType
-  | { readonly json: z.ZodType; readonly forCaller: (caller: Pick<Principal, "accountId">) => Promise<z.ZodType> };
+  | { readonly json: z.ZodType; readonly forCaller: (caller: Principal) => Promise<z.ZodType> };
 
 type InputOf<R> = R extends z.ZodType
   ? z.output<R>

@@ -83,7 +83,7 @@ export function listRoute(
       summary,
       auth,
       query,
-      ...(description !== undefined && { description }),
+      description,
       responses: { 200: pageOf(item) },
       ...options,
       handle: ({ caller, query: { limit, cursor, ...given } }: Input): Promise<HttpResponse> => {
@@ -103,11 +103,11 @@ export function listField(name: string, { auth, filter = {}, limits, read, posit
     read: (range, { id: accountId }, { caller }, args) =>
       read(range, { caller, accountId, filter: filterFrom(rules, args) }),
     mark: (args) => cursorMark(name, filterFrom(rules, args)),
-    ...(position && { position }),
-    ...(graph?.node && { node: graph.node }),
+    position,
+    node: graph?.node,
   };
   const seenBy = graph?.ofOthers ? { ofOthers: graph.ofOthers } : ({ ownOnly: true } as const);
-  return connectionField({ ...auth, ...seenBy, ...(graph?.audit && { audit: graph.audit }) }, spec);
+  return connectionField({ ...auth, ...seenBy, audit: graph?.audit }, spec);
 }
 
 /** A list of what one row of an account's own has: a page over REST, a connection of the parent's type in the graph. */
@@ -152,7 +152,7 @@ export function listBelowRoute(
       summary,
       auth,
       query: z.object({ ...pageParameters(limits), ...filter }),
-      ...(description !== undefined && { description }),
+      description,
       responses: { 200: pageOf(rest.item), 404: "error" },
       async handle(input: { readonly caller: Caller; readonly params: never; readonly query: Query }) {
         const { caller } = input;
@@ -179,7 +179,7 @@ export function listBelowField(
       read(range, parentIds, { caller, filter: filterFrom(rules, args) }),
     parentId,
     mark: (args: object) => cursorMark(name, filterFrom(rules, args)),
-    ...(position && { position }),
+    position,
   });
 }
 
@@ -232,9 +232,9 @@ export function recordRoute({ summary, description, auth, params, query, find, m
     spec: {
       summary,
       auth,
-      ...(description !== undefined && { description }),
-      ...(params && { params }),
-      ...(query && { query: z.object(query) }),
+      description,
+      params,
+      query: query && z.object(query),
       responses: { 200: resource, 404: "error" },
       ...options,
       async handle(input: {

@@ -28,11 +28,12 @@ export function addRoute(routes: Routes, operationId: string, operation: AnyOper
   routes[verb](path, {
     operationId,
     summary,
-    ...(description !== undefined && { description }),
+    description,
     auth,
     audit,
-    ...(params && { params }),
-    ...(input && (verb === "delete" ? { query: input } : { body: bodyOf(input, rest) })),
+    params,
+    query: verb === "delete" ? input : undefined,
+    body: verb === "delete" ? undefined : input && bodyOf(input, rest),
     responses: { ...refusalsOf(operation), ...responses },
     ...options,
     ...runOf(operation),
@@ -43,9 +44,9 @@ type BodyOptions = Pick<AnyOperation["rest"], "mergePatch" | "maxBytes" | "forms
 
 const bodyOf = (input: Rules, { mergePatch, maxBytes, forms }: BodyOptions) => ({
   ...("json" in input ? input : { json: input }),
-  ...(mergePatch && { mergePatch }),
-  ...(maxBytes && { maxBytes }),
-  ...(forms && { forms }),
+  mergePatch,
+  maxBytes,
+  forms,
 });
 
 /** Documents the refusals of the operation itself. One that is built at run time is a conflict. */

@@ -20,8 +20,8 @@ interface StatisticsDeclaration<Path extends string, Row extends Named> {
   readonly description: string;
   readonly auth: Exclude<RouteAuth, "anonymous">;
   readonly kind: StatisticsKind;
-  readonly statistics: Pick<Statistics, "read">;
-  readonly clock: Pick<Clock, "nowMs">;
+  readonly statistics: Statistics;
+  readonly clock: Clock;
   /** Without it the statistics are those of the account. */
   readonly of?: {
     /** The row's type in the graph. */

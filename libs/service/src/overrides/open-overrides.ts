@@ -37,11 +37,7 @@ const none: ClassifiedOverrides = { revision: 0, changes: {}, flags: [] };
  * Reads the state topic of overrides from its beginning and keeps reading. During an outage of the log the last state
  * stays, and a copy on disk keeps it for the next process.
  */
-export async function openOverrides(
-  context: Context,
-  eventLog: Pick<EventLog, "broadcast">,
-  start: Start,
-): Promise<Overrides> {
+export async function openOverrides(context: Context, eventLog: EventLog, start: Start): Promise<Overrides> {
   const { service, instance, runner, health } = context;
   const overrides = new FollowedOverrides(context, start.copy);
   const reader = await eventLog.broadcast({

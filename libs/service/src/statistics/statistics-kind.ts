@@ -37,7 +37,7 @@ export function defineStatistics(spec: StatisticsSpec) {
   const dimensions = Object.keys(spec.dimensions);
   return {
     dimensions,
-    query: (clock: Pick<Clock, "nowMs">) => queryOf(spec, dimensions, clock),
+    query: (clock: Clock) => queryOf(spec, dimensions, clock),
     resource: resourceOf(spec),
     /** The views of figures in REST and in the graph. */
     views: { rest: viewOf(spec, (name) => name), graph: viewOf(spec, camelCase) },
@@ -76,7 +76,7 @@ function viewOf({ dimensions, counters, times }: StatisticsSpec, written: (name:
   };
 }
 
-function queryOf({ dimensions: texts }: StatisticsSpec, dimensions: readonly string[], clock: Pick<Clock, "nowMs">) {
+function queryOf({ dimensions: texts }: StatisticsSpec, dimensions: readonly string[], clock: Clock) {
   const filters = Object.entries(texts).map(([name, text]) => [
     name,
     z.string().max(200).optional().describe(`Only this value, or a prefix that ends in \`*\`. ${text}`),

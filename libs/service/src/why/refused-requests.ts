@@ -36,7 +36,7 @@ const bounds = { ofAll: 50, ofAccount: 5 } as const;
 interface Dependencies {
   readonly service: ServiceName;
   readonly pool: Pool;
-  readonly runner: Pick<Runner, "every">;
+  readonly runner: Runner;
 }
 
 /**

@@ -12,7 +12,7 @@ interface Lease {
  * none. Keys belong to the service that opened the cache, except those of shares, which all services of a Redis count
  * together.
  */
-export interface Cache {
+export interface Cache extends ShareCounter {
   get(key: string): Promise<Buffer | null>;
   set(key: string, value: Uint8Array | string, options: { expiresInMs: number }): Promise<void>;
   delete(key: string): Promise<void>;
@@ -20,12 +20,16 @@ export interface Cache {
   increment(key: string, by: number, options: { expiresInMs: number }): Promise<number>;
   /** Grants the lease; null when another holds it, or during an outage of the cache. */
   lease(key: string, options: { durationMs: number }): Promise<Lease | null>;
+  readonly state: "up" | "away";
+}
+
+/** Counts the allowances of rate limits. */
+export interface ShareCounter {
   /**
    * Takes up to `wanted` of the rest of `limit` in the window of `windowMs` that started with the first take; null
    * during an outage of the cache.
    */
   takeShares(key: string, options: TakeShares): Promise<Shares | null>;
-  readonly state: "up" | "away";
 }
 
 interface TakeShares {

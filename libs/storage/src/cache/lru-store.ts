@@ -14,9 +14,9 @@ const entryBytes = 100;
  */
 export class LruStore<V> {
   readonly #entries: LRUCache<string, Entry<V>>;
-  readonly #clock: Pick<Clock, "steadyMs">;
+  readonly #clock: Clock;
 
-  constructor(bytesMax: number, clock: Pick<Clock, "steadyMs">) {
+  constructor(bytesMax: number, clock: Clock) {
     this.#entries = new LRUCache({ maxSize: bytesMax });
     this.#clock = clock;
   }

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { type Clock, MiB } from "@signalbox/core";
-import type { Configuration, Logger, Metrics, Runner } from "@signalbox/runtime";
+import type { Configuration, Logger, Metrics, ShutdownHooks } from "@signalbox/runtime";
 import type { Cache } from "./cache.ts";
 import type { cacheProperties } from "./cache-properties.ts";
 import { measuredCache } from "./measured-cache.ts";
@@ -11,7 +11,7 @@ import { connectRedis } from "./redis-connection.ts";
 export interface CacheOptions {
   /** `redis://[user:password@]host:port[/db]`, `rediss://…`, or `memory:` */
   readonly url: string;
-  readonly runner: Pick<Runner, "defer">;
+  readonly runner: ShutdownHooks;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 import type { Clock } from "@signalbox/core";
-import type { Cache } from "./cache.ts";
+import type { ShareCounter } from "./cache.ts";
 
 export interface RateLimitPolicy {
   /** The name in the `RateLimit` header; part of the cache key. */
@@ -21,8 +21,8 @@ export interface Window {
 }
 
 interface WindowOptions {
-  readonly cache: Pick<Cache, "takeShares">;
-  readonly clock: Pick<Clock, "steadyMs">;
+  readonly cache: ShareCounter;
+  readonly clock: Clock;
   readonly policy: RateLimitPolicy;
   readonly key: string;
 }

@@ -1,6 +1,6 @@
 import { type Clock, entryLimit } from "@signalbox/core";
 import { LRUCache } from "lru-cache";
-import type { Cache } from "./cache.ts";
+import type { ShareCounter } from "./cache.ts";
 import { createWindow, type RateLimitPolicy, type Window } from "./rate-limit-window.ts";
 
 /** The values of the `RateLimit` and `RateLimit-Policy` headers (draft-ietf-httpapi-ratelimit-headers). */
@@ -19,8 +19,8 @@ export interface RateLimiter {
 }
 
 export interface RateLimiterOptions {
-  readonly cache: Pick<Cache, "takeShares">;
-  readonly clock: Pick<Clock, "steadyMs">;
+  readonly cache: ShareCounter;
+  readonly clock: Clock;
   readonly policy: RateLimitPolicy;
   /** Largest number of counted keys; beyond it the least recently used is dropped here (the shared count stays). */
   readonly keysMax?: number;

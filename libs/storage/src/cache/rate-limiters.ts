@@ -1,18 +1,18 @@
 import type { Clock } from "@signalbox/core";
-import type { Cache } from "./cache.ts";
+import type { ShareCounter } from "./cache.ts";
 import type { RateLimitPolicy } from "./rate-limit-window.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
 
 /** Returns the limiter of a policy: the same one for all callers in this process, so that they count together. */
-export type RateLimiters = (policy: RateLimitPolicy, cache: Pick<Cache, "takeShares">) => RateLimiter;
+export type RateLimiters = (policy: RateLimitPolicy, cache: ShareCounter) => RateLimiter;
 
 /**
  * Creates the limiters of a process, one for each policy. Its services may each have a cache of their own; the first
  * given one is used for all of them, because a memory for each would be an allowance for each.
  */
-export function createRateLimiters(clock: Pick<Clock, "steadyMs">): RateLimiters {
+export function createRateLimiters(clock: Clock): RateLimiters {
   const limiters = new Map<string, RateLimiter>();
-  let counting: Pick<Cache, "takeShares"> | null = null;
+  let counting: ShareCounter | null = null;
 
   return (policy, cache) => {
     counting ??= cache;

@@ -9,7 +9,7 @@ export interface RedisCacheOptions {
   /** Prefix of the keys that all services count together. */
   readonly sharedPrefix: string;
   /** Counts during an outage of Redis. */
-  readonly local: Pick<Cache, "increment">;
+  readonly local: Cache;
 }
 
 /** Creates the cache that the instances of a service share; shares are counted with all services. */

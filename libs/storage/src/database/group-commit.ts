@@ -4,7 +4,7 @@ import { isUndone, tooBusy } from "./errors.ts";
 export interface GroupCommitOptions<Item, Outcome> {
   /** Writes a batch with one commit, whole or not at all; returns the outcome of each item, in their order. */
   readonly write: (batch: readonly Item[]) => Promise<readonly Outcome[]>;
-  readonly clock: Pick<Clock, "steadyMs">;
+  readonly clock: Clock;
   /** Largest sum of sizes in a batch. A larger item has a batch of its own. */
   readonly sizeMax: number;
   /** Default: each item is 1. */

@@ -1,5 +1,5 @@
 import { seconds } from "@signalbox/core";
-import type { Logger, Metrics, Runner } from "@signalbox/runtime";
+import type { Logger, Metrics, ShutdownHooks } from "@signalbox/runtime";
 import pg from "pg";
 import { BoundedPool } from "./bounded-pool.ts";
 import { ConnectionWatchdog } from "./connection-watchdog.ts";
@@ -58,7 +58,7 @@ export interface PoolOptions {
   readonly applicationName: string;
   readonly log: Logger;
   readonly metrics: Metrics;
-  readonly runner: Pick<Runner, "defer">;
+  readonly runner: ShutdownHooks;
   /**
    * Number of statements that may wait for a connection; more are refused with `unavailable`. Default 50 per
    * connection.

@@ -26,7 +26,7 @@ export interface RetentionRule {
 
 interface Dependencies {
   readonly runner: Pick<Runner, "housekeeping">;
-  readonly pool: Pick<Pool, "query">;
+  readonly pool: Pool;
   readonly clock: Clock;
 }
 

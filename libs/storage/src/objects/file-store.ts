@@ -59,7 +59,7 @@ export async function openFileStore(root: string, nowMs: number): Promise<Object
           return null;
         }
         const part = resolveRange(range, found.size);
-        const options = { ...part, end: Math.max(part.end, 0), autoClose: true, ...(signal && { signal }) };
+        const options = { ...part, end: Math.max(part.end, 0), autoClose: true, signal };
         // An open file stays the same when another takes its name. A stream cannot express the `end` of an empty file.
         return { ...headOf(found), range: part, stream: createReadStream(path, { ...options, fd: file }) };
       } catch (error) {

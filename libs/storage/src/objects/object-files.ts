@@ -4,7 +4,7 @@ import { rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import type { Runner } from "@signalbox/runtime";
+import type { ShutdownHooks } from "@signalbox/runtime";
 import type { ObjectStore, PutOptions } from "./object-store.ts";
 import { openPrivateDirectory } from "./private-directory.ts";
 import { repeatBriefly } from "./s3-retries.ts";
@@ -30,7 +30,7 @@ interface ObjectFilesOptions {
   readonly cacheMax: number;
   /** Folder of the copies; null for the system's temporary folder. */
   readonly directory: string | null;
-  readonly runner: Pick<Runner, "defer">;
+  readonly runner: ShutdownHooks;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { isUnavailable, systemClock } from "@signalbox/core";
-import type { Logger, Metrics, Runner, Tracer } from "@signalbox/runtime";
+import type { Logger, Metrics, ShutdownHooks, Tracer } from "@signalbox/runtime";
 import { awaitBucket } from "./await-bucket.ts";
 import { openFileStore } from "./file-store.ts";
 import type { ObjectStore } from "./object-store.ts";
@@ -15,7 +15,7 @@ export interface ObjectStoreOptions {
   readonly url: string;
   readonly accessKey: string | null;
   readonly secretKey: string | null;
-  readonly runner: Pick<Runner, "defer">;
+  readonly runner: ShutdownHooks;
   readonly log: Logger;
   /** Traces each request. */
   readonly tracer?: Tracer;

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { hours, systemClock, trueMs } from "@signalbox/core";
-import type { Runner } from "@signalbox/runtime";
+import type { ShutdownHooks } from "@signalbox/runtime";
 
 /** Folders of another machine's processes count as abandoned after this age; their use cannot be seen from here. */
 const abandonedMs = hours(24);
@@ -12,11 +12,7 @@ const abandonedMs = hours(24);
  * Creates a folder of this process, which is removed with it. Folders of killed processes of this machine are removed
  * first.
  */
-export async function openPrivateDirectory(
-  parent: string,
-  name: string,
-  runner: Pick<Runner, "defer">,
-): Promise<string> {
+export async function openPrivateDirectory(parent: string, name: string, runner: ShutdownHooks): Promise<string> {
   await mkdir(parent, { recursive: true, mode: 0o700 });
   // Another host, or another container, cannot see which processes live here.
   const ofHost = `${name}-${encodeURIComponent(hostname())}-`;

@@ -85,7 +85,7 @@ export async function connectS3(
   function open(options: RequestOptions, onResponse?: (response: IncomingMessage) => void): ClientRequest {
     const exchange = exchanges.getStore() as Exchange;
     const { signal } = exchange;
-    const opened = request({ ...options, timeout: timeouts.silenceMs, ...(signal && { signal }) });
+    const opened = request({ ...options, timeout: timeouts.silenceMs, signal });
     boundWaits(opened, timeouts);
     return opened.once("response", (response) => {
       exchange.status = response.statusCode ?? 0;

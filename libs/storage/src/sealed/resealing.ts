@@ -18,10 +18,10 @@ export interface SealedColumn {
 
 interface Dependencies {
   readonly runner: Pick<Runner, "housekeeping">;
-  readonly pool: Pick<Pool, "query">;
+  readonly pool: Pool;
   readonly sealer: Sealer;
-  readonly log: Pick<Logger, "warn" | "info">;
-  readonly metrics: Pick<Metrics, "gauge">;
+  readonly log: Logger;
+  readonly metrics: Metrics;
 }
 
 /** An instance with the former order of keys may still write during a deployment, so one pass is not enough. */

@@ -14,7 +14,7 @@ const insert = sql("statistics.insert-fresh", "insert into signalbox.fresh_stati
  * Creates a counter in memory, for what has no statement of its own to be counted in. An instance that is killed loses
  * what it has not saved yet.
  */
-export function createFigureCounter(pool: Pick<Pool, "query">) {
+export function createFigureCounter(pool: Pool) {
   let unsaved = new Map<string, FreshEntry>();
 
   function count({ counts, ...entry }: FreshEntry): void {

@@ -3,7 +3,14 @@ import { anyMatches, type DigestEncoding, readDigest } from "./digest.ts";
 import { headerValue } from "./header-value.ts";
 import { fittingKeys, isSignedBy, readKeySet, readToken, type Token } from "./json-web-token.ts";
 import { textAt } from "./payload-member.ts";
-import type { Claim, SignatureProblem, SignatureScheme, SignedRequest, VerifyOptions } from "./signature-scheme.ts";
+import type {
+  Claim,
+  SignatureProblem,
+  SignatureScheme,
+  SignedRequest,
+  TimestampTolerance,
+  VerifyOptions,
+} from "./signature-scheme.ts";
 import { type TokenOptions, tokenOf } from "./token-scheme.ts";
 
 /** Differences between senders that send a token signed with a key of their published key set. */
@@ -51,7 +58,7 @@ export function createJwtScheme(overrides: Partial<JwtOptions> = {}): SignatureS
   };
   return {
     mediaTypes: null,
-    ...(!coversBody && { hasUnsignedId: true as const }),
+    hasUnsignedId: coversBody ? undefined : true,
     signsTime: coversBody,
     proofHeaders: [options.tokenHeader],
     secretProblem,
@@ -123,10 +130,7 @@ function claimProblem({ claims }: Token, body: Uint8Array, options: JwtOptions):
  * Checks the times of a token, which is valid from `nbf` to `exp`. A token without an end is valid as long as a signed
  * time is.
  */
-function timeProblem(
-  token: Token,
-  { nowSeconds, toleranceSeconds }: Pick<VerifyOptions, "nowSeconds" | "toleranceSeconds">,
-): SignatureProblem | null {
+function timeProblem(token: Token, { nowSeconds, toleranceSeconds }: TimestampTolerance): SignatureProblem | null {
   const [issued, begins, ends] = ["iat", "nbf", "exp"].map((name) => numberOf(token, name));
   const [earliest, latest] = [nowSeconds - toleranceSeconds, nowSeconds + toleranceSeconds];
   if ([issued, begins, ends].includes(undefined)) return "timestamp_malformed";

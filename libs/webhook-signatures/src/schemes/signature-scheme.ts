@@ -47,12 +47,16 @@ export type Verification =
       readonly timestampSeconds?: number | null;
     };
 
-export interface VerifyOptions {
-  /** Live secrets: more than one while a rotation overlaps. An unusable secret never helps another to pass. */
-  readonly secrets: readonly string[];
+/** Our time, and the tolerance of signed times around it. */
+export interface TimestampTolerance {
   readonly nowSeconds: number;
   /** Largest difference between a signed time and ours, both ways. */
   readonly toleranceSeconds: number;
+}
+
+export interface VerifyOptions extends TimestampTolerance {
+  /** Live secrets: more than one while a rotation overlaps. An unusable secret never helps another to pass. */
+  readonly secrets: readonly string[];
   /** The certificate at the address that `certificateAt` returned, in PEM; null when there is none. */
   readonly certificate?: string | null;
 }
@@ -79,13 +83,13 @@ export interface SignatureScheme {
   /** Accepted media types; null for any. */
   readonly mediaTypes: readonly string[] | null;
   /** True when the delivery id may be in a place that no signature covers. */
-  readonly hasUnsignedId?: true;
+  readonly hasUnsignedId?: true | undefined;
   /** Headers with credentials whose names do not always show it. */
   readonly proofHeaders?: readonly string[];
   /** True when a form is the payload: the JSON of its member `payload`, or else its members. */
-  readonly readsForms?: true;
+  readonly readsForms?: true | undefined;
   /** True when JSON may come as plain text. */
-  readonly readsText?: true;
+  readonly readsText?: true | undefined;
   /** True when a signed time exists. Without one, only the delivery id identifies a replay. */
   readonly signsTime: boolean;
   /** Describes the problem of a secret before it is stored; null for a usable one. Some sources accept short ones. */
@@ -99,13 +103,13 @@ export interface SignatureScheme {
   /** Verifies the raw bytes. Compares in constant time and never throws, with any headers. */
   verify(request: SignedRequest, options: VerifyOptions): Verification;
   /** Checks the time in the body, after it is verified and parsed; absent for schemes without one. */
-  verifyTime?(payload: unknown, options: VerifyOptions): Verification;
+  readonly verifyTime?: ((payload: unknown, options: VerifyOptions) => Verification) | undefined;
   identify(request: SignedRequest, payload: unknown): DeliveryIdentity;
   /**
    * Returns what is signed of a request whose body may be written in other bytes under the same signature; absent for
    * schemes that sign the bytes.
    */
-  signedText?(request: SignedRequest): string;
+  readonly signedText?: ((request: SignedRequest) => string) | undefined;
   /** Returns true when the signature covers the value at a place of the request. */
   covers(place: ValuePlace): boolean;
   /** Kind of the verification request of all its senders. */

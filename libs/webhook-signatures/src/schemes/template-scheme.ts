@@ -71,6 +71,7 @@ export function createTemplateScheme<Key>(options: TemplateOptions, signatures: 
     parts !== null &&
     (signsPlace(parts, place) ||
       ("header" in place && place.header === options.deliveryIdHeader && signs(parts, "id")));
+  const hasMembers = parts !== null && readsMembers(parts);
   const isIdSigned = covers({ header: options.deliveryIdHeader });
   const claimed = (request: SignedRequest, place: ValuePlace): Claim | null =>
     claimAt(place, { covers }, request, null);
@@ -79,17 +80,18 @@ export function createTemplateScheme<Key>(options: TemplateOptions, signatures: 
   const { timestampFrom } = options;
   return {
     mediaTypes: null,
-    ...(!isIdSigned && { hasUnsignedId: true as const }),
-    ...(parts !== null && readsMembers(parts) && { readsForms: true as const, readsText: true as const }),
+    hasUnsignedId: isIdSigned ? undefined : true,
+    readsForms: hasMembers ? true : undefined,
+    readsText: hasMembers ? true : undefined,
     signsTime: parts !== null && (signs(parts, "timestamp") || (timestampFrom !== null && covers(timestampFrom))),
-    ...(timestampFrom && { verifyTime: verifyTimeAt(timestampFrom, options.timeUnit) }),
+    verifyTime: timestampFrom === null ? undefined : verifyTimeAt(timestampFrom, options.timeUnit),
     proofHeaders: [options.signatureHeader, options.previousSignatureHeader].filter((name) => name !== null),
     secretProblem: signatures.secretProblem,
     verify: (request, limits) =>
       parts === null
         ? { verified: false, problem: "signature_mismatch" }
         : verify(request, limits, { options, parts, signatures }),
-    ...(parts !== null && !signs(parts, "body") && { signedText: signedTextBy(parts, options) }),
+    signedText: parts === null || signs(parts, "body") ? undefined : signedTextBy(parts, options),
     covers,
     identify(request, payload) {
       const header = claimed(request, { header: options.eventTypeHeader });

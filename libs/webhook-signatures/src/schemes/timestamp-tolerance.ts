@@ -1,4 +1,4 @@
-import type { SignatureProblem, VerifyOptions } from "./signature-scheme.ts";
+import type { SignatureProblem, TimestampTolerance } from "./signature-scheme.ts";
 
 /** Unit in which a sender writes its signed time. */
 export type TimeUnit = "s" | "ms" | "rfc3339";
@@ -22,7 +22,7 @@ export function readTime(text: string, unit: TimeUnit): number | null {
 /** Checks a signed time both ways: an old one may be a replay, one from the future would stay valid too long. */
 export function timeProblem(
   timestampSeconds: number,
-  { nowSeconds, toleranceSeconds }: Pick<VerifyOptions, "nowSeconds" | "toleranceSeconds">,
+  { nowSeconds, toleranceSeconds }: TimestampTolerance,
 ): SignatureProblem | null {
   if (timestampSeconds < nowSeconds - toleranceSeconds) return "timestamp_too_old";
   // Whole seconds on both sides: a sender that writes milliseconds is not a fraction of a second ahead of us.

@@ -1,4 +1,5 @@
 import { accountStates } from "@signalbox/contracts";
+import { definedMembers } from "@signalbox/core";
 import { booleanParameter, timeParameter } from "@signalbox/http";
 import { type ListRange, newestFirstOf, type Pool, prismaAdapter } from "@signalbox/storage";
 import { z } from "zod";
@@ -47,13 +48,14 @@ export class AccountSearchStore {
 
 function narrowed(filter: AccountFilter): Prisma.AccountWhereInput {
   const { status, search, external_id, recovery_requested, created_after, created_before } = filter;
-  return {
-    ...(status !== undefined && { status }),
-    ...(external_id !== undefined && { externalId: external_id }),
-    ...(search !== undefined && { OR: found(search) }),
-    ...(recovery_requested !== undefined && { recoveryRequestedAt: recovery_requested ? { not: null } : null }),
-    createdAt: { ...(created_after && { gt: created_after }), ...(created_before && { lt: created_before }) },
-  };
+  const recoveryRequestedAt = recovery_requested ? { not: null } : null;
+  return definedMembers({
+    status,
+    externalId: external_id,
+    OR: search === undefined ? undefined : found(search),
+    recoveryRequestedAt: recovery_requested === undefined ? undefined : recoveryRequestedAt,
+    createdAt: definedMembers({ gt: created_after, lt: created_before }),
+  });
 }
 
 function found(search: string): Prisma.AccountWhereInput[] {

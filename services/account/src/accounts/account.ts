@@ -68,7 +68,7 @@ export const stateOf = ({
 type AccountStatus = Pick<Account, "status" | "statusChangedAt" | "statusReason">;
 
 /** The scopes that the account has by its roles, within its bound. */
-export function scopesOfAccount({ roles, scopesMax }: Pick<Account, "roles" | "scopesMax">): ReadonlySet<Scope> {
+export function scopesOfAccount({ roles, scopesMax }: AccountGrant): ReadonlySet<Scope> {
   const brought = roles.flatMap((role) => scopesOfRole(role));
   return new Set(scopesMax.length === 0 ? brought : brought.filter((scope) => scopesMax.includes(scope)));
 }

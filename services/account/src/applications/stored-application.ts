@@ -136,7 +136,7 @@ export const applicationEvents = {
   deleted: (application: StoredApplication) => eventOf("application.deleted", application, []),
 };
 
-export const liveSecretsOf = ({ secrets }: Pick<StoredApplication, "secrets">, now: Date) =>
+export const liveSecretsOf = ({ secrets }: StoredApplication, now: Date) =>
   secrets.filter((secret) => isLive(secret, now));
 
 /** Takes the place of the environment in API keys, so that scanners that know our keys find these secrets too. */

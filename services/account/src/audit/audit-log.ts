@@ -18,6 +18,12 @@ import { timeOfId } from "./audit-entry.ts";
 // The vocabulary of the audit, the same in every service.
 export { type Actor, actorOf, type Refusal, systemActor } from "@signalbox/service";
 
+/** The request behind a change, as far as the audit names it. */
+export type RequestOrigin = Pick<Actor, "address" | "requestId">;
+
+/** The use of a credential, before the account of its owner is known. */
+export type CredentialUse = Omit<Actor, "kind" | "accountId">;
+
 /** Changes of the account itself. */
 export type AccountAction = Extract<AuditChange, { readonly subject?: never }>["action"];
 

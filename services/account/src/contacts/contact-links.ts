@@ -2,7 +2,7 @@ import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { restoreContact } from "../accounts/contact.ts";
 import { recordAccountChange } from "../audit/account-changes.ts";
-import type { Actor } from "../audit/audit-log.ts";
+import type { Actor, RequestOrigin } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
 import { revokeSignIns } from "../sign-ins/issued-tokens.ts";
 import { endAllStepUps } from "../step-up/step-ups.ts";
@@ -24,7 +24,7 @@ export type LinkOutcome =
   | { outcome: "unknown" };
 
 /** The user of a link: address, request, and the account signed in to in the same browser. */
-interface LinkUser extends Pick<Actor, "address" | "requestId"> {
+interface LinkUser extends RequestOrigin {
   readonly signedInTo: string | null;
 }
 

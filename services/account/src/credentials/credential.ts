@@ -118,21 +118,20 @@ export function freshCredential(
 }
 
 /** Names the creator of a credential. A person's token is not named: it ends before anybody would look. */
-export const creatorOf = ({ credential: { kind, id } }: Pick<Caller, "credential">): string =>
-  kind === "token" ? "person" : id;
+export const creatorOf = ({ credential: { kind, id } }: Caller): string => (kind === "token" ? "person" : id);
 
 /** The end of the caller's key; null when it has none. A person's token has no such end. */
-export const keyEndOf = ({ credential, expiresAt }: Pick<Caller, "credential" | "expiresAt">): Date | null =>
+export const keyEndOf = ({ credential, expiresAt }: Caller): Date | null =>
   credential.kind === "token" ? null : expiresAt;
 
 /** Returns true when a credential with this end would outlive the key that creates it or shows its secret. */
-function outlivesKey(caller: Pick<Caller, "credential" | "expiresAt">, expiresAt: Date | null): boolean {
+function outlivesKey(caller: Caller, expiresAt: Date | null): boolean {
   const end = keyEndOf(caller);
   return end !== null && (expiresAt === null || expiresAt > end);
 }
 
 /** Showing a secret gives access: a key that expires may show only secrets that end no later. */
-export function requireNoLongerLife(caller: Pick<Caller, "credential" | "expiresAt">, expiresAt: Date | null): void {
+export function requireNoLongerLife(caller: Caller, expiresAt: Date | null): void {
   if (!outlivesKey(caller, expiresAt)) return;
   const message = "Your API key expires before the requested secret would.";
   throw new AppError("forbidden", message, { details: [{ field: "expires_at", code: "beyond_creator", message }] });
@@ -151,7 +150,7 @@ export interface NewCredentialProblems {
 /** Judges a requested credential: it may not have more permissions than its creator. */
 export function judgeNewCredential(
   { scopes, expiresAt }: NewCredential,
-  caller: Pick<Caller, "scopes" | "credential" | "expiresAt">,
+  caller: Caller,
   { mayBePrivileged, now }: { readonly mayBePrivileged: boolean; readonly now: Date },
 ): NewCredentialProblems | null {
   const privileged = mayBePrivileged ? [] : scopes.filter((scope) => privilegedScopes.has(scope));

@@ -168,7 +168,7 @@ ${content}
 </form>`;
 }
 
-const guardOf = (session: string, { cookieKeys: [key = ""] }: Pick<IssuerSettings, "cookieKeys">): string =>
+const guardOf = (session: string, { cookieKeys: [key = ""] }: IssuerSettings): string =>
   createHmac("sha256", key).update(`sign-ins form ${session}`).digest("base64url");
 
 function signInSection(

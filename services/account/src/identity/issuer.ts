@@ -63,10 +63,7 @@ export function issuerMounts(service: IdentityService): Mounts {
 }
 
 /** Starts the workers that rotate the signing keys and delete expired records. */
-export function startIssuerWorkers(
-  { signingKeys, pool, clock }: IdentityService,
-  runner: Pick<Runner, "every" | "housekeeping">,
-): void {
+export function startIssuerWorkers({ signingKeys, pool, clock }: IdentityService, runner: Runner): void {
   // All instances publish a new key within moments, long before it signs.
   runner.every("signing keys", seconds(5), () => signingKeys.keep());
   startRetention({ runner, pool, clock }, [stateRetention, issuedTokenRetention]);

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { isAppError } from "@signalbox/core";
 import { toAppError } from "@signalbox/storage";
-import type { Actor } from "../audit/audit-log.ts";
+import type { RequestOrigin } from "../audit/audit-log.ts";
 import { type Html, html, type Page } from "../pages/page.ts";
 import { sendPage, textsForReader } from "../pages/pages.ts";
 import type { Texts } from "../texts/texts.ts";
@@ -22,7 +22,7 @@ export interface OpenedLink {
 /** A form that was sent from the page of a link. */
 export interface SentForm extends OpenedLink {
   readonly fields: URLSearchParams;
-  readonly from: Pick<Actor, "address" | "requestId">;
+  readonly from: RequestOrigin;
 }
 
 /** A page, or the address that the browser goes to instead. */

@@ -140,7 +140,7 @@ function tellMethods(path: string, { headers }: IncomingMessage, response: Serve
 }
 
 /** The path below the issuer. */
-function pathOf({ url = "" }: IncomingMessage, address: Pick<IssuerAddress, "below">): string {
+function pathOf({ url = "" }: IncomingMessage, address: IssuerAddress): string {
   const [path = ""] = url.split("?", 1);
   return address.below(path).replace(/\/$/, "");
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { AdapterPayload, Client } from "oidc-provider";
 import { findApplication } from "../applications/application-store.ts";
 import { acceptsApplicationSecret } from "../applications/stored-application.ts";
-import type { Actor } from "../audit/audit-log.ts";
+import type { Actor, RequestOrigin } from "../audit/audit-log.ts";
 import { statusOf } from "../credentials/credential.ts";
 import {
   acceptsSecret,
@@ -46,11 +46,7 @@ export async function acceptsClientSecret(
 }
 
 /** Notifies the owner of a request with a wrong secret, or with a client that has ended. */
-export async function noteRefusedClient(
-  service: IdentityService,
-  id: string,
-  from: Pick<Actor, "address" | "requestId">,
-): Promise<void> {
+export async function noteRefusedClient(service: IdentityService, id: string, from: RequestOrigin): Promise<void> {
   const client = await serviceClientStore.findById(service.pool, id);
   if (!client) return;
   const { accountId } = client;

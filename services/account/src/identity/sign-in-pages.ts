@@ -77,7 +77,7 @@ ${form.asksName ? nameField(texts, typed.name ?? "") : null}
 <button type="submit" class="main">${signIn.sendCode}</button>
 </form>
 ${passkeyForm(texts, form)}`,
-    ...(form.passkey !== null && { script: form.passkey.script }),
+    script: form.passkey?.script,
   };
 }
 

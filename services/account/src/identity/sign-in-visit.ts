@@ -86,7 +86,7 @@ async function passkeyOf(
   service: IdentityService,
   uid: string,
   link: FollowedLink | null,
-  { address: { issuer } }: Pick<IssuerSettings, "address">,
+  { address: { issuer } }: IssuerSettings,
 ): Promise<SignInForm["passkey"]> {
   if (!isPasskeyPossible(service)) return null;
   const script = `${issuer}/passkeys.js`;

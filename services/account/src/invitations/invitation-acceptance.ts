@@ -2,7 +2,7 @@ import type { Tx } from "@signalbox/storage";
 import { invalidateAccess } from "../access/access-announcements.ts";
 import { type Account, scopesOfAccount } from "../accounts/account.ts";
 import { canonicalAddress } from "../accounts/account-fields.ts";
-import { type Actor, recordInAudit } from "../audit/audit-log.ts";
+import { type Actor, type RequestOrigin, recordInAudit } from "../audit/audit-log.ts";
 import { digestLinkToken } from "../contacts/contact-link.ts";
 import type { AccountService } from "../context/account-service.ts";
 import {
@@ -27,7 +27,7 @@ interface FoundInvitation {
 }
 
 /** An account that accepts, and the request that it does so by. */
-export interface Accepting extends Pick<Actor, "address" | "requestId"> {
+export interface Accepting extends RequestOrigin {
   readonly accountId: string;
 }
 

@@ -76,7 +76,7 @@ export class Mails {
   }
 
   /** Starts the worker that sends due mails. */
-  startWorker(runner: Pick<Runner, "every">): void {
+  startWorker(runner: Runner): void {
     const { pool, metrics } = this.#options;
     const outcomes = metrics.counter("signalbox_mails_total");
     metrics.gauge("signalbox_mail_oldest_seconds", async (gauge) => {
@@ -123,7 +123,7 @@ export class Mails {
   /** Logs one line per attempt and one per abandoned mail. Never the address: the id finds it in the queue. */
   #logOutcome({ id, kind, attempts }: QueuedMail, outcome: string, error: unknown): void {
     const { log } = this.#options;
-    const line = { mailId: id, kind, attempts, outcome, ...(error !== undefined && { error }) };
+    const line = { mailId: id, kind, attempts, outcome, error };
     if (outcome === "sent") log.info(line, "mail");
     else log.warn(line, "mail");
   }

@@ -61,7 +61,7 @@ export interface Page {
   /** Other sites that a form may lead to: the application to which a sign-in returns. */
   readonly formTargets?: readonly string[];
   /** The URL of the one script that the page may run. */
-  readonly script?: string;
+  readonly script?: string | undefined;
   /** Images beside the logo of the deployment: https URLs. */
   readonly images?: readonly string[];
 }

@@ -2,7 +2,7 @@ import { type Caller, requireState, requireStepUp } from "@signalbox/auth";
 import { randomId } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
 import { type Account, stateOf } from "../accounts/account.ts";
-import type { Actor } from "../audit/audit-log.ts";
+import type { Actor, CredentialUse } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
 import { hasManagingKey } from "../identities/identity.ts";
 import { queueNotice } from "../notices/notices.ts";
@@ -37,9 +37,9 @@ export interface UsedPasskey {
   readonly presented: PresentedPasskey;
   /** The ceremony that it was used for. */
   readonly belongsTo: string;
-  readonly browser: Pick<KnownBrowser, "knows"> | null;
+  readonly browser: KnownBrowser | null;
   readonly userAgent: string | undefined;
-  readonly by: Pick<Actor, "credential" | "address" | "requestId">;
+  readonly by: CredentialUse;
 }
 
 export type PasskeySignIn =

@@ -90,7 +90,7 @@ export function makePortalSession(
 
 /** Returns the status of a session at `now`. */
 export function statusOfPortalSession(
-  { endedAt, expiresAt }: Pick<PortalSession, "endedAt" | "expiresAt">,
+  { endedAt, expiresAt }: PortalSession,
   now: Date,
 ): PortalSessionResource["status"] {
   if (endedAt !== null) return "ended";

@@ -34,7 +34,7 @@ function body<Schema extends z.ZodType>(
   examples.add<z.ZodType>(json, { example });
   return {
     json,
-    forCaller: async ({ accountId }: Pick<Principal, "accountId">) => schemaWith(await accountStore.find(accountId)),
+    forCaller: async ({ accountId }: Principal) => schemaWith(await accountStore.find(accountId)),
   };
 }
 

@@ -3,7 +3,7 @@ import { AppError } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { canonicalAddress, checkContactAddress } from "../accounts/account-fields.ts";
-import type { Actor } from "../audit/audit-log.ts";
+import type { CredentialUse } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
 import { grantOfNew, type Invitation } from "../invitations/invitation.ts";
 import { lockInvitationFor, lockInvitationTo, recordAcceptance } from "../invitations/invitation-acceptance.ts";
@@ -35,7 +35,7 @@ interface Newcomer {
   readonly address: string;
   /** The token of the invitation that the person follows; null without one. */
   readonly invitation: string | null;
-  readonly by: Pick<Actor, "credential" | "address" | "requestId">;
+  readonly by: CredentialUse;
 }
 
 // Decides who gets an account by a first sign-in. People who have one are never asked.

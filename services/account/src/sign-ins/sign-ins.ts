@@ -3,7 +3,7 @@ import type { AccountState } from "@signalbox/contracts";
 import { advisoryLock, sql, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { canonicalAddress } from "../accounts/account-fields.ts";
-import { type Actor, type Refusal, recordInAudit } from "../audit/audit-log.ts";
+import { type Actor, type CredentialUse, type Refusal, recordInAudit } from "../audit/audit-log.ts";
 import { codeRefusal, type RefusedCode } from "../codes/code-answers.ts";
 import type { CodePlace } from "../codes/one-time-code-store.ts";
 import { issueCode, redeemCode } from "../codes/one-time-codes.ts";
@@ -20,7 +20,7 @@ export interface CodeRequest {
   /** The client address of the request. */
   readonly client: string;
   /** The browser, if it has signed in before. */
-  readonly browser: Pick<KnownBrowser, "id" | "knows"> | null;
+  readonly browser: KnownBrowser | null;
   /** The page's language, for the mail to a person without an account. */
   readonly locale: string;
 }
@@ -39,11 +39,11 @@ export interface TypedCode {
   /** The token of the invitation that the person follows; null without one. */
   readonly invitation: string | null;
   /** The browser, if it has signed in before. */
-  readonly browser: Pick<KnownBrowser, "knows"> | null;
+  readonly browser: KnownBrowser | null;
   /** The browser's `User-Agent`. */
   readonly userAgent: string | undefined;
   /** Application, client address and request, for the audit. */
-  readonly by: Pick<Actor, "credential" | "address" | "requestId">;
+  readonly by: CredentialUse;
 }
 
 export type SignInOutcome =

@@ -23,7 +23,7 @@ import type { SocketSignIn } from "./socket-sign-in.ts";
 export interface ConnectionContext {
   readonly live: Live;
   readonly callers: LiveCallers;
-  readonly operations: Pick<Operations, "prepare" | "execute">;
+  readonly operations: Operations;
   readonly signIn: SocketSignIn;
   readonly clientAddress: ClientAddress;
   readonly log: Logger;

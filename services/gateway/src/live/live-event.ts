@@ -12,6 +12,6 @@ export interface LiveEvent {
 }
 
 /** Lists the topics with the events of a subscription. */
-export const topicsOf = ({ events }: Pick<SubscriptionDeclaration, "events">): string[] => [
+export const topicsOf = ({ events }: SubscriptionDeclaration): string[] => [
   ...new Set(events.map((name) => eventOf(name).topic)),
 ];

@@ -18,7 +18,7 @@ import { SubscriptionIndex } from "./subscription-index.ts";
 interface Dependencies {
   readonly feed: Pick<LiveFeed, "isReady" | "positionsIn" | "replay">;
   readonly cursors: Cursors;
-  readonly operations: Pick<Operations, "find" | "prepare" | "begin" | "resolve">;
+  readonly operations: Operations;
   readonly schema: () => GraphQLSchema;
   /** Returns true while the operator allows subscriptions. */
   readonly isServed: () => boolean;

@@ -5,7 +5,7 @@ import { addressBucket, type RateLimits } from "@signalbox/http";
 
 interface Dependencies {
   readonly authenticator: Authenticator;
-  readonly rateLimits: Pick<RateLimits, "failedSignIn" | "credential" | "anonymous">;
+  readonly rateLimits: RateLimits;
   /** Origins whose pages may send credentials in headers. */
   readonly ownOrigins: () => readonly string[];
 }
@@ -61,7 +61,7 @@ export function createSocketSignIn({ authenticator, rateLimits, ownOrigins }: De
 
 const tooMany = (retryAfterSeconds?: number) =>
   new AppError("rate_limited", "Too many requests. Try again later.", {
-    ...(retryAfterSeconds && { retryAfterSeconds }),
+    retryAfterSeconds: retryAfterSeconds || undefined,
   });
 
 /** Reads the credential of `connection_init`, whose members are named like the headers, case-insensitively. */
@@ -70,8 +70,5 @@ function credentialIn(params: Members | undefined): PresentedCredential | null {
   const { authorization, "x-api-key": apiKey } = Object.fromEntries(
     named.map(([name, value]) => [name.toLowerCase(), value as string]),
   );
-  return credentialFrom({
-    ...(authorization !== undefined && { authorization }),
-    ...(apiKey !== undefined && { "x-api-key": apiKey }),
-  });
+  return credentialFrom({ authorization, "x-api-key": apiKey });
 }

@@ -7,7 +7,7 @@ import type { LiveOperation } from "./live-operation.ts";
 /** Inputs for choosing the recipients of an event. */
 interface Subscriber {
   readonly caller: LiveCaller;
-  readonly operation: Pick<LiveOperation, "declaration" | "onlyId">;
+  readonly operation: LiveOperation;
 }
 
 const declarations: readonly SubscriptionDeclaration[] = Object.values(subscriptions);

@@ -168,7 +168,7 @@ function addMessageList(routes: Routes, ask: AskServices, kind: MessageKind, pag
       const last = sorted.length > limit ? items.at(-1) : undefined;
       return ok({
         items,
-        ...(last && { next_cursor: cursorOf(last, mark) }),
+        next_cursor: last && cursorOf(last, mark),
         has_more: last !== undefined,
         unavailable: joined.unavailable,
       });

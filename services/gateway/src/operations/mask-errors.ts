@@ -1,3 +1,4 @@
+import { definedMembers } from "@signalbox/core";
 import type { Loss } from "@signalbox/federation";
 import type { Logger } from "@signalbox/runtime";
 import type { GraphQLFormattedError } from "graphql";
@@ -47,12 +48,12 @@ function mask({ message, path, ...error }: GraphQLFormattedError, requestId: str
     return {
       message: sentenceOf(loss, extensions.missing),
       ...where,
-      extensions: {
+      extensions: definedMembers({
         code: loss?.code ?? "INTERNAL",
         request_id: requestId,
-        ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-        ...(outcome !== undefined && { outcome }),
-      },
+        retryAfterSeconds,
+        outcome,
+      }),
     };
   }
   const kept = publicExtensions.filter((name) => name in extensions).map((name) => [name, extensions[name]]);

@@ -6,7 +6,7 @@ import { type Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AppError } from "@signalbox/core";
 import { sniffBytes } from "@signalbox/imaging";
-import type { Logger, Runner } from "@signalbox/runtime";
+import type { Logger, ShutdownHooks } from "@signalbox/runtime";
 import { openPrivateDirectory } from "@signalbox/storage";
 
 /** A completely received file before it is used. Its holder discards it. */
@@ -40,7 +40,7 @@ interface Options {
   readonly directory: string;
   /** Largest size of a file. */
   readonly bytesMax: () => number;
-  readonly runner: Pick<Runner, "defer">;
+  readonly runner: ShutdownHooks;
   readonly log: Logger;
 }
 

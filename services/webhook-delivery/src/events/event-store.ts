@@ -26,7 +26,7 @@ export interface EventReader {
   readonly seesOthers: boolean;
 }
 
-export const readerOf = ({ accountId, scopes }: Pick<Caller, "accountId" | "scopes">): EventReader => ({
+export const readerOf = ({ accountId, scopes }: Caller): EventReader => ({
   accountId,
   seesOthers: scopes.has("account:admin"),
 });

@@ -23,7 +23,7 @@ export interface Consequences {
 interface ResultParts {
   readonly pool: Pool;
   readonly consequences: Consequences;
-  readonly clock: Pick<Clock, "steadyMs">;
+  readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly delayMsMin: number;

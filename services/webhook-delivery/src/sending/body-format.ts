@@ -64,7 +64,7 @@ function cloudEventOf(delivery: FormattedDelivery, baseUrl: string): FormattedBo
     // JSON leaves out what is undefined.
     subject,
     datacontenttype: "application/json",
-    ...(event && { dataschema: `${baseUrl}${schemaPathOf(event)}` }),
+    dataschema: event && `${baseUrl}${schemaPathOf(event)}`,
     ...envelope.cloudevents,
     accountid: envelope.account_id,
   };

@@ -72,7 +72,7 @@ const rememberedMax = 20_000;
 type Show = ReturnType<typeof createShow>;
 
 /** Creates the printer of events, which prints none twice. */
-function createShow({ output }: Pick<Context, "output">) {
+function createShow({ output }: Context) {
   const shown = new Set<string>();
   let newest: Date | null = null;
   return {

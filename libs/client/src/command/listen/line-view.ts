@@ -4,7 +4,7 @@ import { isSuccess, type LocalAnswer } from "./forward.ts";
 import type { View, ViewOptions } from "./listener.ts";
 
 /** Creates the view of a pipe or a log: one line for each attempt, in the order of the answers. */
-export function createLineView({ output }: Pick<Context, "output">, { target }: ViewOptions): View {
+export function createLineView({ output }: Context, { target }: ViewOptions): View {
   let isLost = false;
   return {
     onEndpoint({ id, secret }, replaces) {

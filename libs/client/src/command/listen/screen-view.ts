@@ -23,7 +23,7 @@ const frameMs = 40;
 
 /** Creates the view of a terminal: a list of messages, driven by keys. */
 export function createScreenView(
-  { stdin, stdout, output }: Pick<Context, "stdin" | "stdout" | "output">,
+  { stdin, stdout, output }: Context,
   connection: Connection,
   { target, stop }: ViewOptions,
 ): View {
@@ -103,7 +103,7 @@ async function again({ client }: Connection, deliveryId: string): Promise<string
 }
 
 /** Opens the page of a delivery in the web console. */
-async function openConsole({ baseUrl }: Pick<Connection, "baseUrl">, deliveryId: string): Promise<string> {
+async function openConsole({ baseUrl }: Connection, deliveryId: string): Promise<string> {
   const { openInBrowser } = await import("./open-in-browser.ts");
   return openInBrowser(`${baseUrl}/console/webhooks/deliveries/${encodeURIComponent(deliveryId)}`);
 }

@@ -18,7 +18,7 @@ const longestPauseMs = 2_000;
  * further effect. Returns null when the listener was stopped first.
  */
 export async function settle(
-  { client }: Pick<Connection, "client">,
+  { client }: Connection,
   endpointId: string,
   leaseId: string,
   outcome: { readonly reason: string | null; readonly signal: AbortSignal },
@@ -51,7 +51,7 @@ function refusedSettlement(error: unknown): Settled {
 
 /** Extends the lease while the work goes on, so that a receiver may stop at a breakpoint. */
 export async function whileLeased<T>(
-  { client }: Pick<Connection, "client">,
+  { client }: Connection,
   endpointId: string,
   leaseId: string,
   work: () => Promise<T>,

@@ -27,7 +27,7 @@ export interface Count {
 }
 
 interface RequestLimitsOptions {
-  readonly configuration: Pick<Configuration<Properties>, "get">;
+  readonly configuration: Configuration<Properties>;
   /** Returns the limiter of a policy, shared with all who count by it. */
   readonly limiterOf: LimiterOf;
   readonly clientAddress: ClientAddress;

@@ -5,12 +5,12 @@ import type { KeyRing, SigningKeys } from "./signing-keys.ts";
 
 /** A provider takes its keys when it is created, so a new key ring needs a new provider over the same tables. */
 export class Providers {
-  readonly #signingKeys: Pick<SigningKeys, "current">;
+  readonly #signingKeys: SigningKeys;
   readonly #create: (keys: readonly PrivateJwk[]) => Provider;
   readonly #providers = new WeakMap<KeyRing, Provider>();
   readonly #handlers = new WeakMap<Provider, RequestListener>();
 
-  constructor(signingKeys: Pick<SigningKeys, "current">, create: (keys: readonly PrivateJwk[]) => Provider) {
+  constructor(signingKeys: SigningKeys, create: (keys: readonly PrivateJwk[]) => Provider) {
     this.#signingKeys = signingKeys;
     this.#create = create;
   }
