@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { seconds } from "@signalbox/core";
-import type { Logger, ProcessRunner } from "@signalbox/runtime";
-import { migrate } from "@signalbox/storage";
+import { hours, minutes, seconds } from "@signalbox/core";
+import type { Logger, Metrics, ProcessRunner } from "@signalbox/runtime";
+import { migrate, openPool, sql } from "@signalbox/storage";
 import { startPostgres } from "../engines/postgres/start-postgres.ts";
 import { eventsDatabase } from "./embedded-defaults.ts";
 
@@ -11,6 +11,7 @@ interface OpenDatabases {
   readonly dataDirectory: string;
   readonly runner: ProcessRunner;
   readonly log: Logger;
+  readonly metrics: Metrics;
   readonly tell: (step: string) => void;
 }
 
@@ -19,7 +20,7 @@ const reviveEveryMs = 500;
 
 /** Gives the PostgreSQL of every service: the one that is named, once it answers, or one that is started here. */
 export async function openDatabases(options: OpenDatabases): Promise<(database: string) => string> {
-  const { url, dataDirectory, runner, log, tell } = options;
+  const { url, dataDirectory, runner, log, metrics, tell } = options;
   if (url !== null) {
     const urlOf = (database: string) => Object.assign(new URL(url), { pathname: `/${database}` }).href;
     tell(`on the database at ${new URL(url).host}`);
@@ -34,11 +35,23 @@ export async function openDatabases(options: OpenDatabases): Promise<(database: 
   }
   tell(`the database in ${dataDirectory}`);
   const postgres = await startPostgres({ folder: join(dataDirectory, "postgres"), durable: true });
-  // Its last checkpoint soon after a first start syncs thousands of files, on a busy disk for more than ten seconds.
+  // Its last checkpoint syncs all files of databases that were just made, on a busy disk for more than ten seconds.
   runner.defer("postgres", () => postgres.stop(), { withinMs: seconds(30) });
   runner.onEndAtOnce(() => postgres.stopAtOnce());
   runner.every("postgres", reviveEveryMs, async () => {
     if (await postgres.revive()) log.warn({ pid: postgres.pid }, "the database had ended and was started again");
   });
+  runner.housekeeping("postgres checkpoint", hours(1), () => checkpoint(postgres.url("postgres"), { log, metrics }));
   return (database) => postgres.url(database);
+}
+
+/** Syncs the thousands of files that a first start makes, so that a stop soon after it need not wait for them. */
+async function checkpoint(url: string, parts: { log: Logger; metrics: Metrics }): Promise<void> {
+  const options = { ...parts, url, max: 1, applicationName: "signalbox-checkpoint", runner: { defer: () => {} } };
+  const pool = openPool({ ...options, statementTimeoutMs: minutes(5) });
+  try {
+    await pool.query(sql("", "checkpoint"));
+  } finally {
+    await pool.close();
+  }
 }

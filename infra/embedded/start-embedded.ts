@@ -101,7 +101,7 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   const managed: ManagedService[] = [];
   const doors = await openDoors(given, services, managed, metrics);
 
-  const databaseUrl = await openDatabases({ url, dataDirectory, runner, log, tell });
+  const databaseUrl = await openDatabases({ url, dataDirectory, runner, log, metrics, tell });
   const sealingKey = await keptSealingKey(dataDirectory, () =>
     hasServiceDatabases(databaseUrl("postgres"), { log, metrics }),
   );
