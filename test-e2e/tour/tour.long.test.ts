@@ -131,6 +131,8 @@ const ofCallers = [
     "query-the-graph",
     "upload-from-a-browser",
     "debug-deliveries",
+    "find-out-why",
+    "operate-by-api",
     "replay-after-an-outage",
   ],
   ...["receive-without-a-public-address", "use-the-command-line"],
@@ -140,6 +142,9 @@ const ofCallers = [
   ...["show-responsive-images", "sign-image-urls", "put-a-cdn-in-front", "recover-failed-images", "size-image-memory"],
   ...["follow-the-stream", "roll-out-a-flag", "change-a-property", "back-up-and-restore"],
 ];
+
+/** Pages without a command that could run here: each of theirs says which test runs it. */
+const runElsewhere = ["embed-the-portal", "move-to-engines", "recover-missed-webhooks", "try-kafka", "use-the-console"];
 
 test("the tour of the README, then what is done with the product that it started", async () => {
   await using stack = new AsyncDisposableStack();
@@ -180,6 +185,16 @@ test("who runs the product follows the pages for it", async () => {
   await using stack = new AsyncDisposableStack();
   const reader = await newReader(stack);
   for (const page of ["deploy", "watch", "release", "upgrade"]) await follow(`docs/how-to/${page}.md`, reader);
+});
+
+test("a page that is not followed here has no command that could be", async () => {
+  for (const page of runElsewhere.map((name) => `docs/how-to/${name}.md`)) {
+    const blocks = commandsOf(page, await readFile(join(repositoryFolder, page), "utf8"));
+    assert.deepEqual(
+      blocks.filter(({ notRun }) => notRun === null).map(({ place }) => place),
+      [],
+    );
+  }
 });
 
 test("every page for readers is followed, down to every script that one names", async () => {
