@@ -74,6 +74,7 @@ function freshEnvironment(ports: ReadonlyMap<string, number>): Record<string, st
     SIGNALBOX_HTTP_PORT: `${ports.get("8080")}`,
     SIGNALBOX_MANAGEMENT_SERVER_PORT: `${ports.get("8081")}`,
     SIGNALBOX_INTERNAL_PORT: "0",
+    OPERATIONS_URL: `http://127.0.0.1:${ports.get("8080")}`,
   };
 }
 
