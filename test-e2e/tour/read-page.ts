@@ -21,7 +21,7 @@ interface Fence {
 }
 
 /** Other languages of fences. All but the first are code, which other tests check. */
-const others = ["text", "json", "ts", "python", "go", "java", "js", "mermaid"];
+const others = ["text", "json", "ts", "python", "go", "java", "js", "html", "mermaid"];
 
 /**
  * Extracts the commands of a page in order: every fence marked `sh`. A `text` fence right after it is their output, in
