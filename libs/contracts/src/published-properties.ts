@@ -3,7 +3,7 @@ import { MiB } from "@signalbox/core";
 /**
  * Properties whose effective values clients read at `/api/v1/config/` (CONTRACT §4). Declared here once and imported by
  * the services that enforce them; the part before the dot is the member they appear under. They have the form of a
- * `PropertyDeclaration` of `@signalbox/config`, which this library may not import.
+ * `PropertyDeclaration` of `@signalbox/runtime`, which this library may not import.
  */
 const published = { secrecy: "public", audience: "public", reload: "live" } as const;
 
