@@ -18,6 +18,16 @@ export function requirePortal({ portal, state }: Principal, admits: boolean): vo
   throw new AppError("forbidden", message, { details: [{ field: "authorization", code: "portal_session", message }] });
 }
 
+/**
+ * Throws `forbidden` for a member where an operation belongs to the account's own person: its logins, addresses, devices
+ * and its end. Whoever could change those could become that person.
+ */
+export function requireOwnAccount({ member }: Principal): void {
+  if (member === undefined) return;
+  const message = "This belongs to the person whose account it is. A member cannot see or change it.";
+  throw new AppError("forbidden", message, { details: [{ field: "account", code: "not_owner", message }] });
+}
+
 /** Returns true when the caller may see the rows of an endpoint of its account. */
 export const seesEndpoint = ({ portal }: Viewer, endpointId: string): boolean =>
   portal === undefined || portal.endpointIds === null || portal.endpointIds.includes(endpointId);
@@ -40,6 +50,19 @@ export function requireScopes(
       message: `The scope ${scope} is required.`,
     })),
   });
+}
+
+/**
+ * Throws like `requireScopes`, unless the principal has all of `ofOwn`, which admit to what belongs to its own account:
+ * the operation finds out whether it does.
+ */
+export function requireEitherScopes(
+  principal: Principal,
+  { scopes, scopesOfOwn }: { readonly scopes: readonly Scope[]; readonly scopesOfOwn?: readonly Scope[] | null },
+  portal: { readonly portal?: boolean | undefined } = {},
+): void {
+  const isOwner = scopesOfOwn?.every((scope) => principal.scopes.has(scope));
+  requireScopes(principal, isOwner ? [] : scopes, portal);
 }
 
 type StateOfAccount = Pick<Principal, "state" | "stateChange">;

@@ -3,7 +3,7 @@ import { after, before, suite, test } from "node:test";
 import type { EventData } from "@signalbox/contracts";
 import { randomId, uuidv7 } from "@signalbox/core";
 import { type EventLog, openEventLog } from "@signalbox/events";
-import { eventually, type TestContext, testContext } from "@signalbox/testing";
+import { eventually, serviceWith, type TestContext, testContext } from "@signalbox/testing";
 import { type AccessStates, accessTopic, openAccessStates } from "./access-states.ts";
 
 type AccessChanged = EventData<"access.changed">;
@@ -86,9 +86,9 @@ export async function openReader(
   url: string,
 ): Promise<{ states: AccessStates; context: TestContext<Record<never, never>> }> {
   const { log, context } = await openLog(url);
-  const eventLog: Pick<EventLog, "broadcast"> = {
+  const eventLog = serviceWith<EventLog>({
     broadcast: (options) => log.broadcast({ ...options, topics: [topic] }),
-  };
+  });
   return { states: await openAccessStates({ ...context, eventLog }), context };
 }
 

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type AccountState, accountStates, type EventData, eventOf, type Scope } from "@signalbox/contracts";
 import { AppError, createManualClock, isAppError, minutes, uuidv7 } from "@signalbox/core";
+import type { Runner } from "@signalbox/runtime";
+import { serviceWith } from "@signalbox/testing";
 import { requireScopes, requireState, requireStepUp, stateRefusal } from "./access-rules.ts";
 import {
   type AccessRecord,
@@ -10,7 +12,7 @@ import {
   followAnnouncements,
   readAccessRecord,
 } from "./access-states.ts";
-import type { Principal, PrincipalCredential } from "./principal.ts";
+import type { Principal, PrincipalCredential, PrincipalSource } from "./principal.ts";
 
 const clock = createManualClock();
 
@@ -180,12 +182,12 @@ function given() {
   const reader: AccessStates = { ...createAccessTable(), caughtUp, isCaughtUp, isBehind: () => world.isBehind };
   let turn = async () => {};
   const states = followAnnouncements(reader, {
-    principals: { hasUnannounced: () => world.answer() },
-    runner: {
+    principals: serviceWith<PrincipalSource>({ hasUnannounced: () => world.answer() }),
+    runner: serviceWith<Runner>({
       every: (_name, _pause, work) => {
         turn = async () => void (await work(new AbortController().signal, () => {}));
       },
-    },
+    }),
   });
   return { world, states, ask: () => turn() };
 }

@@ -41,7 +41,7 @@ export interface AccessStates {
 export const knowledgeAgeMs = seconds(2);
 
 interface Dependencies {
-  readonly eventLog: Pick<EventLog, "broadcast">;
+  readonly eventLog: EventLog;
   readonly service: string;
   readonly instance: string;
   readonly log: Logger;
@@ -133,10 +133,7 @@ const askEveryMs = seconds(1);
  */
 export function followAnnouncements(
   states: AccessStates,
-  {
-    principals,
-    runner,
-  }: { readonly principals: Pick<PrincipalSource, "hasUnannounced">; readonly runner: Pick<Runner, "every"> },
+  { principals, runner }: { readonly principals: PrincipalSource; readonly runner: Runner },
 ): AccessStates {
   let hasUnannounced = false;
   runner.every("access announcements", askEveryMs, async () => {

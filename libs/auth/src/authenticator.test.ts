@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AppError, createManualClock, hours, isAppError, minutes, seconds } from "@signalbox/core";
 import { createMetrics } from "@signalbox/runtime";
-import { type AccessEntry, createAccessTable } from "./access-states.ts";
+import { serviceWith } from "@signalbox/testing";
+import { type AccessEntry, type AccessStates, createAccessTable } from "./access-states.ts";
 import { createApiKey } from "./api-key.ts";
 import { createAuthenticator } from "./authenticator.ts";
 import type { PresentedCredential } from "./credential.ts";
-import type { Principal } from "./principal.ts";
+import type { Principal, PrincipalSource } from "./principal.ts";
 
 const credential: PresentedCredential = { kind: "bearer", value: "header.payload.signature" };
 const unauthorized = (error: unknown) => isAppError(error) && error.code === "unauthorized";
@@ -24,18 +25,24 @@ function given() {
     answer: (): Principal => principalOf({ state: "active", epoch: 1 }),
     changeAccount: (entry: Partial<AccessEntry> & Pick<AccessEntry, "state" | "epoch">) =>
       table.apply({ kind: "account", id: "acc_1", accountId: "acc_1", notBeforeMs: null, ...entry }),
+    changePerson: (entry: Pick<AccessEntry, "state" | "epoch">) =>
+      table.apply({ kind: "account", id: "acc_person", accountId: "acc_person", notBeforeMs: null, ...entry }),
     revoke: (id: string) => table.apply({ kind: "credential", id, accountId: "acc_1", epoch: 1, revoked: true }),
     changeKey: (epoch: number) =>
       table.apply({ kind: "credential", id: "jti:corp:1", accountId: "acc_1", epoch, revoked: false }),
   };
-  const principals = {
+  const principals = serviceWith<PrincipalSource>({
     async resolve() {
       world.asked++;
       await new Promise((resolve) => setImmediate(resolve));
       return world.answer();
     },
-  };
-  const accessStates = { ...table, isCaughtUp: () => world.caughtUp, isBehind: () => world.heardMsAgo > 2_000 };
+  });
+  const accessStates = serviceWith<AccessStates>({
+    ...table,
+    isCaughtUp: () => world.caughtUp,
+    isBehind: () => world.heardMsAgo > 2_000,
+  });
   const metrics = createMetrics({ service: "images" });
   return { ...createAuthenticator({ principals, accessStates, clock, metrics, cacheMax: 100 }), world, metrics };
 }
@@ -290,4 +297,32 @@ test("a refusal is remembered for a short time only", async () => {
   world.answer = () => principalOf({ state: "active", epoch: 1 });
   await authenticate(credential);
   assert.equal(world.asked, 2);
+});
+
+const memberOf = (epoch: number): Principal => ({
+  ...principalOf({ state: "active", epoch: 1 }),
+  member: { accountId: "acc_person", role: "developer", epoch },
+});
+
+test("a member is resolved again after a change of the person's own account", async () => {
+  const { authenticate, world } = given();
+  world.answer = () => memberOf(3);
+  await authenticate(credential);
+  world.changePerson({ state: "active", epoch: 3 });
+  await authenticate(credential);
+  assert.equal(world.asked, 1);
+  world.changePerson({ state: "active", epoch: 4 });
+  world.answer = () => memberOf(4);
+  await authenticate(credential);
+  await authenticate(credential);
+  assert.equal(world.asked, 2);
+});
+
+test("a member whose own account is suspended is refused, also while the source is away", async () => {
+  const { authenticate, world } = given();
+  world.answer = () => memberOf(3);
+  await authenticate(credential);
+  world.changePerson({ state: "suspended", epoch: 4 });
+  world.answer = away;
+  await assert.rejects(authenticate(credential), unauthorized);
 });

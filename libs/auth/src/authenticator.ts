@@ -18,8 +18,8 @@ export interface Authenticator {
 }
 
 interface Dependencies {
-  readonly principals: Pick<PrincipalSource, "resolve">;
-  readonly accessStates: Pick<AccessStates, "stateOf" | "isRevoked" | "epochOfCredential" | "isCaughtUp" | "isBehind">;
+  readonly principals: PrincipalSource;
+  readonly accessStates: AccessStates;
   readonly clock: Clock;
   readonly metrics: Metrics;
   /** Largest number of remembered principals, and of remembered refusals. */
@@ -34,6 +34,8 @@ interface Known {
   unheardUntilMs: number;
   /** The epoch of the access changes known when this principal was resolved. */
   accountEpoch: number;
+  /** That of the person's own account; 0 without a member. */
+  memberEpoch: number;
   credentialEpoch: number;
 }
 
@@ -117,7 +119,7 @@ class RememberedPrincipals implements Authenticator {
       let askedAtMs = this.#clock.steadyMs();
       let principal = await this.#principals.resolve(credential);
       // The change came during the look-up.
-      if (this.#newestEpoch(principal) > principal.epoch) {
+      if (this.#isOlderThanStates(principal)) {
         askedAtMs = this.#clock.steadyMs();
         principal = await this.#principals.resolve(credential);
       }
@@ -150,19 +152,26 @@ class RememberedPrincipals implements Authenticator {
       principal,
       refreshAtMs: this.#clock.nowMs() + usableMs,
       unheardUntilMs,
-      accountEpoch: Math.max(principal.epoch, this.#newestEpoch(principal)),
+      accountEpoch: Math.max(principal.epoch, this.#epochOf(principal.accountId)),
+      memberEpoch: principal.member ? Math.max(principal.member.epoch, this.#epochOf(principal.member.accountId)) : 0,
       credentialEpoch: this.#accessStates.epochOfCredential(principal.credential.id),
     });
   }
 
-  #isStale({ principal, refreshAtMs, unheardUntilMs, accountEpoch, credentialEpoch }: Known): boolean {
+  #isStale({ principal, refreshAtMs, unheardUntilMs, accountEpoch, memberEpoch, credentialEpoch }: Known): boolean {
     if (this.#clock.nowMs() >= refreshAtMs) return true;
     if (this.#accessStates.epochOfCredential(principal.credential.id) > credentialEpoch) return true;
-    if (this.#newestEpoch(principal) > accountEpoch) return true;
+    if (this.#epochOf(principal.accountId) > accountEpoch) return true;
+    if (principal.member && this.#epochOf(principal.member.accountId) > memberEpoch) return true;
     return this.#accessStates.isBehind() && this.#clock.steadyMs() > unheardUntilMs;
   }
 
-  #newestEpoch({ accountId }: Principal): number {
+  #isOlderThanStates({ accountId, epoch, member }: Principal): boolean {
+    if (this.#epochOf(accountId) > epoch) return true;
+    return member !== undefined && this.#epochOf(member.accountId) > member.epoch;
+  }
+
+  #epochOf(accountId: string): number {
     return this.#accessStates.stateOf(accountId)?.epoch ?? 0;
   }
 
@@ -181,6 +190,8 @@ class RememberedPrincipals implements Authenticator {
     const { id, tokenId } = principal.credential;
     const isRevoked = (name: string) => this.#accessStates.isRevoked(name);
     if (isRevoked(id) || (tokenId !== undefined && isRevoked(tokenId))) return null;
+    const person = principal.member && this.#accessStates.stateOf(principal.member.accountId);
+    if (person && person.state !== "active") return null;
     const newest = this.#accessStates.stateOf(principal.accountId);
     if (newest !== null && isSignedOut(principal.credential, newest.notBeforeMs)) return null;
     if (newest === null || newest.epoch <= principal.epoch) return principal;

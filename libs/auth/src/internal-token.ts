@@ -1,7 +1,22 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 
 /** The header that carries the internal token between services. */
 export const internalTokenHeader = "x-signalbox-internal-token";
+
+/**
+ * Judges a request to an internal listener by the live values of `internal.token` and `internal.callers`. If there are
+ * callers, a token opens only the paths of its own.
+ */
+export function judgeInternalCall(
+  { headers, url = "/" }: IncomingMessage,
+  { tokens, callers }: { readonly tokens: readonly string[]; readonly callers: readonly string[] },
+): { readonly isAdmitted: boolean; readonly caller: string | null } {
+  const presented = headers[internalTokenHeader];
+  if (callers.length === 0) return { isAdmitted: internalTokenMatches(presented, tokens), caller: null };
+  const caller = callerOf(presented, callers);
+  return { caller, isAdmitted: caller !== null && mayCall(caller, url.split("?", 1)[0] as string) };
+}
 
 /**
  * Returns true when `presented` is one of the live `tokens` (two during a rotation). All digests are compared, so that
@@ -17,7 +32,7 @@ export function internalTokenMatches(presented: string | string[] | undefined, t
  * Returns the caller that owns the presented token, or null. `callers` are `<service>=<token>`; all of them are
  * compared, as above.
  */
-export function internalCaller(presented: string | string[] | undefined, callers: readonly string[]): string | null {
+function callerOf(presented: string | string[] | undefined, callers: readonly string[]): string | null {
   return callers.reduce<string | null>((found, entry) => {
     const at = entry.indexOf("=");
     return internalTokenMatches(presented, [entry.slice(at + 1)]) ? entry.slice(0, at) : found;
@@ -31,7 +46,7 @@ const internalPaths: readonly { readonly path: RegExp; readonly callers: readonl
 ];
 
 /** Returns true when a caller may use a path of an internal listener. Only the gateway may speak for accounts. */
-export function mayCallInternally(caller: string, path: string): boolean {
+function mayCall(caller: string, path: string): boolean {
   const { callers } = internalPaths.find((door) => door.path.test(path)) ?? { callers: ["gateway"] };
   return callers === "every" || callers.includes(caller);
 }

@@ -13,9 +13,10 @@ const tokenAlgorithms = [
   "ES384",
   "ES512",
   "EdDSA",
+  "Ed25519",
 ] as const;
 
-/** Our name of the built-in issuer, which runs when no other is configured. */
+/** Our name of the built-in issuer, which `account.issuer.enabled` switches off. */
 export const builtInIssuer = "signalbox";
 
 /** The mapping for an issuer with our own role names. */
@@ -27,11 +28,15 @@ const Issuer = z.strictObject({
   /** The `iss` of its tokens and the base URL of its discovery document. */
   issuer: z.url({ protocol: /^https?$/ }),
   audience: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
-  algorithms: z.array(z.enum(tokenAlgorithms)).min(1).default(["RS256", "PS256", "ES256", "EdDSA"]),
+  /** The claim that names the audience, where it is not `aud`: Cognito's access tokens have `client_id` alone. */
+  "audience-claim": z.string().min(1).default("aud"),
+  algorithms: z.array(z.enum(tokenAlgorithms)).min(1).default(["RS256", "PS256", "ES256", "EdDSA", "Ed25519"]),
   /** The scopes that `scope` may grant; default: all those of the role `owner`. */
   "scopes-max": z.array(z.enum(scopes)).optional(),
   /** A claim that names scopes, besides `scope` and `scp`: Auth0's `permissions`, Entra ID's `roles`. */
   "scopes-claim": z.string().min(1).optional(),
+  /** Prefix of our scopes in its tokens: the identifier of Cognito's resource server and a slash. */
+  "scopes-prefix": z.string().min(1).optional(),
   /** The claim that names roles: its name, or a path through nested claims such as `realm_access.roles`. */
   "roles-claim": z.string().min(1).optional(),
   /** Maps the issuer's role names to ours. A missing name counts for nothing; by default our own names count. */

@@ -5,7 +5,8 @@ import type { Authenticator } from "./authenticator.ts";
 import { credentialFrom } from "./credential.ts";
 import type { Principal } from "./principal.ts";
 
-interface Dependencies extends Pick<Authenticator, "authenticate"> {
+interface Dependencies {
+  readonly authenticate: Authenticator["authenticate"];
   /** Counts wrong credentials of an address, and throws when there are too many. */
   readonly countFailure: (address: string) => void;
   readonly recordRead: (reader: Principal, address: string) => void;

@@ -84,6 +84,14 @@ test("a question is repeated once when an instance of account disappears", async
   assert.deepEqual(await client.resolve(credential), principal);
 });
 
+test("a caller is told what account lacks", async () => {
+  const message = "The key of this token cannot be read from its issuer now.";
+  const { client } = await given((_request, response) =>
+    response.writeHead(503).end(JSON.stringify({ error: { code: "unavailable", message } })),
+  );
+  await assert.rejects(client.resolve(credential), (error) => unavailable(error) && String(error).includes(message));
+});
+
 for (const status of [401, 404, 500, 503]) {
   test(`an answer ${status} of account never reads as a bad credential`, async () => {
     const { client } = await given((_request, response) => {

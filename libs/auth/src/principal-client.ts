@@ -42,6 +42,8 @@ export function createPrincipalClient(dependencies: Dependencies): PrincipalSour
       const { status, body } = await ask(credential);
       if (status === 200) return principalFromAnswer(answerIn(body));
       if (status === 422) throw new AppError("unauthorized", messageIn(body));
+      // Account is there, but lacks something itself: the keys of another issuer.
+      if (status === 503) throw unavailable(undefined, toldIn(body));
       throw unavailable(new Error(`the account service answered with ${status}: ${messageIn(body)}`));
     },
     async hasUnannounced() {
@@ -74,10 +76,9 @@ function answerIn(body: Buffer): PrincipalAnswer {
 
 const Refusal = z.object({ error: z.object({ message: z.string() }) });
 
-function messageIn(body: Buffer): string {
-  const { data } = Refusal.safeParse(jsonIn(body));
-  return data?.error.message ?? "The credential is not valid.";
-}
+const messageIn = (body: Buffer): string => toldIn(body) ?? "The credential is not valid.";
+
+const toldIn = (body: Buffer): string | undefined => Refusal.safeParse(jsonIn(body)).data?.error.message;
 
 function jsonIn(body: Buffer): unknown {
   try {
@@ -87,5 +88,5 @@ function jsonIn(body: Buffer): unknown {
   }
 }
 
-const unavailable = (cause?: unknown) =>
-  new AppError("unavailable", "The account service cannot be reached.", { retryAfterSeconds: 2, cause });
+const unavailable = (cause?: unknown, message = "The account service cannot be reached.") =>
+  new AppError("unavailable", message, { retryAfterSeconds: 2, cause });

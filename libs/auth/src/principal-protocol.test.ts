@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AppError } from "@signalbox/core";
-import { requirePortal, requireScopes, seesEndpoint } from "./access-rules.ts";
+import { requireOwnAccount, requirePortal, requireScopes, seesEndpoint } from "./access-rules.ts";
 import type { Principal } from "./principal.ts";
 import { answerFromPrincipal, PrincipalAnswer, principalFromAnswer } from "./principal-protocol.ts";
 
@@ -17,9 +17,10 @@ const session = (endpointIds: readonly string[] | null, state: Principal["state"
 });
 const { portal: _, ...rest } = session(null);
 const person: Principal = rest;
+const member: Principal = { ...person, member: { accountId: "acc_2", role: "owner", epoch: 7 } };
 
-test("a principal crosses the network unchanged, with or without a portal session", () => {
-  for (const principal of [session(["whe_1"]), session(null), person]) {
+test("a principal crosses the network unchanged, of a person, a member or a portal session", () => {
+  for (const principal of [session(["whe_1"]), session(null), person, member]) {
     const wire = PrincipalAnswer.parse(JSON.parse(JSON.stringify(answerFromPrincipal(principal))));
     assert.deepEqual(principalFromAnswer(wire), principal);
   }
@@ -43,4 +44,10 @@ test("a session of chosen endpoints sees those, one of the account all of them",
   );
   assert.ok(seesEndpoint(session(null), "whe_2"));
   assert.ok(seesEndpoint(person, "whe_2"));
+});
+
+test("a member is refused by what belongs to the person of the account", () => {
+  const isRefusal = (error: unknown) => error instanceof AppError && error.details[0]?.code === "not_owner";
+  assert.throws(() => requireOwnAccount(member), isRefusal);
+  assert.doesNotThrow(() => requireOwnAccount(person));
 });

@@ -1,4 +1,4 @@
-import { accountStates, roles, scopes } from "@signalbox/contracts";
+import { accountStates, memberRoles, roles, scopes } from "@signalbox/contracts";
 import { z } from "zod";
 import { credentialBytesMax } from "./credential.ts";
 import type { Principal, PrincipalCredential } from "./principal.ts";
@@ -27,6 +27,7 @@ export const PrincipalAnswer = z.object({
     auth_time: z.iso.datetime().nullable(),
     issued_at: z.iso.datetime().optional(),
   }),
+  member: z.object({ account_id: z.string(), role: z.enum(memberRoles), epoch: z.int().min(0) }).optional(),
   portal: z.object({ endpoint_ids: z.array(z.string()).nullable() }).optional(),
   expires_at: z.iso.datetime().nullable(),
   profile: z.object({ locale: z.string(), created_at: z.iso.datetime() }).optional(),
@@ -55,7 +56,7 @@ export type PrincipalAnswer = z.output<typeof PrincipalAnswer>;
 
 /** The principal in the form in which it crosses the network. */
 export function answerFromPrincipal(principal: Principal): PrincipalAnswer {
-  const { profile, portal, stateChange: change } = principal;
+  const { profile, member, portal, stateChange: change } = principal;
   const { kind, id, tokenId, issuer, authTimeMs, issuedAtMs } = principal.credential;
   return {
     account_id: principal.accountId,
@@ -72,6 +73,7 @@ export function answerFromPrincipal(principal: Principal): PrincipalAnswer {
       auth_time: authTimeMs === null ? null : new Date(authTimeMs).toISOString(),
       issued_at: issuedAtMs === undefined ? undefined : new Date(issuedAtMs).toISOString(),
     },
+    member: member && { account_id: member.accountId, role: member.role, epoch: member.epoch },
     portal: portal && { endpoint_ids: portal.endpointIds && [...portal.endpointIds] },
     expires_at: principal.expiresAt?.toISOString() ?? null,
     profile: profile && { locale: profile.locale, created_at: new Date(profile.createdAtMs).toISOString() },
@@ -79,7 +81,7 @@ export function answerFromPrincipal(principal: Principal): PrincipalAnswer {
 }
 
 export function principalFromAnswer(answer: PrincipalAnswer): Principal {
-  const { profile, portal, state_change: change } = answer;
+  const { profile, member, portal, state_change: change } = answer;
   const { kind, id, token_id, issuer, auth_time, issued_at } = answer.credential;
   const credential: Writable<PrincipalCredential> = {
     kind,
@@ -99,6 +101,7 @@ export function principalFromAnswer(answer: PrincipalAnswer): Principal {
     expiresAt: answer.expires_at === null ? null : new Date(answer.expires_at),
   };
   if (change) principal.stateChange = { atMs: Date.parse(change.at), reason: change.reason };
+  if (member) principal.member = { accountId: member.account_id, role: member.role, epoch: member.epoch };
   if (portal) principal.portal = { endpointIds: portal.endpoint_ids };
   if (profile) principal.profile = { locale: profile.locale, createdAtMs: Date.parse(profile.created_at) };
   return principal;

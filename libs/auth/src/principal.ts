@@ -1,4 +1,4 @@
-import type { AccountState, Role, Scope } from "@signalbox/contracts";
+import type { AccountState, MemberRole, Role, Scope } from "@signalbox/contracts";
 import type { PresentedCredential } from "./credential.ts";
 
 /** The verified caller of a request. Operations and stores use its `accountId`, never an id from the input. */
@@ -12,6 +12,8 @@ export interface Principal {
   readonly scopes: ReadonlySet<Scope>;
   readonly roles: readonly Role[];
   readonly credential: PrincipalCredential;
+  /** Present for a person who acts for an account that is not their own. */
+  readonly member?: Member | undefined;
   /** Present for a portal session: it is refused everywhere but at what admits portal sessions, and sees these rows. */
   readonly portal?: Portal | undefined;
   /** The expiry of the credential; null when it does not expire. */
@@ -19,6 +21,19 @@ export interface Principal {
   /** The attributes that flags are evaluated by, as of the resolution of the credential. */
   readonly profile?: { readonly locale: string; readonly createdAtMs: number };
 }
+
+/** The person behind a credential that acts for another account. */
+interface Member {
+  /** The person's own account. */
+  readonly accountId: string;
+  readonly role: MemberRole;
+  /** The epoch of the person's own account: its changes end this access too. */
+  readonly epoch: number;
+}
+
+/** The own account of the person behind a credential, or the account of a key or client. */
+export const personOf = ({ member, accountId }: Pick<Principal, "member" | "accountId">): string =>
+  member?.accountId ?? accountId;
 
 /** The rows that a portal session sees: those of its endpoints, or with null those of every endpoint of its account. */
 export interface Portal {

@@ -37,7 +37,9 @@ export const limitedClaim = "named_scopes_only";
 function namedScopes(issuer: Issuer, claims: JWTPayload): Scope[] {
   const path = issuer["scopes-claim"];
   const own = path === undefined ? undefined : claimAt(claims, path);
-  return [claims.scope, claims.scp, own].flatMap(words).filter(isScope);
+  const prefix = issuer["scopes-prefix"] ?? "";
+  const bare = (name: string) => (name.startsWith(prefix) ? name.slice(prefix.length) : name);
+  return [claims.scope, claims.scp, own].flatMap(words).map(bare).filter(isScope);
 }
 
 function mappedRoles(issuer: Issuer, claims: JWTPayload): Role[] {
@@ -82,6 +84,12 @@ function words(value: unknown): string[] {
 }
 
 const orOwner = (mapped: readonly Role[]): readonly Role[] => (mapped.length > 0 ? mapped : ["owner"]);
+
+/** Returns true when the claim that names the audience has one of the issuer's for us. */
+export function isForUs(issuer: Issuer, claims: JWTPayload): boolean {
+  const ours = [issuer.audience].flat();
+  return [claimAt(claims, issuer["audience-claim"])].flat().some((name) => ours.some((one) => one === name));
+}
 
 /** `typ` in the header of an access token (RFC 9068 §2.1), and of tokens without a specific type. */
 const headerTypes = new Set(["jwt", "at+jwt", "application/at+jwt"]);

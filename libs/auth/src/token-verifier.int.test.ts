@@ -16,10 +16,16 @@ before(async () => {
 after(() => Promise.all([issuer.close(), other.close()]));
 
 /** The clock of the test starts at the real time, because the issuer signs with it. */
-function given({ trusted = [issuer], clock = createManualClock(new Date()) as Clock, areOurs = false } = {}) {
+function given({
+  trusted = [issuer],
+  clock = createManualClock(new Date()) as Clock,
+  areOurs = false,
+  more = {},
+} = {}) {
   const failures: unknown[] = [];
+  const skipped: string[] = [];
   const issuers = parseIssuers(
-    JSON.stringify(trusted.map(({ issuer, audience }, at) => ({ name: `issuer-${at}`, issuer, audience }))),
+    JSON.stringify(trusted.map(({ issuer, audience }, at) => ({ name: `issuer-${at}`, issuer, audience, ...more }))),
   );
   const verifier = createTokenVerifier({
     issuers: areOurs ? issuers.map((one) => ({ ...one, name: builtInIssuer })) : issuers,
@@ -27,8 +33,9 @@ function given({ trusted = [issuer], clock = createManualClock(new Date()) as Cl
     clockSkewSeconds: 30,
     maxAgeSeconds: 86_400,
     onKeysFailure: (_issuer, error) => failures.push(error),
+    onKeysSkipped: (issuer, places) => skipped.push(`${issuer}: ${places}`),
   });
-  return { verify: verifier.verify, failures };
+  return { verify: verifier.verify, failures, skipped };
 }
 
 const refused = (error: unknown) => isAppError(error) && error.code === "unauthorized";
@@ -193,8 +200,11 @@ test("a token of an issuer that is not configured is refused without asking it",
 });
 
 test("the key of one trusted issuer does not verify tokens of another", async () => {
-  const { verify } = given({ trusted: [issuer, other] });
+  const clock = createManualClock(new Date());
+  const { verify } = given({ trusted: [issuer, other], clock });
   await verify(other.sign());
+  await verify(issuer.sign());
+  clock.advance(seconds(5));
   await assert.rejects(verify(other.sign({ iss: issuer.issuer })), refused);
 });
 
@@ -205,23 +215,175 @@ for (const text of ["", "x", "a.b.c", "..", "e30.e30.", `${"a".repeat(credential
   });
 }
 
-test("a new key of the issuer is found by its unknown id, at most once in the cooldown", async () => {
+/** Names the outcome of a token. */
+const outcomeOf = (verified: Promise<unknown>) =>
+  verified.then(
+    () => "accepted",
+    (error: unknown) => (isAppError(error) ? `${error.code} ${error.retryAfterSeconds ?? ""}`.trim() : error),
+  );
+
+test("a token under a new key is accepted once the key set was read again", async () => {
   const rotating = await createOidcIssuer();
   const clock = createManualClock(new Date());
   const { verify } = given({ trusted: [rotating], clock });
   await verify(rotating.sign());
   rotating.rotate("ES256");
-  await assert.rejects(verify(rotating.sign()), refused);
-  clock.advance(seconds(30));
-  await verify(rotating.sign());
-  const before = rotating.requests.length;
-  await Promise.all(
-    Array.from({ length: 20 }, () =>
-      assert.rejects(verify(rotating.sign({}, { header: { kid: "made-up" } })), refused),
-    ),
-  );
-  assert.equal(rotating.requests.length, before);
+  clock.advance(seconds(2));
+  assert.equal(await outcomeOf(verify(rotating.sign())), "unavailable 3");
+  clock.advance(seconds(3));
+  assert.equal(await outcomeOf(verify(rotating.sign())), "accepted");
   await rotating.close();
+});
+
+test("an invented key id is refused once the newest keys lack it", async () => {
+  const clock = createManualClock(new Date());
+  const { verify } = given({ clock });
+  await verify(issuer.sign());
+  clock.advance(seconds(5));
+  await assert.rejects(verify(issuer.sign({}, { header: { kid: "made-up" } })), refused);
+});
+
+test("invented key ids make us ask the issuer once in five seconds", async () => {
+  const clock = createManualClock(new Date());
+  const { verify } = given({ clock });
+  await verify(issuer.sign());
+  const before = issuer.requests.length;
+  const inventions = () =>
+    Array.from({ length: 20 }, (_, at) => outcomeOf(verify(issuer.sign({}, { header: { kid: `made-up-${at}` } }))));
+  assert.deepEqual(new Set(await Promise.all(inventions())), new Set(["unavailable 5"]));
+  assert.equal(issuer.requests.length, before);
+  clock.advance(seconds(5));
+  await Promise.all(inventions());
+  assert.equal(issuer.requests.length, before + 2, "discovery and keys");
+});
+
+test("an invented key id hides a rotation for five seconds at most", async () => {
+  const rotating = await createOidcIssuer();
+  const clock = createManualClock(new Date());
+  const { verify } = given({ trusted: [rotating], clock });
+  await verify(rotating.sign());
+  clock.advance(minutes(1));
+  await assert.rejects(verify(rotating.sign({}, { header: { kid: "made-up" } })), refused);
+  rotating.rotate("ES256");
+  assert.equal(await outcomeOf(verify(rotating.sign())), "unavailable 5");
+  clock.advance(seconds(5));
+  assert.equal(await outcomeOf(verify(rotating.sign())), "accepted");
+  await rotating.close();
+});
+
+test("a new key of an issuer that is away is no fault of the token", async () => {
+  const failing = await createOidcIssuer();
+  const clock = createManualClock(new Date());
+  const { verify } = given({ trusted: [failing], clock });
+  await verify(failing.sign());
+  failing.rotate();
+  failing.fail(500);
+  clock.advance(minutes(1));
+  await assert.rejects(verify(failing.sign()), unavailable);
+  await failing.close();
+});
+
+test("malformed keys of an issuer are left out", async () => {
+  const odd = await createOidcIssuer();
+  odd.publish([{ kid: "a", n: "AQAB" }, null, "x", 7, [], { kty: "future", kid: "b" }]);
+  const clock = createManualClock(new Date());
+  const { verify, failures, skipped } = given({ trusted: [odd], clock });
+  await verify(odd.sign());
+  clock.advance(minutes(11));
+  await verify(odd.sign({ exp: secondsFromNow(3000) }));
+  assert.deepEqual([failures, skipped], [[], ["issuer-0: 0,1,2,3,4"]]);
+  await odd.close();
+});
+
+/** The key that an issuer publishes first. */
+async function publishedKey({ issuer }: OidcIssuer): Promise<{ kid: string }> {
+  const { keys } = (await (await fetch(`${issuer}/keys`)).json()) as { readonly keys: readonly { kid: string }[] };
+  return keys[0] ?? assert.fail("the issuer publishes no key");
+}
+
+test("a key id that is published twice verifies the tokens of either key", async () => {
+  const odd = await createOidcIssuer();
+  const { kid } = await publishedKey(odd);
+  odd.publish([
+    { ...(await publishedKey(other)), kid },
+    { kty: "RSA", kid, n: 5, e: null },
+  ]);
+  const { verify } = given({ trusted: [odd] });
+  await verify(odd.sign());
+  await verify(other.sign({ iss: odd.issuer }, { header: { kid } }));
+  await odd.close();
+});
+
+test("a token without a key id is tried with eight of the keys that fit it at most", async () => {
+  const odd = await createOidcIssuer();
+  const foreign = await publishedKey(other);
+  const unnamed = () => odd.sign({}, { header: { kid: undefined } });
+  for (const [count, outcome] of [
+    [7, "accepted"],
+    [8, "unauthorized"],
+  ] as const) {
+    odd.publish(Array.from({ length: count }, (_, at) => ({ ...foreign, kid: `foreign-${at}` })));
+    assert.equal(await outcomeOf(given({ trusted: [odd] }).verify(unnamed())), outcome);
+  }
+  await odd.close();
+});
+
+test("a key without usable numbers refuses only the tokens that name it", async () => {
+  const odd = await createOidcIssuer();
+  odd.publish([
+    { kty: "RSA", kid: "number", n: 5, e: null },
+    { kty: "RSA", kid: "empty" },
+  ]);
+  const { verify } = given({ trusted: [odd] });
+  await verify(odd.sign());
+  for (const kid of ["number", "empty"]) await assert.rejects(verify(odd.sign({}, { header: { kid } })), refused, kid);
+  await odd.close();
+});
+
+test("a key set that is too large leaves the last keys in use", async () => {
+  const odd = await createOidcIssuer();
+  const clock = createManualClock(new Date());
+  const { verify, failures } = given({ trusted: [odd], clock });
+  const token = odd.sign({ exp: secondsFromNow(7200) });
+  await verify(token);
+  odd.publish(Array.from({ length: 10_000 }, (_, at) => ({ kty: "RSA", kid: `${at}`, n: "A".repeat(342), e: "AQAB" })));
+  clock.advance(minutes(11));
+  await verify(token);
+  assert.match(String(failures), /more than 524288 bytes/);
+  await odd.close();
+});
+
+test("a key set without a key leaves the last keys in use", async () => {
+  const odd = await createOidcIssuer();
+  const clock = createManualClock(new Date());
+  const { verify, failures } = given({ trusted: [odd], clock });
+  const token = odd.sign({ exp: secondsFromNow(7200) });
+  await verify(token);
+  odd.fail(200);
+  clock.advance(minutes(11));
+  await verify(token);
+  assert.equal(failures.length, 1);
+  await odd.close();
+});
+
+for (const algorithm of ["EdDSA", "Ed25519"]) {
+  test(`a token signed with Ed25519 is accepted by the name ${algorithm}`, async () => {
+    const edwards = await createOidcIssuer({ algorithm: "EdDSA" });
+    for (const more of [{}, { algorithms: ["EdDSA"] }]) {
+      const { verify } = given({ trusted: [edwards], more });
+      await verify(edwards.sign({}, { header: { alg: algorithm } }));
+    }
+    await edwards.close();
+  });
+}
+
+test("an issuer whose tokens lack an audience names the claim that stands for it", async () => {
+  const { verify } = given({ more: { audience: ["app-1", "app-2"], "audience-claim": "client_id" } });
+  const cognito = { aud: undefined, token_use: "access" };
+  await verify(issuer.sign({ ...cognito, client_id: "app-2" }));
+  await assert.rejects(verify(issuer.sign({ ...cognito, client_id: "app-3" })), /for another audience/);
+  await assert.rejects(verify(issuer.sign(cognito)), /for another audience/);
+  await assert.rejects(verify(issuer.sign({ ...cognito, client_id: "app-2", token_use: "id" })), refused);
 });
 
 test("while an issuer is away, its known keys keep verifying beyond their age", async () => {
@@ -258,6 +420,7 @@ test("the keys of an issuer in this process are read at each token, without a re
     clockSkewSeconds: 30,
     maxAgeSeconds: 86_400,
     onKeysFailure: () => assert.fail("nothing is fetched"),
+    onKeysSkipped: () => assert.fail("nothing is fetched"),
     localKeys: { signalbox: () => published },
   });
   assert.equal((await verifier.verify(await first.sign())).subject, "ada");
@@ -272,6 +435,7 @@ const ownIssuer = {
   name: builtInIssuer,
   issuer: "https://signalbox.example/oauth",
   audience: "https://signalbox.example",
+  "audience-claim": "aud",
   algorithms: ["ES256" as const],
   roles: ownRoleNames,
 };

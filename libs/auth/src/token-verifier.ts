@@ -1,9 +1,17 @@
 import { hash } from "node:crypto";
 import { AppError, type Clock, isAppError, seconds } from "@signalbox/core";
-import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
+import {
+  decodeJwt,
+  errors,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
+  jwtVerify,
+} from "jose";
 import { builtInIssuer, type Issuer } from "./issuers.ts";
 import { createJwksCache, createLocalKeys, type KeySet } from "./jwks-cache.ts";
-import { accessOfToken, otherPurposeOf, type TokenAccess } from "./token-claims.ts";
+import { accessOfToken, isForUs, otherPurposeOf, type TokenAccess } from "./token-claims.ts";
 
 /** A verified token and its content. */
 export interface VerifiedToken extends TokenAccess {
@@ -23,7 +31,7 @@ export interface VerifiedToken extends TokenAccess {
 }
 
 export interface TokenVerifier {
-  /** Throws AppError `unauthorized`, or `unavailable` when the issuer's keys could not be read even once. */
+  /** Throws AppError `unauthorized`, or `unavailable` while the token's key cannot be read from the issuer. */
   verify(token: string): Promise<VerifiedToken>;
 }
 
@@ -35,6 +43,8 @@ interface Dependencies {
   /** Longest lifetime of a token: a stolen one that never expires could be used for ever. */
   readonly maxAgeSeconds: number;
   readonly onKeysFailure: (issuer: string, error: unknown) => void;
+  /** Called when the key set of an issuer has malformed keys, which are left out. */
+  readonly onKeysSkipped: (issuer: string, places: readonly number[]) => void;
   /** The keys of issuers in this process, by our name of them; keys of other issuers are read over HTTP. */
   readonly localKeys?: Readonly<Record<string, () => KeySet>>;
   readonly fetch?: (url: string) => Promise<unknown>;
@@ -45,7 +55,16 @@ const nameLengthMax = 255;
 
 /** Creates the verifier of access tokens from the configured issuers. */
 export function createTokenVerifier(dependencies: Dependencies): TokenVerifier {
-  const { issuers, clock, clockSkewSeconds, maxAgeSeconds, onKeysFailure, localKeys = {}, fetch } = dependencies;
+  const {
+    issuers,
+    clock,
+    clockSkewSeconds,
+    maxAgeSeconds,
+    onKeysFailure,
+    onKeysSkipped,
+    localKeys = {},
+    fetch,
+  } = dependencies;
   const tolerance = { clock, clockSkewSeconds, maxAgeSeconds };
   const byIdentifier = new Map(issuers.map((issuer) => [issuer.issuer, { issuer, keys: keysOf(issuer) }]));
 
@@ -67,7 +86,8 @@ export function createTokenVerifier(dependencies: Dependencies): TokenVerifier {
     const local = localKeys[name];
     if (local) return createLocalKeys(local);
     const onFailure = (error: unknown) => onKeysFailure(name, error);
-    return createJwksCache({ issuer, clock, onFailure, fetch });
+    const onSkipped = (places: readonly number[]) => onKeysSkipped(name, places);
+    return createJwksCache({ issuer, clock, onFailure, onSkipped, fetch });
   }
 }
 
@@ -79,16 +99,16 @@ interface Trusted {
 type Tolerance = Pick<Dependencies, "clock" | "clockSkewSeconds" | "maxAgeSeconds">;
 
 async function checkedClaims(token: string, trusted: Trusted, tolerance: Tolerance): Promise<JWTPayload> {
-  const { issuer, audience, algorithms } = trusted.issuer;
+  const { issuer, algorithms } = trusted.issuer;
   try {
-    const { payload, protectedHeader } = await jwtVerify(token, trusted.keys, {
+    const { payload, protectedHeader } = await verifyByKeys(token, trusted.keys, {
       issuer,
-      audience,
-      algorithms,
+      algorithms: algorithms.includes("EdDSA") ? [...algorithms, "Ed25519"] : algorithms,
       clockTolerance: endSkewSeconds(trusted.issuer.name, tolerance),
       currentDate: tolerance.clock.now(),
       requiredClaims: ["exp", "sub"],
     });
+    if (!isForUs(trusted.issuer, payload)) throw refused("It is for another audience.");
     const why = otherPurposeOf(protectedHeader, payload) ?? untimely(payload, tolerance);
     if (why !== null) throw refused(why);
     return payload;
@@ -96,6 +116,31 @@ async function checkedClaims(token: string, trusted: Trusted, tolerance: Toleran
     if (isAppError(error)) throw error;
     if (error instanceof errors.JWTExpired) throw refused("It has expired.", error);
     if (error instanceof errors.JOSEError || error instanceof TypeError) throw refused("It is not valid.", error);
+    throw error;
+  }
+}
+
+/** Keys that one token is tried with: more would let a stranger make us work. */
+const keysTriedMax = 8;
+
+/** Verifies a token that several keys fit: it names none, or its issuer has published a key id twice. */
+async function verifyByKeys(token: string, keys: JWTVerifyGetKey, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
+  try {
+    return await jwtVerify(token, keys, options);
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    let tried = 0;
+    for await (const key of error) {
+      try {
+        return await jwtVerify(token, key, options);
+      } catch (failure) {
+        tried += 1;
+        // Claims are judged after the signature, so this was the key.
+        const isVerified =
+          failure instanceof errors.JOSEError && !(failure instanceof errors.JWSSignatureVerificationFailed);
+        if (isVerified || tried >= keysTriedMax) throw failure;
+      }
+    }
     throw error;
   }
 }

@@ -19,6 +19,6 @@ if (process.features.typescript) {
     process.exitCode = 1;
   });
   child.once("exit", (code) => {
-    process.exitCode = code ?? 1;
+    process.exitCode = code ?? 0;
   });
 }

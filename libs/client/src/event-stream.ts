@@ -52,7 +52,8 @@ export async function* followEvents(
       isFirst = false;
       onConnection?.(true);
       if (!body) continue;
-      for await (const event of readEvents(body, position, () => connection.abort(), { silenceMsMax, onCursor })) {
+      const onSilence = () => connection.abort();
+      for await (const event of readEvents(body, position, { ends, onSilence, silenceMsMax, onCursor })) {
         failures = 0;
         yield event;
       }
@@ -77,14 +78,21 @@ const isRefusal = (error: unknown): boolean =>
 /** Longest event, in characters: more than any service sends, and a bound for one that is no Signalbox. */
 const eventLengthMax = 16 * 1024 * 1024;
 
+interface ReadOptions extends FollowOptions {
+  readonly ends: AbortSignal;
+  readonly onSilence: () => void;
+  readonly silenceMsMax: number;
+}
+
 /** Reads events and moves the position with their ids, those of pings included. */
 async function* readEvents(
   body: ReadableStream<Uint8Array>,
   position: Position,
-  onSilence: () => void,
-  { silenceMsMax, onCursor }: { readonly silenceMsMax: number } & FollowOptions,
+  { ends, onSilence, silenceMsMax, onCursor }: ReadOptions,
 ): AsyncGenerator<StreamEvent, void, undefined> {
   const reader = body.getReader();
+  // The signal of a Request is collected together with it, and would not end the body.
+  ends.addEventListener("abort", () => void reader.cancel().catch(() => undefined));
   const decoder = new TextDecoder();
   let text = "";
   let silence = setTimeout(onSilence, silenceMsMax);

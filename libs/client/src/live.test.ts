@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Answer, openTestClient } from "./test-server.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { type Answer, openTestClient } from "../test/test-server.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
 
 const query = "subscription { accountChanged { changed } }";
 const next = (id: string, changed: string) =>
@@ -126,6 +132,24 @@ test("a signal or the end of the loop closes the connection", async (t) => {
   for await (const _one of client.subscribe(query, { signal: stop.signal })) stop.abort();
   await Promise.all(closed);
   assert.equal(closed.length, 2);
+});
+
+test("a signal ends a stream long after it began", { timeout: 20_000 }, async (t) => {
+  const stop = new AbortController();
+  const { client } = await openTestClient(t, () => streamOf([next("c1", "a")], "open"));
+  const isOpen = Promise.withResolvers<void>();
+  const options = { signal: stop.signal, onConnection: () => isOpen.resolve() };
+  const seen: unknown[] = [];
+  const follow = async () => {
+    for await (const one of client.subscribe(query, options)) seen.push(one);
+  };
+  const following = follow();
+  await isOpen.promise;
+  await sleep(100);
+  collectGarbage();
+  stop.abort();
+  await following;
+  assert.equal(seen.length, 1);
 });
 
 test("a connection that falls silent is made again", async (t) => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { openTestClient } from "../test/test-server.ts";
 import { ApiError } from "./answers.ts";
 import { requests } from "./generated/resources.ts";
 import { etagOf } from "./resources.ts";
-import { openTestClient } from "./test-server.ts";
 
 const error = (code: string) => ({
   error: { code, message: "No.", request_id: "req_1", doc_url: "https://x/docs", details: [] },

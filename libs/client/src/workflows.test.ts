@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openTestClient, type Received } from "./test-server.ts";
+import { openTestClient, type Received } from "../test/test-server.ts";
 
 const photo = new File([new Uint8Array(2_500_000).fill(7)], "photo.jpg", { type: "image/jpeg" });
 

@@ -52,6 +52,16 @@ test("fields become JSON, a query or a form, by the method or the files", async 
   assert.deepEqual([raw?.method, raw?.body.toString()], ["POST", "as it is"]);
 });
 
+test("a number in a field is sent with the digits with which it was given", async (t) => {
+  const { receiver, api } = await setUp(t);
+  const fields = ["-F", "id=9007199254740993", "-F", "price=1.10", "-F", "list=[820982911946154508, -0]"];
+  await api(["/things", ...fields]);
+  await api(["GET", "/things", ...fields]);
+  const [sent, asked] = receiver.requests;
+  assert.equal(sent?.body.toString(), '{"id":9007199254740993,"price":1.10,"list":[820982911946154508,-0]}');
+  assert.equal(asked?.path, "/things?id=9007199254740993&price=1.10&list=820982911946154508%2C-0");
+});
+
 test("every page of a list is read with its filters, one item a line", async (t) => {
   const { receiver, api } = await setUp(t);
   receiver.answerNext(json({ items: [1, { a: "\u009b" }], next_cursor: "c/1" }), json({ items: [3], has_more: false }));
@@ -87,7 +97,7 @@ test("a dry run shows the request without sending it, credentials left out", asy
 test("a request that cannot be meant is explained before anything is sent", async (t) => {
   const { receiver, api } = await setUp(t);
   for (const [words, reason] of [
-    [["images"], /Name the path of a route/],
+    [["GET"], /Name the path of a route/],
     [["GET", "//elsewhere.example/x"], /Name the path of a route/],
     [["FETCH", "/x"], /Method FETCH/],
     [["/x", "-F", "nothing"], /is no field/],

@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { createReceiver, eventually, type ReceivedRequest } from "@signalbox/testing";
 import { createHome, json } from "./call.ts";
+import { openTestClient } from "./test-server.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
 
 const message = (delivery: string, lease: string, attempt: number, body = "{}") => ({
   lease_id: lease,
@@ -116,4 +123,30 @@ test("a refusal that stays one ends the listener with its code", async (t) => {
   const { exitCode, stderr } = await ended;
   assert.equal(exitCode, 3);
   assert.deepEqual(JSON.parse(stderr.split("\n").at(-2) ?? "").error.code, "forbidden");
+});
+
+test("a listener stops long after its stream began", { timeout: 20_000 }, async (t) => {
+  const stop = new AbortController();
+  const { baseUrl, received } = await openTestClient(t, ({ method }) =>
+    method === "POST"
+      ? { body: { id: "whe_1", secret: "whsec_1" } }
+      : (response) => response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n"),
+  );
+  const { call } = await createHome(t);
+  const environment = { SIGNALBOX_URL: baseUrl, SIGNALBOX_API_KEY: "key" };
+  const ended = call(["listen"], { environment, stop: stop.signal });
+  await eventually(() => received.length === 2);
+  await sleep(100);
+  collectGarbage();
+  stop.abort();
+  assert.equal((await ended).exitCode, 0);
+});
+
+test("only a web address is forwarded to", async (t) => {
+  const { call } = await createHome(t);
+  for (const given of ["ftp://localhost/x", "file:///etc/passwd", "https://"]) {
+    const { exitCode, stderr } = await call(["listen", "--forward", given]);
+    assert.equal(exitCode, 2, given);
+    assert.match(stderr, /is no URL, such as http:\/\/localhost:3000\/hooks/, given);
+  }
 });

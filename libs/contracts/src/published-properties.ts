@@ -42,8 +42,8 @@ export const limitProperties = {
   "limits.maxWebhookBytes": sizeInBytes(MiB, 2 * MiB, "Largest webhook body that partners may send."),
 } as const;
 
-/** A BCP 47 tag. */
-const localePattern = "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$";
+/** The formats that this version reads. */
+const imageTypes = ["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif", "image/tiff"] as const;
 
 export const defaultProperties = {
   "defaults.pageSize": {
@@ -54,7 +54,7 @@ export const defaultProperties = {
     ...published,
     type: "string",
     default: "en",
-    pattern: localePattern,
+    format: "locale",
     oneOf: "supported.locales",
     effect: "The locale of accounts whose identity names no supported one.",
   },
@@ -82,7 +82,7 @@ export const supportedProperties = {
   "supported.locales": {
     ...published,
     type: "list",
-    pattern: localePattern,
+    format: "locale",
     default: ["en", "de", "fr", "es", "it", "ja", "nl", "pl", "pt-BR"],
     minItems: 1,
     effect: "The locales an account can choose.",
@@ -90,8 +90,8 @@ export const supportedProperties = {
   "supported.imageTypes": {
     ...published,
     type: "list",
-    pattern: "image/[a-z0-9][a-z0-9.+-]{0,99}",
-    default: ["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif", "image/tiff"],
+    choices: imageTypes,
+    default: imageTypes,
     minItems: 1,
     effect: "The media types that uploads may have, detected by signature.",
   },

@@ -1,3 +1,5 @@
+import process from "node:process";
+
 /** The source of the time. Everything that reads the time or sleeps takes a `Clock`, so that tests can move it. */
 export interface Clock {
   /** The wall-clock time. */
@@ -24,7 +26,7 @@ export const trueMs = (machineMs: number): number => machineMs + correctionMs;
 const toleranceMs = 1_000;
 
 /** A measurement of the machine's clock. */
-export interface ClockOffset {
+interface ClockOffset {
   /** The true time minus that of the machine, in milliseconds. */
   readonly offsetMs: number;
   /** True when the clock is corrected from this measurement on, and was not before. */
@@ -82,4 +84,10 @@ export function createMovableClock(): ManualClock {
       aheadMs = time.getTime() - Date.now();
     },
   };
+}
+
+/** Returns the milliseconds of processor time that this thread has used: a wait for the processor does not count. */
+export function threadProcessorMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
 }

@@ -1,5 +1,4 @@
-import { createHash, randomBytes, randomFillSync } from "node:crypto";
-import { base62 } from "./base62.ts";
+import { createHash, randomBytes, randomFillSync, randomUUID } from "node:crypto";
 import { systemClock } from "./clock.ts";
 
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz";
@@ -73,4 +72,32 @@ function copyRandom(bytes: Buffer, start: number): void {
   }
   random.copy(bytes, start, randomUsed, randomUsed + count);
   randomUsed += count;
+}
+
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** Writes the bytes, read as one big-endian number, in base 62, padded with zeros to `length` characters. */
+export function base62(bytes: Uint8Array, length: number): string {
+  let rest = BigInt(`0x${Buffer.from(bytes).toString("hex") || "0"}`);
+  let text = "";
+  for (let position = 0; position < length; position++) {
+    text = alphabet[Number(rest % 62n)] + text;
+    rest /= 62n;
+  }
+  return text;
+}
+
+/** Regular expression of an id from outside that is kept: it is short and plain, because logs and answers show it. */
+export const requestIdPattern = "^[A-Za-z0-9._:~+/=-]{1,128}$";
+const acceptable = new RegExp(requestIdPattern);
+
+/** Creates the id of a request: `req_` and 32 hexadecimal digits, the form that nginx can create too. */
+export function newRequestId(): string {
+  // A UUID is the fastest source of random bits: node creates many at once.
+  return `req_${randomUUID().replaceAll("-", "")}`;
+}
+
+/** Returns the id of the request in answers, logs and traces: the caller's `X-Request-Id`, or a new one. */
+export function requestIdOf(header: string | string[] | undefined): string {
+  return typeof header === "string" && acceptable.test(header) ? header : newRequestId();
 }

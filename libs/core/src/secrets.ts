@@ -1,3 +1,5 @@
+import { tokenPrefixes } from "./token-prefixes.ts";
+
 /** Replaces a secret. Clients never send it back as if it were the value (spec, environment). */
 export const masked = "******";
 
@@ -19,19 +21,23 @@ const shapes: readonly (readonly [pattern: RegExp, replacement: string | ((...ma
   [/:\/\/[^\s/?#]*@/g, `://${masked}@`],
   // Not in the middle of a word: one of twelve thousand of our random ids has these letters somewhere.
   [/(?<![A-Za-z0-9])eyJ[\w-]{4,}(?:\.[\w-]*)*/g, masked],
-  [/sbx_[\w-]+/g, masked],
-  [/whs(?:ec|k)_[\w+/=-]+/g, masked],
-  // Stripe, OpenAI, GitHub, GitLab, Slack, npm, Amazon, Google.
-  [/\b(?:[rs]k_(?:live|test)_|[rs]k[_-])[\w-]{8,}/g, masked],
-  [/\b(?:gh[a-z]_|github_pat_|glpat-|xox[a-z]-)[\w-]{8,}/g, masked],
+  // Without more behind them these are only names of forms: "keys begin with sbx_live_".
+  [/sbx_(?:[a-z0-9]{1,16}_)?[\w-]{6,}/g, masked],
+  [/whs(?:ec|k)_[\w+/=-]{6,}/g, masked],
+  [/\b(?:[rs]k_(?:live|test|sbox)_|gh[a-z]_|github_pat_|glpat-|xox[a-z]-)[\w-]{8,}/g, masked],
+  [/\b[rs]k[_-](?=[\w-]{0,60}?[A-Z\d])[\w-]{8,}/g, masked],
   [/\b(?:npm_[A-Za-z0-9]{12,}|AKIA[A-Z0-9]{12,}|AIza[\w-]{12,})/g, masked],
-  [/\b(bearer)\s+[^\s"',;]+/gi, `$1 ${masked}`],
+  [/\b((?:authorization["']?\s?[=:]\s?["']?)?bearer)(\s+)([^\s"',;]+)/gi, maskUnlessProse],
   [/\b(basic)\s+([\w+/-]{4,}={0,2})/gi, maskBasic],
   [
-    /(password|passwd|passphrase|secret|token|credentials?|api[_-]?key|access[_-]?key|signature)(["']?\s{0,8}[=:]\s{0,8}["']?)[^\s&;"'<>,]+/gi,
-    `$1$2${masked}`,
+    /(password|passwd|passphrase|secret|token|credentials?|api[_-]?key|access[_-]?key|signature)(["']?\s{0,8}[=:]\s{0,8}["']?)([^\s&;"'<>,]+)/gi,
+    maskUnlessProse,
   ],
 ];
+
+/** A token with the prefix of its service. */
+const token = new RegExp(`(?<![A-Za-z0-9])(?:${tokenPrefixes.join("|")})[\\w.=~-]{16,}`, "g");
+const longWord = /[\w.=~-]{18}/;
 
 /** Skips the expressions for texts without any of the forms, which is nearly all of them. */
 const suspicious =
@@ -39,10 +45,19 @@ const suspicious =
 
 /** Masks every secret with a recognisable form: user info in URLs, tokens, keys, PEM blocks, `password=…`. */
 export function maskText(text: string): string {
-  if (!suspicious.test(text)) return text;
-  let result = text;
+  let result = longWord.test(text) ? text.replace(token, masked) : text;
+  if (!suspicious.test(result)) return result;
   for (const [pattern, replacement] of shapes) result = result.replace(pattern, replacement as string);
   return result;
+}
+
+/** A word or a short number. */
+const proseWord = /^(?:\p{L}[\p{Ll}\p{Lo}\p{M}./’-]{0,19}[.!?:)]*|\d{1,2})$/u;
+
+/** Masks the value behind a name, but no placeholder `<token>`, and no word of a sentence: "Which token: blue or red". */
+function maskUnlessProse(whole: string, name = "", between = "", value = ""): string {
+  const isSentence = /\s$/.test(between) && !/["'=]/.test(between) && !/[=:]/.test(name);
+  return value.startsWith("<") || (isSentence && proseWord.test(value)) ? whole : `${name}${between}${masked}`;
 }
 
 /**

@@ -8,10 +8,10 @@ import {
   parse,
 } from "graphql";
 import { type Variables, variableTexts } from "./documents/argument-values.ts";
-import { requiredFields } from "./documents/canonical-operation.ts";
 import { type PlanCaller, PlanStore } from "./planning/plan-store.ts";
 import { PlannerThread, PlanRefused } from "./planning/planner.ts";
 import { plannerSupergraph } from "./planning/planner-supergraph.ts";
+import { requiredFields } from "./planning/required-paths.ts";
 import { createPreparation } from "./prepared-operations.ts";
 import { runPlan } from "./running/run-plan.ts";
 import type { SendToSubgraph } from "./subgraphs/subgraph-port.ts";
@@ -41,30 +41,23 @@ interface Execution<Context> {
   readonly caller: PlanCaller;
 }
 
-/** The answer to an operation. */
 export interface Executed {
   /** JSON of `data`. */
   readonly data: string;
   /** Errors with the client's paths. Errors of a lost fetch have `extensions.loss`. */
   readonly errors: readonly GraphQLFormattedError[];
-  /** Number of objects in the data. */
+  /** Number of objects in the data, without the introspected ones. */
   readonly objects: number;
+  readonly introspected: number;
   /** Subgraphs whose answers violated their schema. */
   readonly flawedSubgraphs: readonly string[];
 }
 
-/** An operation that needs another executor, with the reason. */
-interface Uncovered {
-  readonly uncovered: string;
-}
-
 export interface Executor<Context> {
-  /** The public schema. */
   readonly schema: GraphQLSchema;
-  /** Runs an operation. An unsupported operation is reported before any fetch. */
-  execute(execution: Execution<Context>): Promise<Executed | Uncovered>;
+  execute(execution: Execution<Context>): Promise<Executed>;
   /** Plans an operation in advance, so that its first request does not wait. */
-  prepare(execution: Pick<Execution<Context>, "text" | "document" | "operation" | "variables">): Promise<void>;
+  prepare(execution: Omit<Execution<Context>, "context" | "caller">): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -88,7 +81,7 @@ export async function openExecutor<Context>(options: ExecutorOptions<Context>): 
   const prepare = createPreparation({
     schema,
     supergraph,
-    reserved: requiredFields(supergraphSdl),
+    reserved: requiredFields(supergraph),
     plans,
     bytesMax: planBytesMax,
   });
@@ -100,7 +93,6 @@ export async function openExecutor<Context>(options: ExecutorOptions<Context>): 
       const prepared = await prepare(text, document, operation, variables, caller).catch(refused);
       if ("errors" in prepared) return prepared;
       const { canonical, plan, writer } = prepared;
-      if (!writer) return { uncovered: plan.uncovered ?? "" };
       const texts = variableTexts(canonical.variables, operation, variables);
       const fetched = await runPlan({ plan, variableTexts: texts, send, context });
       const answer = new Answer(fetched.marks, createIntrospection(schema, document, operation, variables));
@@ -109,7 +101,8 @@ export async function openExecutor<Context>(options: ExecutorOptions<Context>): 
       if (!isThere) answer.absorb(0);
       const errors = [...fetched.errors, ...answer.errors];
       const data = isThere ? answer.text.toString() : "null";
-      return { data, errors, objects: answer.objects, flawedSubgraphs: answer.flawedSubgraphs };
+      const { objects, introspected, flawedSubgraphs } = answer;
+      return { data, errors, objects, introspected, flawedSubgraphs };
     },
     async prepare({ text, document, operation, variables }) {
       await prepare(text, document, operation, variables, ownCaller);
@@ -126,5 +119,5 @@ function refusalOf(error: unknown): Executed {
   if (!(error instanceof PlanRefused)) throw error;
   const { message, code } = error;
   const extensions = { code, ...(code === "UNAVAILABLE" && { retryAfterSeconds: 2 }) };
-  return { data: "null", errors: [{ message, extensions }], objects: 0, flawedSubgraphs: [] };
+  return { data: "null", errors: [{ message, extensions }], objects: 0, introspected: 0, flawedSubgraphs: [] };
 }

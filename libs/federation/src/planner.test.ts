@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { supergraphs } from "../test/supergraphs.ts";
 import { TestSupergraph } from "../test/test-supergraph.ts";
 import { PlannerThread, PlanRefused } from "./planning/planner.ts";
-import { JsonText } from "./writing/json-text.ts";
+import { JsonText } from "./writing/answer.ts";
 
 const { supergraphSdl } = new TestSupergraph(supergraphs.shop);
 const isRefused = (code: PlanRefused["code"]) => (error: unknown) =>

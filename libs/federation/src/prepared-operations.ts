@@ -12,8 +12,7 @@ import { SelectionWriter } from "./writing/selection-writer.ts";
 interface PreparedOperation {
   readonly canonical: CanonicalOperation;
   readonly plan: CompiledPlan;
-  /** Null for an unsupported plan. */
-  readonly writer: SelectionWriter | null;
+  readonly writer: SelectionWriter;
 }
 
 /** Estimate: the closures of one field, with the data they hold. */
@@ -52,7 +51,7 @@ export function createPreparation({
     if (known) return known;
     const canonical = canonicalOperation(rules, document, operation, conditions);
     const plan = canonical.text === null ? unplanned : await plans.planOf(canonical.text, caller);
-    const made = { canonical, plan, writer: plan.uncovered === null ? writerOf(canonical, plan, operation) : null };
+    const made = { canonical, plan, writer: writerOf(canonical, plan, operation) };
     prepared.set(key, made);
     return made;
   };

@@ -127,6 +127,55 @@ test("names that only the planner has to keep apart are kept apart already", asy
   }
 });
 
+/** The keys of two types of one list have one name with different types, for which the planner renames an answer. */
+const differentKeys: SupergraphSource = {
+  subgraphs: {
+    a: `
+      type Query { all: [I] nested: Box }
+      type Box { all: [[I!]] }
+      interface I { id: ID! }
+      type X implements I @key(fields: "code") { id: ID! code: Int! }
+      type Y implements I @key(fields: "code") { id: ID! code: String! }
+    `,
+    b: `
+      type X @key(fields: "code") { code: Int! v: Int }
+      type Y @key(fields: "code") { code: String! w: String }
+    `,
+  },
+  rules: { steady: ["X.code", "Y.code"] },
+};
+
+test("keys of one name with different types each find their entities", async () => {
+  const graph = new TestSupergraph(differentKeys);
+  try {
+    const text = "{ all { ... on X { v } ... on Y { w code } } nested { all { ... on X { v code } ... on Y { w } } } }";
+    const { data } = await graph.merged(parse(text), {});
+    assert.deepEqual(await dataOf(graph, text), JSON.parse(JSON.stringify(data)));
+    assert.ok(
+      questions(graph).some((question) => question.includes("__alias_")),
+      questions(graph).join("\n"),
+    );
+  } finally {
+    await graph.close();
+  }
+});
+
+test("an object whose type came with a lost fetch has an error at each field that the type would have led to", async (t) => {
+  const media = new TestSupergraph(supergraphs.media);
+  t.after(() => media.close());
+  let count = 0;
+  // The third request is the only one that asks for the type of critics, which the fetch of `loves` needs.
+  media.instead = ({ subgraph }) =>
+    ++count === 3 ? { loss: { code: "UNAVAILABLE", subgraph, reason: "planted" } } : null;
+  const text = "{ best { critics(first: 2) { id } ... on Book { critics(first: 2) { loves { id } } } } }";
+  const { data, errors } = (await run(media, text)) as Executed;
+  assert.equal(JSON.parse(data).best[0].critics[0].loves, null, data);
+  assert.deepEqual(
+    errors.map(({ path }) => path?.join(".")),
+    ["best.0.critics.0.loves"],
+  );
+});
+
 /** Each product has reviews of another subgraph; its errors member is not what GraphQL allows. */
 for (const errors of ["No.", {}, [null], [{ message: 7 }], [{ message: "No.", path: "reviews" }]]) {
   test(`an errors member that is no list of errors loses its fetch alone: ${JSON.stringify(errors)}`, async (t) => {
@@ -149,6 +198,64 @@ for (const errors of ["No.", {}, [null], [{ message: 7 }], [{ message: "No.", pa
     );
   });
 }
+
+/** Answers the fetches of reviews with an error at a path, whose data are right. */
+const errorAt = (path: (string | number)[], data: object) => ({
+  data: data as Record<string, unknown>,
+  errors: [{ message: "Odd.", path, extensions: { code: "CONFLICT" } }],
+});
+
+for (const path of [
+  ["_entities", 9, "reviews"],
+  ["_entities", 0, "gone"],
+  ["elsewhere"],
+  ["elsewhere", 0],
+  ["_entities", 0, "reviews", 0, "x"],
+])
+  test(`an error whose path leads nowhere is told without it: ${path.join(".")}`, async (t) => {
+    t.after(() => {
+      shop.instead = null;
+    });
+    const entity = { reviews: [{ stars: 5 }] };
+    shop.instead = ({ subgraph }) => (subgraph === "reviews" ? errorAt(path, { _entities: [entity] }) : null);
+    const { data, errors } = (await run(shop, '{ product(upc: "upc-1") { reviews { stars } } }')) as Executed;
+    assert.deepEqual(JSON.parse(data).product, entity);
+    assert.deepEqual(errors, [{ message: "Odd.", extensions: { code: "CONFLICT" } }]);
+  });
+
+test("an error below a null has its whole path, in whichever of two fragments its field stands", async (t) => {
+  t.after(() => {
+    shop.instead = null;
+  });
+  const text = `{ product(upc: "upc-1") { ...A ...B } }
+    fragment A on Product { reviews { stars author { id } } } fragment B on Product { reviews { body } }`;
+  shop.instead = ({ subgraph }) =>
+    subgraph === "reviews"
+      ? errorAt(["_entities", 0, "reviews", 0, "author", "id"], { _entities: [{ reviews: null }] })
+      : null;
+  const { errors } = (await run(shop, text)) as Executed;
+  assert.deepEqual(
+    errors.map(({ path }) => path?.join(".")),
+    ["product.reviews.0.author.id"],
+  );
+});
+
+test("an Int that has more than 32 bits is an error at its place", async (t) => {
+  t.after(() => {
+    shop.instead = null;
+  });
+  for (const [stars, told] of [
+    [2 ** 31 - 1, 0],
+    [2 ** 31, 1],
+    [-(2 ** 31), 0],
+    [-(2 ** 31) - 1, 1],
+  ] as const) {
+    shop.instead = ({ subgraph }) =>
+      subgraph === "reviews" ? { data: { _entities: [{ reviews: [{ stars }] }] } } : null;
+    const { errors } = (await run(shop, '{ product(upc: "upc-1") { reviews { stars } } }')) as Executed;
+    assert.equal(errors.length, told, String(stars));
+  }
+});
 
 test("an error has the path of the field at fault, not of the null that it caused, or none", async () => {
   const graph = new TestSupergraph(strict);
@@ -182,9 +289,9 @@ const strict: SupergraphSource = {
   rules: {},
 };
 
-test("introspected objects count like any other", async () => {
-  const { objects } = (await run(shop, '{ __type(name: "User") { name fields { name } } }')) as Executed;
+test("introspected objects are counted apart from those of subgraphs", async () => {
+  const { objects, introspected } = (await run(shop, '{ __type(name: "User") { name fields { name } } }')) as Executed;
   const type = shop.api.getType("User");
   assert.ok(isObjectType(type));
-  assert.equal(objects, 2 + Object.keys(type.getFields()).length);
+  assert.deepEqual([objects, introspected], [1, 1 + Object.keys(type.getFields()).length]);
 });

@@ -2,7 +2,12 @@ export { createHttpApp, type HttpAppOptions } from "./app/create-http-app.ts";
 export { createInternalApp } from "./app/create-internal-app.ts";
 export type { Mounts } from "./app/mounts.ts";
 export { allMembersMayBeLeftOut } from "./exchange/compile-body.ts";
-export type { ForbiddenRequest, RefusedRequest } from "./exchange/edge.ts";
+export {
+  type ForbiddenRequest,
+  type RefusedRequest,
+  resourceMetadataOf,
+  resourceMetadataPrefix,
+} from "./exchange/edge.ts";
 export { ExportPage, exportPathOf, exportRoutes } from "./export/export-routes.ts";
 export { takeAccessChanges } from "./graphql/access-changes.ts";
 export {
@@ -27,12 +32,7 @@ export {
 export { type RequestMembers, requestMembersFrom } from "./graphql/read-request.ts";
 export { createSubgraph, type Resolvers, type SubgraphOptions } from "./graphql/subgraph.ts";
 export type { SubgraphContext } from "./graphql/subgraph-context.ts";
-export {
-  createIdempotencyStore,
-  httpMigrations,
-  idempotencyRetention,
-} from "./idempotency/idempotency-store.ts";
-export { sealedAnswers } from "./idempotency/stored-answer.ts";
+export { createIdempotencyStore, httpMigrations } from "./idempotency/idempotency-store.ts";
 export { createRateLimits, policyItem, type RateLimits, remainderItem } from "./limits/rate-limits.ts";
 export { admitWork, chargeProcessorTime, turnOf, type WorkLimits } from "./limits/work-limits.ts";
 export {
@@ -46,10 +46,11 @@ export {
   rangeOf,
 } from "./lists/pagination.ts";
 export { mergeOpenApi, openApiDocument } from "./openapi/openapi-document.ts";
-export { judge } from "./request/body-problems.ts";
+export { type Judgement, judge } from "./request/body-problems.ts";
 export { addressBucket, type ClientAddress, createClientAddress } from "./request/client-address.ts";
 export { httpProperties } from "./request/http-properties.ts";
-export { findJsonFlaw, parseJsonBody } from "./request/json-body.ts";
+export { type JsonBody, parseJsonBody } from "./request/json-body.ts";
+export { findJsonFlaw } from "./request/json-scan.ts";
 export { acceptedLanguages } from "./request/negotiation.ts";
 export {
   booleanParameter,

@@ -1,12 +1,6 @@
 export { chooseFormat, keptFormat } from "./formats/choose-format.ts";
 export { type FocalPoint, fits, planGeometry, type Size } from "./formats/geometry.ts";
-export {
-  autoQualityOf,
-  inputFormatOf,
-  type OutputFormat,
-  outputFormats,
-  outputTraits,
-} from "./formats/image-formats.ts";
+export { inputFormatOf, type OutputFormat, outputFormats, outputTraits } from "./formats/image-formats.ts";
 export type { FatalOutcome, JobOutcome, RenderedFile } from "./formats/image-jobs.ts";
 export { defaultImageLimits, type ImageFacts, type ImageLimits } from "./formats/image-limits.ts";
 export {

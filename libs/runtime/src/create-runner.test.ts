@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { AppError, createManualClock, systemClock } from "@signalbox/core";
 import { quietLog } from "../test/quiet-log.ts";
-import { createHealth } from "./create-health.ts";
 import { createRunner } from "./create-runner.ts";
+import { createHealth } from "./health.ts";
 
 const fast = { firstDelayMs: 1, delayMsMax: 2, failuresMax: 3 };
 const create = (options: Partial<Parameters<typeof createRunner>[0]> = {}) => {

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { systemClock } from "@signalbox/core";
 import { quietLog } from "../test/quiet-log.ts";
 import { loadConfiguration } from "./config/load-configuration.ts";
-import { createHealth } from "./create-health.ts";
 import { createRunner } from "./create-runner.ts";
 import { createServiceContext } from "./create-service-context.ts";
+import { createHealth } from "./health.ts";
 import { runtimeProperties } from "./properties.ts";
 
 const load = (service: string) =>

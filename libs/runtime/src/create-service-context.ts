@@ -1,8 +1,8 @@
 import { type Clock, randomId, type ServiceName, systemClock } from "@signalbox/core";
 import type { Configuration } from "./config/configuration.ts";
 import type { PropertyDeclarations } from "./config/property-declaration.ts";
-import type { ProcessHealth } from "./create-health.ts";
 import type { ProcessRunner } from "./create-runner.ts";
+import type { ProcessHealth } from "./health.ts";
 import type { RuntimeProperties } from "./properties.ts";
 import { countUnhandledRejections } from "./request-scope.ts";
 import type { ServiceContext } from "./service-context.ts";

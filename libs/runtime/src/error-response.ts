@@ -1,9 +1,10 @@
 import { STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
 import { type ErrorCode, errorBody, newRequestId, securityHeaders } from "@signalbox/core";
 
 const security = Object.fromEntries(securityHeaders);
 
-export interface ErrorResponse {
+interface ErrorResponse {
   readonly status: number;
   readonly statusText: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -46,4 +47,34 @@ export function createErrorResponses(errorDocs: ErrorDocs): ErrorResponses {
       body,
     };
   };
+}
+
+/** Answers an unparseable request with an error of the usual form, and ends the connection. */
+export function answerClientError(error: Error, socket: Duplex, errorResponse: ErrorResponses): void {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  endWithResponse(socket, responseFor(code, errorResponse));
+}
+
+function responseFor(code: string | undefined, errorResponse: ErrorResponses) {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return errorResponse(431, "invalid_request", "The request headers are larger than this server accepts.");
+    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
+      return errorResponse(413, "payload_too_large", "The chunk extensions are larger than this server accepts.");
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return errorResponse(408, "request_timeout", "The request did not arrive in time.");
+    default:
+      return errorResponse(400, "invalid_request", "The request is not valid HTTP.");
+  }
+}
+
+/** Writes a response to a connection that is no longer served by HTTP, and ends the connection. */
+export function endWithResponse(socket: Duplex, { status, statusText, headers, body }: ErrorResponse): void {
+  const lines = Object.entries({ ...headers, connection: "close" }).map(([name, value]) => `${name}: ${value}`);
+  // Both directions: a client that never closes its own would hold the connection.
+  socket.end(`HTTP/1.1 ${status} ${statusText}\r\n${lines.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
 }

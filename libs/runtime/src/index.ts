@@ -1,8 +1,11 @@
 export { collectGarbage } from "./collect-garbage.ts";
-export { brokenRules } from "./config/broken-rules.ts";
-export { refusalOfOverride } from "./config/check-overrides.ts";
-export type { Configuration, OverrideChange, OverrideSet } from "./config/configuration.ts";
-export { ConfigurationError } from "./config/configuration-error.ts";
+export { brokenRules, refusalOfOverride } from "./config/check-overrides.ts";
+export {
+  type Configuration,
+  ConfigurationError,
+  type OverrideChange,
+  type OverrideSet,
+} from "./config/configuration.ts";
 export { environment, setVariable } from "./config/environment.ts";
 export { loadConfiguration } from "./config/load-configuration.ts";
 export { mask, type ShownClasses } from "./config/masking.ts";
@@ -12,30 +15,28 @@ export {
   type PropertyDeclaration,
   type PropertyDeclarations,
   type PropertyScalar,
+  property,
 } from "./config/property-declaration.ts";
 export { startHelp } from "./config/start-help.ts";
 export { startOptions } from "./config/start-options.ts";
-export { createHealth, type ProcessHealth } from "./create-health.ts";
 export { createRunner, type ProcessRunner } from "./create-runner.ts";
 export { createServiceContext } from "./create-service-context.ts";
-export { endWithResponse } from "./end-with-response.ts";
-export { createErrorResponses, type ErrorResponses } from "./error-response.ts";
-export type { Health } from "./health.ts";
+export { createErrorResponses, type ErrorResponses, endWithResponse } from "./error-response.ts";
+export { createHealth, type Health, type ProcessHealth } from "./health.ts";
 export { knownPropertyNames } from "./known-property-names.ts";
-export type { ManagedService } from "./management-env.ts";
 export { openListener, ownPorts } from "./open-listener.ts";
-export { openManagementServer } from "./open-management-server.ts";
+export { openManagement, openServiceListener, openTelemetry } from "./process-doors.ts";
 export { type RuntimeProperties, runtimeProperties } from "./properties.ts";
 export { countUnhandledRejections, endRequestOfRejection, RequestScope } from "./request-scope.ts";
-export { describeProcess, listenerLimits, managementAddress, runService, telemetryOptions } from "./run-service.ts";
+export { runService } from "./run-service.ts";
 export { runUntilStopped } from "./run-until-stopped.ts";
 export type { Runner, ShutdownHooks } from "./runner.ts";
 export type { ServiceContext, ServiceParts } from "./service-context.ts";
 export type { MetricDeclaration } from "./telemetry/catalogue/declare-metric.ts";
 export { metricCatalogue } from "./telemetry/catalogue/metric-catalogue.ts";
 export { nginxMetrics } from "./telemetry/catalogue/nginx-metrics.ts";
-export { createLogger, type Logger, type LogLevel } from "./telemetry/logger.ts";
-export { mergeMetrics } from "./telemetry/merge-metrics.ts";
+export { createLogger, type Logger } from "./telemetry/logger.ts";
+export { prometheusContentType, toPrometheusText } from "./telemetry/merge-metrics.ts";
 export {
   type Counter,
   createMetrics,
@@ -45,9 +46,6 @@ export {
   openMetricsContentType,
 } from "./telemetry/metrics.ts";
 export type { Outage } from "./telemetry/outage.ts";
-export { prometheusContentType, toPrometheusText } from "./telemetry/prometheus-text.ts";
-export { startTelemetry } from "./telemetry/start-telemetry.ts";
 export type { Attributes, Span, SpanOptions } from "./telemetry/tracing/span.ts";
-export { parseTraceparent } from "./telemetry/tracing/trace-identity.ts";
 export { createTracer, type Tracer } from "./telemetry/tracing/tracer.ts";
 export { createWakeUp, type WakeUp } from "./wake-up.ts";

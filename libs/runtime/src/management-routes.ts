@@ -3,9 +3,8 @@ import type { ErrorResponses } from "./error-response.ts";
 import type { Health, Verdict } from "./health.ts";
 import { findProperty, listSources, type ManagedService, type Reader } from "./management-env.ts";
 import type { AuthorizeManagement } from "./service-context.ts";
-import { mergeMetrics } from "./telemetry/merge-metrics.ts";
+import { mergeMetrics, prometheusContentType, toPrometheusText } from "./telemetry/merge-metrics.ts";
 import { type Metrics, openMetricsContentType } from "./telemetry/metrics.ts";
-import { prometheusContentType, toPrometheusText } from "./telemetry/prometheus-text.ts";
 
 export interface Management {
   readonly health: Health;

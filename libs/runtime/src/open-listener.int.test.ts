@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import { securityHeaders, systemClock } from "@signalbox/core";
 import { quietLog } from "../test/quiet-log.ts";
-import { ConfigurationError } from "./config/configuration-error.ts";
+import { ConfigurationError } from "./config/configuration.ts";
 import { createRunner } from "./create-runner.ts";
 import { type OpenListener, openListener } from "./open-listener.ts";
 

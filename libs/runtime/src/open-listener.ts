@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { KiB, seconds } from "@signalbox/core";
-import { ConfigurationError } from "./config/configuration-error.ts";
+import { ConfigurationError } from "./config/configuration.ts";
 import { createErrorResponses, type ErrorDocs } from "./error-response.ts";
 import type { Runner } from "./runner.ts";
 import type { UpgradeListener } from "./service-context.ts";

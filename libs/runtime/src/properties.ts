@@ -1,269 +1,145 @@
-import { defineProperties } from "./config/property-declaration.ts";
+import { defineProperties, property } from "./config/property-declaration.ts";
 
 /** Needed before the overrides are read, or not allowed to change by one. */
 const own = { reload: "restart", local: true } as const;
-const port = { ...own, type: "integer", min: 0, max: 65_535, unit: "port", secrecy: "internal" } as const;
+const port = (value: number, effect: string) =>
+  property.integer({ ...own, default: value, min: 0, max: 65_535, unit: "port" }, effect);
 
 const showValues = (value: "never" | "when-authorized" | "always", secrecy: string) =>
-  ({
-    ...own,
-    type: "string",
-    default: value,
-    choices: ["never", "when-authorized", "always"],
-    secrecy: "internal",
-    effect: `Readers of ${secrecy} values in the management \`env\`: none, callers who also have config:admin, or everyone who may read it.`,
-  }) as const;
+  property.string(
+    { ...own, default: value, choices: ["never", "when-authorized", "always"] },
+    `Readers of ${secrecy} values in the management \`env\`: none, callers who also have config:admin, or everyone who may read it.`,
+  );
 
 /** The properties of every process. Imports nothing heavy: telemetry starts before the rest is loaded. */
 export const runtimeProperties = defineProperties({
-  "http.host": {
-    type: "string",
-    default: "127.0.0.1",
-    secrecy: "internal",
-    ...own,
-    effect: "Address the public listener binds to; 0.0.0.0 listens on all.",
-  },
-  "http.port": { ...port, default: 8080, effect: "Port of the public listener; 0 chooses a free one." },
-  "internal.host": {
-    type: "string",
-    default: "127.0.0.1",
-    secrecy: "internal",
-    ...own,
-    effect: "Address the internal listener binds to; never routed by the edge.",
-  },
-  "internal.port": { ...port, default: 0, effect: "Port of the internal listener; 0 chooses a free one." },
-  "http.header-timeout": {
-    type: "integer",
-    default: 15_000,
-    unit: "ms",
-    min: 100,
-    max: 300_000,
-    secrecy: "internal",
-    ...own,
-    effect: "Time limit for a client's request headers; a later request is 408.",
-  },
-  "http.stall-timeout": {
-    type: "integer",
-    default: 30_000,
-    unit: "ms",
-    min: 1_000,
-    max: 3_600_000,
-    secrecy: "internal",
-    ...own,
-    effect: "Time after which a client that reads nothing of an answer is disconnected.",
-  },
-  "http.keep-alive-timeout": {
-    type: "integer",
-    default: 75_000,
-    unit: "ms",
-    min: 1_000,
-    max: 3_600_000,
-    secrecy: "internal",
-    ...own,
-    effect:
-      "Time for which an idle connection stays open; longer than at the edge, which would meet closed sockets otherwise.",
-  },
-  "http.header-max-bytes": {
-    type: "integer",
-    default: 16_384,
-    unit: "bytes",
-    min: 1_024,
-    max: 1_048_576,
-    secrecy: "internal",
-    ...own,
-    effect: "Largest size of all request headers together; a larger request is 431.",
-  },
-  "http.base-url": {
-    type: "string",
-    default: "http://127.0.0.1:8080",
-    pattern: "https?://[^/]+(/[^/]+)*",
-    format: "url",
-    secrecy: "public",
-    audience: "public",
-    ...own,
-    effect:
-      "Absolute URL, without a slash at its end, under which clients reach this deployment; absolute links begin with it.",
-  },
-  "http.error-docs": {
-    type: "string",
-    default: "/docs/errors",
-    pattern: "(https?://[^/?#\\s]+)?(/[^/?#\\s]+)*",
-    allowsEmpty: true,
-    secrecy: "public",
-    ...own,
-    effect: "Page that explains the error codes, which every error links to; a path is below `http.base-url`.",
-  },
-  "management.server.host": {
-    type: "string",
-    default: "127.0.0.1",
-    secrecy: "internal",
-    ...own,
-    effect: "Address the management server binds to.",
-  },
-  "management.server.port": {
-    ...port,
-    default: 8081,
-    effect: "Port of the management server; 0 chooses a free one.",
-  },
-  "management.endpoints.web.base-path": {
-    type: "string",
-    default: "/management",
-    pattern: "(/[A-Za-z0-9._~-]+)*",
-    allowsEmpty: true,
-    secrecy: "internal",
-    ...own,
-    effect: "Path prefix of every management endpoint.",
-  },
-  "management.endpoints.web.exposure.include": {
-    type: "list",
-    default: ["health", "metrics", "info"],
-    choices: ["health", "metrics", "info", "env", "*"],
-    secrecy: "internal",
-    ...own,
-    effect: "Exposed management endpoints; the others are 404.",
-  },
+  "http.host": property.string(
+    { default: "127.0.0.1", ...own },
+    "Address the public listener binds to; 0.0.0.0 listens on all.",
+  ),
+  "http.port": port(8080, "Port of the public listener; 0 chooses a free one."),
+  "internal.host": property.string(
+    { default: "127.0.0.1", ...own },
+    "Address the internal listener binds to; never routed by the edge.",
+  ),
+  "internal.port": port(0, "Port of the internal listener; 0 chooses a free one."),
+  "http.header-timeout": property.integer(
+    { default: 15_000, unit: "ms", min: 100, max: 300_000, ...own },
+    "Time limit for a client's request headers; a later request is 408.",
+  ),
+  "http.stall-timeout": property.integer(
+    { default: 30_000, unit: "ms", min: 1_000, max: 3_600_000, ...own },
+    "Time after which a client that reads nothing of an answer is disconnected.",
+  ),
+  "http.keep-alive-timeout": property.integer(
+    { default: 75_000, unit: "ms", min: 1_000, max: 3_600_000, ...own },
+    "Time for which an idle connection stays open; longer than at the edge, which would meet closed sockets otherwise.",
+  ),
+  "http.header-max-bytes": property.integer(
+    { default: 16_384, unit: "bytes", min: 1_024, max: 1_048_576, ...own },
+    "Largest size of all request headers together; a larger request is 431.",
+  ),
+  "http.base-url": property.string(
+    {
+      default: "http://127.0.0.1:8080",
+      pattern: "https?://[^/]+(/[^/]+)*",
+      format: "url",
+      secrecy: "public",
+      audience: "public",
+      ...own,
+    },
+    "Absolute URL, without a slash at its end, under which clients reach this deployment; absolute links begin with it.",
+  ),
+  "http.error-docs": property.string(
+    {
+      default: "/docs/errors",
+      pattern: "(https?://[^/?#\\s]+)?(/[^/?#\\s]+)*",
+      allowsEmpty: true,
+      secrecy: "public",
+      ...own,
+    },
+    "Page that explains the error codes, which every error links to; a path is below `http.base-url`.",
+  ),
+  "management.server.host": property.string(
+    { default: "127.0.0.1", ...own },
+    "Address the management server binds to.",
+  ),
+  "management.server.port": port(8081, "Port of the management server; 0 chooses a free one."),
+  "management.endpoints.web.base-path": property.string(
+    { default: "/management", pattern: "(/[A-Za-z0-9._~-]+)*", allowsEmpty: true, ...own },
+    "Path prefix of every management endpoint.",
+  ),
+  "management.endpoints.web.exposure.include": property.list(
+    { default: ["health", "metrics", "info"], choices: ["health", "metrics", "info", "env", "*"], ...own },
+    "Exposed management endpoints; the others are 404.",
+  ),
   "management.endpoint.env.show-values.public": showValues("always", "public"),
   "management.endpoint.env.show-values.internal": showValues("always", "internal"),
   "management.endpoint.env.show-values.sensitive": showValues("never", "sensitive"),
-  "management.endpoint.env.keys-to-sanitize": {
-    type: "list",
-    default: [],
-    secrecy: "internal",
-    ...own,
-    effect: "More names whose values are masked: a suffix, or a regular expression when it contains one of * $ ^ +.",
-  },
-  "shutdown.deadline": {
-    type: "integer",
-    default: 25_000,
-    unit: "ms",
-    min: 100,
-    max: 600_000,
-    secrecy: "internal",
-    ...own,
-    effect: "Time limit of a stop, from the signal to the end of the process; a longer one exits with 1.",
-  },
-  "shutdown.grace": {
-    type: "integer",
-    default: 0,
-    unit: "ms",
-    min: 0,
-    max: 120_000,
-    secrecy: "internal",
-    ...own,
-    effect: "Time for which a stopping process is unready but still accepts work, so that load balancers notice it.",
-  },
-  "shutdown.keep-alive": {
-    type: "integer",
-    default: 3_000,
-    unit: "ms",
-    min: 0,
-    max: 60_000,
-    secrecy: "internal",
-    ...own,
-    effect:
-      "Time for which a stopping process keeps idle connections open; longer than the edge and other services keep theirs (2 s), so that they close them first and no request meets a closed one.",
-  },
-  "config.start-wait": {
-    type: "integer",
-    default: 10_000,
-    unit: "ms",
-    min: 100,
-    max: 600_000,
-    secrecy: "internal",
-    ...own,
-    effect: "Time for which a start waits for the overrides in the event log before it uses those of the last run.",
-  },
-  "config.copy-directory": {
-    type: "string",
-    default: ".signalbox",
-    secrecy: "internal",
-    ...own,
-    effect: "Folder for a copy of the active overrides, used by a start during an outage of the event log.",
-  },
-  "log.level": {
-    type: "string",
-    default: "info",
-    choices: ["debug", "info", "warn", "error", "silent"],
-    // One operator must not hide what happens in every service.
-    overrideChoices: ["debug", "info", "warn"],
-    secrecy: "internal",
-    reload: "live",
-    effect: "Lowest level of written log lines. An override keeps at least warnings.",
-  },
-  "telemetry.otlp-endpoint": {
-    type: "string",
-    default: null,
-    pattern: "https?://.+",
-    format: "url",
-    secrecy: "internal",
-    ...own,
-    effect: "Base URL of an OTLP/HTTP receiver for traces; without it nothing is exported or instrumented.",
-  },
-  "telemetry.otlp-headers": {
-    type: "list",
-    default: [],
-    pattern: "[\\w.-]+=.+",
-    secrecy: "secret",
-    ...own,
-    effect: "Headers that the OTLP/HTTP receiver requires, such as a credential: name=value, one for each.",
-  },
-  "telemetry.resource-attributes": {
-    type: "list",
-    default: [],
-    pattern: "[\\w.-]+=.+",
-    secrecy: "internal",
-    ...own,
-    effect:
-      "Attributes of this process in spans besides its name, version and location, by names of OpenTelemetry: name=value.",
-  },
-  "telemetry.sample-ratio": {
-    type: "number",
-    default: 1,
-    min: 0,
-    max: 1,
-    secrecy: "internal",
-    ...own,
-    effect: "Share of new traces that are recorded; the decision of a caller is kept.",
-  },
-  "deployment.environment": {
-    type: "string",
-    default: "development",
-    secrecy: "public",
-    audience: "account",
-    ...own,
-    effect: "Name of the environment this process runs in, shown to clients.",
-  },
-  "deployment.release": {
-    type: "string",
-    default: null,
-    secrecy: "internal",
-    audience: "operator",
-    ...own,
-    effect: "Release that is running, shown in info and the environment resource.",
-  },
-  "deployment.commit": {
-    type: "string",
-    default: null,
-    secrecy: "internal",
-    audience: "operator",
-    ...own,
-    effect: "Commit the release was built from.",
-  },
-  "deployment.region": {
-    type: "string",
-    default: null,
-    secrecy: "internal",
-    audience: "operator",
-    ...own,
-    effect: "Region the process runs in.",
-  },
-  "deployment.platform": {
-    type: "string",
-    default: "node",
-    secrecy: "internal",
-    ...own,
-    effect: "Platform the process runs on.",
-  },
+  "management.endpoint.env.keys-to-sanitize": property.list(
+    { default: [], ...own },
+    "More names whose values are masked: a suffix, or a regular expression when it contains one of * $ ^ +.",
+  ),
+  "shutdown.deadline": property.integer(
+    { default: 25_000, unit: "ms", min: 100, max: 600_000, ...own },
+    "Time limit of a stop, from the signal to the end of the process; a longer one exits with 1.",
+  ),
+  "shutdown.grace": property.integer(
+    { default: 0, unit: "ms", min: 0, max: 120_000, ...own },
+    "Time for which a stopping process is unready but still accepts work, so that load balancers notice it.",
+  ),
+  "shutdown.keep-alive": property.integer(
+    { default: 3_000, unit: "ms", min: 0, max: 60_000, ...own },
+    "Time for which a stopping process keeps idle connections open; longer than the edge and other services keep theirs (2 s), so that they close them first and no request meets a closed one.",
+  ),
+  "config.start-wait": property.integer(
+    { default: 10_000, unit: "ms", min: 100, max: 600_000, ...own },
+    "Time for which a start waits for the overrides in the event log before it uses those of the last run.",
+  ),
+  "config.copy-directory": property.string(
+    { default: ".signalbox", ...own },
+    "Folder for a copy of the active overrides, used by a start during an outage of the event log.",
+  ),
+  "log.level": property.string(
+    {
+      default: "info",
+      choices: ["debug", "info", "warn", "error", "silent"],
+      // One operator must not hide what happens in every service.
+      overrideChoices: ["debug", "info", "warn"],
+      reload: "live",
+    },
+    "Lowest level of written log lines. An override keeps at least warnings.",
+  ),
+  "telemetry.otlp-endpoint": property.string(
+    { default: null, pattern: "https?://.+", format: "url", ...own },
+    "Base URL of an OTLP/HTTP receiver for traces; without it nothing is exported or instrumented.",
+  ),
+  "telemetry.otlp-headers": property.list(
+    { default: [], pattern: "[\\w.-]+=.+", secrecy: "secret", ...own },
+    "Headers that the OTLP/HTTP receiver requires, such as a credential: name=value, one for each.",
+  ),
+  "telemetry.resource-attributes": property.list(
+    { default: [], pattern: "[\\w.-]+=.+", ...own },
+    "Attributes of this process in spans besides its name, version and location, by names of OpenTelemetry: name=value.",
+  ),
+  "telemetry.sample-ratio": property.number(
+    { default: 1, min: 0, max: 1, ...own },
+    "Share of new traces that are recorded; the decision of a caller is kept.",
+  ),
+  "deployment.environment": property.string(
+    { default: "development", secrecy: "public", audience: "account", ...own },
+    "Name of the environment this process runs in, shown to clients.",
+  ),
+  "deployment.release": property.string(
+    { default: null, audience: "operator", ...own },
+    "Release that is running, shown in info and the environment resource.",
+  ),
+  "deployment.commit": property.string(
+    { default: null, audience: "operator", ...own },
+    "Commit the release was built from.",
+  ),
+  "deployment.region": property.string({ default: null, audience: "operator", ...own }, "Region the process runs in."),
+  "deployment.platform": property.string({ default: "node", ...own }, "Platform the process runs on."),
 });
 
 export type RuntimeProperties = typeof runtimeProperties;

@@ -1,7 +1,7 @@
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ProcessHealth } from "./create-health.ts";
 import type { ProcessRunner } from "./create-runner.ts";
+import type { ProcessHealth } from "./health.ts";
 import { logLibraryOutput } from "./log-library-output.ts";
 import { endRequestOfRejection } from "./request-scope.ts";
 import type { Logger } from "./telemetry/logger.ts";

@@ -3,9 +3,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import { Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setImmediate as turnOfLoop } from "node:timers/promises";
-import { answerClientError } from "./answer-client-error.ts";
-import { endWithResponse } from "./end-with-response.ts";
-import type { ErrorResponses } from "./error-response.ts";
+import { answerClientError, type ErrorResponses, endWithResponse } from "./error-response.ts";
 import { RequestScope } from "./request-scope.ts";
 import type { UpgradeListener } from "./service-context.ts";
 

@@ -1,4 +1,5 @@
-import { createMetrics, createTracer, startTelemetry } from "../src/index.ts";
+import { createMetrics, createTracer } from "../src/index.ts";
+import { startTelemetry } from "../src/telemetry/start-telemetry.ts";
 
 /** A process that creates a few spans and calls a URL, observed by a receiver. */
 const [endpoint, target] = process.argv.slice(2) as [string, string];
@@ -18,7 +19,9 @@ await tracer.span("process image.created", { kind: "consumer", parent, attribute
   span.setAttributes({ outcome: "done", left: undefined });
   histogram.observe({}, 0.2);
   await (await fetch(target)).text();
-  await tracer.span("inner", {}, async () => Promise.reject(new Error("no Bearer abcdefgh"))).catch(() => {});
+  await tracer
+    .span("inner", {}, async () => Promise.reject(new Error("no Bearer 7Yb0cPq7TnV2sKxW9mRdLh")))
+    .catch(() => {});
   const linked = tracer.traceparent();
   tracer.span("apart", { parent: null, links: [linked] }, () => {});
 });

@@ -8,6 +8,12 @@ import { cacheProperties, databaseProperties } from "@signalbox/storage/properti
 
 export { canaryProperties } from "./canary/canary-properties.ts";
 
+/** The sizes of pages. */
+export const pageProperties = defineProperties({
+  "limits.maxPageSize": limitProperties["limits.maxPageSize"],
+  "defaults.pageSize": defaultProperties["defaults.pageSize"],
+});
+
 /** The properties of every service that `openService` opens, explained at their declarations. */
 export const commonProperties = defineProperties({
   ...runtimeProperties,
@@ -17,6 +23,5 @@ export const commonProperties = defineProperties({
   ...internalProperties,
   ...httpProperties,
   "auth.principals.cache-max": principalProperties["auth.principals.cache-max"],
-  "limits.maxPageSize": limitProperties["limits.maxPageSize"],
-  "defaults.pageSize": defaultProperties["defaults.pageSize"],
+  ...pageProperties,
 });

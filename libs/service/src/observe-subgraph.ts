@@ -1,7 +1,7 @@
 import type { SubgraphOptions } from "@signalbox/http";
 import type { ServiceContext } from "@signalbox/runtime";
 
-type Context = Pick<ServiceContext<unknown>, "log" | "tracer" | "metrics" | "clock">;
+type Context = ServiceContext<unknown>;
 type Observe = NonNullable<SubgraphOptions["observe"]>;
 
 /** Records each request to the subgraph: one line, one measurement and a span of the caller's trace. */

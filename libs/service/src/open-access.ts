@@ -13,20 +13,14 @@ import {
 import type { EventDraft } from "@signalbox/contracts";
 import { type EventLog, publishEvents } from "@signalbox/events";
 import type { ForbiddenRequest } from "@signalbox/http";
-import type { Configuration, ServiceContext } from "@signalbox/runtime";
+import type { ServiceContext } from "@signalbox/runtime";
+import { createManagementReads, type RecordManagementRead } from "./audit/audit-reads.ts";
 import { createRefusalRecorder } from "./audit/audit-refusals.ts";
-import { createManagementReads, type RecordManagementRead } from "./audit/management-reads.ts";
 import { observeAccessCanary } from "./canary/canary-age.ts";
 import { type EdgeLimits, failureCounter } from "./open-edge-limits.ts";
 import type { SharedParts } from "./shared-parts.ts";
 
-type StatesContext = Omit<ServiceContext<unknown>, "configuration"> & SharedParts;
-type PrincipalContext = Pick<ServiceContext<unknown>, "clock" | "runner"> & {
-  readonly configuration: Pick<Configuration<typeof internalProperties & typeof principalProperties>, "get">;
-};
-type Context = StatesContext & PrincipalContext;
-
-type AccessContext = PrincipalContext & Pick<ServiceContext<unknown>, "metrics">;
+type Context = ServiceContext<typeof internalProperties & typeof principalProperties>;
 
 interface AccessParts {
   readonly states: AccessStates;
@@ -42,7 +36,10 @@ export interface Access {
 }
 
 /** Opens the states of accounts: shares the process's reader of the state topic where there is one. */
-export async function openStates(context: StatesContext, eventLog: EventLog): Promise<AccessStates> {
+export async function openStates(
+  context: ServiceContext<unknown> & SharedParts,
+  eventLog: EventLog,
+): Promise<AccessStates> {
   const states = context.accessStates ?? (await openAccessStates({ ...context, eventLog }));
   observeAccessCanary(context, states);
   return states;
@@ -53,7 +50,7 @@ export async function openStates(context: StatesContext, eventLog: EventLog): Pr
  * audit has goes to the log directly.
  */
 export async function openAccess(
-  context: Context,
+  context: Context & SharedParts,
   eventLog: EventLog,
   rateLimits: EdgeLimits["rateLimits"],
 ): Promise<Access & { readonly onForbidden: (request: ForbiddenRequest) => void }> {
@@ -66,7 +63,7 @@ export async function openAccess(
 
 /** Creates the access checks from the states and account's answers. */
 export function accessOf(
-  { configuration, clock, metrics, runner }: AccessContext,
+  { configuration, clock, metrics, runner }: Context,
   { states, principals, rateLimits, recordRead }: AccessParts,
 ): Access {
   const accessStates = followAnnouncements(states, { principals, runner });
@@ -81,7 +78,7 @@ export function accessOf(
 }
 
 /** Opens the client that resolves credentials at account over the network. */
-export function openPrincipals({ configuration, clock, runner }: PrincipalContext): PrincipalSource {
+export function openPrincipals({ configuration, clock, runner }: Context): PrincipalSource {
   const [token = ""] = configuration.get("internal.token");
   return createPrincipalClient({ url: configuration.get("account.internal-url"), token, clock, runner });
 }

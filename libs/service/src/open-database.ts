@@ -1,24 +1,22 @@
 import { eventsMigrations } from "@signalbox/events";
 import { httpMigrations } from "@signalbox/http";
-import type { Configuration, ServiceContext } from "@signalbox/runtime";
+import type { ServiceContext } from "@signalbox/runtime";
 import {
   databaseOptions,
   type LibraryMigrations,
   migrate,
   openPool,
   type Pool,
-  storageMigrations,
   unsafeSettings,
 } from "@signalbox/storage";
 import type { databaseProperties } from "@signalbox/storage/properties";
 import { followDatabaseClock } from "./clock/clock-sync.ts";
+import { statisticsMigrations } from "./statistics/keep-statistics.ts";
 
 /** The library tables of every service with a database. */
-export const libraryMigrations: readonly LibraryMigrations[] = [storageMigrations, eventsMigrations, httpMigrations];
+export const libraryMigrations: readonly LibraryMigrations[] = [statisticsMigrations, eventsMigrations, httpMigrations];
 
-type Context = Omit<ServiceContext<unknown>, "configuration"> & {
-  readonly configuration: Pick<Configuration<typeof databaseProperties>, "get">;
-};
+type Context = ServiceContext<typeof databaseProperties>;
 
 /**
  * Migrates the service's database to this version and opens its pool. The service counts as started after the

@@ -1,6 +1,6 @@
 import { AppError } from "@signalbox/core";
 import { addressBucket, createRateLimits, type httpProperties, type RateLimits } from "@signalbox/http";
-import type { Configuration, ServiceContext } from "@signalbox/runtime";
+import type { ServiceContext } from "@signalbox/runtime";
 import {
   type Cache,
   cacheOptions,
@@ -12,9 +12,7 @@ import {
 import type { cacheProperties } from "@signalbox/storage/properties";
 import type { SharedParts } from "./shared-parts.ts";
 
-type Context = Omit<ServiceContext<unknown>, "configuration"> & {
-  readonly configuration: Pick<Configuration<typeof cacheProperties & typeof httpProperties>, "get" | "onChange">;
-} & SharedParts;
+type Context = ServiceContext<typeof cacheProperties & typeof httpProperties> & SharedParts;
 
 export interface EdgeLimits {
   readonly cache: Cache;

@@ -6,12 +6,10 @@ import {
   type eventsProperties,
   type Outbox,
 } from "@signalbox/events";
-import type { Configuration, ServiceContext } from "@signalbox/runtime";
+import type { ServiceContext } from "@signalbox/runtime";
 import type { Pool } from "@signalbox/storage";
 
-type Context = Omit<ServiceContext<unknown>, "configuration"> & {
-  readonly configuration: Pick<Configuration<typeof eventsProperties>, "get">;
-};
+type Context = ServiceContext<typeof eventsProperties>;
 
 /** Opens the outbox of the service, with its relay running, and its dead letters. */
 export function openOutbox(

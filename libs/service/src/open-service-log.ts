@@ -2,12 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { topics } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
 import { type EventLog, type eventsProperties, openEventLog } from "@signalbox/events";
-import type { Configuration, runtimeProperties, ServiceContext } from "@signalbox/runtime";
+import type { runtimeProperties, ServiceContext } from "@signalbox/runtime";
 import type { SharedParts } from "./shared-parts.ts";
 
-type Context = Omit<ServiceContext<unknown>, "configuration"> & {
-  readonly configuration: Pick<Configuration<typeof eventsProperties & typeof runtimeProperties>, "get">;
-} & SharedParts;
+type Context = ServiceContext<typeof eventsProperties & typeof runtimeProperties> & SharedParts;
 
 /** Opens the event log under this service's name. An unavailable log is no reason to be unready: its work waits. */
 export async function openServiceLog(context: Context): Promise<EventLog> {

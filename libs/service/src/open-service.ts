@@ -15,11 +15,9 @@ import {
   createRoutes,
   createSubgraph,
   type HttpAppOptions,
-  idempotencyRetention,
   type Mounts,
   type PageLimits,
   type Routes,
-  sealedAnswers,
 } from "@signalbox/http";
 import type { Configuration, ServiceContext, ServiceParts } from "@signalbox/runtime";
 import type { Cache, RateLimitPolicy } from "@signalbox/storage";
@@ -33,10 +31,10 @@ import {
   startRetention,
 } from "@signalbox/storage";
 import { sendingThrough } from "./audit/audit-entry.ts";
+import { createManagementReads } from "./audit/audit-reads.ts";
 import { createRefusalRecorder } from "./audit/audit-refusals.ts";
-import { createManagementReads } from "./audit/management-reads.ts";
 import { startByDatabaseClock } from "./clock/clock-sync.ts";
-import type { commonProperties } from "./common-properties.ts";
+import type { commonProperties, pageProperties } from "./common-properties.ts";
 import { type Flags, openFlags } from "./feature-flags.ts";
 import { followConfiguration } from "./follow-configuration.ts";
 import { observeSubgraph } from "./observe-subgraph.ts";
@@ -55,7 +53,7 @@ import { type WhyFinder, whyRoutes } from "./why/why-routes.ts";
 
 type Context = Omit<ServiceContext<unknown>, "configuration"> & {
   // biome-ignore lint/suspicious/noExplicitAny: overrides may name any property, checked with `knows`.
-  readonly configuration: Pick<Configuration<typeof commonProperties>, "get" | "onChange"> & Configuration<any>;
+  readonly configuration: Configuration<typeof commonProperties> & Configuration<any>;
 } & SharedParts;
 
 export interface OpenServiceOptions {
@@ -140,10 +138,10 @@ export async function openService(
   const { rateLimits, cache, limiterOf } = await openEdgeLimits(context, policies());
   const presence = startPresence({ pool, runner });
   const idempotency = createIdempotencyStore({ service, pool, clock, presence, sealer });
-  startRetention({ runner, pool, clock }, [idempotencyRetention, refusedRetention]);
+  startRetention({ runner, pool, clock }, [idempotency.retention, refusedRetention]);
   const refusedRequests = createRefusedRequests({ service, pool, runner });
   const operating = { service, clock, pool, eventLog, outbox, groups: [...answersFor] };
-  if (sealer) startResealing({ runner, pool, sealer, log, metrics }, [sealedAnswers(service), ...sealedColumns]);
+  if (sealer) startResealing({ runner, pool, sealer, log, metrics }, [idempotency.sealedColumn, ...sealedColumns]);
 
   return {
     pool,
@@ -230,7 +228,7 @@ function joinRoutes(tables: readonly Routes[]): Routes {
 }
 
 /** Returns the sizes of pages, which are live properties. */
-export const pageLimitsOf = (configuration: Pick<Configuration<typeof commonProperties>, "get">): PageLimits => ({
+export const pageLimitsOf = (configuration: Configuration<typeof pageProperties>): PageLimits => ({
   maxPageSize: () => configuration.get("limits.maxPageSize"),
   pageSize: () => configuration.get("defaults.pageSize"),
 });

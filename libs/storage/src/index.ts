@@ -1,18 +1,22 @@
 export type { Cache } from "./cache/cache.ts";
 export { Copies } from "./cache/copies.ts";
 export { cacheOptions, openCache } from "./cache/open-cache.ts";
-export type { RateLimitPolicy } from "./cache/rate-limit-window.ts";
-export type { RateLimiter } from "./cache/rate-limiter.ts";
-export { createRateLimiters, type RateLimiters } from "./cache/rate-limiters.ts";
+export { createRateLimiters, type RateLimiter, type RateLimiters, type RateLimitPolicy } from "./cache/rate-limiter.ts";
 export { advisoryLock, advisoryLocks } from "./database/advisory-lock.ts";
 export { atStart } from "./database/at-start.ts";
 export { type BinaryColumn, binaryColumnsOf } from "./database/binary-columns.ts";
 export { databaseOptions } from "./database/database-options.ts";
-export { createDayTables, type DayTable, tableOfDay } from "./database/day-tables.ts";
-export { dayMs, type Stretch, startOfDay, stretchesBack } from "./database/days.ts";
+export {
+  createDayTables,
+  type DayTable,
+  dayMs,
+  type Stretch,
+  startOfDay,
+  stretchesBack,
+  tableOfDay,
+} from "./database/day-tables.ts";
 export { toAppError } from "./database/errors.ts";
 export { GroupCommit } from "./database/group-commit.ts";
-export { keepValues } from "./database/keep-values.ts";
 export {
   containing,
   type ListRange,
@@ -28,13 +32,7 @@ export { changedRows, columnsOf, type Queryable, type Statement, sql, sqlRows } 
 export { isGone, type Presence, showPresence, startPresence } from "./database/presence.ts";
 export { prismaAdapter } from "./database/prisma-adapter.ts";
 export { type RetentionRule, startRetention } from "./database/retention.ts";
-export {
-  isLive,
-  olderAfter,
-  type RotatingValue,
-  rotate,
-  viewValue,
-} from "./database/rotation.ts";
+export { isLive, keepValues, olderAfter, type RotatingValue, rotate, viewValue } from "./database/rotation.ts";
 export { inSession } from "./database/session.ts";
 export { type Table, table } from "./database/table.ts";
 export { inTransaction, type Tx } from "./database/transaction.ts";
@@ -50,15 +48,3 @@ export { openPrivateDirectory } from "./objects/private-directory.ts";
 export { S3Refusal } from "./objects/s3-connection.ts";
 export { type SealedColumn, startResealing } from "./sealed/resealing.ts";
 export { createSealer, SealError, type SealedPlace, type Sealer } from "./sealed/sealer.ts";
-export { createFigureCounter } from "./statistics/figure-counter.ts";
-export { labelsKey, otherLabel, type StoredFigures } from "./statistics/figures.ts";
-export { type FreshEntry, freshBatch } from "./statistics/fresh-figures.ts";
-export { type Bins, noBinCounts, noBins, quantilesOf, quantilesOfCounts } from "./statistics/histogram.ts";
-export { keepStatistics, storageMigrations } from "./statistics/keep-statistics.ts";
-export {
-  createStatistics,
-  type PeriodFigures,
-  type PeriodMinutes,
-  type Statistics,
-  statisticsMs,
-} from "./statistics/statistics.ts";

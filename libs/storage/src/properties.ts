@@ -1,60 +1,40 @@
-import { defineProperties } from "@signalbox/runtime";
+import { defineProperties, property } from "@signalbox/runtime";
 
 export { cacheProperties } from "./cache/cache-properties.ts";
 export { databaseProperties } from "./database/database-properties.ts";
 
 /** The object store of uploads, originals and renditions. */
 export const blobProperties = defineProperties({
-  "blobs.url": {
-    type: "string",
-    default: "file:.signalbox/blobs",
-    pattern: "^(file:.+|s3(\\+http)?://[^/]+/[^/]+.*)$",
-    secrecy: "internal",
-    reload: "restart",
-    local: true,
-    effect: "The object store: file:<folder>, or s3://host:port/bucket?region=… (s3+http:// without TLS).",
-  },
-  "blobs.access-key": {
-    type: "string",
-    default: null,
-    secrecy: "sensitive",
-    reload: "restart",
-    local: true,
-    effect: "The access key id of the object store; not used by file:.",
-  },
-  "blobs.secret-key": {
-    type: "string",
-    default: null,
-    secrecy: "secret",
-    reload: "restart",
-    local: true,
-    effect: "The secret key of the object store; not used by file:.",
-  },
-  "blobs.start-wait": {
-    type: "integer",
-    default: 60_000,
-    unit: "ms",
-    min: 0,
-    max: 600_000,
-    secrecy: "internal",
-    reload: "restart",
-    effect: "Time that the start waits for an unreachable object store before it fails; not used by file:.",
-  },
+  "blobs.url": property.string(
+    { default: "file:.signalbox/blobs", pattern: "^(file:.+|s3(\\+http)?://[^/]+/[^/]+.*)$", local: true },
+    "The object store: file:<folder>, or s3://host:port/bucket?region=… (s3+http:// without TLS).",
+  ),
+  "blobs.access-key": property.string(
+    { default: null, secrecy: "sensitive", local: true },
+    "The access key id of the object store; not used by file:.",
+  ),
+  "blobs.secret-key": property.string(
+    { default: null, secrecy: "secret", local: true },
+    "The secret key of the object store; not used by file:.",
+  ),
+  "blobs.start-wait": property.integer(
+    { default: 60_000, unit: "ms", min: 0, max: 600_000 },
+    "Time that the start waits for an unreachable object store before it fails; not used by file:.",
+  ),
 });
 
 /** The keys that seal secrets at rest. */
 export const secretsProperties = defineProperties({
-  "secrets.keys": {
-    type: "list",
-    default: null,
-    required: "secrets are stored sealed: give at least one key as <id>:<32 bytes in base64>, the writing key first",
-    pattern: "^[A-Za-z0-9_-]{1,32}:[A-Za-z0-9+/_-]{43}=?$",
-    secrecy: "secret",
-    reload: "restart",
-    local: true,
-    effect:
-      "Keys that seal stored secrets: the first one seals, all of them open. Rotate by putting a new one in front.",
-  },
+  "secrets.keys": property.list(
+    {
+      default: null,
+      required: "secrets are stored sealed: give at least one key as <id>:<32 bytes in base64>, the writing key first",
+      pattern: "^[A-Za-z0-9_-]{1,32}:[A-Za-z0-9+/_-]{43}=?$",
+      secrecy: "secret",
+      local: true,
+    },
+    "Keys that seal stored secrets: the first one seals, all of them open. Rotate by putting a new one in front.",
+  ),
 });
 
 /** A property for the retention of one kind of rows (see `startRetention`): from a day to a year, by default 30 days. */

@@ -1,5 +1,5 @@
 import { json } from "node:stream/consumers";
-import { administratorsPath, announcementsPath, answerFromPrincipal, type Principal } from "@signalbox/auth";
+import { type Principal, principalProtocol } from "@signalbox/auth";
 import { type AccountState, type Role, type Scope, scopes } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
 import { type ServedListener, serveListener } from "./serve-listener.ts";
@@ -84,7 +84,7 @@ export async function startAccountStandIn(): Promise<AccountStandIn> {
     return { ...principal, state };
   };
   const served = await serveListener(async (request, response) => {
-    const isAboutRoles = request.url === administratorsPath;
+    const isAboutRoles = request.url === principalProtocol.administratorsPath;
     if (request.method === "POST" && !isAboutRoles) account.asked++;
     if (account.away) return void request.destroy();
     response.setHeader("content-type", "application/json");
@@ -93,13 +93,13 @@ export async function startAccountStandIn(): Promise<AccountStandIn> {
       response.end(JSON.stringify({ administrators: account_ids.filter((id) => !account.dismissed.has(id)) }));
       return;
     }
-    if (request.url === announcementsPath) {
+    if (request.url === principalProtocol.announcementsPath) {
       response.end(JSON.stringify({ unannounced: account.unannounced }));
       return;
     }
     try {
       const { value } = (await json(request)) as { value: string };
-      response.end(JSON.stringify(answerFromPrincipal(principalFor(value))));
+      response.end(JSON.stringify(principalProtocol.answerFromPrincipal(principalFor(value))));
     } catch {
       response.writeHead(422).end(JSON.stringify({ error: { message: "unknown" } }));
     }

@@ -9,6 +9,7 @@ export const fixtureNames = [
   "animated.gif",
   "small.webp",
   "small.avif",
+  "grey-limited.avif",
   "small.tiff",
   "drawing.svg",
   "header-only.heic",

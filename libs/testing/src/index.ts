@@ -16,6 +16,7 @@ export type { ReceivedSpan } from "./otlp-receiver.ts";
 export { createOtlpReceiver, type OtlpReceiver } from "./otlp-receiver.ts";
 export { readEvents } from "./read-events.ts";
 export { createReceiver, type ReceivedRequest, type Receiver } from "./receiver.ts";
+export { createScriptedProvider, type ScriptedProvider } from "./scripted-provider.ts";
 export { createSender, type TestAnswer } from "./sender.ts";
 export { type ServedListener, serveListener, serveService } from "./serve-listener.ts";
 export { eventLogDatabase, serviceDatabase, testEventLog } from "./service-database.ts";

@@ -150,7 +150,9 @@ const withProofHeader = Object.entries<Preset>(presets).filter(
 );
 const ofPresets = withProofHeader.map(([name, { scheme, settings, vector }]): Case => {
   const shown = Object.keys(vector.headers).find((one) => /signature(?!-timestamp)|hmac|authorization/.test(one));
-  const header = settings.signatureHeader ?? settings.tokenHeader ?? shown ?? "";
+  const header = settings.signingToken
+    ? "webhook-signature"
+    : (settings.signatureHeader ?? settings.tokenHeader ?? shown ?? "");
   const own = schemeOf(scheme, { ...settings, ...vector.settings });
   return {
     title: `preset ${name}`,

@@ -1,4 +1,4 @@
-export type { Preset } from "./presets/preset.ts";
+export type { KnownPreset, Preset } from "./presets/preset.ts";
 export { type PresetName, presets } from "./presets/presets.ts";
 export { createEndpointSecret, createSigningKey, deliveryHeaders } from "./schemes/delivery-headers.ts";
 export { claimAt, type DeliveryIdPlace } from "./schemes/delivery-id-place.ts";
@@ -8,6 +8,8 @@ export {
   type HandshakeAnswer,
   type HandshakeRequest,
 } from "./schemes/handshakes.ts";
+export { readMultipart } from "./schemes/multipart-form.ts";
+export { describeRepetitions, sameContentSecondsOf, weightOfId } from "./schemes/repetitions.ts";
 export {
   guessScheme,
   identityPlaces,

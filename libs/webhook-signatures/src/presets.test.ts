@@ -16,8 +16,11 @@ function judged({ scheme, settings, vector }: Preset, change: Partial<Vector> = 
   return verdict.verified ? "verified" : verdict.problem;
 }
 
-/** Schemes whose signature covers the whole body. */
-const coversBody = ({ scheme, settings }: Preset) => schemeOf(scheme, settings).covers({ pointer: "/any/member" });
+/** Schemes whose signature covers the bytes of the body. */
+function coversBody({ scheme, settings }: Preset): boolean {
+  const { covers, signedText } = schemeOf(scheme, settings);
+  return signedText === undefined && covers({ pointer: "/any/member" });
+}
 
 function withoutByte(text: string, at: number): string {
   const bytes = Buffer.from(text);
@@ -44,12 +47,16 @@ for (const [name, preset] of all) {
 }
 
 /** Texts of the body that a template signs one by one, and the signature itself where it is in the body. */
-function signedValues({ settings, vector }: Preset): string[] {
+function signedValues({ scheme, settings, vector }: Preset): string[] {
   const names = [...(settings.signedContent ?? "").matchAll(/\{(?:body:\/|line:)([^}]+)\}/g)].map(
     ([, path]) => path ?? "",
   );
-  const places = [...names, settings.signatureFrom?.pointer.slice(1) ?? ""];
-  const payload = places.join("") === "" ? null : JSON.parse(vector.body);
+  const { signatureFrom, tokenFrom = null } = settings;
+  const token = scheme === "jwt" && tokenFrom !== null && tokenFrom !== "path" && "pointer" in tokenFrom && tokenFrom;
+  const places = [...names, signatureFrom?.pointer.slice(1) ?? "", token ? token.pointer.slice(1) : ""];
+  const isForm = vector.headers["content-type"] === "application/x-www-form-urlencoded";
+  const read = () => (isForm ? Object.fromEntries(new URLSearchParams(vector.body)) : JSON.parse(vector.body));
+  const payload = places.join("") === "" ? null : read();
   return places.flatMap((place) => {
     const value = place.split("/").reduce((owner, name) => owner?.[name], payload);
     return typeof value === "string" ? [value] : [];
@@ -76,7 +83,7 @@ test("a value is shown as signed only where the signature covers its place", () 
     return place !== "digest" && schemeOf(scheme, settings).covers(place);
   });
   const names = signedIds.map(([name]) => name);
-  for (const signed of ["stripe", "standard-webhooks", "slack", "mux", "telnyx"])
+  for (const signed of ["stripe", "standard-webhooks", "slack", "mux", "telnyx", "app-store"])
     assert.ok(names.includes(signed), signed);
   for (const open of ["github", "shopify", "gitlab", "bitbucket", "auth0", "dropbox", "sanity", "plaid"])
     assert.ok(!names.includes(open), open);

@@ -1,3 +1,4 @@
+import { configurationCommands } from "./configuration-commands.ts";
 import { type Command, declare } from "./declare.ts";
 import { webhookCommands } from "./webhook-commands.ts";
 
@@ -39,6 +40,19 @@ const accountCommands: readonly Command[] = [
     load: () => import("./commands/status.ts"),
   }),
   declare({
+    name: "switch",
+    summary: "List the accounts of a person, or act for another one",
+    description:
+      "A person who signed in may be a member of other accounts. The commands that follow act for the chosen one, until\n" +
+      "the next switch. Without an account it lists them; own is the person's own.",
+    args: [
+      { name: "account", describe: "Id of the account, such as acc_5Yb0cPq7TnV2sKxW9mRdLh, or own", optional: true },
+    ],
+    options: {},
+    examples: ["signalbox switch", "signalbox switch acc_5Yb0cPq7TnV2sKxW9mRdLh", "signalbox switch own"],
+    load: () => import("./commands/switch.ts"),
+  }),
+  declare({
     name: "api",
     summary: "Send a request to any route",
     description:
@@ -61,6 +75,7 @@ const accountCommands: readonly Command[] = [
       input: { type: "string", value: "file", describe: "Body of the request, as it is; - reads standard input" },
       include: { type: "boolean", short: "i", describe: "Prints the status and the headers of the answer first" },
       paginate: { type: "boolean", describe: "Reads every page of a list, and prints one item a line as JSON" },
+      timeout: { type: "string", value: "seconds", describe: "Longest wait for an answer; 30 by default" },
       "dry-run": { type: "boolean", describe: "Prints the request without its credential, and sends nothing" },
     },
     examples: [
@@ -105,4 +120,9 @@ const completion = declare({
 });
 
 /** Every command, in the order of the help. */
-export const commands: readonly Command[] = [...accountCommands, ...webhookCommands, completion];
+export const commands: readonly Command[] = [
+  ...accountCommands,
+  ...webhookCommands,
+  ...configurationCommands,
+  completion,
+];

@@ -1,7 +1,8 @@
 import { createClient } from "../client.ts";
 import type { Connection, Context } from "./context.ts";
+import { answerMsMax, exchange, exchangeJson } from "./exchange.ts";
 import { exitCodes, Failure, UsageError } from "./failures.ts";
-import type { Profile, SignIn } from "./profiles.ts";
+import { noProfiles, type Profile, type SignIn } from "./profiles.ts";
 
 /** The address and the credential of a call, and where they came from. */
 export interface Access {
@@ -18,19 +19,28 @@ const defaultUrl = "http://127.0.0.1:8080";
  * other.
  */
 export async function findAccess({ environment, profiles, profile: asked, url }: Context): Promise<Access> {
-  const file = await profiles.read();
+  const apiKey = environment.SIGNALBOX_API_KEY;
+  // A file that nothing is taken from may be as it likes.
+  const isUsed = !apiKey || asked !== null || (url === null && !environment.SIGNALBOX_URL);
+  const file = isUsed ? await profiles.read() : noProfiles;
   const name = asked ?? file.current;
   const profile = file.profiles[name] ?? null;
   if (asked !== null && profile === null && url === null && !environment.SIGNALBOX_URL) {
     throw new UsageError(`There is no profile "${asked}". Run: signalbox login --profile ${asked} --url <url>`);
   }
   const address = addressOf(url ?? (environment.SIGNALBOX_URL || (profile?.url ?? defaultUrl)));
-  const apiKey = environment.SIGNALBOX_API_KEY;
   if (apiKey) {
+    assertSendable(apiKey, "SIGNALBOX_API_KEY");
     return { url: address, profile: name, credential: { kind: "api-key", apiKey }, from: "SIGNALBOX_API_KEY" };
   }
   const credential = profile?.url === address ? profile.credential : null;
   return { url: address, profile: name, credential, from: credential && "profile" };
+}
+
+/** @throws Failure for a key that no header can carry, without showing it */
+export function assertSendable(apiKey: string, source: string): void {
+  if (/^[\x21-\x7e]+$/.test(apiKey)) return;
+  throw new Failure(`The API key of ${source} has a character that no key has. Copy it again.`, exitCodes.refused);
 }
 
 /** Returns an address in one form, without a slash at its end. @throws UsageError for one that is no deployment's */
@@ -53,6 +63,7 @@ export async function connect(context: Context): Promise<Connection> {
   }
   const token = () => currentToken(context, profile, baseUrl);
   const isKey = credential.kind === "api-key";
+  if (isKey) assertSendable(credential.apiKey, `the profile "${profile}"`);
   const headers = async () =>
     isKey ? { "X-API-Key": credential.apiKey } : { Authorization: `Bearer ${await token()}` };
   return {
@@ -60,12 +71,12 @@ export async function connect(context: Context): Promise<Connection> {
     client: createClient({
       baseUrl,
       credential: isKey ? { apiKey: credential.apiKey } : { token },
-      fetch: (request) => globalThis.fetch(request, { redirect: "manual" }),
+      fetch: exchangeJson,
     }),
-    async send(path, request = {}) {
+    async send(path, { signal, ...request } = {}, timeoutMs = answerMsMax) {
       const own = new Headers(request.headers);
       for (const [name, value] of Object.entries(await headers())) own.set(name, value);
-      return globalThis.fetch(baseUrl + path, { ...request, headers: own, redirect: "manual" });
+      return exchange(new Request(baseUrl + path, { ...request, headers: own }), timeoutMs, signal ?? undefined);
     },
   };
 }

@@ -8,7 +8,7 @@ export interface Connection {
   readonly baseUrl: string;
   readonly client: Client;
   /** Sends a request that the typed client cannot: any path, a stream. It follows no redirect, so no credential leaves. */
-  readonly send: (path: string, request?: RequestInit) => Promise<Response>;
+  readonly send: (path: string, request?: RequestInit, timeoutMs?: number) => Promise<Response>;
 }
 
 /** The surroundings of one call: made once in `signalbox-cli.ts`, and by tests. */

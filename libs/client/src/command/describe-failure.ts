@@ -1,4 +1,6 @@
 import { ApiError } from "../answers.ts";
+import { SubscriptionError } from "../live.ts";
+import { NoAnswer, reasonOf } from "./exchange.ts";
 import { type ExitCode, exitCodeOf, exitCodes, Failure } from "./failures.ts";
 
 /** A failure as it is printed. */
@@ -11,8 +13,7 @@ interface Described {
 /** Describes whatever a command threw: the code, message, fields and request of a refusal, or the sentence of a failure. */
 export function describeFailure(error: unknown): Described {
   if (error instanceof ApiError) return describeRefusal(error);
-  const failure = error instanceof Failure ? error : unanswered(error);
-  if (failure === null) throw error;
+  const failure = error instanceof Failure ? error : explained(error);
   const code = Object.entries(exitCodes).find(([, value]) => value === failure.exitCode)?.[0] ?? "failed";
   return {
     exitCode: failure.exitCode,
@@ -31,14 +32,15 @@ function describeRefusal({ status, code, message, details, requestId, docUrl }: 
   };
 }
 
-/** Explains a request without an answer; null for an error of another kind. */
-function unanswered(error: unknown): Failure | null {
-  if (!(error instanceof Error)) return null;
-  if (error.name === "TimeoutError") {
-    return new Failure("Signalbox did not answer in time.", exitCodes.unavailable, { cause: error });
-  }
-  const { cause } = error;
-  if (!(error instanceof TypeError && cause instanceof Error)) return null;
-  const reason = "code" in cause ? String(cause.code) : cause.message;
-  return new Failure(`Signalbox does not answer: ${reason}.`, exitCodes.unavailable, { cause: error });
+/** Explains an answer that broke off, a file that cannot be used, and what nobody expected. */
+function explained(error: unknown): Failure {
+  if (!(error instanceof Error)) return new Failure(`Unexpected: ${String(error)}`);
+  if (error instanceof SubscriptionError) return new Failure(`${error.code.toLowerCase()}: ${error.message}`);
+  const { code, syscall, path } = error as NodeJS.ErrnoException;
+  if (syscall !== undefined) return new Failure(`${path ?? "Standard input"} cannot be used: ${code}.`);
+  if (error instanceof TypeError && error.cause instanceof Error)
+    return new NoAnswer(`The answer broke off: ${reasonOf(error)}.`, error);
+  // How code fails that meets `null` or a list where it expects an object.
+  const what = error instanceof TypeError ? "An answer has an unexpected form" : `Unexpected: ${error.message}`;
+  return new Failure(`${what}. Is the address a Signalbox? SIGNALBOX_DEBUG=1 prints more.`);
 }

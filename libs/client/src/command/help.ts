@@ -48,7 +48,7 @@ Commands:
 ${columns(commands.map(({ name, summary }) => [name, summary]))}
 
 Options of every command:
-${columns([...optionRows(commonOptions), ["--version", "Prints the version"]])}
+${columns([...optionRows(commonOptions), ["-v, --version", "Prints the version"]])}
 
 Environment:
 ${columns(environmentRows)}
@@ -69,5 +69,7 @@ export const environmentRows: readonly (readonly [string, string])[] = [
   ["SIGNALBOX_API_KEY", "API key, before the credential of the profile"],
   ["SIGNALBOX_WEBHOOK_SECRET", "Secret of signalbox verify"],
   ["XDG_CONFIG_HOME", "Folder of signalbox/profiles.json, ~/.config by default"],
+  ["HTTPS_PROXY", "Proxy on the way to Signalbox, as HTTP_PROXY and NO_PROXY"],
+  ["SIGNALBOX_DEBUG", "Any value adds the stack of a failure"],
   ["NO_COLOR", "No colours, as TERM=dumb"],
 ];

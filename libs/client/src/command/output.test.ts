@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { parseExactly } from "./exact-json.ts";
 import { createOutput, cut, printable, printableJson, widthOf } from "./output.ts";
 
 /** Moves the cursor, sets the title of the window, 8-bit CSI, right-to-left override, a hidden tag, a line separator. */
@@ -49,4 +50,9 @@ test("colours need a terminal, and NO_COLOR or TERM=dumb disables them", () => {
     [styled(false, {}), styled(true, { NO_COLOR: "1" }), styled(true, { TERM: "dumb" })],
     ["x", "x", "x"],
   );
+});
+
+test("numbers are printed as they were written", () => {
+  const text = '{"a":[9007199254740993,1.10,-0,1e400,"1.10"]}';
+  assert.equal(printableJson(parseExactly(text)), text);
 });

@@ -8,6 +8,13 @@ export function parseTime(option: string, text: string, nowMs: number): Date {
   const ms = unitMs[unit];
   if (ms !== undefined) return new Date(nowMs - Number(count) * ms);
   const time = new Date(text);
-  if (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(time.getTime())) return time;
+  const [day] = /^\d{4}-\d\d-\d\d/.exec(text) ?? [];
+  if (day !== undefined && isDay(day) && !Number.isNaN(time.getTime())) return time;
   throw new UsageError(`--${option} ${text} is no time: use 2h, 30m, 7d or 2026-01-31T09:00:00Z.`);
+}
+
+/** `Date` takes 30 February for 2 March. */
+function isDay(text: string): boolean {
+  const day = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }

@@ -26,7 +26,7 @@ interface ProfileFile {
   readonly profiles: Readonly<Record<string, Profile>>;
 }
 
-const noProfiles: ProfileFile = { current: "default", profiles: {} };
+export const noProfiles: ProfileFile = { current: "default", profiles: {} };
 
 export const profileName = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
 
@@ -133,6 +133,7 @@ async function ageOf(mtimeMs: number, probe: string): Promise<number> {
 }
 
 function nullIfMissing(error: NodeJS.ErrnoException): null {
-  if (error.code === "ENOENT") return null;
+  // A folder on the way that is a file holds nothing either.
+  if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
   throw error;
 }

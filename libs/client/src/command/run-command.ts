@@ -29,7 +29,7 @@ export async function runCommand(
       own.stderr.write(programHelp(commands));
       return exitCodes.usage;
     }
-    if (words[0] === "--version") return print(own, `${own.version()}\n`);
+    if (["--version", "-v", "version"].includes(words[0] ?? "")) return print(own, `${own.version()}\n`);
     if (["--help", "-h", "help"].includes(words[0] ?? "")) return help(commands, words.slice(1), own);
     const found = findCommand(commands, words);
     if (found === null) return help(commands, words, own);
@@ -41,6 +41,7 @@ export async function runCommand(
     // It loads the client, which a help needs not wait for.
     const { describeFailure } = await import("./describe-failure.ts");
     const { exitCode, lines, json } = describeFailure(error);
+    if (own.environment.SIGNALBOX_DEBUG && error instanceof Error) own.stderr.write(`${error.stack}\n`);
     own.stderr.write(isJson ? `${printableJson(json)}\n` : `signalbox: ${lines.map(printableLines).join("\n")}\n`);
     return exitCode;
   }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { exchangeJson } from "./exchange.ts";
 import { exitCodes, Failure } from "./failures.ts";
 import type { SignIn } from "./profiles.ts";
 
@@ -20,15 +21,10 @@ export interface DeviceRequest {
   readonly interval?: number;
 }
 
-const answerMs = 30_000;
-
 async function read(url: string, form?: Record<string, string>): Promise<{ status: number; body: unknown }> {
-  const response = await fetch(url, {
-    ...(form && { method: "POST", body: new URLSearchParams(form) }),
-    headers: { accept: "application/json" },
-    redirect: "error",
-    signal: AbortSignal.timeout(answerMs),
-  });
+  if (!URL.canParse(url)) throw new Failure(`The issuer names an address that is none: ${url}`);
+  const post = form && { method: "POST", body: new URLSearchParams(form) };
+  const response = await exchangeJson(new Request(url, { ...post, headers: { accept: "application/json" } }));
   const text = await response.text();
   try {
     return { status: response.status, body: text === "" ? null : JSON.parse(text) };
@@ -104,13 +100,18 @@ function signInOf({ issuer }: Issuer, clientId: string, tokens: Tokens, nowMs: (
   };
 }
 
-/** Exchanges the refresh token. @throws Failure when the sign-in has ended */
-export async function refresh(signIn: SignIn, nowMs: () => number): Promise<SignIn> {
+/** Exchanges the refresh token, with `account` for tokens that act for another account. @throws Failure when the sign-in has ended */
+export async function refresh(signIn: SignIn, nowMs: () => number, account?: string): Promise<SignIn> {
   const { refreshToken, clientId } = signIn;
   const ended = "The sign-in has ended. Run: signalbox login";
   if (refreshToken === null) throw new Failure(ended, exitCodes.refused);
   const issuer = await readIssuer(signIn.issuer);
-  const form = { grant_type: "refresh_token", refresh_token: refreshToken, client_id: clientId };
+  const form = {
+    grant_type: "refresh_token",
+    refresh_token: refreshToken,
+    client_id: clientId,
+    ...(account && { account }),
+  };
   const { status, body } = await read(issuer.token_endpoint, form);
   if (status >= 500) throw new Failure(`${issuer.issuer} answered ${status}.`, exitCodes.unavailable);
   if (status !== 200) throw new Failure(ended, exitCodes.refused, { cause: refused(issuer, body) });

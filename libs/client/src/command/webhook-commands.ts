@@ -7,6 +7,14 @@ const events = {
   describe: "Names of events, or prefixes that end in *; may be repeated. All of them by default",
 } as const;
 
+/** Options of a command that counts deliveries, and sends them again once they are confirmed. */
+const counted = {
+  "event-id": { type: "string", multiple: true, value: "id", describe: "Only this event; may be repeated" },
+  rate: { type: "string", value: "count", describe: "Deliveries a second, at most" },
+  "dry-run": { type: "boolean", describe: "Counts the deliveries, and sends nothing" },
+  yes: { type: "boolean", short: "y", describe: "Asks nothing" },
+} as const;
+
 /** The commands around events and their deliveries. */
 export const webhookCommands: readonly Command[] = [
   declare({
@@ -78,19 +86,20 @@ export const webhookCommands: readonly Command[] = [
     name: "replay",
     summary: "Send deliveries again",
     description:
-      "One delivery by its id, or those of an endpoint that have ended, oldest first. They are counted and confirmed first; without\n" +
+      "One delivery by its id, or those of an endpoint, whatever became of them, oldest first. They are counted and confirmed first; without\n" +
       "a terminal it needs --yes.",
     args: [{ name: "delivery", describe: "A delivery, whd_…, instead of --endpoint", optional: true }],
     options: {
       endpoint: { type: "string", value: "id", describe: "Endpoint whose deliveries go out again" },
       since: { type: "string", value: "time", describe: "Events since a time, such as 2h, 7d or 2026-01-31T09:00:00Z" },
       until: { type: "string", value: "time", describe: "Events before a time; now by default" },
-      status: { type: "string", value: "status", describe: "exhausted, parked or succeeded; all of them by default" },
+      status: {
+        type: "string",
+        value: "status",
+        describe: "exhausted, parked, succeeded or waiting; all of them by default",
+      },
       events,
-      "event-id": { type: "string", multiple: true, value: "id", describe: "Only this event; may be repeated" },
-      rate: { type: "string", value: "count", describe: "Deliveries a second, at most" },
-      "dry-run": { type: "boolean", describe: "Counts the deliveries, and sends nothing" },
-      yes: { type: "boolean", short: "y", describe: "Asks nothing" },
+      ...counted,
       wait: { type: "boolean", describe: "Ends when the replay has ended" },
     },
     examples: [
@@ -99,6 +108,35 @@ export const webhookCommands: readonly Command[] = [
       "signalbox replay --endpoint whe_01m7yt1vt6et5vn6drq8e5238v --status exhausted --since 2h --rate 50 --yes --wait",
     ],
     load: () => import("./commands/replay.ts"),
+  }),
+  declare({
+    name: "retry",
+    summary: "Retry all deliveries that have not arrived",
+    description:
+      "Attempts now what waits for its next attempt, was exhausted or parked, oldest first. The deliveries are counted and confirmed\n" +
+      "first; without a terminal it needs --yes. `signalbox replay` also sends again what has arrived.",
+    options: {
+      endpoint: {
+        type: "string",
+        value: "id",
+        describe: "Only deliveries to this endpoint; all push endpoints by default",
+      },
+      since: {
+        type: "string",
+        value: "time",
+        describe: "Events since a time, such as 2h; all that are kept by default",
+      },
+      until: { type: "string", value: "time", describe: "Events before a time; now by default" },
+      status: { type: "string", value: "status", describe: "waiting, exhausted or parked; all of them by default" },
+      events,
+      ...counted,
+      wait: { type: "boolean", describe: "Ends when the retry has ended" },
+    },
+    examples: [
+      "signalbox retry --since 2h --dry-run",
+      "signalbox retry --endpoint whe_01m7yt1vt6et5vn6drq8e5238v --status waiting --rate 50 --yes --wait",
+    ],
+    load: () => import("./commands/retry.ts"),
   }),
   declare({
     name: "verify",

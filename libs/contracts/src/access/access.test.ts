@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { type AccountState, accountStates, mayAccess, mayTransition } from "./account-state.ts";
-import { audienceOf, isVisibleTo } from "./audience.ts";
-import { isRole, isScope, privilegedScopes, roles, scopes, scopesOfRole } from "./scopes.ts";
+import { audienceOf, isRole, isScope, isVisibleTo, privilegedScopes, roles, scopes, scopesOfRole } from "./scopes.ts";
 
 /** CONTRACT §1, the table of account states. */
 const allowed: Readonly<Record<AccountState, string>> = {

@@ -18,12 +18,12 @@ export const scopes = [
 ] as const;
 
 /** Scopes that readers of events refuse, because they came after the first version of the events that list scopes. */
-const laterScopes: ReadonlySet<string> = new Set(["operations:read", "operations:write"] satisfies Scope[]);
+const laterScopes = ["operations:read", "operations:write"] as const satisfies readonly Scope[];
 
-type LaterScope = "operations:read" | "operations:write";
+type FirstScope = Exclude<Scope, (typeof laterScopes)[number]>;
 
 /** The scopes that the first version of an event may list; `all_scopes` beside them has the others too. */
-export const eventScopes = scopes.filter((scope): scope is Exclude<Scope, LaterScope> => !laterScopes.has(scope));
+export const eventScopes = scopes.filter((scope): scope is FirstScope => !laterScopes.some((later) => later === scope));
 
 /** Returns the members of an event that list the scopes of a credential. */
 export const scopesInEvent = (all: readonly Scope[]) => ({
@@ -68,7 +68,49 @@ export function scopesOfRole(role: Role): readonly Scope[] {
   return granted[role];
 }
 
+/** The roles of people in an account that is not their own. */
+export const memberRoles = ["viewer", "developer", "owner"] as const;
+
+export type MemberRole = (typeof memberRoles)[number];
+
+/** The roles that an invitation brings: in this deployment, or in the inviting account. */
+export const invitationRoles = [...roles, "developer"] as const;
+
+const ofMember: Readonly<Record<MemberRole, readonly Scope[]>> = {
+  viewer,
+  developer: granted.owner.filter((scope) => scope !== "account:security"),
+  owner: granted.owner,
+};
+
+/** The scopes that a member has at most, whatever their own account may do. */
+export const scopesOfMember = (role: MemberRole): readonly Scope[] => ofMember[role];
+
+/** Recognizes the name of a member's role. */
+export function isMemberRole(text: string): text is MemberRole {
+  return (memberRoles as readonly string[]).includes(text);
+}
+
 /** Recognizes the name of a role. */
 export function isRole(text: string): text is Role {
   return (roles as readonly string[]).includes(text);
 }
+
+/** The audiences of configuration: everyone, signed-in accounts, and operators. */
+export type Audience = "public" | "account" | "operator";
+
+/** The audiences that each kind of reader belongs to, at every edge: REST, streams and the graph. */
+const audiencesOf: Readonly<Record<Audience, readonly Audience[]>> = {
+  public: ["public"],
+  account: ["public", "account"],
+  operator: ["public", "account", "operator"],
+};
+
+/** Returns the audience of a reader by its scopes; null for an anonymous one. `config:read` makes no operator. */
+export function audienceOf(scopes: ReadonlySet<Scope> | null): Audience {
+  if (scopes === null) return "public";
+  return scopes.has("config:admin") ? "operator" : "account";
+}
+
+/** Returns true when the reader may see what is declared for an audience; without a declaration it is for operators. */
+export const isVisibleTo = (reader: Audience, declared: Audience = "operator"): boolean =>
+  audiencesOf[reader].includes(declared);

@@ -18,6 +18,7 @@ type AuditSubject =
   | "token"
   | "sign_in"
   | "invitation"
+  | "membership"
   | "image"
   | "image_upload"
   | "webhook_source"
@@ -55,8 +56,13 @@ export const auditActions = {
   "account.contact_confirm": ofAccount("The pending contact address was confirmed."),
   "account.contact_cancel": ofAccount("The change of the contact address was cancelled."),
   "account.contact_object": ofAccount("The holder of the former contact address objected to its change."),
+  "account.contact_set": ofAccount("An administrator set the contact address and vouched for it."),
+  "account.begin_purge": ofAccount("An administrator had the deleted account purged before its time."),
+  "account.read_passkeys": ofAccount("An administrator read the list of the account's passkeys."),
   "account.contact_release": ofAccount("The contact address lost its verification, because another account has it."),
   "account.step_up": ofAccount("A person proved their identity again, with a code."),
+  "account.create_recovery_codes": ofAccount("Recovery codes were made; earlier ones no longer work."),
+  "account.use_recovery_code": ofAccount("A person signed in with a recovery code."),
   "account.sign_out": ofAccount("Every sign-in was ended."),
   "account.end_other_sign_ins": ofAccount("Every sign-in but that of the owner's browser was ended."),
   "account.export": ofAccount("Everything the account has was exported."),
@@ -71,10 +77,14 @@ export const auditActions = {
   "sign_in.end": of("sign_in", "A sign-in was ended with all that came of it."),
   "identity.link": of("identity", "A login was added to the account."),
   "identity.unlink": of("identity", "A login was removed from the account."),
-  "invitation.create": of("invitation", "An administrator invited a person."),
-  "invitation.resend": of("invitation", "An administrator sent an invitation again, with a new link."),
-  "invitation.revoke": of("invitation", "An administrator revoked an invitation."),
-  "invitation.accept": of("invitation", "The invitation of an administrator was accepted with this account."),
+  "invitation.create": of("invitation", "An administrator or an owner invited a person."),
+  "invitation.resend": of("invitation", "An invitation was sent again, with a new link."),
+  "invitation.revoke": of("invitation", "An invitation was revoked."),
+  "invitation.accept": of("invitation", "An invitation was accepted with this account."),
+  "member.join": of("membership", "A person joined the account by an invitation."),
+  "member.change_role": of("membership", "A member was given the role that the reason names."),
+  "member.remove": of("membership", "A member was removed from the account."),
+  "member.leave": of("membership", "A member left the account."),
   "api_key.create": of("api_key", "An API key was created."),
   "api_key.update": of("api_key", "An API key was renamed."),
   "api_key.rotate": of("api_key", "An API key was replaced by another one."),
@@ -151,6 +161,7 @@ export const auditActions = {
   "webhook_endpoint.test": of("webhook_endpoint", "A test event was sent to an endpoint."),
   "webhook_endpoint.delete": of("webhook_endpoint", "An endpoint was deleted with its deliveries."),
   "webhook_delivery.retry": of("webhook_delivery", "A delivery was attempted once more, by request."),
+  "webhook_delivery.cancel": of("webhook_delivery", "A delivery that waited was cancelled."),
   "webhook_event.publish": ofAccount(
     "Events were published: an entry per credential and hour, whose reason has the count and the hour.",
   ),

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Scope } from "../access/scopes.ts";
 import * as access from "../events/account-events.ts";
 import * as account from "../events/account-events.ts";
 import * as application from "../events/application-events.ts";
@@ -10,6 +11,8 @@ import * as serviceClient from "../events/credential-events.ts";
 import * as image from "../events/image-events.ts";
 import * as imageRender from "../events/image-events.ts";
 import * as invitation from "../events/invitation-events.ts";
+import * as member from "../events/member-events.ts";
+import * as signIn from "../events/sign-in-events.ts";
 import * as delivery from "../events/webhook-delivery-events.ts";
 import * as endpoint from "../events/webhook-endpoint-events.ts";
 import * as source from "../events/webhook-source-events.ts";
@@ -33,12 +36,21 @@ const declarations = [
   invitation.invitationCreatedEvent,
   invitation.invitationAcceptedEvent,
   invitation.invitationRevokedEvent,
+  member.memberInvitedEvent,
+  member.memberJoinedEvent,
+  member.memberRoleChangedEvent,
+  member.memberLeftEvent,
   application.applicationCreatedEvent,
   application.applicationUpdatedEvent,
   application.applicationDeletedEvent,
   passkey.passkeyCreatedEvent,
   passkey.passkeyUpdatedEvent,
   passkey.passkeyDeletedEvent,
+  signIn.signInSucceededEvent,
+  signIn.signInRefusedEvent,
+  signIn.signInEndedEvent,
+  signIn.stepUpPassedEvent,
+  signIn.consentGrantedEvent,
   image.imageCreatedEvent,
   image.imageUpdatedEvent,
   image.imageDeletedEvent,
@@ -106,7 +118,7 @@ export function parseEventType(type: string): { name: string; version: number } 
   return match ? { name: match[1] as string, version: Number(match[2]) } : null;
 }
 
-/** Names the JSON Schema of the event's data inside a deployment. Readers outside get its address: `schemaHeaders`. */
+/** Names the JSON Schema of the event's data inside a deployment. Readers outside get its address: `schemaRegistry.headers`. */
 export function dataSchemaOf(event: EventVersion): string {
   return `urn:signalbox:event:${eventType(event)}`;
 }
@@ -133,7 +145,21 @@ export function receivedAlias(scheme: string, partnerType: string): string {
   return `received.${scheme}.${partnerType}`;
 }
 
-/** Returns true if `filter`, a name or a prefix that ends in `*`, matches this type. `*` alone matches every type. */
+const scopeOfType: ReadonlyMap<string, Scope> = new Map(
+  catalogue.flatMap(({ name, scope }) => (scope ? [[name, scope]] : [])),
+);
+
+/**
+ * Returns true if `filter`, a name or a prefix that ends in `*`, matches this type. `*` alone matches every type but
+ * those that need a scope, whose first word a prefix has to name.
+ */
 export function matchesEventType(filter: string, type: string): boolean {
-  return filter.endsWith("*") ? type.startsWith(filter.slice(0, -1)) : filter === type;
+  if (!filter.endsWith("*")) return filter === type;
+  return type.startsWith(filter.slice(0, -1)) && (filter.includes(".") || !scopeOfType.has(type));
+}
+
+/** Returns the scopes that a subscription by these filters needs. */
+export function scopesOfEventTypes(filters: readonly string[]): readonly Scope[] {
+  const needed = [...scopeOfType].filter(([type]) => filters.some((filter) => matchesEventType(filter, type)));
+  return [...new Set(needed.map(([, scope]) => scope))];
 }

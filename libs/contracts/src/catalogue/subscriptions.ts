@@ -1,10 +1,10 @@
+import { camelCase } from "@signalbox/core";
 import type { AccessKind } from "../access/account-state.ts";
-import type { Audience } from "../access/audience.ts";
-import type { Scope } from "../access/scopes.ts";
+import type { Audience, Scope } from "../access/scopes.ts";
 import type { EventData, EventName } from "./event-catalogue.ts";
 
 /** An event as a subscription looks at it. */
-export interface SubscriptionEvent {
+interface SubscriptionEvent {
   readonly name: EventName;
   readonly data: EventData<EventName>;
 }
@@ -41,6 +41,9 @@ export interface SubscriptionDeclaration {
 type AudienceOf = (data: Readonly<Record<string, unknown>>) => Audience;
 type Data = Readonly<Record<string, unknown>>;
 
+/** Names the changed members as the fields of the graph. */
+const fieldsOf = (changed: unknown): string[] => ((changed as readonly string[] | undefined) ?? []).map(camelCase);
+
 const reference = (type: string, id: unknown): EntityReference => ({ __typename: type, id: String(id) });
 
 function declare(
@@ -64,7 +67,10 @@ const accountChanged = declare(
     access: subscribe("account:read"),
     entity: "account",
   },
-  ({ account_id, id, changed }) => ({ account: reference("Account", account_id ?? id), changed }),
+  ({ account_id, id, changed }) => ({
+    account: reference("Account", account_id ?? id),
+    changed: fieldsOf(changed),
+  }),
 );
 
 const imageChanged = declare(
@@ -79,7 +85,7 @@ const imageChanged = declare(
   ({ id, changed }, name) => ({
     imageId: id,
     image: name === "image.deleted" ? null : reference("Image", id),
-    changed,
+    changed: fieldsOf(changed),
   }),
 );
 

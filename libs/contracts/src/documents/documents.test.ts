@@ -59,6 +59,8 @@ test("a filter is a name or a prefix", () => {
   assert.equal(matchesEventType("image.*", "image.created"), true);
   assert.equal(matchesEventType("image.*", "images.created"), false);
   assert.equal(matchesEventType("*", "order.created"), true);
+  for (const short of ["*", "s*", "sign_in*"]) assert.equal(matchesEventType(short, "sign_in.refused"), false, short);
+  assert.equal(matchesEventType("sign_in.*", "sign_in.refused"), true);
   assert.equal(matchesEventType("image.created", "image.created.more"), false);
   assert.equal(matchesEventType("received.stripe.*", receivedAlias("stripe", "invoice.paid")), true);
 });

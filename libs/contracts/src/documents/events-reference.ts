@@ -97,14 +97,14 @@ const familyOf = (name: string): string => name.slice(0, name.indexOf("."));
 const shortName = ({ name }: EventDeclaration): string => name.slice(familyOf(name).length + 1);
 
 function familySection({ name, events }: Family, schemaPath: (type: string) => string): string {
-  const [{ topic, subject, audience }] = events as [EventDeclaration];
+  const [{ topic, subject, audience, scope }] = events as [EventDeclaration];
   const types = events.map((event) => {
     const type = eventType(event);
     return `- [${code(type)}](${schemaPath(type)}): ${event.description}`;
   });
   return [
     `### ${code(name)}`,
-    `Topic ${code(topic)}; key: ${subject}${audiences[audience]}.`,
+    `Topic ${code(topic)}; key: ${subject}${audiences[audience]}${scope ? `; for endpoints of ${code(scope)}` : ""}.`,
     types.join("\n"),
     ...fieldLines(events),
   ].join("\n\n");

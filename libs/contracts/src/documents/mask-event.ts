@@ -1,4 +1,4 @@
-import { masked, maskText } from "@signalbox/core";
+import { masked, maskText, RawJson } from "@signalbox/core";
 import { findEvent } from "../catalogue/event-catalogue.ts";
 import { eventJsonSchema, type JsonSchema } from "./json-schema.ts";
 
@@ -12,7 +12,7 @@ const depthMax = 12;
 /**
  * Masks the data of a message for an operator: numbers, ids, times and the words that the catalogue lists stay, and
  * every text that a person or a partner wrote becomes its length. A message that the catalogue does not know is masked
- * by the same rule, with no words of its own.
+ * by the same rule, with no words of its own. A number that came as raw JSON is shown as text, with all of its digits.
  */
 export function maskEventData(name: string | null, data: unknown): unknown {
   const event = name === null ? undefined : findEvent(name);
@@ -23,6 +23,7 @@ export function maskEventData(name: string | null, data: unknown): unknown {
 
 function maskValue(value: unknown, schemas: readonly JsonSchema[], depth: number): unknown {
   if (typeof value === "string") return maskString(value, schemas);
+  if (value instanceof RawJson) return value.text;
   if (typeof value !== "object" || value === null) return value;
   if (depth >= depthMax) return masked;
   if (Array.isArray(value)) {

@@ -136,6 +136,10 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     meaning: "A code can only be sent to a person who signed in.",
     remedy: "Use a token of a person, or an API key with `account:security`.",
   },
+  passkey_required: {
+    meaning: "A rule of this deployment asks the person for a passkey.",
+    remedy: "Sign in again with a passkey, or with a recovery code.",
+  },
   too_many: {
     meaning: "The allowed number is reached.",
     remedy: "Remove one that is not needed, or send fewer.",
@@ -193,15 +197,19 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     remedy: "Wait until it ends, or rotate with an overlap of 0 seconds.",
   },
   no_issuer: {
-    meaning: "Tokens come from another issuer here, so a service client would get none.",
-    remedy: "Create the client at that issuer, or use an API key.",
+    meaning: "The built-in issuer is off here, so a service client would get no tokens.",
+    remedy: "Create the client at the issuer in use, or use an API key.",
   },
   last_administrator: {
     meaning: "The account is the only administrator, so the change could not be undone.",
     remedy: "Make another account an administrator first.",
   },
+  last_owner: {
+    meaning: "The member is the last owner of an account without a person of its own.",
+    remedy: "Make another member an owner first.",
+  },
   roles_by_issuer: {
-    meaning: "Roles come with the tokens of another issuer here.",
+    meaning: "Roles of this account come with the tokens of another issuer.",
     remedy: "Change them at that issuer.",
   },
   wrong_code: {

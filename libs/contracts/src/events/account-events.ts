@@ -1,12 +1,7 @@
 import { z } from "zod";
 import { accountStates } from "../access/account-state.ts";
-import {
-  AccountResource,
-  AccountSettingsResource,
-  accountExample,
-  accountSettingsExample,
-} from "../resources/account.ts";
-import { changed, identifier, timestamp } from "../resources/fields.ts";
+import { AccountResource, AccountSettingsResource, accountExample } from "../resources/account.ts";
+import { changed, exampleOf, identifier, timestamp } from "../resources/fields.ts";
 import { defineEvent } from "../topics/define-event.ts";
 
 const topic = "signalbox.account.v1";
@@ -46,7 +41,7 @@ export const accountSettingsUpdatedEvent = defineEvent({
   audience,
   description: "A setting of the account changed. Locale and time zone belong to both and emit both events.",
   data: AccountSettingsResource.extend({ account_id: identifier("The account"), changed }),
-  example: { ...accountSettingsExample, account_id: accountExample.id, changed: ["notifications"] },
+  example: { ...exampleOf(AccountSettingsResource), account_id: accountExample.id, changed: ["notifications"] },
 });
 
 export const accountContactVerifiedEvent = defineEvent({

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { ApplicationResource, applicationExample } from "../resources/application.ts";
-import { changed } from "../resources/fields.ts";
+import { ApplicationResource } from "../resources/application.ts";
+import { changed, exampleOf } from "../resources/fields.ts";
 import { defineEvent } from "../topics/define-event.ts";
 
 const applicationEvent = {
@@ -11,13 +11,17 @@ const applicationEvent = {
   audience: "operator",
 } as const;
 
-/** Events contain nothing about secrets, not even their number. Types and scopes may be added. */
+/** Events contain nothing about secrets, not even their number. Types, scopes and algorithms may be added. */
 const data = ApplicationResource.omit({ secrets: true }).extend({
   type: z.string().describe("Where it runs: `browser`, `server`, `native` or `device`."),
   scopes: z.array(z.string()).describe("The most that its tokens may do."),
+  id_token_signed_response_alg: z
+    .string()
+    .optional()
+    .describe("The algorithm that signs its ID tokens; missing in older events."),
   changed,
 });
-const { secrets: _, ...example } = applicationExample;
+const { secrets: _, ...example } = exampleOf(ApplicationResource);
 
 export const applicationCreatedEvent = defineEvent({
   ...applicationEvent,

@@ -4,11 +4,9 @@ import {
   ApiKeyResource,
   apiKeyExample as keyOfResource,
   PasskeyResource,
-  passkeyExample,
   ServiceClientResource,
-  serviceClientExample,
 } from "../resources/credentials.ts";
-import { changed } from "../resources/fields.ts";
+import { changed, exampleOf } from "../resources/fields.ts";
 import { defineEvent } from "../topics/define-event.ts";
 
 const apiKeyExample = { ...keyOfResource, ...scopesInEvent(keyOfResource.scopes) };
@@ -71,7 +69,7 @@ const clientData = ServiceClientResource.omit({ secrets: true, previous_secret_e
   ...eventScopeMembers,
   changed,
 });
-const { secrets: _, previous_secret_expires_at: __, ...shownClient } = serviceClientExample;
+const { secrets: _, previous_secret_expires_at: __, ...shownClient } = exampleOf(ServiceClientResource);
 const clientExample = { ...shownClient, ...scopesInEvent(shownClient.scopes) };
 
 export const serviceClientCreatedEvent = defineEvent({
@@ -114,7 +112,7 @@ export const passkeyCreatedEvent = defineEvent({
   name: "passkey.created",
   description: "A person added a passkey to the account; its key is never part of an event.",
   data: passkeyData,
-  example: { ...passkeyExample, changed: [] },
+  example: { ...exampleOf(PasskeyResource), changed: [] },
 });
 
 export const passkeyUpdatedEvent = defineEvent({
@@ -122,7 +120,7 @@ export const passkeyUpdatedEvent = defineEvent({
   name: "passkey.updated",
   description: "A passkey was renamed. A sign-in with it is no change.",
   data: passkeyData,
-  example: { ...passkeyExample, name: "Old phone", changed: ["name"] },
+  example: { ...exampleOf(PasskeyResource), name: "Old phone", changed: ["name"] },
 });
 
 export const passkeyDeletedEvent = defineEvent({
@@ -131,5 +129,5 @@ export const passkeyDeletedEvent = defineEvent({
   description:
     "A passkey was removed, and signs nobody in any more. The purge of an account is `account.deleted` alone.",
   data: passkeyData,
-  example: { ...passkeyExample, changed: [] },
+  example: { ...exampleOf(PasskeyResource), changed: [] },
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { changed, identifier } from "../resources/fields.ts";
-import { ImageDeletionResource, ImageResource, imageDeletionExample, imageExample } from "../resources/image.ts";
+import { changed, exampleOf, identifier } from "../resources/fields.ts";
+import { ImageDeletionResource, ImageResource, imageExample } from "../resources/image.ts";
 import { defineEvent } from "../topics/define-event.ts";
 
 const shared = { version: 1, topic: "signalbox.image.v1", subject: "image id", audience: "account" } as const;
@@ -41,7 +41,7 @@ export const imageErasedEvent = defineEvent({
   name: "image.erased",
   description: "The bytes of a deleted image are gone, or stay for another image of the account.",
   data: ImageDeletionResource.extend({ changed }),
-  example: { ...imageDeletionExample, changed: [] },
+  example: { ...exampleOf(ImageDeletionResource), changed: [] },
 });
 
 export const imageRenditionReadyEvent = defineEvent({

@@ -1,12 +1,20 @@
-import { changed } from "../resources/fields.ts";
-import { InvitationResource, invitationExample } from "../resources/invitation.ts";
+import { z } from "zod";
+import { roles } from "../access/scopes.ts";
+import { changed, exampleOf } from "../resources/fields.ts";
+import { InvitationResource } from "../resources/invitation.ts";
 import { defineEvent } from "../topics/define-event.ts";
 
 const topic = "signalbox.account.v1";
 const subject = "invitation id";
 /** Addresses of people who are no customers yet are for operators only. */
 const audience = "operator";
-const data = InvitationResource.extend({ changed });
+/** Invitations into an account are `member.invited`. */
+const data = InvitationResource.omit({ account_id: true, name: true }).extend({
+  role: z.enum(roles).describe("The role that it brings."),
+  changed,
+});
+const { account_id: _, name: _name, ...resource } = exampleOf(InvitationResource);
+const example = { ...resource, role: "operator" as const };
 
 export const invitationCreatedEvent = defineEvent({
   name: "invitation.created",
@@ -16,7 +24,7 @@ export const invitationCreatedEvent = defineEvent({
   audience,
   description: "An administrator invited a person, by address or by a link.",
   data,
-  example: { ...invitationExample, changed: [] },
+  example: { ...example, changed: [] },
 });
 
 export const invitationAcceptedEvent = defineEvent({
@@ -28,7 +36,7 @@ export const invitationAcceptedEvent = defineEvent({
   description: "The invited person accepted, with a new account or with an existing one.",
   data,
   example: {
-    ...invitationExample,
+    ...example,
     status: "accepted",
     accepted_at: "2026-01-02T10:00:00.000Z",
     accepted_by: "acc_8Wd3Hq6NpTzV1sJxK4mRbG",
@@ -45,7 +53,7 @@ export const invitationRevokedEvent = defineEvent({
   description: "An administrator revoked an invitation that nobody had accepted.",
   data,
   example: {
-    ...invitationExample,
+    ...example,
     status: "revoked",
     revoked_at: "2026-01-02T10:00:00.000Z",
     changed: ["status", "revoked_at"],

@@ -8,7 +8,12 @@ const shared = {
   topic: "signalbox.webhook-delivery.v1",
   audience: "account",
 } as const;
-const data = WebhookDeliveryResource.extend({ changed });
+// No event is about a cancelled delivery, and readers of today would refuse the state.
+const { status } = WebhookDeliveryResource.shape;
+const data = WebhookDeliveryResource.extend({
+  status: status.exclude(["cancelled"]).describe(status.description ?? ""),
+  changed,
+});
 
 export const webhookDeliveryExhaustedEvent = defineEvent({
   ...shared,
@@ -16,7 +21,7 @@ export const webhookDeliveryExhaustedEvent = defineEvent({
   subject: "delivery id",
   description: "The last attempt of a delivery failed. Never sent to the endpoint it is about.",
   data,
-  example: { ...webhookDeliveryExample, changed: ["status"] },
+  example: { ...webhookDeliveryExample, status: "exhausted", changed: ["status"] },
 });
 
 export const webhookDeliveryRecoveredEvent = defineEvent({

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { changed, identifier, jsonValue, timestamp } from "../resources/fields.ts";
-import { WebhookRejectionResource, webhookRejectionExample } from "../resources/webhook-rejection.ts";
+import { changed, exampleOf, identifier, jsonValue, timestamp } from "../resources/fields.ts";
+import { WebhookRejectionResource } from "../resources/webhook-rejection.ts";
 import { WebhookSourceResource, webhookSchemes, webhookSourceExample } from "../resources/webhook-source.ts";
 import { defineEvent } from "../topics/define-event.ts";
 
@@ -61,16 +61,19 @@ export const webhookReceivedEvent = defineEvent({
       .record(z.string(), z.string())
       .optional()
       .describe("Headers of the webhook that the scheme and the source let through."),
-    payload: jsonValue
-      .optional()
-      .describe(
-        "The body byte for byte if it was JSON, or the fields of a form. Exactly one of the three members is the body.",
-      ),
+    payload: jsonValue.optional().describe("The body byte for byte if it was JSON, or the fields of a form."),
     payload_text: z
       .string()
       .optional()
       .describe("The body, when it was text; beside `payload`, the form that it was read from."),
-    payload_base64: z.string().optional().describe("The body, when it was neither."),
+    payload_base64: z
+      .string()
+      .optional()
+      .describe("The bytes of the body, when it was neither, could not be read, or was not written in UTF-8."),
+    payload_problem: z
+      .string()
+      .optional()
+      .describe("Why the body is bytes only: a stable word, such as `body_malformed` or `charset_mismatch`."),
   }),
   example: {
     source_id: "src_3kVn7RtY1bQzXw5Lm9PdHc",
@@ -85,7 +88,7 @@ export const webhookReceivedEvent = defineEvent({
   },
 });
 
-const { received_id: _, ...rejected } = webhookRejectionExample;
+const { received_id: _, ...rejected } = exampleOf(WebhookRejectionResource);
 
 export const webhookRejectedEvent = defineEvent({
   name: "webhook.rejected",

@@ -125,16 +125,15 @@ export const AccountSettingsResource = z
       })
       .describe("Paths of related resources."),
   })
-  .meta({ id: "AccountSettings", description: "The settings of an account." });
+  .meta({ id: "AccountSettings", description: "The settings of an account." })
+  .register(examples, {
+    example: {
+      locale: "en",
+      timezone: "Europe/London",
+      notifications: { product_updates: false },
+      updated_at: "2026-01-02T10:30:00.000Z",
+      links: { self: "/api/account/settings/", account: "/api/account/" },
+    },
+  });
 
 export type AccountSettingsResource = z.output<typeof AccountSettingsResource>;
-
-export const accountSettingsExample: AccountSettingsResource = {
-  locale: "en",
-  timezone: "Europe/London",
-  notifications: { product_updates: false },
-  updated_at: "2026-01-02T10:30:00.000Z",
-  links: { self: "/api/account/settings/", account: "/api/account/" },
-};
-
-examples.add(AccountSettingsResource, { example: accountSettingsExample });

@@ -27,26 +27,25 @@ export const AuditEntryResource = z
     request_id: z.string().nullable().describe("The request that did it."),
     created_at: timestamp,
   })
-  .meta({ id: "AuditEntry", description: "An action on an account, or its refusal: actor, time and reason." });
+  .meta({ id: "AuditEntry", description: "An action on an account, or its refusal: actor, time and reason." })
+  .register(examples, {
+    example: {
+      id: "019b8a3c-7d00-7c11-9d8e-2f1a5b6c7d8e",
+      account_id: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
+      action: "api_key.create",
+      outcome: "done",
+      fields: [],
+      reason: null,
+      subject: "key_2hTq8LcN5wYfKb0ZrVxPsd",
+      actor: {
+        kind: "owner",
+        account_id: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
+        credential: "key_7cJk2RsM9vXeHa4UzTwQbn",
+        address: "192.0.2.10",
+      },
+      request_id: "req_0b1f6a526d0e4c399a553f2f7c1d8e4b",
+      created_at: "2026-01-01T09:00:00.000Z",
+    },
+  });
 
 export type AuditEntryResource = z.output<typeof AuditEntryResource>;
-
-export const auditEntryExample: AuditEntryResource = {
-  id: "019b8a3c-7d00-7c11-9d8e-2f1a5b6c7d8e",
-  account_id: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
-  action: "api_key.create",
-  outcome: "done",
-  fields: [],
-  reason: null,
-  subject: "key_2hTq8LcN5wYfKb0ZrVxPsd",
-  actor: {
-    kind: "owner",
-    account_id: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
-    credential: "key_7cJk2RsM9vXeHa4UzTwQbn",
-    address: "192.0.2.10",
-  },
-  request_id: "req_0b1f6a526d0e4c399a553f2f7c1d8e4b",
-  created_at: "2026-01-01T09:00:00.000Z",
-};
-
-examples.add(AuditEntryResource, { example: auditEntryExample });

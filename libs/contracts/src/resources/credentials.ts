@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { roles, scopes } from "../access/scopes.ts";
+import { memberRoles, roles, scopes } from "../access/scopes.ts";
 import { createdBy, examples, identifier, liveValues, timestamp } from "./fields.ts";
 
 /** An API key without its secret, which is shown once, on creation and rotation. */
@@ -62,25 +62,24 @@ export const ServiceClientResource = z
     last_used_at: timestamp.nullable().describe("Time of the last use of its secret, to the minute."),
     revoked_at: timestamp.nullable().describe("The time of its revocation; null while it was not revoked."),
   })
-  .meta({ id: "ServiceClient", description: "A program that acts for the account that made it, without its secret." });
+  .meta({ id: "ServiceClient", description: "A program that acts for the account that made it, without its secret." })
+  .register(examples, {
+    example: {
+      id: "cli_4nVq2Yc8WfKsR0bZxLtPgd",
+      name: "nightly import",
+      scopes: ["images:read", "images:write"],
+      status: "active",
+      created_at: "2026-01-01T09:00:00.000Z",
+      created_by: "person",
+      expires_at: null,
+      secrets: [{ id: "cls_7Lw3Rb0TqNfYp5KcVz8MxJ", created_at: "2026-01-01T09:00:00.000Z", ends_at: null }],
+      previous_secret_expires_at: null,
+      last_used_at: null,
+      revoked_at: null,
+    },
+  });
 
 export type ServiceClientResource = z.output<typeof ServiceClientResource>;
-
-export const serviceClientExample: ServiceClientResource = {
-  id: "cli_4nVq2Yc8WfKsR0bZxLtPgd",
-  name: "nightly import",
-  scopes: ["images:read", "images:write"],
-  status: "active",
-  created_at: "2026-01-01T09:00:00.000Z",
-  created_by: "person",
-  expires_at: null,
-  secrets: [{ id: "cls_7Lw3Rb0TqNfYp5KcVz8MxJ", created_at: "2026-01-01T09:00:00.000Z", ends_at: null }],
-  previous_secret_expires_at: null,
-  last_used_at: null,
-  revoked_at: null,
-};
-
-examples.add(ServiceClientResource, { example: serviceClientExample });
 
 /** A passkey without its key, as its holder sees it. */
 export const PasskeyResource = z
@@ -91,24 +90,28 @@ export const PasskeyResource = z
     created_at: timestamp.describe("The time at which it was added."),
     last_used_at: timestamp.nullable().describe("The time of its last sign-in; null before the first."),
   })
-  .meta({ id: "Passkey", description: "A passkey that signs its holder in, without its key." });
+  .meta({ id: "Passkey", description: "A passkey that signs its holder in, without its key." })
+  .register(examples, {
+    example: {
+      id: "psk_8Vt3Kq1XfLcW5bRyNpJhdZ",
+      name: "Phone",
+      synced: true,
+      created_at: "2026-01-01T09:00:00.000Z",
+      last_used_at: null,
+    },
+  });
 
 export type PasskeyResource = z.output<typeof PasskeyResource>;
-
-export const passkeyExample: PasskeyResource = {
-  id: "psk_8Vt3Kq1XfLcW5bRyNpJhdZ",
-  name: "Phone",
-  synced: true,
-  created_at: "2026-01-01T09:00:00.000Z",
-  last_used_at: null,
-};
-
-examples.add(PasskeyResource, { example: passkeyExample });
 
 /** The credential of a request, as `GET /api/account/credential` shows it to its holder. */
 export const CurrentCredentialResource = z
   .object({
     account_id: identifier("The account that it acts for"),
+    person_id: identifier("The own account of the person who has the token; null for other credentials").nullable(),
+    member_role: z
+      .enum(memberRoles)
+      .nullable()
+      .describe("The person's role in the account; null in their own account, and without a person."),
     kind: z
       .enum(["token", "api-key", "client", "portal"])
       .describe("`token` is the access token of a person, `portal` the session of a link into the portal."),
@@ -132,6 +135,8 @@ export const CurrentCredentialResource = z
   .register(examples, {
     example: {
       account_id: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
+      person_id: null,
+      member_role: null,
       kind: "api-key",
       id: apiKeyExample.id,
       name: apiKeyExample.name,
@@ -147,7 +152,7 @@ export const CurrentCredentialResource = z
 export type CurrentCredentialResource = z.output<typeof CurrentCredentialResource>;
 
 /** Looks of the portal: a few values of its own tokens, so that no text of a caller becomes a style. */
-export const PortalTheme = z
+const PortalTheme = z
   .strictObject({
     accent: z
       .string()
@@ -160,21 +165,17 @@ export const PortalTheme = z
   .meta({ id: "PortalTheme", description: "Looks of the portal." })
   .register(examples, { example: { accent: "#0b57d0", radius: 8, scheme: "auto" } });
 
-export type PortalTheme = z.output<typeof PortalTheme>;
-
-/** The rights of a portal session. */
-export const portalAccess = ["read", "write", "manage"] as const;
-
-export const portalAccessMeaning =
-  "`read` sees; `write` also pauses, resumes, edits, tests, sends again and replays; `manage` also changes the URL and sees and rotates secrets.";
-
 /** A portal session without its link, which is shown once. */
 export const PortalSessionResource = z
   .object({
     id: identifier("The session"),
     account_id: identifier("The account whose endpoints it sees"),
     endpoint_ids: z.array(z.string()).nullable().describe("The endpoints that it sees; null for all of the account."),
-    access: z.enum(portalAccess).describe(portalAccessMeaning),
+    access: z
+      .enum(["read", "write", "manage"])
+      .describe(
+        "`read` sees; `write` also pauses, resumes, edits, tests, sends again and replays; `manage` also changes the URL and sees and rotates secrets.",
+      ),
     theme: PortalTheme,
     status: z
       .enum(["active", "ended", "expired"])
@@ -184,21 +185,20 @@ export const PortalSessionResource = z
     expires_at: timestamp,
     ended_at: timestamp.nullable().describe("The time at which it was ended; null while it was not."),
   })
-  .meta({ id: "PortalSession", description: "A session of the portal, without its link." });
+  .meta({ id: "PortalSession", description: "A session of the portal, without its link." })
+  .register(examples, {
+    example: {
+      id: "pts_4Mn7RtY2kWq9ZbXc5VfHsJ",
+      account_id: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
+      endpoint_ids: ["whe_01kdzq5a7m2n4p6q8r0s1t3v5w"],
+      access: "write",
+      theme: { accent: "#0b57d0", radius: 8, scheme: "auto" },
+      status: "active",
+      created_at: "2026-01-01T09:00:00.000Z",
+      created_by: apiKeyExample.id,
+      expires_at: "2026-01-01T10:00:00.000Z",
+      ended_at: null,
+    },
+  });
 
 export type PortalSessionResource = z.output<typeof PortalSessionResource>;
-
-export const portalSessionExample: PortalSessionResource = {
-  id: "pts_4Mn7RtY2kWq9ZbXc5VfHsJ",
-  account_id: "acc_5Yb0cPq7TnV2sKxW9mRdLh",
-  endpoint_ids: ["whe_01kdzq5a7m2n4p6q8r0s1t3v5w"],
-  access: "write",
-  theme: { accent: "#0b57d0", radius: 8, scheme: "auto" },
-  status: "active",
-  created_at: "2026-01-01T09:00:00.000Z",
-  created_by: apiKeyExample.id,
-  expires_at: "2026-01-01T10:00:00.000Z",
-  ended_at: null,
-};
-
-examples.add(PortalSessionResource, { example: portalSessionExample });

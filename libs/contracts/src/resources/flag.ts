@@ -1,6 +1,7 @@
+import { parseRfc3339 } from "@signalbox/core";
 import { z } from "zod";
 import { roles } from "../access/scopes.ts";
-import { jsonValue, timestamp } from "./fields.ts";
+import { jsonValue, timeInput } from "./fields.ts";
 
 const flagStates = ["enabled", "disabled", "preview", "deprecated"] as const;
 const flagTypes = ["boolean", "string", "integer", "float", "object"] as const;
@@ -17,7 +18,7 @@ const variantName = z
 const day = z
   .string()
   .regex(/^\d{4}-\d\d-\d\d$/, "A day is written as 2026-12-31.")
-  .refine((text) => !Number.isNaN(Date.parse(text)), "There is no such day.");
+  .refine((text) => parseRfc3339(`${text}T00:00:00Z`) !== null, "There is no such day.");
 const days = z.int().min(0).max(36_500);
 
 /** A rule of a flag: all that it names must hold of the account. */
@@ -76,8 +77,8 @@ export const FlagDefinition = z.strictObject({
     .describe("Other flags that must evaluate to one of these variants."),
   schedule: z
     .strictObject({
-      from: timestamp.nullable().default(null).describe("The beginning; null is since ever."),
-      until: timestamp.nullable().default(null).describe("The end; null is for ever."),
+      from: timeInput.nullable().default(null).describe("The beginning; null is since ever."),
+      until: timeInput.nullable().default(null).describe("The end; null is for ever."),
     })
     .nullable()
     .default(null)

@@ -1,9 +1,6 @@
 import { z } from "zod";
 import { examples, identifier, timestamp } from "./fields.ts";
 
-export const imageVisibilities = ["private", "public"] as const;
-export const imageStatuses = ["processing", "ready", "failed"] as const;
-
 const url = z.string().describe("Absolute URL.");
 const text = z.string().nullable();
 
@@ -23,8 +20,8 @@ export const ImageResource = z
     caption: text.describe("The text shown beside the image."),
     alt_text: text.describe("The text for those who do not see the image."),
     tags: z.array(z.string()).describe("The tags, for filters."),
-    visibility: z.enum(imageVisibilities).describe("The audience of the content: its owner, or everyone."),
-    status: z.enum(imageStatuses).describe("The state of processing."),
+    visibility: z.enum(["private", "public"]).describe("The audience of the content: its owner, or everyone."),
+    status: z.enum(["processing", "ready", "failed"]).describe("The state of processing."),
     animated: z.boolean().describe("True for an image with several frames."),
     placeholder: z.string().nullable().describe("ThumbHash in base64, once known."),
     dominant_color: z
@@ -32,6 +29,18 @@ export const ImageResource = z
       .nullable()
       .optional()
       .describe("The most frequent colour of the image, as `#rrggbb`; null until known."),
+    color_space: z
+      .string()
+      .nullable()
+      .optional()
+      .describe(
+        "Of the original: `srgb`, `display_p3`, `adobe_rgb`, `rec2020`, `cmyk` or `other`; null for images uploaded before it was recorded.",
+      ),
+    hdr: z
+      .string()
+      .nullable()
+      .optional()
+      .describe("High dynamic range of the original: `pq`, `hlg` or `gain_map`; null without."),
     failure: z
       .object({
         code: z.string().describe("A stable word."),
@@ -77,6 +86,8 @@ export const imageExample: ImageResource = {
   animated: false,
   placeholder: "1QcSHQRnh493V4dIh4eXh1h4kJUI",
   dominant_color: "#5a7f9c",
+  color_space: "srgb",
+  hdr: null,
   failure: null,
   focal_point: null,
   variants: {
@@ -107,20 +118,19 @@ export const ImageDeletionResource = z
       .nullable()
       .describe("The reason why bytes were kept: another image of the account has the same original."),
   })
-  .meta({ id: "ImageDeletion", description: "The deletion of an image's bytes." });
+  .meta({ id: "ImageDeletion", description: "The deletion of an image's bytes." })
+  .register(examples, {
+    example: {
+      image_id: imageExample.id,
+      account_id: imageExample.account_id,
+      sha256: imageExample.sha256,
+      status: "erased",
+      deleted_at: "2026-01-02T09:00:00.000Z",
+      erased_at: "2026-01-02T09:00:01.000Z",
+      erased_bytes: 1_901_284,
+      erased_objects: 6,
+      kept: null,
+    },
+  });
 
 export type ImageDeletionResource = z.output<typeof ImageDeletionResource>;
-
-export const imageDeletionExample: ImageDeletionResource = {
-  image_id: imageExample.id,
-  account_id: imageExample.account_id,
-  sha256: imageExample.sha256,
-  status: "erased",
-  deleted_at: "2026-01-02T09:00:00.000Z",
-  erased_at: "2026-01-02T09:00:01.000Z",
-  erased_bytes: 1_901_284,
-  erased_objects: 6,
-  kept: null,
-};
-
-examples.add(ImageDeletionResource, { example: imageDeletionExample });

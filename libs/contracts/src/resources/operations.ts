@@ -235,7 +235,11 @@ export const ParkedMessageResource = z
 /** The body of a message, for an operator. */
 const decodedShape = {
   headers: z.record(z.string(), z.string()).describe("Headers of the message; values of unknown ones are masked."),
-  body: z.unknown().describe("The event, masked: numbers, ids, times and words of the catalogue are shown."),
+  body: z
+    .unknown()
+    .describe(
+      "The event, masked: numbers, ids, times and words of the catalogue are shown; a number that a double would change is a text.",
+    ),
 };
 
 const decodedExample = {

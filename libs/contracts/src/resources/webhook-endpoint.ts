@@ -1,14 +1,6 @@
 import { z } from "zod";
 import { examples, identifier, jsonValue, liveValues, timestamp } from "./fields.ts";
 
-export const webhookEndpointScopes = ["account", "all"] as const;
-export const webhookEndpointTypes = ["push", "pull"] as const;
-export const webhookEndpointStatuses = ["enabled", "paused", "disabled"] as const;
-
-/** Signatures besides the two families that every delivery carries. */
-export const webhookSignatures = ["stripe", "github", "v1a"] as const;
-export const webhookFormats = ["envelope", "original", "cloudevents", "thin"] as const;
-
 const header = z.object({
   name: z.string().describe("The name of the header."),
   value: z.string().nullable().describe("Null for one that is secret."),
@@ -22,7 +14,10 @@ const clientCertificate = z.object({
 
 /** The settings that an owner has per endpoint; null means the default of the service. */
 const WebhookEndpointSettings = z.object({
-  retry_schedule_seconds: z.array(z.int()).nullable().describe("Delay before each attempt; null is the default."),
+  retry_schedule_seconds: z
+    .array(z.int())
+    .nullable()
+    .describe("Delay before each attempt, the first member that of the first attempt; null is the default."),
   timeout_seconds: z.int().nullable().describe("Deadline of one attempt; null is the default."),
   max_in_flight: z.int().nullable().describe("Attempts at the same time; null is the default."),
   rate: z
@@ -40,13 +35,13 @@ const WebhookEndpointSettings = z.object({
   filter: z.record(z.string(), jsonValue).nullable().describe("Conditions on `data`; null takes every event."),
   headers: z.array(header).describe("Headers that every delivery carries."),
   metadata: z.record(z.string(), z.string()).describe("Kept for the owner; not sent."),
-  signatures: z.array(z.enum(webhookSignatures)).describe("Signatures besides the usual ones."),
+  signatures: z.array(z.enum(["stripe", "github", "v1a"])).describe("Signatures besides the usual ones."),
   client_certificate: clientCertificate
     .nullable()
     .describe("The certificate that deliveries present in the TLS handshake."),
   api_version: z.string().nullable().describe("The version of events that it gets; null is the newest."),
   format: z
-    .enum(webhookFormats)
+    .enum(["envelope", "original", "cloudevents", "thin"])
     .describe(
       "The form of the body: the `envelope` of Standard Webhooks, `original` for a partner's webhook as the partner sent it, `cloudevents`, or `thin` with the id of what it is about.",
     ),
@@ -57,17 +52,15 @@ export const WebhookEndpointResource = z
   .object({
     id: identifier("The endpoint"),
     type: z
-      .enum(webhookEndpointTypes)
+      .enum(["push", "pull"])
       .optional()
       .describe("`push` posts to the URL; `pull` keeps messages until a consumer takes them."),
     url: z.string().describe("The address that deliveries are sent to; empty for a pull endpoint."),
     description: z.string().nullable().describe("A text for people."),
     event_types: z.array(z.string()).describe("Names of events, or a prefix that ends in `*`."),
-    scope: z
-      .enum(webhookEndpointScopes)
-      .describe("The accounts whose events it gets: its own, or, for operators, all."),
+    scope: z.enum(["account", "all"]).describe("The accounts whose events it gets: its own, or, for operators, all."),
     status: z
-      .enum(webhookEndpointStatuses)
+      .enum(["enabled", "paused", "disabled"])
       .describe("The state; only an enabled endpoint gets deliveries, others hold them."),
     disabled_reason: z.string().nullable().describe("Why it is disabled, when it is."),
     settings: WebhookEndpointSettings.describe("The settings of the endpoint."),
@@ -115,8 +108,6 @@ export const webhookEndpointExample: WebhookEndpointResource = {
 
 examples.add(WebhookEndpointResource, { example: webhookEndpointExample });
 
-export const webhookDeliveryStatuses = ["pending", "held", "parked", "succeeded", "exhausted"] as const;
-
 /** One delivery of one event to one endpoint, with any number of attempts. */
 export const WebhookDeliveryResource = z
   .object({
@@ -129,7 +120,9 @@ export const WebhookDeliveryResource = z
       .describe("The named consumer of a pull endpoint; null for the endpoint itself."),
     event_id: identifier("The event"),
     event_type: z.string().describe("The name of the event type."),
-    status: z.enum(webhookDeliveryStatuses).describe("The state of the delivery."),
+    status: z
+      .enum(["pending", "held", "parked", "succeeded", "exhausted", "cancelled"])
+      .describe("The state of the delivery."),
     attempts: z.int().describe("Attempts made so far."),
     last_status: z.int().nullable().describe("HTTP status of the last attempt; null when none came back."),
     last_error: z.string().nullable().describe("Why the last attempt failed, in a stable word."),
@@ -157,3 +150,12 @@ export const webhookDeliveryExample: WebhookDeliveryResource = {
 };
 
 examples.add(WebhookDeliveryResource, { example: webhookDeliveryExample });
+
+/** Largest number of endpoints that a portal session can name. */
+export const portalEndpointsMax = 100;
+
+/** The internal path at which webhook-delivery answers which of some endpoints an account has. */
+export const knownEndpointsPath = "/internal/accounts/:account_id/known-endpoints";
+
+/** The endpoints of the question, and those of the answer. */
+export const KnownEndpoints = z.strictObject({ endpoint_ids: z.array(z.string().max(100)).max(portalEndpointsMax) });

@@ -2,25 +2,6 @@ import { z } from "zod";
 import { examples, identifier, timestamp } from "./fields.ts";
 import { webhookSchemes, webhookSourceExample } from "./webhook-source.ts";
 
-export const webhookRejectionExample = {
-  id: "rej_01kbdq4v00e8w9x2m5n7p3r6tz",
-  reason: "signature_mismatch",
-  status: 401,
-  body_bytes: 38,
-  address: "192.0.2.10",
-  kept: true,
-  received_id: null,
-  signed_at: "2026-01-01T08:59:58.000Z",
-  age_seconds: 2,
-  tolerance_seconds: 300,
-  expected: "hmac" as const,
-  found: "hmac" as const,
-  headers_seen: ["x-signature", "x-timestamp"],
-  headers_missing: [],
-  verify_url: `https://api.example.com/api/v1/webhooks/sources/${webhookSourceExample.id}/verify`,
-  rejected_at: "2026-01-01T09:00:00.000Z",
-};
-
 /** A refused webhook with its reason, and the figures that show the mistake. */
 export const WebhookRejectionResource = z
   .object({
@@ -44,4 +25,23 @@ export const WebhookRejectionResource = z
     rejected_at: timestamp,
   })
   .meta({ id: "WebhookRejection" })
-  .register(examples, { example: webhookRejectionExample });
+  .register(examples, {
+    example: {
+      id: "rej_01kbdq4v00e8w9x2m5n7p3r6tz",
+      reason: "signature_mismatch",
+      status: 401,
+      body_bytes: 38,
+      address: "192.0.2.10",
+      kept: true,
+      received_id: null,
+      signed_at: "2026-01-01T08:59:58.000Z",
+      age_seconds: 2,
+      tolerance_seconds: 300,
+      expected: "hmac",
+      found: "hmac",
+      headers_seen: ["x-signature", "x-timestamp"],
+      headers_missing: [],
+      verify_url: `https://api.example.com/api/v1/webhooks/sources/${webhookSourceExample.id}/verify`,
+      rejected_at: "2026-01-01T09:00:00.000Z",
+    },
+  });

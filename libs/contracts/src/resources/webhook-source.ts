@@ -5,7 +5,6 @@ export const webhookSchemes = [
   ...(["standard-webhooks", "stripe", "github", "slack", "shopify"] as const),
   ...(["hmac", "ed25519", "token", "jwt"] as const),
 ] as const;
-export const webhookSourceStatuses = ["active", "paused", "stopped"] as const;
 
 /** Senders whose own list of what they sent can be read. */
 export const readableSenders = ["github", "stripe"] as const;
@@ -33,8 +32,14 @@ export const WebhookSourceResource = z
     id: identifier("The source"),
     name: z.string().describe("The name that its owner gave it."),
     scheme: z.enum(webhookSchemes).describe("The way that the sender signs."),
+    preset: z.string().nullable().optional().describe("The preset of a known sender that it follows; null for none."),
+    preset_version: z
+      .string()
+      .nullable()
+      .optional()
+      .describe("Date of the sender's documentation that the preset follows; null without a preset."),
     event_types: z.array(z.string()).nullable().describe("Types that are accepted; null accepts every type."),
-    status: z.enum(webhookSourceStatuses).describe("The state; only an active source takes webhooks."),
+    status: z.enum(["active", "paused", "stopped"]).describe("The state; only an active source takes webhooks."),
     forward: z.boolean().describe("True if accepted webhooks are forwarded to the account's endpoints."),
     ingest_path: z.string().describe("The path to which the partner posts."),
     former_ingest_paths: z
@@ -62,6 +67,8 @@ export const webhookSourceExample: WebhookSourceResource = {
   id: "src_3kVn7RtY1bQzXw5Lm9PdHc",
   name: "Shop",
   scheme: "hmac",
+  preset: null,
+  preset_version: null,
   event_types: null,
   status: "active",
   forward: true,

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Scope } from "../access/scopes.ts";
 import type { TopicName } from "./topics.ts";
 
 /** The readers of an event: its account, operators only, or services only. */
@@ -18,6 +19,8 @@ export interface EventDeclaration<N extends string = string, S extends z.ZodType
   /** Describes `subject`: the id of the aggregate, which is the key on the topic. Order holds per subject. */
   readonly subject: string;
   readonly audience: EventAudience;
+  /** The scope that choosing it for an endpoint needs. No prefix shorter than its first word and dot includes it. */
+  readonly scope?: Scope;
   readonly description: string;
   readonly data: S;
   readonly example: z.output<S>;

@@ -4,7 +4,7 @@ import { coalesce } from "../log/concurrency.ts";
 import type { ExpiredRecords, UndecodableBatch } from "../log/event-log.ts";
 import type { LagMeter } from "./lag-meter.ts";
 import type { MessageOutcome } from "./message-context.ts";
-import { parkedDepth } from "./parked-messages.ts";
+import * as parkedKeys from "./parked-keys.ts";
 
 export interface ConsumerMetrics {
   handled(event: string, outcome: MessageOutcome, seconds: number): void;
@@ -28,7 +28,7 @@ export function createConsumerMetrics(options: ConsumerMetricsOptions): Consumer
     consumer,
     lag,
     halted,
-    parked: pool && coalesce(() => parkedDepth(pool, consumer)),
+    parked: pool && coalesce(() => parkedKeys.depth(pool, consumer)),
   });
   return {
     handled: (event, outcome, seconds) => duration.observe({ consumer, event, outcome }, seconds),
@@ -41,7 +41,7 @@ interface WatchedConsumer {
   readonly lag: LagMeter;
   readonly halted: () => readonly UndecodableBatch[];
   /** Null for a consumer that parks nothing. */
-  readonly parked: (() => ReturnType<typeof parkedDepth>) | null;
+  readonly parked: (() => ReturnType<typeof parkedKeys.depth>) | null;
 }
 
 const watchedBy = new WeakMap<Metrics, WatchedConsumer[]>();

@@ -4,15 +4,9 @@ import { deadLetterTopic, topics } from "@signalbox/contracts";
 import { hours, newId, randomId, uuidv7 } from "@signalbox/core";
 import { sql } from "@signalbox/storage";
 import { createTcpProxy, eventually } from "@signalbox/testing";
-import { imageTopic, imageUpdated, parts, record } from "../contract/log-under-test.ts";
-import { openConsumerTest, openTestPool, testWorkers } from "../contract/test-service.ts";
-import {
-  createDeadLetters,
-  droppedLetter,
-  findDeadLetter,
-  listDeadLetters,
-  replayRecord,
-} from "../dead-letters/dead-letters.ts";
+import { imageTopic, imageUpdated, parts, record } from "../../test/log-contract/log-under-test.ts";
+import { openConsumerTest, openTestPool, testWorkers } from "../../test/log-contract/test-service.ts";
+import * as deadLetters from "../dead-letters/dead-letters.ts";
 import { encodeEvent } from "../envelope/encode-event.ts";
 import type { EventLog, LogRecord, ReceivedRecord } from "../log/event-log.ts";
 import type { ConsumerTable, StatelessTable } from "./consumer-table.ts";
@@ -38,9 +32,9 @@ describe("a consumer", () => {
   async function start(options: Partial<TransactionalConsumerOptions> & { table: ConsumerTable }): Promise<string> {
     const name = randomId("consumer");
     const common = { service: "images", name, eventLog, ...parts() } as const;
-    const deadLetters = createDeadLetters(common);
+    const own = deadLetters.createDeadLetters(common);
     const delays = { retryDelaysMs: [50, 100, 150], inboxRetentionMs: hours(24) };
-    const all = { ...common, ...delays, deadLetters, pool: service.pool, ...options };
+    const all = { ...common, ...delays, deadLetters: own, pool: service.pool, ...options };
     const consumer = createConsumer(all as TransactionalConsumerOptions);
     consumer.start(workers);
     return `images.${name}`;
@@ -68,7 +62,7 @@ describe("a consumer", () => {
     return rows.map(({ title }) => title);
   }
   const deadOf = async (consumer: string) =>
-    (await listDeadLetters(eventLog, "images")).filter((letter) => letter.consumer === consumer);
+    (await deadLetters.list(eventLog, "images")).filter((letter) => letter.consumer === consumer);
 
   test("a repeated event has no second effect", async () => {
     const [key, id] = [newId("img"), uuidv7()];
@@ -116,8 +110,8 @@ describe("a consumer", () => {
     assert.equal(letter?.headers.ce_id, bad.headers.ce_id);
 
     isBroken = false;
-    const whole = letter && (await findDeadLetter(eventLog, "images", letter.id));
-    if (whole) await eventLog.publish([replayRecord(whole), droppedLetter("images", whole.id)]);
+    const whole = letter && (await deadLetters.find(eventLog, "images", letter.id));
+    if (whole) await eventLog.publish([deadLetters.replayRecord(whole), deadLetters.droppedLetter("images", whole.id)]);
     await eventually(async () => (await effectsOf(key)).length === 2);
     assert.deepEqual(await effectsOf(key), ["good", "bad"]);
     assert.deepEqual(await deadOf(consumer), []);

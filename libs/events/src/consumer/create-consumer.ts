@@ -1,5 +1,5 @@
-import { type EventName, eventOf, type ServiceName } from "@signalbox/contracts";
-import { type Clock, minutes, seconds } from "@signalbox/core";
+import { type EventName, eventOf } from "@signalbox/contracts";
+import { type Clock, minutes, type ServiceName, seconds } from "@signalbox/core";
 import type { Health, Logger, Metrics, Runner, Tracer } from "@signalbox/runtime";
 import { type Pool, startRetention } from "@signalbox/storage";
 import type { DeadLetters } from "../dead-letters/dead-letters.ts";
@@ -56,10 +56,7 @@ export interface Consumer {
   readonly group: string;
   readonly topics: readonly string[];
   /** Starts the named workers of the consumer and adds it to the liveness of the process. */
-  start(context: {
-    readonly runner: Pick<Runner, "worker" | "every" | "housekeeping">;
-    readonly health: Pick<Health, "live">;
-  }): void;
+  start(context: { readonly runner: Runner; readonly health: Health }): void;
 }
 
 /** Parked messages wait for seconds at least, so half a second more does not matter. */

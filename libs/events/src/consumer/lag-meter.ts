@@ -11,7 +11,7 @@ export interface TopicLag {
 }
 
 interface LagMeterOptions {
-  readonly eventLog: Pick<EventLog, "lag">;
+  readonly eventLog: EventLog;
   readonly group: string;
   readonly topics: readonly string[];
   readonly clock: Clock;

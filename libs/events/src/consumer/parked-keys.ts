@@ -1,4 +1,4 @@
-import { type Queryable, sql, type Tx } from "@signalbox/storage";
+import { type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
 import type { ListStart } from "../outbox/dead-events.ts";
 import { type ParkedMessage, type ParkedRow, readMessage, removeParked } from "./parked-messages.ts";
 
@@ -51,9 +51,15 @@ const retryStatement = sql(
   "parked.retry-key",
   "update signalbox.parked set next_at = clock_timestamp() where seq = $1",
 );
+const depthStatement = sql(
+  "parked.depth",
+  `select count(*)::int as depth,
+     coalesce(extract(epoch from clock_timestamp() - min(parked_at))::float8, 0) as age
+   from signalbox.parked where consumer = $1`,
+);
 
 /** Lists parked keys of the consumers, those that wait longest first. */
-export async function listParkedKeys(
+export async function list(
   db: Queryable,
   consumers: readonly string[],
   { after, limit }: ListStart,
@@ -62,7 +68,7 @@ export async function listParkedKeys(
   return rows.map(toParkedKey);
 }
 
-export async function findParkedKey(db: Queryable, consumer: string, key: string): Promise<ParkedKey | null> {
+export async function find(db: Queryable, consumer: string, key: string): Promise<ParkedKey | null> {
   const row = (await db.query<HeadRow>(findStatement, [consumer, key])).rows[0];
   return row ? toParkedKey(row) : null;
 }
@@ -85,7 +91,7 @@ interface QueuedRow extends Omit<QueuedMessage, "parkedAt" | "headers"> {
 }
 
 /** Lists messages of a parked key in the order in which they are handled, from the first one or after a place. */
-export async function listParkedMessages(
+export async function listMessages(
   db: Queryable,
   { consumer, key }: Pick<ParkedKey, "consumer" | "key">,
   { after, limit }: { readonly after: bigint | null; readonly limit: number },
@@ -113,24 +119,29 @@ const eventStatement = sql(
 );
 
 /** Finds the consumers that have parked an event of an account. */
-export async function findParkedEvent(db: Queryable, accountId: string, eventId: string): Promise<ParkedEvent[]> {
+export async function findEvent(db: Queryable, accountId: string, eventId: string): Promise<ParkedEvent[]> {
   // As JSON.stringify wrote them: a quote inside a value is escaped.
   const members = [`"ce_id":${JSON.stringify(eventId)}`, `"ce_accountid":${JSON.stringify(accountId)}`];
   return (await db.query<ParkedEvent>(eventStatement, members)).rows;
 }
 
+/** Counts the parked messages of the consumer; `age` is that of the oldest, in seconds. */
+export async function depth(pool: Pool, consumer: string): Promise<{ depth: number; age: number }> {
+  return (await pool.query<{ depth: number; age: number }>(depthStatement, [consumer])).rows[0] ?? { depth: 0, age: 0 };
+}
+
 /** Locks the first message of the key; returns false while it is being tried. */
-export async function lockParkedKey(tx: Tx, { head }: ParkedKey): Promise<boolean> {
+export async function lock(tx: Tx, { head }: ParkedKey): Promise<boolean> {
   return (await tx.query(lockStatement, [head.seq])).rowCount > 0;
 }
 
 /** Makes the first message of the key due now. */
-export async function retryParkedKey(tx: Tx, { head }: ParkedKey): Promise<void> {
+export async function retry(tx: Tx, { head }: ParkedKey): Promise<void> {
   await tx.query(retryStatement, [head.seq]);
 }
 
 /** Removes the first message of the key; the next one becomes due. */
-export function skipParkedMessage(tx: Tx, { consumer, head }: ParkedKey): Promise<void> {
+export function skip(tx: Tx, { consumer, head }: ParkedKey): Promise<void> {
   return removeParked(tx, consumer, [head]);
 }
 

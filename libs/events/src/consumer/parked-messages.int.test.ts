@@ -4,14 +4,19 @@ import { deadLetterTopic } from "@signalbox/contracts";
 import { hours, newId, randomId, uuidv7 } from "@signalbox/core";
 import { inTransaction, sql, type Tx } from "@signalbox/storage";
 import { eventually } from "@signalbox/testing";
-import { imageUpdated, parts, topicSpec } from "../contract/log-under-test.ts";
-import { openConsumerTest, openTestService, type TestService, testWorkers } from "../contract/test-service.ts";
+import { imageUpdated, parts, topicSpec } from "../../test/log-contract/log-under-test.ts";
+import {
+  openConsumerTest,
+  openTestService,
+  type TestService,
+  testWorkers,
+} from "../../test/log-contract/test-service.ts";
 import { createDeadLetters } from "../dead-letters/dead-letters.ts";
 import { encodeEvent } from "../envelope/encode-event.ts";
 import type { EventLog, ReceivedRecord } from "../log/event-log.ts";
 import { createConsumer } from "./create-consumer.ts";
 import { enterInbox } from "./inbox.ts";
-import { findParkedEvent } from "./parked-keys.ts";
+import * as parkedKeys from "./parked-keys.ts";
 import { dueMessages, isAnyDue, parkBehind, parkMessage, removeParked } from "./parked-messages.ts";
 
 const insertEffect = sql("test.effect", "insert into effect (key, title) values ($1, $2)");
@@ -124,7 +129,7 @@ describe("parked messages", () => {
       await parkMessage(tx, first, recordOf(1n, eventId, "acc_1"), { ...parking, attempt: 0 });
       await parkMessage(tx, second, recordOf(1n, eventId, "acc_1"), parking);
     });
-    const found = await findParkedEvent(service.pool, "acc_1", eventId);
+    const found = await parkedKeys.findEvent(service.pool, "acc_1", eventId);
     assert.deepEqual(
       found.map(({ consumer, attempt, nextAt }) => [consumer, attempt, nextAt === null]),
       [
@@ -132,7 +137,7 @@ describe("parked messages", () => {
         [second, 2, false],
       ],
     );
-    assert.deepEqual(await findParkedEvent(service.pool, "acc_2", eventId), []);
+    assert.deepEqual(await parkedKeys.findEvent(service.pool, "acc_2", eventId), []);
   });
 
   test("messages join the existing queue of their key in order, in one statement", async () => {

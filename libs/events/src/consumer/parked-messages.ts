@@ -87,12 +87,6 @@ const promoteStatement = sql(
    where next_at = 'infinity' and seq = (
      select seq from signalbox.parked where consumer = $1 and key = $2 and seq > $3 order by seq limit 1)`,
 );
-const depthStatement = sql(
-  "parked.depth",
-  `select count(*)::int as depth,
-     coalesce(extract(epoch from clock_timestamp() - min(parked_at))::float8, 0) as age
-   from signalbox.parked where consumer = $1`,
-);
 
 export interface Parking {
   readonly attempt: number;
@@ -192,11 +186,6 @@ function lockQueue(tx: Tx, consumer: string, key: string): Promise<void> {
 }
 
 const queueName = (consumer: string, key: string) => `parked ${consumer} ${key}`;
-
-/** Counts the parked messages of the consumer; `age` is that of the oldest, in seconds. */
-export async function parkedDepth(pool: Pool, consumer: string): Promise<{ depth: number; age: number }> {
-  return (await pool.query<{ depth: number; age: number }>(depthStatement, [consumer])).rows[0] ?? { depth: 0, age: 0 };
-}
 
 /** PostgreSQL text holds no NUL, and an error may quote the message. */
 const shorten = (reason: string): string => reason.replaceAll("\0", "").toWellFormed().slice(0, reasonLengthMax);

@@ -1,5 +1,5 @@
-import { deadLetterTopic, type ServiceName } from "@signalbox/contracts";
-import { type Clock, randomId } from "@signalbox/core";
+import { deadLetterTopic } from "@signalbox/contracts";
+import { type Clock, randomId, type ServiceName } from "@signalbox/core";
 import type { Logger, Metrics } from "@signalbox/runtime";
 import type { EventLog, LogRecord, ReceivedRecord } from "../log/event-log.ts";
 
@@ -36,12 +36,7 @@ export const replayForHeader = "signalbox-replay-for";
  * Builds the record of a dead letter. Its key is its id, so a tombstone removes it and a repetition replaces it. A null
  * value would look like that tombstone: it is marked and kept as an empty one.
  */
-export function deadLetterRecord(
-  topic: string,
-  record: ReceivedRecord,
-  reason: DeadLetterReason,
-  time: Date,
-): LogRecord {
+export function recordOf(topic: string, record: ReceivedRecord, reason: DeadLetterReason, time: Date): LogRecord {
   const { [replayForHeader]: _, ...headers } = record.headers;
   return {
     topic,
@@ -107,7 +102,7 @@ export function createDeadLetters({ service, eventLog, log, metrics, clock }: De
   const count = metrics.counter("signalbox_dead_letters_total");
   return {
     async add(record, reason) {
-      await eventLog.publish([deadLetterRecord(deadLetterTopic(service), record, reason, clock.now())]);
+      await eventLog.publish([recordOf(deadLetterTopic(service), record, reason, clock.now())]);
       count.inc({ consumer: reason.consumer });
       const { topic, partition, offset, key, headers } = record;
       log.error(
@@ -125,7 +120,7 @@ export type ListedDeadLetter = Omit<DeadLetter, "value"> & { readonly bytes: num
 const lettersMax = 10_000;
 
 /** Lists dead letters of a service that were neither replayed nor dropped, oldest first. */
-export async function listDeadLetters(eventLog: EventLog, service: ServiceName): Promise<ListedDeadLetter[]> {
+export async function list(eventLog: EventLog, service: ServiceName): Promise<ListedDeadLetter[]> {
   const letters = new Map<string, ListedDeadLetter>();
   await readLetters(eventLog, service, (key, letter) => {
     if (!letter) return void letters.delete(key);
@@ -137,7 +132,7 @@ export async function listDeadLetters(eventLog: EventLog, service: ServiceName):
 }
 
 /** Finds a dead letter that was neither replayed nor dropped, with its body. */
-export async function findDeadLetter(eventLog: EventLog, service: ServiceName, id: string): Promise<DeadLetter | null> {
+export async function find(eventLog: EventLog, service: ServiceName, id: string): Promise<DeadLetter | null> {
   let found: DeadLetter | null = null;
   await readLetters(eventLog, service, (key, letter) => {
     if (key === id) found = letter;

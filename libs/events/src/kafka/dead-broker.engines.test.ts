@@ -3,8 +3,16 @@ import { after, before, describe, test } from "node:test";
 import { inTransaction, sql } from "@signalbox/storage";
 import { eventually, type KafkaCluster, startKafkaCluster } from "@signalbox/testing";
 import type { Admin } from "kafkajs";
-import { collect, imageTopic, imageUpdated, openLog, parts, quietLog, topicSpec } from "../contract/log-under-test.ts";
-import { openTestService, type TestService, testWorkers } from "../contract/test-service.ts";
+import {
+  collect,
+  imageTopic,
+  imageUpdated,
+  openLog,
+  parts,
+  quietLog,
+  topicSpec,
+} from "../../test/log-contract/log-under-test.ts";
+import { openTestService, type TestService, testWorkers } from "../../test/log-contract/test-service.ts";
 import { decodeEvent } from "../envelope/decode-event.ts";
 import type { EventLog, ReceivedRecord } from "../log/event-log.ts";
 import { partitionOf } from "../log/partition-of.ts";

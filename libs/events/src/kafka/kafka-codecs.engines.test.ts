@@ -5,7 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { MiB, randomId } from "@signalbox/core";
 import { eventually, type OwnEngine, startEngine } from "@signalbox/testing";
 import kafkajs, { type Admin, type Kafka } from "kafkajs";
-import { collect, openLog, quietLog, record, topicSpec } from "../contract/log-under-test.ts";
+import { collect, openLog, quietLog, record, topicSpec } from "../../test/log-contract/log-under-test.ts";
 import type { EventLog } from "../log/event-log.ts";
 import { createKafka, zstd } from "./kafkajs.ts";
 

@@ -13,12 +13,19 @@ import {
   testKafka,
 } from "@signalbox/testing";
 import kafkajs from "kafkajs";
-import { describeBroadcasting } from "../contract/broadcasting.ts";
-import { describeExpiring } from "../contract/expiring.ts";
-import { describeGroups, describeRewinding } from "../contract/groups.ts";
-import { describeLagging } from "../contract/lagging.ts";
-import { collect, type LogUnderTest, openLog, quietLog, record, topicSpec } from "../contract/log-under-test.ts";
-import { describePublishing } from "../contract/publishing.ts";
+import { describeBroadcasting } from "../../test/log-contract/broadcasting.ts";
+import { describeExpiring } from "../../test/log-contract/expiring.ts";
+import { describeGroups, describeRewinding } from "../../test/log-contract/groups.ts";
+import { describeLagging } from "../../test/log-contract/lagging.ts";
+import {
+  collect,
+  type LogUnderTest,
+  openLog,
+  quietLog,
+  record,
+  topicSpec,
+} from "../../test/log-contract/log-under-test.ts";
+import { describePublishing } from "../../test/log-contract/publishing.ts";
 import type { EventLog } from "../log/event-log.ts";
 import { createKafka } from "./kafkajs.ts";
 
@@ -122,7 +129,7 @@ test("settings that only an operator made stay when others are corrected", async
   assert.equal(settings.get("retention.bytes"), "1000000000");
 });
 
-const memberProcess = join(import.meta.dirname, "../contract/member-process.ts");
+const memberProcess = join(import.meta.dirname, "../../test/log-contract/member-process.ts");
 /** Longer than the test may take: only the close itself can end the wait. */
 const sessionTimeoutMs = 600_000;
 

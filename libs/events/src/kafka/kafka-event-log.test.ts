@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { createManualClock, seconds, systemClock } from "@signalbox/core";
 import { eventually } from "@signalbox/testing";
 import type { Admin, Consumer, EachBatchPayload, Kafka } from "kafkajs";
-import { parts as contextParts, quietLog } from "../contract/log-under-test.ts";
+import { parts as contextParts, quietLog } from "../../test/log-contract/log-under-test.ts";
 import { ReplacedTopics } from "../log/replaced-topics.ts";
 import { GroupSession } from "./group-session.ts";
 import { openKafkaBroadcast } from "./kafka-broadcast.ts";

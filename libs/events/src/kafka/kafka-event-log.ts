@@ -1,4 +1,5 @@
-import { schemaHeaders } from "@signalbox/contracts";
+import { schemaRegistry } from "@signalbox/contracts";
+
 import type { Admin, Kafka } from "kafkajs";
 import type { EventLog, EventLogContext } from "../log/event-log.ts";
 import { ReplacedTopics } from "../log/replaced-topics.ts";
@@ -31,7 +32,7 @@ export function createKafkaEventLog(url: string, context: EventLogContext): Even
   const publisher = new KafkaPublisher({
     createClient: (socketFactory) => createClient(socketFactory, publishTimeouts),
     admin,
-    schemaHeaders: baseUrl === undefined ? new Map() : schemaHeaders(baseUrl),
+    schemaHeaders: baseUrl === undefined ? new Map() : schemaRegistry.headers(baseUrl),
     clock,
   });
   const parts = { ...context, createClient, admin, ping: pingOf(admin), replacedTopics: new ReplacedTopics(context) };

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createManualClock, minutes, seconds } from "@signalbox/core";
+import { serviceWith } from "@signalbox/testing";
 import { LagMeter } from "../consumer/lag-meter.ts";
-import type { PartitionLag } from "./event-log.ts";
+import type { EventLog, PartitionLag } from "./event-log.ts";
 import { createLiveness } from "./liveness.ts";
 
 function setUp() {
@@ -61,7 +62,11 @@ function setUpMeter(topics: readonly string[]) {
     if (log.lags === null) throw new Error("the log is away");
     return log.lags;
   };
-  return { clock, log, meter: new LagMeter({ eventLog: { lag }, group: "images.facts", topics, clock }) };
+  return {
+    clock,
+    log,
+    meter: new LagMeter({ eventLog: serviceWith<EventLog>({ lag }), group: "images.facts", topics, clock }),
+  };
 }
 
 test("the lag of a topic sums its messages; its age is that of the oldest", async () => {

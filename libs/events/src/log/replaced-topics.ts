@@ -30,7 +30,7 @@ const lookEveryMs = seconds(1);
 
 /** Restores the state on a state topic that was made again, which contains only what changed since. */
 export function restoreWhenReplaced(
-  runner: Pick<Runner, "every">,
+  runner: Runner,
   eventLog: EventLog,
   topic: string,
   restore: () => Promise<unknown>,

@@ -6,7 +6,7 @@ import type { topicsProperties } from "./log-properties.ts";
 
 /** The topics and access rights of an installation: the catalogue, with the copies and principals of its properties. */
 export function topicSettings(
-  configuration: Pick<Configuration<typeof topicsProperties>, "get">,
+  configuration: Configuration<typeof topicsProperties>,
   catalogue: { readonly topics: readonly TopicSpec[]; readonly access: readonly TopicAccess[] },
 ): { readonly specs: readonly TopicSpec[]; readonly access: readonly LogAccess[] } {
   const replicas = configuration.get("events.topics.replication-factor");

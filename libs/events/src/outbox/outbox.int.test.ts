@@ -4,12 +4,12 @@ import { draft, eventOf } from "@signalbox/contracts";
 import { newId } from "@signalbox/core";
 import { inTransaction, sql } from "@signalbox/storage";
 import { eventually } from "@signalbox/testing";
-import { imageTopic, imageUpdated, parts } from "../contract/log-under-test.ts";
-import { openTestService, type TestService, testWorkers } from "../contract/test-service.ts";
+import { imageTopic, imageUpdated, parts } from "../../test/log-contract/log-under-test.ts";
+import { openTestService, type TestService, testWorkers } from "../../test/log-contract/test-service.ts";
 import { decodeEvent } from "../envelope/decode-event.ts";
 import { type EventLog, type LogRecord, PublishError } from "../log/event-log.ts";
 import { partitionOf } from "../log/partition-of.ts";
-import { replayDeadEvent } from "./dead-events.ts";
+import * as deadEvents from "./dead-events.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 
 const count = (table: string) => sql("", `select count(*)::int as rows from signalbox.${table}`);
@@ -288,7 +288,7 @@ describe("the outbox", () => {
 
     isRefused = false;
     const dead = { id, key };
-    const replays = await Promise.all([replayDeadEvent(service.pool, dead), replayDeadEvent(service.pool, dead)]);
+    const replays = await Promise.all([deadEvents.replay(service.pool, dead), deadEvents.replay(service.pool, dead)]);
     assert.deepEqual(replays.toSorted(), [false, true]);
     await eventually(() => published.some((one) => one.key === key));
     await emptied();

@@ -3,7 +3,9 @@ import { after, before, test } from "node:test";
 import type { draft } from "@signalbox/contracts";
 import { hours, randomId, systemClock } from "@signalbox/core";
 import { inTransaction, sql } from "@signalbox/storage";
-import { openTestService, type TestService } from "../contract/test-service.ts";
+import { serviceWith } from "@signalbox/testing";
+import { openTestService, type TestService } from "../../test/log-contract/test-service.ts";
+import type { Outbox } from "./outbox.ts";
 import { createReplayEngine, type ReplayKind, type ReplayRow } from "./replay-engine.ts";
 
 interface Walk extends ReplayRow {
@@ -37,7 +39,7 @@ before(async () => {
   const append = async () => [`${entries++}`];
   // An hour ahead of the database, as an instance with a fast clock is.
   const clock = { ...systemClock, now: () => new Date(Date.now() + hours(1)) };
-  engine = createReplayEngine(kind, { pool: service.pool, outbox: { append }, clock });
+  engine = createReplayEngine(kind, { pool: service.pool, outbox: serviceWith<Outbox>({ append }), clock });
 });
 after(() => service.close());
 

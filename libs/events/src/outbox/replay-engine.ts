@@ -50,7 +50,7 @@ export interface ReplayKind<Row extends ReplayRow> {
   readonly progress: readonly Exclude<keyof Row & string, keyof ReplayRow>[];
   /** Column of the parent in whose list a replay is. */
   readonly listedBy: string;
-  /** Column of the thing that has at most `runningMax` running replays. */
+  /** Column of the thing that has at most `runningMax` running replays; null is the whole account. */
   readonly parent: string;
   readonly runningMax: number;
   /** Delay that a late step makes up for, so that it never catches up on everything at once. */
@@ -78,7 +78,7 @@ interface Start {
 
 interface Dependencies {
   readonly pool: Pool;
-  readonly outbox: Pick<Outbox, "append">;
+  readonly outbox: Outbox;
   readonly clock: Clock;
 }
 
@@ -106,10 +106,11 @@ export function createReplayEngine<Row extends ReplayRow>(
     },
 
     /** Starts the replay, whose first step is due at once. The caller has locked what it replays. */
-    async start(tx: Tx, parentId: string, replay: Row, { totalMax: max, dryRun, entry }: Start) {
+    async start(tx: Tx, parentId: string | null, replay: Row, { totalMax: max, dryRun, entry }: Start) {
       if (replay.total > max) return { outcome: "too-many", max } as const;
       if (dryRun) return { outcome: "counted", count: replay.total } as const;
-      const running = (await tx.query<{ count: number }>(countRunning, [parentId])).rows[0]?.count ?? 0;
+      const running =
+        (await tx.query<{ count: number }>(countRunning, [parentId, replay.accountId])).rows[0]?.count ?? 0;
       if (running >= kind.runningMax) return { outcome: "limit-reached", max: kind.runningMax } as const;
       await rows.insert(tx, { ...replay, dueAt: "0 s" });
       await outbox.append(tx, [entry]);
@@ -146,16 +147,19 @@ function statementsOf<Row extends ReplayRow>(kind: ReplayKind<Row>, columns: str
   const listed = `${select} where ${kind.listedBy} = parent.id and account_id = $2 and ${isOf} and ${newestFirst(3)}`;
   const running = `from ${kind.table} where status = 'running'`;
   return {
-    find: sql("replay.find", own),
-    lock: sql("replay.lock", `${own} for update`),
-    list: sql("replay.list", ofEachParent(listed)),
-    countRunning: sql("replay.count-running", `select count(*)::int as count ${running} and ${kind.parent} = $1`),
+    find: sql(`${kind.table}.find`, own),
+    lock: sql(`${kind.table}.lock`, `${own} for update`),
+    list: sql(`${kind.table}.list`, ofEachParent(listed)),
+    countRunning: sql(
+      `${kind.table}.count-running`,
+      `select count(*)::int as count ${running} and account_id = $2 and ${kind.parent} is not distinct from $1`,
+    ),
     lockDue: sql(
-      "replay.lock-due",
+      `${kind.table}.lock-due`,
       `select ${columns} ${running} and due_at <= statement_timestamp() order by due_at limit 1 for update skip locked`,
     ),
     keepPace: sql(
-      "replay.keep-pace",
+      `${kind.table}.keep-pace`,
       `update ${kind.table} set due_at = greatest(due_at, statement_timestamp() - ${kind.lateMsMax} * interval '1 ms')
          + $2 * interval '1 ms' where id = $1`,
     ),

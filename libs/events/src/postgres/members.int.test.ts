@@ -5,12 +5,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { minutes, randomId } from "@signalbox/core";
 import { sql } from "@signalbox/storage";
 import { eventually, startProcess } from "@signalbox/testing";
-import { collect, record, topicSpec } from "../contract/log-under-test.ts";
-import { openTestLog, openTestPool } from "../contract/test-service.ts";
+import { collect, record, topicSpec } from "../../test/log-contract/log-under-test.ts";
+import { openTestLog, openTestPool } from "../../test/log-contract/test-service.ts";
 import type { EventLog } from "../log/event-log.ts";
 import { createMembership } from "./membership.ts";
 
-const memberProcess = join(import.meta.dirname, "../contract/member-process.ts");
+const memberProcess = join(import.meta.dirname, "../../test/log-contract/member-process.ts");
 /** Long: here the death of a member is always found before its session ends. */
 const sessionTimeoutMs = minutes(10);
 

@@ -3,8 +3,8 @@ import { after, before, describe, test } from "node:test";
 import { randomId } from "@signalbox/core";
 import { sql } from "@signalbox/storage";
 import { eventually } from "@signalbox/testing";
-import { collect, record, topicSpec } from "../contract/log-under-test.ts";
-import { openTestLog, openTestPool } from "../contract/test-service.ts";
+import { collect, record, topicSpec } from "../../test/log-contract/log-under-test.ts";
+import { openTestLog, openTestPool } from "../../test/log-contract/test-service.ts";
 import type { EventLog } from "../log/event-log.ts";
 import { cleanLog } from "./retention-and-compaction.ts";
 

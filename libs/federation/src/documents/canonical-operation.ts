@@ -18,9 +18,7 @@ import { argumentNamed, type CanonicalVariable, printArguments, variableTypeOf }
 import { CanonicalSelection, ResponseNames } from "./canonical-selection.ts";
 import { type Conditions, isLeftOut } from "./conditions.ts";
 
-/** A field that the client requested. */
 export interface AskedField {
-  /** Response name of the client. */
   readonly responseName: string;
   /** Canonical response name, which the planner and the subgraphs use. */
   readonly canonicalName: string;
@@ -49,13 +47,6 @@ export interface CanonicalRules {
   readonly reserved: ReadonlySet<string>;
 }
 
-/** Finds the fields that entities of a supergraph require of each other. */
-export function requiredFields(supergraphSdl: string): ReadonlySet<string> {
-  const sets = [...supergraphSdl.matchAll(/\brequires: *"((?:[^"\\]|\\.)*)"/g)];
-  return new Set(sets.flatMap(([, fields = ""]) => fields.match(/\w+/g) ?? []));
-}
-
-/** Input and output of one walk through an operation. */
 interface Walk {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
@@ -65,7 +56,6 @@ interface Walk {
   fieldCount: number;
 }
 
-/** The present position of the walk in the answer. */
 interface Place {
   readonly type: GraphQLCompositeType;
   readonly onTypes: ReadonlySet<string> | null;
@@ -134,16 +124,13 @@ function addField(walk: Walk, node: FieldNode, place: Place): void {
   const responseName = node.alias?.value ?? name;
   const { onTypes } = place;
   walk.fieldCount++;
-  if (name === "__typename") {
+  const field = isUnionType(place.type) ? undefined : place.type.getFields()[name];
+  if (!field) {
     // The type of an object is known; that of an interface is not, and the planner has to find a subgraph that knows
     // it. It fails for an interface without objects, which only an `@interfaceObject` can return.
     const isUnknown = isAbstractType(place.type) && walk.schema.getPossibleTypes(place.type).length > 0;
-    if (isUnknown || onTypes) place.canonical.fields.set(name, { head: name, selection: null });
-    place.asked.push({ responseName, canonicalName: name, node, type: null, onTypes, selection: null });
-    return;
-  }
-  const field = isUnionType(place.type) ? undefined : place.type.getFields()[name];
-  if (!field) {
+    if (name === "__typename" && (isUnknown || onTypes))
+      place.canonical.fields.set(name, { head: name, selection: null });
     place.asked.push({ responseName, canonicalName: name, node, type: null, onTypes, selection: null });
     return;
   }
@@ -159,11 +146,15 @@ function addField(walk: Walk, node: FieldNode, place: Place): void {
   if (!asked) place.asked.push({ responseName, canonicalName, node, type, onTypes, selection });
   const inner = getNamedType(type);
   if (!below || !selection || !node.selectionSet || !isCompositeType(inner)) return;
-  const place2: Place = { type: inner, onTypes: null, canonical: below, asked: selection, isRoot: false };
-  addSelections(walk, node.selectionSet, place2);
+  addSelections(walk, node.selectionSet, {
+    type: inner,
+    onTypes: null,
+    canonical: below,
+    asked: selection,
+    isRoot: false,
+  });
 }
 
-/** Adds the field and its selection to the canonical operation. */
 function canonicalField(
   walk: Walk,
   node: FieldNode,

@@ -27,11 +27,8 @@ export class CanonicalSelection {
     this.names = names;
   }
 
-  /** Returns the selection for objects of the type. */
   narrowedTo(type: string): CanonicalSelection {
-    const known = this.#narrowed.get(type);
-    if (known) return known;
-    const narrowed = new CanonicalSelection(this.names);
+    const narrowed = this.#narrowed.get(type) ?? new CanonicalSelection(this.names);
     this.#narrowed.set(type, narrowed);
     return narrowed;
   }
@@ -83,9 +80,7 @@ export class ResponseNames {
   }
 
   below(name: string): ResponseNames {
-    const known = this.#children.get(name);
-    if (known) return known;
-    const names = new ResponseNames(this.#reserved);
+    const names = this.#children.get(name) ?? new ResponseNames(this.#reserved);
     this.#children.set(name, names);
     return names;
   }

@@ -24,7 +24,11 @@ export interface FetchStep {
   readonly path: readonly string[];
   /** Null for a fetch that starts at the root. */
   readonly representation: Representation | null;
+  /** Aliases that keep fields of one name and different types apart in the request, and their response names. */
+  readonly aliases: Aliases;
 }
+
+export type Aliases = ReadonlyMap<string, string>;
 
 export type PlanStep = FetchStep | { readonly kind: "sequence" | "parallel"; readonly steps: readonly PlanStep[] };
 
@@ -32,25 +36,19 @@ export interface CompiledPlan {
   readonly root: PlanScope;
   readonly step: PlanStep | null;
   readonly fetches: readonly FetchStep[];
-  /** The unsupported part, which needs another executor; null for a plan that can run here. */
-  readonly uncovered: string | null;
   readonly operationsLength: number;
 }
 
-/** A feature of a plan that only Apollo's executor supports. */
-class Uncovered extends Error {}
-
-/** Compiles a plan: the order of its fetches, and the source of each field of the answer. */
+/**
+ * Compiles a plan: the order of its fetches, and the source of each field of the answer.
+ *
+ * @throws Error for what no plan of a supergraph has that was opened
+ */
 export function compilePlan({ node }: QueryPlan, supergraph: GraphQLSchema): CompiledPlan {
   const compiler = new PlanCompiler(supergraph);
-  try {
-    const step = node ? compiler.stepOf(node, []) : null;
-    compiler.root.settle();
-    return { root: compiler.root, step, fetches: compiler.fetches, uncovered: null, ...compiler.measures };
-  } catch (error) {
-    if (!(error instanceof Uncovered)) throw error;
-    return { root: compiler.root, step: null, fetches: [], uncovered: error.message, ...compiler.measures };
-  }
+  const step = node ? compiler.stepOf(node, []) : null;
+  compiler.root.settle();
+  return { root: compiler.root, step, fetches: compiler.fetches, ...compiler.measures };
 }
 
 class PlanCompiler {
@@ -74,12 +72,11 @@ class PlanCompiler {
       case "Fetch":
         return this.#fetchOf(node, path);
       default:
-        throw new Uncovered(node.kind);
+        throw new Error(`a plan has a ${node.kind}`);
     }
   }
 
   #fetchOf(node: FetchNode, path: readonly string[]): FetchStep {
-    if (node.outputRewrites?.length || node.contextRewrites?.length) throw new Uncovered("rewrites of answers");
     const index = this.fetches.length;
     const scope = path.reduce((above, name) => above.belowField(name), this.root);
     const fetch: FetchStep = {
@@ -93,25 +90,23 @@ class PlanCompiler {
       representation: node.requires
         ? createRepresentation(this.#supergraph, node.requires, typeRewritesOf(node.inputRewrites))
         : null,
+      aliases: aliasesOf(node.outputRewrites),
     };
     this.fetches.push(fetch);
     this.measures.operationsLength += node.operation.length;
-    this.#addSources(node, index, scope);
+    this.#addSources(node, fetch, scope);
     return fetch;
   }
 
-  #addSources(node: FetchNode, index: number, scope: PlanScope): void {
+  #addSources(node: FetchNode, { index, aliases }: FetchStep, scope: PlanScope): void {
     const { definitions } = parse(node.operation, { noLocation: true });
-    const fragments = new Map(
-      definitions
-        .filter((definition): definition is FragmentDefinitionNode => definition.kind === Kind.FRAGMENT_DEFINITION)
-        .map((definition) => [definition.name.value, definition]),
-    );
+    const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
     const operation = definitions.find(({ kind }) => kind === Kind.OPERATION_DEFINITION) as OperationDefinitionNode;
     const [first] = operation.selectionSet.selections;
-    const isOfEntities = node.requires && first?.kind === Kind.FIELD && first.selectionSet;
-    const selections = isOfEntities ? isOfEntities : operation.selectionSet;
-    addFields(scope, scope.addLink(index), selections, fragments);
+    const ofEntities = node.requires && first?.kind === Kind.FIELD && first.selectionSet;
+    const selections = ofEntities || operation.selectionSet;
+    const byName = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+    addFields(scope, scope.addLink(index), selections, { fragments: byName, aliases });
   }
 }
 
@@ -119,19 +114,19 @@ function addFields(
   scope: PlanScope,
   source: ReturnType<PlanScope["addLink"]>,
   { selections }: SelectionSetNode,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  names: { readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>; readonly aliases: Aliases },
 ): void {
   for (const selection of selections) {
-    if (selection.directives?.length) throw new Uncovered("directives in a fetch");
     if (selection.kind === Kind.FIELD) {
-      const name = (selection.alias ?? selection.name).value;
+      const sent = (selection.alias ?? selection.name).value;
+      const name = names.aliases.get(sent) ?? sent;
       scope.addField(name, source);
       if (!selection.selectionSet) continue;
       const child = scope.belowField(name);
-      addFields(child, child.addBase(source, name), selection.selectionSet, fragments);
+      addFields(child, child.addBase(source, name), selection.selectionSet, names);
     } else {
-      const inner = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection;
-      if (inner) addFields(scope, source, inner.selectionSet, fragments);
+      const inner = selection.kind === Kind.FRAGMENT_SPREAD ? names.fragments.get(selection.name.value) : selection;
+      if (inner) addFields(scope, source, inner.selectionSet, names);
     }
   }
 }
@@ -140,7 +135,7 @@ function addFields(
 function namesOf(path: readonly (string | number)[]): string[] {
   return path.flatMap((name) => {
     if (name === "@") return [];
-    if (typeof name !== "string" || !/^\w+$/.test(name)) throw new Uncovered(`the path ${path.join(".")}`);
+    if (typeof name !== "string" || !/^\w+$/.test(name)) throw new Error(`a plan has the path ${path.join(".")}`);
     return [name];
   });
 }
@@ -151,8 +146,16 @@ function typeRewritesOf(rewrites: readonly FetchDataRewrite[] = []): ReadonlyMap
     rewrites.map((rewrite) => {
       const [type = "", name] = rewrite.path;
       const isOfType = rewrite.kind === "ValueSetter" && rewrite.path.length === 2 && name === "__typename";
-      if (!isOfType || !type.startsWith("... on ")) throw new Uncovered(`a rewrite of ${rewrite.path.join(".")}`);
+      if (!isOfType || !type.startsWith("... on ")) throw new Error(`a plan rewrites ${rewrite.path.join(".")}`);
       return [type.slice("... on ".length), String(rewrite.setValueTo)];
     }),
   );
 }
+
+/** Reads the aliases of a fetch, whose answer gets the response names back. */
+const aliasesOf = (rewrites: readonly FetchDataRewrite[] = []): Aliases =>
+  new Map(
+    rewrites.flatMap((rewrite) => (rewrite.kind === "KeyRenamer" ? [[aliasIn(rewrite), rewrite.renameKeyTo]] : [])),
+  );
+
+const aliasIn = ({ path }: FetchDataRewrite): string => path.at(-1) ?? "";

@@ -2,7 +2,6 @@ import { Missing } from "../subgraphs/missing.ts";
 
 /** The origin of an object's members: an object in the answer of one fetch. */
 interface Source {
-  /** Number of the fetch, to name the origin of a wrong value. */
   readonly fetch: number;
   /** Name of the member in the object of the scope above, or in the entity itself. */
   readonly name: string;
@@ -59,6 +58,14 @@ export class PlanScope {
         sources.map(({ at }) => at),
       );
     for (const child of this.#children.values()) child.settle();
+  }
+
+  /** Returns true for the path of a field in this scope or below, through lists. */
+  has([name, ...rest]: readonly (string | number)[]): boolean {
+    if (name === undefined) return true;
+    if (typeof name === "number") return this.has(rest);
+    const isAsked = this.#fields.has(name);
+    return isAsked && (this.#children.get(name)?.has(rest) ?? !rest.some((part) => typeof part === "string"));
   }
 
   /** Returns the indexes of the parts that may have a field. */

@@ -2,14 +2,13 @@ import { FairQueue, threadProcessorMs } from "@signalbox/core";
 import type { GraphQLSchema } from "graphql";
 import { LRUCache } from "lru-cache";
 import { type CompiledPlan, compilePlan } from "./compiled-query-plan.ts";
-import { type Planned, type Planner, PlanRefused } from "./planner.ts";
+import { type Planned, type Planner, PlanRefused, stopping } from "./planner.ts";
 
 /** A caller whose operation needs a plan: turns go round callers, and each pays for its own plans. */
 export interface PlanCaller {
   readonly id: string;
   /** Throws while the caller may have nothing planned. */
   admit(): void;
-  /** Charges processor time. */
   charge(processorMs: number): void;
 }
 
@@ -60,7 +59,7 @@ export class PlanStore {
   planOf(text: string, caller: PlanCaller): CompiledPlan | Promise<CompiledPlan> {
     const known = this.#plans.get(text);
     if (known) return known;
-    if (this.#isClosed) throw new PlanRefused("UNAVAILABLE", "The service is stopping.");
+    if (this.#isClosed) throw stopping();
     caller.admit();
     const job = this.#jobs.get(text) ?? { text, waiting: new Map(), isBegun: false };
     const own = job.waiting.get(caller.id);
@@ -75,8 +74,7 @@ export class PlanStore {
   /** Refuses every caller that waits. */
   close(): void {
     this.#isClosed = true;
-    for (const job of this.#jobs.values())
-      this.#settle(job, new PlanRefused("UNAVAILABLE", "The service is stopping."));
+    for (const job of this.#jobs.values()) this.#settle(job, stopping());
   }
 
   #enqueue(waiting: Waiting): void {
@@ -102,7 +100,7 @@ export class PlanStore {
       const { plan, processorMs } = await this.#planner.plan(job.text);
       const startedMs = threadProcessorMs();
       this.#settle(job, plan instanceof Error ? plan : this.#keep(job.text, plan));
-      caller.charge(processorMs + threadProcessorMs() - startedMs);
+      caller.charge(processorMs + (threadProcessorMs() - startedMs));
     }
     this.#isPlanning = false;
   }

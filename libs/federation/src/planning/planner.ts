@@ -1,6 +1,5 @@
 import { Worker } from "node:worker_threads";
 import type { QueryPlan } from "@apollo/query-planner";
-import type { PlanAnswer, PlanQuestion, PlanReady, PlanWorkerData } from "./planning-messages.ts";
 
 /** The refusal to plan: the operation is too costly, or too many others wait. */
 export class PlanRefused extends Error {
@@ -23,6 +22,28 @@ export interface Planner {
   plan(text: string): Promise<Planned>;
 }
 
+export interface PlanWorkerData {
+  readonly supergraphSdl: string;
+  readonly evaluatedPlansMax: number;
+  readonly pathsMax: number;
+}
+
+/** The first message of the thread, once it can plan. */
+interface PlanReady {
+  readonly apiSchemaSdl: string;
+}
+
+export interface PlanQuestion {
+  readonly id: number;
+  readonly text: string;
+}
+
+/** A plan or the fault of the planner, with the processor time that it took. */
+export type PlanAnswer = { readonly id: number; readonly processorMs: number } & (
+  | { readonly plan: QueryPlan }
+  | { readonly fault: string }
+);
+
 const evaluatedPlansMax = 10_000;
 /** Maximum number of paths through the subgraphs that are compared per field. */
 const pathsMax = 1_000;
@@ -32,7 +53,6 @@ const youngHeapMaxMiB = 12;
 /** A thread that has no plan after this number of checks is stuck, however busy the machine is. */
 const looksMax = 40;
 
-/** An operation that is being planned. */
 interface InHand {
   readonly id: number;
   readonly text: string;
@@ -60,8 +80,8 @@ export class PlannerThread implements Planner {
     const worker = new Worker(new URL("./plan-worker.ts", import.meta.url), {
       workerData: this.#data,
       resourceLimits: { maxOldGenerationSizeMb: heapMaxMiB, maxYoungGenerationSizeMb: youngHeapMaxMiB },
-      // The planner reads its environment, and needs none of it.
-      env: {},
+      // The gateway would report to its vendor, and ask the metadata services of three clouds where it runs.
+      env: { APOLLO_TELEMETRY_DISABLED: "1" },
     });
     this.#worker = worker;
     return new Promise((resolve, reject) => {
@@ -86,7 +106,7 @@ export class PlannerThread implements Planner {
   plan(text: string): Promise<Planned> {
     return new Promise((settle) => {
       this.#inHand = { id: ++this.#lastId, text, settle };
-      if (this.#isClosed) return this.#end(stopping());
+      if (this.#isClosed) return this.#end({ plan: stopping(), processorMs: 0 });
       // A thread that ended is replaced at the next request.
       if (this.#worker === null) this.start().catch(() => {});
       else this.#ask();
@@ -97,7 +117,7 @@ export class PlannerThread implements Planner {
     this.#isClosed = true;
     const worker = this.#worker;
     this.#worker = null;
-    this.#end(stopping());
+    this.#end({ plan: stopping(), processorMs: 0 });
     await worker?.terminate();
   }
 
@@ -105,9 +125,8 @@ export class PlannerThread implements Planner {
     const worker = this.#worker;
     if (!worker || !this.#isReady || !this.#inHand) return;
     const { id, text } = this.#inHand;
-    const question: PlanQuestion = { id, text };
     worker.ref();
-    worker.postMessage(question);
+    worker.postMessage({ id, text } satisfies PlanQuestion);
     void this.#watch(worker, id);
   }
 
@@ -150,10 +169,7 @@ export class PlannerThread implements Planner {
   }
 }
 
-const stopping = (): Planned => ({
-  plan: new PlanRefused("UNAVAILABLE", "The service is stopping."),
-  processorMs: 0,
-});
+export const stopping = () => new PlanRefused("UNAVAILABLE", "The service is stopping.");
 
 async function cpuMsOf(worker: Worker): Promise<number> {
   const { user, system } = await worker.cpuUsage().catch(() => ({ user: 0, system: 0 }));

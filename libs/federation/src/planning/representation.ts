@@ -61,7 +61,8 @@ export function createRepresentation(
       return made;
     },
     partsNeeded(scope, parts) {
-      const names = selection.fieldsOf(types.nameOf(parts)).map(({ name }) => name);
+      const typeName = types.nameOf(parts);
+      const names = typeName === null ? ["__typename"] : selection.fieldsOf(typeName).map(({ name }) => name);
       return names.flatMap((name) => scope.placesOf(name).map((at) => parts[at]));
     },
   };

@@ -29,6 +29,11 @@ interface RequiredPath {
   readonly steps: readonly Step[];
 }
 
+/** Finds the names of the fields that entities of a supergraph require of each other. */
+export function requiredFields(supergraph: GraphQLSchema): ReadonlySet<string> {
+  return new Set(requiredPathsOf(supergraph).flatMap(({ steps }) => steps.map(({ name }) => name)));
+}
+
 /**
  * Refuses a supergraph that requires a field with different arguments for one object. A plan fetches required fields
  * under their own names, so the planner would keep one of the two values and answer both with it, without an error.

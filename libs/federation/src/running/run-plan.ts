@@ -1,5 +1,5 @@
 import type { GraphQLFormattedError } from "graphql";
-import type { CompiledPlan, FetchStep, PlanStep } from "../planning/compiled-query-plan.ts";
+import type { Aliases, CompiledPlan, FetchStep, PlanStep } from "../planning/compiled-query-plan.ts";
 import {
   hostOf,
   isObject,
@@ -34,7 +34,6 @@ interface Request<Context> {
   readonly context: Context;
 }
 
-/** Runs the fetches of a plan. */
 export async function runPlan<Context>(request: Request<Context>): Promise<Fetched> {
   const run = new PlanRun(request);
   if (request.plan.step) await run.step(request.plan.step);
@@ -76,7 +75,7 @@ class PlanRun<Context> implements Fetched {
     if (hosts.length === 0) return;
     const answer = await this.#send(step, `${this.#question(step).replace(/,$/, "")}}}`);
     const link = linkName(step.index);
-    const read = readAnswer(answer, step.subgraph);
+    const read = this.#placed(step, readAnswer(answer, step.subgraph));
     for (const host of hosts) {
       host[link] = read.data ?? new Missing(read.loss);
       for (const { error, path } of read.errors) this.marks.markBelow(host, link, path, error);
@@ -90,7 +89,7 @@ class PlanRun<Context> implements Fetched {
     const answers = new Map<Batch, EntityAnswer>();
     for (const { batch } of slots) {
       if (answers.has(batch)) continue;
-      const answer = readEntities(await batch.answer, step.subgraph, batch.texts.length);
+      const answer = this.#placed(step, readEntities(await batch.answer, step.subgraph, batch.texts.length));
       this.#markOnce(batch, answer);
       answers.set(batch, answer);
     }
@@ -106,7 +105,7 @@ class PlanRun<Context> implements Fetched {
    */
   #ask(step: FetchStep, representation: Representation): { hosts: Host[]; slots: Slot[] } {
     const link = linkName(step.index);
-    const scope = step.path.reduce<PlanScope>((above, name) => above.belowField(name), this.#request.plan.root);
+    const scope = this.#scopeOf(step);
     const taken = new TakenRepresentations(
       this.#loader.ask(this.#question(step), step, (body) => this.#send(step, body)),
     );
@@ -159,6 +158,19 @@ class PlanRun<Context> implements Fetched {
     search(scope, scope.rootParts(this.root), this.root, 0, { path, link: linkName(index), visit });
   }
 
+  #scopeOf({ path }: FetchStep): PlanScope {
+    return path.reduce((above, name) => above.belowField(name), this.#request.plan.root);
+  }
+
+  /** Takes the path from an error whose path names no field of the fetch: its error is one of the whole operation. */
+  #placed<Read extends Omit<ReadAnswer, "data">>(step: FetchStep, read: Read): Read {
+    if (read.errors.length === 0) return read;
+    const scope = this.#scopeOf(step);
+    const byPlace = Map.groupBy(read.errors, ({ path }) => scope.has(path));
+    const lost = (byPlace.get(false) ?? []).map(({ error }) => pathless(error));
+    return { ...read, errors: byPlace.get(true) ?? [], withoutPath: [...read.withoutPath, ...lost] };
+  }
+
   #question({ bodyStart, variableNames }: FetchStep): string {
     let question = bodyStart;
     for (const name of variableNames) {
@@ -168,10 +180,26 @@ class PlanRun<Context> implements Fetched {
     return question;
   }
 
-  #send({ subgraph, isMutation }: FetchStep, body: string): Promise<SubgraphAnswer> {
+  async #send({ subgraph, isMutation, aliases }: FetchStep, body: string): Promise<SubgraphAnswer> {
     const { send, context } = this.#request;
-    return send({ subgraph, body, isMutation, context });
+    const answer = await send({ subgraph, body, isMutation, context });
+    return aliases.size === 0 ? answer : withResponseNames(answer, aliases);
   }
+}
+
+/** Returns the answer with the response names in place of the aliases, in the paths of its errors too. */
+function withResponseNames(answer: SubgraphAnswer, aliases: Aliases): SubgraphAnswer {
+  if ("loss" in answer) return answer;
+  const named = <T>(name: T) => aliases.get(name as string) ?? name;
+  const rename = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(rename);
+    if (!isObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [named(name), rename(member)]));
+  };
+  const { errors = [] } = answer;
+  if (!areErrors(errors)) return answer;
+  const ofNames = errors.map((error) => (error.path ? { ...error, path: error.path.map(named) } : error));
+  return { ...answer, data: rename(answer.data) as typeof answer.data, errors: ofNames };
 }
 
 interface Search {
@@ -231,18 +259,21 @@ function readAnswer(answer: SubgraphAnswer, subgraph: string): ReadAnswer {
   return { data: null, errors, withoutPath, loss };
 }
 
+const isIndex = (at: unknown, count: number): boolean => typeof at === "number" && at >= 0 && at < count;
+
+const pathless = ({ path: _path, ...error }: GraphQLFormattedError): GraphQLFormattedError => error;
+
 interface EntityAnswer extends Omit<ReadAnswer, "data"> {
   readonly entities: readonly unknown[] | null;
 }
 
 function readEntities(answer: SubgraphAnswer, subgraph: string, count: number): EntityAnswer {
   const { data, errors, withoutPath, loss } = readAnswer(answer, subgraph);
-  const below = errors
-    .filter(({ path }) => path[0] === "_entities" && typeof path[1] === "number")
-    .map(({ error, path }) => ({ error, path: path.slice(1) }));
-  const others = errors.filter(({ path }) => typeof path[1] !== "number").map(({ error }) => error);
+  const byPlace = Map.groupBy(errors, ({ path: [name, at] }) => name === "_entities" && isIndex(at, count));
+  const below = (byPlace.get(true) ?? []).map(({ error, path }) => ({ error, path: path.slice(1) }));
+  const others = (byPlace.get(false) ?? []).map(({ error }) => pathless(error));
   const entities = data?._entities;
-  const sorted = { errors: below, withoutPath: [...withoutPath, ...others.map(({ path: _path, ...error }) => error)] };
+  const sorted = { errors: below, withoutPath: [...withoutPath, ...others] };
   if (Array.isArray(entities) && entities.length === count) return { ...sorted, entities, loss: null };
   const isReported = sorted.errors.length + sorted.withoutPath.length > 0;
   const reason = "a fetch returned no list of its entities";

@@ -24,7 +24,6 @@ export function createIntrospection(
   };
 }
 
-/** Counts the objects of a value. */
 export function objectsIn(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   let count = Array.isArray(value) ? 0 : 1;

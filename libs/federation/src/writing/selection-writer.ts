@@ -19,8 +19,7 @@ import { Missing, type Path } from "../subgraphs/missing.ts";
 import type { Loss } from "../subgraphs/subgraph-port.ts";
 import type { Answer } from "./answer.ts";
 import { objectsIn } from "./introspection.ts";
-import { leafWriter } from "./leaf-writers.ts";
-import { leafItem, valueWriter, type WriteValue } from "./value-writer.ts";
+import { leafItem, leafWriter, valueWriter, type WriteValue } from "./value-writer.ts";
 
 /** The input from which writers are compiled. */
 export interface WriterPlan {
@@ -107,10 +106,9 @@ export class SelectionWriter {
    * Translates a subgraph's path to the client's names: one path per client name, down to the deepest requested field.
    */
   pathsOf([name, ...rest]: Path, typeName: string | null = null): Path[] {
-    const asked = this.#asked.filter((field) => field.canonicalName === name && isOnType(field, typeName));
-    const names = new Map(asked.map((field) => [field.responseName, field]));
-    if (names.size === 0) return [[]];
-    return [...names.values()].flatMap((field) => {
+    const asked = mergedFields(this.#asked, typeName).filter(({ canonicalName }) => canonicalName === name);
+    if (asked.length === 0) return [[]];
+    return asked.flatMap((field) => {
       const inner = field.selection ? this.#below(field).pathsBelow(rest) : [rest];
       return inner.map((path) => [field.responseName, ...path]);
     });
@@ -178,7 +176,7 @@ export class SelectionWriter {
     if (field.node.name.value.startsWith("__"))
       return (answer) => {
         const found = answer.introspect(field.node);
-        answer.objects += objectsIn(found);
+        answer.introspected += objectsIn(found);
         answer.text.add(start);
         answer.text.add(JSON.stringify(found));
         return true;
@@ -201,11 +199,8 @@ export class SelectionWriter {
     const reasons = this.#reasonsOf(canonicalName);
     const leaf = leafWriter(getNamedType(type) as GraphQLLeafType);
     const isPlain = !isListType(getNullableType(type));
-    const write = valueWriter(
-      type,
-      { write: leafItem(leaf, reasons.subgraph), pathsOf: (path) => [path] },
-      reasons.subgraph,
-    );
+    const item = { write: leafItem(leaf, reasons.subgraph), pathsOf: (path: Path) => [path] };
+    const write = valueWriter(type, item, reasons.subgraph);
     const isNullable = !isNonNullType(type);
     const [only = -1] = places;
     const isSingle = places.length === 1;
@@ -288,11 +283,11 @@ function writeNull({ text }: Answer, from: number): true {
 const isOnType = ({ onTypes }: AskedField, typeName: string | null) =>
   typeName === null || (onTypes?.has(typeName) ?? true);
 
-/** Returns the fields of an object type, each name once, in document order. */
-function mergedFields(asked: AskedSelection, typeName: string): AskedField[] {
+/** Returns the fields of an object type, or of any, each name once, in document order. */
+function mergedFields(asked: AskedSelection, typeName: string | null): AskedField[] {
   const merged = new Map<string, AskedField>();
   for (const field of asked) {
-    if (field.onTypes && !field.onTypes.has(typeName)) continue;
+    if (!isOnType(field, typeName)) continue;
     const first = merged.get(field.responseName);
     const selection = first?.selection && field.selection ? [...first.selection, ...field.selection] : null;
     merged.set(field.responseName, first && selection ? { ...first, selection } : (first ?? field));

@@ -1,8 +1,7 @@
-import { type GraphQLOutputType, isListType, isNonNullType } from "graphql";
+import { type GraphQLLeafType, type GraphQLOutputType, isEnumType, isListType, isNonNullType } from "graphql";
 import { isAbsent, type Part, readItems } from "../planning/plan-scope.ts";
 import type { Path } from "../subgraphs/missing.ts";
 import type { Answer } from "./answer.ts";
-import type { WriteLeaf } from "./leaf-writers.ts";
 
 /**
  * Writes a present value, given as the parts' values. Returns false when it cannot be written, and the caller truncates
@@ -71,3 +70,32 @@ export function leafItem(write: WriteLeaf, subgraph: string): WriteValue {
     return text !== null;
   };
 }
+
+/** Writes a present value; null when its type does not allow it. */
+type WriteLeaf = (value: unknown) => string | null;
+
+export function leafWriter(type: GraphQLLeafType): WriteLeaf {
+  if (isEnumType(type)) {
+    const texts = new Map<unknown, string>(type.getValues().map(({ name }) => [name, `"${name}"`]));
+    return (value) => texts.get(value) ?? null;
+  }
+  // Only the subgraphs know the format of a custom scalar.
+  return builtIn[type.name] ?? ((value) => JSON.stringify(value));
+}
+
+const int32Min = -(2 ** 31);
+const int32Max = 2 ** 31 - 1;
+
+const isInt32 = (value: unknown) =>
+  Number.isInteger(value) && (value as number) >= int32Min && (value as number) <= int32Max;
+
+const writeString: WriteLeaf = (value) => (typeof value === "string" ? JSON.stringify(value) : null);
+
+const builtIn: Readonly<Record<string, WriteLeaf>> = {
+  String: writeString,
+  Boolean: (value) => (typeof value === "boolean" ? String(value) : null),
+  // A number from JSON is finite, and is written as JSON writes it.
+  Float: (value) => (typeof value === "number" ? String(value) : null),
+  Int: (value) => (isInt32(value) ? String(value) : null),
+  ID: (value) => writeString(Number.isInteger(value) ? String(value) : value),
+};

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import test from "node:test";
 import { AppError } from "@signalbox/core";
 import { z } from "zod";
-import { errorOf, serveRoutes } from "../edge-fixture.ts";
+import { errorOf, serveRoutes } from "../../test/edge-fixture.ts";
 import { ifMatch } from "../responses/etag.ts";
 import { createRoutes } from "../routes/create-routes.ts";
 import { bytes, created, keptOpen, noContent, ok, refused, stream } from "../routes/http-response.ts";

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createManualClock } from "@signalbox/core";
 import { endRequestOfRejection } from "@signalbox/runtime";
 import { eventually } from "@signalbox/testing";
-import { serveRoutes } from "../edge-fixture.ts";
+import { serveRoutes } from "../../test/edge-fixture.ts";
 import { createRoutes } from "../routes/create-routes.ts";
 import { keptOpen, noContent } from "../routes/http-response.ts";
 

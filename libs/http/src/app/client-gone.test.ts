@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { test } from "node:test";
-import { serveRoutes } from "../edge-fixture.ts";
+import { serveRoutes } from "../../test/edge-fixture.ts";
 import { ClientGone, readBody } from "../request/read-body.ts";
 import { createRoutes } from "../routes/create-routes.ts";
 import { noContent } from "../routes/http-response.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { z } from "zod";
-import { serveRoutes, testLimiter, testLimits } from "../edge-fixture.ts";
+import { serveRoutes, testLimiter, testLimits } from "../../test/edge-fixture.ts";
 import { createRoutes } from "../routes/create-routes.ts";
 import { noContent, ok } from "../routes/http-response.ts";
 

@@ -5,8 +5,7 @@ import { createEdge, type ForbiddenRequest, type RefusedRequest } from "../excha
 import type { IdempotencyStore } from "../idempotency/idempotency-store.ts";
 import { groupRateLimits, type RateLimits } from "../limits/rate-limits.ts";
 import { type OpenApiInfo, openApiRoute } from "../openapi/openapi-document.ts";
-import { createClientAddress, warnOfPeers } from "../request/client-address.ts";
-import { createCors } from "../request/cors.ts";
+import { createClientAddress, createCors, warnOfPeers } from "../request/client-address.ts";
 import type { HttpContext } from "../request/http-properties.ts";
 import type { Routes } from "../routes/create-routes.ts";
 import { compileRoutes } from "../steps/compile-route.ts";

@@ -1,11 +1,10 @@
 import type { RequestListener } from "node:http";
-import { internalCaller, internalTokenHeader, internalTokenMatches, mayCallInternally } from "@signalbox/auth";
+import { judgeInternalCall } from "@signalbox/auth";
 import { requestIdOf, securityHeaders } from "@signalbox/core";
 import type { Pool } from "@signalbox/storage";
 import { createEdge } from "../exchange/edge.ts";
 import { type OpenApiInfo, openApiRoute } from "../openapi/openapi-document.ts";
-import { createClientAddress } from "../request/client-address.ts";
-import { createCors } from "../request/cors.ts";
+import { createClientAddress, createCors } from "../request/client-address.ts";
 import type { HttpContext } from "../request/http-properties.ts";
 import { errorText } from "../responses/error-response.ts";
 import type { Routes } from "../routes/create-routes.ts";
@@ -52,11 +51,8 @@ export function createInternalApp(options: InternalAppOptions): RequestListener 
   const live = typeof tokens === "function" ? tokens : () => tokens;
   const { callers = () => [] } = options;
   return (request, response) => {
-    const presented = request.headers[internalTokenHeader];
-    const known = callers();
-    const caller = internalCaller(presented, known);
-    const mayCall = caller !== null && mayCallInternally(caller, pathOf(request.url ?? "/"));
-    if (known.length === 0 ? internalTokenMatches(presented, live()) : mayCall) return app(request, response);
+    const { caller, isAdmitted } = judgeInternalCall(request, { tokens: live(), callers: callers() });
+    if (isAdmitted) return app(request, response);
     const requestId = requestIdOf(request.headers["x-request-id"]);
     const line = { requestId, path: request.url, clientAddress: request.socket.remoteAddress, caller };
     context.log.warn(
@@ -75,5 +71,3 @@ const refusals = {
   401: { code: "unauthorized", message: "The internal token is required." },
   403: { code: "forbidden", message: "The internal token of this caller does not open this path." },
 } as const;
-
-const pathOf = (url: string): string => url.split("?", 1)[0] as string;

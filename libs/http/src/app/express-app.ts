@@ -3,7 +3,7 @@ import { AppError, seconds } from "@signalbox/core";
 import express from "express";
 import type { Edge } from "../exchange/edge.ts";
 import type { CompiledRoute, Step } from "../exchange/exchange.ts";
-import type { Cors } from "../request/cors.ts";
+import type { Cors } from "../request/client-address.ts";
 import { noContent, refused } from "../routes/http-response.ts";
 import type { ErrorStyle, Route } from "../routes/route-spec.ts";
 import { compileRoute, shapeOf, withoutSlash } from "../steps/compile-route.ts";

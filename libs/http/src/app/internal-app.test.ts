@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { internalTokenHeader } from "@signalbox/auth";
 import { z } from "zod";
-import { errorOf, serveTest, testContext } from "../edge-fixture.ts";
+import { errorOf, serveTest, testContext } from "../../test/edge-fixture.ts";
 import { createRoutes } from "../routes/create-routes.ts";
 import { ok } from "../routes/http-response.ts";
 import { createInternalApp } from "./create-internal-app.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { errorOf, serveRoutes, testLimiter, testLimits, testPrincipal } from "../edge-fixture.ts";
+import { errorOf, serveRoutes, testLimiter, testLimits, testPrincipal } from "../../test/edge-fixture.ts";
 import { createRoutes } from "../routes/create-routes.ts";
 import { bytes, ok } from "../routes/http-response.ts";
 

@@ -4,7 +4,7 @@ import { type TestContext, test } from "node:test";
 import { createManualClock, seconds } from "@signalbox/core";
 import express from "express";
 import { z } from "zod";
-import { serveRoutes, testLimiter, testLimits } from "../edge-fixture.ts";
+import { serveRoutes, testLimiter, testLimits } from "../../test/edge-fixture.ts";
 import { createRoutes } from "../routes/create-routes.ts";
 import { ok, refused } from "../routes/http-response.ts";
 

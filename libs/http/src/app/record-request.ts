@@ -1,4 +1,4 @@
-import { isAppError, seconds } from "@signalbox/core";
+import { isAppError, masked, seconds } from "@signalbox/core";
 import type { Labels, Span } from "@signalbox/runtime";
 import type { CompiledRoute, Exchange, SampledLines } from "../exchange/exchange.ts";
 import { ClientGone } from "../request/read-body.ts";
@@ -20,7 +20,7 @@ export function recordRequest(exchange: Exchange, span: Span): void {
     requestId: exchange.requestId,
     method: request.method,
     route: route.path,
-    path: pathOf(request.url ?? ""),
+    path: pathOf(request.url ?? "", route.path),
     status,
     durationMs: Math.round(durationMs * 100) / 100,
     accountId: exchange.principal?.accountId,
@@ -32,7 +32,8 @@ export function recordRequest(exchange: Exchange, span: Span): void {
     log.info(fields, "request");
     return;
   }
-  if (exchange.isExpected) {
+  // A 502 tells of another server.
+  if (exchange.isExpected || status === 502) {
     const unlogged = takeLine(route.expectedLines, clock.steadyMs());
     if (unlogged !== null) log.info({ ...fields, unlogged }, "request");
     return;
@@ -61,10 +62,11 @@ function failureFields({ error, clientAddress }: Exchange): object {
   return { clientAddress, reason: isAppError(error) ? error.code : undefined };
 }
 
-/** Returns the path without the query, which may hold signatures and search terms. */
-function pathOf(url: string): string {
+/** Returns the path without a token, and without the query, which may hold signatures and search terms. */
+function pathOf(url: string, route: string): string {
   const at = url.indexOf("?");
-  return at < 0 ? url : url.slice(0, at);
+  const path = at < 0 ? url : url.slice(0, at);
+  return route.endsWith("/:token") ? path.replace(/[^/]+$/, masked) : path;
 }
 
 /** Creates the labels once per route, method and status: metrics are looked up by them. */

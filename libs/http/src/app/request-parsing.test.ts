@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import { z } from "zod";
-import { errorOf, serveRoutes } from "../edge-fixture.ts";
+import { errorOf, serveRoutes } from "../../test/edge-fixture.ts";
 import { integerParameter } from "../request/parameters.ts";
 import { createRoutes } from "../routes/create-routes.ts";
 import { noContent, ok } from "../routes/http-response.ts";

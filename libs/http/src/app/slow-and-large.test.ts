@@ -5,7 +5,7 @@ import test from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@signalbox/testing";
 import { z } from "zod";
-import { errorOf, serveRoutes } from "../edge-fixture.ts";
+import { errorOf, serveRoutes } from "../../test/edge-fixture.ts";
 import { createRoutes } from "../routes/create-routes.ts";
 import { ok, refused } from "../routes/http-response.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { AppError, systemClock } from "@signalbox/core";
 import { z } from "zod";
-import { errorOf, serveRoutes, testLimiter, testLimits, testPrincipal } from "../edge-fixture.ts";
+import { errorOf, serveRoutes, testLimiter, testLimits, testPrincipal } from "../../test/edge-fixture.ts";
 import { createRoutes } from "../routes/create-routes.ts";
 import { ok, refused } from "../routes/http-response.ts";
 
@@ -35,12 +35,26 @@ const limits = () => testLimits({ named: { special: testLimiter("special", 1) } 
 test("missing credentials are 401 with a challenge, bad ones 401 with the reason", async (t) => {
   const { url, request } = await serveRoutes(t, routes(), { rateLimits: limits() });
   const none = await fetch(`${url}/mine`);
-  assert.deepEqual([none.status, none.headers.get("www-authenticate")], [401, 'Bearer realm="signalbox"']);
+  assert.equal(none.status, 401);
+  assert.match(none.headers.get("www-authenticate") ?? "", /^Bearer realm="signalbox", resource_metadata="[^"]*"$/);
   assert.equal((await errorOf(none)).code, "unauthorized");
   for (const headers of [{ authorization: "Bearer bad" }, { "x-api-key": "bad" }, { authorization: "Digest x" }]) {
     const bad = await request("/mine", { headers: headers as unknown as Record<string, string> });
     assert.equal(bad.status, 401);
     assert.match(bad.headers.get("www-authenticate") ?? "", /invalid_token/);
+  }
+});
+
+test("a challenge names the metadata of the deployment, which tell the issuers of its tokens", async (t) => {
+  for (const [baseUrl, metadata] of [
+    ["https://signalbox.example", "https://signalbox.example/.well-known/oauth-protected-resource"],
+    ["https://signalbox.example/house", "https://signalbox.example/.well-known/oauth-protected-resource/house"],
+  ]) {
+    const { url } = await serveRoutes(t, routes(), { rateLimits: limits(), settings: [`--http.base-url=${baseUrl}`] });
+    for (const headers of [{}, { authorization: "Bearer bad" }]) {
+      const challenge = (await fetch(`${url}/mine`, { headers })).headers.get("www-authenticate");
+      assert.ok(challenge?.endsWith(`, resource_metadata="${metadata}"`), challenge ?? "none");
+    }
   }
 });
 

@@ -1,5 +1,6 @@
 import type { Principal } from "@signalbox/auth";
 import { z } from "zod";
+import type { RawPlace } from "../request/json-scan.ts";
 import type { BodyForms, BodySpec, ByteLimit, Route } from "../routes/route-spec.ts";
 
 /** A body declaration in compiled form. */
@@ -12,8 +13,10 @@ export interface CompiledBody {
   readonly mayBeLeftOut: boolean;
   /** Returns the schema for one caller. */
   readonly forCaller: ((principal: Principal) => Promise<z.ZodType>) | null;
-  /** Other forms that are turned into the declared one. */
+  /** Other forms with the same output. */
   readonly forms: BodyForms | null;
+  /** JSON in the body that is carried as it was written. */
+  readonly raw: RawPlace | null;
   /** The limit in bytes; null for `limits.maxRequestBytes`. */
   readonly maxBytes: ByteLimit | null;
   /** True for a file, which may take long as long as it makes progress. */
@@ -39,6 +42,7 @@ export function compileBody({ method, path, spec }: Route): CompiledBody | null 
     forCaller: ("forCaller" in body && body.forCaller) || null,
     mediaTypes: mediaTypesOf(body),
     forms: ("forms" in body && body.forms) || null,
+    raw: "rawMember" in body && body.rawMember !== undefined ? { member: body.rawMember } : null,
     maxBytes: maxBytesOf(body),
     takesFiles: "multipart" in body || ("unread" in body && body.unread.isFile === true),
     readOnly: readOnlyMembers(schema, spec.responses[200] ?? spec.responses[201]),

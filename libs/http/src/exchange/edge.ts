@@ -4,8 +4,7 @@ import type { Counter, Histogram } from "@signalbox/runtime";
 import type { Pool } from "@signalbox/storage";
 import type { IdempotencyStore } from "../idempotency/idempotency-store.ts";
 import type { RateLimitGroups } from "../limits/rate-limits.ts";
-import type { ClientAddress } from "../request/client-address.ts";
-import type { Cors } from "../request/cors.ts";
+import type { ClientAddress, Cors } from "../request/client-address.ts";
 import type { HttpContext } from "../request/http-properties.ts";
 import type { Refusal } from "../routes/http-response.ts";
 import { type Traffic, trafficOf } from "./traffic.ts";
@@ -46,6 +45,8 @@ export interface Edge {
   readonly strict: boolean;
   /** URL of the page that explains the error codes. */
   readonly errorDocs: string;
+  /** URL of the metadata that tell a client the issuers of our tokens (RFC 9728 §3.1). */
+  readonly resourceMetadata: string;
   /** True where the base URL is https. */
   readonly isHttps: boolean;
   readonly duration: Histogram<"method" | "route" | "status">;
@@ -60,10 +61,14 @@ export interface Edge {
  */
 export function createEdge(
   context: HttpContext,
-  parts: Omit<Edge, "context" | "errorDocs" | "isHttps" | "duration" | "limited" | "traffic" | "live">,
+  parts: Omit<
+    Edge,
+    "context" | "errorDocs" | "resourceMetadata" | "isHttps" | "duration" | "limited" | "traffic" | "live"
+  >,
 ): Edge {
   const { configuration, metrics, clock } = context;
   const errorDocs = errorDocsAt(configuration.get("http.error-docs"), configuration.get("http.base-url"));
+  const resourceMetadata = resourceMetadataOf(configuration.get("http.base-url"));
   const isHttps = configuration.get("http.base-url").startsWith("https:");
   const live = {
     requestTimeoutMs: configuration.get("limits.requestTimeoutSeconds") * 1000,
@@ -81,5 +86,14 @@ export function createEdge(
     limited: metrics.counter("signalbox_http_limited_total"),
     traffic: trafficOf(metrics, clock),
   };
-  return { context, ...parts, errorDocs, isHttps, ...measured, live };
+  return { context, ...parts, errorDocs, resourceMetadata, isHttps, ...measured, live };
+}
+
+/** The path of the metadata of a protected resource on its host; the path of the resource follows. */
+export const resourceMetadataPrefix = "/.well-known/oauth-protected-resource";
+
+/** Returns the address of the metadata of this deployment as a protected resource (RFC 9728 §3.1). */
+export function resourceMetadataOf(baseUrl: string): string {
+  const { origin, pathname } = new URL(baseUrl);
+  return `${origin}${resourceMetadataPrefix}${pathname.replace(/\/$/, "")}`;
 }

@@ -11,7 +11,7 @@ const AccessRecords = z.array(AccessRecord);
  * answers the client, so it must know of a revocation first. Concurrent changes of others are included and do no harm.
  */
 export async function withAccessChanges(
-  accessStates: Pick<AccessStates, "onChange">,
+  accessStates: AccessStates,
   run: () => Promise<FormattedExecutionResult>,
 ): Promise<FormattedExecutionResult> {
   const changes: AccessRecord[] = [];

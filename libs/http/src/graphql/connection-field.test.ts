@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type { AccessRecord } from "@signalbox/auth";
+import type { AccessRecord, AccessStates } from "@signalbox/auth";
+import { serviceWith } from "@signalbox/testing";
 import { buildSchema, type DocumentNode, parse } from "graphql";
 import { takeAccessChanges, withAccessChanges } from "./access-changes.ts";
 import { connectionField } from "./connection-field.ts";
@@ -87,7 +88,7 @@ function given() {
   const listeners = new Set<(change: AccessRecord) => void>();
   return {
     applied,
-    accessStates: {
+    accessStates: serviceWith<AccessStates>({
       apply(change: AccessRecord) {
         applied.push(change);
         for (const listener of listeners) listener(change);
@@ -96,7 +97,7 @@ function given() {
         listeners.add(listener);
         return () => listeners.delete(listener);
       },
-    },
+    }),
   };
 }
 

@@ -1,4 +1,11 @@
-import { type Caller, requirePortal, requireScopes, requireState, requireStepUp } from "@signalbox/auth";
+import {
+  type Caller,
+  requireEitherScopes,
+  requireOwnAccount,
+  requirePortal,
+  requireState,
+  requireStepUp,
+} from "@signalbox/auth";
 import type { AccessKind, Audited, Scope } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
 import type { z } from "zod";
@@ -11,6 +18,8 @@ import type { SubgraphContext } from "./subgraph-context.ts";
  */
 export interface FieldAccess {
   readonly scopes: readonly Scope[];
+  /** Scopes that suffice for what belongs to the caller's own account: the operation checks that it does. */
+  readonly scopesOfOwn?: readonly Scope[];
   readonly access?: AccessKind;
   /** Requires a sign-in within the last 15 minutes, or a key with `account:security`. */
   readonly stepUp?: true;
@@ -20,6 +29,8 @@ export interface FieldAccess {
   readonly optional?: true;
   /** Restricts a field of an account to the account itself; everyone else gets `FORBIDDEN`. */
   readonly ownOnly?: true;
+  /** Refuses members: it belongs to the person whose account it is. */
+  readonly ownAccount?: true;
   /** Requirements to see a field of other accounts. For everyone else it is null, as if it were missing. */
   readonly ofOthers?: { readonly scopes: readonly Scope[]; readonly access: AccessKind };
   /** The audit action of a mutation, or of a read that leaves an entry; or the reason why a mutation leaves none. */
@@ -73,19 +84,20 @@ export function declare(declared: FieldAccess, resolve: Resolve): Field {
  * as missing.
  */
 export function isLetIn(
-  { scopes, access = "read", stepUp, optional, ownOnly, ofOthers }: FieldAccess,
+  { access = "read", stepUp, optional, ownAccount, ownOnly, ofOthers, ...declared }: FieldAccess,
   parent: unknown,
   context: SubgraphContext,
 ): boolean {
   if (context.principal === null && optional) return true;
   const { caller } = context;
   requirePortal(caller, false);
+  if (ownAccount) requireOwnAccount(caller);
   if (ofOthers && isOther(parent, caller) && ofOthers.scopes.every((scope) => caller.scopes.has(scope))) {
     requireState(caller, ofOthers.access);
     return true;
   }
   requireState(caller, access);
-  requireScopes(caller, scopes);
+  requireEitherScopes(caller, declared);
   if (ownOnly && isOther(parent, caller)) throw notOwner();
   if (stepUp) requireStepUp(caller, context.clock);
   return !(ofOthers && isOther(parent, caller));

@@ -54,7 +54,7 @@ export function requestMembersFrom(body: unknown): RequestMembers {
     query,
     documentId,
     variables: variables ?? undefined,
-    operationName: operationName ?? undefined,
+    operationName: operationName || undefined,
     extensions: extensions ?? undefined,
   };
 }

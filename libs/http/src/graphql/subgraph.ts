@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { buildSubgraphSchema, type GraphQLResolverMap } from "@apollo/subgraph";
 import type { AccessStates } from "@signalbox/auth";
-import { graphqlExtensions, isAppError, MiB } from "@signalbox/core";
+import { graphqlExtensions, isAppError, MiB, parseRfc3339, timeExample } from "@signalbox/core";
 import type { Logger } from "@signalbox/runtime";
 import { toAppError } from "@signalbox/storage";
 import {
@@ -44,7 +44,7 @@ export interface SubgraphOptions extends ContextParts {
     answer: () => Promise<FormattedExecutionResult>,
   ) => Promise<FormattedExecutionResult>;
   /** The access states of this process: changes by a mutation are sent to the gateway with the result. */
-  readonly accessStates?: Pick<AccessStates, "onChange">;
+  readonly accessStates?: AccessStates;
   /** Stores the answers of mutations under an `Idempotency-Key`; without it a key does nothing. */
   readonly idempotency?: IdempotencyStore;
 }
@@ -260,7 +260,7 @@ function scalarResolversOf(typeDefs: DocumentNode): Record<string, GraphQLScalar
 }
 
 function dateFrom(text: string): Date {
-  const date = new Date(text);
-  if (Number.isNaN(date.getTime())) throw new GraphQLError(`"${text.slice(0, 40)}" is not a DateTime.`);
-  return date;
+  const time = parseRfc3339(text);
+  if (time) return time;
+  throw new GraphQLError(`"${text.slice(0, 40)}" is not a DateTime: write RFC 3339, such as ${timeExample}.`);
 }

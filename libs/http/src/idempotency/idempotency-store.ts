@@ -1,7 +1,15 @@
 import { createHash, randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { AppError } from "@signalbox/core";
-import { changedRows, isGone, type RetentionRule, type Statement, sql, type Tx } from "@signalbox/storage";
+import {
+  changedRows,
+  isGone,
+  type RetentionRule,
+  type SealedColumn,
+  type Statement,
+  sql,
+  type Tx,
+} from "@signalbox/storage";
 import type { HttpResponse } from "../routes/http-response.ts";
 import {
   claimMs,
@@ -11,17 +19,20 @@ import {
   keptMs,
 } from "../routes/idempotency.ts";
 import { createDeferredWrites } from "./deferred-writes.ts";
-import { readAnswer, type StoredAnswer, writeAnswer } from "./stored-answer.ts";
+import { readAnswer, type StoredAnswer, sealedAnswers, writeAnswer } from "./stored-answer.ts";
 
 /** The store of idempotency records. Opaque to services: pass it to `createHttpApp`. */
 export interface IdempotencyStore {
   /** True when answers that show secrets can be kept. */
   readonly seals: boolean;
+  /** Deletes records past their 24 hours. */
+  readonly retention: RetentionRule;
+  /** The answers that show secrets, for sealing them anew. */
+  readonly sealedColumn: SealedColumn;
   open(request: KeyedRequest): IdempotencyClaim;
 }
 
-/** Deletes records past their 24 hours. */
-export const idempotencyRetention: RetentionRule = {
+const retention: RetentionRule = {
   name: "idempotency retention",
   table: "signalbox.idempotency",
   column: "expires_at",
@@ -31,7 +42,12 @@ export const idempotencyRetention: RetentionRule = {
 /** Creates the store of `Idempotency-Key` records, rows of the service's own database. */
 export function createIdempotencyStore(options: IdempotencyOptions): IdempotencyStore {
   const writeLater = createDeferredWrites(options);
-  return { seals: options.sealer !== undefined, open: (request) => new Claim(options, writeLater, request) };
+  return {
+    seals: options.sealer !== undefined,
+    retention,
+    sealedColumn: sealedAnswers(options.service),
+    open: (request) => new Claim(options, writeLater, request),
+  };
 }
 
 /** Takes a key that is new, expired, or was claimed by a process that died before its effect. */

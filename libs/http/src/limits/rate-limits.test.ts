@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { createManualClock } from "@signalbox/core";
 import { createRateLimiters, openCache } from "@signalbox/storage";
-import { testContext } from "../edge-fixture.ts";
+import { testContext } from "../../test/edge-fixture.ts";
 import { createRateLimits } from "./rate-limits.ts";
 
 async function limits(settings: readonly string[] = []) {

@@ -1,4 +1,4 @@
-import { catalogue, envelopeProperties, eventJsonSchema } from "@signalbox/contracts";
+import { catalogue, eventJsonSchema, schemaRegistry } from "@signalbox/contracts";
 
 const exampleEvent = { id: "019b7f71-aaf9-7c12-8e5f-0d4d6a2b9c11", account: "acc_5Yb0cPq7TnV2sKxW9mRdLh" };
 
@@ -15,7 +15,7 @@ const headers = {
   WebhookId: header("webhook-id", "The id of the event: apply one id once."),
   WebhookTimestamp: header("webhook-timestamp", "The time of this attempt, in Unix seconds."),
   WebhookSignature: header("webhook-signature", "The signatures of Standard Webhooks, separated by spaces."),
-  EventType: header("X-Event-Type", "The name of the event type."),
+  EventType: header("X-Event-Type", "The name of the event type, percent-encoded."),
   DeliveryId: header("X-Delivery-Id", "The id of the delivery, the same on every attempt."),
   Timestamp: header("X-Timestamp", "The time of this attempt, in Unix seconds."),
   Signature: header("X-Signature", "`sha256=` and the HMAC-SHA256 of `X-Timestamp`, a full stop and the body, in hex."),
@@ -62,9 +62,9 @@ const pascalCase = (name: string): string =>
 
 function operationOf(event: (typeof catalogue)[number], dataSchema: string): object {
   const { name, version, audience, description, example } = event;
-  const { type, data, api_version: apiVersion } = envelopeProperties;
+  const { type, data, api_version: apiVersion } = schemaRegistry.envelopeProperties;
   const properties = {
-    ...envelopeProperties,
+    ...schemaRegistry.envelopeProperties,
     type: { ...type, const: name },
     data: { ...data, ...refer("schemas", dataSchema) },
     api_version: { type: "string", description: apiVersion.description, const: `v${version}` },

@@ -3,7 +3,7 @@ import test from "node:test";
 import { gunzipSync } from "node:zlib";
 import { AccountResource, accountExample } from "@signalbox/contracts";
 import { z } from "zod";
-import { serveRoutes } from "../edge-fixture.ts";
+import { serveRoutes } from "../../test/edge-fixture.ts";
 import { pageOf, pageParameters } from "../lists/pagination.ts";
 import { createDocumentAnswer } from "../responses/document-answer.ts";
 import { createRoutes } from "../routes/create-routes.ts";

@@ -12,7 +12,7 @@ export function fieldPath(path: readonly PropertyKey[]): string {
 }
 
 type Issue = z.core.$ZodIssue;
-type Judgement<Output> =
+export type Judgement<Output> =
   | { readonly success: true; readonly data: Output }
   | { readonly success: false; readonly details: readonly ErrorDetail[] };
 

@@ -27,7 +27,7 @@ export function createClientAddress(
     }
     const hops = String(request.headers["x-forwarded-for"] ?? "").split(",");
     for (const hop of hops.reverse()) {
-      const next = plain(hop.trim());
+      const next = plain(withoutPort(hop.trim()));
       if (isIP(next) === 0) break;
       address = next;
       if (!isTrusted(address)) break;
@@ -39,7 +39,7 @@ export function createClientAddress(
 const peersMax = 100;
 
 /** Warns once of each peer, and of at most a hundred. */
-export function warnOfPeers(log: Pick<Logger, "warn">): (peer: string) => void {
+export function warnOfPeers(log: Logger): (peer: string) => void {
   const reported = new Set<string>();
   return (peer) => {
     if (reported.has(peer) || reported.size >= peersMax) return;
@@ -62,6 +62,10 @@ export function addressBucket(address: string): string {
   return `${groups.slice(0, 4).join(":")}::/64`;
 }
 
+/** Some proxies add the port: `192.0.2.1:1234`, `[2001:db8::1]:443` (RFC 7239 §6). */
+const withoutPort = (hop: string): string =>
+  hop.replace(/^\[([^\]]*)\](:\d+)?$/, "$1").replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, "$1");
+
 /** Returns the plain address: `::ffff:192.0.2.1` is 192.0.2.1, and a zone is dropped. */
 function plain(address: string): string {
   const bare = address.replace(/%.*$/, "");
@@ -79,4 +83,33 @@ function networks(entries: readonly string[]): BlockList {
     else list.addSubnet(address, Number(bits), family);
   }
   return list;
+}
+
+/**
+ * The pages of other origins that may read our answers in a browser. Credentials travel in headers, so no cookie is at
+ * stake.
+ */
+export interface Cors {
+  /** Returns the value of `Access-Control-Allow-Origin`; null when the browser must keep the answer from the page. */
+  allowedOrigin(origin: string | undefined, isAnonymousRoute: boolean): string | null;
+  /** True when answers differ by the requesting origin, which caches must know. */
+  readonly varies: boolean;
+}
+
+/** Headers of an answer that a page may read besides the standard ones. */
+export const exposedHeaders =
+  "ETag, Location, RateLimit, RateLimit-Policy, Retry-After, Upload-Complete, Upload-Length, Upload-Offset, X-Request-Id";
+
+/** Creates the rules of `http.cors.origins`. `*` lets every page read public answers. */
+export function createCors(origins: readonly string[]): Cors {
+  const exact = new Set(origins.filter((origin) => origin !== "*"));
+  const anyOrigin = origins.includes("*");
+  return {
+    varies: exact.size > 0,
+    allowedOrigin(origin, isAnonymousRoute) {
+      // Even without an origin: a cache may serve this answer to a page later.
+      if (anyOrigin && isAnonymousRoute) return "*";
+      return origin !== undefined && exact.has(origin) ? origin : null;
+    },
+  };
 }

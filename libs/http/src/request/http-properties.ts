@@ -1,43 +1,25 @@
 import { limitProperties } from "@signalbox/contracts/properties";
 import type { ServiceContext } from "@signalbox/runtime";
-import { defineProperties } from "@signalbox/runtime";
+import { defineProperties, property } from "@signalbox/runtime";
 import { runtimeProperties } from "@signalbox/runtime/properties";
 
 const rate = (requests: number, what: string) =>
-  ({
-    type: "integer",
-    default: requests,
-    min: 1,
-    max: 1_000_000,
-    unit: "requests",
-    secrecy: "internal",
-    reload: "restart",
-    effect: `Requests ${what} in one window; above it the answer is 429.`,
-  }) as const;
+  property.integer(
+    { default: requests, min: 1, max: 1_000_000, unit: "requests" },
+    `Requests ${what} in one window; above it the answer is 429.`,
+  );
 
 const window = (milliseconds: number, what: string) =>
-  ({
-    type: "integer",
-    default: milliseconds,
-    min: 1_000,
-    max: 3_600_000,
-    unit: "ms",
-    secrecy: "internal",
-    reload: "restart",
-    effect: `Length of the window in which requests ${what} are counted.`,
-  }) as const;
+  property.integer(
+    { default: milliseconds, min: 1_000, max: 3_600_000, unit: "ms" },
+    `Length of the window in which requests ${what} are counted.`,
+  );
 
 const work = (unit: "bytes" | "ms", what: string, effect: string) =>
-  ({
-    type: "integer",
-    default: null,
-    min: 1,
-    max: 1_000_000_000_000,
-    unit,
-    secrecy: "internal",
-    reload: "restart",
-    effect: `${effect} ${what} in one window, refused ones too; above it the answer is 429.`,
-  }) as const;
+  property.integer(
+    { default: null, min: 1, max: 1_000_000_000_000, unit },
+    `${effect} ${what} in one window, refused ones too; above it the answer is 429.`,
+  );
 
 const bytesOf = (what: string) => work("bytes", what, "Bytes of bodies that are read for the requests of");
 const processorTimeOf = (what: string) =>
@@ -46,45 +28,23 @@ const processorTimeOf = (what: string) =>
 /** The properties of every service with a public listener. Imports nothing heavy. */
 export const httpProperties = defineProperties({
   "http.base-url": runtimeProperties["http.base-url"],
-  "http.cors.origins": {
-    type: "list",
-    default: [],
-    pattern: "\\*|[a-z][a-z0-9+.-]*://[^/?#@\\s]+",
-    secrecy: "internal",
-    reload: "restart",
-    local: true,
-    effect:
-      "Origins, such as https://app.example.com, whose pages may call the API in a browser; * lets every page read responses that need no credentials.",
-  },
-  "http.trusted-proxies": {
-    type: "list",
-    default: [],
-    pattern: "[0-9A-Fa-f:.]+(/[0-9]{1,3})?",
-    secrecy: "internal",
-    reload: "restart",
-    local: true,
-    effect: "Addresses or networks whose X-Forwarded-For is trusted; empty uses the address of the connection.",
-  },
-  "http.strict-responses": {
-    type: "boolean",
-    default: false,
-    secrecy: "internal",
-    reload: "restart",
-    local: true,
-    effect:
-      "Answers 500 when a handler returns a status or field it has not declared; otherwise such fields are left out.",
-  },
+  "http.cors.origins": property.list(
+    { default: [], pattern: "\\*|[a-z][a-z0-9+.-]*://[^/?#@\\s]+", local: true },
+    "Origins, such as https://app.example.com, whose pages may call the API in a browser; * lets every page read responses that need no credentials.",
+  ),
+  "http.trusted-proxies": property.list(
+    { default: [], pattern: "[0-9A-Fa-f:.]+(/[0-9]{1,3})?", local: true },
+    "Addresses or networks whose X-Forwarded-For is trusted; empty uses the address of the connection.",
+  ),
+  "http.strict-responses": property.boolean(
+    { default: false, local: true },
+    "Answers 500 when a handler returns a status or field it has not declared; otherwise such fields are left out.",
+  ),
   "http.rate-limit.credential.requests": rate(600, "of one credential"),
-  "http.rate-limit.credential.burst": {
-    type: "integer",
-    default: null,
-    min: 1,
-    max: 1_000_000,
-    unit: "requests",
-    secrecy: "internal",
-    reload: "restart",
-    effect: "Requests of one credential in one second; the default is a third of the window's, 200 of 600.",
-  },
+  "http.rate-limit.credential.burst": property.integer(
+    { default: null, min: 1, max: 1_000_000, unit: "requests" },
+    "Requests of one credential in one second; the default is a third of the window's, 200 of 600.",
+  ),
   "http.rate-limit.credential.window": window(10_000, "of one credential"),
   "http.rate-limit.credential.bytes": bytesOf("one credential (default: 128 KiB for each allowed request)"),
   "http.rate-limit.credential.processor-time": processorTimeOf(

@@ -1,3 +1,4 @@
+import { dateInput } from "@signalbox/contracts";
 import { z } from "zod";
 
 type Bound = number | (() => number);
@@ -28,9 +29,13 @@ export function booleanParameter() {
   return z.preprocess((given) => (typeof given === "boolean" ? String(given) : given), text);
 }
 
-/** Declares a query parameter that is an RFC 3339 time with an offset. */
+/**
+ * Declares a query parameter that is an RFC 3339 time. A space before the offset is a plus sign that was not written as
+ * `%2B`.
+ */
 export function timeParameter() {
-  return z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+  const text = z.string().meta({ format: "date-time" });
+  return text.overwrite((given) => given.replace(/ (?=\d\d:\d\d$)/, "+")).pipe(dateInput);
 }
 
 /** Declares a query parameter with a text to search for. */

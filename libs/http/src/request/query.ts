@@ -26,11 +26,16 @@ export function queryTextOf(url: string): string {
 }
 
 /**
- * Parses query parameters: each declared, at most once, well-formed percent-encoded UTF-8.
+ * Parses query parameters: each declared, at most once, well-formed percent-encoded UTF-8; those with an `ignored` name
+ * are left out.
  * @throws AppError `invalid_request` listing every parameter that fails.
  */
-export function parseQuery(text: string, schema: z.ZodObject | undefined): Record<string, unknown> {
-  const values = text === "" ? {} : readPairs(text, schema);
+export function parseQuery(
+  text: string,
+  schema: z.ZodObject | undefined,
+  ignored?: RegExp | undefined,
+): Record<string, unknown> {
+  const values = text === "" ? {} : readPairs(text, schema, ignored);
   if (!schema) return values;
   const result = judge(schema, values);
   if (!result.success) throw queryRefusal(result.details);
@@ -58,13 +63,14 @@ export function refuseCredentials(text: string, schema: z.ZodObject | undefined)
     );
 }
 
-function readPairs(text: string, schema: z.ZodObject | undefined): Record<string, string> {
+function readPairs(text: string, schema: z.ZodObject | undefined, ignored: RegExp | undefined): Record<string, string> {
   const values: Record<string, string> = Object.create(null);
   const problems: ErrorDetail[] = [];
   for (const pair of text.split("&")) {
     if (pair === "") continue;
     const at = pair.indexOf("=");
     const name = decoded(at < 0 ? pair : pair.slice(0, at));
+    if (name !== null && ignored?.test(name)) continue;
     const value = decoded(at < 0 ? "" : pair.slice(at + 1));
     const problem = problemOf(name, value, values, schema);
     if (problem) problems.push(problem);

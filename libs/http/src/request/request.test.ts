@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { test } from "node:test";
+import { timeInput } from "@signalbox/contracts";
+import type { RawJson } from "@signalbox/core";
+import type { Logger } from "@signalbox/runtime";
+import { serviceWith } from "@signalbox/testing";
 import fc from "fast-check";
 import { z } from "zod";
 import { bodyRefusal, judge } from "./body-problems.ts";
 import { addressBucket, createClientAddress, warnOfPeers } from "./client-address.ts";
-import { findJsonFlaw, jsonDepthMax } from "./json-body.ts";
+import { parseJsonBody } from "./json-body.ts";
+import { findJsonFlaw, jsonDepthMax, type RawPlace, scanJson } from "./json-scan.ts";
 
 const from = (remoteAddress: string, forwarded?: string) =>
   ({ socket: { remoteAddress }, headers: { "x-forwarded-for": forwarded } }) as unknown as IncomingMessage;
@@ -31,11 +36,23 @@ test("forwarded addresses count up to the first one that no trusted proxy added"
     assert.equal(addressOf(from(remote, forwarded)), expected, forwarded);
 });
 
+test("a forwarded address may come with its port", () => {
+  const addressOf = createClientAddress(["10.0.0.0/8"]);
+  for (const [forwarded, expected] of [
+    ["198.51.100.1:4711", "198.51.100.1"],
+    ["[2001:db8::7]:443", "2001:db8::7"],
+    ["[2001:db8::7]", "2001:db8::7"],
+    ["198.51.100.1:4711, 10.2.3.4:80", "198.51.100.1"],
+  ] as const) {
+    assert.equal(addressOf(from("10.0.0.1", forwarded)), expected, forwarded);
+  }
+});
+
 test("a peer that forwards without being trusted is reported once", () => {
   const warned: unknown[] = [];
   const addressOf = createClientAddress(
     ["10.0.0.0/8"],
-    warnOfPeers({ warn: (fields: unknown) => void warned.push(fields) }),
+    warnOfPeers(serviceWith<Logger>({ warn: (fields: unknown) => void warned.push(fields) })),
   );
   for (const forwarded of ["198.51.100.1", "198.51.100.2", undefined]) addressOf(from("203.0.113.9", forwarded));
   addressOf(from("10.0.0.1", "198.51.100.1"));
@@ -111,6 +128,60 @@ test("a duplicate name is always found", () => {
   );
 });
 
+test("raw JSON keeps its text in an object, in a list of objects and as the whole body", () => {
+  const text = '{ "a":1.10,\t"__proto__":[-0,1e400],"a\\"b":"}" }';
+  const place = { member: "data" };
+  const textOf = (body: string, at: string | number, raw: RawPlace = place) => {
+    const { value, flaws } = parseJsonBody(Buffer.from(body), raw);
+    assert.deepEqual(flaws, []);
+    const holder = value as Record<string | number, { data: RawJson }>;
+    return ((at === "" ? holder : holder[at]) as { data: RawJson }).data.text;
+  };
+  assert.equal(textOf(`{"x":[{"data":1}],"data": ${text}\n}`, ""), text);
+  assert.equal(textOf(`[{"data":${text},"x":2},{"x":{"data":5}, "data":[]}]`, 0), text);
+  assert.equal(textOf(`[1,{"x":{"data":5}, "data":[[1,2],{"data":3}] }]`, 1), '[[1,2],{"data":3}]');
+  assert.equal((parseJsonBody(Buffer.from(` ${text} `), { whole: true }).value as RawJson).text, text);
+});
+
+test("raw JSON is found where any name, value and white space surround it", () => {
+  const member = fc.tuple(fc.string(), fc.jsonValue({ maxDepth: 3 }));
+  fc.assert(
+    fc.property(
+      fc.array(member),
+      fc.array(member),
+      fc.jsonValue(),
+      fc.constantFrom(0, 1),
+      (before, after, data, indent) => {
+        const names = new Map([...before, ...after].filter(([name]) => name !== "data"));
+        const text = JSON.stringify(data, null, indent);
+        const members = [...names].map(([name, value]) => `${JSON.stringify(name)}:{"x":${JSON.stringify(value)}}`);
+        members.splice(before.length, 0, ` "data" : ${text} `);
+        const { spans } = scanJson(`[{${members.join(",")}}]`, { member: "data" }, { anyNumber: true });
+        assert.deepEqual(
+          spans.map(({ from, to }) => `[{${members.join(",")}}]`.slice(from, to).trim()),
+          [text],
+        );
+      },
+    ),
+  );
+});
+
+for (const [number, isExact] of [
+  ["0.30000000000000004", true],
+  ["1e21", true],
+  ["123456789012345.0", false],
+  ["1234567890123.50", true],
+  ["9007199254740993", false],
+  ["9007199254740992", true],
+  ["1.00000000000000001", false],
+  ["1e400", false],
+  ["1e-400", false],
+  ["0.000e-400", true],
+] as const)
+  test(`raw JSON with ${number} is ${isExact ? "" : "not "}known by its value`, () => {
+    assert.equal(scanJson(`{"data":[${number}]}`, { member: "data" }).spans[0]?.isExact, isExact);
+  });
+
 const schema = z.strictObject({
   name: z.string().min(1).max(3),
   id: z.string().regex(/^[a-z]+$/),
@@ -119,7 +190,7 @@ const schema = z.strictObject({
   ratio: z.number().gt(0).multipleOf(0.5).optional(),
   kind: z.enum(["a", "b"]).optional(),
   version: z.literal(1).optional(),
-  at: z.iso.datetime().optional(),
+  at: timeInput.optional(),
   url: z.url().optional(),
   mail: z.email().optional(),
   uuid: z.uuid().optional(),

@@ -1,3 +1,4 @@
+import { timeExample } from "@signalbox/core";
 import type { z } from "zod";
 
 type Issue = z.core.$ZodRawIssue;
@@ -69,7 +70,7 @@ function bound(
 }
 
 const forms: Readonly<Record<string, string>> = {
-  datetime: "be a time in RFC 3339, such as 2026-01-31T12:00:00Z",
+  datetime: `be a time in RFC 3339, such as ${timeExample}`,
   date: "be a date, such as 2026-01-31",
   email: "be an e-mail address",
   url: "be an absolute URL",

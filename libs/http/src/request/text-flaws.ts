@@ -1,4 +1,4 @@
-import type { ErrorDetail } from "@signalbox/core";
+import { type ErrorDetail, RawJson } from "@signalbox/core";
 
 /**
  * Finds escapes that may write U+0000, half of a surrogate pair (raw, neither passes the JSON and UTF-8 checks) or the
@@ -28,6 +28,8 @@ export function isBadText(text: string): boolean {
 
 function visit(value: unknown, path: string, flaws: ErrorDetail[]): void {
   if (flaws.length >= flawsMax) return;
+  // It is carried, and no text of it is stored by itself.
+  if (value instanceof RawJson) return;
   if (typeof value === "string") {
     if (isBadText(value)) flaws.push(flaw(path));
   } else if (Array.isArray(value)) {

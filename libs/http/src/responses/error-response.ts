@@ -1,5 +1,12 @@
-import { detailCodes, errorCodes } from "@signalbox/contracts";
-import { AppError, type ErrorCode, errorBody, graphqlErrorBody, isAppError } from "@signalbox/core";
+import {
+  AppError,
+  detailCodes,
+  type ErrorCode,
+  errorBody,
+  errorCodes,
+  graphqlErrorBody,
+  isAppError,
+} from "@signalbox/core";
 import { toAppError } from "@signalbox/storage";
 import { z } from "zod";
 import { defaultMessages, type HttpResponse, type Refusal, type WholeBody } from "../routes/http-response.ts";

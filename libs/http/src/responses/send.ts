@@ -1,12 +1,13 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { pipeline } from "node:stream/promises";
-import { KiB, MiB, seconds } from "@signalbox/core";
+import { stepUpChallenge } from "@signalbox/auth";
+import { KiB, MiB, seconds, transportSecurity } from "@signalbox/core";
 import type { Exchange } from "../exchange/exchange.ts";
+import { exposedHeaders } from "../request/client-address.ts";
 import type { HttpResponse, WholeBody } from "../routes/http-response.ts";
 import { errorText } from "./error-response.ts";
 import { isNotModified } from "./etag.ts";
 import { checkStatus, jsonText } from "./json-text.ts";
-import { responseHeaders } from "./response-headers.ts";
 
 /** Largest rest of a body that the server reads away itself, so that the connection stays usable. */
 const smallRestBytes = 64 * KiB;
@@ -174,4 +175,65 @@ function discardBody(request: IncomingMessage): Promise<void> {
     request.on("data", onData).on("end", done).on("close", done).on("error", done);
     request.resume();
   });
+}
+
+/** Lists the headers of an answer as alternating names and values, without those of its body. */
+function responseHeaders(exchange: Exchange, response: HttpResponse): string[] {
+  const { route, edge } = exchange;
+  const headers = route.headers.slice();
+  if (edge.isHttps) headers.push(...transportSecurity);
+  headers.push("X-Request-Id", exchange.requestId, "Cache-Control", cacheControl(exchange, response));
+  if (exchange.rateLimitPolicy !== "") {
+    headers.push("RateLimit-Policy", exchange.rateLimitPolicy, "RateLimit", exchange.rateLimit);
+  }
+  if (route.method === "get") headers.push("Vary", edge.cors.varies ? `${route.vary}, Origin` : route.vary);
+  if (response.body.kind !== "listener" || response.body.contentType !== undefined) pushCors(headers, exchange);
+  if (response.etag !== undefined) headers.push("ETag", response.etag);
+  const challenge = challengeOf(exchange, response);
+  if (challenge !== null) headers.push("WWW-Authenticate", challenge);
+  if (response.body.kind === "error" && response.body.error.retryAfterSeconds !== undefined) {
+    headers.push("Retry-After", String(response.body.error.retryAfterSeconds));
+  }
+  for (const name in response.headers) put(headers, name, response.headers[name] as string);
+  return headers;
+}
+
+/**
+ * Sets a header of the answer in place of the route's: a page for people brings its own Content-Security-Policy. An
+ * empty value removes it.
+ */
+function put(headers: string[], name: string, value: string): void {
+  for (let at = 0; at < headers.length; at += 2) {
+    if (headers[at] !== name) continue;
+    if (value === "") headers.splice(at, 2);
+    else headers[at + 1] = value;
+    return;
+  }
+  if (value !== "") headers.push(name, value);
+}
+
+function cacheControl({ route }: Exchange, response: HttpResponse): string {
+  if (response.cache !== undefined) return response.cache;
+  if (response.status >= 400) return "no-store";
+  if (route.spec.cache !== undefined) return route.spec.cache;
+  return route.method === "get" && response.etag !== undefined ? "private, no-cache" : "no-store";
+}
+
+/** Adds CORS headers. A route without a declared caller answers listed origins only. */
+function pushCors(headers: string[], { edge, route, headers: { origin } }: Exchange): void {
+  const allowed = edge.cors.allowedOrigin(origin, route.auth.anonymous && !route.spec.unmatched);
+  if (allowed === null) return;
+  headers.push("Access-Control-Allow-Origin", allowed, "Access-Control-Expose-Headers", exposedHeaders);
+}
+
+/**
+ * Builds the challenge. RFC 6750 §3: without credentials only the scheme, with bad ones the reason. RFC 9728 §5.1: the
+ * address of our metadata. RFC 9470: the required age of a sign-in.
+ */
+function challengeOf({ edge, headers }: Exchange, { status, body }: HttpResponse): string | null {
+  if (status === 403) return body.kind === "error" ? stepUpChallenge(body.error.details) : null;
+  if (status !== 401) return null;
+  const presented = headers.authorization !== undefined || headers["x-api-key"] !== undefined;
+  const reason = presented ? ', error="invalid_token"' : "";
+  return `Bearer realm="signalbox"${reason}, resource_metadata="${edge.resourceMetadata}"`;
 }

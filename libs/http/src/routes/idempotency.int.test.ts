@@ -15,8 +15,8 @@ import {
 } from "@signalbox/storage";
 import { eventually, type TestDatabase, testDatabase } from "@signalbox/testing";
 import { z } from "zod";
-import { errorOf, serveRoutes, testContext, testPrincipal } from "../edge-fixture.ts";
-import { createIdempotencyStore, httpMigrations, idempotencyRetention } from "../idempotency/idempotency-store.ts";
+import { errorOf, serveRoutes, testContext, testPrincipal } from "../../test/edge-fixture.ts";
+import { createIdempotencyStore, httpMigrations } from "../idempotency/idempotency-store.ts";
 import { createRoutes } from "./create-routes.ts";
 import { created, refused } from "./http-response.ts";
 import { keptMs } from "./idempotency.ts";
@@ -443,7 +443,7 @@ test("requests without a key are independent; a malformed key is 400", async (t)
 
 test("a key is new again after 24 hours, its expired record deleted", async (t) => {
   const clock = createManualClock(systemClock.now());
-  const { post, name, key } = await serve(t, { clock });
+  const { post, name, key, store } = await serve(t, { clock });
   await post();
   clock.advance(keptMs - 1);
   assert.equal((await post()).headers.get("idempotent-replayed"), "true");
@@ -453,7 +453,7 @@ test("a key is new again after 24 hours, its expired record deleted", async (t) 
   clock.advance(keptMs + 1);
   const runner = createRunner({ log: testContext().context.log, clock: systemClock });
   t.after(() => runner.stop(5_000));
-  startRetention({ runner, pool, clock }, [idempotencyRetention]);
+  startRetention({ runner, pool, clock }, [store.retention]);
   const left = sql("", "select 1 from signalbox.idempotency where key = $1");
   await eventually(async () => assert.equal((await pool.query(left, [key])).rowCount, 0));
 });

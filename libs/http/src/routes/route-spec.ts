@@ -4,6 +4,7 @@ import type { AccessKind, Audited, Scope } from "@signalbox/contracts";
 import type { Logger } from "@signalbox/runtime";
 import type { Tx } from "@signalbox/storage";
 import type { z } from "zod";
+import type { RawPlace } from "../request/json-scan.ts";
 import type { HttpResponse, WholeBody } from "./http-response.ts";
 import type { Idempotency } from "./idempotency.ts";
 
@@ -17,6 +18,8 @@ export type RouteAuth =
   | "anonymous"
   | {
       readonly scopes: readonly Scope[];
+      /** Scopes that suffice for what belongs to the caller's own account: the operation checks that it does. */
+      readonly scopesOfOwn?: readonly Scope[];
       readonly access?: AccessKind;
       /** Requires a sign-in within the last 15 minutes, or a key with `account:security`. */
       readonly stepUp?: true;
@@ -24,6 +27,8 @@ export type RouteAuth =
       readonly stepUpFor?: string;
       /** Admits portal sessions, which see the rows of their endpoints alone. Default: they are refused. */
       readonly portal?: true;
+      /** Refuses members: it belongs to the person whose account it is. */
+      readonly ownAccount?: true;
       /** Admits anonymous callers with `principal` null; a bad credential is still refused. */
       readonly optional?: true;
     };
@@ -45,6 +50,10 @@ export type BodySpec =
       readonly maxBytes?: ByteLimit;
       readonly forms?: BodyForms;
       /**
+       * A member, of the body or of each of its items, that is the caller's own JSON: the schema gets it as `RawJson`.
+       */
+      readonly rawMember?: string;
+      /**
        * The schema for this caller, requested when a body has failed: values that the caller already has may pass
        * although they could not be chosen now.
        */
@@ -65,15 +74,19 @@ export type BodySpec =
 export interface BodyForms {
   /** The schemas of further media types, for the documentation. */
   readonly mediaTypes: Readonly<Record<string, z.ZodType>>;
-  /** Returns the form of a request; null for a body in the declared form. Asked once for each request. */
-  readonly formOf: (mediaType: string, headers: IncomingHttpHeaders) => BodyForm | null;
+  /** Returns the form of a request; null for a body in the declared form. The media type is null where none is given. */
+  readonly formOf: (mediaType: string | null, headers: IncomingHttpHeaders) => BodyForm | null;
 }
 
-interface BodyForm {
-  /** Judges the form. Its output is a body in the declared form, which is judged after it. */
+export interface BodyForm {
+  /** Judges the form. Its output is that of the declared schema. */
   readonly schema: z.ZodType;
-  /** Adds to the JSON of the body what the headers have. */
-  readonly read?: (json: unknown) => unknown;
+  /** The caller's own JSON in it, if not that of the declared form. */
+  readonly raw?: RawPlace;
+  /** Set for a body of any media type, or none: its JSON or its bytes, undefined where it is empty. */
+  readonly anyMediaType?: "json" | "bytes";
+  /** Adds to the content of the body what the headers have. */
+  readonly read?: (content: unknown) => unknown;
 }
 
 /** A body of bytes, of any media type unless they should be JSON. */
@@ -250,6 +263,8 @@ export interface RouteSpec<
   readonly deadlineMs?: number | null;
   /** True when the handler reads `Accept` itself, because the list of media types does not describe all its formats. */
   readonly ownNegotiation?: true;
+  /** Names of parameters that are neither parsed nor refused. */
+  readonly ignoredQuery?: RegExp;
   /** True when the query belongs to the client: it is neither parsed nor searched for credentials. */
   readonly ownQuery?: true;
   readonly errors?: ErrorStyle;
@@ -297,24 +312,39 @@ export interface RouteAccess {
   readonly optional: boolean;
   readonly access: AccessKind;
   readonly scopes: readonly Scope[];
+  readonly scopesOfOwn: readonly Scope[] | null;
   readonly stepUp: boolean;
   readonly stepUpFor: string | null;
   /** True when portal sessions are admitted. */
   readonly portal: boolean;
+  /** True when members are refused. */
+  readonly ownAccount: boolean;
 }
 
 /** Completes the access declaration of a route with its defaults. */
 export function routeAccess(auth: RouteAuth, method: Method): RouteAccess {
   const access: AccessKind = method === "get" ? "read" : "write";
   if (auth === "anonymous")
-    return { anonymous: true, optional: true, access, scopes: [], stepUp: false, stepUpFor: null, portal: false };
+    return {
+      anonymous: true,
+      optional: true,
+      access,
+      scopes: [],
+      scopesOfOwn: null,
+      stepUp: false,
+      stepUpFor: null,
+      portal: false,
+      ownAccount: false,
+    };
   return {
     anonymous: false,
     optional: auth.optional ?? false,
     access: auth.access ?? access,
     scopes: auth.scopes,
+    scopesOfOwn: auth.scopesOfOwn ?? null,
     stepUp: auth.stepUp ?? false,
     stepUpFor: auth.stepUpFor ?? null,
     portal: auth.portal ?? false,
+    ownAccount: auth.ownAccount ?? false,
   };
 }

@@ -2,8 +2,9 @@ import type { IncomingHttpHeaders } from "node:http";
 import {
   credentialFrom,
   type Principal,
+  requireEitherScopes,
+  requireOwnAccount,
   requirePortal,
-  requireScopes,
   requireStepUp,
   stateRefusal,
 } from "@signalbox/auth";
@@ -24,11 +25,12 @@ export const authenticate: Step = async (exchange) => {
     if (exchange.route.auth.optional) return null;
     throw new AppError("unauthorized", "Credentials are required: a Bearer token or an API key.");
   }
-  const { access, scopes, stepUp, portal } = exchange.route.auth;
+  const { access, stepUp, portal, ownAccount } = exchange.route.auth;
   requirePortal(principal, portal);
+  if (ownAccount) requireOwnAccount(principal);
   exchange.blocked = stateRefusal(principal, access);
   if (exchange.blocked && !mayBeRepeated(exchange)) throw exchange.blocked;
-  requireScopes(principal, scopes, { portal });
+  requireEitherScopes(principal, exchange.route.auth, { portal });
   if (stepUp) requireStepUp(principal, exchange.edge.context.clock);
   return null;
 };
@@ -47,7 +49,8 @@ export function rememberedCaller(edge: Edge, { auth }: CompiledRoute, headers: I
   if (auth.anonymous) return null;
   const principal = rememberedPrincipal(edge, headers);
   if (!principal) return auth.optional ? principal : undefined;
-  if (principal.portal !== undefined || auth.stepUp || stateRefusal(principal, auth.access) !== null) return undefined;
+  if (principal.portal !== undefined || auth.ownAccount || auth.stepUp || stateRefusal(principal, auth.access) !== null)
+    return undefined;
   return auth.scopes.every((scope) => principal.scopes.has(scope)) ? principal : undefined;
 }
 

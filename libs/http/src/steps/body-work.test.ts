@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { KiB } from "@signalbox/core";
 import { z } from "zod";
-import { errorOf, serveRoutes, testLimits, testPrincipal, testWork } from "../edge-fixture.ts";
+import { errorOf, serveRoutes, testLimits, testPrincipal, testWork } from "../../test/edge-fixture.ts";
 import { createRoutes } from "../routes/create-routes.ts";
 import { noContent } from "../routes/http-response.ts";
 

@@ -2,12 +2,14 @@ import { AppError, type ErrorCode, KiB } from "@signalbox/core";
 import type { z } from "zod";
 import type { CompiledBody } from "../exchange/compile-body.ts";
 import type { Exchange, Step } from "../exchange/exchange.ts";
-import { bodyRefusal, judge, onePerField } from "../request/body-problems.ts";
+import { bodyRefusal, type Judgement, judge, onePerField } from "../request/body-problems.ts";
 import type { JsonBody } from "../request/json-body.ts";
+import type { RawPlace } from "../request/json-scan.ts";
 import { parseQuery, queryTextOf } from "../request/query.ts";
 import { announcesBody, refuseAnnouncedSize } from "../request/read-body.ts";
 import { isBadText } from "../request/text-flaws.ts";
 import { styledCode } from "../responses/error-response.ts";
+import type { BodyForm } from "../routes/route-spec.ts";
 import { parseInSlices, readCharged, type Slice, sliceOf } from "./body-work.ts";
 
 /** Refuses a body on a route that takes none, instead of ignoring it. */
@@ -37,7 +39,8 @@ export const readDeclaredBody: Step = async (exchange) => {
     exchange.body = await parseMembers(exchange, body, { value: {}, flaws: [] }, sliceOf(exchange, 0));
     return null;
   }
-  const type = mediaTypeOf(exchange, body);
+  const form = body.forms?.formOf(givenMediaType(exchange)?.type ?? null, exchange.headers) ?? null;
+  const type = form?.anyMediaType ? null : mediaTypeOf(exchange, body);
   if (type === "multipart/form-data") {
     refuseAnnouncedSize(exchange.request, maxBytesOf(exchange, body), tooLargeCode(exchange), framingBytesMax);
     return null;
@@ -46,19 +49,23 @@ export const readDeclaredBody: Step = async (exchange) => {
   const maxBytes = body.kind === "multipart" ? exchange.edge.live.requestBytesMax : maxBytesOf(exchange, body);
   const content = await readCharged(exchange, maxBytes, tooLargeCode(exchange));
   const slice = sliceOf(exchange, content.length);
-  const json = await parseInSlices(content, slice);
-  const declared = body.forms === null ? json : await slice(() => declaredForm(exchange, body, type, json));
-  exchange.body = await parseMembers(exchange, body, declared, slice);
+  const given = await contentOf(content, form, slice, form?.raw ?? body.raw);
+  if (form === null) exchange.body = await parseMembers(exchange, body, given, slice);
+  else exchange.body = await slice(() => parseForm(exchange, form, given));
   return null;
 };
 
-/** Turns a body that came in another form into the declared one. */
-function declaredForm(exchange: Exchange, { forms }: CompiledBody, mediaType: string, json: JsonBody): JsonBody {
-  const form = forms?.formOf(mediaType, exchange.headers) ?? null;
-  if (form === null) return json;
-  const result = judge(form.schema, form.read ? form.read(json.value) : json.value);
-  if (result.success) return { value: result.data, flaws: json.flaws };
-  throw bodyRefusal(exchange.request.method ?? "", onePerField([...json.flaws, ...result.details]));
+/** Parses the content as JSON, unless it is a form's bytes, or nothing. */
+function contentOf(content: Buffer, form: BodyForm | null, slice: Slice, raw: RawPlace | null) {
+  if (form?.anyMediaType && content.length === 0) return { value: undefined, flaws: [] };
+  return form?.anyMediaType === "bytes" ? { value: content, flaws: [] } : parseInSlices(content, slice, raw);
+}
+
+/** Parses a body that came in another form. */
+function parseForm(exchange: Exchange, form: BodyForm, { value, flaws }: JsonBody): unknown {
+  const result = judge(form.schema, form.read ? form.read(value) : value);
+  if (result.success && flaws.length === 0) return result.data;
+  throw refusedBody(exchange, flaws, result);
 }
 
 /**
@@ -75,9 +82,11 @@ async function parseMembers(
 ): Promise<unknown> {
   const result = await judgeFor(exchange, body, value, slice);
   if (result.success && flaws.length === 0) return result.data;
-  const refused = result.success ? [] : result.details;
-  throw bodyRefusal(exchange.request.method ?? "", onePerField([...flaws, ...refused]));
+  throw refusedBody(exchange, flaws, result);
 }
+
+const refusedBody = ({ request }: Exchange, flaws: JsonBody["flaws"], result: Judgement<unknown>) =>
+  bodyRefusal(request.method ?? "", onePerField([...flaws, ...(result.success ? [] : result.details)]));
 
 /** Judges a body; a failing one is judged once more with the caller's own schema, so that only refusals pay for it. */
 async function judgeFor(
@@ -103,11 +112,10 @@ function refuseCoding(exchange: Exchange): void {
 }
 
 function mediaTypeOf(exchange: Exchange, body: CompiledBody): string {
-  const header = exchange.headers["content-type"];
-  if (header === undefined && !announcesBody(exchange.request)) {
+  if (exchange.headers["content-type"] === undefined && !announcesBody(exchange.request)) {
     throw new AppError("invalid_request", `A body is required, as ${body.mediaTypes.join(" or ")}.`);
   }
-  const type = header === undefined ? null : parseMediaType(header);
+  const type = givenMediaType(exchange);
   if (!type || !body.mediaTypes.includes(type.type)) {
     throw new AppError("unsupported_media_type", `Send the body as ${body.mediaTypes.join(" or ")}.`);
   }
@@ -115,6 +123,10 @@ function mediaTypeOf(exchange: Exchange, body: CompiledBody): string {
     throw new AppError("unsupported_media_type", "JSON is sent in UTF-8.");
   }
   return type.type;
+}
+
+function givenMediaType({ headers: { "content-type": header } }: Exchange): MediaType | null {
+  return header === undefined ? null : parseMediaType(header);
 }
 
 function maxBytesOf({ edge }: Exchange, { maxBytes }: CompiledBody): number {
@@ -158,7 +170,8 @@ export const readParams: Step = (exchange) => {
 
 /** Parses query parameters, each declared and at most once. */
 export const readQuery: Step = (exchange) => {
-  exchange.query = parseQuery(queryTextOf(exchange.request.url ?? ""), exchange.route.spec.query);
+  const { query, ignoredQuery } = exchange.route.spec;
+  exchange.query = parseQuery(queryTextOf(exchange.request.url ?? ""), query, ignoredQuery);
   return null;
 };
 

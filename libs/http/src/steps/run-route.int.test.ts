@@ -4,7 +4,7 @@ import { AppError } from "@signalbox/core";
 import { openPool, type Pool, sql, table } from "@signalbox/storage";
 import { type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
 import { z } from "zod";
-import { serveRoutes } from "../edge-fixture.ts";
+import { serveRoutes } from "../../test/edge-fixture.ts";
 import { createRoutes } from "../routes/create-routes.ts";
 import { noContent, ok, refused } from "../routes/http-response.ts";
 

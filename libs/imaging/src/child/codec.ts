@@ -17,14 +17,20 @@ interface OpenOptions {
   /** Enforced by the decoder itself, in case a header deceived the earlier check. */
   readonly pixelsMax: number;
   readonly allFrames?: boolean;
+  /** True where the colours are converted by something else than the profile. */
+  readonly ignoresProfile?: boolean;
 }
 
 /**
  * Opens an image file. `failOn: "error"` refuses truncated and damaged files, and accepts what every browser accepts:
  * cameras write JPEGs with harmless oddities that "warning" would refuse.
  */
-export function openImage(path: string, { pixelsMax, allFrames = false }: OpenOptions): Sharp {
-  const options: SharpOptions = { limitInputPixels: pixelsMax, failOn: "error", pages: allFrames ? -1 : 1 };
+export function openImage(
+  path: string,
+  { pixelsMax, allFrames, ignoresProfile: ignoreIcc = false }: OpenOptions,
+): Sharp {
+  const pages = allFrames ? -1 : 1;
+  const options: SharpOptions = { limitInputPixels: pixelsMax, failOn: "error", pages, ignoreIcc };
   return sharp(path, options);
 }
 

@@ -1,22 +1,39 @@
 import type { Sharp } from "sharp";
+import type { ColourCoding } from "../colour/colour-codes.ts";
 import { type Geometry, planGeometry } from "../formats/geometry.ts";
 import { outputTraits } from "../formats/image-formats.ts";
 import type { RenderedFile, RenderJob } from "../formats/image-jobs.ts";
 import { pixelsMaxOf } from "../formats/image-limits.ts";
 import { qualityOf, type Rendition, white } from "../formats/rendition.ts";
 import { openImage } from "./codec.ts";
-import { readRights } from "./exif-rights.ts";
+import { convertColours, readColours } from "./convert-colours.ts";
+import { type Rights, readRights } from "./exif-rights.ts";
+import { addGainMap, readGainMap, renderGainMap } from "./gain-map.ts";
 
 /** Renders one rendition, from file to file. Throws the codec's error when it fails. */
 export async function renderImage({ source, target, facts, rendition, limits }: RenderJob): Promise<RenderedFile> {
   const keepsFrames = facts.frames > 1 && outputTraits[rendition.format].animation;
   const pixelsMax = keepsFrames ? limits.framesPixelsMax : pixelsMaxOf(facts.format, limits);
-  const plan = { rendition, geometry: planGeometry(facts, rendition) };
-  const opened = openImage(source, { pixelsMax, allFrames: keepsFrames });
-  if (rendition.copyright) opened.withExif({ IFD0: readRights((await opened.metadata()).exif) });
-  const { width, height, pageHeight, size } = await renditionSteps
-    .reduce((image, step) => step(image, plan), opened)
-    .toFile(target);
+  const opening = { pixelsMax, allFrames: keepsFrames };
+  const read = await openImage(source, opening).metadata();
+  const { coding, isDeep, hdr } = await readColours(source, facts.format, read);
+  const rights = rendition.copyright ? readRights(read.exif) : null;
+  const plan = {
+    rendition,
+    geometry: planGeometry(facts, rendition),
+    isMoving: facts.frames > 1,
+    coding,
+    isDeep,
+    rights,
+  };
+  let image = openImage(source, { ...opening, ignoresProfile: coding !== null });
+  for (const step of renditionSteps) image = await step(image, plan);
+  const { width, height, pageHeight, size } = await image.toFile(target);
+  const isMapped = hdr === "gain_map" && rendition.format === "jpeg" && !rendition.attention && !plan.geometry.canvas;
+  const map = isMapped ? await readGainMap(source) : null;
+  const whole = { width: facts.width, orientation: read.orientation ?? 1, pixelsMax };
+  const mapped = map && (await renderGainMap(map, whole, plan.geometry));
+  if (mapped) return { width, height, sizeBytes: await addGainMap(target, mapped) };
   return { width, height: keepsFrames ? (pageHeight ?? height) : height, sizeBytes: size };
 }
 
@@ -24,12 +41,17 @@ export async function renderImage({ source, target, facts, rendition, limits }: 
 interface RenditionPlan {
   readonly rendition: Rendition;
   readonly geometry: Geometry;
+  /** True for an original with several frames. */
+  readonly isMoving: boolean;
+  readonly coding: ColourCoding | null;
+  readonly isDeep: boolean;
+  readonly rights: Rights | null;
 }
 
-type Step = (image: Sharp, plan: RenditionPlan) => Sharp;
+type Step = (image: Sharp, plan: RenditionPlan) => Sharp | Promise<Sharp>;
 
-/** Rotates the pixels to the camera's orientation; the tag is dropped afterwards. */
-const orient: Step = (image) => image.autoOrient();
+/** Rotates the pixels to the camera's orientation; the tag is dropped afterwards. Browsers ignore it in an animation. */
+const orient: Step = (image, { isMoving }) => (isMoving ? image : image.autoOrient());
 
 const resize: Step = (image, { geometry, rendition }) =>
   rendition.attention
@@ -38,6 +60,9 @@ const resize: Step = (image, { geometry, rendition }) =>
 
 const crop: Step = (image, { geometry, rendition }) =>
   geometry.crop && !rendition.attention ? image.extract(geometry.crop) : image;
+
+/** Converts colours that the decoder does not know, before any of ours come beside them. */
+const convert: Step = (image, { coding, isDeep }) => (coding ? convertColours(image, coding, isDeep) : image);
 
 const pad: Step = (image, { geometry, rendition }) => {
   if (!geometry.canvas) return image;
@@ -64,6 +89,9 @@ const flatten: Step = (image, { rendition }) => {
 /** Converts to sRGB, which every screen can show, and drops the profile. */
 const toSrgb: Step = (image) => image.toColourspace("srgb");
 
+/** Keeps author and copyright, on request. */
+const keepRights: Step = (image, { rights }) => (rights ? image.withExif({ IFD0: rights }) : image);
+
 /** Encodes the image. Encoders write no metadata by default: location, camera, thumbnail and comments are dropped. */
 const encode: Step = (image, { rendition }) => {
   const quality = qualityOf(rendition) ?? undefined;
@@ -84,4 +112,4 @@ const encode: Step = (image, { rendition }) => {
 };
 
 /** The steps in their order. A new step is one function and one name. */
-const renditionSteps: readonly Step[] = [orient, resize, crop, pad, flatten, toSrgb, encode];
+const renditionSteps: readonly Step[] = [orient, resize, crop, convert, pad, flatten, toSrgb, keepRights, encode];

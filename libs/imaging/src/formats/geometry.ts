@@ -91,7 +91,7 @@ function contain(source: Size, box: Size, options: Box): Geometry {
   return { scaled, crop: null, canvas: isWhole ? null : { ...box, left, top }, output: box };
 }
 
-function bounded(scale: number, { enlarge }: Pick<Box, "enlarge">): number {
+function bounded(scale: number, { enlarge }: Box): number {
   return enlarge ? scale : Math.min(1, scale);
 }
 

@@ -49,9 +49,6 @@ export const outputTraits: Readonly<Record<OutputFormat, OutputTraits>> = {
   },
 };
 
-/** Returns the quality at which an image looks the same in every format. */
-export const autoQualityOf = (format: OutputFormat): number | null => outputTraits[format].autoQuality;
-
 /** Returns the media type of an original. */
 export function mimeTypeOf(format: InputFormat): string {
   return `image/${format}`;

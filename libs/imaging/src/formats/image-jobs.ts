@@ -30,11 +30,16 @@ export interface RenderJob {
 /** Work on pixels. It names files instead of carrying bytes: a path is cheap to send. */
 export type ImageJob = HeaderJob | LookJob | RenderJob;
 
+export type ColorSpace = "srgb" | "display_p3" | "adobe_rgb" | "rec2020" | "cmyk" | "other";
+
 export interface Look {
   /** ThumbHash in base 64. */
   readonly placeholder: string;
   /** `#rrggbb`. */
   readonly dominantColor: string;
+  readonly colorSpace: ColorSpace;
+  /** The kind of high dynamic range. */
+  readonly hdr: "pq" | "hlg" | "gain_map" | null;
 }
 
 export interface RenderedFile {
@@ -59,7 +64,8 @@ export type JobOutcome<Result> =
   | { readonly outcome: "broken"; readonly reason: string }
   | { readonly outcome: FatalOutcome; readonly reason: string };
 
-export type FatalOutcome = "crashed" | "out-of-memory" | "too-slow";
+/** `interrupted` is the machine's doing: it was killed from outside, or had too little of a processor in its time. */
+export type FatalOutcome = "crashed" | "out-of-memory" | "too-slow" | "interrupted";
 
 /** The outcome reported by a child: also that a file could not be read or written, which is not the fault of the image. */
 export type ChildOutcome =

@@ -9,7 +9,7 @@ import { type OutputFormat, outputTraits } from "./image-formats.ts";
 export const decoderRelease = releaseOf("sharp");
 
 /** Part of every rendition's key: another encoder produces other bytes. Raise the first number when a step changes. */
-export const encoderVersion = `1-${decoderRelease}`;
+export const encoderVersion = `2-${decoderRelease}`;
 
 /** Background of formats without transparency. */
 export const white = "ffffff";
@@ -26,6 +26,9 @@ export interface Rendition extends Box {
   /** Keeps author and copyright of all its metadata. */
   readonly copyright?: true | undefined;
 }
+
+/** The box of an image that is shown as it is. */
+const wholeBox: Box = { width: null, height: null, fit: "inside", enlarge: false, focalPoint: null };
 
 /** The size after orientation, and features that parameters depend on. */
 type Shown = Size & { readonly hasAlpha?: boolean; readonly frames?: number };
@@ -51,20 +54,10 @@ export function canonicalRendition(rendition: Rendition, source: Shown): Renditi
     output.height === source.height &&
     (rendition.fit !== "contain" || isOneSided(rendition));
   const quality = outputTraits[rendition.format].defaultQuality === null ? null : qualityOf(rendition);
-  if (isWhole) {
-    return {
-      format: rendition.format,
-      quality,
-      width: null,
-      height: null,
-      fit: "inside",
-      enlarge: false,
-      focalPoint: null,
-      ...look,
-    };
-  }
+  const { format } = rendition;
+  if (isWhole) return { format, quality, ...wholeBox, ...look };
   return {
-    format: rendition.format,
+    format,
     quality,
     width: rendition.width,
     height: rendition.height,

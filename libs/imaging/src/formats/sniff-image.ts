@@ -19,6 +19,11 @@ const startsWith = (text: string, at = 0) => {
   return (head: Buffer) => head.subarray(at, at + wanted.length).equals(wanted);
 };
 
+const startsWithAny = (...texts: string[]) => {
+  const starts = texts.map((text) => startsWith(text));
+  return (head: Buffer) => starts.some((isStart) => isStart(head));
+};
+
 /** The brands of an ISO base media file (ISO/IEC 14496-12 §4.3): the major one, then the compatible ones. */
 function brandsOf(head: Buffer): string[] {
   if (head.toString("latin1", 4, 8) !== "ftyp") return [];
@@ -35,11 +40,13 @@ export const convertAdvice = (what: string) =>
 
 const refusedAs = (mimeType: string, what: string) => ({ mimeType, advice: convertAdvice(what) });
 
+const videoAdvice = "A video is not accepted. Upload a frame of it as JPEG or PNG.";
+
 /** The signatures in order: the first match decides. */
 const signatures: readonly Signature[] = [
   { matches: startsWith("\xff\xd8\xff"), is: "jpeg" },
   { matches: startsWith("\x89PNG\r\n\x1a\n"), is: "png" },
-  { matches: (head) => startsWith("GIF87a")(head) || startsWith("GIF89a")(head), is: "gif" },
+  { matches: startsWithAny("GIF87a", "GIF89a"), is: "gif" },
   { matches: (head) => startsWith("RIFF")(head) && startsWith("WEBP", 8)(head), is: "webp" },
   {
     matches: (head) => brandsOf(head)[0] === "avis",
@@ -51,39 +58,24 @@ const signatures: readonly Signature[] = [
   { matches: hasBrand(/^(avif|avis)$/), is: "avif" },
   {
     matches: hasBrand(/^(heic|heix|heim|heis|hevc|hevx|hevm|hevs|mif1|msf1)$/),
-    is: { mimeType: "image/heic", advice: convertAdvice("HEIC") },
+    is: refusedAs("image/heic", "HEIC"),
   },
   {
     matches: (head) => startsWith("II*\0")(head) && startsWith("CR", 8)(head),
-    is: { mimeType: "image/x-canon-cr2", advice: convertAdvice("A camera's raw file") },
+    is: refusedAs("image/x-canon-cr2", "A camera's raw file"),
   },
-  {
-    matches: (head) => ["II*\0", "MM\0*", "II+\0", "MM\0+"].some((start) => startsWith(start)(head)),
-    is: "tiff",
-  },
-  { matches: startsWith("BM"), is: { mimeType: "image/bmp", advice: convertAdvice("BMP") } },
-  { matches: startsWith("\0\0\x01\0"), is: { mimeType: "image/x-icon", advice: convertAdvice("ICO") } },
-  {
-    matches: startsWith("8BPS"),
-    is: { mimeType: "image/vnd.adobe.photoshop", advice: convertAdvice("A Photoshop file") },
-  },
-  {
-    matches: (head) => startsWith("\xff\x0a")(head) || startsWith("\0\0\0\x0cJXL ")(head),
-    is: { mimeType: "image/jxl", advice: convertAdvice("JPEG XL") },
-  },
-  {
-    matches: (head) => startsWith("\0\0\0\x0cjP  ")(head) || startsWith("\xff\x4f\xff\x51")(head),
-    is: { mimeType: "image/jp2", advice: convertAdvice("JPEG 2000") },
-  },
+  { matches: startsWithAny("II*\0", "MM\0*", "II+\0", "MM\0+"), is: "tiff" },
+  { matches: startsWith("BM"), is: refusedAs("image/bmp", "BMP") },
+  { matches: startsWith("\0\0\x01\0"), is: refusedAs("image/x-icon", "ICO") },
+  { matches: startsWith("8BPS"), is: refusedAs("image/vnd.adobe.photoshop", "A Photoshop file") },
+  { matches: startsWithAny("\xff\x0a", "\0\0\0\x0cJXL "), is: refusedAs("image/jxl", "JPEG XL") },
+  { matches: startsWithAny("\0\0\0\x0cjP  ", "\xff\x4f\xff\x51"), is: refusedAs("image/jp2", "JPEG 2000") },
   {
     matches: (head) => /^P[1-7][\s#]/.test(head.toString("latin1", 0, 3)),
     is: refusedAs("image/x-portable-anymap", "PNM"),
   },
   { matches: startsWith("qoif"), is: refusedAs("image/qoi", "QOI") },
-  {
-    matches: (head) => startsWith("#?RADIANCE")(head) || startsWith("#?RGBE")(head),
-    is: refusedAs("image/vnd.radiance", "Radiance HDR"),
-  },
+  { matches: startsWithAny("#?RADIANCE", "#?RGBE"), is: refusedAs("image/vnd.radiance", "Radiance HDR") },
   { matches: startsWith("\x76\x2f\x31\x01"), is: refusedAs("image/x-exr", "OpenEXR") },
   { matches: startsWith("SIMPLE  ="), is: refusedAs("image/fits", "FITS") },
   { matches: startsWith("DICM", 128), is: refusedAs("application/dicom", "DICOM") },
@@ -97,16 +89,10 @@ const signatures: readonly Signature[] = [
   },
   {
     matches: hasBrand(/^(isom|iso[2-9]|mp4[12]|avc1|qt {2}|M4V |dash|3gp.)$/),
-    is: { mimeType: "video/mp4", advice: "A video is not accepted. Upload a frame of it as JPEG or PNG." },
+    is: { mimeType: "video/mp4", advice: videoAdvice },
   },
-  {
-    matches: startsWith("\x1a\x45\xdf\xa3"),
-    is: { mimeType: "video/webm", advice: "A video is not accepted. Upload a frame of it as JPEG or PNG." },
-  },
-  {
-    matches: isTga,
-    is: refusedAs("image/x-tga", "TGA"),
-  },
+  { matches: startsWith("\x1a\x45\xdf\xa3"), is: { mimeType: "video/webm", advice: videoAdvice } },
+  { matches: isTga, is: refusedAs("image/x-tga", "TGA") },
   {
     matches: isSvg,
     is: { mimeType: "image/svg+xml", advice: "SVG is not accepted: it can carry scripts. Export it as PNG or WebP." },

@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -36,6 +37,9 @@ interface JobUnderWay {
 const descriptorsMax = 64;
 const startMs = 20_000;
 const sampleEveryMs = 25;
+/** Least share of a processor with which a job has had its time, and the shortest time that its clock can measure. */
+const leastShare = 0.5;
+const judgedFromMs = 1_000;
 /**
  * Settings of glibc: with an explicit threshold the buffers of an image are returned when it is done. It costs no
  * measurable time.
@@ -109,13 +113,26 @@ export class ImageChild {
     this.jobs++;
     return new Promise((resolve) => {
       if (this.isGone) return resolve(null);
-      const timers = [setTimeout(() => this.#condemn("too-slow"), limitMs)];
+      const startedMs = this.#processorMs();
+      const isStarved = () => limitMs >= judgedFromMs && this.#processorMs() - startedMs < limitMs * leastShare;
+      const timers = [setTimeout(() => this.#condemn(isStarved() ? "interrupted" : "too-slow"), limitMs)];
       if (this.#guard === "sampled") timers.push(setInterval(() => void this.#look(), sampleEveryMs));
       this.#job = { resolve, timers, hasStarted: false };
       this.#process.send(job, (error) => {
         if (error) this.kill();
       });
     });
+  }
+
+  /** Returns the time that processors have spent on it (proc_pid_stat(5)); on other systems none is known. */
+  #processorMs(): number {
+    try {
+      const [, rest = ""] = readFileSync(`/proc/${this.pid}/stat`, "latin1").split(") ");
+      const [user, system] = rest.split(" ").slice(11, 13).map(Number);
+      return 10 * ((user ?? 0) + (system ?? 0));
+    } catch {
+      return Number.POSITIVE_INFINITY;
+    }
   }
 
   /** Kills the process immediately. */
@@ -169,7 +186,7 @@ export class ImageChild {
     const reason = `${signal ?? `code ${code}`} ${this.#lastWords}`.trim().slice(0, 500);
     const outcome = this.#verdict ?? causeOf(signal, this.#lastWords);
     // Another process would not have more time for a job whose time is over.
-    const isJobs = this.#job?.hasStarted || outcome === "too-slow";
+    const isJobs = this.#job?.hasStarted || outcome === "too-slow" || this.#verdict === "interrupted";
     this.#finish(isJobs ? { outcome: { outcome, reason }, peakBytes: this.#options.memoryMax } : null);
   }
 
@@ -183,12 +200,12 @@ export class ImageChild {
 }
 
 /**
- * Finds the cause of an end: a kill that was not ours came from the kernel, which was out of memory; a refused
- * allocation is reported before the abort.
+ * Finds the cause of an end: a kill that was not ours came from a machine that was out of memory; a refused allocation
+ * is reported before the abort.
  */
 function causeOf(signal: NodeJS.Signals | null, lastWords: string): FatalOutcome {
-  const isMemory = signal === "SIGKILL" || /out of memory|bad_alloc|allocat/i.test(lastWords);
-  return isMemory ? "out-of-memory" : "crashed";
+  if (signal === "SIGKILL") return "interrupted";
+  return /out of memory|bad_alloc|allocat/i.test(lastWords) ? "out-of-memory" : "crashed";
 }
 
 /** Reads the resident memory of a process; null when it has ended. */

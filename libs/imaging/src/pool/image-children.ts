@@ -4,7 +4,7 @@ import { MiB, seconds } from "@signalbox/core";
 import { ImageChild, type MemoryGuard } from "./image-child.ts";
 
 /** The reason of a child's end. */
-export type ChildEnd = "crashed" | "out-of-memory" | "too-slow" | "cancelled" | "recycled" | "idle";
+export type ChildEnd = "crashed" | "out-of-memory" | "too-slow" | "interrupted" | "cancelled" | "recycled" | "idle";
 
 interface ImageChildrenOptions {
   /** Folder of the children, each in a subfolder. */
@@ -42,7 +42,7 @@ export class ImageChildren {
 
   constructor(options: ImageChildrenOptions) {
     this.#options = options;
-    this.#ended = { crashed: 0, "out-of-memory": 0, "too-slow": 0, cancelled: 0, recycled: 0, idle: 0 };
+    this.#ended = { crashed: 0, "out-of-memory": 0, "too-slow": 0, interrupted: 0, cancelled: 0, recycled: 0, idle: 0 };
   }
 
   get idle(): number {

@@ -202,6 +202,21 @@ test("a refused job may return when those before it are so far done that it can 
   }
 });
 
+test("a job whose process had no processor is interrupted instead of too slow", async () => {
+  const images = await openTestPool({ slots: 1 });
+  try {
+    const photo = await noise(60, 40).jpeg().toBuffer();
+    const facts = await images.factsOf(photo);
+    const stop = async () => {
+      for (const pid of await decoders()) process.kill(pid, "SIGSTOP");
+    };
+    const { outcome } = await images.tryToRender(photo, facts, {}, { limitMs: 1_000, beforeHandOver: stop });
+    assert.equal(outcome.outcome, "interrupted");
+  } finally {
+    await images.close();
+  }
+});
+
 test("an image that takes too much memory is named as the cause and ends only its child", async () => {
   const images = await openTestPool({ memoryMax: 192 * MiB });
   try {

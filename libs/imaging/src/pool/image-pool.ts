@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { AppError, type Clock } from "@signalbox/core";
 import type { ImageJob, JobOutcome, JobResults } from "../formats/image-jobs.ts";
 import { decoderRelease } from "../formats/rendition.ts";
-import type { ChildAnswer, ImageChild, MemoryGuard } from "./image-child.ts";
+import type { ChildAnswer, ImageChild } from "./image-child.ts";
 import { type ChildEnd, ImageChildren } from "./image-children.ts";
 import { type JobCost, JobCosts } from "./job-costs.ts";
 import { heavyFromMs, JobQueue, type QueuedJob } from "./job-queue.ts";
@@ -45,16 +45,6 @@ export interface JobTerms {
    * A rejection ends the job before any child receives it.
    */
   readonly beforeHandOver?: () => Promise<void>;
-}
-
-/** The activity of the pool, for metrics and `info`. */
-export interface PoolState {
-  readonly alive: number;
-  readonly running: number;
-  readonly waiting: { readonly quick: number; readonly heavy: number };
-  readonly started: number;
-  readonly ended: Readonly<Record<ChildEnd, number>>;
-  readonly memoryGuard: MemoryGuard;
 }
 
 /** A child that ends between two jobs costs none of them. This many new ones in a row are no accident. */
@@ -132,7 +122,8 @@ export class ImagePool {
     }
   }
 
-  state(): PoolState {
+  /** Returns the activity of the pool, for metrics and `info`. */
+  state() {
     const { running } = this.#queue;
     return { ...this.#children.state(), running, waiting: this.#queue.waiting() };
   }

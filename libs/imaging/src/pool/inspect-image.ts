@@ -1,3 +1,4 @@
+import { unshownColours } from "../colour/colour-coding.ts";
 import type { FatalOutcome, JobOutcome, Look } from "../formats/image-jobs.ts";
 import {
   type ImageFacts,
@@ -39,12 +40,13 @@ export async function inspectImage(
   const sniffed = sniffImage(head);
   if (sniffed.kind === "unknown") return { outcome: "broken", message: "The file is not an image of a known type." };
   if (sniffed.kind === "refused") return { outcome: "not-accepted", ...sniffed };
-  const unshown = sniffed.format === "tiff" ? await unshownTiff(source) : null;
+  const { format } = sniffed;
+  const unshown = format === "tiff" ? await unshownTiff(source) : await unshownColours(source, format);
   if (unshown) return { outcome: "not-accepted", mimeType: sniffed.mimeType, advice: convertAdvice(unshown) };
-  if (sniffed.format === "webp" && (await hasMoreFrames(source, limits.framesMax))) {
+  if (format === "webp" && (await hasMoreFrames(source, limits.framesMax))) {
     return { outcome: "over-limit", problem: tooManyFrames(limits) };
   }
-  const header = await pool.run({ kind: "header", source, format: sniffed.format }, terms);
+  const header = await pool.run({ kind: "header", source, format }, terms);
   if (header.outcome !== "rendered") return unreadable(header, "The image cannot be read.");
   const facts = header.result;
   const problem = limitProblem(facts, limits);

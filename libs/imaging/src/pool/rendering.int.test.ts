@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { isUnavailable } from "@signalbox/core";
-import { readFixture } from "@signalbox/testing";
+import { fixtureNames, readFixture } from "@signalbox/testing";
 import sharp from "sharp";
-import { fits } from "../formats/geometry.ts";
-import { autoQualityOf, outputFormats, outputTraits } from "../formats/image-formats.ts";
+import { fits, planGeometry } from "../formats/geometry.ts";
+import { outputFormats, outputTraits } from "../formats/image-formats.ts";
 import { defaultImageLimits } from "../formats/image-limits.ts";
 import type { Rendition } from "../formats/rendition.ts";
 import { sniffImage } from "../formats/sniff-image.ts";
@@ -51,6 +51,40 @@ test("every accepted format becomes every output format of the promised size", a
       assert.equal(await colourAt(made.bytes, 55, 20), "blue");
     }
   }
+});
+
+test("every accepted file has a full-size rendition, as well as a small one, in every output format", async () => {
+  const frames = await Promise.all(["#f00", "#00f"].map((colour) => plain(90, 60).tint(colour).png().toBuffer()));
+  const moving = sharp(frames, { join: { animated: true } });
+  const made = [
+    moving.clone().withMetadata({ orientation: 6 }).webp(),
+    moving.clone().gif(),
+    noise(60, 40).withMetadata({ orientation: 5 }).jpeg({ progressive: true }),
+    noise(60, 40).greyscale().png({ palette: true }),
+    noise(60, 40).toColourspace("rgb16").png(),
+    noise(60, 40).toColourspace("cmyk").tiff(),
+  ].map((image) => image.toBuffer());
+  const files = await Promise.all([...fixtureNames.map((name) => readFixture(name)), ...made]);
+  let accepted = 0;
+  for (const bytes of files) {
+    const inspection = await images.inspect(bytes);
+    if (inspection.outcome !== "accepted") continue;
+    accepted++;
+    const { facts } = inspection;
+    for (const format of outputFormats) {
+      for (const width of facts.width * facts.height > 2_000_000 ? [128] : [null, 128]) {
+        const { outcome } = await images.tryToRender(bytes, facts, { format, width });
+        assert.ok(
+          outcome.outcome === "rendered",
+          `${facts.mimeType} ${facts.width} ${format} ${JSON.stringify(outcome)}`,
+        );
+        const { width: across, height } = outcome.result;
+        const wanted = planGeometry(facts, { ...anySize, width }).output;
+        assert.deepEqual([across, height], [wanted.width, wanted.height], format);
+      }
+    }
+  }
+  assert.equal(accepted, 16);
 });
 
 test("each fit produces the planned size, still or animated", async () => {
@@ -193,7 +227,7 @@ test("the automatic quality looks the same in every format", async () => {
   for (const photo of photos) {
     const exact = (await images.render(photo, { width: 300, format: "png" })).bytes;
     for (const format of ["jpeg", "webp", "avif"] as const) {
-      const { bytes } = await images.render(photo, { width: 300, format, quality: autoQualityOf(format) });
+      const { bytes } = await images.render(photo, { width: 300, format, quality: outputTraits[format].autoQuality });
       const before = similarities.get(format) ?? 0;
       similarities.set(format, before + (await similarity(exact, bytes)) / photos.length);
     }

@@ -1,18 +1,17 @@
 import type { Addresses } from "./addresses.ts";
-import { type BrokenRule, brokenRules } from "./broken-rules.ts";
-import { checkOverrides } from "./check-overrides.ts";
+import { type BrokenRule, brokenRules, checkOverrides } from "./check-overrides.ts";
 import { sanitizeProperty } from "./check-sources.ts";
-import type {
-  Configuration,
-  OverrideSet,
-  PendingValue,
-  Problem,
-  PropertyLookup,
-  PropertySource,
-  RunningValue,
+import {
+  type Configuration,
+  ConfigurationError,
+  type OverrideSet,
+  type PendingValue,
+  type Problem,
+  type PropertyLookup,
+  type PropertySource,
+  type RunningValue,
 } from "./configuration.ts";
-import { ConfigurationError } from "./configuration-error.ts";
-import { type View, viewProperty, viewSources, viewValue } from "./management-view.ts";
+import { maskedValue, type View, viewProperty, viewSources } from "./management-view.ts";
 import { createSanitizer, maskRefused, type ShownClasses } from "./masking.ts";
 import { checkValue, parseText } from "./parse-value.ts";
 import type {
@@ -129,7 +128,7 @@ class JoinedSources<P extends PropertyDeclarations> implements Configuration<P> 
       this.#names.map((name) => {
         const { value, source, address } = this.#runningOf(name);
         const pending = waiting.has(name) ? { pending: this.#pendingOf(name, this.#view) } : {};
-        return [name, { value: viewValue(address, value, this.#view), source, ...pending }];
+        return [name, { value: maskedValue(address, value, this.#view), source, ...pending }];
       }),
     );
   }
@@ -168,7 +167,7 @@ class JoinedSources<P extends PropertyDeclarations> implements Configuration<P> 
     const changes = this.#parts.addresses.of(name).flatMap((address) => this.#given.changes[address] ?? []);
     const { address, value } = this.#resolve(name);
     const newest = changes.length > 0 ? Math.max(...changes.map(({ revision }) => revision)) : this.#given.revision;
-    return { value: viewValue(address, value, view), revision: newest };
+    return { value: maskedValue(address, value, view), revision: newest };
   }
 
   #sources(overrides = this.#overrides): ValueSource[] {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -37,7 +37,7 @@ after(() => rmSync(folder, { recursive: true }));
 function load(given: {
   argv?: string[];
   environment?: Record<string, string>;
-  files?: Record<string, string>;
+  files?: Record<string, string | Buffer>;
   profile?: string;
 }) {
   const directory = mkdtempSync(join(folder, "load-"));
@@ -269,7 +269,48 @@ test("an empty string means none where none is allowed", () => {
   assert.equal(load({ environment: { SIGNALBOX_RELEASE_NAME: "" } }).get("release.name"), null);
 });
 
-test("a file that is not YAML is a problem with its line", () => {
-  const problems = problemsOf(() => load({ files: { "signalbox.yaml": "http:\n  port: [1\n" } }));
-  assert.match(problems[0]?.source ?? "", /^signalbox\.yaml:\d+$/);
+/** Files that an editor, another program or a mistake leaves behind, with the one sentence about each. */
+const oddFiles: Readonly<Record<string, readonly [content: string | Buffer, at: string, expected: string]>> = {
+  "UTF-16": [Buffer.from("\ufeffhttp.port: 80\n", "utf16le"), "signalbox.yaml:1", "text in UTF-8"],
+  "Latin-1": [Buffer.from("http.port: 80\nrelease.name: Café\n", "latin1"), "signalbox.yaml:2", "text in UTF-8"],
+  "no YAML": ["a: 1\nhttp:\n\tport: [1\n", "signalbox.yaml:3", "valid YAML (Tabs are not allowed as indentation)"],
+  "two documents": ["http.port: 80\n---\nhttp.port: 81\n", "signalbox.yaml:2", "one YAML document"],
+  "an alias of itself": ["http: &http\n  port: *http\n", "signalbox.yaml:2", "no alias of a map inside it"],
+  "an alias of nothing": ["http.port: *none\n", "signalbox.yaml:1", "the anchor of an alias before it"],
+  "a name that is a list": ["http.port: 80\n? [a]\n: 1\n", "signalbox.yaml:2", "names that are texts"],
+  "a large integer": [
+    "http.port: 9007199254740993\n",
+    "signalbox.yaml:1",
+    "an integer in port from 0 to 65535 with at most 15 digits",
+  ],
+};
+
+for (const [kind, [content, at, expected]] of Object.entries(oddFiles)) {
+  test(`a file with ${kind} is refused in one sentence that names the place`, () => {
+    const problems = problemsOf(() => load({ files: { "signalbox.yaml": content } }));
+    assert.deepEqual(
+      problems.map(({ source, expected: right }) => [source, right]),
+      [[at, expected]],
+    );
+  });
+}
+
+test("a file that cannot be read is refused by its name", () => {
+  const directory = mkdtempSync(join(folder, "unreadable-"));
+  mkdirSync(join(directory, "signalbox.yaml"));
+  const problems = problemsOf(() =>
+    loadConfiguration({ service: "account", properties, argv: [], environment: {}, directory }),
+  );
+  assert.deepEqual(
+    problems.map(({ source, expected }) => [source, expected]),
+    [["signalbox.yaml", "a file that can be read (EISDIR)"]],
+  );
+});
+
+test("true in any case of letters is true", () => {
+  for (const [written, read] of [
+    ["True", true],
+    ["FALSE", false],
+  ] as const)
+    assert.equal(load({ files: { "signalbox.yaml": `cache.enabled: ${written}\n` } }).get("cache.enabled"), read);
 });

@@ -58,12 +58,12 @@ function viewEntry(address: string, { raw, origin }: SourceEntry, view: View): P
   const property = view.addresses.property(address);
   const declaration = property === undefined ? undefined : view.properties[property];
   const parsed = declaration === undefined ? undefined : parseText(declaration, raw);
-  const value = viewValue(address, parsed?.ok ? parsed.value : (raw as PropertyScalar), view);
+  const value = maskedValue(address, parsed?.ok ? parsed.value : (raw as PropertyScalar), view);
   return origin === "" ? { value } : { value, origin };
 }
 
 /** Masks a value written under this name. */
-export function viewValue(address: string, value: PropertyScalar, view: View): PropertyScalar {
+export function maskedValue(address: string, value: PropertyScalar, view: View): PropertyScalar {
   const property = view.addresses.property(address);
   const declaration = property === undefined ? undefined : view.properties[property];
   const isSanitized = (name: string) => view.isSanitized(name) || view.isSanitized(address);

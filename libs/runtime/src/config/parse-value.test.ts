@@ -71,8 +71,12 @@ test("a string or list is bounded, whatever its content", () => {
 test("no string changes the writing direction, breaks a line or contains control characters, unless it is a document", () => {
   const wrong = ["a\u202Eb", "a\u2066b", "a\u0000b", "a\u0007b", "a\u001b[31m", "a\u2028b", "\ud800"];
   for (const value of wrong) {
-    assert.match(expectedOf(text(), value), /control characters/, JSON.stringify(value));
-    assert.match(expectedOf(text({ multiline: true }), value), /control characters/, JSON.stringify(value));
+    assert.match(expectedOf(text(), value), /control characters|direction of writing/, JSON.stringify(value));
+    assert.match(
+      expectedOf(text({ multiline: true }), value),
+      /control characters|direction of writing/,
+      JSON.stringify(value),
+    );
   }
   assert.match(expectedOf(text(), "a\nb"), /control characters/);
   assert.equal(expectedOf(text({ multiline: true }), "[\n\t1\r\n]"), "good");
@@ -246,4 +250,18 @@ test("a URL is one that readers can parse, from every source", () => {
     assert.deepEqual(parseText(link, url), { ok: false, expected }, url);
     assert.equal(expectedOf(list({ format: "url" }), ["https://h", url]), expected, url);
   }
+});
+
+test("a locale is read in its canonical form, from every source", () => {
+  const locale = text({ format: "locale" });
+  for (const [given, read] of [
+    ["pt-br", "pt-BR"],
+    ["EN", "en"],
+    ["zh-hans-cn", "zh-Hans-CN"],
+  ] as const) {
+    assert.deepEqual([checkValue(locale, given), parseText(locale, given)], Array(2).fill({ ok: true, value: read }));
+  }
+  for (const wrong of ["<b>en</b>", "en_US", "english", "en-aa-bb", "en-u-ca-buddhist", "-"])
+    assert.equal(expectedOf(locale, wrong), "a BCP 47 tag, such as pt-BR", wrong);
+  assert.deepEqual(checkValue(list({ format: "locale" }), ["de", "pt-br"]), { ok: true, value: ["de", "pt-BR"] });
 });

@@ -1,12 +1,11 @@
-import { masked, maskText } from "@signalbox/core";
-import { expected } from "./expected.ts";
+import { canonicalLocale, masked, maskText, textFault, textFaults } from "@signalbox/core";
 import type { PropertyDeclaration, PropertyScalar } from "./property-declaration.ts";
 
 /** A raw value of a source: text, several texts, an explicit null, or (overrides) a JSON value. */
 export type RawValue = unknown;
 
 /** The parsed value, or the description of accepted ones. */
-export type ParsedValue =
+type ParsedValue =
   | { readonly ok: true; readonly value: PropertyScalar }
   | { readonly ok: false; readonly expected: string };
 
@@ -23,11 +22,10 @@ export function parseText(declaration: PropertyDeclaration, raw: RawValue): Pars
     case "string":
       return checkValue(declaration, raw);
     case "integer":
-      return checkValue(declaration, /^[+-]?\d+$/.test(raw.trim()) ? Number(raw) : raw);
     case "number":
-      return checkValue(declaration, /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(raw.trim()) ? Number(raw) : raw);
+      return parseNumber(declaration, raw.trim());
     case "boolean":
-      return checkValue(declaration, raw === "true" || raw === "false" ? raw === "true" : raw);
+      return checkValue(declaration, /^(?:true|false)$/i.test(raw) ? raw.toLowerCase() === "true" : raw);
     case "list":
       return checkValue(declaration, itemsOf(raw));
   }
@@ -41,7 +39,7 @@ export function checkValue(declaration: PropertyDeclaration, value: RawValue): P
   if (value === null) return isNullable(declaration) ? { ok: true, value } : refused(declaration);
   switch (declaration.type) {
     case "string":
-      return typeof value === "string" ? checkTexts(declaration, [value], value) : refused(declaration);
+      return typeof value === "string" ? checkTexts(declaration, [value]) : refused(declaration);
     case "integer":
       return Number.isSafeInteger(value) ? checkRange(declaration, value as number) : refused(declaration);
     case "number":
@@ -50,8 +48,17 @@ export function checkValue(declaration: PropertyDeclaration, value: RawValue): P
       return typeof value === "boolean" ? { ok: true, value } : refused(declaration);
     case "list":
       if (!isListOfText(value)) return refused(declaration);
-      return checkItems(declaration, value) ?? checkTexts(declaration, value, Object.freeze([...value]));
+      return checkItems(declaration, value) ?? checkTexts(declaration, value);
   }
+}
+
+function parseNumber(declaration: PropertyDeclaration, text: string): ParsedValue {
+  const isInteger = /^[+-]?\d+$/.test(text);
+  // A double would lose some of the digits.
+  if (isInteger && !Number.isSafeInteger(Number(text)))
+    return refused(declaration, `${expected(declaration)} with at most 15 digits`);
+  const isDecimal = declaration.type === "number" && /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text);
+  return checkValue(declaration, isInteger || isDecimal ? Number(text) : text);
 }
 
 const refused = (declaration: PropertyDeclaration, why = expected(declaration)): ParsedValue => ({
@@ -87,18 +94,15 @@ function checkItems(declaration: PropertyDeclaration, items: readonly string[]):
 
 const defaultMaxItems = 100;
 const defaultMaxLength = 1_000;
-/** Line breaks and tabs are allowed only in documents; a changed writing direction makes a text look like another. */
-const control = /[\p{Cc}\u2028\u2029]/u;
-const controlInDocument = /(?![\t\n\r])[\p{Cc}\u2028\u2029]/u;
-const turning = /[\u202A-\u202E\u2066-\u2069]/u;
 
-/** Checks each text of a value, and returns the value when all are valid. */
-function checkTexts(declaration: PropertyDeclaration, texts: readonly string[], value: PropertyScalar): ParsedValue {
+/** Checks each text of a value, and returns the value, in canonical form, when all are valid. */
+function checkTexts(declaration: PropertyDeclaration, texts: readonly string[]): ParsedValue {
   for (const text of texts) {
     const why = refusalOfText(declaration, text);
     if (why !== null) return refused(declaration, why);
   }
-  return { ok: true, value };
+  const canonical = declaration.format === "locale" ? texts.map((text) => canonicalLocale(text) ?? text) : texts;
+  return { ok: true, value: declaration.type === "list" ? Object.freeze([...canonical]) : (canonical[0] ?? null) };
 }
 
 function refusalOfText(declaration: PropertyDeclaration, text: string): string | null {
@@ -106,17 +110,39 @@ function refusalOfText(declaration: PropertyDeclaration, text: string): string |
   if (text === "" && !allowsEmpty) return "a text that is not empty";
   if (choices && !choices.includes(text)) return expected(declaration);
   if (text.length > maxLength && [...text].length > maxLength) return `a text of at most ${maxLength} characters`;
-  const broken = multiline ? controlInDocument : control;
-  if (!text.isWellFormed() || broken.test(text) || turning.test(text)) {
-    return "a text without control characters, halves of characters, and changes of the direction of writing";
-  }
+  const fault = textFault(text, { lines: multiline ?? false });
+  if (fault !== null) return `a text with ${textFaults[fault]}`;
   if (text.includes(masked)) return `a text without ${masked}, which stands for a value that is not shown`;
   const isShown = secrecy === "public" || secrecy === "internal";
   if (isShown && maskText(text) !== text) return "a text without credentials";
   if (pattern !== undefined && !new RegExp(`^(?:${pattern})$`, "u").test(text)) return expected(declaration);
   if (format === "url" && !isUrl(text)) return "an absolute URL without spaces, with a valid host and port";
+  if (format === "locale" && canonicalLocale(text) === null) return "a BCP 47 tag, such as pt-BR";
   return null;
 }
 
 /** Parsers remove or escape spaces, so that two of them would read another URL. */
 const isUrl = (text: string): boolean => URL.canParse(text) && !/\s/u.test(text);
+
+/** Describes the accepted values of a property, for the operator who has to write one. */
+export function expected(declaration: PropertyDeclaration): string {
+  const kind = {
+    string: "a text",
+    integer: "an integer",
+    number: "a number",
+    boolean: "true or false",
+    list: "a list",
+  };
+  const parts: string[] = [kind[declaration.type]];
+  if (declaration.choices) {
+    const choices = declaration.choices.join(", ");
+    parts.splice(0, 1, declaration.type === "list" ? `a list of: ${choices}` : `one of: ${choices}`);
+  }
+  if (declaration.unit !== undefined) parts.push(`in ${declaration.unit}`);
+  if (declaration.min !== undefined && declaration.max !== undefined) {
+    parts.push(`from ${declaration.min} to ${declaration.max}`);
+  } else if (declaration.min !== undefined) parts.push(`of at least ${declaration.min}`);
+  else if (declaration.max !== undefined) parts.push(`of at most ${declaration.max}`);
+  if (declaration.pattern !== undefined) parts.push(`that matches ${declaration.pattern}`);
+  return parts.join(" ");
+}

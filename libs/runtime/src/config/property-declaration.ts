@@ -17,8 +17,11 @@ interface Declared<Type extends string, Value> {
   readonly overrideChoices?: readonly string[];
   /** Source of a regular expression that the whole text, or each item, must match. */
   readonly pattern?: string;
-  /** Requires an absolute URL, of the whole text or each item: readers parse it, and must not fail on it. */
-  readonly format?: "url";
+  /**
+   * Requires an absolute URL or a BCP 47 tag, of the whole text or each item: readers parse it, and must not fail on it.
+   * A tag is read in its canonical form: `pt-br` is `pt-BR`.
+   */
+  readonly format?: "url" | "locale";
   /** Largest length of a text, or of an item of a list, in characters; default 1,000. */
   readonly maxLength?: number;
   /** Largest number of items of a list; default 100. */
@@ -84,3 +87,30 @@ export type PropertyValues<P> = { readonly [N in keyof P]: PropertyValue<P[N]> }
 export function defineProperties<const P extends PropertyDeclarations>(properties: P): P {
   return properties;
 }
+
+type Rest = Partial<Omit<PropertyDeclaration, "type" | "effect" | "default">> & { readonly default: PropertyScalar };
+type Settled<Type, Given> = Given & {
+  readonly type: Type;
+  readonly secrecy: Secrecy;
+  readonly reload: "live" | "restart";
+  readonly effect: string;
+};
+
+const declares =
+  <const Type extends PropertyDeclaration["type"]>(type: Type) =>
+  <const Given extends Rest>(given: Given, effect: string): Settled<Type, Given> => ({
+    type,
+    secrecy: "internal",
+    reload: "restart",
+    ...given,
+    effect,
+  });
+
+/** Declares one property, `internal` and read at the start unless `given` differs; `effect` is one sentence. */
+export const property = {
+  string: declares("string"),
+  integer: declares("integer"),
+  number: declares("number"),
+  boolean: declares("boolean"),
+  list: declares("list"),
+};

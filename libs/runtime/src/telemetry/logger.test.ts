@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createManualClock } from "@signalbox/core";
-import { createLogger, createTracer, type LogLevel } from "../index.ts";
+import { createLogger, createTracer } from "../index.ts";
+import type { LogLevel } from "./logger.ts";
 
 function capture(level: LogLevel = "info") {
   const texts: string[] = [];

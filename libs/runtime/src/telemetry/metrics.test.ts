@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AppError } from "@signalbox/core";
-import { createMetrics, createTracer, mergeMetrics, metricCatalogue, toPrometheusText } from "../index.ts";
+import { createMetrics, createTracer, metricCatalogue, toPrometheusText } from "../index.ts";
 import { counter, gauge, histogram } from "./catalogue/declare-metric.ts";
+import { mergeMetrics } from "./merge-metrics.ts";
 
 const catalogue = {
   request_seconds: histogram("Time of a request.", ["route"], [0.1, 1]),

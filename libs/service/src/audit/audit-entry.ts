@@ -1,4 +1,4 @@
-import type { Caller } from "@signalbox/auth";
+import { type Caller, personOf } from "@signalbox/auth";
 import {
   type AuditAction,
   draft,
@@ -23,10 +23,13 @@ export interface Actor {
   readonly requestId: string | null;
 }
 
-/** Returns the caller of a request as an actor: the owner of an account, unless the route is for administrators. */
+/**
+ * Returns the caller of a request as an actor: the owner of an account, unless the route is for administrators. A member
+ * acts as the owner, under the id of their own account.
+ */
 export function actorOf(caller: Caller, kind: Actor["kind"] = "owner"): Actor {
-  const { accountId, credential, clientAddress: address, requestId } = caller;
-  return { kind, accountId, credential: credential.id, address, requestId };
+  const { credential, clientAddress: address, requestId } = caller;
+  return { kind, accountId: personOf(caller), credential: credential.id, address, requestId };
 }
 
 /** Returns the product itself as an actor; `part` is its acting part. */
@@ -76,7 +79,7 @@ export interface Refusal {
 export function entryOfChange(by: Caller | Actor, change: AuditChange): AuditEntryData {
   const actor = "kind" in by ? by : actorOf(by);
   const { action, fields = [], reason = null, subject = null } = change;
-  const accountId = change.accountId ?? actor.accountId;
+  const accountId = change.accountId ?? by.accountId;
   if (accountId === null) throw new Error(`${action} belongs to no audit`);
   return entry(actor, { account_id: accountId, action, outcome: "done", fields: [...fields], reason, subject });
 }
@@ -102,7 +105,7 @@ export const recorded = (data: AuditEntryData): EventDraft<"audit.recorded"> =>
 
 interface OutboxOfService {
   readonly pool: Pool;
-  readonly outbox: Pick<Outbox, "append">;
+  readonly outbox: Outbox;
 }
 
 /** Creates the function that sends an entry through the outbox in a transaction of its own, for one without a change. */

@@ -1,10 +1,12 @@
+import type { Clock } from "@signalbox/core";
 import type { ForbiddenRequest } from "@signalbox/http";
-import type { ServiceContext } from "@signalbox/runtime";
+import type { Logger, Metrics } from "@signalbox/runtime";
 import { actorOf, entryOfRefusal, type Refusal, recorded, type sendingThrough } from "./audit-entry.ts";
 
-type Context = Pick<ServiceContext<unknown>, "clock" | "metrics" | "log">;
-
-interface AuditRefusalDependencies extends Context {
+interface AuditRefusalDependencies {
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly log: Logger;
   /** Writes the entry separately, outside the refused transaction. */
   readonly write: (refusal: Refusal) => Promise<void>;
 }
@@ -31,9 +33,10 @@ export function createAuditRefusals({ write, clock, metrics, log }: AuditRefusal
   return {
     /** Records the refusal in the background, unless this minute already has it. */
     record(refusal: Refusal): void {
-      const listed = listedOf(refusal.by.credential);
       const { accountId, operation, reason } = refusal;
-      const name = JSON.stringify([accountId, operation, reason]);
+      // One application signs many people in: guesses at one must not hide those at others.
+      const listed = listedOf(`${accountId} ${refusal.by.credential}`);
+      const name = JSON.stringify([operation, reason]);
       if (listed?.has(name)) return;
       if (listed === null || listed.size >= perCredentialMax) leftOut.inc();
       if (listed === null || listed.size > perCredentialMax) return;
@@ -79,7 +82,7 @@ export function refusalOf({ caller, operation, refusal }: ForbiddenRequest): Ref
 
 /** Creates the function that sends refusals to the audit, through the outbox or to the log. */
 export function createRefusalRecorder(
-  context: Context,
+  context: Omit<AuditRefusalDependencies, "write">,
   send: ReturnType<typeof sendingThrough>,
 ): (request: ForbiddenRequest) => void {
   const refusals = createAuditRefusals({ ...context, write: (refusal) => send(recorded(entryOfRefusal(refusal))) });

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Caller } from "@signalbox/auth";
 import { createManualClock, seconds } from "@signalbox/core";
 import { testContext } from "@signalbox/testing";
-import type { Refusal } from "./audit-entry.ts";
+import { entryOfChange, type Refusal } from "./audit-entry.ts";
 import { createAuditReads } from "./audit-reads.ts";
 import { createAuditRefusals } from "./audit-refusals.ts";
 
@@ -60,9 +61,9 @@ function listed() {
   const written: Refusal[] = [];
   const write = async (refusal: Refusal) => void written.push(refusal);
   const { record } = createAuditRefusals({ clock, log, metrics, write });
-  const refuse = (operation: string, credential = "key_1") => {
-    const by = { kind: "owner", accountId: "acc_1", credential, address: null, requestId: null } as const;
-    record({ accountId: "acc_1", operation, fields: ["scope"], reason: "scope_required", by });
+  const refuse = (operation: string, credential = "key_1", accountId = "acc_1") => {
+    const by = { kind: "owner", accountId, credential, address: null, requestId: null } as const;
+    record({ accountId, operation, fields: ["scope"], reason: "scope_required", by });
   };
   const actions = (credential = "key_1") =>
     written.filter(({ by }) => by.credential === credential).map(({ operation }) => operation);
@@ -93,10 +94,34 @@ test("a flood of refusals is counted in one entry without limiting other credent
   assert.equal(actions().at(-1), "GET /again");
 });
 
+test("a flood of refusals at one account does not limit those of its credential at others", () => {
+  const { refuse, actions } = listed();
+  for (let count = 0; count < 500; count++) refuse(`GET /${count}`, "console");
+  refuse("sign_in", "console", "acc_2");
+  assert.equal(actions("console").at(-1), "sign_in");
+});
+
 test("refusals of implausibly many credentials are counted, not kept", async () => {
   const { refuse, actions, leftOut } = listed();
   for (let count = 0; count < 10_100; count++) refuse("GET /images", `key_${count}`);
   assert.deepEqual(actions("key_9999"), ["GET /images"]);
   assert.deepEqual(actions("key_10000"), []);
   assert.equal(await leftOut(), "100");
+});
+
+test("the audit of an account names the member who acted by their own account", () => {
+  const caller: Caller = {
+    accountId: "acc_team",
+    member: { accountId: "acc_grace", role: "owner", epoch: 0 },
+    state: "active",
+    epoch: 0,
+    scopes: new Set(),
+    roles: [],
+    credential: { kind: "token", id: "jti:signalbox:1", authTimeMs: null },
+    expiresAt: null,
+    requestId: "req_1",
+    clientAddress: null,
+  };
+  const { account_id, actor } = entryOfChange(caller, { action: "image.delete", subject: "img_1" });
+  assert.deepEqual([account_id, actor.kind, actor.account_id], ["acc_team", "owner", "acc_grace"]);
 });

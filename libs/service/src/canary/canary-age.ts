@@ -4,7 +4,7 @@ import type { Clock } from "@signalbox/core";
 import type { ServiceContext } from "@signalbox/runtime";
 import type { Overrides } from "../overrides/open-overrides.ts";
 
-type Context = Pick<ServiceContext<unknown>, "clock" | "metrics">;
+type Context = ServiceContext<unknown>;
 
 /** Returns the distance to a time: one in the future is as wrong as one long past, and must not look fresh. */
 export const ageSeconds = (clock: Clock, at: Date): number => Math.abs(clock.nowMs() - at.getTime()) / 1000;

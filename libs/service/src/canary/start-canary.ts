@@ -1,14 +1,12 @@
 import type { EventDraft } from "@signalbox/contracts";
 import { minutes } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
-import type { Configuration, ServiceContext } from "@signalbox/runtime";
+import type { ServiceContext } from "@signalbox/runtime";
 import { inTransaction, type Pool, sql } from "@signalbox/storage";
 import { ageSeconds } from "./canary-age.ts";
 import type { canaryProperties } from "./canary-properties.ts";
 
-type Context = Omit<ServiceContext<unknown>, "configuration"> & {
-  readonly configuration: Pick<Configuration<typeof canaryProperties>, "get">;
-};
+type Context = ServiceContext<typeof canaryProperties>;
 
 const everyMs = minutes(1);
 

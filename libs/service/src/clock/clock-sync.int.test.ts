@@ -4,9 +4,10 @@ import { internalTokenHeader } from "@signalbox/auth";
 import { newId, setSystemClock, systemClock, timeOfPublicId, trueMs } from "@signalbox/core";
 import { createInternalApp } from "@signalbox/http";
 import { httpProperties } from "@signalbox/http/properties";
+import type { Runner } from "@signalbox/runtime";
 import { openPool } from "@signalbox/storage";
 import { databaseProperties } from "@signalbox/storage/properties";
-import { serveListener, type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
+import { serveListener, serviceWith, type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
 import { clockRoutes, followDatabaseClock, followServiceClock, startByDatabaseClock } from "./clock-sync.ts";
 
 const hourMs = 3_600_000;
@@ -47,13 +48,15 @@ for (const [words, offMs] of [
   });
 
 /** Follows a clock with measurements by hand. */
-function byHand(follow: (runner: Parameters<typeof followDatabaseClock>[0]["runner"]) => void): () => Promise<unknown> {
+function byHand(follow: (runner: Runner) => void): () => Promise<unknown> {
   let measure: () => Promise<unknown> = async () => {};
-  follow({
-    housekeeping: (_name, _pauseMs, turn) => {
-      measure = () => turn(new AbortController().signal, () => {});
-    },
-  });
+  follow(
+    serviceWith<Runner>({
+      housekeeping: (_name, _pauseMs, turn) => {
+        measure = () => turn(new AbortController().signal, () => {});
+      },
+    }),
+  );
   return () => measure();
 }
 

@@ -13,7 +13,7 @@ const Time = z.object({ now_ms: z.number().describe("Milliseconds since the epoc
 const nowMs = sql("clock.now", "select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms");
 
 interface DatabaseContext {
-  readonly configuration: Pick<Configuration<typeof databaseProperties>, "get">;
+  readonly configuration: Configuration<typeof databaseProperties>;
   readonly log: Logger;
 }
 
@@ -35,7 +35,7 @@ export async function startByDatabaseClock({ configuration, log }: DatabaseConte
 }
 
 interface Follow {
-  readonly runner: Pick<Runner, "housekeeping">;
+  readonly runner: Runner;
   readonly metrics: Metrics;
   readonly log: Logger;
 }

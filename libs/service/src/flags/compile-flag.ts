@@ -25,11 +25,17 @@ interface CompiledRule {
 
 const dayMs = hours(24);
 
+/** Makes a number that `JSON.stringify` writes as it is (proposal "JSON.parse source text access", in Node 22). */
+const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
+
 export function compileFlag(definition: FlagDefinition): CompiledFlag {
-  const { key, state, variants, rules, prerequisites, schedule, salt } = definition;
+  const { key, type, state, variants, rules, prerequisites, schedule, salt } = definition;
   const values = new Map(variants.map(({ name, value }) => [name, value]));
-  const answer = (variant: string, reason: FlagReason): FlagEvaluation =>
-    Object.freeze({ key, value: values.get(variant), variant, reason });
+  const answer = (variant: string, reason: FlagReason): FlagEvaluation => {
+    const value = values.get(variant);
+    const isWhole = type === "float" && /^-?\d+$/.test(String(value));
+    return Object.freeze({ key, value, json: isWhole ? rawJSON(`${value}.0`) : value, variant, reason });
+  };
 
   const compiled = rules.map((rule) => compileRule(rule, answer));
   const disabled = answer(definition.off, "DISABLED");
@@ -84,8 +90,8 @@ function conditionsOf({ accounts, roles, locales, age }: Rule): Condition[] {
     conditions.push(({ accountId }) => ids.has(accountId));
   }
   if (locales) {
-    const known = new Set(locales);
-    conditions.push(({ locale }) => locale !== null && known.has(locale));
+    const known = new Set(locales.map((locale) => locale.toLowerCase()));
+    conditions.push(({ locale }) => locale !== null && known.has(locale.toLowerCase()));
   }
   if (age) {
     const { from = 0, to = Number.POSITIVE_INFINITY } = age;

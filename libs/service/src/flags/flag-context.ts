@@ -22,6 +22,8 @@ export type FlagReason =
 export interface FlagEvaluation {
   readonly key: string;
   readonly value: unknown;
+  /** The value for an answer: a float has a decimal point there, or typed SDKs take it for an integer. */
+  readonly json: unknown;
   /** Null for an unknown flag. */
   readonly variant: string | null;
   readonly reason: FlagReason;

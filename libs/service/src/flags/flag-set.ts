@@ -98,4 +98,4 @@ export class FlagSet {
   };
 }
 
-const failedAt = (key: string): FlagEvaluation => ({ key, value: null, variant: null, reason: "ERROR" });
+const failedAt = (key: string): FlagEvaluation => ({ key, value: null, json: null, variant: null, reason: "ERROR" });

@@ -1,5 +1,6 @@
-import { DeadEventDetail, DeadEventResource, type ServiceName } from "@signalbox/contracts";
-import { type DeadEvent, dropDeadEvent, findDeadEvent, listDeadEvents, replayDeadEvent } from "@signalbox/events";
+import { DeadEventDetail, DeadEventResource } from "@signalbox/contracts";
+import type { ServiceName } from "@signalbox/core";
+import { deadEvents } from "@signalbox/events";
 import type { Routes } from "@signalbox/http";
 import type { z } from "zod";
 import { maskedMessage, namesOf } from "./message-view.ts";
@@ -16,8 +17,8 @@ import {
 export function addDeadEvents(routes: Routes, parts: OperatingParts, recordRead: RecordRead): void {
   const { pool, service } = parts;
   const prefix = `${service}:`;
-  const view = (event: DeadEvent) => viewDeadEvent(service, event);
-  const kind: StuckMessages<DeadEvent, typeof DeadEventResource> = {
+  const view = (event: deadEvents.DeadEvent) => viewDeadEvent(service, event);
+  const kind: StuckMessages<deadEvents.DeadEvent, typeof DeadEventResource> = {
     collection: "dead-events",
     what: "dead event",
     summary: "Events of this service that the log refused",
@@ -25,9 +26,9 @@ export function addDeadEvents(routes: Routes, parts: OperatingParts, recordRead:
     async list(range) {
       const { after, limit } = startOf(range);
       const start = { limit, after: after && { ...after, id: idAfter(prefix, after.id) } };
-      return (await listDeadEvents(pool, start)).map(view);
+      return (await deadEvents.list(pool, start)).map(view);
     },
-    find: (id) => findDeadEvent(pool, id.startsWith(prefix) ? id.slice(prefix.length) : id),
+    find: (id) => deadEvents.find(pool, id.startsWith(prefix) ? id.slice(prefix.length) : id),
     view,
     actions: [replay, drop],
   };
@@ -47,25 +48,25 @@ function idAfter(prefix: string, after: string): string {
   return after < prefix ? "" : "~";
 }
 
-const replay: OperatingAction<DeadEvent> = {
+const replay: OperatingAction<deadEvents.DeadEvent> = {
   audit: "dead_event.replay",
   needsReason: false,
   effect: () => "put back into the outbox, behind later events of its key",
   async change(tx, event) {
-    if (!(await replayDeadEvent(tx, event))) throw changedMeanwhile();
+    if (!(await deadEvents.replay(tx, event))) throw changedMeanwhile();
   },
 };
 
-const drop: OperatingAction<DeadEvent> = {
+const drop: OperatingAction<deadEvents.DeadEvent> = {
   audit: "dead_event.drop",
   needsReason: true,
   effect: () => "removed for good",
   async change(tx, { id }) {
-    if (!(await dropDeadEvent(tx, id))) throw changedMeanwhile();
+    if (!(await deadEvents.drop(tx, id))) throw changedMeanwhile();
   },
 };
 
-function viewDeadEvent(service: ServiceName, event: DeadEvent): z.output<typeof DeadEventResource> {
+function viewDeadEvent(service: ServiceName, event: deadEvents.DeadEvent): z.output<typeof DeadEventResource> {
   const { id, time, topic, key, headers, reason, value } = event;
   return {
     id: `${service}:${id}`,

@@ -1,14 +1,6 @@
-import { DeadLetterDetail, DeadLetterResource, type ServiceName } from "@signalbox/contracts";
-import {
-  type DeadLetter,
-  droppedLetter,
-  findDeadLetter,
-  type ListedDeadLetter,
-  listDeadLetters,
-  parkMessage,
-  receivedAgain,
-  replayRecord,
-} from "@signalbox/events";
+import { DeadLetterDetail, DeadLetterResource } from "@signalbox/contracts";
+import type { ServiceName } from "@signalbox/core";
+import { deadLetters, parkMessage } from "@signalbox/events";
 import { type Routes, rangeOf } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import type { z } from "zod";
@@ -30,20 +22,20 @@ const serviceOf = (id: string): string => id.split(".", 1)[0] as string;
 export function addDeadLetters(routes: Routes, parts: OperatingParts, recordRead: RecordRead): void {
   const { eventLog, groups } = parts;
   const services = () => [...new Set(groups.map(({ service }) => service))];
-  const kind: StuckMessages<DeadLetter, typeof DeadLetterResource> = {
+  const kind: StuckMessages<deadLetters.DeadLetter, typeof DeadLetterResource> = {
     collection: "dead-letters",
     what: "dead letter",
     summary: "Dead letters of this service",
     resource: DeadLetterResource,
     async list(range) {
       const asked = services().filter((one) => range.service === undefined || one === range.service);
-      const letters = (await Promise.all(asked.map((one) => listDeadLetters(eventLog, one)))).flat();
-      const position = ({ time, id }: ListedDeadLetter) => ({ at: time, id: publicIdOf(id) });
+      const letters = (await Promise.all(asked.map((one) => deadLetters.list(eventLog, one)))).flat();
+      const position = ({ time, id }: deadLetters.ListedDeadLetter) => ({ at: time, id: publicIdOf(id) });
       return rangeOf(letters, startOf(range), position).map(viewDeadLetter);
     },
     async find(id) {
       const service = services().find((one) => one === serviceOf(id));
-      return service === undefined ? null : findDeadLetter(eventLog, service, id.replaceAll(":", "/"));
+      return service === undefined ? null : deadLetters.find(eventLog, service, id.replaceAll(":", "/"));
     },
     view: (letter) => viewDeadLetter({ ...letter, bytes: letter.value?.length ?? 0 }),
     actions: [replay(parts), drop(parts)],
@@ -62,7 +54,7 @@ export function addDeadLetters(routes: Routes, parts: OperatingParts, recordRead
  * A consumer with a database gets the message back in the queue of its key, where only it looks and an id is handled
  * once; one without gets it on its topic, marked for it alone.
  */
-function replay({ outbox, groups }: OperatingParts): OperatingAction<DeadLetter> {
+function replay({ outbox, groups }: OperatingParts): OperatingAction<deadLetters.DeadLetter> {
   return {
     audit: "dead_letter.replay",
     needsReason: false,
@@ -71,29 +63,29 @@ function replay({ outbox, groups }: OperatingParts): OperatingAction<DeadLetter>
       const group = groups.find((one) => one.group === letter.consumer);
       if (!group) throw changedMeanwhile(`There is no consumer ${letter.consumer} any more: drop the letter.`);
       if (group.parks) await park(tx, letter);
-      else await outbox.move(tx, [replayRecord(letter)]);
-      await outbox.move(tx, [droppedLetter(group.service, letter.id)]);
+      else await outbox.move(tx, [deadLetters.replayRecord(letter)]);
+      await outbox.move(tx, [deadLetters.droppedLetter(group.service, letter.id)]);
     },
   };
 }
 
-const park = (tx: Tx, letter: DeadLetter): Promise<void> =>
-  parkMessage(tx, letter.consumer, receivedAgain(letter), {
+const park = (tx: Tx, letter: deadLetters.DeadLetter): Promise<void> =>
+  parkMessage(tx, letter.consumer, deadLetters.receivedAgain(letter), {
     attempt: 0,
     delayMs: 0,
     reason: "replayed by an operator",
   });
 
-function drop({ outbox }: OperatingParts): OperatingAction<DeadLetter> {
+function drop({ outbox }: OperatingParts): OperatingAction<deadLetters.DeadLetter> {
   return {
     audit: "dead_letter.drop",
     needsReason: true,
     effect: () => "removed for good",
-    change: (tx, { id }) => outbox.move(tx, [droppedLetter(serviceOf(id) as ServiceName, id)]),
+    change: (tx, { id }) => outbox.move(tx, [deadLetters.droppedLetter(serviceOf(id) as ServiceName, id)]),
   };
 }
 
-function viewDeadLetter(letter: ListedDeadLetter): z.output<typeof DeadLetterResource> {
+function viewDeadLetter(letter: deadLetters.ListedDeadLetter): z.output<typeof DeadLetterResource> {
   const { id, time, consumer, attempts, origin, headers, reason, bytes } = letter;
   const { topic, partition, offset, key } = origin;
   return {

@@ -1,5 +1,5 @@
-import { maskEventData, parseEventType, registryHeader } from "@signalbox/contracts";
-import { masked, maskText } from "@signalbox/core";
+import { maskEventData, parseEventType, schemaRegistry } from "@signalbox/contracts";
+import { masked, maskText, RawJson } from "@signalbox/core";
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -17,7 +17,7 @@ export const namesOf = (headers: Headers, reason: string) => ({
 export function maskedMessage(headers: Headers, value: Buffer | null) {
   const shown = Object.entries(headers).map(([name, text]) => [
     name,
-    ownHeader.test(name) || name === registryHeader ? text : masked,
+    ownHeader.test(name) || name === schemaRegistry.idHeader ? text : masked,
   ]);
   return { headers: Object.fromEntries(shown) as Record<string, string>, body: bodyOf(headers, value) };
 }
@@ -25,8 +25,15 @@ export function maskedMessage(headers: Headers, value: Buffer | null) {
 function bodyOf({ ce_type: type = "" }: Headers, value: Buffer | null): unknown {
   if (value === null) return null;
   try {
-    return maskEventData(parseEventType(type)?.name ?? null, JSON.parse(value.toString("utf8")));
+    return maskEventData(parseEventType(type)?.name ?? null, parsed(value.toString("utf8")));
   } catch {
     return `${masked} (${value.length} bytes that are not JSON)`;
   }
+}
+
+/** Parses a message; a number that would be printed with other digits, such as a partner's id, stays raw JSON. */
+function parsed(text: string): unknown {
+  const keepDigits = (_name: string, value: unknown, { source = "" }: { readonly source?: string } = {}) =>
+    typeof value === "number" && String(value) !== source ? new RawJson(source, value, false) : value;
+  return JSON.parse(text, keepDigits);
 }

@@ -1,5 +1,5 @@
 import { ConsumerGroupResource, OutboxResource } from "@signalbox/contracts";
-import { parkedDepth, readOutboxState } from "@signalbox/events";
+import { parkedKeys, readOutboxState } from "@signalbox/events";
 import { createRoutes, ok, type Routes } from "@signalbox/http";
 import { z } from "zod";
 import { actorOf, audited, sendingThrough } from "../audit/audit-entry.ts";
@@ -54,7 +54,7 @@ async function viewGroup(
   const [lags, members, parked] = await Promise.all([
     eventLog.lag(group, topics),
     eventLog.members(group),
-    parks ? parkedDepth(pool, group) : null,
+    parks ? parkedKeys.depth(pool, group) : null,
   ]);
   const byTopic = topics.map((topic) => {
     const ofTopic = lags.filter((lag) => lag.topic === topic);

@@ -1,9 +1,8 @@
 import type { Caller } from "@signalbox/auth";
-import type { Scope, ServiceName } from "@signalbox/contracts";
-import { AppError } from "@signalbox/core";
+import type { Scope } from "@signalbox/contracts";
+import { AppError, type Clock, type ServiceName } from "@signalbox/core";
 import type { EventLog, Outbox } from "@signalbox/events";
 import { forwardedCaller, type RouteInput, strongEtag } from "@signalbox/http";
-import type { ServiceContext } from "@signalbox/runtime";
 import type { Pool } from "@signalbox/storage";
 import { z } from "zod";
 import type { AuditChange } from "../audit/audit-entry.ts";
@@ -19,7 +18,9 @@ export interface AnsweredGroup {
 }
 
 /** The parts from which a service answers operators for what it owns. */
-export interface OperatingParts extends Pick<ServiceContext<unknown>, "service" | "clock"> {
+export interface OperatingParts {
+  readonly service: ServiceName;
+  readonly clock: Clock;
   readonly pool: Pool;
   readonly eventLog: EventLog;
   readonly outbox: Outbox;

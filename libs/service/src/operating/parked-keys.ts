@@ -1,21 +1,6 @@
-import {
-  deadLetterTopic,
-  ParkedKeyDetail,
-  ParkedKeyResource,
-  ParkedMessageResource,
-  type ServiceName,
-} from "@signalbox/contracts";
-import {
-  deadLetterRecord,
-  findParkedKey,
-  listParkedKeys,
-  listParkedMessages,
-  lockParkedKey,
-  type ParkedKey,
-  type QueuedMessage,
-  retryParkedKey,
-  skipParkedMessage,
-} from "@signalbox/events";
+import { deadLetterTopic, ParkedKeyDetail, ParkedKeyResource, ParkedMessageResource } from "@signalbox/contracts";
+import type { ServiceName } from "@signalbox/core";
+import { deadLetters, parkedKeys } from "@signalbox/events";
 import { numberAt, ok, type Routes } from "@signalbox/http";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
@@ -43,16 +28,16 @@ import {
 export function addParkedKeys(routes: Routes, parts: OperatingParts, recordRead: RecordRead): void {
   const { pool, service, groups } = parts;
   const consumers = () => groups.filter(({ parks }) => parks).map(({ group }) => group);
-  const view = (key: ParkedKey) => viewParkedKey(service, key);
-  const kind: StuckMessages<ParkedKey, typeof ParkedKeyResource> = {
+  const view = (key: parkedKeys.ParkedKey) => viewParkedKey(service, key);
+  const kind: StuckMessages<parkedKeys.ParkedKey, typeof ParkedKeyResource> = {
     collection: "parked",
     what: "parked key",
     summary: "Parked keys of this service",
     resource: ParkedKeyResource,
-    list: async (range) => (await listParkedKeys(pool, consumers(), startOf(range))).map(view),
+    list: async (range) => (await parkedKeys.list(pool, consumers(), startOf(range))).map(view),
     async find(id) {
       const consumer = consumers().find((one) => id.startsWith(`${one}:`));
-      return consumer === undefined ? null : findParkedKey(pool, consumer, id.slice(consumer.length + 1));
+      return consumer === undefined ? null : parkedKeys.find(pool, consumer, id.slice(consumer.length + 1));
     },
     view,
     actions: [retry, skip(parts)],
@@ -76,7 +61,11 @@ export function addParkedKeys(routes: Routes, parts: OperatingParts, recordRead:
 function addQueue(
   routes: Routes,
   { pool }: OperatingParts,
-  { collection, what, find }: Pick<StuckMessages<ParkedKey, typeof ParkedKeyResource>, "collection" | "what" | "find">,
+  {
+    collection,
+    what,
+    find,
+  }: Pick<StuckMessages<parkedKeys.ParkedKey, typeof ParkedKeyResource>, "collection" | "what" | "find">,
 ): void {
   routes.get(`${operatingBase}${collection}/:id/messages`, {
     ...operatingAuth,
@@ -88,13 +77,13 @@ function addQueue(
       const key = await find(input.params.id as string);
       if (key === null) throw noSuch(what);
       const { after, limit } = startOf(input.query);
-      const messages = await listParkedMessages(pool, key, { after: numberAt(after), limit });
+      const messages = await parkedKeys.listMessages(pool, key, { after: numberAt(after), limit });
       return ok({ items: messages.map(viewQueued) });
     },
   });
 }
 
-function viewQueued(message: QueuedMessage): z.output<typeof ParkedMessageResource> {
+function viewQueued(message: parkedKeys.QueuedMessage): z.output<typeof ParkedMessageResource> {
   const { seq, parkedAt, topic, partition, offset, headers, attempt, bytes } = message;
   const { event_id, event_type } = namesOf(headers, "");
   return {
@@ -110,17 +99,17 @@ function viewQueued(message: QueuedMessage): z.output<typeof ParkedMessageResour
   };
 }
 
-const retry: OperatingAction<ParkedKey> = {
+const retry: OperatingAction<parkedKeys.ParkedKey> = {
   audit: "parked_key.retry",
   needsReason: false,
   effect: ({ consumer }) => `made due now: ${consumer} tries it within a second`,
   async change(tx, key) {
     await lockAsSeen(tx, key);
-    await retryParkedKey(tx, key);
+    await parkedKeys.retry(tx, key);
   },
 };
 
-const skip = ({ service, outbox, clock }: OperatingParts): OperatingAction<ParkedKey> => ({
+const skip = ({ service, outbox, clock }: OperatingParts): OperatingAction<parkedKeys.ParkedKey> => ({
   audit: "parked_key.skip",
   needsReason: true,
   effect: ({ messages }) => `moved to the dead letters; ${messages - 1} behind it go on`,
@@ -129,14 +118,14 @@ const skip = ({ service, outbox, clock }: OperatingParts): OperatingAction<Parke
     const { consumer, head } = key;
     const reason = `skipped by an operator: ${given}; before: ${head.reason}`;
     const letter = { consumer, reason, attempts: head.attempt };
-    await outbox.move(tx, [deadLetterRecord(deadLetterTopic(service), head.record, letter, clock.now())]);
-    await skipParkedMessage(tx, key);
+    await outbox.move(tx, [deadLetters.recordOf(deadLetterTopic(service), head.record, letter, clock.now())]);
+    await parkedKeys.skip(tx, key);
   },
 });
 
 function viewParkedKey(
   service: ServiceName,
-  { consumer, key, head, parkedAt, nextAt, messages }: ParkedKey,
+  { consumer, key, head, parkedAt, nextAt, messages }: parkedKeys.ParkedKey,
 ): z.output<typeof ParkedKeyResource> {
   const id = `${consumer}:${key}`;
   return {
@@ -155,8 +144,8 @@ function viewParkedKey(
 }
 
 /** Locks the first message of the key. @throws AppError when another one is first now, or it is being tried */
-async function lockAsSeen(tx: Tx, key: ParkedKey): Promise<void> {
-  if (!(await lockParkedKey(tx, key))) throw changedMeanwhile("The message is being tried now. Read the key again.");
-  const now = await findParkedKey(tx, key.consumer, key.key);
+async function lockAsSeen(tx: Tx, key: parkedKeys.ParkedKey): Promise<void> {
+  if (!(await parkedKeys.lock(tx, key))) throw changedMeanwhile("The message is being tried now. Read the key again.");
+  const now = await parkedKeys.find(tx, key.consumer, key.key);
   if (now?.head.seq !== key.head.seq || now.head.attempt !== key.head.attempt) throw changedMeanwhile();
 }

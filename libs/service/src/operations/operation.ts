@@ -96,6 +96,8 @@ interface RestEdge<Path extends string, Success, Context> extends Verbs<Path>, R
   readonly maxBytes?: number | (() => number);
   /** Other forms in which the input may come. */
   readonly forms?: BodyForms;
+  /** A member, of the input or of each of its items, that is the caller's own JSON: the rules get it as `RawJson`. */
+  readonly rawMember?: string;
   /** Builds the answer of a success; default: 204. */
   readonly answer?: (success: Success, context: Context) => HttpResponse;
 }

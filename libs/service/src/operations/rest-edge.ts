@@ -24,7 +24,20 @@ const contextOf = ({ input, rest }: AnyOperation, { caller, params, query, body 
 export function addRoute(routes: Routes, operationId: string, operation: AnyOperation): void {
   const { summary, description, auth, audit, params, input, rest } = operation;
   const { verb, path } = routeOf(rest);
-  const { answer, mergePatch, maxBytes, forms, responses, get, post, put, patch, delete: remove, ...options } = rest;
+  const {
+    answer,
+    mergePatch,
+    maxBytes,
+    forms,
+    rawMember,
+    responses,
+    get,
+    post,
+    put,
+    patch,
+    delete: remove,
+    ...options
+  } = rest;
   routes[verb](path, {
     operationId,
     summary,
@@ -40,13 +53,14 @@ export function addRoute(routes: Routes, operationId: string, operation: AnyOper
   } as never);
 }
 
-type BodyOptions = Pick<AnyOperation["rest"], "mergePatch" | "maxBytes" | "forms">;
+type BodyOptions = Pick<AnyOperation["rest"], "mergePatch" | "maxBytes" | "forms" | "rawMember">;
 
-const bodyOf = (input: Rules, { mergePatch, maxBytes, forms }: BodyOptions) => ({
+const bodyOf = (input: Rules, { mergePatch, maxBytes, forms, rawMember }: BodyOptions) => ({
   ...("json" in input ? input : { json: input }),
   mergePatch,
   maxBytes,
   forms,
+  rawMember,
 });
 
 /** Documents the refusals of the operation itself. One that is built at run time is a conflict. */

@@ -1,8 +1,8 @@
 import type { Caller } from "@signalbox/auth";
 import type { Clock } from "@signalbox/core";
 import { field, filterFrom, ok, type RouteAuth, refused, toWire } from "@signalbox/http";
-import type { Statistics } from "@signalbox/storage";
 import type { z } from "zod";
+import type { Statistics } from "../statistics/statistics.ts";
 import type { StatisticsKind } from "../statistics/statistics-kind.ts";
 import { bucketRangeOf } from "../statistics/statistics-range.ts";
 import { summarize } from "../statistics/summarize.ts";

@@ -1,11 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { decodeEvent, type EventLog, eventNameOf, type ReceivedRecord } from "@signalbox/events";
-import type { ServiceContext } from "@signalbox/runtime";
+import type { Health, Logger, Runner } from "@signalbox/runtime";
 import { FlagSet } from "../flags/flag-set.ts";
 import { createRevisionGathering } from "./gather-revisions.ts";
 import type { ClassifiedChange, ClassifiedOverrides, OverrideCopy } from "./override-copy.ts";
 
-type Context = Pick<ServiceContext<unknown>, "instance" | "log" | "runner" | "health"> & { readonly service: string };
+interface Context {
+  readonly service: string;
+  readonly instance: string;
+  readonly log: Logger;
+  readonly runner: Runner;
+  readonly health: Health;
+}
 
 interface Start {
   readonly copy: OverrideCopy;

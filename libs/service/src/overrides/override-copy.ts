@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { FlagDefinition } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
-import type { Configuration, OverrideChange, OverrideSet } from "@signalbox/runtime";
+import type { OverrideChange, OverrideSet } from "@signalbox/runtime";
 import { createSealer, type Sealer } from "@signalbox/storage";
 import { z } from "zod";
 import type { FlagSet } from "../flags/flag-set.ts";
@@ -84,9 +84,7 @@ export function createOverrideCopy({ service, directory, keys }: Place): Overrid
 }
 
 /** Returns the keys that seal a service's copy: its own, or one derived from the shared token. */
-export function copyKeysOf(
-  configuration: Pick<Configuration<Record<string, never>>, "knows"> & { get(name: string): unknown },
-): string[] {
+export function copyKeysOf(configuration: { knows(name: string): boolean; get(name: string): unknown }): string[] {
   if (configuration.knows("secrets.keys")) return configuration.get("secrets.keys") as string[];
   if (!configuration.knows("internal.token")) return [];
   return (configuration.get("internal.token") as string[]).map((token) => {

@@ -1,9 +1,9 @@
 import { examples, timestamp } from "@signalbox/contracts";
-import type { Clock } from "@signalbox/core";
-import { camelCase } from "@signalbox/core";
+import { type Clock, camelCase } from "@signalbox/core";
 import { timeParameter } from "@signalbox/http";
-import { noBinCounts, quantilesOf, quantilesOfCounts, type StoredFigures } from "@signalbox/storage";
 import { z } from "zod";
+import type { StoredFigures } from "./figures.ts";
+import { noBinCounts, quantilesOf, quantilesOfCounts } from "./histogram.ts";
 import { bucketDefault, bucketNames, rangeFault } from "./statistics-range.ts";
 import type { Summary } from "./summarize.ts";
 

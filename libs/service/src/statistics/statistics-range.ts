@@ -1,5 +1,6 @@
 import { minutes } from "@signalbox/core";
-import { dayMs, type PeriodMinutes, statisticsMs } from "@signalbox/storage";
+import { dayMs } from "@signalbox/storage";
+import { type PeriodMinutes, statisticsMs } from "./statistics.ts";
 
 interface Bucket {
   readonly minutes: number;

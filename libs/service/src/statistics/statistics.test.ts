@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { hours, minutes } from "@signalbox/core";
-import type { Bins, StoredFigures } from "@signalbox/storage";
 import fc from "fast-check";
+import type { StoredFigures } from "./figures.ts";
+import type { Bins } from "./histogram.ts";
 import { bucketNames, bucketRangeOf, rangeFault } from "./statistics-range.ts";
 import { summarize } from "./summarize.ts";
 

@@ -1,4 +1,6 @@
-import { type Bins, labelsKey, noBins, otherLabel, type PeriodFigures, type StoredFigures } from "@signalbox/storage";
+import { labelsKey, otherLabel, type StoredFigures } from "./figures.ts";
+import { type Bins, noBins } from "./histogram.ts";
+import type { PeriodFigures } from "./statistics.ts";
 
 interface Wanted {
   readonly bucketMs: number;

@@ -1,5 +1,5 @@
 import type { ServiceName } from "@signalbox/core";
-import { findParkedEvent } from "@signalbox/events";
+import { parkedKeys } from "@signalbox/events";
 import type { Pool } from "@signalbox/storage";
 import { stepsOf, type WhyFinder } from "./why-routes.ts";
 
@@ -12,7 +12,7 @@ export function whyParked(service: ServiceName, pool: Pool): WhyFinder {
     scopes: [],
     knows: (id) => uuid.test(id),
     async find({ accountId }, id) {
-      const parked = await findParkedEvent(pool, accountId, id);
+      const parked = await parkedKeys.findEvent(pool, accountId, id);
       if (parked.length === 0) return null;
       const steps = parked.map(({ consumer, attempt, parkedAt, nextAt }) => {
         const after = `after ${attempt} tries, the next at ${nextAt?.toISOString()}`;

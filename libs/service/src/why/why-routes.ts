@@ -42,10 +42,13 @@ export const hasPrefix =
   (id: string): boolean =>
     prefixes.some((prefix) => id.startsWith(`${prefix}_`));
 
+/** Builds a step of one service, of which a thing is done unless it says otherwise. */
+type BuildStep = (step: Pick<WhyStep, "what"> & Partial<Omit<WhyStep, "at">> & { readonly at: Date | null }) => WhyStep;
+
 /** Builds the steps of one service. */
 export const stepsOf =
-  (service: ServiceName) =>
-  (step: Pick<WhyStep, "what"> & Partial<Omit<WhyStep, "at">> & { readonly at: Date | null }): WhyStep => ({
+  (service: ServiceName): BuildStep =>
+  (step) => ({
     service,
     id: null,
     verdict: "done",
@@ -107,4 +110,29 @@ export function whyRoutes(service: ServiceName, finders: readonly WhyFinder[]): 
     },
   });
   return routes;
+}
+
+interface ShownReplay {
+  readonly noun?: "replay" | "retry";
+  readonly id: string;
+  readonly link: string;
+  /** The sentence about its start. */
+  readonly started: string;
+  /** Its progress, as a sentence without an end. */
+  readonly progress: string;
+  readonly status: "running" | "done" | "completed" | "cancelled";
+  readonly createdAt: Date;
+  readonly endedAt: Date | null;
+}
+
+/** Builds the steps of a replay or a retry: its start, and its progress or its end. */
+export function stepsOfReplay(step: BuildStep, replay: ShownReplay): WhyStep[] {
+  const { noun = "replay", id, link, started, progress, status, createdAt, endedAt } = replay;
+  const start = step({ at: createdAt, id, what: started, link });
+  if (status === "running") {
+    const reason = "waiting: for its next step";
+    return [start, step({ at: null, id, what: `${progress}.`, verdict: "waiting", reason, link })];
+  }
+  const ended = status === "cancelled" ? "was cancelled" : "ended";
+  return [start, step({ at: endedAt, id, what: `The ${noun} ${ended}: ${progress}.`, link })];
 }

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Duplex, Readable, Writable } from "node:stream";
-import type pg from "pg";
+import pg from "pg";
 
 /** The connection that pg passes to a statement of the copy protocol; pg's types lack it. */
 interface CopyConnection {
@@ -72,4 +72,20 @@ export function copyIn(client: pg.Client, statement: string, source: Readable): 
     },
   } as unknown as pg.Submittable);
   return promise;
+}
+
+/** Opens a connection without any time limit: a table may be large. */
+export async function connectForBackup(url: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: "signalbox backup",
+    // A form that every server reads back to the last digit, regardless of its settings.
+    options:
+      "-c search_path=public -c statement_timeout=0 -c DateStyle=ISO -c IntervalStyle=iso_8601 -c extra_float_digits=1",
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+  });
+  client.on("error", () => {}); // a lost connection shows in the pending statement
+  await client.connect();
+  return client;
 }

@@ -1,7 +1,6 @@
 import type { Writable } from "node:stream";
 import type pg from "pg";
-import { connectForBackup } from "./backup-client.ts";
-import { copyOut } from "./copy-rows.ts";
+import { connectForBackup, copyOut } from "./copy-rows.ts";
 import { type DatabaseDescription, describeDatabase, type TableDescription } from "./describe-database.ts";
 
 /** Another session locked one of the tables for longer than the permitted wait. */

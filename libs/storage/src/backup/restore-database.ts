@@ -1,7 +1,6 @@
 import type { Readable } from "node:stream";
 import type pg from "pg";
-import { connectForBackup } from "./backup-client.ts";
-import { copyIn } from "./copy-rows.ts";
+import { connectForBackup, copyIn } from "./copy-rows.ts";
 import { type DatabaseDescription, describeDatabase, type TableDescription } from "./describe-database.ts";
 
 /** A table of a backup, with its number of rows. */

@@ -5,7 +5,7 @@ import { testContext } from "@signalbox/testing";
 import { cacheContract } from "./cache.contract.ts";
 import type { Cache } from "./cache.ts";
 import { Copies } from "./copies.ts";
-import { LruStore } from "./lru-store.ts";
+import { LruStore } from "./memory-cache.ts";
 import { openCache } from "./open-cache.ts";
 
 const context = testContext("images", {});

@@ -3,12 +3,11 @@ import { type Clock, MiB } from "@signalbox/core";
 import type { Configuration, Logger, Metrics, ShutdownHooks } from "@signalbox/runtime";
 import type { Cache } from "./cache.ts";
 import type { cacheProperties } from "./cache-properties.ts";
-import { measuredCache } from "./measured-cache.ts";
 import { createMemoryCache } from "./memory-cache.ts";
 import { createRedisCache } from "./redis-cache.ts";
 import { connectRedis } from "./redis-connection.ts";
 
-export interface CacheOptions {
+interface CacheOptions {
   /** `redis://[user:password@]host:port[/db]`, `rediss://…`, or `memory:` */
   readonly url: string;
   readonly runner: ShutdownHooks;
@@ -26,7 +25,7 @@ export interface CacheOptions {
 type FromProperties = Required<Pick<CacheOptions, "url" | "memoryBytesMax" | "commandTimeoutMs" | "caFile">>;
 
 /** Reads `cacheProperties` for `openCache`: `openCache({ ...context, ...cacheOptions(context.configuration) })`. */
-export function cacheOptions(configuration: Pick<Configuration<typeof cacheProperties>, "get">): FromProperties {
+export function cacheOptions(configuration: Configuration<typeof cacheProperties>): FromProperties {
   return {
     url: configuration.get("cache.url"),
     memoryBytesMax: configuration.get("cache.memory.bytes-max"),
@@ -61,4 +60,45 @@ export async function openCache(options: CacheOptions): Promise<Cache> {
   runner.defer("cache", async () => connection.close());
   const local = createMemoryCache({ bytesMax: localBytesMax, clock });
   return measuredCache(createRedisCache({ connection, prefix, sharedPrefix: "signalbox", local }), metrics);
+}
+
+/** Counts every call with its result: `hit`, `miss`, `done`, `none`, or `away` during an outage. */
+function measuredCache(cache: Cache, metrics: Metrics): Cache {
+  const calls = metrics.counter("signalbox_cache_calls_total");
+  const count = (call: keyof Cache, outcome: string) =>
+    calls.inc({ call, outcome: cache.state === "away" ? "away" : outcome });
+
+  return {
+    get state() {
+      return cache.state;
+    },
+    async get(key) {
+      const value = await cache.get(key);
+      count("get", value ? "hit" : "miss");
+      return value;
+    },
+    async set(key, value, options) {
+      await cache.set(key, value, options);
+      count("set", "done");
+    },
+    async delete(key) {
+      await cache.delete(key);
+      count("delete", "done");
+    },
+    async increment(key, by, options) {
+      const sum = await cache.increment(key, by, options);
+      count("increment", "done");
+      return sum;
+    },
+    async lease(key, options) {
+      const lease = await cache.lease(key, options);
+      count("lease", lease ? "done" : "none");
+      return lease;
+    },
+    async takeShares(key, options) {
+      const shares = await cache.takeShares(key, options);
+      count("takeShares", shares?.granted ? "done" : "none");
+      return shares;
+    },
+  };
 }

@@ -3,8 +3,7 @@ import { it, test } from "node:test";
 import { createManualClock, type ManualClock } from "@signalbox/core";
 import type { Cache } from "./cache.ts";
 import { createMemoryCache } from "./memory-cache.ts";
-import { createRateLimiter } from "./rate-limiter.ts";
-import { createRateLimiters } from "./rate-limiters.ts";
+import { createRateLimiter, createRateLimiters } from "./rate-limiter.ts";
 
 const policy = { name: "api", limit: 100, windowMs: 60_000 };
 const settled = () => new Promise(setImmediate);

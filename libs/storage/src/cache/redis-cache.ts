@@ -1,6 +1,11 @@
 import type { Cache } from "./cache.ts";
-import type { RedisConnection } from "./redis-connection.ts";
-import { incrementScript, leaseScript, releaseScript, takeSharesScript } from "./redis-scripts.ts";
+import {
+  incrementScript,
+  leaseScript,
+  type RedisConnection,
+  releaseScript,
+  takeSharesScript,
+} from "./redis-connection.ts";
 
 export interface RedisCacheOptions {
   readonly connection: RedisConnection;

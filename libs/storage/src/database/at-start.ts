@@ -5,7 +5,7 @@ import type { Logger } from "@signalbox/runtime";
 interface AtStartOptions {
   /** Time for which an unresponsive database is retried. */
   readonly waitMs: number;
-  readonly log: Pick<Logger, "warn">;
+  readonly log: Logger;
 }
 
 const pauseMs = 250;

@@ -10,7 +10,7 @@ type FromProperties = Required<
  * Converts `databaseProperties` to pool options: `openPool({ ...context, ...databaseOptions(context.configuration), …
  * })`.
  */
-export function databaseOptions(configuration: Pick<Configuration<typeof databaseProperties>, "get">): FromProperties {
+export function databaseOptions(configuration: Configuration<typeof databaseProperties>): FromProperties {
   return {
     url: configuration.get("database.url"),
     max: configuration.get("database.pool.max"),

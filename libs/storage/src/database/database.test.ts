@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import { AppError, hours, isUnavailable } from "@signalbox/core";
+import type { Logger } from "@signalbox/runtime";
+import { serviceWith } from "@signalbox/testing";
 import fc from "fast-check";
 import { atStart } from "./at-start.ts";
-import { stretchesBack } from "./days.ts";
+import { stretchesBack } from "./day-tables.ts";
 import { isSerializationFailure, isUniqueViolation, toAppError } from "./errors.ts";
 
 const withCode = (code: string, more = {}) => Object.assign(new Error(`failed with ${code}`), { code, ...more });
@@ -118,7 +120,7 @@ test("stretches go back without gap or overlap, in few steps", () => {
   assert.equal([...stretchesBack({ fromMs: 0, toMs: hours(24) * 365 })].length, 8);
 });
 
-const log = { warn: () => {} };
+const log = serviceWith<Logger>({ warn: () => {} });
 const away = () => new AppError("unavailable", "The service cannot reach its database right now.");
 
 /** Work that fails this many times before it succeeds. */

@@ -4,9 +4,7 @@ import pg from "pg";
 import { BoundedPool } from "./bounded-pool.ts";
 import { ConnectionWatchdog } from "./connection-watchdog.ts";
 import { toAppError } from "./errors.ts";
-import { watchPool, watchWaits } from "./pool-metrics.ts";
-import type { Queryable, Rows, Statement } from "./prepared-statement.ts";
-import { send } from "./send.ts";
+import { type Queryable, type Rows, type Statement, send } from "./prepared-statement.ts";
 import { ServerRole } from "./server-role.ts";
 import { createTransactionGate, type TransactionGate } from "./transaction-gate.ts";
 import { createWriteQueue, type WriteQueue } from "./write-queue.ts";
@@ -152,4 +150,31 @@ async function isWritable(driver: BoundedPool): Promise<boolean> {
   } finally {
     client.release(!isKept);
   }
+}
+
+const watched = new WeakMap<Metrics, Map<string, pg.Pool>>();
+
+/** Publishes the numbers of used and idle connections and of waiting requests, read at each scrape. */
+function watchPool(metrics: Metrics, name: string, pool: pg.Pool): void {
+  const pools = watched.get(metrics) ?? startWatching(metrics);
+  pools.set(name, pool);
+}
+
+function startWatching(metrics: Metrics): Map<string, pg.Pool> {
+  const pools = new Map<string, pg.Pool>();
+  watched.set(metrics, pools);
+  metrics.gauge("signalbox_database_connections", (gauge) => {
+    for (const [pool, { totalCount, idleCount, waitingCount }] of pools) {
+      gauge.set({ pool, state: "in_use" }, totalCount - idleCount);
+      gauge.set({ pool, state: "idle" }, idleCount);
+      gauge.set({ pool, state: "waiting" }, waitingCount);
+    }
+  });
+  return pools;
+}
+
+/** Publishes the waiting time of requests that found no idle connection. */
+function watchWaits(metrics: Metrics, pool: string): (waitedMs: number) => void {
+  const waited = metrics.histogram("signalbox_database_wait_seconds");
+  return (waitedMs) => waited.observe({ pool }, waitedMs / 1000);
 }

@@ -1,3 +1,5 @@
+import type pg from "pg";
+
 /**
  * One SQL statement. A non-empty `name` makes it a prepared statement: parsed once per connection, and planned at its
  * first use.
@@ -22,7 +24,7 @@ export interface RowsStatement extends Statement {
 }
 
 /** The row that each tuple changes, and the condition that must still hold for it. */
-export interface HeldRows {
+interface HeldRows {
   readonly table: string;
   /** Names of a tuple's values, the primary key first. */
   readonly names: readonly string[];
@@ -130,4 +132,14 @@ export const isOfRows = (statement: Statement): statement is RowsStatement => "o
 /** Renumbers the parameters of a text to count from `by` + 1 on. */
 function shifted(text: string, by: number): string {
   return by === 0 ? text : text.replace(/\$(\d+)/g, (_, number) => `$${Number(number) + by}`);
+}
+
+/** Sends one statement over `client`. Callers wrap it in `toAppError`. */
+export async function send<Row>(
+  client: pg.ClientBase | pg.Pool,
+  statement: Statement,
+  values: readonly unknown[] = [],
+): Promise<Rows<Row>> {
+  const result = await client.query({ name: statement.name, text: statement.text, values: values as unknown[] });
+  return { rows: result.rows as Row[], rowCount: result.rowCount ?? 0 };
 }

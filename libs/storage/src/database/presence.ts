@@ -35,7 +35,7 @@ export async function showPresence(session: Session): Promise<number> {
  * their claims. The connection counts against the pool. A lost connection is replaced under another id: rows with the
  * former id count as abandoned.
  */
-export function startPresence({ pool, runner }: { pool: Pool; runner: Pick<Runner, "worker" | "defer"> }): Presence {
+export function startPresence({ pool, runner }: { pool: Pool; runner: Runner }): Presence {
   const closing = new AbortController();
   let held: number | null = null;
   let shown = Promise.resolve();

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { failureChain, failureCode, isSqlState, seconds, systemClock } from "@signalbox/core";
 import { isUnsent } from "./errors.ts";
-import type { Queryable } from "./prepared-statement.ts";
-import { sql } from "./prepared-statement.ts";
+import { type Queryable, sql } from "./prepared-statement.ts";
 
 /** Identifies a transaction to the server after its connection is gone. */
 export interface TransactionMark {

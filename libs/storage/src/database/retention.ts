@@ -25,7 +25,7 @@ export interface RetentionRule {
 }
 
 interface Dependencies {
-  readonly runner: Pick<Runner, "housekeeping">;
+  readonly runner: Runner;
   readonly pool: Pool;
   readonly clock: Clock;
 }

@@ -2,8 +2,7 @@ import { isUnavailable, seconds } from "@signalbox/core";
 import type pg from "pg";
 import { breaksConnection, databaseAway, toAppError } from "./errors.ts";
 import type { Pool } from "./pool.ts";
-import type { Queryable } from "./prepared-statement.ts";
-import { send } from "./send.ts";
+import { type Queryable, send } from "./prepared-statement.ts";
 
 /** One connection for state that lives on a connection: session advisory locks, LISTEN. */
 export interface Session extends Queryable {

@@ -3,9 +3,8 @@ import { isUnavailable } from "@signalbox/core";
 import type pg from "pg";
 import { breaksConnection, isRowBusy, isSerializationFailure, outcomeUnknown, toAppError } from "./errors.ts";
 import type { Pool } from "./pool.ts";
-import type { Queryable } from "./prepared-statement.ts";
+import { type Queryable, send } from "./prepared-statement.ts";
 import { isAnswerLost, markColumns, resolveInDoubtCommit, type TransactionMark } from "./resolve-in-doubt-commit.ts";
-import { send } from "./send.ts";
 
 /** An open transaction, by which events, audit entries and idempotency records are written. */
 export interface Tx extends Queryable {

@@ -3,12 +3,16 @@ import type { Logger } from "@signalbox/runtime";
 import type pg from "pg";
 import { applyMigration } from "./apply-migration.ts";
 import { connectWhenThere, databaseOf } from "./connect-when-there.ts";
-import { libraryHistory } from "./library-history.ts";
 import { type MigrationFile, readLibraryFolder, readPrismaFolder } from "./migration-file.ts";
-import { MigrationError, type MigrationHistory, pendingMigrations } from "./migration-history.ts";
+import {
+  libraryHistory,
+  MigrationError,
+  type MigrationHistory,
+  pendingMigrations,
+  prismaHistory,
+} from "./migration-history.ts";
 import { knownExpansions, prepareKinds } from "./migration-kind.ts";
 import { takeMigrationLock } from "./migration-lock.ts";
-import { prismaHistory } from "./prisma-history.ts";
 
 /** The SQL files of a library, applied to the schema `signalbox` of every database that uses it. */
 export interface LibraryMigrations {

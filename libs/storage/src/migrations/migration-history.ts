@@ -1,7 +1,8 @@
+import { randomUUID } from "node:crypto";
 import type pg from "pg";
 import type { MigrationFile } from "./migration-file.ts";
 
-export interface AppliedMigration {
+interface AppliedMigration {
   readonly name: string;
   readonly checksum: string;
 }
@@ -78,3 +79,74 @@ export function pendingMigrations(
   const names = new Set(applied.map(({ name }) => name));
   return files.filter((file) => !names.has(file.name));
 }
+
+const table = "signalbox.library_migrations";
+
+/** The migrations of one library, recorded in the schema of the libraries' tables. */
+export function libraryHistory(library: string, files: readonly MigrationFile[]): MigrationHistory {
+  return {
+    owner: `library ${library}`,
+    files,
+    async applied(client) {
+      const found = await client.query("select to_regclass($1) is not null as there", [table]);
+      if (!found.rows[0].there) return [];
+      const { rows } = await client.query(`select name, checksum from ${table} where library = $1`, [library]);
+      return rows as AppliedMigration[];
+    },
+    async prepare(client) {
+      await client.query("create schema if not exists signalbox");
+      await client.query(
+        `create table if not exists ${table} (
+           library text not null, name text not null, checksum text not null,
+           applied_at timestamptz not null default now(), primary key (library, name))`,
+      );
+    },
+    async record(client, { name, checksum }) {
+      await client.query(`insert into ${table} (library, name, checksum) values ($1, $2, $3)`, [
+        library,
+        name,
+        checksum,
+      ]);
+    },
+  };
+}
+
+/** Equal, column for column, to the table of `prisma migrate deploy`, so that either may continue the other's work. */
+const createTable = `create table if not exists public._prisma_migrations (
+  id varchar(36) primary key not null, checksum varchar(64) not null, finished_at timestamptz,
+  migration_name varchar(255) not null, logs text, rolled_back_at timestamptz,
+  started_at timestamptz not null default now(), applied_steps_count integer not null default 0)`;
+
+/** The migrations of a service's Prisma schema, recorded as Prisma does. */
+export function prismaHistory(service: string, files: readonly MigrationFile[]): MigrationHistory {
+  return {
+    owner: `service ${service}`,
+    files,
+    async applied(client) {
+      const found = await client.query("select to_regclass('public._prisma_migrations') is not null as there");
+      if (!found.rows[0].there) return [];
+      const { rows } = await client.query(
+        `select migration_name as name, checksum, finished_at is not null as finished
+         from public._prisma_migrations where rolled_back_at is null`,
+      );
+      const unfinished = rows.find(({ finished }) => !finished);
+      // Ours are recorded in the transaction that applies them; only Prisma's own tools leave a half-done one.
+      if (unfinished) throw new MigrationError(unfinishedMessage(service, unfinished.name));
+      return rows as AppliedMigration[];
+    },
+    async prepare(client) {
+      await client.query(createTable);
+    },
+    async record(client, { name, checksum }) {
+      await client.query(
+        `insert into public._prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+         values ($1, $2, $3, now(), clock_timestamp(), 1)`,
+        [randomUUID(), checksum, name],
+      );
+    },
+  };
+}
+
+const unfinishedMessage = (service: string, name: string): string =>
+  `migration ${name} of service ${service} was started by another tool and did not finish. Look at its logs column in ` +
+  "_prisma_migrations, repair the database, then mark it with `prisma migrate resolve`.";

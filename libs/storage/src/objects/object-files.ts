@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import type { ShutdownHooks } from "@signalbox/runtime";
 import type { ObjectStore, PutOptions } from "./object-store.ts";
 import { openPrivateDirectory } from "./private-directory.ts";
-import { repeatBriefly } from "./s3-retries.ts";
+import { repeatBriefly } from "./s3-connection.ts";
 
 /** Objects as files on this machine, for programs that read and write paths instead of streams. */
 export interface ObjectFiles {

@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
+import { AppError } from "@signalbox/core";
 import type { PresignedPut, PresignedPutOptions } from "./presign-put.ts";
 
 /** The bytes of a part, first and last byte included; or the last `suffix` bytes (RFC 9110 §14.1.2). */
@@ -103,4 +105,54 @@ export class UnsatisfiableRange extends Error {
 /** The source differs from the announced size or digest. */
 export class ContentMismatch extends Error {
   override readonly name = "ContentMismatch";
+}
+
+const segment = "[A-Za-z0-9_-][A-Za-z0-9._-]*";
+const form = new RegExp(`^${segment}(/${segment})*$`);
+const prefixForm = new RegExp(`^(${segment}/)*(${segment})?$`);
+const charactersMax = 512;
+const segmentCharactersMax = 200; // file systems end at 255 bytes
+
+/** Throws for a key that could leave the folder of the store, hide in it, or mean different things to two stores. */
+export function checkKey(key: string): void {
+  const tooLong = key.length > charactersMax || key.split("/").some((part) => part.length > segmentCharactersMax);
+  if (tooLong || !form.test(key)) throw new Error(`${JSON.stringify(key)} is not an object key`);
+}
+
+/** Throws for a prefix that no key could begin with. */
+export function checkPrefix(prefix: string): void {
+  if (prefix.length > charactersMax || !prefixForm.test(prefix))
+    throw new Error(`${JSON.stringify(prefix)} is not a key prefix`);
+}
+
+/** The error for an object store that does not answer, is full, or is too slow. */
+export function storeAway(cause: unknown): AppError {
+  return new AppError("unavailable", "The service cannot reach its object store right now.", {
+    retryAfterSeconds: 2,
+    cause,
+  });
+}
+
+/**
+ * Passes the source on and holds the last piece back until size and SHA-256 are verified. A store that knows the size
+ * in advance can therefore never complete an object that does not match.
+ */
+export async function* verifiedContent(
+  source: Readable | Uint8Array,
+  { size, sha256 }: Pick<PutOptions, "size" | "sha256">,
+): AsyncGenerator<Uint8Array, void> {
+  const hash = sha256 === undefined ? undefined : createHash("sha256");
+  let held: Uint8Array | undefined;
+  let bytes = 0;
+  for await (const piece of source instanceof Uint8Array ? [source] : (source as AsyncIterable<Uint8Array>)) {
+    bytes += piece.length;
+    if (bytes > size) throw new ContentMismatch(`the source exceeds the announced ${size} bytes`);
+    hash?.update(piece);
+    if (held?.length) yield held;
+    held = piece;
+  }
+  if (bytes < size) throw new ContentMismatch(`the source ended after ${bytes} of ${size} bytes`);
+  if (hash && hash.digest("hex") !== sha256?.toLowerCase())
+    throw new ContentMismatch("the SHA-256 of the bytes does not match");
+  if (held?.length) yield held;
 }

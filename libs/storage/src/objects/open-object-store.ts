@@ -1,16 +1,15 @@
 import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { isUnavailable, systemClock } from "@signalbox/core";
 import type { Logger, Metrics, ShutdownHooks, Tracer } from "@signalbox/runtime";
-import { awaitBucket } from "./await-bucket.ts";
 import { openFileStore } from "./file-store.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { presignPut } from "./presign-put.ts";
-import { connectS3, type S3Connection, type S3Timeouts } from "./s3-connection.ts";
-import { parseS3Url } from "./s3-location.ts";
-import { withRetries } from "./s3-retries.ts";
+import { connectS3, type S3Connection, S3Refusal, type S3Timeouts, withRetries } from "./s3-connection.ts";
+import { parseS3Url, type S3Location } from "./s3-location.ts";
 import { createS3Store } from "./s3-store.ts";
 
-export interface ObjectStoreOptions {
+interface ObjectStoreOptions {
   /** `file:<folder>`, or `s3://host:port/bucket?region=…` (`s3+http://` or `tls=false` without TLS). */
   readonly url: string;
   readonly accessKey: string | null;
@@ -93,3 +92,51 @@ function withSpans(connection: S3Connection, tracer: Tracer): S3Connection {
 
 /** `file:relative/folder` and `file:///absolute/folder`. */
 const folderOf = (url: string): string => resolve(decodeURIComponent(url.replace(/^file:(\/\/(?=\/))?/, "")));
+
+const pauseMs = 500;
+const pausesBetweenLines = 10;
+
+/**
+ * Waits until the bucket answers. An unreachable server, a missing bucket or refused keys end the start with the
+ * property to correct: otherwise every request would fail.
+ */
+async function awaitBucket(
+  connection: S3Connection,
+  { host, port, bucket }: S3Location,
+  { waitMs, log }: { readonly waitMs: number; readonly log: Logger },
+): Promise<void> {
+  const where = `the object store at ${host}:${port}`;
+  const pauses = Math.ceil(waitMs / pauseMs);
+  for (let pause = 0; ; pause++) {
+    try {
+      // A listing, because the refusal of a HEAD has no body that could give the reason.
+      await connection.send({ method: "GET" }, ({ client, name }) =>
+        client.listObjectsV2Query(name, "", "", "", 1, ""),
+      );
+      return;
+    } catch (error) {
+      if (error instanceof S3Refusal) throw new Error(`${where} ${reasonOf(error, bucket)}`, { cause: error });
+      if (!isUnavailable(error)) throw error;
+      const reason = ((error as Error).cause as Error | undefined)?.message ?? (error as Error).message;
+      if (pause >= pauses) {
+        const message = `${where} did not answer within ${waitMs / 1000} s (${reason})`;
+        throw new Error(`${message}: start it, or correct blobs.url`, { cause: error });
+      }
+      if (pause % pausesBetweenLines === 0) log.warn({ reason }, `waiting for ${where}`);
+      await sleep(pauseMs);
+    }
+  }
+}
+
+function reasonOf({ status, code }: S3Refusal, bucket: string): string {
+  switch (code) {
+    case "NoSuchBucket":
+      return `has no bucket ${bucket}: create it, or correct blobs.url`;
+    case "InvalidAccessKeyId":
+      return "does not know blobs.access-key: correct it";
+    case "SignatureDoesNotMatch":
+      return "refuses blobs.secret-key: correct it";
+    default:
+      return `refuses us (${status} ${code}): blobs.access-key may not list the bucket ${bucket}`;
+  }
+}

@@ -1,15 +1,17 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import http, { type ClientRequest, type IncomingMessage } from "node:http";
-import https, { type RequestOptions } from "node:https";
+import type { ClientRequest, IncomingMessage } from "node:http";
+import http from "node:http";
+import type { RequestOptions } from "node:https";
+import https from "node:https";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { urlToHttpOptions } from "node:url";
-import { systemClock } from "@signalbox/core";
+import { isUnavailable, seconds, systemClock } from "@signalbox/core";
 import type { Client } from "minio";
-import type { PutOptions } from "./object-store.ts";
+import { type PutOptions, storeAway } from "./object-store.ts";
 import { presignPut } from "./presign-put.ts";
 import type { S3Location } from "./s3-location.ts";
-import { storeAway } from "./store-away.ts";
 
 interface S3Request {
   readonly method: "GET" | "HEAD" | "PUT" | "DELETE";
@@ -210,4 +212,37 @@ const networkCodes =
 function isNetworkFailure(error: unknown): boolean {
   const { code, errors } = error as { code?: unknown; errors?: unknown[] };
   return (typeof code === "string" && networkCodes.test(code)) || (errors ?? []).some(isNetworkFailure);
+}
+
+const triesMax = 3;
+/** A server that took longer to fail is not busy for a moment, and a caller waits a few seconds at most. */
+const beginWithinMs = seconds(3);
+const pauseMs = 150;
+
+/**
+ * Repeats work that may be done twice when the object store was briefly busy or broken: three tries in all, with random
+ * pauses so that many callers do not return together.
+ */
+export async function repeatBriefly<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  const startedMs = systemClock.steadyMs();
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      const isLate = systemClock.steadyMs() - startedMs > beginWithinMs;
+      if (tries >= triesMax || isLate || signal?.aborted || !isUnavailable(error)) throw error;
+      await sleep(pauseMs * tries * (0.5 + Math.random()), undefined, signal && { signal });
+    }
+  }
+}
+
+/** Repeats every request except an upload, whose source may be a stream that can be sent only once. */
+export function withRetries(connection: S3Connection): S3Connection {
+  return {
+    ...connection,
+    send: (request, ask) => {
+      const send = () => connection.send(request, ask);
+      return request.method === "PUT" ? send() : repeatBriefly(send, request.signal);
+    },
+  };
 }

@@ -1,17 +1,17 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { isAppError } from "@signalbox/core";
-import { checkKey, checkPrefix } from "./object-key.ts";
 import {
   type ByteRange,
+  checkKey,
+  checkPrefix,
   type ObjectHead,
   type ObjectStore,
   type StoredObject,
+  storeAway,
   UnsatisfiableRange,
+  verifiedContent,
 } from "./object-store.ts";
-import { type S3Connection, S3Refusal } from "./s3-connection.ts";
-import { repeatBriefly } from "./s3-retries.ts";
-import { storeAway } from "./store-away.ts";
-import { verifiedContent } from "./verified-content.ts";
+import { repeatBriefly, type S3Connection, S3Refusal } from "./s3-connection.ts";
 
 /** Maximum of one S3 listing. */
 const listMax = 1_000;

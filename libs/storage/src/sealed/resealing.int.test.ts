@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
+import type { Runner } from "@signalbox/runtime";
+import { serviceWith, type TestDatabase, testContext, testDatabase } from "@signalbox/testing";
 import { openPool, type Pool } from "../database/pool.ts";
 import { sql } from "../database/prepared-statement.ts";
 import { type SealedColumn, startResealing } from "./resealing.ts";
@@ -41,9 +42,9 @@ after(async () => {
 /** Starts the worker with a runner whose turns the test triggers. */
 function startTurns(keys: readonly string[]) {
   const turns: (() => unknown)[] = [];
-  const runner = {
-    housekeeping: (_name: string, _pause: unknown, turn: unknown) => void turns.push(turn as () => unknown),
-  };
+  const runner = serviceWith<Runner>({
+    housekeeping: (_name, _pause, turn) => void turns.push(turn as () => unknown),
+  });
   startResealing({ ...context, runner, pool, sealer: createSealer(keys) }, [letters]);
   return turns[0] as () => Promise<unknown>;
 }
@@ -91,9 +92,9 @@ test("a text that changes while it is sealed anew stays as its writer left it", 
     return pool.query(statement as never, values);
   }) as Pool["query"];
   const turns: (() => unknown)[] = [];
-  const runner = {
-    housekeeping: (_name: string, _pause: unknown, turn: unknown) => void turns.push(turn as () => unknown),
-  };
+  const runner = serviceWith<Runner>({
+    housekeeping: (_name, _pause, turn) => void turns.push(turn as () => unknown),
+  });
   const parts = { ...context, metrics: testContext("account", {}).metrics, runner };
   startResealing({ ...parts, pool: racing, sealer: createSealer([current, former]) }, [letters]);
   await turns[0]?.();

@@ -17,7 +17,7 @@ export interface SealedColumn {
 }
 
 interface Dependencies {
-  readonly runner: Pick<Runner, "housekeeping">;
+  readonly runner: Runner;
   readonly pool: Pool;
   readonly sealer: Sealer;
   readonly log: Logger;

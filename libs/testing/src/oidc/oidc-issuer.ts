@@ -14,6 +14,8 @@ export interface OidcIssuer {
   /** Signs with a new key from now on; the earlier ones stay published until `withdrawOldKeys`. */
   rotate(algorithm?: SigningAlgorithm): void;
   withdrawOldKeys(): void;
+  /** Publishes these beside its keys, before them. */
+  publish(others: readonly unknown[]): void;
   readonly wrong: WrongTokens;
   /** Answers every request with this status; `null` serves normally again. */
   fail(status: number | null): void;
@@ -34,13 +36,14 @@ export async function createOidcIssuer({
   algorithm = "RS256",
 }: IssuerOptions = {}): Promise<OidcIssuer> {
   let keys: IssuerKey[] = [createIssuerKey(algorithm)];
+  let others: readonly unknown[] = [];
   let failure: number | null = null;
   const requests: string[] = [];
   const current = () => keys[0] as IssuerKey;
 
   const server = createServer((request, response) => {
     requests.push(request.url ?? "");
-    const document = failure === null ? documentsOf(issuer, keys)[request.url ?? ""] : undefined;
+    const document = failure === null ? documentsOf(issuer, keys, others)[request.url ?? ""] : undefined;
     response.writeHead(failure ?? (document ? 200 : 404), { "content-type": "application/json" });
     response.end(JSON.stringify(document ?? {}));
   });
@@ -56,6 +59,9 @@ export async function createOidcIssuer({
     withdrawOldKeys: () => {
       keys = [current()];
     },
+    publish: (published) => {
+      others = published;
+    },
     fail: (status) => {
       failure = status;
     },
@@ -68,7 +74,7 @@ export async function createOidcIssuer({
 }
 
 /** The published documents, by path. */
-function documentsOf(issuer: string, keys: readonly IssuerKey[]): Record<string, unknown> {
+function documentsOf(issuer: string, keys: readonly IssuerKey[], others: readonly unknown[]): Record<string, unknown> {
   return {
     "/.well-known/openid-configuration": {
       issuer,
@@ -79,7 +85,7 @@ function documentsOf(issuer: string, keys: readonly IssuerKey[]): Record<string,
       subject_types_supported: ["public"],
       id_token_signing_alg_values_supported: keys.map(({ algorithm }) => algorithm),
     },
-    "/keys": { keys: keys.map(({ publicJwk }) => publicJwk) },
+    "/keys": { keys: [...others, ...keys.map(({ publicJwk }) => publicJwk)] },
   };
 }
 

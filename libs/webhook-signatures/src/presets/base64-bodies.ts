@@ -1,10 +1,11 @@
-import type { Preset } from "./preset.ts";
+import { computed, type Preset } from "./preset.ts";
 
 /** Senders that sign the body with an HMAC in base 64, or with a binary key. */
 export const base64Bodies = {
   airtable: {
     title: "Airtable",
     documentation: "https://airtable.com/developers/web/api/webhooks-overview",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       signatureHeader: "x-airtable-content-mac",
@@ -13,6 +14,7 @@ export const base64Bodies = {
       signedContent: "{body}",
       secretEncoding: "base64",
       deliveryIdFrom: "digest",
+      answer: { status: 200 },
     },
     secretFrom: "the answer that created the webhook: `macSecretBase64`",
     steps: [
@@ -23,23 +25,21 @@ export const base64Bodies = {
     notes: [
       "The notification says that something changed; the changes are read from `…/payloads`.",
       "A webhook of a personal access token expires after seven days unless it is refreshed.",
-      "Airtable sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
     ],
     retries: "With growing gaps for a while; then notifications are disabled.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Airtable's documentation",
       secret: "BQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQU=",
       headers: {
         "x-airtable-content-mac": "hmac-sha256=bfd17bed8e0f2883d7b9129cc17f3040c1b0aedfbe9909102524da0ca022a8f2",
       },
       body: '{"base":{"id":"app00000000000000"},"webhook":{"id":"ach00000000000000"},"timestamp":"2022-02-01T21:25:05.663Z"}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   docusign: {
     title: "DocuSign Connect",
     documentation: "https://developers.docusign.com/platform/webhooks/connect/hmac/",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       signatureHeader: "x-docusign-signature-1",
@@ -49,6 +49,7 @@ export const base64Bodies = {
       encoding: "base64",
       deliveryIdFrom: "digest",
       eventTypeFrom: { pointer: "/event" },
+      answer: { status: 200 },
     },
     secretFrom: "Admin → Connect → Connect Keys",
     steps: [
@@ -59,17 +60,14 @@ export const base64Bodies = {
     notes: [
       "DocuSign signs with each of its keys, `…-Signature-1` to `-100`; the source reads the first two.",
       "Envelopes of documents are large: mind `max_body_bytes`, or leave documents out.",
-      "DocuSign sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
     ],
     retries: "With growing gaps for 15 days; some failures wait for an administrator.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of DocuSign's documentation",
       secret: "a connect key of docusign",
       headers: { "x-docusign-signature-1": "wkqWecRapgJTlNOUura2bGNlWToAMr84AnEdPGk2f+0=" },
       body: '{"event":"envelope-completed","apiVersion":"v2.1","data":{"envelopeId":"44efc9e6-915e-4b1d-9b54-801410d6922d"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   heroku: {
     title: "Heroku",
@@ -93,18 +91,17 @@ export const base64Bodies = {
     ],
     notes: ["With the level `notify` Heroku sends once and does not look at the answer; `sync` sends again."],
     retries: "With the level `sync` for up to 72 hours; with `notify` none.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Heroku's documentation",
       secret: "a secret of a heroku webhook",
       headers: { "heroku-webhook-hmac-sha256": "n9rNgmus9XXgb9YHVyd/WIIVN8ymOqhZzyGHq/YcQ/s=" },
       body: '{"id":"b4c3a0ed-f1a1-4b1c-9ac8-33ee9b3d7b1e","action":"update","resource":"release","data":{"id":"1"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   line: {
     title: "LINE",
     documentation: "https://developers.line.biz/en/docs/messaging-api/verify-webhook-signature/",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       signatureHeader: "x-line-signature",
@@ -114,6 +111,7 @@ export const base64Bodies = {
       encoding: "base64",
       deliveryIdFrom: { pointer: "/events/0/webhookEventId" },
       eventTypeFrom: { pointer: "/events/0/type" },
+      answer: { status: 200 },
     },
     secretFrom: "LINE Developers Console → the channel → Basic settings → Channel secret",
     steps: [
@@ -155,14 +153,12 @@ export const base64Bodies = {
     ],
     notes: ["The key is the decoded secret, not its text."],
     retries: "Up to eleven times over about 48 hours.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Squarespace's documentation",
       secret: "0606060606060606060606060606060606060606060606060606060606060606",
       headers: { "squarespace-signature": "e97ea01c176720de9dcf3fdc902e67be754a157fab55549a7f56298fe6686ca2" },
       body: '{"id":"7c9d2a4e","websiteId":"5c5b2e","topic":"order.create","data":{"orderId":"585d498fdee9f31a60284a37"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   tally: {
     title: "Tally",
@@ -186,14 +182,12 @@ export const base64Bodies = {
     ],
     notes: ["Tally signs the JSON as JavaScript writes it, which is what it sends."],
     retries: "Five times more: after 5 and 30 minutes, 1, 6 and 24 hours.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Tally's documentation",
       secret: "a signing secret of tally",
       headers: { "tally-signature": "R+M86n0dE6Ju1c0Be3tZqbuzEL2fSBbgVUbYhjG+JGU=" },
       body: '{"eventId":"a4cb511e-d513-4fa5-baee-b815d718dfd1","eventType":"FORM_RESPONSE","data":{"responseId":"2wgx4n"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   typeform: {
     title: "Typeform",
@@ -217,14 +211,12 @@ export const base64Bodies = {
     ],
     notes: [],
     retries: "With growing gaps for about ten hours; 410 and 404 switch the webhook off.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Typeform's documentation",
       secret: "a typeform secret",
       headers: { "typeform-signature": "sha256=Z0vZYureF8aZH3e2kMRcZKDNPpufStYmkJ2ZsGJzuGA=" },
       body: '{"event_id":"LtWXD3crgy","event_type":"form_response","form_response":{"form_id":"lT4Z3j"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   woocommerce: {
     title: "WooCommerce",
@@ -252,18 +244,17 @@ export const base64Bodies = {
       "On saving it sends a form with `webhook_id` alone, which is signed like the rest.",
     ],
     retries: "None; failures are counted.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of WooCommerce's documentation",
       secret: "a secret of woocommerce",
       headers: { "x-wc-webhook-signature": "G+Vfx0zfWDZF5JzicfQLld39jfWDQA8Zq7brLtqa2CE=" },
       body: '{"id":727,"status":"processing","currency":"USD"}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   x: {
     title: "X",
     documentation: "https://docs.x.com/x-api/webhooks/introduction",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       signatureHeader: "x-twitter-webhooks-signature",
@@ -273,6 +264,7 @@ export const base64Bodies = {
       encoding: "base64",
       deliveryIdFrom: "digest",
       handshake: "x",
+      answer: { status: 200 },
     },
     secretFrom: "Developer Portal → the app → Keys and tokens → API key secret (consumer secret)",
     steps: [
@@ -283,17 +275,14 @@ export const base64Bodies = {
     notes: [
       "X repeats the CRC check every hour, and disables a webhook that fails it.",
       "The answer to a check is signed with the secret, so only tokens of letters, digits, `_` and `-` are answered.",
-      "X sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
     ],
     retries: "Not documented for most products.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of X's documentation",
       secret: "a consumer secret of an app of x",
       headers: { "x-twitter-webhooks-signature": "sha256=lXf8ZUFC3eaHUJfXJlUSXlq6IAyUQSG2gphfQvIxbuU=" },
       body: '{"for_user_id":"2244994945","tweet_create_events":[{"id_str":"1"}]}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   xero: {
     title: "Xero",
@@ -318,16 +307,13 @@ export const base64Bodies = {
     notes: [
       "Xero wants 200 within five seconds, without a body; the preset answers so.",
       "The events name resources only; read them from the API.",
-      "Xero sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
     ],
     retries: "With growing gaps for 24 hours; then the webhook is disabled.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Xero's documentation",
       secret: "a webhooks key of a xero app",
       headers: { "x-xero-signature": "2x77s1YHng4lJI+aE1GA88w8z9hUt28nQ9IXZAU+nIQ=" },
       body: '{"events":[],"lastEventSequence":0,"firstEventSequence":0,"entropy":"S0m3r4Nd0mt3xt"}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
 } satisfies Readonly<Record<string, Preset>>;

@@ -1,4 +1,4 @@
-import type { Preset } from "./preset.ts";
+import { computed, type Preset } from "./preset.ts";
 
 /** Hosts and checkers of code that sign the body with an HMAC in hexadecimal. */
 export const codeHosts = {
@@ -92,14 +92,12 @@ export const codeHosts = {
       "An instance must list our host in `webhook.ALLOWED_HOST_LIST` if it is private.",
     ],
     retries: "None by default.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Gitea and Forgejo's documentation",
       secret: "a secret of the gitea webhook",
       headers: { "x-gitea-signature": "2db8d575ca078b80f1418ac295bdb93d943d1693c262d05c601f97ea20516fe0" },
       body: '{"ref":"refs/heads/main","repository":{"full_name":"gitea/webhooks"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   snyk: {
     title: "Snyk",
@@ -123,14 +121,12 @@ export const codeHosts = {
     ],
     notes: ["The type names a version, such as `project_snapshot/v0`."],
     retries: "A few times with growing gaps; not published in detail.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Snyk's documentation",
       secret: "a secret of the snyk webhook",
       headers: { "x-hub-signature": "sha256=aa6492be89d92df3c82023e0351d1dfbd9fbcd2429220ea3fbf409f9b14c9beb" },
       body: '{"project":{"id":"3a1c2b","name":"hub"},"newIssues":[],"removedIssues":[]}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   sonarqube: {
     title: "SonarQube",
@@ -154,14 +150,12 @@ export const codeHosts = {
     ],
     notes: ["SonarQube Cloud signs alike."],
     retries: "None.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of SonarQube's documentation",
       secret: "a secret of sonarqube",
       headers: { "x-sonar-webhook-hmac-sha256": "59ef3040b76ca1563bc5cf021b6daa4a39d75d6b0cb4daee0b7ca8c4b38edba0" },
       body: '{"serverUrl":"http://localhost:9000","taskId":"AVh21JS2JepAEhwQ-b3u","status":"SUCCESS","project":{"key":"myproject"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   "terraform-cloud": {
     title: "HCP Terraform",
@@ -184,13 +178,9 @@ export const codeHosts = {
       "Enter the address of the source as webhook URL and the source's secret as token.",
       "Pick the triggers: HCP Terraform sends a verification request and wants 200, which the preset answers.",
     ],
-    notes: [
-      "The signature is HMAC-SHA512.",
-      "HCP Terraform sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
-    ],
+    notes: ["The signature is HMAC-SHA512."],
     retries: "Not documented; the last answers are shown with the configuration.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of HCP Terraform's documentation",
       secret: "a token of hcp terraform",
       headers: {
@@ -198,7 +188,6 @@ export const codeHosts = {
           "f58458fcc2bebd3d269a58351967582c65db4cecb32efb07dba6fd852f3d861902e344907d8afc85213de0ddd43bba8a8968eb5dc33595e823a372d28ae36d8f",
       },
       body: '{"payload_version":1,"notification_configuration_id":"nc-AeUQ2zfKZzW9TiGZ","run_id":"run-FwnENkvDnrpyFC7M","notifications":[{"trigger":"run:created","run_status":"pending"}]}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
 } satisfies Readonly<Record<string, Preset>>;

@@ -1,4 +1,4 @@
-import type { Preset } from "./preset.ts";
+import { computed, type Preset } from "./preset.ts";
 
 /** Senders with a scheme of their own. */
 export const ownSchemes = {
@@ -48,7 +48,6 @@ export const ownSchemes = {
       "Pick the events and save: GitHub sends a `ping`.",
     ],
     notes: [
-      "Neither the delivery's id nor a time is signed, so the same body is a repetition for five minutes, whatever its id.",
       "A redelivery has the id of the first delivery.",
       "GitHub counts an answer after ten seconds as a failure, and drops bodies over 25 MB.",
     ],
@@ -71,8 +70,9 @@ export const ownSchemes = {
   slack: {
     title: "Slack",
     documentation: "https://api.slack.com/authentication/verifying-requests-from-slack",
+    documentedOn: "2026-11-29",
     scheme: "slack",
-    settings: {},
+    settings: { answer: { status: 200 } },
     secretFrom: "api.slack.com/apps → the app → Basic Information → Signing Secret",
     steps: [
       "In the app's settings copy the signing secret from Basic Information into the source.",
@@ -100,8 +100,9 @@ export const ownSchemes = {
   shopify: {
     title: "Shopify",
     documentation: "https://shopify.dev/docs/apps/build/webhooks/subscribe/https",
+    documentedOn: "2026-11-29",
     scheme: "shopify",
-    settings: {},
+    settings: { answer: { status: 200 } },
     secretFrom:
       "Partner Dashboard → the app → Client secret; for webhooks made in the admin: Settings → Notifications → Webhooks",
     steps: [
@@ -110,18 +111,14 @@ export const ownSchemes = {
       "Or, without an app, open Settings → Notifications → Webhooks in the admin, enter the address and copy the secret shown there.",
     ],
     notes: [
-      "Neither id nor time is signed, so the same body is a repetition for five minutes, whatever its topic.",
-      "Topics that share one body need a source each, or `refuse_same_content_seconds` 0.",
       "After a new client secret Shopify may sign with the old one for an hour: rotate the source's secret with an overlap.",
     ],
     retries: "Eight times within four hours; then a subscription that was made with the API is removed.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Shopify's documentation",
       secret: "a client secret of a shop",
       headers: { "x-shopify-hmac-sha256": "hi7pxB3cYnZdsHUNONavAr0oucsrBr6f1BA4QS+aXP4=" },
       body: '{"id":820982911946154508,"email":"jon@example.com"}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
 } satisfies Readonly<Record<string, Preset>>;

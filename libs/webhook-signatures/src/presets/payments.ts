@@ -1,10 +1,11 @@
-import type { Preset } from "./preset.ts";
+import { computed, type Preset } from "./preset.ts";
 
 /** Payments and shops that sign the body with an HMAC in hexadecimal. */
 export const payments = {
   "checkout-com": {
     title: "Checkout.com",
     documentation: "https://www.checkout.com/docs/developer-resources/webhooks/manage-webhooks",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       signatureHeader: "cko-signature",
@@ -14,6 +15,7 @@ export const payments = {
       deliveryIdFrom: { pointer: "/id" },
       eventTypeFrom: { pointer: "/type" },
       acceptShortSecret: true,
+      answer: { status: 200 },
     },
     secretFrom: "the workflow's webhook action → Signature key, which you choose",
     steps: [
@@ -23,18 +25,17 @@ export const payments = {
     ],
     notes: ["The `Authorization` header key of Checkout.com is another secret and not needed here."],
     retries: "Up to eight times with growing gaps, the last after two days.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Checkout.com's documentation",
       secret: "a signature key of checkout",
       headers: { "cko-signature": "707af57995828d9fdc681c44abece027d4fdba24aed32237d4bd1eb8fd06cd29" },
       body: '{"id":"evt_az5sblvku4ge3dwpztvyizgcau","type":"payment_approved","version":"2.0.0","data":{"id":"pay_1"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   "coinbase-commerce": {
     title: "Coinbase Commerce",
     documentation: "https://docs.cdp.coinbase.com/commerce/webhooks/security",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       signatureHeader: "x-cc-webhook-signature",
@@ -43,6 +44,7 @@ export const payments = {
       signedContent: "{body}",
       deliveryIdFrom: { pointer: "/event/id" },
       eventTypeFrom: { pointer: "/event/type" },
+      answer: { status: 200 },
     },
     secretFrom: "Settings → Notifications → Show shared secret",
     steps: [
@@ -52,14 +54,12 @@ export const payments = {
     ],
     notes: ["One shared secret holds for all endpoints of the account."],
     retries: "With growing gaps up to once an hour, for three days.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Coinbase Commerce's documentation",
       secret: "1e1c5e8c-4b1a-4f0e-8d5f-0c6f0a2d9d11",
       headers: { "x-cc-webhook-signature": "c865e2b5c2de00a854d2847afa1a78c875f6daec64be8440f9ba1bb680f519f3" },
       body: '{"id":1,"scheduled_for":"2017-01-31T20:50:02Z","event":{"id":"24934862-d980-46cb-9402-43c81b0cdba6","type":"charge:created"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   easypost: {
     title: "EasyPost",
@@ -82,20 +82,19 @@ export const payments = {
     ],
     notes: ["EasyPost normalizes the secret by Unicode NFKD: use ASCII."],
     retries: "Up to six times with growing gaps.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of EasyPost's documentation",
       secret: "a secret of an easypost webhook",
       headers: {
         "x-hmac-signature": "hmac-sha256-hex=39faecf3c70a6ad3e0a0f34249da0b4d998e732edf7a42f374ff764e2af1620f",
       },
       body: '{"id":"evt_fc0ef3ab1d4211ee8d5a15a3e5ec9c7f","object":"Event","description":"batch.created","mode":"test"}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   "lemon-squeezy": {
     title: "Lemon Squeezy",
     documentation: "https://docs.lemonsqueezy.com/help/webhooks/signing-requests",
+    documentedOn: "2026-11-30",
     scheme: "hmac",
     settings: {
       signatureHeader: "x-signature",
@@ -103,8 +102,9 @@ export const payments = {
       signaturePrefix: "",
       signedContent: "{body}",
       deliveryIdFrom: "digest",
-      eventTypeFrom: { header: "x-event-name" },
+      eventTypeFrom: { pointer: "/meta/event_name" },
       acceptShortSecret: true,
+      answer: { status: 200 },
     },
     secretFrom: "Settings → Webhooks → the webhook → Signing secret, which you choose",
     steps: [
@@ -112,19 +112,14 @@ export const payments = {
       "Enter the address of the source as callback URL and the source's secret as signing secret.",
       "Pick the events and save.",
     ],
-    notes: [
-      "Lemon Squeezy takes secrets of 6 to 40 characters; use 40.",
-      "Lemon Squeezy sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
-    ],
+    notes: ["Lemon Squeezy takes secrets of 6 to 40 characters; use 40."],
     retries: "Three times more: after 5, 25 and 125 seconds.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Lemon Squeezy's documentation",
       secret: "a secret of a lemon squeezy store",
       headers: { "x-signature": "1915d81e67ac14b4f61e2a34922729d111ebb782cb5571655ee2e76dce1ca96f" },
       body: '{"meta":{"event_name":"order_created"},"data":{"type":"orders","id":"1"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   paystack: {
     title: "Paystack",
@@ -137,6 +132,7 @@ export const payments = {
       signedContent: "{body}",
       algorithm: "sha512",
       deliveryIdFrom: { pointer: "/data/id" },
+      repetitionBy: "id_and_content",
       eventTypeFrom: { pointer: "/event" },
       answer: { status: 200 },
     },
@@ -152,8 +148,7 @@ export const payments = {
       "Ids are those of the transaction; several events about one get digits of their content appended.",
     ],
     retries: "Every three minutes four times, then every hour for 72 hours.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Paystack's documentation",
       secret: "sk_test_0123456789abcdef0123456789abcdef01234567",
       headers: {
@@ -161,8 +156,7 @@ export const payments = {
           "1a774618388735c7166e5ade6d1670c18b432224f0fa454325137a11cdda96666ec6a3c1f28b647b0fb3760e34231eeaddcfcb86ea71c85885df1933f6dc9857",
       },
       body: '{"event":"charge.success","data":{"id":302961,"reference":"qTPrJoy9Bx"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   razorpay: {
     title: "Razorpay",
@@ -185,13 +179,11 @@ export const payments = {
     ],
     notes: ["Test and live mode have webhooks of their own."],
     retries: "For 24 hours with growing gaps; then the webhook is disabled.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Razorpay's documentation",
       secret: "a secret of the razorpay webhook",
       headers: { "x-razorpay-signature": "09c5b672a186f011837bf2d6653ca6bd9aa2a4a08743bc0636ea077c97267945" },
       body: '{"entity":"event","event":"payment.captured","contains":["payment"],"payload":{"payment":{"entity":{"id":"pay_29QQoUBi66xm2f"}}}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
 } satisfies Readonly<Record<string, Preset>>;

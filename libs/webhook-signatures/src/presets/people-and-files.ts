@@ -1,4 +1,4 @@
-import type { Preset } from "./preset.ts";
+import { computed, type Preset } from "./preset.ts";
 
 /** Services about people and their files that sign the body with an HMAC in hexadecimal. */
 export const peopleAndFiles = {
@@ -21,19 +21,14 @@ export const peopleAndFiles = {
       "Enter the address of the source as subscriber URL and the source's secret as secret.",
       "Pick the event triggers and send a ping test.",
     ],
-    notes: [
-      "A custom payload template changes the body, and with it the place of the type.",
-      "Cal.com sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
-    ],
+    notes: ["A custom payload template changes the body, and with it the place of the type."],
     retries: "None that is documented.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Cal.com's documentation",
       secret: "a secret of a cal.com webhook",
       headers: { "x-cal-signature-256": "c89feced1c36230499a13c8cbe7df87edd13f190c6da3a593c1b5ab460135af0" },
       body: '{"triggerEvent":"BOOKING_CREATED","createdAt":"2023-05-24T09:30:00.538Z","payload":{"uid":"bFJeNb2uX8ANpT3JL5EfXw"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   checkr: {
     title: "Checkr",
@@ -55,18 +50,17 @@ export const peopleAndFiles = {
     ],
     notes: ["The secret is an API key, not one of the webhook."],
     retries: "Up to twelve times over about 24 hours.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Checkr's documentation",
       secret: "an api key of a checkr account",
       headers: { "x-checkr-signature": "a379b29ca113001fb59269bacd6966f65f73b4a0048ea6b7b1237d642c80a6bd" },
       body: '{"id":"507f1f77bcf86cd799439011","object":"event","type":"report.completed","data":{"object":{"id":"e44aa283528e6fde7d542194"}}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   dropbox: {
     title: "Dropbox",
     documentation: "https://www.dropbox.com/developers/reference/webhooks",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       signatureHeader: "x-dropbox-signature",
@@ -74,7 +68,9 @@ export const peopleAndFiles = {
       signaturePrefix: "",
       signedContent: "{body}",
       deliveryIdFrom: "digest",
+      refuseSameContentSeconds: 0,
       handshake: "dropbox",
+      answer: { status: 200 },
     },
     secretFrom: "App Console → the app → App secret",
     steps: [
@@ -84,18 +80,17 @@ export const peopleAndFiles = {
     ],
     notes: ["Dropbox names only the accounts whose files changed, so the same body comes again and again."],
     retries: "With growing gaps for a while; an address that keeps failing is disabled.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Dropbox's documentation",
       secret: "an app secret of dropbox",
       headers: { "x-dropbox-signature": "ad42f013e626b197498ad36c3cb2f0239b69fea14808553b91644b5065bb26ee" },
       body: '{"list_folder":{"accounts":["dbid:AAH4f99T0taONIb-OurWxbNQ6ywGRopQngc"]}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   greenhouse: {
     title: "Greenhouse",
     documentation: "https://developers.greenhouse.io/webhooks.html#verifying-webhooks",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       signatureHeader: "signature",
@@ -105,6 +100,7 @@ export const peopleAndFiles = {
       deliveryIdFrom: { header: "greenhouse-event-id" },
       eventTypeFrom: { pointer: "/action" },
       acceptShortSecret: true,
+      answer: { status: 200 },
     },
     secretFrom: "Configure → Dev Center → Web Hooks → the webhook → Secret Key, which you choose",
     steps: [
@@ -114,18 +110,17 @@ export const peopleAndFiles = {
     ],
     notes: ["The prefix of the signature ends in a space, not in `=`."],
     retries: "Up to seven times over about 15 hours.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Greenhouse's documentation",
       secret: "a secret key of greenhouse",
       headers: { signature: "sha256 6d1e167a6986d6b62872be059b1283776def699876c64e4311b21a3ed0338ee5" },
       body: '{"action":"candidate_hired","payload":{"application":{"id":46194062}}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   meta: {
     title: "Meta",
     documentation: "https://developers.facebook.com/docs/graph-api/webhooks/getting-started",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       signatureHeader: "x-hub-signature-256",
@@ -135,6 +130,7 @@ export const peopleAndFiles = {
       deliveryIdFrom: "digest",
       eventTypeFrom: { pointer: "/object" },
       handshake: "meta",
+      answer: { status: 200 },
     },
     secretFrom: "App Dashboard → App settings → Basic → App secret",
     steps: [
@@ -144,14 +140,12 @@ export const peopleAndFiles = {
     ],
     notes: ["Facebook, Instagram, Messenger and WhatsApp sign alike. The source answers Meta's `hub.challenge`."],
     retries: "With growing gaps for 36 hours.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Meta's documentation",
       secret: "an app secret of a meta app",
       headers: { "x-hub-signature-256": "sha256=d572796ec508ae5dea023f01556a69b57106e07acd83ff003a0ac96990e48580" },
       body: '{"object":"page","entry":[{"id":"0","time":1700000000}]}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   notion: {
     title: "Notion",
@@ -177,18 +171,17 @@ export const peopleAndFiles = {
       "If Notion reports that the first request failed, choose Resend token once the source has the secret.",
     ],
     retries: "Up to eight times over about 24 hours.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Notion's documentation",
       secret: "secret_a_verification_token_of_notion",
       headers: { "x-notion-signature": "sha256=3f6297720dd2933c0e81c44b22baea6d5ae36544d410cbd7b134a9ab26a125cb" },
       body: '{"id":"367cba44-b6f3-4c92-81e7-6a2e9659efd4","timestamp":"2024-12-05T23:55:34.285Z","type":"page.created","entity":{"id":"153104cd","type":"page"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   nylas: {
     title: "Nylas",
     documentation: "https://developer.nylas.com/docs/v3/notifications/",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       signatureHeader: "x-nylas-signature",
@@ -198,6 +191,7 @@ export const peopleAndFiles = {
       deliveryIdFrom: { pointer: "/id" },
       eventTypeFrom: { pointer: "/type" },
       handshake: "dropbox",
+      answer: { status: 200 },
     },
     secretFrom: "the answer that created the webhook: `webhook_secret`",
     steps: [
@@ -207,18 +201,17 @@ export const peopleAndFiles = {
     ],
     notes: ["The challenge comes as `GET ?challenge=…`, as Dropbox' does, and must be answered within ten seconds."],
     retries: "Three times over about 20 minutes; a webhook that fails for 72 hours is stopped.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Nylas's documentation",
       secret: "a webhook secret of nylas",
       headers: { "x-nylas-signature": "54b4035d3541157f3f6d4b9d81124d78a81a2f1ecdfbc765d041692c16692e74" },
       body: '{"specversion":"1.0","type":"message.created","source":"/google/emails/realtime","id":"mock-id","data":{"application_id":"app-1"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   onfido: {
     title: "Onfido",
     documentation: "https://documentation.onfido.com/api/latest/#verifying-webhook-signatures",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       signatureHeader: "x-sha2-signature",
@@ -227,6 +220,7 @@ export const peopleAndFiles = {
       signedContent: "{body}",
       deliveryIdFrom: "digest",
       eventTypeFrom: { pointer: "/payload/action" },
+      answer: { status: 200 },
     },
     secretFrom: "the answer that created the webhook: `token`",
     steps: [
@@ -234,18 +228,13 @@ export const peopleAndFiles = {
       "Send `POST /v3.6/webhooks` with the address of the source as `url` and the events.",
       "Rotate the source's secret to the `token` of the answer.",
     ],
-    notes: [
-      "Onfido sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
-      "The id in the body names the check, not the webhook.",
-    ],
+    notes: ["The id in the body names the check, not the webhook."],
     retries: "Seven times with growing gaps over about 30 hours.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Onfido's documentation",
       secret: "a token of an onfido webhook",
       headers: { "x-sha2-signature": "195ae03cfedcba357c90c7930c3388c5dfe1fb793d3d54fb3174b803ed32bdc4" },
       body: '{"payload":{"resource_type":"check","action":"check.completed","object":{"id":"1","status":"complete"}}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
 } satisfies Readonly<Record<string, Preset>>;

@@ -1,15 +1,24 @@
 import type { DeliveryIdPlace } from "../schemes/delivery-id-place.ts";
 import type { SchemeName, SchemeOptions } from "../schemes/schemes.ts";
-import type { Handshake } from "../schemes/signature-scheme.ts";
+import type { Handshake, ValuePlace } from "../schemes/signature-scheme.ts";
 
 /** Settings of a source for one sender. */
 interface PresetSettings extends Partial<SchemeOptions> {
   readonly deliveryIdFrom?: DeliveryIdPlace;
-  readonly eventTypeFrom?: Exclude<DeliveryIdPlace, "digest">;
+  /** Of several places the first with a value counts. */
+  readonly eventTypeFrom?: ValuePlace | readonly ValuePlace[];
   readonly forwardedHeaders?: readonly string[];
   readonly handshake?: Handshake;
   readonly keepRejectedBodies?: boolean;
   readonly acceptShortSecret?: boolean;
+  /** True for a sender that may send a webhook as GET, with its members in the query. */
+  readonly acceptGet?: boolean;
+  /** Larger than the service's for a sender whose retries keep the first time. */
+  readonly toleranceSeconds?: number;
+  /** 0 for a sender whose notifications are equal by design. */
+  readonly refuseSameContentSeconds?: number;
+  /** `id_and_content` for a signed id that names a subject, or the first event of a batch. */
+  readonly repetitionBy?: "id" | "id_and_content";
   /** Answer that the sender expects to an accepted webhook. */
   readonly answer?: { readonly status: 200 | 202 | 204; readonly body?: string };
 }
@@ -36,12 +45,26 @@ interface PresetVector {
   readonly atSeconds: number;
 }
 
+/** A request that is signed by the documented rule, at the one time of all these requests. */
+export const computed = (request: Omit<PresetVector, "made" | "atSeconds">): PresetVector => ({
+  made: "computed",
+  ...request,
+  atSeconds: 1_700_000_000,
+});
+
+/** A preset with the date of the documentation that it follows, which is its version. */
+export interface KnownPreset extends Preset {
+  readonly documentedOn: string;
+}
+
 /** A sender as data: its scheme, the places of its data, and a request that must verify. */
 export interface Preset {
   /** Display name. */
   readonly title: string;
   /** URL of the sender's documentation of its signatures. */
   readonly documentation: string;
+  /** Date of the documentation that the entry follows, if it changed since all were read. A change of `settings` has one. */
+  readonly documentedOn?: string;
   readonly scheme: SchemeName;
   readonly settings: PresetSettings;
   /** Settings that only the owner knows and a source must have, with what each is. */

@@ -1,14 +1,16 @@
-import type { Preset } from "./preset.ts";
+import { computed, type Preset } from "./preset.ts";
 
 /** Senders that sign with a private key and publish the public one. */
 export const publicKeys = {
   "aws-sns": {
     title: "AWS SNS",
     documentation: "https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html",
+    documentedOn: "2026-11-29",
     scheme: "ed25519",
     settings: {
       keyFormat: "certificate",
       encoding: "base64",
+      otherAlgorithm: "sha1",
       acceptWeak: true,
       signatureFrom: { pointer: "/Signature" },
       signedContent:
@@ -18,16 +20,17 @@ export const publicKeys = {
       deliveryIdFrom: { pointer: "/MessageId" },
       eventTypeFrom: { pointer: "/Type" },
       handshake: "aws-sns",
+      answer: { status: 200 },
     },
     secretFrom: "the ARN of the topic, `arn:aws:sns:…`",
     steps: [
       "Create the source with the ARN of the topic as its secret.",
-      "Let the topic sign with SHA-256: `aws sns set-topic-attributes --attribute-name SignatureVersion --attribute-value 2 --topic-arn ARN`.",
       "Subscribe the address: `aws sns subscribe --protocol https --notification-endpoint ADDRESS --topic-arn ARN`. The source confirms the subscription by itself.",
+      "Let the topic sign with SHA-256, which is better: `aws sns set-topic-attributes --attribute-name SignatureVersion --attribute-value 2 --topic-arn ARN`.",
     ],
     notes: [
       "AWS signs for all of its customers with the same keys, so the ARN is part of what is verified.",
-      "A topic with the signature version 1 signs with SHA-1; for it set `algorithm` to sha1.",
+      "A topic signs with SHA-1 as it was created (SignatureVersion 1) and with SHA-256 once you say so (2); the source takes both. Set `other_algorithm` to null to take version 2 alone.",
       "Message attributes, and with raw message delivery everything, are not signed: leave raw delivery off.",
       "SNS sends again with the first time, so no time is checked; the message id is signed and counts once.",
     ],
@@ -47,8 +50,14 @@ export const publicKeys = {
   discord: {
     title: "Discord",
     documentation: "https://discord.com/developers/docs/interactions/overview#setting-up-an-endpoint",
+    documentedOn: "2026-11-30",
     scheme: "ed25519",
-    settings: { deliveryIdFrom: { pointer: "/id" }, eventTypeFrom: { pointer: "/type" }, handshake: "discord" },
+    settings: {
+      deliveryIdFrom: { pointer: "/id" },
+      eventTypeFrom: [{ pointer: "/event/type" }, { pointer: "/type" }],
+      handshake: "discord",
+      answer: { status: 204 },
+    },
     secretFrom: "Developer Portal → the application → General Information → Public Key",
     steps: [
       "In the Developer Portal copy the public key of the application into the source.",
@@ -57,10 +66,10 @@ export const publicKeys = {
     ],
     notes: [
       "Discord's PING is answered. For interactions set the answer that Discord should get as `answer`, with the status 200.",
+      "The type of a webhook event is its `event.type`, that of an interaction a number. Webhook events have no id.",
     ],
     retries: "None for interactions; webhook events with growing gaps for up to ten minutes.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Discord's documentation; the tests also verify with `discord-interactions`",
       secret: "ea4a6c63e29c520abef5507b132ec5f9954776aebebe7b92421eea691446d22c",
       headers: {
@@ -69,8 +78,7 @@ export const publicKeys = {
           "4b12d5e6f1357f09badd5e9971a8eadd0669a9d2a75f549812f2fbef10697ce775d4b90301a12b11bb86864586bfe01728c3a0cd270e719eb02c681d56c4420c",
       },
       body: '{"id":"846462639134605312","type":2,"token":"A_UNIQUE_TOKEN"}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   "google-pubsub": {
     title: "Google Pub/Sub",
@@ -118,6 +126,7 @@ export const publicKeys = {
   paypal: {
     title: "PayPal",
     documentation: "https://developer.paypal.com/api/rest/webhooks/rest/",
+    documentedOn: "2026-11-29",
     scheme: "ed25519",
     settings: {
       keyFormat: "certificate",
@@ -132,6 +141,7 @@ export const publicKeys = {
       ],
       deliveryIdFrom: { header: "paypal-transmission-id" },
       eventTypeFrom: { pointer: "/event_type" },
+      answer: { status: 200 },
     },
     secretFrom: "Developer Dashboard → Apps & Credentials → the app → Webhooks → Webhook ID",
     steps: [
@@ -165,6 +175,7 @@ export const publicKeys = {
   plaid: {
     title: "Plaid",
     documentation: "https://plaid.com/docs/api/webhooks/webhook-verification/",
+    documentedOn: "2026-11-29",
     scheme: "jwt",
     settings: {
       tokenHeader: "plaid-verification",
@@ -172,6 +183,7 @@ export const publicKeys = {
       bodyDigestClaim: "request_body_sha256",
       deliveryIdFrom: "digest",
       eventTypeFrom: { pointer: "/webhook_code" },
+      answer: { status: 200 },
     },
     secretFrom: 'the keys from `POST /webhook_verification_key/get`, as `{"keys":[…]}`',
     steps: [
@@ -182,11 +194,9 @@ export const publicKeys = {
     notes: [
       "Plaid gives its keys by API only, one at a time. When it changes them, webhooks are refused with `key_unknown`: add the new key to the set.",
       "Plaid hashes the body with its line breaks and two spaces of indentation, as it sends it.",
-      "Plaid sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
     ],
     retries: "For up to 24 hours: first after 30 seconds, then four times as long each time.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Plaid's documentation",
       secret:
         '{"keys":[{"kty":"EC","crv":"P-256","x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4","y":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM","alg":"ES256","use":"sig","kid":"6c5516e1-92dc-479e-a8ff-5a51992e0001"}]}',
@@ -195,8 +205,7 @@ export const publicKeys = {
           "eyJhbGciOiJFUzI1NiIsImtpZCI6IjZjNTUxNmUxLTkyZGMtNDc5ZS1hOGZmLTVhNTE5OTJlMDAwMSIsInR5cCI6IkpXVCJ9.eyJpYXQiOjE3MDAwMDAwMDAsInJlcXVlc3RfYm9keV9zaGEyNTYiOiI1YmY2MDE4ODk2OWNmYWZlZjVjNzMwZmQzZDQxNTY3Yjg0NGFkYjNhZTA3NWQxODVhZjNiMzZhMjIyZjAwYmYwIn0.cEmvhLyeHTvtb0iqTHGtVZFPzXo5jWA3w_KHqm3TmnEbsCgiUR-OCUg5iJ6fSjL1tKoQmCPRm-8cf2j9aZDe4w",
       },
       body: '{\n  "webhook_type": "TRANSACTIONS",\n  "webhook_code": "SYNC_UPDATES_AVAILABLE",\n  "item_id": "wz666MBjYWTp2PDzzggYhM6oWWmBb"\n}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   sendgrid: {
     title: "SendGrid",
@@ -210,6 +219,7 @@ export const publicKeys = {
       timestampHeader: "x-twilio-email-event-webhook-timestamp",
       signedContent: "{timestamp}{body}",
       deliveryIdFrom: { pointer: "/0/sg_event_id" },
+      repetitionBy: "id_and_content",
       eventTypeFrom: { pointer: "/0/event" },
     },
     secretFrom: "Settings → Mail Settings → Event Webhooks → the webhook → Verification Key",
@@ -258,8 +268,7 @@ export const publicKeys = {
     ],
     notes: ["A failover URL gets what the first address refused: give it the same source."],
     retries: "Up to three times to each address.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Telnyx's documentation",
       secret: "Zr5+Myx6RTMyvZ0Kf32wVfXF7xoGraZtmLOftoEMRzo=",
       headers: {
@@ -268,12 +277,12 @@ export const publicKeys = {
           "VvbJ0y1bThxwlORH5tF7IryVs0xsXWSaFP4gqaN34oeU6qkxpV8dkwVa/53ELac9rHfGjKpwTapMtuUIejXODg==",
       },
       body: '{"data":{"event_type":"message.received","id":"b301ed3f-1490-491f-995f-6e64e69674d4","occurred_at":"2019-12-09T20:16:07.588+00:00"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   wise: {
     title: "Wise",
     documentation: "https://docs.wise.com/guides/developer/webhooks/event-handling",
+    documentedOn: "2026-11-29",
     scheme: "ed25519",
     settings: {
       keyFormat: "spki",
@@ -283,6 +292,7 @@ export const publicKeys = {
       deliveryIdFrom: { header: "x-delivery-id" },
       eventTypeFrom: { pointer: "/event_type" },
       forwardedHeaders: ["x-test-notification"],
+      answer: { status: 200 },
     },
     secretFrom: "Wise's page about event handling: the public key of sandbox or production",
     steps: [
@@ -295,8 +305,7 @@ export const publicKeys = {
       "The delivery id is a header that is not signed.",
     ],
     retries: "For about two weeks with growing gaps.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Wise's documentation",
       secret:
         "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAyoMiMmahS9PpTQslButx\n4vTyZaBCR+iB3sf1AD6JKR5dObhnAXe262oozkMW/9zPYirSfVC5ffO3FyCfXExK\nSIzjzEMM250fPqIb7q3F5LKELI4Y7qjj6pZVemTCtX2i3PwKUR+LRuNcdBINoRwG\niiZbby1tLPP0fkPgBjBuhwKf8tx7APRuzfkZeh78HnUH/5MIVGvD8wCeWeW/jL1b\nf0NXMSUXP5SUp/GL3yqeD9dgfrefGLY+CkVSq8F+99WscaLHB7dl+ecqfl0hJHRw\nA2AaXq7T6l2ObRS3pwsx3LL6aNvYIPp8/brD4LlDk7q37xcgmGDK8df1Ev6hzAWV\nkQIDAQAB\n-----END PUBLIC KEY-----",
@@ -306,7 +315,6 @@ export const publicKeys = {
           "kZ+ERNxxCIBGXWmU0KnauPv42d7NOylhKDRWHefoS/1oGwbFp8s5SBUEIONnXgCOwWufwsoxvsvl9Lx88hI0xhYccU63A9tKVw6OkDMTq30MOYuLr4hSIu1S6imnKduu+xRCRZJCC0Ase2vq0J+PQ1hw2j4WqvUvM1+1FCon4RXgAszIr29h/A1jW/qjuk4sGkotFGCqJNa2c6J0gzXMEX3+rDELWocDV7V15YpEk7zt0KOtMDz0AhmDYDnefGEftqbQzruM/Dae8smqO4+QnJK/hsgaH6qXea3ptXmoT3Gx/nJOe9aFG7COsJWkz5FYrYwFasspb2dgZwEMsBKCCA==",
       },
       body: '{"data":{"resource":{"id":111,"profile_id":222,"type":"transfer"},"current_state":"processing","occurred_at":"2023-11-14T22:13:20Z"},"subscription_id":"01234567-89ab","event_type":"transfers#state-change","schema_version":"2.0.0"}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
 } satisfies Readonly<Record<string, Preset>>;

@@ -1,4 +1,4 @@
-import type { Preset } from "./preset.ts";
+import { computed, type Preset } from "./preset.ts";
 
 /** Senders that sign members of the body instead of all of it. */
 export const signedMembers = {
@@ -28,7 +28,6 @@ export const signedMembers = {
       "Adyen signs eight members of the notification and nothing else, so the preset sets `accept_weak`: the rest of the body could be changed.",
       "A request with more than one notification is refused: the others would not be signed.",
       "The same event may come again with other content; keep the pair of `pspReference` and `eventCode`.",
-      "Adyen sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
     ],
     retries: "Three times at once, then with growing gaps up to eight hours, for 30 days.",
     vector: {
@@ -43,15 +42,16 @@ export const signedMembers = {
   mailgun: {
     title: "Mailgun",
     documentation: "https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       acceptWeak: true,
       signaturePrefix: "",
       signatureFrom: { pointer: "/signature/signature" },
       signedContent: "{body:/signature/timestamp}{body:/signature/token}",
-      timestampFrom: { pointer: "/signature/timestamp" },
       deliveryIdFrom: { pointer: "/signature/token" },
       eventTypeFrom: { pointer: "/event-data/event" },
+      answer: { status: 200 },
     },
     secretFrom: "Sending → Webhooks → HTTP webhook signing key",
     steps: [
@@ -60,17 +60,47 @@ export const signedMembers = {
       "Send a test.",
     ],
     notes: [
-      "Mailgun signs a time and a token and nothing of the event, so the preset sets `accept_weak`: somebody with a fresh webhook could send another content once.",
-      "The token is the delivery id, so each counts once.",
+      "Mailgun signs a time and a token and nothing of the event, so the preset sets `accept_weak`.",
+      "The time is that of the event, which a retry eight hours later still has, so it is not compared with now. The token makes a webhook unique: it is the delivery id and counts once, whatever the content.",
     ],
     retries: "For eight hours: after 10, 15 and 30 minutes, 1, 2 and 4 hours; 406 ends them.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Mailgun's documentation",
       secret: "a webhook signing key of mailgun",
       headers: {},
       body: '{"signature":{"timestamp":"1700000000","token":"a8ce0edb2dd8301dee6c2405235584e45aa91d1e9f979f3de0","signature":"1e50d8ea590ca536eadaca54f574bc54aba9c0b7839166b194823386c8190dee"},"event-data":{"id":"G9Bn5sl1TC6nu79C8C0bwg","event":"delivered","timestamp":1700000000}}',
-      atSeconds: 1700000000,
+    }),
+  },
+  "mailgun-routes": {
+    title: "Mailgun routes",
+    documentation: "https://documentation.mailgun.com/docs/mailgun/user-manual/receive-forward-store/receive-http",
+    documentedOn: "2026-11-29",
+    scheme: "hmac",
+    settings: {
+      acceptWeak: true,
+      signaturePrefix: "",
+      signatureFrom: { pointer: "/signature" },
+      signedContent: "{body:/timestamp}{body:/token}",
+      deliveryIdFrom: { pointer: "/token" },
+      answer: { status: 200 },
     },
+    secretFrom: "Sending → Webhooks → HTTP webhook signing key",
+    steps: [
+      "Copy the HTTP webhook signing key into the source.",
+      "Open Receiving and create a route that forwards to the address of the source.",
+      "Send a mail to the route as a test.",
+    ],
+    notes: [
+      "A mail comes as a form, of parts where it has attachments; the readers of the event then get the bytes of the whole form in `payload_base64`.",
+      "Mailgun signs a time and a token and nothing of the mail, so the preset sets `accept_weak`. The token is the delivery id and counts once, whatever the content.",
+      "Mails with attachments are large: mind `limits.maxWebhookBytes`.",
+    ],
+    retries: "For eight hours: after 10, 15 and 30 minutes, 1, 2 and 4 hours; 406 ends them.",
+    vector: computed({
+      from: "the recipe of Mailgun's documentation",
+      secret: "a webhook signing key of mailgun",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: "recipient=hub%40example.com&timestamp=1700000000&token=a8ce0edb2dd8301dee6c2405235584e45aa91d1e9f979f3de0&signature=1e50d8ea590ca536eadaca54f574bc54aba9c0b7839166b194823386c8190dee",
+    }),
   },
 } satisfies Readonly<Record<string, Preset>>;

@@ -151,8 +151,9 @@ export const standardWebhooksSenders = {
   supabase: {
     title: "Supabase Auth Hooks",
     documentation: "https://supabase.com/docs/guides/auth/auth-hooks",
+    documentedOn: "2026-11-29",
     scheme: "standard-webhooks",
-    settings: {},
+    settings: { answer: { status: 200 } },
     secretFrom: "Authentication → Hooks → the hook → Secret, without its first characters `v1,`",
     steps: [
       "In the project open Authentication → Hooks and add an HTTPS hook.",
@@ -161,7 +162,7 @@ export const standardWebhooksSenders = {
     ],
     notes: [
       "Supabase shows `v1,whsec_…`; the secret of the source begins with `whsec_`.",
-      "A hook waits for an answer that it understands: set it as `answer` with the status 200.",
+      "A hook waits for an answer: the preset gives 200; set another body as `answer` for a hook that reads it.",
       "Database webhooks of Supabase are not signed; use the scheme `token` with a header of your own for them.",
     ],
     retries: "Up to three times, when the answer is 429 or 503 with `Retry-After`.",

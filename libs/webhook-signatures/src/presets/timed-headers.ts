@@ -1,10 +1,11 @@
-import type { Preset } from "./preset.ts";
+import { computed, type Preset } from "./preset.ts";
 
 /** Senders that sign more than the body, with its parts in headers of their own. */
 export const timedHeaders = {
   box: {
     title: "Box",
     documentation: "https://developer.box.com/guides/webhooks/v2/signatures-v2/",
+    documentedOn: "2026-11-30",
     scheme: "hmac",
     settings: {
       signatureHeader: "box-signature-primary",
@@ -14,7 +15,7 @@ export const timedHeaders = {
       timestampHeader: "box-delivery-timestamp",
       timeUnit: "rfc3339",
       encoding: "base64",
-      deliveryIdFrom: { header: "box-delivery-id" },
+      deliveryIdFrom: { pointer: "/id" },
       eventTypeFrom: { pointer: "/trigger" },
     },
     secretFrom: "Developer Console → the app → Webhooks → Manage signature keys",
@@ -25,24 +26,25 @@ export const timedHeaders = {
     ],
     notes: [
       "Box signs with two keys; rotate one at a time and give the source the other with an overlap.",
-      "The id in the header is not signed; the one in the body is.",
+      "The id in the body is the same in every attempt; that in the header `BOX-DELIVERY-ID` is another each time.",
     ],
     retries: "Up to ten times with growing gaps over about two hours.",
     vector: {
-      made: "computed",
-      from: "the recipe of Box's documentation",
-      secret: "a primary key of a box app",
+      made: "library",
+      from: "the tests of Box's own library, `box-node-sdk`",
+      secret: "SamplePrimaryKey",
       headers: {
-        "box-delivery-timestamp": "2023-11-14T14:13:20-08:00",
-        "box-signature-primary": "P9IHoHH3Q3il39kr3X3buwt6+JHVkbvfvUv3Q/5e6xM=",
+        "box-delivery-timestamp": "2020-01-01T00:00:00-07:00",
+        "box-signature-primary": "6TfeAW3A1PASkgboxxA5yqHNKOwFyMWuEXny/FPD5hI=",
       },
-      body: '{"type":"webhook_event","id":"eb0c4e06-751f-442c-86f8-fd5bb404dbec","trigger":"FILE.UPLOADED","webhook":{"id":"53","type":"webhook"}}',
-      atSeconds: 1700000000,
+      body: '{"type":"webhook_event","webhook":{"id":"1234567890"},"trigger":"FILE.UPLOADED","source":{"id":"1234567890","type":"file","name":"Test.txt"}}',
+      atSeconds: 1577862000,
     },
   },
   "customer-io": {
     title: "Customer.io",
     documentation: "https://docs.customer.io/integrations/data-out/connections/webhooks/",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       signatureHeader: "x-cio-signature",
@@ -52,6 +54,7 @@ export const timedHeaders = {
       timestampHeader: "x-cio-timestamp",
       deliveryIdFrom: { pointer: "/event_id" },
       eventTypeFrom: { pointer: "/metric" },
+      answer: { status: 200 },
     },
     secretFrom: "Data & Integrations → Reporting Webhooks → the webhook → Signing key",
     steps: [
@@ -61,8 +64,7 @@ export const timedHeaders = {
     ],
     notes: ["The signature has no prefix, although the signed text begins with `v0:`."],
     retries: "For seven days with growing gaps.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Customer.io's documentation",
       secret: "a signing key of customer.io",
       headers: {
@@ -70,12 +72,12 @@ export const timedHeaders = {
         "x-cio-signature": "a39587b6dc6875342468ebc7df5bb08264853e719aa2af57206f100cac6b71e1",
       },
       body: '{"event_id":"01E4C4CT6YDC7Y5M7FE1GWWPQJ","object_type":"email","metric":"delivered","timestamp":1585250199}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   hubspot: {
     title: "HubSpot",
     documentation: "https://developers.hubspot.com/docs/apps/legacy-apps/authentication/validating-requests",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       signatureHeader: "x-hubspot-signature-v3",
@@ -86,7 +88,9 @@ export const timedHeaders = {
       signedContent: "{method}{url}{body}{timestamp}",
       encoding: "base64",
       deliveryIdFrom: { pointer: "/0/eventId" },
+      repetitionBy: "id_and_content",
       eventTypeFrom: { pointer: "/0/subscriptionType" },
+      answer: { status: 200 },
     },
     secretFrom: "the app → Auth → Client secret",
     steps: [
@@ -99,8 +103,7 @@ export const timedHeaders = {
       "One webhook can hold up to a hundred events; id and type are those of the first.",
     ],
     retries: "Up to ten times over 24 hours.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of HubSpot's documentation for version 3; the tests also sign with `@hubspot/api-client`",
       secret: "yyyyyyyy-yyyy-yyyy-yyyy-yyyyyyyyyyyy",
       headers: {
@@ -109,12 +112,12 @@ export const timedHeaders = {
       },
       url: "https://www.example.com/webhook_uri",
       body: '{"example_field":"example_value"}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   pusher: {
     title: "Pusher Channels",
     documentation: "https://pusher.com/docs/channels/server_api/webhooks/",
+    documentedOn: "2026-11-30",
     scheme: "hmac",
     settings: {
       signatureHeader: "x-pusher-signature",
@@ -125,6 +128,7 @@ export const timedHeaders = {
       eventTypeFrom: { pointer: "/events/0/name" },
       timestampFrom: { pointer: "/time_ms" },
       timeUnit: "ms",
+      toleranceSeconds: 600,
       forwardedHeaders: ["x-pusher-key"],
     },
     secretFrom: "the app → App Keys → secret",
@@ -135,22 +139,20 @@ export const timedHeaders = {
     ],
     notes: [
       "One webhook may hold several events; the type is that of the first.",
-      "The time is in the signed body, where it is checked.",
-      "Pusher sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
+      "The time is in the signed body, where it is checked; a retry five minutes later still has it.",
     ],
     retries: "For five minutes with growing gaps.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Pusher's documentation",
       secret: "7ad3773142a6692b25b8",
       headers: { "x-pusher-signature": "f577a5a2f5077cd71d40f84ae96d50e1786f25d3a28c73d5a83529177aff5402" },
       body: '{"time_ms":1700000000123,"events":[{"name":"channel_occupied","channel":"test_channel"}]}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   square: {
     title: "Square",
     documentation: "https://developer.squareup.com/docs/webhooks/step3validate",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       signatureHeader: "x-square-hmacsha256-signature",
@@ -160,6 +162,7 @@ export const timedHeaders = {
       encoding: "base64",
       deliveryIdFrom: { pointer: "/event_id" },
       eventTypeFrom: { pointer: "/type" },
+      answer: { status: 200 },
     },
     secretFrom: "Developer Console → Webhooks → Subscriptions → the subscription → Signature key",
     steps: [
@@ -184,6 +187,7 @@ export const timedHeaders = {
   twitch: {
     title: "Twitch EventSub",
     documentation: "https://dev.twitch.tv/docs/eventsub/handling-webhook-events/#verifying-the-event-message",
+    documentedOn: "2026-11-30",
     scheme: "hmac",
     settings: {
       signatureHeader: "twitch-eventsub-message-signature",
@@ -199,6 +203,7 @@ export const timedHeaders = {
         "twitch-eventsub-subscription-type",
         "twitch-eventsub-message-retry",
       ],
+      toleranceSeconds: 600,
       handshake: "twitch",
       acceptShortSecret: true,
     },
@@ -208,13 +213,9 @@ export const timedHeaders = {
       "Send `POST /helix/eventsub/subscriptions` with the address of the source as `callback` and the secret.",
       "The source answers Twitch's challenge, and the subscription becomes enabled.",
     ],
-    notes: [
-      "A message of the type `revocation` ends a subscription; it is received as any other.",
-      "Twitch takes its own messages for fresh for ten minutes; set `tolerance_seconds` to 600 for that.",
-    ],
+    notes: ["A message of the type `revocation` ends a subscription; it is received as any other."],
     retries: "A few times with growing gaps; a subscription that fails too often is revoked.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Twitch's documentation",
       secret: "a secret of twitch eventsub",
       headers: {
@@ -223,12 +224,12 @@ export const timedHeaders = {
         "twitch-eventsub-message-signature": "sha256=a9a1e6305f1bcf7fce70a8be8101b6b2050599639667cf55715517ce62d4b82d",
       },
       body: '{"subscription":{"id":"f1c2a387-161a-49f9-a165-0f21d7a4e1c4","type":"channel.follow","version":"2"},"event":{"user_id":"1234"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   webflow: {
     title: "Webflow",
     documentation: "https://developers.webflow.com/data/docs/working-with-webhooks",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       signatureHeader: "x-webflow-signature",
@@ -239,6 +240,7 @@ export const timedHeaders = {
       timeUnit: "ms",
       deliveryIdFrom: "digest",
       eventTypeFrom: { pointer: "/triggerType" },
+      answer: { status: 200 },
     },
     secretFrom: "the app → Client secret; for webhooks of a site token the secret of the answer that created it",
     steps: [
@@ -246,13 +248,9 @@ export const timedHeaders = {
       "Copy the client secret of the app, or the `secretKey` of the answer, into the source.",
       "Publish the site as a test.",
     ],
-    notes: [
-      "Webhooks that were made in the site's dashboard are not signed.",
-      "Webflow sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
-    ],
+    notes: ["Webhooks that were made in the site's dashboard are not signed."],
     retries: "Three times with growing gaps; then the webhook is switched off.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Webflow's documentation",
       secret: "a client secret of a webflow app",
       headers: {
@@ -260,8 +258,7 @@ export const timedHeaders = {
         "x-webflow-signature": "cca2371264f25b173a0c52381127381b37080ee0fddd25d815453d81358494f0",
       },
       body: '{"triggerType":"form_submission","payload":{"name":"Contact Us","siteId":"65427cf400e02b306eaa049c"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   zendesk: {
     title: "Zendesk",
@@ -305,6 +302,7 @@ export const timedHeaders = {
   zoom: {
     title: "Zoom",
     documentation: "https://developers.zoom.us/docs/api/webhooks/#verify-webhook-events",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       signatureHeader: "x-zm-signature",
@@ -313,8 +311,10 @@ export const timedHeaders = {
       timestampHeader: "x-zm-request-timestamp",
       signedContent: "v0:{timestamp}:{body}",
       deliveryIdFrom: { pointer: "/payload/object/uuid" },
+      repetitionBy: "id_and_content",
       eventTypeFrom: { pointer: "/event" },
       handshake: "zoom",
+      answer: { status: 200 },
     },
     secretFrom: "App Marketplace → the app → Features → Access → Secret Token",
     steps: [

@@ -1,4 +1,4 @@
-import type { Preset } from "./preset.ts";
+import { computed, type Preset } from "./preset.ts";
 
 /** Senders that sign time and body, both in one header. */
 export const timedPairs = {
@@ -21,11 +21,9 @@ export const timedPairs = {
     ],
     notes: [
       "With the plain token instead of the signature use the scheme `token` with `token_header` x-buildkite-token.",
-      "Buildkite sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
     ],
     retries: "Up to three times within about a minute.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Buildkite's documentation",
       secret: "a token of a buildkite webhook",
       headers: {
@@ -33,8 +31,7 @@ export const timedPairs = {
           "timestamp=1700000000,signature=248a54fad3119bf96293fc0247b8d67426280e994fbf53ddb450bbda00b51f35",
       },
       body: '{"event":"build.finished","build":{"id":"01234567-89ab","number":123,"state":"passed"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   calendly: {
     title: "Calendly",
@@ -45,6 +42,7 @@ export const timedPairs = {
       pairs: { timeKey: "t", signatureKey: "v1", separator: "," },
       signedContent: "{timestamp}.{body}",
       deliveryIdFrom: { pointer: "/payload/uri" },
+      repetitionBy: "id_and_content",
       eventTypeFrom: { pointer: "/event" },
       acceptShortSecret: true,
     },
@@ -90,23 +88,21 @@ export const timedPairs = {
     notes: [
       "An account has one webhook for all of its videos.",
       "The header is called as that of Standard Webhooks and is another.",
-      "Cloudflare Stream sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
     ],
     retries: "Not documented.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Cloudflare's documentation",
       secret: "85011ed3a913c6ad5f9cf6c5573cc0a7",
       headers: {
         "webhook-signature": "time=1700000000,sig1=a1c6399d5afdc4388cf4aab0c96404a89a5bcae2ab0bdf992d2e59aa480b0a3e",
       },
       body: '{"uid":"dd5d531a12de0c724bd1275a3b2bc9c6","readyToStream":true,"status":{"state":"ready"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   elevenlabs: {
     title: "ElevenLabs",
     documentation: "https://elevenlabs.io/docs/product-guides/administration/webhooks",
+    documentedOn: "2026-11-30",
     scheme: "hmac",
     settings: {
       signatureHeader: "elevenlabs-signature",
@@ -114,6 +110,8 @@ export const timedPairs = {
       signedContent: "{timestamp}.{body}",
       deliveryIdFrom: "digest",
       eventTypeFrom: { pointer: "/type" },
+      toleranceSeconds: 1800,
+      answer: { status: 200 },
     },
     secretFrom: "Settings → Webhooks, shown once when the webhook is created",
     steps: [
@@ -121,20 +119,55 @@ export const timedPairs = {
       "Enter the address of the source as callback URL.",
       "Copy the shared secret into the source: it is not shown again.",
     ],
-    notes: [
-      "ElevenLabs' own library takes webhooks up to 30 minutes old; set `tolerance_seconds` for that.",
-      "ElevenLabs sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
-    ],
+    notes: ["A webhook may be 30 minutes old, as in ElevenLabs' own library."],
     retries: "None for most events; a webhook that fails ten times in a row is disabled.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of ElevenLabs's documentation",
       secret: "wsec_a_shared_secret_of_elevenlabs",
       headers: {
         "elevenlabs-signature": "t=1700000000,v0=15fbb6113b8111c0da090a4fc58218284a6169657a5b79776834593c9990ddac",
       },
       body: '{"type":"post_call_transcription","event_timestamp":1700000000,"data":{"conversation_id":"conv_1"}}',
-      atSeconds: 1700000000,
+    }),
+  },
+  "mercado-pago": {
+    title: "Mercado Pago",
+    documentation: "https://www.mercadopago.com.br/developers/en/docs/your-integrations/notifications/webhooks",
+    documentedOn: "2026-11-29",
+    scheme: "hmac",
+    settings: {
+      acceptWeak: true,
+      signatureHeader: "x-signature",
+      pairs: { timeKey: "ts", signatureKey: "v1", separator: "," },
+      timeUnit: "s-or-ms",
+      signedContent: "id:{query-lower:data.id};request-id:{header:x-request-id};ts:{timestamp};",
+      deliveryIdFrom: { pointer: "/id" },
+      eventTypeFrom: [{ pointer: "/action" }, { pointer: "/type" }],
+      answer: { status: 200 },
+    },
+    secretFrom: "Your integrations → the application → Webhooks → Secret signature",
+    steps: [
+      "In the application open Webhooks → Configure notifications.",
+      "Enter the address of the source as URL of the mode you use and pick the events.",
+      "Save, copy the secret signature into the source and simulate a notification.",
+    ],
+    notes: [
+      "Mercado Pago signs the id of the payment, which is in the query, the id of the request and the time, and nothing of the body, so the preset sets `accept_weak`: read the payment from the API.",
+      "Notifications of QR codes are not signed and are refused.",
+      "Mercado Pago wants 200 or 201 within 22 seconds; the preset answers 200.",
+    ],
+    retries: "Every 15 minutes, with longer gaps after the third time.",
+    vector: {
+      made: "computed",
+      from: "the recipe of Mercado Pago's documentation and of its library, `mercadopago`",
+      secret: "a secret signature of mercado pago",
+      url: "https://hub.example/ingest/src_1?data.id=123456&type=payment",
+      headers: {
+        "x-request-id": "bb56a2f1-6aae-46ac-982e-9dcd3581d08e",
+        "x-signature": "ts=1742505638683,v1=9db379ca863615f105d95cf74cc590f499ac2af27f0d0cc09a3f4ee0aa32d2b1",
+      },
+      body: '{"action":"payment.updated","api_version":"v1","data":{"id":"123456"},"date_created":"2021-11-01T02:02:02Z","id":"123456","live_mode":false,"type":"payment","user_id":724484980}',
+      atSeconds: 1_742_505_638,
     },
   },
   mux: {
@@ -156,18 +189,17 @@ export const timedPairs = {
     ],
     notes: ["Each environment has webhooks of its own."],
     retries: "With growing gaps for 24 hours.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Mux's documentation",
       secret: "a signing secret of mux",
       headers: { "mux-signature": "t=1700000000,v1=3f48f3363582cdd0787e2e79f7c6ad64867b52cd50c04f8b55fdc945d2d55815" },
       body: '{"type":"video.asset.ready","id":"3a56ac3d-33da-4366-855b-f592d898409d","data":{"id":"0201p02fGKPE7MrbC269XRD7LpcHhrmbu0002"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   paddle: {
     title: "Paddle",
     documentation: "https://developer.paddle.com/webhooks/signature-verification",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       signatureHeader: "paddle-signature",
@@ -175,6 +207,7 @@ export const timedPairs = {
       signedContent: "{timestamp}:{body}",
       deliveryIdFrom: { pointer: "/notification_id" },
       eventTypeFrom: { pointer: "/event_type" },
+      answer: { status: 200 },
     },
     secretFrom: "Developer tools → Notifications → the destination → Secret key (`pdl_ntfset_…`)",
     steps: [
@@ -198,6 +231,7 @@ export const timedPairs = {
   persona: {
     title: "Persona",
     documentation: "https://docs.withpersona.com/webhooks-best-practices",
+    documentedOn: "2026-11-30",
     scheme: "hmac",
     settings: {
       signatureHeader: "persona-signature",
@@ -212,20 +246,16 @@ export const timedPairs = {
       "Enter the address of the source as URL and pick the events.",
       "Reveal the webhook secret and copy it into the source.",
     ],
-    notes: [
-      "While a secret rotates Persona sends two groups of pairs with a space between them, which do not verify: let the overlap be short.",
-    ],
+    notes: ["While a secret rotates Persona sends two groups of pairs with a space between them; either verifies."],
     retries: "Up to eight times with growing gaps.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Persona's documentation",
       secret: "wbhsec_a_webhook_secret_of_persona",
       headers: {
         "persona-signature": "t=1700000000,v1=749552bd2c6c6c3c68b1da35059b9392ddd71f6883fe211a850959d007e1541a",
       },
       body: '{"data":{"type":"event","id":"evt_LWJcPEWzJYWZuCEkPRqyKbgG","attributes":{"name":"inquiry.completed"}}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   sanity: {
     title: "Sanity",

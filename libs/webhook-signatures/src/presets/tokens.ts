@@ -1,4 +1,4 @@
-import type { Preset } from "./preset.ts";
+import { computed, type Preset } from "./preset.ts";
 
 /** Senders that show a secret and sign nothing. */
 export const tokens = {
@@ -25,14 +25,12 @@ export const tokens = {
       "The header is the token as you entered it, without `Bearer` unless you entered that too.",
     ],
     retries: "Three times; a stream that fails for a week is stopped.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Auth0's documentation",
       secret: "an authorization token of auth0",
       headers: { authorization: "an authorization token of auth0" },
       body: '[{"log_id":"90020230101000000000000000000000000000000000000000000000","data":{"type":"s","client_id":"c1"}}]',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   chargebee: {
     title: "Chargebee",
@@ -52,14 +50,12 @@ export const tokens = {
     ],
     notes: ["Chargebee signs nothing: the password proves the sender, but not that the body is unchanged."],
     retries: "Up to seven times over about three days.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Chargebee's documentation",
       secret: "chargebee:a long password",
       headers: { authorization: "Basic Y2hhcmdlYmVlOmEgbG9uZyBwYXNzd29yZA==" },
       body: '{"id":"ev_16BPgETyVrQVHgQ1","occurred_at":1700000000,"event_type":"subscription_created","content":{}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   "cloudflare-notifications": {
     title: "Cloudflare notifications",
@@ -78,29 +74,26 @@ export const tokens = {
       "Enter the address of the source as URL and the source's secret as secret.",
       "Save and test it: Cloudflare posts a message and wants a success.",
     ],
-    notes: [
-      "Cloudflare signs nothing: the token proves the sender, but not that the body is unchanged.",
-      "Cloudflare sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
-    ],
+    notes: ["Cloudflare signs nothing: the token proves the sender, but not that the body is unchanged."],
     retries: "Not documented.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Cloudflare's documentation",
       secret: "a secret of cloudflare notifications",
       headers: { "cf-webhook-auth": "a secret of cloudflare notifications" },
       body: '{"name":"Hub","text":"Hello World!","alert_type":"universal_ssl_event_type","ts":1700000000}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   figma: {
     title: "Figma",
     documentation: "https://developers.figma.com/docs/rest-api/webhooks-security/",
+    documentedOn: "2026-11-29",
     scheme: "token",
     settings: {
       tokenFrom: { pointer: "/passcode" },
       deliveryIdFrom: "digest",
       eventTypeFrom: { pointer: "/event_type" },
       acceptShortSecret: true,
+      answer: { status: 200 },
     },
     secretFrom: "the `passcode` that you give when you create the webhook",
     steps: [
@@ -108,19 +101,14 @@ export const tokens = {
       "Send `POST /v2/webhooks` with the address of the source as `endpoint`, the passcode and the event type.",
       "Figma sends a `PING`.",
     ],
-    notes: [
-      "Figma signs nothing, and the passcode is part of the body, so every reader of the event sees it.",
-      "Figma sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
-    ],
+    notes: ["Figma signs nothing, and the passcode is part of the body, so every reader of the event sees it."],
     retries: "Three times more: after 5 minutes, 30 minutes and 3 hours.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Figma's documentation",
       secret: "a passcode of sixteen",
       headers: {},
       body: '{"event_type":"FILE_UPDATE","file_key":"zH62KF","passcode":"a passcode of sixteen","timestamp":"2023-11-14T22:13:20Z","webhook_id":"22"}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   flutterwave: {
     title: "Flutterwave",
@@ -145,78 +133,60 @@ export const tokens = {
       "Ids are those of the transaction; several events about one get digits of their content appended.",
     ],
     retries: "Three times with 30 minutes between them, if it is switched on.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Flutterwave's documentation",
       secret: "a secret hash of flutterwave",
       headers: { "verif-hash": "a secret hash of flutterwave" },
       body: '{"event":"charge.completed","data":{"id":285959875,"tx_ref":"Links-616626414629","status":"successful"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   gitlab: {
     title: "GitLab",
     documentation: "https://docs.gitlab.com/user/project/integrations/webhooks/",
+    documentedOn: "2026-11-29",
     scheme: "token",
     settings: {
       tokenHeader: "x-gitlab-token",
       tokenFormat: "plain",
+      signingToken: true,
       deliveryIdFrom: { header: "idempotency-key" },
       eventTypeFrom: { header: "x-gitlab-event" },
       forwardedHeaders: ["x-gitlab-instance", "x-gitlab-webhook-uuid", "x-gitlab-event-uuid"],
       acceptShortSecret: true,
     },
-    secretFrom: "Settings → Webhooks → the webhook → Secret token, which you choose",
+    secretFrom:
+      "Settings → Webhooks → the webhook → Signing token (`whsec_…`), or for GitLab before 19 the secret token that you choose",
     steps: [
       "In the project or group open Settings → Webhooks and choose Add new webhook.",
-      "Enter the address of the source as URL and the source's secret as secret token.",
+      "Enter the address of the source as URL, generate a signing token and copy it into the source; or enter the source's secret as secret token.",
       "Pick the triggers, save, and send a test.",
     ],
-    notes: ["GitLab signs nothing: the token proves the sender, but not that the body is unchanged."],
+    notes: [
+      "With a signing token GitLab signs id, time and body by Standard Webhooks, and the source then verifies that and not the token.",
+      "A secret token alone signs nothing: it proves the sender, but not that the body is unchanged.",
+      "To change from the secret token to the signing token rotate the source's secret with an overlap: while it lasts either is accepted.",
+    ],
     retries: "None; a webhook that fails four times in a row is paused, and one that fails forty times is disabled.",
     vector: {
-      made: "computed",
-      from: "GitLab's documentation: the header is the token",
-      secret: "a token of sixteen bytes",
-      headers: { "x-gitlab-token": "a token of sixteen bytes" },
+      made: "library",
+      from: "Standard Webhooks' own library, `standardwebhooks` 1.1.1, as in the tests of GitLab",
+      secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+      headers: {
+        "x-gitlab-event": "Push Hook",
+        "x-gitlab-token": "a token of sixteen bytes",
+        "idempotency-key": "f5e5f430-f57b-4e6e-9fac-d9128cd7232f",
+        "webhook-id": "f5e5f430-f57b-4e6e-9fac-d9128cd7232f",
+        "webhook-timestamp": "1700000000",
+        "webhook-signature": "v1,zyOFtrJmNpKjNfkeHTA2IWIOFN0tep52/ZjviOgUkLk=",
+      },
       body: '{"object_kind":"push","event_name":"push"}',
-      atSeconds: 1700000000,
-    },
-  },
-  "microsoft-graph": {
-    title: "Microsoft Graph",
-    documentation: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
-    scheme: "token",
-    settings: {
-      tokenFrom: { pointer: "/value/clientState" },
-      eventTypeFrom: { pointer: "/value/0/changeType" },
-      handshake: "microsoft-graph",
-    },
-    secretFrom: "the `clientState` that you give to the subscription, of 16 to 128 characters",
-    steps: [
-      "Choose a text of 16 to 128 characters and create the source with it as its secret.",
-      "Create the subscription (`POST /v1.0/subscriptions`) with the address of the source as `notificationUrl` and the text as `clientState`.",
-      "The source answers Microsoft's verification request with its `validationToken`. Renew the subscription before it expires.",
-    ],
-    notes: [
-      "Microsoft signs nothing: each notification shows the `clientState`, but nothing proves that the body is unchanged.",
-      "One request may hold several notifications. It is accepted if all of them show the right `clientState`, and has the type of the first.",
-      "The `clientState` is part of the body, so every reader of the event sees it.",
-      "Microsoft sends no delivery id. A request with the same content as an earlier one is a repetition.",
-    ],
-    retries: "With growing gaps for up to four hours; slow addresses get fewer notifications.",
-    vector: {
-      made: "computed",
-      from: "the example of Microsoft's documentation, its clientState made longer",
-      secret: "secretClientValue",
-      headers: {},
-      body: '{"value":[{"id":"lsgTZMr9KwAAA","subscriptionId":"7f105c7d-2dc5-4530-97cd-4e7ae6534c07","subscriptionExpirationDateTime":"2019-09-20T11:00:00.0000000Z","clientState":"secretClientValue","changeType":"created","resource":"users/0/messages/1","tenantId":"84bd8158-6d4d-4958-8b9f-9d6445542f95"}]}',
-      atSeconds: 1568977200,
+      atSeconds: 1_700_000_000,
     },
   },
   okta: {
     title: "Okta",
     documentation: "https://developer.okta.com/docs/concepts/event-hooks/",
+    documentedOn: "2026-11-29",
     scheme: "token",
     settings: {
       tokenHeader: "authorization",
@@ -225,6 +195,7 @@ export const tokens = {
       eventTypeFrom: { pointer: "/data/events/0/eventType" },
       handshake: "okta",
       acceptShortSecret: true,
+      answer: { status: 200 },
     },
     secretFrom: "the authentication secret that you enter at the event hook",
     steps: [
@@ -237,24 +208,24 @@ export const tokens = {
       "One webhook may hold several events; the type is that of the first.",
     ],
     retries: "Once more after a timeout of three seconds.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Okta's documentation",
       secret: "an authentication secret of okta",
       headers: { authorization: "an authentication secret of okta" },
       body: '{"eventType":"com.okta.event_hook","eventTypeVersion":"1.0","eventId":"b5a188b9-5ece-4636-b041-482ffda96311","data":{"events":[{"uuid":"1","eventType":"user.session.start"}]}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   postmark: {
     title: "Postmark",
     documentation: "https://postmarkapp.com/developer/webhooks/webhooks-overview",
+    documentedOn: "2026-11-29",
     scheme: "token",
     settings: {
       tokenFormat: "basic",
       deliveryIdFrom: "digest",
       eventTypeFrom: { pointer: "/RecordType" },
       acceptShortSecret: true,
+      answer: { status: 200 },
     },
     secretFrom: "the user and password that you choose, as `user:password`",
     steps: [
@@ -268,24 +239,24 @@ export const tokens = {
     ],
     retries:
       "Bounces and inbound mail ten times over about ten hours; clicks, opens, deliveries and subscription changes three times.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Postmark's documentation",
       secret: "postmark:a long password",
       headers: { authorization: "Basic cG9zdG1hcms6YSBsb25nIHBhc3N3b3Jk" },
       body: '{"RecordType":"Delivery","ServerID":23,"MessageStream":"outbound","MessageID":"883953f4-6105-42a2-a16a-77a8eac79483"}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   telegram: {
     title: "Telegram",
     documentation: "https://core.telegram.org/bots/api#setwebhook",
+    documentedOn: "2026-11-29",
     scheme: "token",
     settings: {
       tokenHeader: "x-telegram-bot-api-secret-token",
       tokenFormat: "plain",
       deliveryIdFrom: { pointer: "/update_id" },
       acceptShortSecret: true,
+      answer: { status: 200 },
     },
     secretFrom: "the `secret_token` that you give to `setWebhook`",
     steps: [
@@ -295,13 +266,11 @@ export const tokens = {
     ],
     notes: ["Telegram signs nothing: the token proves the sender, but not that the body is unchanged."],
     retries: "Until an answer is a success, for up to 24 hours.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "Telegram's documentation: the header is the token",
       secret: "a_token-of_sixteen-bytes",
       headers: { "x-telegram-bot-api-secret-token": "a_token-of_sixteen-bytes" },
       body: '{"update_id":10000,"message":{"message_id":1365}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
 } satisfies Readonly<Record<string, Preset>>;

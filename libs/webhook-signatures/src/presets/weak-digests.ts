@@ -1,10 +1,11 @@
-import type { Preset } from "./preset.ts";
+import { computed, type Preset } from "./preset.ts";
 
 /** Senders that sign with HMAC-SHA1. */
 export const weakDigests = {
   intercom: {
     title: "Intercom",
     documentation: "https://developers.intercom.com/docs/references/webhooks/webhook-models",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       signatureHeader: "x-hub-signature",
@@ -15,6 +16,8 @@ export const weakDigests = {
       acceptWeak: true,
       deliveryIdFrom: { pointer: "/id" },
       eventTypeFrom: { pointer: "/topic" },
+      handshake: "head",
+      answer: { status: 200 },
     },
     secretFrom: "Developer Hub → the app → Basic information → Client secret",
     steps: [
@@ -24,18 +27,16 @@ export const weakDigests = {
     ],
     notes: [
       "Intercom signs with HMAC-SHA1, so the preset sets `accept_weak`, which the source shows.",
-      "Intercom asks with HEAD whether the address exists; the answer does not matter to it.",
+      "Intercom asks with HEAD whether the address exists; the source answers 200.",
       "It waits five seconds for an answer, and suspends a subscription that fails too often.",
     ],
     retries: "Once more after a minute; 429 throttles, 410 ends the subscription.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Intercom's documentation",
       secret: "a client secret of intercom",
       headers: { "x-hub-signature": "sha1=0a8affb6e4c4052f3b25d6c6ddfbcb9966b98dd2" },
       body: '{"type":"notification_event","id":"notif_ccd8a4d0-f965-11e3-a367-c779cae3e1b3","topic":"conversation.user.created","app_id":"a86dr8yl"}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   segment: {
     title: "Segment",
@@ -63,14 +64,12 @@ export const weakDigests = {
       "With batching Segment signs the first event only, so batches are refused: switch it off.",
     ],
     retries: "Up to ten times over about four hours.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Segment's documentation",
       secret: "a shared secret of segment",
       headers: { "x-signature": "5581792b29bab5af93fe90fb8345b79c86d59176" },
       body: '{"messageId":"022bb90c-bbac-11e4-8dfc-aa07a5b093db","type":"track","event":"Item Purchased","userId":"97234974"}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   vercel: {
     title: "Vercel",
@@ -97,18 +96,17 @@ export const weakDigests = {
       "Webhooks of an integration are signed with the integration's client secret instead.",
     ],
     retries: "With growing gaps for 24 hours.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Vercel's documentation",
       secret: "a secret of a vercel webhook",
       headers: { "x-vercel-signature": "5c70951a826724a4abd1c5c2bad480932f2872cc" },
       body: '{"id":"uev_AbCdEfGhIjKl","type":"deployment.created","createdAt":1700000000000,"payload":{}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   twilio: {
     title: "Twilio",
     documentation: "https://www.twilio.com/docs/usage/webhooks/webhooks-security",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       algorithm: "sha1",
@@ -119,20 +117,22 @@ export const weakDigests = {
       signedContent: "{url}{form}",
       encoding: "base64",
       deliveryIdFrom: { header: "i-twilio-idempotency-token" },
-      eventTypeFrom: { pointer: "/SmsStatus" },
+      eventTypeFrom: [{ pointer: "/MessageStatus" }, { pointer: "/CallStatus" }, { pointer: "/SmsStatus" }],
+      acceptGet: true,
       answer: { status: 204 },
     },
     secretFrom: "Console → Account → API keys & tokens → Auth Token",
     steps: [
       "In the Console copy the auth token of the account into the source.",
-      "Open the phone number or the messaging service and enter the address of the source for incoming messages or status callbacks, with the method POST.",
+      "Open the phone number or the messaging service and enter the address of the source for incoming messages, calls or status callbacks, with the method POST or GET.",
       "Send a message as a test.",
     ],
     notes: [
       "Twilio signs with HMAC-SHA1, so the preset sets `accept_weak`, which the source shows.",
-      "Twilio signs the address too. If it uses another address than `http.base-url` with the source's path, put that address into the setting `public_url`.",
+      "Twilio signs the address too, with its port or without, by the product that sends; the source takes both. If it uses another address than `http.base-url` with the source's path, put that address into the setting `public_url`.",
       "The parameters of the form are signed one behind the other, so neither their names nor their ends are: `delivery_id_signed` is false.",
       "Bodies in JSON carry their digest in the query as `bodySHA256`; such an address must not be replaced by `public_url`.",
+      "The type is `MessageStatus`, `CallStatus` or `SmsStatus`, the first that is there. With GET the parameters are in the query and become the payload.",
       "For voice, answer TwiML with the setting `answer`.",
     ],
     retries: "Only where the address has `#rc=…` (connection overrides); otherwise a fallback URL is tried once.",
@@ -152,6 +152,7 @@ export const weakDigests = {
   "mailchimp-transactional": {
     title: "Mailchimp Transactional",
     documentation: "https://mailchimp.com/developer/transactional/guides/track-respond-activity-webhooks/",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       algorithm: "sha1",
@@ -162,6 +163,7 @@ export const weakDigests = {
       signedContent: "{url}{form}",
       encoding: "base64",
       deliveryIdFrom: "digest",
+      handshake: "head",
       answer: { status: 200 },
     },
     secretFrom: "Settings → Webhooks → the webhook → Key",
@@ -173,9 +175,8 @@ export const weakDigests = {
     notes: [
       "Mailchimp signs with HMAC-SHA1, so the preset sets `accept_weak`, which the source shows.",
       "Mailchimp signs the address too. If it uses another address than `http.base-url` with the source's path, put that address into the setting `public_url`.",
-      "The first test of the address is signed with the key `test-webhook` and is refused; HEAD and later posts work.",
+      "Mandrill asks with HEAD before it saves the address; the source answers 200. A test post is signed with the key `test-webhook` and is refused.",
       "The events are JSON in the form's `mandrill_events`.",
-      "Mailchimp sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
     ],
     retries: "With growing gaps for about three days.",
     vector: {

@@ -1,4 +1,4 @@
-import type { Preset } from "./preset.ts";
+import { computed, type Preset } from "./preset.ts";
 
 /** Trackers of issues, incidents and flags that sign the body with an HMAC in hexadecimal. */
 export const workTrackers = {
@@ -13,6 +13,7 @@ export const workTrackers = {
       signaturePrefix: "",
       signedContent: "{body}",
       deliveryIdFrom: "digest",
+      refuseSameContentSeconds: 0,
       eventTypeFrom: { pointer: "/status" },
       acceptShortSecret: true,
     },
@@ -23,18 +24,15 @@ export const workTrackers = {
       "Test and save it.",
     ],
     notes: [
-      "With a timestamp header Grafana signs `timestamp:body`: then set `signed_content`, `timestamp_header` and `pairs` of the source.",
-      "Grafana sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
+      "With a timestamp header Grafana signs the time too: then set `signed_content` to `{timestamp}:{body}`, and `timestamp_header`.",
     ],
     retries: "With the retries of the notification policy's repeat interval.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Grafana alerting's documentation",
       secret: "a secret of a grafana contact point",
       headers: { "x-grafana-alerting-signature": "8eb76c625222aa0f34f738353b82244182c88a9cb1fd05f48f8bd882d916a93c" },
       body: '{"receiver":"hub","status":"firing","alerts":[{"status":"firing","fingerprint":"c6eadffa33fcdf37"}],"version":"1"}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   jira: {
     title: "Jira",
@@ -61,14 +59,12 @@ export const workTrackers = {
       "The identifier stays the same when Jira sends again.",
     ],
     retries: "Up to five times, with random gaps of 5 to 15 minutes.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Jira's documentation",
       secret: "a secret of the jira webhook",
       headers: { "x-hub-signature": "sha256=12f0dd035e8ba0ae4705efa1267f016c8d873b068f68e25b51cc9596a3dae1c7" },
       body: '{"timestamp":1700000000000,"webhookEvent":"jira:issue_created","issue":{"id":"99291","key":"PRJ-1"}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   launchdarkly: {
     title: "LaunchDarkly",
@@ -90,18 +86,17 @@ export const workTrackers = {
     ],
     notes: ["LaunchDarkly sends once more only, so a source that is down misses changes."],
     retries: "Once more after a failure.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of LaunchDarkly's documentation",
       secret: "a secret of launchdarkly",
       headers: { "x-ld-signature": "91c53ef4fd77fe3b4314c250a91fd12d4b96446390a860d2164139f4fec361eb" },
       body: '{"_id":"57c0af6099690907435299","date":1472246624312,"kind":"flag","name":"Enable flag"}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   linear: {
     title: "Linear",
     documentation: "https://linear.app/developers/webhooks#securing-webhooks",
+    documentedOn: "2026-11-29",
     scheme: "hmac",
     settings: {
       signatureHeader: "linear-signature",
@@ -112,6 +107,7 @@ export const workTrackers = {
       eventTypeFrom: { header: "linear-event" },
       timestampFrom: { pointer: "/webhookTimestamp" },
       timeUnit: "ms",
+      answer: { status: 200 },
     },
     secretFrom: "Settings → API → Webhooks → the webhook → Signing secret (`lin_wh_…`)",
     steps: [
@@ -121,14 +117,12 @@ export const workTrackers = {
     ],
     notes: ["Linear writes the time of a webhook into its body, where it is checked like any signed time."],
     retries: "Three times: after a minute, an hour and six hours; a webhook that keeps failing is disabled.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Linear's documentation; the tests also sign with `@linear/sdk`",
       secret: "lin_wh_a_signing_secret",
       headers: { "linear-signature": "141011c92b7f43c6a44f0240942b2f8e75e5fc4af4d4c5f529183cb102b99a1d" },
       body: '{"action":"create","type":"Issue","webhookTimestamp":1700000000000,"webhookId":"000042e3-d123-4980-b49f-8e140eef9329"}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
   pagerduty: {
     title: "PagerDuty",
@@ -178,17 +172,13 @@ export const workTrackers = {
       "Enter the address of the source as Webhook URL and pick the webhooks.",
       "Save, and copy the client secret into the source.",
     ],
-    notes: [
-      "Sentry signs neither a time nor its ids: the same body counts once in five minutes (`refuse_same_content_seconds`).",
-    ],
+    notes: [],
     retries: "None; an integration that keeps failing is disabled.",
-    vector: {
-      made: "computed",
+    vector: computed({
       from: "the recipe of Sentry's documentation",
       secret: "7c04ef9a3d1b45d1a4d2f6d1",
       headers: { "sentry-hook-signature": "86dc95e86c7c82115ec1a59bf0dc7b14baaffcd291b900ba37f18e54624770f5" },
       body: '{"action":"created","installation":{"uuid":"a8e5d37a-696c-4c54-adb5-b3f28d64c7de"},"data":{"issue":{"id":"1170820242"}}}',
-      atSeconds: 1700000000,
-    },
+    }),
   },
 } satisfies Readonly<Record<string, Preset>>;

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
-import { hmac } from "./digest.ts";
+import { hmac, joined } from "./digest.ts";
 import { readPrivateKey } from "./ed25519-key.ts";
 import { symmetricKey } from "./standard-webhooks.ts";
 
@@ -26,22 +26,14 @@ export interface DeliveryToSign {
  * @throws RangeError for a secret that is no `whsec_` secret: no delivery is better than one that cannot be verified
  */
 export function deliveryHeaders(delivery: DeliveryToSign): Record<string, string> {
-  const {
-    eventId,
-    eventType,
-    deliveryId,
-    timestampSeconds,
-    body,
-    secrets,
-    privateKeys = [],
-    extraFormats = [],
-  } = delivery;
+  const { eventId, eventType, deliveryId, timestampSeconds, body, secrets } = delivery;
+  const { privateKeys = [], extraFormats = [] } = delivery;
   const [secret, previousSecret] = secrets;
   if (secret === undefined) throw new RangeError("The endpoint has no secret");
   const signatures = secrets.map((one) => standardSignature(delivery, one));
   for (const privateKey of privateKeys) signatures.push(asymmetricSignature(delivery, privateKey));
   const headers: Record<string, string> = {
-    "X-Event-Type": eventType,
+    "X-Event-Type": headerText(eventType),
     "X-Delivery-Id": deliveryId,
     "X-Timestamp": String(timestampSeconds),
     "X-Signature": plainSignature(timestampSeconds, body, secret),
@@ -55,6 +47,9 @@ export function deliveryHeaders(delivery: DeliveryToSign): Record<string, string
   if (extraFormats.includes("github")) headers["X-Hub-Signature-256"] = githubSignature(body, secret);
   return headers;
 }
+
+/** Percent-encodes what no header takes, as CloudEvents over HTTP does (§3.1.3.2). */
+const headerText = (text: string): string => text.replace(/[^!#$&-~]/gu, encodeURIComponent);
 
 /** Signs like Stripe: the key is the text of the secret, and every live secret adds a `v1`. */
 function stripeSignature({ timestampSeconds, body, secrets }: DeliveryToSign): string {
@@ -95,6 +90,6 @@ function standardSignature({ eventId, timestampSeconds, body }: DeliveryToSign, 
 function asymmetricSignature({ eventId, timestampSeconds, body }: DeliveryToSign, privateKey: string): string {
   const key = readPrivateKey(privateKey);
   if (!key) throw new RangeError("The signing key is no whsk_ key");
-  const message = Buffer.concat([Buffer.from(`${eventId}.${timestampSeconds}.`), Buffer.from(body)]);
+  const message = joined([`${eventId}.${timestampSeconds}.`, body]);
   return `v1a,${sign(null, message, key).toString("base64")}`;
 }

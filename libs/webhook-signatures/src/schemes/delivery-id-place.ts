@@ -1,6 +1,6 @@
 import { optionalHeader } from "./header-value.ts";
 import { textAtPointer } from "./payload-member.ts";
-import type { Claim, SignatureScheme, SignedRequest, ValuePlace } from "./signature-scheme.ts";
+import type { Claim, SignedRequest, ValuePlace } from "./signature-scheme.ts";
 
 /** Place of a sender's delivery id: none (a digest is used), a header, or a pointer into its JSON (RFC 6901). */
 export type DeliveryIdPlace = "digest" | ValuePlace;
@@ -8,7 +8,7 @@ export type DeliveryIdPlace = "digest" | ValuePlace;
 /** Returns the value at a place, or null. It is signed where the scheme's signature covers the place. */
 export function claimAt(
   place: DeliveryIdPlace,
-  { covers }: Pick<SignatureScheme, "covers">,
+  { covers }: { covers(place: ValuePlace): boolean },
   request: SignedRequest | null,
   payload: unknown,
 ): Claim | null {

@@ -13,6 +13,10 @@ export function hmac(algorithm: DigestAlgorithm, key: string | Uint8Array, ...pa
   return digest.digest();
 }
 
+/** Joins the pieces of a message. */
+export const joined = (pieces: readonly (string | Uint8Array)[]): Buffer =>
+  Buffer.concat(pieces.map((piece) => (typeof piece === "string" ? Buffer.from(piece) : piece)));
+
 /** Reads a digest strictly: the right alphabet, padding and length. Returns null for anything else. */
 export function readDigest(text: string, encoding: DigestEncoding, bytes: number): Buffer | null {
   const decoded = readers[encoding](text);
@@ -35,7 +39,7 @@ export function readBase64(text: string): Buffer | null {
 }
 
 /** Reads base 64 in the URL alphabet (RFC 4648 §5), with or without padding; returns null for any other text. */
-export function readBase64Url(text: string): Buffer | null {
+function readBase64Url(text: string): Buffer | null {
   const digits = text.replace(/={0,2}$/, "");
   if (!/^[A-Za-z0-9_-]*$/.test(digits)) return null;
   const bytes = Buffer.from(digits, "base64url");
@@ -43,7 +47,8 @@ export function readBase64Url(text: string): Buffer | null {
   return isPadded && bytes.toString("base64url") === digits ? bytes : null;
 }
 
-const readers: Record<DigestEncoding, (text: string) => Buffer | null> = {
+/** The strict reader of each encoding. */
+export const readers: Record<DigestEncoding, (text: string) => Buffer | null> = {
   hex: readHex,
   base64: readBase64,
   base64url: readBase64Url,

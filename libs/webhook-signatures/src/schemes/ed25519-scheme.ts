@@ -1,5 +1,5 @@
 import { type KeyObject, verify as verifyEd25519 } from "node:crypto";
-import { type DigestAlgorithm, type DigestEncoding, readBase64, readDigest, readHex } from "./digest.ts";
+import { type DigestAlgorithm, type DigestEncoding, joined, readDigest, readers } from "./digest.ts";
 import { publicKeyOf } from "./ed25519-key.ts";
 import type { SignatureScheme, ValuePlace } from "./signature-scheme.ts";
 import { createTemplateScheme, keysFrom, type TemplateOptions } from "./template-scheme.ts";
@@ -10,6 +10,8 @@ export interface Ed25519Options extends TemplateOptions {
   readonly keyFormat: "raw" | "spki" | "certificate";
   /** Hash of RSA and ECDSA. */
   readonly algorithm: DigestAlgorithm;
+  /** Another hash that its signatures may have, for a sender with two versions; null for none. */
+  readonly otherAlgorithm: DigestAlgorithm | null;
   readonly acceptWeak: boolean;
   /** Place of the URL of the certificate. */
   readonly certificateFrom: ValuePlace | null;
@@ -23,6 +25,7 @@ export interface Ed25519Options extends TemplateOptions {
 export const ed25519Defaults: Ed25519Options = {
   keyFormat: "raw",
   algorithm: "sha256",
+  otherAlgorithm: null,
   acceptWeak: false,
   certificateFrom: null,
   certificateUrls: [],
@@ -50,8 +53,7 @@ const signatureBytes = 64;
  */
 export function createEd25519Scheme(overrides: Partial<Ed25519Options> = {}): SignatureScheme {
   const options: Ed25519Options = { ...ed25519Defaults, ...overrides };
-  const read = options.secretEncoding === "hex" ? readHex : readBase64;
-  const readKey = (secret: string) => publicKeyOf(read(secret));
+  const readKey = (secret: string) => publicKeyOf(readers[options.secretEncoding](secret));
   return createTemplateScheme<KeyObject>(options, {
     secretProblem(secret) {
       if (readKey(secret) !== null) return null;
@@ -61,7 +63,7 @@ export function createEd25519Scheme(overrides: Partial<Ed25519Options> = {}): Si
     readKeys: keysFrom(readKey),
     readSignature: (text) => readDigest(text, options.encoding, signatureBytes),
     matches: (keys, content, given) => {
-      const message = Buffer.concat(content.map((piece) => (typeof piece === "string" ? Buffer.from(piece) : piece)));
+      const message = joined(content);
       return keys.some((key) => given.some((signature) => verifyEd25519(null, message, key, signature)));
     },
   });

@@ -11,6 +11,8 @@ export interface HandshakeAnswer {
   readonly contentType: "text/plain; charset=utf-8" | "application/json";
   readonly text: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The secret that the sender will sign with, which its owner still has to give to the source. */
+  readonly offeredSecret?: string;
 }
 
 const plain = (text: string): HandshakeAnswer => ({ status: 200, contentType: "text/plain; charset=utf-8", text });
@@ -37,8 +39,8 @@ const challenges: Readonly<Partial<Record<Handshake, Challenge>>> = {
   },
   discord(payload) {
     const type = textAt(payload, ["type"]);
-    // The PING of an interaction has the type 1; that of webhook events has the type 0 and no event.
-    if (type === "1") return json({ type: 1 });
+    // The PING of an interaction has the type 1, as a webhook event has, and that of webhook events the type 0.
+    if (type === "1" && !hasMember(payload, "event")) return json({ type: 1 });
     const isPing = type === "0" && textAt(payload, ["application_id"]) !== null;
     return isPing ? { ...plain(""), status: 204 } : null;
   },
@@ -46,6 +48,15 @@ const challenges: Readonly<Partial<Record<Handshake, Challenge>>> = {
     // A notification has an event, the question has none.
     const isQuestion = textAt(payload, ["subscription", "id"]) !== null && !hasMember(payload, "event");
     return isQuestion ? echo(textAt(payload, ["challenge"])) : null;
+  },
+  "event-grid"(payload) {
+    const isQuestion = textAt(payload, ["0", "eventType"]) === "Microsoft.EventGrid.SubscriptionValidationEvent";
+    const validationResponse = isQuestion ? textAt(payload, ["0", "data", "validationCode"]) : null;
+    return validationResponse === null ? null : json({ validationResponse });
+  },
+  monday(payload) {
+    const challenge = hasMember(payload, "event") ? null : textAt(payload, ["challenge"]);
+    return challenge === null ? null : json({ challenge });
   },
   "aws-sns"(payload) {
     const isQuestion = textAt(payload, ["Type"]) === "SubscriptionConfirmation";
@@ -84,8 +95,16 @@ const handshakeRequests: Readonly<Partial<Record<Handshake, Asked>>> = {
     const isQuestion = method === "GET" && query.get("hub.mode") === "subscribe";
     return isQuestion && isRight ? echo(query.get("hub.challenge")) : null;
   },
+  asana({ method, headers }) {
+    const secret = headers["x-hook-secret"];
+    if (method !== "POST" || typeof secret !== "string" || !/^[\w-]{16,256}$/.test(secret)) return null;
+    return { ...plain(""), headers: { "X-Hook-Secret": secret }, offeredSecret: secret };
+  },
+  head: ({ method }) => (method === "HEAD" ? plain("") : null),
   dropbox: ({ method, query }) => (method === "GET" ? echo(query.get("challenge")) : null),
-  "microsoft-graph": ({ method, query }) => (method === "POST" ? echo(query.get("validationToken")) : null),
+  // SharePoint writes the name in lower case.
+  "microsoft-graph": ({ method, query }) =>
+    method === "POST" ? echo(query.get("validationToken") ?? query.get("validationtoken")) : null,
   okta({ method, headers }) {
     const challenge = headers["x-okta-verification-challenge"];
     if (method !== "GET" || typeof challenge !== "string" || !echoed.test(challenge)) return null;

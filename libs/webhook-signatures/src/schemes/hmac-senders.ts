@@ -10,7 +10,6 @@ const covers = (place: ValuePlace): boolean => "pointer" in place;
 
 /** Stripe: `Stripe-Signature: t=…,v1=…[,v1=…]`, hex HMAC-SHA256 over `t.body` with the whole secret text as key. */
 export const stripe: SignatureScheme = {
-  mediaTypes: ["application/json"],
   signsTime: true,
   secretProblem: textSecretProblem,
   covers,
@@ -23,7 +22,6 @@ export const stripe: SignatureScheme = {
 
 /** GitHub: `X-Hub-Signature-256: sha256=…`, hex HMAC-SHA256 over the body. The SHA-1 header is ignored. */
 export const github: SignatureScheme = {
-  mediaTypes: ["application/json", "application/x-www-form-urlencoded"],
   readsForms: true,
   hasUnsignedId: true,
   signsTime: false,
@@ -42,7 +40,6 @@ export const github: SignatureScheme = {
 
 /** Slack: `X-Slack-Signature: v0=…`, hex HMAC-SHA256 over `v0:timestamp:body`. */
 export const slack: SignatureScheme = {
-  mediaTypes: ["application/json", "application/x-www-form-urlencoded"],
   readsForms: true,
   signsTime: true,
   secretProblem: textSecretProblem,
@@ -63,7 +60,6 @@ export const slack: SignatureScheme = {
 
 /** Shopify: `X-Shopify-Hmac-Sha256`, base 64 HMAC-SHA256 over the body. */
 export const shopify: SignatureScheme = {
-  mediaTypes: ["application/json"],
   hasUnsignedId: true,
   signsTime: false,
   secretProblem: textSecretProblem,

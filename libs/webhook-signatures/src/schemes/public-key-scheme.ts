@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject, verify, X509Certificate } from "node:crypto";
-import { type DigestAlgorithm, readBase64, readBase64Url, readHex } from "./digest.ts";
+import { type DigestAlgorithm, joined, readBase64, readers } from "./digest.ts";
 import { type Ed25519Options, ed25519Defaults } from "./ed25519-scheme.ts";
 import { optionalHeader } from "./header-value.ts";
 import { soleTextAt } from "./payload-member.ts";
@@ -54,7 +54,8 @@ export function createCertificateScheme(overrides: Partial<Ed25519Options> = {})
   return { ...scheme, certificateAt, isTrustedHost };
 }
 
-const isUsable = ({ algorithm, acceptWeak }: Ed25519Options): boolean => algorithm !== "sha1" || acceptWeak;
+const isUsable = ({ algorithm, otherAlgorithm, acceptWeak }: Ed25519Options): boolean =>
+  acceptWeak || ![algorithm, otherAlgorithm].includes("sha1");
 
 /** Returns the scheme, host and port of a URL as text; empty for another text. */
 const hostOf = (url: string): string => /^https?:\/\/[^/?#\s@]+(?=[/?#]|$)/.exec(url)?.[0] ?? "";
@@ -106,16 +107,18 @@ function readKey(secret: string): KeyObject | null {
   }
 }
 
-function signaturesOf({ algorithm, encoding }: Ed25519Options) {
-  const read = { hex: readHex, base64: readBase64, base64url: readBase64Url }[encoding];
+function signaturesOf({ algorithm, otherAlgorithm, encoding }: Ed25519Options) {
+  const algorithms = otherAlgorithm === null ? [algorithm] : [algorithm, otherAlgorithm];
   return {
     readSignature(text: string): Buffer | null {
-      const bytes = read(text);
+      const bytes = readers[encoding](text);
       return bytes && bytes.length > 0 && bytes.length <= signatureBytesMax ? bytes : null;
     },
     matches(keys: readonly KeyObject[], content: readonly (string | Uint8Array)[], given: readonly Buffer[]): boolean {
-      const message = Buffer.concat(content.map((piece) => (typeof piece === "string" ? Buffer.from(piece) : piece)));
-      return keys.some((key) => given.some((signature) => isSignedBy(key, algorithm, message, signature)));
+      const message = joined(content);
+      return keys.some((key) =>
+        given.some((signature) => algorithms.some((name) => isSignedBy(key, name, message, signature))),
+      );
     },
   };
 }

@@ -19,7 +19,7 @@ export type SchemeName = (typeof schemeNames)[number];
 
 /** Options of all schemes; each scheme reads its own. */
 export type SchemeOptions = HmacOptions &
-  Pick<Ed25519Options, "encoding" | "keyFormat" | "certificateFrom" | "certificateUrls"> &
+  Pick<Ed25519Options, "encoding" | "keyFormat" | "otherAlgorithm" | "certificateFrom" | "certificateUrls"> &
   TokenOptions &
   Omit<JwtOptions, "tokenFormat">;
 

@@ -1,7 +1,7 @@
 /** Kinds of verification requests by which senders confirm an address. */
 export const handshakes = [
-  ...(["meta", "dropbox", "microsoft-graph", "cloudevents"] as const),
-  ...(["slack", "zoom", "discord", "twitch", "okta", "x", "aws-sns"] as const),
+  ...(["head", "meta", "dropbox", "microsoft-graph", "cloudevents"] as const),
+  ...(["slack", "zoom", "discord", "twitch", "okta", "x", "aws-sns", "event-grid", "monday", "asana"] as const),
 ] as const;
 export type Handshake = (typeof handshakes)[number];
 
@@ -27,6 +27,7 @@ export type SignatureProblem =
   | "delivery_id_missing"
   | "header_repeated"
   | "signed_header_missing"
+  | "signed_query_missing"
   | "token_missing"
   | "token_malformed"
   | "token_mismatch"
@@ -80,10 +81,10 @@ export interface DeliveryIdentity {
 
 /** The way a family of senders signs, and the places of its data. */
 export interface SignatureScheme {
-  /** Accepted media types; null for any. */
-  readonly mediaTypes: readonly string[] | null;
   /** True when the delivery id may be in a place that no signature covers. */
   readonly hasUnsignedId?: true | undefined;
+  /** True when the place of the id is a guess: the `id` of a body often names its subject. */
+  readonly guessesId?: true | undefined;
   /** Headers with credentials whose names do not always show it. */
   readonly proofHeaders?: readonly string[];
   /** True when a form is the payload: the JSON of its member `payload`, or else its members. */
@@ -95,7 +96,7 @@ export interface SignatureScheme {
   /** Describes the problem of a secret before it is stored; null for a usable one. Some sources accept short ones. */
   secretProblem(secret: string, acceptsShort?: boolean): string | null;
   /** Returns the URL of the keys that a secret stands for; they replace the secret before a verification. */
-  keysAt?(secret: string): string | null;
+  readonly keysAt?: ((secret: string) => string | null) | undefined;
   /** Returns the URL of the certificate that a request names; null for one outside of the allow-list. */
   certificateAt?(request: SignedRequest): string | null;
   /** Returns true for a URL at a host that certificates may come from. */
@@ -104,7 +105,10 @@ export interface SignatureScheme {
   verify(request: SignedRequest, options: VerifyOptions): Verification;
   /** Checks the time in the body, after it is verified and parsed; absent for schemes without one. */
   readonly verifyTime?: ((payload: unknown, options: VerifyOptions) => Verification) | undefined;
-  identify(request: SignedRequest, payload: unknown): DeliveryIdentity;
+  /** Returns the signed value in a payload, for schemes that wrap it in a token; absent for those that sign the payload. */
+  readonly signedValue?: ((payload: unknown) => unknown) | undefined;
+  /** Finds the identity in the headers and in the signed value. */
+  identify(request: SignedRequest, value: unknown): DeliveryIdentity;
   /**
    * Returns what is signed of a request whose body may be written in other bytes under the same signature; absent for
    * schemes that sign the bytes.

@@ -77,6 +77,13 @@ test("a delivery verifies under both signature families, unless a byte was chang
   assert.equal(headers["X-Signature-Previous"], undefined);
 });
 
+test("a type of any text is a header that every client can send", () => {
+  const typeIn = (eventType: string) =>
+    deliveryHeaders({ ...delivery, eventType, secrets: [createEndpointSecret()] })["X-Event-Type"];
+  assert.equal(typeIn("com.example/Order~created!"), "com.example/Order~created!");
+  assert.equal(typeIn('é 100% "😀"'), "%C3%A9%20100%25%20%22%F0%9F%98%80%22");
+});
+
 test("our signing reproduces the first published vector", () => {
   const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
   const vector = {

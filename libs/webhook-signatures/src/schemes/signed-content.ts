@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { anyMatches } from "./digest.ts";
 import { headerValue, optionalHeader } from "./header-value.ts";
+import { readMultipart } from "./multipart-form.ts";
 import { soleTextAt } from "./payload-member.ts";
 import type { SignatureProblem, SignedRequest, ValuePlace } from "./signature-scheme.ts";
 
@@ -14,13 +15,15 @@ export type ContentPart =
   | { readonly placeholder: Placeholder }
   | { readonly header: string }
   | { readonly member: string }
+  | { readonly query: string; readonly isLower: boolean }
   | { readonly line: string };
 
 const headerPattern = /^header:([A-Za-z0-9-]{1,64})$/;
+const queryPattern = /^query(-lower)?:([\w.-]{1,64})$/;
 const memberPattern = /^body:((?:\/(?:[^~/{}]|~[01])*)+)$/;
 const linePattern = /^line:(\w{1,64})$/;
 const known =
-  "{timestamp}, {id}, {body}, {method}, {url}, {form}, {crc32}, {secret}, {header:…}, {body:/…} and {line:…}";
+  "{timestamp}, {id}, {body}, {method}, {url}, {form}, {crc32}, {secret}, {header:…}, {query:…}, {query-lower:…}, {body:/…} and {line:…}";
 
 /** Parses a template such as `v0:{timestamp}:{body}`; a text describes the problem of an unusable one. */
 export function parseSignedContent(template: string): readonly ContentPart[] | string {
@@ -33,13 +36,15 @@ export function parseSignedContent(template: string): readonly ContentPart[] | s
   }
   const whole = parts.filter((part) => isWholeBody(part)).length;
   if (whole > 1) return "The template must have {body} once, or {form} in its place.";
-  const hasSome = parts.some((part) => "member" in part || "line" in part) || signs(parts, "crc32");
+  const hasSome = parts.some((part) => "member" in part || "line" in part || "query" in part) || signs(parts, "crc32");
   return whole === 1 || hasSome ? parts : "The template must have {body} once: an unsigned body can be forged.";
 }
 
 function partOf(name: string): ContentPart | null {
   const header = headerPattern.exec(name)?.[1];
   if (header !== undefined) return { header: header.toLowerCase() };
+  const [, lower, query] = queryPattern.exec(name) ?? [];
+  if (query !== undefined) return { query, isLower: lower !== undefined };
   const member = memberPattern.exec(name)?.[1];
   if (member !== undefined) return { member };
   const line = linePattern.exec(name)?.[1];
@@ -111,6 +116,11 @@ function pieceOf(
 ): string | Uint8Array | Problem {
   if ("text" in part) return part.text;
   if ("header" in part) return optionalHeader(request, part.header) ?? { problem: "signed_header_missing" };
+  if ("query" in part) {
+    const value = soleParameter(request, part.query);
+    if (value === null) return { problem: "signed_query_missing" };
+    return part.isLower ? value.toLowerCase() : value;
+  }
   if ("member" in part) return memberOf(payload, part.member, (value) => value ?? "");
   if ("line" in part)
     return memberOf(payload, `/${part.line}`, (value) => (value === null ? "" : `${part.line}\n${value}\n`));
@@ -132,6 +142,13 @@ function pieceOf(
   }
 }
 
+/** Returns the parameter of a query that is there once; null for any other number. */
+export function soleParameter({ url }: SignedRequest, name: string): string | null {
+  const [, query = ""] = /\?([^#]*)/.exec(url) ?? [];
+  const values = new URLSearchParams(query).getAll(name);
+  return values.length === 1 ? (values[0] as string) : null;
+}
+
 function memberOf(payload: unknown, pointer: string, write: (value: string | null) => string): string | Problem {
   const value = soleTextAt(payload, pointer);
   return value === undefined ? { problem: "signature_malformed" } : write(value);
@@ -140,8 +157,10 @@ function memberOf(payload: unknown, pointer: string, write: (value: string | nul
 const isForm = ({ headers }: SignedRequest): boolean =>
   /^application\/x-www-form-urlencoded(?:$|[ ;])/i.test(String(headers["content-type"] ?? ""));
 
-/** Parses the body of a request before it is verified; undefined for a body that is neither JSON nor a form. */
+/** Parses the body of a request before it is verified; undefined for a body that is neither JSON nor a form of either kind. */
 export function payloadIn(request: SignedRequest): unknown {
+  const parts = readMultipart(String(request.headers["content-type"] ?? ""), request.body);
+  if (parts !== null) return parts;
   const text = Buffer.from(request.body).toString("utf8");
   if (isForm(request)) return Object.fromEntries(new URLSearchParams(text));
   try {
@@ -159,7 +178,9 @@ const parametersMax = 1_000;
  * is covered by its SHA-256 in the query of the URL (`bodySHA256`), which `{url}` signs.
  */
 function sortedForm(request: SignedRequest): string | Problem {
-  const { body, url } = request;
+  const { body, url, method } = request;
+  // The members of a GET are in its URL.
+  if (method === "GET") return "";
   if (!isForm(request)) {
     if (body.length === 0) return "";
     const claimed = URL.parse(url)?.searchParams.get("bodySHA256") ?? "";

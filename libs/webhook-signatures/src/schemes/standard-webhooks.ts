@@ -1,5 +1,5 @@
 import { verify as verifyEd25519 } from "node:crypto";
-import { anyMatches, hmac, readBase64, readDigest } from "./digest.ts";
+import { anyMatches, hmac, joined, readBase64, readDigest } from "./digest.ts";
 import { readPublicKey } from "./ed25519-key.ts";
 import { headerValue } from "./header-value.ts";
 import { signedMember } from "./payload-member.ts";
@@ -19,7 +19,6 @@ import { readSeconds, timeProblem } from "./timestamp-tolerance.ts";
  * accepted too.
  */
 export const standardWebhooks: SignatureScheme = {
-  mediaTypes: ["application/json"],
   signsTime: true,
   secretProblem(secret) {
     if (readPublicKey(secret) || symmetricKey(secret)) return null;
@@ -30,7 +29,8 @@ export const standardWebhooks: SignatureScheme = {
   identify(request, payload) {
     const id = headerValue(request, `${prefixOf(request)}-id`, "delivery_id_missing");
     const deliveryId = "value" in id ? { value: id.value, signed: true } : null;
-    return { deliveryId, eventType: signedMember(payload, ["type"]) };
+    // The second is that of a batch of CloudEvents.
+    return { deliveryId, eventType: signedMember(payload, ["type"], ["0", "type"]) };
   },
 };
 
@@ -72,7 +72,7 @@ function verify(request: SignedRequest, options: VerifyOptions): Verification {
     ) ||
     (curves.length > 0 &&
       asymmetric.some((key) => {
-        const message = Buffer.concat([Buffer.from(start), request.body]);
+        const message = joined([start, request.body]);
         return curves.some((signature) => verifyEd25519(null, message, key, signature));
       }));
   if (!right) return failed("signature_mismatch");

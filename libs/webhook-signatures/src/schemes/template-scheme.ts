@@ -1,7 +1,13 @@
 import { claimAt } from "./delivery-id-place.ts";
 import { headerValue, optionalHeader } from "./header-value.ts";
 import { soleTextAt, textAtPointer } from "./payload-member.ts";
-import { type PairNames, readSignaturePairs, type SignatureTexts, signaturesMax } from "./signature-pairs.ts";
+import {
+  type PairNames,
+  readSignaturePairs,
+  type SignatureTexts,
+  type SignedTime,
+  signaturesMax,
+} from "./signature-pairs.ts";
 import type {
   Claim,
   SignatureProblem,
@@ -73,14 +79,14 @@ export function createTemplateScheme<Key>(options: TemplateOptions, signatures: 
       ("header" in place && place.header === options.deliveryIdHeader && signs(parts, "id")));
   const hasMembers = parts !== null && readsMembers(parts);
   const isIdSigned = covers({ header: options.deliveryIdHeader });
-  const claimed = (request: SignedRequest, place: ValuePlace): Claim | null =>
-    claimAt(place, { covers }, request, null);
+  const headerOf = (request: SignedRequest, header: string): Claim | null =>
+    claimAt({ header }, { covers }, request, null);
   const member = (payload: unknown, name: string): Claim | null =>
     claimAt({ pointer: `/${name}` }, { covers }, null, payload);
   const { timestampFrom } = options;
   return {
-    mediaTypes: null,
     hasUnsignedId: isIdSigned ? undefined : true,
+    guessesId: isIdSigned ? undefined : true,
     readsForms: hasMembers ? true : undefined,
     readsText: hasMembers ? true : undefined,
     signsTime: parts !== null && (signs(parts, "timestamp") || (timestampFrom !== null && covers(timestampFrom))),
@@ -94,10 +100,10 @@ export function createTemplateScheme<Key>(options: TemplateOptions, signatures: 
     signedText: parts === null || signs(parts, "body") ? undefined : signedTextBy(parts, options),
     covers,
     identify(request, payload) {
-      const header = claimed(request, { header: options.eventTypeHeader });
+      const header = headerOf(request, options.eventTypeHeader);
       return {
         // The body's id often names its subject, and several deliveries may be about one subject.
-        deliveryId: claimed(request, { header: options.deliveryIdHeader }) ?? member(payload, "id"),
+        deliveryId: headerOf(request, options.deliveryIdHeader) ?? member(payload, "id"),
         eventType: header?.signed ? header : (member(payload, "type") ?? header),
       };
     },
@@ -131,6 +137,15 @@ const verifyTimeAt =
     return problem ? { verified: false, problem, timestampSeconds } : { verified: true, timestampSeconds };
   };
 
+/** Returns the request under its URL with and without the port: Twilio signs either, by the product that sends. */
+function spellingsOf(request: SignedRequest): readonly SignedRequest[] {
+  const [, scheme = "", user = "", host = "", port, rest = ""] =
+    /^(https?):\/\/([^@/?#]*@)?([^:/?#]+|\[[^\]]*\])(:\d+)?(.*)$/is.exec(request.url) ?? [];
+  if (host === "") return [request];
+  const other = port === undefined ? (scheme.toLowerCase() === "https" ? ":443" : ":80") : "";
+  return [request, { ...request, url: `${scheme}://${user}${host}${other}${rest}` }];
+}
+
 interface Template<Key> {
   readonly options: TemplateOptions;
   readonly parts: readonly ContentPart[];
@@ -153,11 +168,14 @@ function verify<Key>(
 
   // Only a template with the secret has another content for each.
   const secrets = signs(parts, "secret") ? usableSecrets(limits.secrets) : [""];
+  const requests = signs(parts, "url") ? spellingsOf(request) : [request];
   let isRight = false;
   for (const secret of secrets) {
-    const content = signedPieces(parts, request, { timestamp, idHeader: options.deliveryIdHeader, secret });
-    if ("problem" in content) return failed(content.problem);
-    if (signatures.matches(keys, content, given)) isRight = true;
+    for (const one of requests) {
+      const content = signedPieces(parts, one, { timestamp, idHeader: options.deliveryIdHeader, secret });
+      if ("problem" in content) return failed(content.problem);
+      if (signatures.matches(keys, content, given)) isRight = true;
+    }
   }
   if (!isRight) return failed("signature_mismatch");
   const problem = timestampSeconds === null ? null : timeProblem(timestampSeconds, limits);
@@ -189,7 +207,6 @@ function readTexts(
   return "problem" in paired || timeIsPaired ? paired : { ...paired, ...time };
 }
 
-type SignedTime = Pick<SignatureTexts, "timestampText" | "timestampSeconds">;
 const untimed: SignedTime = { timestampText: null, timestampSeconds: null };
 
 function timeOf(request: SignedRequest, options: TemplateOptions): SignedTime | { readonly problem: SignatureProblem } {

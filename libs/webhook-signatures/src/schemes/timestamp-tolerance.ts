@@ -1,7 +1,7 @@
 import type { SignatureProblem, TimestampTolerance } from "./signature-scheme.ts";
 
 /** Unit in which a sender writes its signed time. */
-export type TimeUnit = "s" | "ms" | "rfc3339";
+export type TimeUnit = "s" | "ms" | "s-or-ms" | "rfc3339";
 
 /** Reads Unix seconds: digits only, so that the same time has one spelling. */
 export function readSeconds(text: string): number | null {
@@ -12,6 +12,7 @@ const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d
 
 /** Reads a time in its sender's unit, as Unix seconds with their fraction. */
 export function readTime(text: string, unit: TimeUnit): number | null {
+  if (unit === "s-or-ms") return readTime(text, text.length > 11 ? "ms" : "s");
   if (unit === "s") return readSeconds(text);
   // A time in seconds is not taken for milliseconds: it would be in January 1970.
   if (unit === "ms") return /^\d{1,15}$/.test(text) ? Number(text) / 1000 : null;

@@ -10,6 +10,8 @@ import type {
   Verification,
   VerifyOptions,
 } from "./signature-scheme.ts";
+import { soleParameter } from "./signed-content.ts";
+import { standardWebhooks, symmetricKey } from "./standard-webhooks.ts";
 import { textSecretProblem, usableSecrets } from "./text-secret.ts";
 
 /** Differences between senders that only send a shared secret. */
@@ -19,11 +21,21 @@ export interface TokenOptions {
    * `plain`: the header is the secret. `bearer`: the secret follows `Bearer`. `basic`: the secret is `user:password`.
    */
   readonly tokenFormat: "plain" | "bearer" | "basic";
-  /** Place of the secret in the body instead of a header; every item of a list on the way must hold it. */
-  readonly tokenFrom: { readonly pointer: string } | null;
+  /**
+   * Place of the secret instead of a header: the body, where every item of a list on the way must hold it; a parameter of
+   * the query; or the segment of the path after the address of the source.
+   */
+  readonly tokenFrom: "path" | { readonly pointer: string } | { readonly query: string } | null;
+  /** True for a sender that signs by Standard Webhooks once it has a `whsec_` secret, in place of its token or beside it. */
+  readonly signingToken: boolean;
 }
 
-export const tokenDefaults: TokenOptions = { tokenHeader: "authorization", tokenFormat: "bearer", tokenFrom: null };
+export const tokenDefaults: TokenOptions = {
+  tokenHeader: "authorization",
+  tokenFormat: "bearer",
+  tokenFrom: null,
+  signingToken: false,
+};
 
 /**
  * Creates a scheme for senders that sign nothing and send a secret instead. It proves the sender, not the content: one
@@ -32,7 +44,6 @@ export const tokenDefaults: TokenOptions = { tokenHeader: "authorization", token
 export function createTokenScheme(overrides: Partial<TokenOptions> = {}): SignatureScheme {
   const options: TokenOptions = { ...tokenDefaults, ...overrides };
   return {
-    mediaTypes: null,
     hasUnsignedId: true,
     signsTime: false,
     proofHeaders: options.tokenFrom ? [] : [options.tokenHeader],
@@ -55,8 +66,21 @@ function unsignedMember(payload: unknown, name: string): Claim | null {
   return value === null ? null : { value, signed: false };
 }
 
-function verify(request: SignedRequest, { secrets }: VerifyOptions, options: TokenOptions): Verification {
-  const tokens = options.tokenFrom ? tokensIn(request.body, options.tokenFrom.pointer) : tokensOf(request, options);
+/** Verifies the signature by the secrets that sign, else the token by the others. */
+function verify(request: SignedRequest, limits: VerifyOptions, options: TokenOptions): Verification {
+  const isSigning = (secret: string) =>
+    options.signingToken && secret.startsWith("whsec_") && symmetricKey(secret) !== null;
+  const signing = limits.secrets.filter(isSigning);
+  const others = limits.secrets.filter((secret) => !isSigning(secret));
+  if (signing.length === 0) return verifyToken(request, others, options);
+  const verification = standardWebhooks.verify(request, { ...limits, secrets: signing });
+  if (verification.verified || others.length === 0) return verification;
+  const byToken = verifyToken(request, others, options);
+  return byToken.verified ? byToken : verification;
+}
+
+function verifyToken(request: SignedRequest, secrets: readonly string[], options: TokenOptions): Verification {
+  const tokens = tokensOf(request, options);
   if (typeof tokens === "string") return { verified: false, problem: tokens };
   const usable = usableSecrets(secrets);
   if (usable.length === 0) return { verified: false, problem: "secret_unusable" };
@@ -67,10 +91,27 @@ function verify(request: SignedRequest, { secrets }: VerifyOptions, options: Tok
 }
 
 function tokensOf(request: SignedRequest, options: TokenOptions): readonly (string | Buffer)[] | SignatureProblem {
+  const { tokenFrom } = options;
+  if (tokenFrom !== null && typeof tokenFrom === "object" && "pointer" in tokenFrom)
+    return tokensIn(request.body, tokenFrom.pointer);
+  if (tokenFrom !== null) {
+    const token = tokenFrom === "path" ? tokenInPath(request) : soleParameter(request, tokenFrom.query);
+    return token === null || token === "" ? "token_missing" : [token];
+  }
   const header = headerValue(request, options.tokenHeader, "token_missing");
   if ("problem" in header) return header.problem;
   const token = tokenOf(header.value, options.tokenFormat);
   return token === null ? "token_malformed" : [token];
+}
+
+/** Returns the segment after the address of the source; null without one. */
+function tokenInPath({ url }: SignedRequest): string | null {
+  const [, segment] = /\/ingest\/[^/?#]+\/([^/?#]+)(?:[?#]|$)/.exec(url) ?? [];
+  try {
+    return segment === undefined ? null : decodeURIComponent(segment);
+  } catch {
+    return null;
+  }
 }
 
 /** Largest number of events in one webhook; no sender sends more. */

@@ -8,6 +8,8 @@ import { ApiError } from "../../answers.ts";
 import { connect } from "../connect.ts";
 import type { Connection, Context } from "../context.ts";
 import type { Input } from "../declare.ts";
+import { parseExactly, textOf } from "../exact-json.ts";
+import { redirectOf } from "../exchange.ts";
 import { exitCodeOf, Failure, UsageError } from "../failures.ts";
 import { printableJson, printableLines } from "../output.ts";
 
@@ -18,6 +20,7 @@ interface ApiOptions {
   readonly input: string | undefined;
   readonly include: boolean;
   readonly paginate: boolean;
+  readonly timeout: string | undefined;
   readonly "dry-run": boolean;
 }
 
@@ -34,26 +37,35 @@ export async function run(context: Context, { args, options }: Input<ApiOptions>
   const request = await requestOf(context, args, options);
   if (options["dry-run"]) return show(context, request);
   const connection = await connect(context);
-  if (options.paginate) return printPages(context, connection, request);
-  await printAnswer(context, await send(connection, request), options);
+  const timeoutMs = secondsOf(options.timeout ?? "30") * 1_000;
+  if (options.paginate) return printPages(context, connection, request, timeoutMs);
+  await printAnswer(context, await send(connection, request, timeoutMs), options);
+}
+
+function secondsOf(text: string): number {
+  if (/^\d{1,4}$/.test(text) && Number(text) > 0) return Number(text);
+  throw new UsageError("--timeout must be a whole number of seconds from 1 to 9999.");
 }
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 async function requestOf(context: Context, args: readonly string[], options: ApiOptions): Promise<ApiRequest> {
-  const [path = "", named] = args[1] === undefined ? [args[0]] : [args[1], args[0]?.toUpperCase()];
-  if (!path.startsWith("/") || path.startsWith("//")) {
-    throw new UsageError("Name the path of a route, beginning with /, such as: signalbox api GET /images");
-  }
+  const [given = "", named] = args[1] === undefined ? [args[0]] : [args[1], args[0]?.toUpperCase()];
+  const path = given.startsWith("/") ? given : `/${given}`;
+  if (path === "/" || path.startsWith("//") || methods.includes(given) || given.includes("://"))
+    throw new UsageError("Name the path of a route, such as: signalbox api GET /images");
   if (named !== undefined && !methods.includes(named))
     throw new UsageError(`Method ${named}: use ${methods.join(", ")}.`);
-  const fields = await fieldsOf(options);
+  const fields = await fieldsOf(context, options);
   const isSending = fields.length > 0 || options.input !== undefined;
   const method = named ?? (isSending && !options.paginate ? "POST" : "GET");
   const headers = headersOf(options.header);
   if (options.input !== undefined) {
+    if (method === "GET" || method === "HEAD")
+      throw new UsageError(`--input is a body, which ${method} has not: use POST, PUT, PATCH or DELETE.`);
     if (!headers.has("content-type")) headers.set("content-type", "application/json");
-    const body = new Uint8Array(options.input === "-" ? await buffer(context.stdin) : await bytesOf(options.input));
+    const source = options.input.replace(/^@/, "");
+    const body = new Uint8Array(source === "-" ? await buffer(context.stdin) : await bytesOf(source));
     return { method, path: withQuery(path, fields), headers, body };
   }
   if (method === "GET" || method === "HEAD") return { method, path: withQuery(path, fields), headers, body: null };
@@ -64,9 +76,10 @@ async function requestOf(context: Context, args: readonly string[], options: Api
 
 type Field = readonly [name: string, value: unknown];
 
-async function fieldsOf(options: ApiOptions): Promise<Field[]> {
+async function fieldsOf({ stdin }: Context, options: ApiOptions): Promise<Field[]> {
   const typed = options.field.map(async (given): Promise<Field> => {
     const [name, value] = splitField(given);
+    if (value === "@-") return [name, new File([await buffer(stdin)], "stdin")];
     return [name, value.startsWith("@") ? await fileOf(value.slice(1)) : typedValue(value)];
   });
   return [...(await Promise.all(typed)), ...options["raw-field"].map(splitField)];
@@ -83,7 +96,7 @@ const isTyped = /^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?|[[{].*[
 function typedValue(value: string): unknown {
   if (!isTyped.test(value)) return value;
   try {
-    return JSON.parse(value);
+    return parseExactly(value);
   } catch {
     return value;
   }
@@ -119,7 +132,7 @@ function headersOf(given: readonly string[]): Headers {
 
 function withQuery(path: string, fields: readonly Field[]): string {
   if (fields.length === 0) return path;
-  const query = new URLSearchParams(fields.map(([name, value]): [string, string] => [name, String(value)]));
+  const query = new URLSearchParams(fields.map(([name, value]): [string, string] => [name, textOf(value)]));
   return `${path}${path.includes("?") ? "&" : "?"}${query}`;
 }
 
@@ -127,7 +140,7 @@ function withQuery(path: string, fields: readonly Field[]): string {
 function bodyOf(fields: readonly Field[]): string | FormData {
   if (fields.some(([, value]) => value instanceof Blob)) {
     const form = new FormData();
-    for (const [name, value] of fields) form.append(name, value instanceof Blob ? value : String(value));
+    for (const [name, value] of fields) form.append(name, value instanceof Blob ? value : textOf(value));
     return form;
   }
   const lists = new Map<string, unknown[]>();
@@ -150,8 +163,8 @@ async function show({ output, stdout }: Context, { method, path, headers, body }
 const formText = (value: string | File) =>
   typeof value === "string" ? value : `file ${value.name}, ${value.size} bytes`;
 
-const send = ({ send: request }: Connection, { path, method, headers, body }: ApiRequest) =>
-  request(path, { method, headers, body });
+const send = (connection: Connection, { path, method, headers, body }: ApiRequest, timeoutMs: number) =>
+  connection.send(path, { method, headers, body }, timeoutMs);
 
 /** Prints the answer as it came. @throws ApiError with the exit code of a refusal, once its body is printed */
 async function printAnswer({ output, stdout }: Context, response: Response, { include }: ApiOptions): Promise<void> {
@@ -160,6 +173,8 @@ async function printAnswer({ output, stdout }: Context, response: Response, { in
     const lines = [`HTTP ${status} ${statusText}`, ...[...headers].map(([name, value]) => `${name}: ${value}`), "", ""];
     stdout.write(printableLines(lines.join("\n")));
   }
+  const redirect = redirectOf(response);
+  if (redirect !== null) output.note(redirect);
   if (status >= 400) {
     const text = await response.text();
     if (text !== "" && !output.isTerminal) stdout.write(`${text}\n`);
@@ -176,7 +191,20 @@ async function printAnswer({ output, stdout }: Context, response: Response, { in
     throw new Failure(`The answer is ${type}, which would garble the terminal. Send it to a file: … > file`);
   }
   const text = await response.text();
-  stdout.write(`${/json/.test(type) && text !== "" ? printableJson(JSON.parse(text), 2) : printableLines(text)}\n`);
+  stdout.write(`${/json/.test(type) && text !== "" ? printableJson(parseExactly(text), 2) : printableLines(text)}\n`);
+}
+
+interface Page {
+  readonly items?: unknown;
+  readonly next_cursor?: string | null;
+}
+
+function pageOf(text: string): Page | null {
+  try {
+    return parseExactly(text) as Page | null;
+  } catch {
+    return null;
+  }
 }
 
 function refusalOf(response: Response, text: string): Error {
@@ -188,14 +216,19 @@ function refusalOf(response: Response, text: string): Error {
 }
 
 /** Prints the items of every page. The filters of the first request go with each cursor. */
-async function printPages({ stdout }: Context, connection: Connection, request: ApiRequest): Promise<void> {
+async function printPages(
+  { stdout }: Context,
+  connection: Connection,
+  request: ApiRequest,
+  timeoutMs: number,
+): Promise<void> {
   if (request.method !== "GET") throw new UsageError("--paginate reads a list: it goes with GET.");
   for (let path = request.path; ; ) {
-    const response = await send(connection, { ...request, path });
+    const response = await send(connection, { ...request, path }, timeoutMs);
     const text = await response.text();
     if (!response.ok) throw refusalOf(response, text);
-    const page = JSON.parse(text) as { readonly items?: unknown; readonly next_cursor?: string | null };
-    if (!Array.isArray(page.items)) throw new Failure(`${request.path} is no list: its answer has no items.`);
+    const page = pageOf(text);
+    if (!Array.isArray(page?.items)) throw new Failure(`${request.path} is no list: its answer has no items.`);
     for (const item of page.items) stdout.write(`${printableJson(item)}\n`);
     if (!page.next_cursor) return;
     const next = new URL(request.path, "http://localhost");

@@ -1,6 +1,6 @@
 import { text } from "node:stream/consumers";
 import { dataOf } from "../../answers.ts";
-import { connect, findAccess } from "../connect.ts";
+import { assertSendable, connect, findAccess } from "../connect.ts";
 import type { Context } from "../context.ts";
 import type { Input } from "../declare.ts";
 import { Failure, UsageError } from "../failures.ts";
@@ -49,6 +49,7 @@ async function readKey({ stdin, isInteractive }: Context): Promise<Profile["cred
   if (apiKey === "" || apiKey.length > keyBytesMax || /\s/.test(apiKey)) {
     throw new UsageError("Standard input holds no API key.");
   }
+  assertSendable(apiKey, "standard input");
   return { kind: "api-key", apiKey };
 }
 

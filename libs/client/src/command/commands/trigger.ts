@@ -5,6 +5,7 @@ import type { Client } from "../../client.ts";
 import { connect } from "../connect.ts";
 import type { Context } from "../context.ts";
 import type { Input } from "../declare.ts";
+import { parseExactly } from "../exact-json.ts";
 import { Failure, UsageError } from "../failures.ts";
 import { targetOf } from "../listen/forward.ts";
 import { objectOfBookmark, readBookmark, sendBookmark, typeOfBookmark } from "../listen/trigger-bookmark.ts";
@@ -39,16 +40,23 @@ type Published = Pick<TriggerOptions, "data" | "id" | "subject" | "dry-run">;
 async function publish(context: Context, type: string, options: Published): Promise<void> {
   const { output } = context;
   const { client } = await connect(context);
-  const data = options.data === undefined ? await sampleData(client, type) : await givenData(context, options.data);
+  const text =
+    options.data === undefined
+      ? JSON.stringify(await sampleData(client, type))
+      : await givenData(context, options.data);
   const { id, subject } = options;
-  const event = { type, data, ...(id === undefined ? {} : { id }), ...(subject === undefined ? {} : { subject }) };
+  const named = { type, ...(id === undefined ? {} : { id }), ...(subject === undefined ? {} : { subject }) };
+  // The service delivers the data byte for byte, so they are not printed again here.
+  const body = `${JSON.stringify(named).slice(0, -1)},"data":${text}}`;
+  const data = parseExactly(text) as Record<string, unknown>;
   if (options["dry-run"]) {
-    output.line(`Would publish ${JSON.stringify(event)}`);
-    return output.document(event);
+    output.line(`Would publish ${body}`);
+    return output.document({ ...named, data });
   }
   // The key makes a repetition after a lost answer harmless.
   const params = { header: idempotencyKey() };
-  const { items } = await dataOf(client.POST("/api/v1/webhooks/events", { params, body: event }));
+  const sent = { params, body: { ...named, data }, bodySerializer: () => body };
+  const { items } = await dataOf(client.POST("/api/v1/webhooks/events", sent));
   for (const one of items) {
     output.line(`Published ${one.type}, event ${one.id}${one.duplicate ? ", which had been published before" : ""}.`);
     for (const { pointer, message } of one.warnings) output.note(`Warning: ${pointer || "the data"} ${message}`);
@@ -57,13 +65,14 @@ async function publish(context: Context, type: string, options: Published): Prom
   output.document({ items, data });
 }
 
-async function givenData({ stdin }: Context, given: string): Promise<Record<string, unknown>> {
+/** Returns the text of the given data. @throws UsageError when it is no JSON object */
+async function givenData({ stdin }: Context, given: string): Promise<string> {
   const source = given === "-" ? await text(stdin) : given.startsWith("@") ? await fileText(given.slice(1)) : given;
   const data = parsed(source);
   if (typeof data !== "object" || data === null || Array.isArray(data)) {
     throw new UsageError("--data must be a JSON object, @file or -.");
   }
-  return data as Record<string, unknown>;
+  return source.trim();
 }
 
 const fileText = (path: string): Promise<string> =>

@@ -18,8 +18,9 @@ export interface LocalAnswer {
 export function targetOf(given: string): URL {
   // `3000`, `:3000/hooks` and `localhost:3000` are what people type.
   const text = given.replace(/^:?(?=\d+(\/|$))/, "localhost:");
-  const url = /^https?:\/\//i.test(text) ? text : `http://${text}`;
-  if (!URL.canParse(url)) throw new UsageError(`--forward ${given} is no URL, such as http://localhost:3000/hooks.`);
+  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  if (!URL.canParse(url) || !/^https?:/i.test(url))
+    throw new UsageError(`--forward ${given} is no URL, such as http://localhost:3000/hooks.`);
   return new URL(url);
 }
 

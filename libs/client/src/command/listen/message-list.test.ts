@@ -29,7 +29,7 @@ const attempt = (id: string, more: Partial<LocalAttempt["message"]> = {}, status
 });
 
 const style = (_: string, text: string) => text;
-const frame = { title: "listen", columns: 60, lines: 8, style };
+const frame = { title: "listen", secret: "", columns: 60, lines: 8, style };
 const three = ["a", "b", "c"].reduce((list, id) => withAttempt(list, attempt(id)), emptyList);
 const press = (list: MessageList, ...keys: readonly string[]) => keys.reduce(withKey, list);
 const selected = (list: MessageList) => selectedRow(list)?.attempt.message.delivery_id;
@@ -84,4 +84,9 @@ test("the details of one message stay open until a key leads back", () => {
 test("the list keeps the newest thousand", () => {
   const many = Array.from({ length: 1_010 }, (_, index) => attempt(`d${index}`)).reduce(withAttempt, emptyList);
   assert.deepEqual([many.rows.length, selected(many), selected(press(many, "end"))], [1_000, "d1009", "d10"]);
+});
+
+test("a signing secret is whole on 80 columns", () => {
+  const secret = `Signing secret whsec_${"x".repeat(44)}`;
+  assert.equal(renderList(emptyList, { ...frame, secret, columns: 80 })[1], secret);
 });

@@ -1,3 +1,4 @@
+import { parseExactly } from "../exact-json.ts";
 import { cut, type Output, printable, printableJson, printableLines } from "../output.ts";
 import { bytesOf, isSuccess } from "./forward.ts";
 import { answerWords, clockTime } from "./line-view.ts";
@@ -80,6 +81,8 @@ export function withKey(list: MessageList, key: string): MessageList {
 
 interface Frame {
   readonly title: string;
+  /** The line below the title. */
+  readonly secret: string;
   readonly columns: number;
   readonly lines: number;
   readonly style: Output["style"];
@@ -89,14 +92,15 @@ const keysOfList = "↑↓ select   r again   d details   o open in the console 
 const keysOfDetails = "↑↓ scroll   r again   d back   o open in the console   q quit";
 
 /** Returns the lines of the terminal, each within its columns. */
-export function renderList(list: MessageList, { title, columns, lines, style }: Frame): string[] {
+export function renderList(list: MessageList, { title, secret, columns, lines, style }: Frame): string[] {
   const room = Math.max(lines - 4, 1);
   const body = list.detailsFrom === null ? listLines(list, room, { columns, style }) : detailLines(list, room, columns);
   const padded = [...body, ...Array.from({ length: room - body.length }, () => "")];
   const foot = list.detailsFrom === null ? keysOfList : keysOfDetails;
   return [
     style("bold", cut(printable(title), columns)),
-    "",
+    // On a line of its own it fits into 80 columns.
+    style("dim", cut(printable(secret), columns)),
     ...padded,
     cut(printable(list.notice), columns),
     style("dim", cut(foot, columns)),
@@ -148,7 +152,7 @@ const indentedCharactersMax = 100_000;
 function bodyLines(body: string): string[] {
   if (body.length > indentedCharactersMax) return [`${body.slice(0, indentedCharactersMax)}…`];
   try {
-    return printableJson(JSON.parse(body), 2).split("\n");
+    return printableJson(parseExactly(body), 2).split("\n");
   } catch {
     return printableLines(body).split("\n");
   }

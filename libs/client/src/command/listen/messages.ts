@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ApiError, dataOf } from "../../answers.ts";
 import type { Connection } from "../context.ts";
+import { NoAnswer, reasonOf } from "../exchange.ts";
 import { exitCodeOf, exitCodes } from "../failures.ts";
 import { readEvents } from "./server-events.ts";
 
@@ -90,7 +91,9 @@ export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   // How `fetch` and its bodies fail when the connection does.
   return (
-    (error instanceof TypeError && error.cause !== undefined) || ["TimeoutError", "AbortError"].includes(error.name)
+    error instanceof NoAnswer ||
+    (error instanceof TypeError && error.cause !== undefined) ||
+    ["TimeoutError", "AbortError"].includes(error.name)
   );
 }
 
@@ -140,10 +143,4 @@ async function refusalOf(response: Response): Promise<ApiError | null> {
   } catch {
     return new ApiError(response, null);
   }
-}
-
-function reasonOf(error: unknown): string {
-  const { cause = error } = error as Error;
-  if (!(cause instanceof Error)) return String(error);
-  return "code" in cause ? String(cause.code) : cause.message;
 }

@@ -33,7 +33,12 @@ export function createScreenView(
 
   function draw(): void {
     timer = null;
-    const frame = renderList(list, { title: titleOf(header), style: output.style, ...sizeOf(stdout) });
+    const frame = renderList(list, {
+      title: titleOf(header),
+      secret: secretOf(header),
+      style: output.style,
+      ...sizeOf(stdout),
+    });
     stdout.write(home + frame.map((line) => line + clearLine).join("\r\n"));
   }
   function update(next: MessageList): void {
@@ -79,6 +84,8 @@ export function createScreenView(
       stdin.off("keypress", onKey).setRawMode(false).pause();
       stdout.off("resize", draw).write(leave);
       output.line(`${header.messages} messages.`);
+      // The secret on the screen went with it, and a receiver still has to be given it.
+      output.line(secretOf(header));
     },
   };
 }
@@ -90,8 +97,10 @@ interface Header {
   readonly messages: number;
 }
 
-const titleOf = ({ goal, state, secret, messages }: Header): string =>
-  `signalbox listen → ${goal}   ${state}   ${messages} messages   signing secret ${secret}`;
+const titleOf = ({ goal, state, messages }: Header): string =>
+  `signalbox listen → ${goal}   ${state}   ${messages} messages`;
+
+const secretOf = ({ secret }: Header): string => (secret === "" ? "" : `Signing secret ${secret}`);
 
 /** A terminal that does not know its size says 0. */
 const sizeOf = ({ columns, rows }: Context["stdout"]) => ({ columns: columns || 80, lines: rows || 24 });

@@ -2,8 +2,7 @@ import { createRequire } from "node:module";
 import { MiB, seconds } from "@signalbox/core";
 import type { KafkaMessage } from "kafkajs";
 import type { TopicPartition, UndecodableBatch } from "../../log/event-log.ts";
-import { BatchTooLarge } from "../codecs/batch-too-large.ts";
-import { decodedBytesMax } from "../codecs/codecs.ts";
+import { BatchTooLarge, decodedBytesMax } from "../codecs/codecs.ts";
 
 type Undecodable = Pick<UndecodableBatch, "firstOffset" | "lastOffset" | "reason"> & { readonly bytes: Buffer };
 /** Returns true to have the batch passed on as one message that nobody can read, instead of halting its partition. */

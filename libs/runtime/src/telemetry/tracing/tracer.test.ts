@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { createManualClock } from "@signalbox/core";
-import { createLogger, createTracer, parseTraceparent } from "../../index.ts";
+import { createLogger, createTracer } from "../../index.ts";
+import { parseTraceparent } from "./trace-identity.ts";
 
 const tracer = createTracer("account");
 const parent = "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01";

@@ -1,0 +1,78 @@
+import { fileURLToPath } from "node:url";
+import { type Clock, seconds } from "@signalbox/core";
+import type { Runner } from "@signalbox/runtime";
+import { dayMs, type LibraryMigrations, type Pool, sql, startRetention } from "@signalbox/storage";
+import { type FreshEntry, freshBatch } from "./fresh-figures.ts";
+import { type Statistics, statisticsMs } from "./statistics.ts";
+
+/** The tables of statistics, in the schema `signalbox`, for `migrate({ libraryMigrations })`. */
+export const statisticsMigrations: LibraryMigrations = {
+  library: "storage", // the name that databases record them under
+  directory: fileURLToPath(new URL("../../migrations", import.meta.url)),
+};
+
+interface Context {
+  readonly runner: Runner;
+  readonly pool: Pool;
+  readonly clock: Clock;
+}
+
+/** Whole days of the oldest range, and the day of a request that took its time. */
+const keptMs = statisticsMs + 2 * dayMs;
+/** Interval between saves of the counts in memory, which a killed instance loses since the last one. */
+const saveEveryMs = seconds(5);
+
+/** Starts what keeps statistics: folds, rolls up and trims them, and saves what is counted in memory, if anything is. */
+export function keepStatistics(
+  { runner, pool, clock }: Context,
+  { step, save }: { readonly step: Statistics["step"]; readonly save?: () => Promise<void> },
+): void {
+  if (save !== undefined) {
+    runner.defer("counts", save);
+    runner.every("counts", saveEveryMs, save);
+  }
+  runner.every("statistics", seconds(2), step);
+  const rule = { name: "trim statistics", table: "signalbox.statistics", column: "at" } as const;
+  startRetention({ runner, pool, clock }, [{ ...rule, unordered: true, keepMs: keptMs }]);
+}
+
+/**
+ * Combinations that wait to be saved. Beyond it further ones are not counted: it takes an outage of the database and
+ * many subjects.
+ */
+const unsavedMax = 10_000;
+
+const insert = sql("statistics.insert-fresh", "insert into signalbox.fresh_statistics (batch) values ($1)");
+
+/**
+ * Creates a counter in memory, for what has no statement of its own to be counted in. An instance that is killed loses
+ * what it has not saved yet.
+ */
+export function createFigureCounter(pool: Pool) {
+  let unsaved = new Map<string, FreshEntry>();
+
+  function count({ counts, ...entry }: FreshEntry): void {
+    const minute = Math.floor(entry.atMs / 60_000);
+    const key = JSON.stringify([entry.accountId, entry.subjectId, minute, entry.labels]);
+    const known = unsaved.get(key);
+    if (known === undefined && unsaved.size >= unsavedMax) return;
+    unsaved.set(key, { ...entry, counts: counts.map((one, place) => one + (known?.counts[place] ?? 0)) });
+  }
+
+  return {
+    count,
+
+    /** Saves the counts, and keeps them for the next time when that fails. */
+    async save(): Promise<void> {
+      const entries = [...unsaved.values()];
+      if (entries.length === 0) return;
+      unsaved = new Map();
+      try {
+        await pool.query(insert, [freshBatch(entries)]);
+      } catch (error) {
+        entries.forEach(count);
+        throw error;
+      }
+    },
+  };
+}
