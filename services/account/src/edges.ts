@@ -10,10 +10,12 @@ import { serviceClientApi } from "./credentials/service-clients.ts";
 import { exportRoutes } from "./export/export-routes.ts";
 import { identityApi } from "./identities/identity-api.ts";
 import { invitationApi } from "./invitations/invitation-api.ts";
+import { memberApi } from "./members/member-api.ts";
 import { passkeyApi } from "./passkeys/passkey-api.ts";
 import { portalSessionApi } from "./portal-sessions/portal-sessions.ts";
 import { accountApi } from "./profile/account-api.ts";
 import { contactApi } from "./profile/contact-api.ts";
+import { recoveryCodeApi } from "./recovery-codes/recovery-code-api.ts";
 import { signInApi } from "./sign-ins/sign-in-list.ts";
 import { statusApi } from "./statuses/status-api.ts";
 import { stepUpApi } from "./step-up/step-up-api.ts";
@@ -29,11 +31,13 @@ export const serviceEdges = (service: AccountService): Edges =>
     signInApi(service), // /api/account/sign-ins/ and /api/accounts/{id}/sign-ins/
     identityApi(service), // /api/account/identities/
     passkeyApi(service), // /api/account/passkeys/
+    recoveryCodeApi(service), // /api/account/recovery-codes/
     apiKeyApi(service), // /api/account/api-keys/, /api/account/current-api-key/ and /api/accounts/{id}/api-keys/
     serviceClientApi(service), // /api/account/clients/ and /api/accounts/{id}/clients/
     currentCredentialApi(service), // /api/account/credential/
     portalSessionApi(service), // /api/v1/webhooks/portal-sessions
     invitationApi(service), // /api/v1/invitations/
+    memberApi(service), // /api/account/members/ and /api/account/memberships/
     applicationApi(service), // /api/v1/oauth/applications
     auditApi(service), // /api/account/audit/, /api/accounts/audit/ and /api/accounts/{id}/audit/
     { routes: exportRoutes(service) }, // /api/account/export/

@@ -6,7 +6,9 @@ import { createFirstLink } from "./first-link.ts";
 // database of the service: start the service once.
 const link = await createFirstLink(openJob("first-link"));
 if (link === null) {
-  process.stderr.write("Another issuer signs people in here (auth.issuers): its administrators need no first link.\n");
+  process.stderr.write(
+    "The built-in issuer is off (account.issuer.enabled): administrators of another one need no first link.\n",
+  );
   process.exitCode = 1;
 } else {
   process.stdout.write(`${link}\n`);

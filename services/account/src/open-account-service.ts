@@ -2,26 +2,24 @@ import { type AccessStates, builtInIssuer, createTokenVerifier, parseIssuers } f
 import type { Outbox } from "@signalbox/events";
 import { requestLoader } from "@signalbox/http";
 import type { InternalClient } from "@signalbox/net";
-import type { ServiceContext } from "@signalbox/runtime";
 import { createAuditReads, createAuditRefusals, pageLimitsOf } from "@signalbox/service";
 import { createSealer, type Pool } from "@signalbox/storage";
 import { AccountSearchStore } from "./accounts/account-search-store.ts";
 import { AccountStore } from "./accounts/account-store.ts";
-import { writeReadsTogether } from "./audit/administrator-reads.ts";
-import { recordRefusal } from "./audit/audit-log.ts";
-import type { AccountService, OtherService } from "./context/account-service.ts";
+import { recordRefusal, writeReadsTogether } from "./audit/audit-log.ts";
+import type { AccountService, OtherService, ProcessContext } from "./context/account-service.ts";
 import { issuerAddress, trustedIssuer } from "./identity/issuer-settings.ts";
 import type { SigningKeys } from "./identity/signing-keys/signing-keys.ts";
+import { parseIdentityProviders } from "./identity-providers/identity-provider.ts";
 import { openMailTransport } from "./mail/mail-transport.ts";
 import { Mails } from "./mail/mails.ts";
-import type { Properties } from "./properties.ts";
 
 /** Parts that the process has opened: the service itself, or a job on the host in its place. */
-export interface OpenedProcess {
+interface OpenedProcess {
   readonly pool: Pool;
   readonly outbox: Outbox;
   readonly counting?: Pool;
-  readonly accessStates?: Pick<AccessStates, "apply">;
+  readonly accessStates?: AccessStates;
   /** The keys of the built-in issuer; absent in a process without a listener, which verifies no tokens. */
   readonly signingKeys?: SigningKeys;
   readonly otherServices?: Readonly<Record<OtherService, InternalClient | null>>;
@@ -31,12 +29,9 @@ export interface OpenedProcess {
 const noOtherServices = { images: null, "webhook-ingest": null, "webhook-delivery": null } as const;
 
 /** Fills the context of the operations on accounts, in the order in which its members need each other. */
-export function openAccountService(
-  context: Pick<ServiceContext<Properties>, "configuration" | "clock" | "log" | "metrics" | "tracer">,
-  opened: OpenedProcess,
-): AccountService {
+export function openAccountService(context: ProcessContext, opened: OpenedProcess): AccountService {
   const { configuration, clock, log, metrics, tracer } = context;
-  const { pool, signingKeys } = opened;
+  const { pool } = opened;
   const sealer = createSealer(configuration.get("secrets.keys"));
   const accountStore = new AccountStore(pool);
   const mails = new Mails({
@@ -54,15 +49,7 @@ export function openAccountService(
     tracer,
   });
   const issuers = parseIssuers(configuration.get("auth.issuers"));
-  const hasIssuer = issuers.length === 0;
-  const tokens = createTokenVerifier({
-    issuers: hasIssuer ? [trustedIssuer(issuerAddress(configuration.get("http.base-url")))] : issuers,
-    clock,
-    clockSkewSeconds: configuration.get("auth.clock-skew"),
-    maxAgeSeconds: configuration.get("auth.tokens.max-age"),
-    onKeysFailure: (issuer, error) => log.warn({ issuer, error }, "the keys of an issuer could not be read"),
-    localKeys: signingKeys ? { [builtInIssuer]: () => signingKeys.current().publicKeys } : {},
-  });
+  const providers = parseIdentityProviders(configuration.get("account.identity-providers"), issuers);
   return {
     configuration,
     clock,
@@ -88,10 +75,31 @@ export function openAccountService(
       ({ id }) => id,
     ),
     mails,
-    tokens,
-    hasIssuer,
+    tokens: openTokenVerifier(context, opened, issuers),
+    hasIssuer: configuration.get("account.issuer.enabled"),
+    otherIssuers: issuers.map(({ name }) => name),
+    identityProviders: configuration.get("account.issuer.enabled") ? providers : [],
     otherServices: opened.otherServices ?? noOtherServices,
     endpointClient: opened.endpointClient ?? null,
     pageLimits: pageLimitsOf(configuration),
   };
+}
+
+/** Verifies the tokens of the configured issuers and of the built-in one, where it runs. */
+function openTokenVerifier(
+  { configuration, clock, log }: ProcessContext,
+  { signingKeys }: OpenedProcess,
+  issuers: ReturnType<typeof parseIssuers>,
+) {
+  const isEnabled = configuration.get("account.issuer.enabled");
+  const builtIn = isEnabled ? [trustedIssuer(issuerAddress(configuration.get("http.base-url")))] : [];
+  return createTokenVerifier({
+    issuers: [...builtIn, ...issuers],
+    clock,
+    clockSkewSeconds: configuration.get("auth.clock-skew"),
+    maxAgeSeconds: configuration.get("auth.tokens.max-age"),
+    onKeysFailure: (issuer, error) => log.warn({ issuer, error }, "the keys of an issuer could not be read"),
+    onKeysSkipped: (issuer, places) => log.warn({ issuer, places }, "malformed keys of an issuer were left out"),
+    localKeys: signingKeys ? { [builtInIssuer]: () => signingKeys.current().publicKeys } : {},
+  });
 }

@@ -1,6 +1,7 @@
 import { issuerProperties } from "@signalbox/auth/properties";
 import { defaultProperties, serverProperties, supportedProperties } from "@signalbox/contracts/properties";
-import { defineProperties } from "@signalbox/runtime";
+import { outboundAllowProperty } from "@signalbox/net/allow-property";
+import { defineProperties, property } from "@signalbox/runtime";
 import { canaryProperties, commonProperties } from "@signalbox/service/common-properties";
 import { secretsProperties } from "@signalbox/storage/properties";
 
@@ -8,31 +9,19 @@ import { secretsProperties } from "@signalbox/storage/properties";
 const visibleToAccounts = { secrecy: "public", audience: "account" } as const;
 
 const count = (value: number, max: number, unit: string, effect: string) =>
-  ({ ...visibleToAccounts, type: "integer", default: value, min: 1, max, unit, reload: "live", effect }) as const;
+  property.integer({ ...visibleToAccounts, default: value, min: 1, max, unit, reload: "live" }, effect);
 
 const requests = (value: number, of: string) =>
-  ({
-    type: "integer",
-    default: value,
-    min: 1,
-    max: 1_000_000,
-    unit: "requests",
-    secrecy: "internal",
-    reload: "restart",
-    effect: `Maximum number of requests of ${of}; further ones are answered 429.`,
-  }) as const;
+  property.integer(
+    { default: value, min: 1, max: 1_000_000, unit: "requests" },
+    `Maximum number of requests of ${of}; further ones are answered 429.`,
+  );
 
 const exportUrl = (service: string) =>
-  ({
-    type: "string",
-    default: null,
-    pattern: "https?://.+",
-    format: "url",
-    secrecy: "internal",
-    reload: "restart",
-    local: true,
-    effect: `Address of the ${service} service's internal listener, for the export of an account; unset leaves its part out.`,
-  }) as const;
+  property.string(
+    { default: null, pattern: "https?://.+", format: "url", local: true },
+    `Address of the ${service} service's internal listener, for the export of an account; unset leaves its part out.`,
+  );
 
 /** The values that `mail.from` accepts: an address, or a name and an address. */
 const mailboxPattern = '^([^<>"\\p{Cc}]{1,80} <[^\\s<>@]+@[^\\s<>@]+>|[^\\s<>@]+@[^\\s<>@]+)$';
@@ -53,33 +42,26 @@ export const properties = defineProperties({
     effect:
       "Address of the webhook-delivery service's internal listener, for the export of an account and the endpoints of portal sessions; unset leaves out that part, and checks no endpoints.",
   },
-  "account.require-verified-contact": {
-    type: "boolean",
-    default: false,
-    secrecy: "internal",
-    reload: "live",
-    effect: "New accounts wait in `pending` until a contact address is verified, unless their token says it is.",
-  },
-  "account.registration": {
-    type: "string",
-    default: "invited",
-    choices: ["closed", "invited", "domains", "open"],
-    secrecy: "internal",
-    reload: "live",
-    guarded: true,
-    effect:
-      "People who get an account by their first sign-in at the built-in issuer: nobody, invited ones, those with an address of account.registration.domains too, or everybody.",
-  },
-  "account.registration.domains": {
-    type: "list",
-    default: [],
-    pattern: "[a-z0-9]([a-z0-9.-]*[a-z0-9])?",
-    maxLength: 253,
-    secrecy: "internal",
-    reload: "live",
-    guarded: true,
-    effect: "Domains of mail addresses that may register when account.registration is `domains`, without subdomains.",
-  },
+  "account.require-verified-contact": property.boolean(
+    { default: false, reload: "live" },
+    "New accounts wait in `pending` until a contact address is verified, unless their token says it is.",
+  ),
+  "account.registration": property.string(
+    { default: "invited", choices: ["closed", "invited", "domains", "open"], reload: "live", guarded: true },
+    "People who get an account by their first sign-in at the built-in issuer: nobody, invited ones, those with an address of account.registration.domains too, or everybody.",
+  ),
+  "account.registration.domains": property.list(
+    { default: [], pattern: "[a-z0-9]([a-z0-9.-]*[a-z0-9])?", maxLength: 253, reload: "live", guarded: true },
+    "Domains of mail addresses that may register when account.registration is `domains`, without subdomains.",
+  ),
+  "account.sign-in.methods": property.list(
+    { default: ["code", "passkey"], choices: ["code", "passkey"], reload: "live", guarded: true },
+    "Ways to sign in at the built-in issuer. Without `code`, a mailed code only lets a person without a passkey add one.",
+  ),
+  "account.sign-in.passkey-roles": property.list(
+    { default: [], choices: ["viewer", "developer", "owner", "operator", "admin"], reload: "live", guarded: true },
+    "Roles that need a passkey, in the person's own account or another: a mailed code is no sign-in and no step-up for them. Needs `http.base-url` with a host name and TLS, or localhost.",
+  ),
   "account.invitations.max": count(
     100,
     10_000,
@@ -109,33 +91,18 @@ export const properties = defineProperties({
     min: 30,
     guarded: true,
   },
-  "mail.url": {
-    type: "string",
-    default: "log:",
-    pattern: "log:|smtps?://[^/?#]+",
-    secrecy: "secret",
-    reload: "restart",
-    local: true,
-    effect:
-      "The mail server: smtp://user:password@host:port (STARTTLS), smtps://… (TLS), or log:, which prints mails to standard error.",
-  },
-  "mail.from": {
-    type: "string",
-    default: "Signalbox <signalbox@localhost>",
-    pattern: mailboxPattern,
-    secrecy: "internal",
-    reload: "restart",
-    local: true,
-    effect: "Sender of mails: an address, or `Name <address>`.",
-  },
-  "account.api-keys.environment": {
-    type: "string",
-    default: "dev",
-    pattern: "[a-z0-9]{1,16}",
-    secrecy: "internal",
-    reload: "restart",
-    effect: "The second part of new API keys (`sbx_dev_…`), which distinguishes keys of test systems at sight.",
-  },
+  "mail.url": property.string(
+    { default: "log:", pattern: "log:|smtps?://[^/?#]+", secrecy: "secret", local: true },
+    "The mail server: smtp://user:password@host:port (STARTTLS), smtps://… (TLS), or log:, which prints mails to standard error.",
+  ),
+  "mail.from": property.string(
+    { default: "Signalbox <signalbox@localhost>", pattern: mailboxPattern, local: true },
+    "Sender of mails: an address, or `Name <address>`.",
+  ),
+  "account.api-keys.environment": property.string(
+    { default: "dev", pattern: "[a-z0-9]{1,16}" },
+    "The second part of new API keys (`sbx_dev_…`), which distinguishes keys of test systems at sight.",
+  ),
   "account.api-keys.max": count(
     100,
     10_000,
@@ -148,27 +115,21 @@ export const properties = defineProperties({
     "items",
     "Maximum number of service clients per account that are neither revoked nor expired.",
   ),
-  "account.oauth.applications": {
-    type: "string",
-    default: "[]",
-    maxLength: 65_536,
-    multiline: true,
-    secrecy: "internal",
-    reload: "restart",
-    local: true,
-    effect:
-      "Applications that people sign in to through the built-in issuer, a JSON list of { client_id, name, redirect_uris, post_logout_redirect_uris? }, beside the built-in `console` and `cli`. A loopback redirect may have any port.",
-  },
-  "account.oauth.access-token-minutes": {
-    type: "integer",
-    default: 10,
-    unit: "minutes",
-    min: 1,
-    max: 60,
-    secrecy: "public",
-    reload: "restart",
-    effect: "Lifetime of access tokens of the built-in issuer.",
-  },
+  "account.oauth.applications": property.string(
+    { default: "[]", maxLength: 65_536, multiline: true, local: true },
+    "Applications that people sign in to through the built-in issuer, a JSON list of { client_id, name, redirect_uris, post_logout_redirect_uris?, id_token_signed_response_alg? }, beside the built-in `console` and `cli`. A loopback redirect may have any port.",
+  ),
+  "account.identity-providers": property.string(
+    { default: "[]", maxLength: 65_536, multiline: true, secrecy: "secret", local: true },
+    "Identity providers that people sign in with at the built-in issuer, a JSON list of { name, title, issuer, client_id, client_secret?, scopes?, domains?, verified_claim? }.",
+  ),
+  "account.outbound.allow": outboundAllowProperty(
+    "Non-public addresses of identity providers, such as 10.0.0.5:443; all others are refused.",
+  ),
+  "account.oauth.access-token-minutes": property.integer(
+    { default: 10, unit: "minutes", min: 1, max: 60, secrecy: "public" },
+    "Lifetime of access tokens of the built-in issuer.",
+  ),
   "account.oauth.client-requests": requests(
     600,
     "one client to the built-in issuer in 10 seconds; an application counts per client address",

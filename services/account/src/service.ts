@@ -1,7 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { PrincipalSource } from "@signalbox/auth";
-import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
+import { resourceMetadataPrefix } from "@signalbox/http";
+import { createNameLookup, createOutboundClient } from "@signalbox/net";
+import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
 import { openService, refusalOf, startCanary } from "@signalbox/service";
 import { atStart, createSealer, databaseOptions, openPool } from "@signalbox/storage";
 import { hasUnannouncedAccess } from "./access/access-announcements.ts";
@@ -13,7 +15,7 @@ import { whyApiKey } from "./credentials/api-key.ts";
 import { serviceEdges } from "./edges.ts";
 import { openOtherServices } from "./export/other-services.ts";
 import { issuerMounts, openIdentityService, openIssuer } from "./identity/issuer.ts";
-import { protectedResourceListener, resourceMetadataPrefix } from "./identity/protected-resource.ts";
+import { protectedResourceListener } from "./identity/protected-resource.ts";
 import { sealedSigningKeys } from "./identity/signing-keys/signing-key-store.ts";
 import { SigningKeys } from "./identity/signing-keys/signing-keys.ts";
 import { sealedState } from "./identity/state/state-store.ts";
@@ -22,10 +24,9 @@ import { openAccountService } from "./open-account-service.ts";
 import { principalRoutes } from "./principals/principal-routes.ts";
 import { resolvePrincipal } from "./principals/principals.ts";
 import type { Properties } from "./properties.ts";
-import { whySignedIn } from "./sign-ins/why-signed-in.ts";
+import { whySignedIn } from "./sign-ins/sign-in-list.ts";
 import { startWorkers } from "./workers.ts";
 
-/** Every sealed column of this service. */
 const sealedColumns = [sealedMails, sealedState, sealedSigningKeys];
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
@@ -46,7 +47,9 @@ export async function createService(context: ServiceContext<Properties>): Promis
     signingKeys,
     ...openOtherServices(context),
   });
-  const identity = service.hasIssuer ? openIdentityService(service, signingKeys, limiterOf) : null;
+  const identity = service.hasIssuer
+    ? openIdentityService(service, signingKeys, limiterOf, openOutbound(context))
+    : null;
   const atOurStart = { waitMs: configuration.get("database.start-wait"), log };
   await atStart(async () => identity && openIssuer(identity), atOurStart);
   // Before a person signs in with an address that is not settled yet.
@@ -64,10 +67,18 @@ export async function createService(context: ServiceContext<Properties>): Promis
     principals,
     edges: serviceEdges(service),
     internalRoutes: [principalRoutes(service, principals)],
-    whyFinders: [...whyAudited(service), whyApiKey(service), ...whySignedIn(service)],
+    whyFinders: [...whyAudited(service), whyApiKey(service), whySignedIn(service)],
     typeDefs: await readFile(schemaFile, "utf8"),
     // The first match answers.
     mounts: { [resourceMetadataPrefix]: protectedResourceListener(service), ...(identity && issuerMounts(identity)) },
     onForbidden: (request) => service.auditRefusals.record(refusalOf(request)),
   });
+}
+
+/** Opens the client that calls identity providers, but never an internal address. */
+function openOutbound({ configuration, clock, runner }: ServiceContext<Properties>) {
+  const allow = configuration.get("account.outbound.allow");
+  const outbound = createOutboundClient({ allow, refusePorts: ownPorts, lookup: createNameLookup({ clock }), clock });
+  runner.defer("outbound client", () => outbound.close());
+  return outbound;
 }

@@ -19,6 +19,7 @@ import { invitationRetention } from "./invitations/invitation-store.ts";
 import { noticeRetention } from "./notices/notices.ts";
 import { portalSessionRetention } from "./portal-sessions/portal-session-store.ts";
 import type { Properties } from "./properties.ts";
+import { publishRefusals } from "./sign-ins/sign-in-events.ts";
 import { signInMailRetention } from "./sign-ins/sign-in-mails.ts";
 import { signInRetention } from "./sign-ins/sign-in-store.ts";
 
@@ -44,9 +45,8 @@ interface WorkerContexts {
   readonly eventLog: EventLog;
 }
 
-/** Starts the service's own long-running workers. */
 export function startWorkers(
-  { runner, clock }: Pick<ServiceContext<Properties>, "runner" | "clock">,
+  { runner, clock }: ServiceContext<Properties>,
   { service, identity, eventLog }: WorkerContexts,
 ): void {
   const { pool, configuration, mails } = service;
@@ -61,6 +61,7 @@ export function startWorkers(
     runner.every(name, seconds(1), () => inTransaction(pool, (tx) => announceExpired(service, tx, kind)));
   expire("API key expiry", apiKeyKind);
   expire("service client expiry", serviceClientKind);
+  every("refused sign-ins", seconds(10), () => publishRefusals(service));
   every("account purge", minutes(1), () => purgeDueAccounts(service));
   const keepMs = () => configuration.get("account.audit.retention-days") * dayMs;
   const auditDayTables = createDayTables({ pool, clock, keepMs }, [auditDays]);

@@ -169,22 +169,21 @@ test("only live entries are repeated after an hour", async () => {
   await announce(suspended, "suspended", 1);
   await announce(active, "suspended", 1);
   await announce(active, "active", 2);
-  const saidOf = async (id: string, count: number) =>
-    (await account.eventsOf(id, count)).filter(({ name }) => name === "access.changed").length;
+  const saidOf = async (id: string, count: number) => (await account.eventsOf(id, count, "access.changed")).length;
 
   clock.advance(hours(1) - 1);
   await repeatAccess(service);
-  assert.equal(await saidOf(suspended, 2), 1, "not before the hour");
+  assert.equal(await saidOf(suspended, 1), 1, "not before the hour");
   clock.advance(1);
   const counts = await Promise.all([repeatAccess(service), repeatAccess(service), repeatAccess(service)]);
   assert.ok(counts.reduce((sum, count) => sum + count, 0) >= 2);
-  assert.equal(await saidOf(suspended, 3), 2);
-  assert.equal(await saidOf(active, 4), 3, "a change is repeated for a week");
+  assert.equal(await saidOf(suspended, 2), 2);
+  assert.equal(await saidOf(active, 3), 3, "a change is repeated for a week");
 
   clock.advance(hours(24 * 7));
   await repeatAccess(service);
-  assert.equal(await saidOf(suspended, 4), 3, "a blocked account is live for as long as it is blocked");
-  assert.equal(await saidOf(active, 4), 3);
+  assert.equal(await saidOf(suspended, 3), 3, "a blocked account is live for as long as it is blocked");
+  assert.equal(await saidOf(active, 3), 3);
   const { rows } = await pool.query<{ id: string }>(
     sql("", `select account_id as id from access_entries where account_id = any ($1)`),
     [[suspended, active]],

@@ -4,7 +4,7 @@ import type { AuditEntryResource } from "@signalbox/contracts";
 import { minutes } from "@signalbox/core";
 import { createAuditReads } from "@signalbox/service";
 import { serviceWith } from "@signalbox/testing";
-import { recordReadOfAccount, writeReadsTogether } from "../src/audit/administrator-reads.ts";
+import { recordReadOfAccount, writeReadsTogether } from "../src/audit/audit-log.ts";
 import type { AccountService } from "../src/context/account-service.ts";
 import { type Harness, startAccount } from "./harness.ts";
 import { openInside } from "./inside.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { administratorsPath } from "@signalbox/auth";
+import { principalProtocol } from "@signalbox/auth";
 import { type Scope, scopes } from "@signalbox/contracts";
 import { eventually } from "@signalbox/testing";
 import { type Harness, startAccount } from "./harness.ts";
@@ -69,7 +69,8 @@ test("other services learn which accounts are administrators", async () => {
   const { id } = await newAdministrator();
   const plain = String((await signedIn(account, { scope: "openid account:read" })).idClaims?.sub);
   const asked = { account_ids: [firstId, id, plain, "acc_nobody"] };
-  const administrators = async () => (await account.sendInternal(administratorsPath, asked)).body.administrators;
+  const administrators = async () =>
+    (await account.sendInternal(principalProtocol.administratorsPath, asked)).body.administrators;
   assert.deepEqual((await administrators()).toSorted(), [firstId, id].toSorted());
   assert.equal((await setRoles(first, id, ["owner"])).status, 200);
   assert.deepEqual(await administrators(), [firstId]);
@@ -192,6 +193,6 @@ test("where another issuer brings the roles, they cannot be granted here", async
   const patch = { headers: administrator, body: { roles: ["admin"] } };
   const { status, body } = await elsewhere.send("PATCH", `/api/accounts/${id}`, patch);
   assert.deepEqual([status, body.error.details[0].code], [409, "roles_by_issuer"]);
-  const asked = await elsewhere.sendInternal(administratorsPath, { account_ids: [id] });
+  const asked = await elsewhere.sendInternal(principalProtocol.administratorsPath, { account_ids: [id] });
   assert.equal(asked.body.administrators, null, "nobody here knows");
 });

@@ -266,13 +266,6 @@ test("a foreign cursor is 400", async () => {
   }
 });
 
-test("another account's key reads as missing", async () => {
-  const { body } = await newKey(account.person());
-  const stranger = account.person();
-  assert.equal((await account.send("GET", `${path}${body.id}`, { headers: stranger })).status, 404);
-  assert.equal((await account.send("DELETE", `${path}${body.id}`, { headers: stranger })).status, 404);
-});
-
 test("the first key of a house carries every scope", async () => {
   const [key, another] = [await account.firstKey(), await account.firstKey()];
   assert.notEqual(key, another);

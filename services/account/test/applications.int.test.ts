@@ -233,6 +233,21 @@ test("an application of somebody else shows what it asks for, and gets that and 
   assert.deepEqual([subject, reason], [id, "openid offline_access account:read"]);
 });
 
+test("a granted consent is an event of the person's account", async () => {
+  const { id = "" } = await created(foreign);
+  const { visitor, finish, question } = await askedForConsent(id, "openid account:read");
+  const { access_token } = await finish((await press(visitor, question, "allow")).url);
+  const accountId = String(claimsOf(access_token).account_id);
+  const data = await eventually(async () => {
+    const events = await account.eventsOf(accountId, 1);
+    return events.find(({ name }) => name === "consent.granted")?.data ?? null;
+  });
+  assert.deepEqual(
+    { ...data, address: null },
+    { account_id: accountId, application: id, address: null, scopes: ["openid", "account:read"], changed: [] },
+  );
+});
+
 test("a person who does not allow it goes back without a code", async () => {
   const { id = "" } = await created(foreign);
   const { visitor, question } = await askedForConsent(id, "openid account:read");

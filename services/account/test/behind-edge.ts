@@ -19,7 +19,7 @@ export async function serve(t: TestContext, listener: RequestListener): Promise<
 export async function startBehindEdge(
   t: TestContext,
   host: "127.0.0.1" | "localhost" = "127.0.0.1",
-  more: Readonly<Record<string, string>> = {},
+  more: Parameters<typeof startIssuer>[0] = {},
 ): Promise<{ edge: string; account: Harness }> {
   let account: Harness | null = null;
   const address = await serve(t, (request, response) => {

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { hours, minutes } from "@signalbox/core";
 import { inTransaction, sql, startRetention } from "@signalbox/storage";
 import { eventually, testContext } from "@signalbox/testing";
-import type { CodePurpose } from "../src/codes/one-time-code-store.ts";
+import type { CodePurpose } from "../src/codes/one-time-codes.ts";
 import { endCode, issueCode, type RedeemOutcome, redeemCode } from "../src/codes/one-time-codes.ts";
 import { retention } from "../src/workers.ts";
 import { type OpenContext, openContext } from "./open-context.ts";

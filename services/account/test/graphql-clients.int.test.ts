@@ -131,6 +131,7 @@ const requests: Record<string, (owner: Owner) => { path: string; body?: object }
     path: `${clientsPath}/${clientId}/secret/rotate`,
     body: {},
   }),
+  "POST /api/account/recovery-codes": () => ({ path: "/api/account/recovery-codes" }),
   "POST /api/accounts": () => ({
     path: "/api/accounts/",
     body: { display_name: "Customer", scopes_max: ["account:read"], key: { name: "first", scopes: ["account:read"] } },
@@ -165,8 +166,8 @@ for (const [operation, requestOf] of Object.entries(requests)) {
     const key = randomUUID();
     const first = await send(owner.headers, key);
     assert.ok(first.status === 200 || first.status === 201, `${first.status}`);
-    const { key: own, client_secret: ofClient, api_key: firstKey, url } = first.body;
-    const secret = own ?? ofClient ?? firstKey?.key ?? url;
+    const { key: own, client_secret: ofClient, api_key: firstKey, url, codes } = first.body;
+    const secret = own ?? ofClient ?? firstKey?.key ?? url ?? codes?.[0];
     assert.ok(secret);
     for (const [who, headers] of Object.entries(owner.others)) {
       const answer = await send(headers, key);

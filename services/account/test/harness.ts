@@ -1,8 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { credentialFrom, type Principal, principalFromAnswer, principalsPath } from "@signalbox/auth";
-import type { EventName } from "@signalbox/contracts";
-import { topics } from "@signalbox/contracts";
+import { credentialFrom, type Principal, principalProtocol } from "@signalbox/auth";
+import { type EventName, topics } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import { decodeEvent, type EventLog, eventNameOf, openEventLog, type ReceivedEvent } from "@signalbox/events";
 import { clientAddressHeader, encodePrincipal, principalHeader } from "@signalbox/http";
@@ -58,8 +57,8 @@ export interface Harness {
   principalOf(headers: Record<string, string>): Promise<Principal>;
   /** The address and token by which another service looks up principals. */
   readonly principals: { readonly url: string; readonly token: string };
-  /** The events of an account, in log order, once there are `count` of them. */
-  eventsOf(accountId: string | null, count: number): Promise<ReceivedEvent<EventName>[]>;
+  /** The events of an account, those with these names if any are given, in log order, once there are `count` of them. */
+  eventsOf(accountId: string | null, count: number, ...names: EventName[]): Promise<ReceivedEvent<EventName>[]>;
   close(): Promise<void>;
 }
 
@@ -91,6 +90,7 @@ export async function startAccount(overrides: Overrides = {}, options: Options =
     "auth.issuers": JSON.stringify([
       { name: "corp", issuer: issuer.issuer, audience: issuer.audience, "roles-claim": "roles", ...options.issuer },
     ]),
+    "account.issuer.enabled": false,
     "http.strict-responses": true,
     // Tests change one account thirty times at once: on a busy machine the last would be told to try again.
     "database.lock-timeout": 30_000,
@@ -129,9 +129,11 @@ export async function startAccount(overrides: Overrides = {}, options: Options =
     principalOf: (headers) => principalOf(headers, sendInternal),
     firstKey: () => createFirstKey(context),
     principals: { url: internal.url, token: internalToken },
-    eventsOf: (accountId, count) =>
+    eventsOf: (accountId, count, ...names) =>
       eventually(() => {
-        const own = received.filter((event) => event.accountId === accountId);
+        const own = received.filter(
+          (event) => event.accountId === accountId && (names.length === 0 || names.includes(event.name)),
+        );
         return own.length >= count && own;
       }),
     async close() {
@@ -146,9 +148,9 @@ export async function startAccount(overrides: Overrides = {}, options: Options =
 async function principalOf(headers: Record<string, string>, sendInternal: Harness["sendInternal"]): Promise<Principal> {
   const credential = credentialFrom(headers);
   if (!credential) throw new Error("these headers carry no credential");
-  const { status, body } = await sendInternal(principalsPath, credential);
+  const { status, body } = await sendInternal(principalProtocol.principalsPath, credential);
   if (status !== 200) throw new Error(`the principal of these headers was answered ${status}: ${JSON.stringify(body)}`);
-  return principalFromAnswer(body);
+  return principalProtocol.principalFromAnswer(body);
 }
 
 /** Reads all records of the log, as any consumer would. */

@@ -37,10 +37,10 @@ const post = (visitor: Visitor, page: Awaited<ReturnType<Visitor["open"]>>, step
   visitor.submit(page, {}, step);
 
 /** Opens the link, and follows it through the sign-in with a code to the last page. */
-async function follow(visitor: Visitor, link: string, address: string) {
+async function follow(visitor: Visitor, link: string, address: string, name = "") {
   const asked = await post(visitor, await visitor.open(new URL(link)), "sign-in");
   const before = mailsTo(address).length;
-  const second = await visitor.submit(asked, { address }, "address");
+  const second = await visitor.submit(asked, { address, name }, "address");
   const code = await eventually(() => {
     const codes = mailsTo(address)
       .slice(before)
@@ -68,6 +68,7 @@ test("an invited person reads who invites to what, and gets an account with the 
   assert.match(page.text, /Role: viewer/);
   const last = await follow(visitor, link, address);
   assert.match(last.text, /The invitation is accepted/);
+  assert.match(last.text, />Open the console<.*>Read the documents</s);
   const headers = await tokenOf(visitor);
   const own = (await account.send("GET", "/api/account/", { headers })).body;
   assert.deepEqual([own.contact_address, own.locale], [address, "de"]);
@@ -75,9 +76,8 @@ test("an invited person reads who invites to what, and gets an account with the 
   assert.deepEqual([shown.status, shown.accepted_by], ["accepted", own.id]);
   const seen = (await account.send("GET", `/api/accounts/${own.id}`, { headers: admin })).body;
   assert.deepEqual(seen.roles, ["viewer"]);
-  const [created, accepted] = (await account.eventsOf(shown.invited_by, 4)).filter(({ name }) =>
-    name.startsWith("invitation."),
-  );
+  const names = ["invitation.created", "invitation.accepted"] as const;
+  const [created, accepted] = await account.eventsOf(shown.invited_by, 2, ...names);
   assert.deepEqual(
     [created?.name, accepted?.name, accepted?.subject],
     ["invitation.created", "invitation.accepted", body.id],
@@ -85,6 +85,48 @@ test("an invited person reads who invites to what, and gets an account with the 
   const log = (await account.send("GET", `/api/accounts/${own.id}/audit/?action=invitation.accept`, { headers: admin }))
     .body;
   assert.equal(log.items[0].subject, body.id);
+});
+
+test("an invited person gives a name, which the new account has", async () => {
+  const address = freshAddress();
+  await invite({ address });
+  const visitor = createVisitor(account);
+  const link = await linkTo(address);
+  const asked = await post(visitor, await visitor.open(new URL(link)), "sign-in");
+  assert.match(asked.text, /<label for="name">Your name<\/label>/);
+  const refused = await visitor.submit(asked, { address, name: "a\u202Eb" }, "address");
+  assert.deepEqual([refused.status, /Write a name/.test(refused.text)], [422, true]);
+  await follow(visitor, link, address, "Ada ❤️");
+  const own = (await account.send("GET", "/api/account/", { headers: await tokenOf(visitor) })).body;
+  assert.equal(own.display_name, "Ada ❤️");
+});
+
+test("the name in an invitation is offered, and that of the account unless the person changes it", async () => {
+  for (const [typed, expected] of [
+    [undefined, "Grace Hopper"],
+    ["Admiral Grace", "Admiral Grace"],
+    ["", "Grace Hopper"],
+  ] as const) {
+    const address = freshAddress();
+    const { body } = await invite({ address, name: "Grace Hopper" });
+    assert.equal(body.name, "Grace Hopper");
+    const visitor = createVisitor(account);
+    const link = await linkTo(address);
+    const asked = await post(visitor, await visitor.open(new URL(link)), "sign-in");
+    assert.match(asked.text, /<input id="name" name="name" type="text" value="Grace Hopper"/);
+    await follow(visitor, link, address, typed);
+    const own = (await account.send("GET", "/api/account/", { headers: await tokenOf(visitor) })).body;
+    assert.equal(own.display_name, expected);
+  }
+});
+
+test("the mail of an invitation into an account says so", async () => {
+  const address = freshAddress();
+  await invite({ address, account_id: "mine", role: "developer" });
+  await linkTo(address);
+  const [mail] = mailsTo(address);
+  assert.equal(mail?.subject, "You are invited into an account at Signalbox");
+  assert.match(mail?.text ?? "", /to work in its account at Signalbox, with the role developer/);
 });
 
 test("opening a link accepts nothing, however often", async () => {
@@ -196,7 +238,8 @@ test("nobody invites to more than they have, and bad input is named", async () =
     [{ expires_at: "2020-01-01T00:00:00Z" }, "expires_at", "passed"],
     [{ expires_at: "2999-01-01T00:00:00Z" }, "expires_at", "too_big"],
     [{ locale: "tlh" }, "locale", "unsupported"],
-    [{ name: "Ada" }, "name", "unknown_member"],
+    [{ name: "a\u202Eb" }, "name", "invalid"],
+    [{ nickname: "Ada" }, "nickname", "unknown_member"],
   ];
   for (const [body, field, code] of cases) {
     const { status, body: answer } = await invite(body);
@@ -296,7 +339,8 @@ test("a revoked, expired or replaced link is refused in plain words, and the add
   const statusOf = async (link: string) => (await createVisitor(account).open(new URL(link))).status;
   assert.deepEqual([await statusOf(first), await statusOf(second)], [404, 200]);
   clock.advance(hours(24 * 7));
-  assert.equal(await statusOf(second), 410);
+  const ended = await createVisitor(account).open(new URL(second));
+  assert.deepEqual([ended.status, /Ask “Administrator”.* for a new one/.test(ended.text)], [410, true]);
   const revoked = await account.send("DELETE", `${path}${body.id}`, { headers: admin });
   assert.deepEqual([revoked.status, revoked.body.status], [200, "revoked"]);
   assert.equal((await account.send("POST", `${path}${body.id}/resend`, { headers: admin })).status, 409);

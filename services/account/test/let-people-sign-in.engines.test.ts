@@ -66,7 +66,7 @@ test("the page that asks for consent is accessible on a phone, shows the logo an
   assert.equal(await page.evaluate("document.querySelector('.logo').naturalWidth"), 96);
   await page.getByRole("button", { name: "Allow", exact: true }).click();
   await page.waitForURL(`${own}/back?**`);
-  assert.equal((await finish(page.url())).scope, "account:read images:read");
+  assert.equal((await finish(page.url())).scope, "openid account:read images:read");
   assert.deepEqual(complaints, []);
 });
 

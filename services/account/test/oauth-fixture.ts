@@ -15,6 +15,7 @@ type Options = NonNullable<Parameters<typeof startAccount>[1]>;
 export const startIssuer = (overrides: Overrides = {}, options: Options = {}): Promise<Harness> => {
   const given = {
     "auth.issuers": "[]",
+    "account.issuer.enabled": true,
     "http.base-url": baseUrl,
     // Most tests are about people who need no invitation.
     "account.registration": "open",

@@ -31,7 +31,7 @@ test("a person who opens the issuer's own address signs in there, and it says wh
 
 test("the page of the issuer takes no writes, and carries no policy that lets scripts in", async () => {
   const ask = through(account);
-  assert.equal((await ask(issuer, { method: "POST", body: new URLSearchParams() })).status, 404);
+  assert.equal((await ask(issuer, { method: "POST", body: new URLSearchParams() })).status, 405);
   const policy = (await ask(issuer)).headers.get("content-security-policy") ?? "";
   assert.match(policy, /default-src 'none'/);
   assert.doesNotMatch(policy, /script-src/);

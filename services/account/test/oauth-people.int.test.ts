@@ -185,7 +185,7 @@ test("the pages run nothing but the file of passkeys, are framed by nobody and l
   assert.equal(page.headers.get("cache-control"), "no-store");
   assert.equal(page.headers.get("referrer-policy"), "no-referrer");
   assert.equal(page.text.replace(/<script src="[^"]+\/passkeys\.js" defer><\/script>/, "").includes("<script"), false);
-  assert.match(page.text, /autocomplete="email"/);
+  assert.match(page.text, /autocomplete="username webauthn"/);
 });
 
 test("a form from another site, without its guard, or of another sign-in changes nothing", async () => {

@@ -205,10 +205,8 @@ test("what the issuer does not have is 404 in the words of every other route", a
   }
 });
 
-test("with another issuer configured the built-in one does not run", async () => {
-  const elsewhere = await startIssuer({
-    "auth.issuers": JSON.stringify([{ name: "corp", issuer: "https://corp.example", audience: "us" }]),
-  });
+test("switched off, the built-in issuer neither answers nor is trusted", async () => {
+  const elsewhere = await startIssuer({ "account.issuer.enabled": false });
   const { access_token: token } = await clientToken(account, await makeClient(account, administrator));
   assert.equal((await elsewhere.send("GET", "/oauth/.well-known/openid-configuration")).status, 404);
   assert.equal(await readWith(token, elsewhere), 401);

@@ -50,6 +50,15 @@ test("the scopes about the person change nothing of what the token may do here",
   assert.equal((await account.send("PATCH", "/api/account/", { headers: bearer(whole), body })).status, 200);
 });
 
+const metadata = `resource_metadata="${new URL(baseUrl).origin}/.well-known/oauth-protected-resource/house"`;
+
+test("a challenge tells the address of our metadata", async () => {
+  for (const headers of [{}, bearer("made-up")]) {
+    const [status, challenge] = challengeOf(await ask(headers));
+    assert.deepEqual([status, challenge?.endsWith(`, ${metadata}`)], [401, true], challenge ?? "none");
+  }
+});
+
 test("POST takes the token in the header or in the form, and one of them", async () => {
   const { access_token: token, idClaims } = await signedIn(account);
   const form = new URLSearchParams({ access_token: token });
@@ -63,7 +72,7 @@ test("POST takes the token in the header or in the form, and one of them", async
 
 test("a refused token gets the challenge of RFC 6750", async () => {
   const person = await signedIn(account);
-  assert.deepEqual(challengeOf(await ask()), [401, `Bearer realm="${baseUrl}/oauth"`]);
+  assert.deepEqual(challengeOf(await ask()), [401, `Bearer realm="${baseUrl}/oauth", ${metadata}`]);
   const { access_token: closed } = await signedIn(account, { scope: "account:read" });
   const [status, challenge] = challengeOf(await ask(bearer(closed)));
   assert.equal(status, 403);

@@ -30,6 +30,16 @@ export function createVisitor(first: Harness, always: Readonly<Record<string, st
 
 export type Visitor = ReturnType<typeof createVisitor>;
 
+/** The fields of the form that a page posts to another site; null when it has none. */
+export function formTo(action: string, page: string): URLSearchParams | null {
+  const [, target, inputs = ""] = /<form method="post" action="([^"]*)">(.*?)<\/form>/s.exec(page) ?? [];
+  if (target !== action) return null;
+  const fields = new URLSearchParams();
+  for (const [, name = "", value = ""] of inputs.matchAll(/name="([^"]*)" value="([^"]*)"/g))
+    fields.append(name, value);
+  return fields;
+}
+
 const codeLine = /^ {4}(\d{8})$/m;
 const codesTo = ({ mailbox }: Harness, address: string): string[] =>
   mailbox.mails.flatMap(({ to, text }) => (to === address ? (codeLine.exec(text)?.[1] ?? []) : []));

@@ -90,6 +90,7 @@ test("while its database is down the built-in issuer answers 503 with Retry-Afte
   };
   await behindProxy("database.url", work, {
     "auth.issuers": "[]",
+    "account.issuer.enabled": true,
     "http.base-url": baseUrl,
     "account.oauth.applications": applications,
   });

@@ -19,11 +19,13 @@ const device = {
   automaticPresenceSimulation: true,
 } as const;
 
-/** A browser of a phone with a device that holds passkeys. */
-async function openWithDevice(t: TestContext) {
+/** A browser of a phone with a device that holds passkeys, and that offers them beside addresses or does not. */
+async function openWithDevice(t: TestContext, { offers = false } = {}) {
   const browser = await openBrowser();
   t.after(() => browser.close());
   const context = await browser.newContext({ viewport: { width: 360, height: 720 } });
+  // The device takes every offer at once, and no test would come to its button.
+  if (!offers) await context.addInitScript("PublicKeyCredential.isConditionalMediationAvailable = async () => false");
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("console", (message) => complaints.push(message.text()));
@@ -34,9 +36,9 @@ async function openWithDevice(t: TestContext) {
 }
 
 /** Such a browser at a deployment whose person is signed in by a mailed code. */
-async function arrange(t: TestContext) {
+async function arrange(t: TestContext, options?: Parameters<typeof openWithDevice>[1]) {
   const { edge, account } = await startBehindEdge(t, "localhost");
-  const opened = await openWithDevice(t);
+  const opened = await openWithDevice(t, options);
   const { page } = opened;
   const address = `${crypto.randomUUID()}@example.org`;
   await page.goto(`${edge}/oauth`);
@@ -104,7 +106,28 @@ test("a person adds a passkey, is told of it, and signs in with it alone; a code
   await eventually(() => subjects(account, address).includes("A sign-in with a code instead of a passkey"));
   assert.deepEqual(complaints, [], "the page's own policy lets its script work");
   await addPasskey(page, edge, "Again");
-  await page.getByText("The passkey was not added").waitFor(); // the device has one for this account
+  await page.getByText("This device already has a passkey of yours").waitFor();
+});
+
+test("a browser that offers passkeys beside addresses signs the person in without a button", async (t) => {
+  const { edge, page } = await arrange(t, { offers: true });
+  await addPasskey(page, edge, "Phone");
+  await page.getByRole("listitem").getByText("Phone", { exact: true }).waitFor();
+  await page.context().clearCookies({ name: /session/ });
+  await page.goto(`${edge}/oauth`);
+  await page.getByRole("link", { name: "Sign in" }).click();
+  await page.getByText("You are signed in to Signalbox as").waitFor();
+});
+
+test("the button signs a person in who has not taken the offer beside the address", async (t) => {
+  const { edge, page, cdp, authenticatorId } = await arrange(t, { offers: true });
+  await addPasskey(page, edge, "Phone");
+  await page.getByRole("listitem").getByText("Phone", { exact: true }).waitFor();
+  await cdp.send("WebAuthn.setAutomaticPresenceSimulation", { authenticatorId, enabled: false });
+  await openSignIn({ page, edge });
+  await cdp.send("WebAuthn.setAutomaticPresenceSimulation", { authenticatorId, enabled: true });
+  await usePasskey(page);
+  await page.getByText("You are signed in to Signalbox as").waitFor();
 });
 
 test("a person who cancels, or whom the device does not know, adds nothing and signs in nowhere, and may try again", async (t) => {

@@ -160,8 +160,6 @@ test("a passkey is added only in a browser that signed in a moment ago, by its o
   const response = authenticator.create(passkeyOptionsOf(shown));
   const foreign = await visitor.submit(shown, { name: "x", response }, undefined, { "sec-fetch-site": "cross-site" });
   assert.equal(foreign.status, 400);
-  const nameless = await visitor.submit(shown, { name: "\u200B", response });
-  assert.match(nameless.text, /1 to 100 visible characters/);
   const later = await visitor.submit(shown, { name: "x", response, at: String(Date.now() + 1) });
   assert.match(later.text, /The passkey was not added/, "another moment is another challenge");
   const other = (await signedIn(account)).visitor;
@@ -229,6 +227,26 @@ test("an account has ten passkeys at most, and keeps the last one if it is the o
     statuses.push((await account.send("DELETE", `${path}/${passkey}`, { headers })).status);
   }
   assert.deepEqual(statuses, [...Array.from({ length: 9 }, () => 204), 409]);
+});
+
+test("a passkey whose name cannot be used is kept under the browser's, because the device has made it", async () => {
+  const { visitor } = await signedIn(account);
+  const shown = await visitor.open(page);
+  const response = createSoftwareAuthenticator(origin).create(passkeyOptionsOf(shown));
+  const kept = await visitor.submit(shown, { name: "a\u202Eb", response });
+  assert.deepEqual([kept.status, /<li>Passkey<\/li>/.test(kept.text)], [422, true]);
+  assert.match(kept.text, /was added as Passkey, because the name that you gave cannot be used/);
+});
+
+test("a browser is told of a passkey that nobody has here", async () => {
+  const { visitor } = await signedIn(account);
+  const shown = await visitor.open(page);
+  const authenticator = createSoftwareAuthenticator(origin);
+  authenticator.create(passkeyOptionsOf(shown));
+  const asked = await visitor.open((await startSignIn(account, { more: { prompt: "login" } })).url);
+  assert.match(asked.text, /autocomplete="username webauthn"/);
+  const refused = await visitor.submit(asked, { response: authenticator.use(passkeyOptionsOf(asked)) }, "passkey");
+  assert.match(refused.text, / data-unknown="[\w-]+" hidden>/);
 });
 
 test("the script of the ceremonies is one file for everybody, which the page's policy names", async () => {

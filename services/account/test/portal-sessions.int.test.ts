@@ -211,7 +211,7 @@ test("a session names endpoints that its account has", async () => {
     const { made } = await makeSession(headers, { endpoint_ids: [endpointId] }, checking);
     const body = { endpoint_ids: [endpointId, unknown] };
     const refused = await checking.send("POST", path, { headers, body });
-    assert.deepEqual(refusalOf(refused), [422, "endpoint_ids[1]", "invalid_value"]);
+    assert.deepEqual(refusalOf(refused), [404, "endpoint_ids[1]", "invalid_value"]);
     const question = `/prefix/internal/accounts/${made.account_id}/known-endpoints`;
     assert.deepEqual(asked, [
       [question, { endpoint_ids: [endpointId] }],

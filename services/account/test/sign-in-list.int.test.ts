@@ -5,7 +5,7 @@ import { encodePrincipal, principalHeader } from "@signalbox/http";
 import { inTransaction, sql, startRetention } from "@signalbox/storage";
 import { eventually } from "@signalbox/testing";
 import * as openid from "openid-client";
-import { eraseAccount } from "../src/deletion/purge-store.ts";
+import { eraseAccount } from "../src/deletion/account-purge.ts";
 import { signInRetention } from "../src/sign-ins/sign-in-store.ts";
 import { startElsewhere } from "./elsewhere.ts";
 import { type Harness, startAccount } from "./harness.ts";

@@ -92,8 +92,7 @@ test("each change of status is published once with actor and reason, and as a ri
   const { id } = await accountIn("active");
   const walk = ["suspended", "active", "disabled", "deleted", "active"] as const;
   for (const state of walk) await move(id, state);
-  const events = await account.eventsOf(id, 1 + 2 * walk.length);
-  const told = events.filter(({ name }) => name === "account.status_changed");
+  const told = await account.eventsOf(id, walk.length, "account.status_changed");
   assert.deepEqual(
     told.map(({ data }) => {
       const { previous_status, status, actor, reason, changed } = data as EventData<"account.status_changed">;
@@ -101,7 +100,7 @@ test("each change of status is published once with actor and reason, and as a ri
     }),
     walk.map((state, at) => [walk[at - 1] ?? "active", state, "administrator", `to ${state}`, "status"]),
   );
-  const enforced = events.filter(({ name }) => name === "access.changed");
+  const enforced = await account.eventsOf(id, walk.length, "access.changed");
   assert.deepEqual(
     enforced.map(({ data }) => {
       const { state, epoch } = data as EventData<"access.changed">;
@@ -117,8 +116,7 @@ test("of concurrent changes by administrators one succeeds, and the others are r
   const ifMatch = { "if-match": read.headers.get("etag") as string };
   const answers = await Promise.all(["suspended", "disabled", "suspended"].map((to) => move(id, to, ifMatch)));
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409]);
-  const events = await account.eventsOf(id, 3);
-  assert.equal(events.filter(({ name }) => name === "account.status_changed").length, 1);
+  assert.equal((await account.eventsOf(id, 1, "account.status_changed")).length, 1);
 });
 
 test("a change of status that is sent again under its key is made once", async () => {
@@ -178,8 +176,7 @@ test("the lost answer to a deletion or disabling is returned again under its key
       body: { display_name: "Eve" },
     });
     assert.deepEqual([status, refusal.error.details[0].code], [403, `account_${state}`]);
-    const events = await account.eventsOf(id, 3);
-    assert.equal(events.filter(({ name }) => name === "account.status_changed").length, 1);
+    assert.equal((await account.eventsOf(id, 1, "account.status_changed")).length, 1);
   }
 });
 

@@ -61,6 +61,23 @@ const fields: Readonly<Record<string, Field>> = {
     text: () => `mutation { revokeInvitation(input: { id: "inv_x" }) { errors { message } } }`,
     admitted: "NOT_FOUND",
   },
+  "Mutation.changeMemberRole": {
+    scope: "account:security",
+    inState: securely,
+    text: () => `mutation { changeMemberRole(input: { id: "mbr_x", role: "viewer" }) { errors { message } } }`,
+    admitted: "NOT_FOUND",
+  },
+  "Mutation.removeMember": {
+    scope: "account:security",
+    inState: securely,
+    text: () => `mutation { removeMember(input: { id: "mbr_x" }) { errors { message } } }`,
+    admitted: "NOT_FOUND",
+  },
+  "Mutation.leaveAccount": {
+    ...ownWrite(null),
+    text: () => `mutation { leaveAccount(input: { id: "mbr_x" }) { errors { message } } }`,
+    admitted: "NOT_FOUND",
+  },
   "Mutation.updateAccount": {
     ...ownWrite(null),
     text: () => `mutation { updateAccount(input: { displayName: "Eve" }) { errors { message } } }`,
@@ -143,6 +160,11 @@ const fields: Readonly<Record<string, Field>> = {
     text: () => `mutation { removePasskey(input: { id: "psk_x" }) { errors { message } } }`,
     admitted: "NOT_FOUND",
   },
+  "Mutation.createRecoveryCodes": {
+    scope: "account:security",
+    inState: securely,
+    text: () => "mutation { createRecoveryCodes { errors { message } } }",
+  },
   "Mutation.endSignIn": {
     ...ownWrite(null),
     scope: "account:security",
@@ -211,6 +233,26 @@ const fields: Readonly<Record<string, Field>> = {
       `mutation { revokeAccountServiceClient(input: { accountId: "${accountId}", id: "${clientId}" }) { errors { message } } }`,
     admitted: "NOT_FOUND",
   },
+  "Mutation.removeAccountPasskey": {
+    scope: "account:admin",
+    inState: adminWrite,
+    text: ({ accountId }) =>
+      `mutation { removeAccountPasskey(input: { accountId: "${accountId}", id: "psk_x", reason: "x" }) { errors { message } } }`,
+    admitted: "NOT_FOUND",
+  },
+  "Mutation.setAccountContactAddress": {
+    scope: "account:admin",
+    inState: adminWrite,
+    text: ({ accountId }) =>
+      `mutation { setAccountContactAddress(input: { accountId: "${accountId}", contactAddress: "graph@example.org", reason: "x" }) { errors { message } } }`,
+  },
+  "Mutation.purgeAccount": {
+    scope: "account:admin",
+    inState: adminWrite,
+    text: ({ accountId }) =>
+      `mutation { purgeAccount(input: { accountId: "${accountId}", reason: "x" }) { errors { message } } }`,
+    admitted: "CONFLICT",
+  },
   "Mutation.endAccountSignIn": {
     scope: "account:admin",
     inState: adminWrite,
@@ -246,6 +288,9 @@ const fields: Readonly<Record<string, Field>> = {
   },
   "Account.signIns": { ...ownRead("account:read"), text: () => "{ viewer { signIns { edges { cursor } } } }" },
   "Account.passkeys": { ...ownRead("account:read"), text: () => "{ viewer { passkeys { edges { cursor } } } }" },
+  "Account.recoveryCodes": { ...ownRead("account:read"), text: () => "{ viewer { recoveryCodes { left } } }" },
+  "Account.members": { ...ownRead("account:read"), text: () => "{ viewer { members { edges { cursor } } } }" },
+  "Account.memberships": { ...ownRead("account:read"), text: () => "{ viewer { memberships { edges { cursor } } } }" },
   "Account.auditLog": { ...ownRead("account:read"), text: () => "{ viewer { auditLog { edges { cursor } } } }" },
   "Account.administration": {
     ...adminRead,

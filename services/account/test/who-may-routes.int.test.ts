@@ -72,6 +72,8 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "GET /api/account/passkeys/": ownRead("account:read"),
   "PATCH /api/account/passkeys/{passkey_id}": { ...secure(404), body: { name: "x" } },
   "DELETE /api/account/passkeys/{passkey_id}": secure(404),
+  "GET /api/account/recovery-codes/": ownRead("account:read"),
+  "POST /api/account/recovery-codes/": secure(201),
   "GET /api/account/identities/": ownRead("account:read"),
   "POST /api/account/identities/": secure(422, { token: "x" }),
   "GET /api/account/identities/{identity_id}": { scope: "account:read", inState: [404, 404, 404, 404, 403] },
@@ -112,8 +114,18 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "GET /api/v1/invitations/{invitation_id}": { ...adminRead, inState: [404, 404, 404, 403, 403] },
   "POST /api/v1/invitations/{invitation_id}/resend": ending(404),
   "DELETE /api/v1/invitations/{invitation_id}": ending(404),
+  "GET /api/account/members/": ownRead("account:read"),
+  "PATCH /api/account/members/{membership_id}": secure(404, { role: "viewer" }),
+  "DELETE /api/account/members/{membership_id}": secure(404),
+  "GET /api/account/memberships/": ownRead("account:read"),
+  "DELETE /api/account/memberships/{membership_id}": waiting(404),
   // This caller has none of the scopes of an owner.
   "POST /api/accounts/": { scope: "account:admin", inState: [403, 403, 403, 403, 403], body: customer },
+  "POST /api/accounts/import": {
+    scope: "account:admin",
+    inState: [403, 403, 403, 403, 403],
+    body: { accounts: [{}], dry_run: true },
+  },
   "GET /api/v1/oauth/applications": adminRead,
   // Another issuer signs people in here.
   "POST /api/v1/oauth/applications": {
@@ -136,6 +148,14 @@ const operations: Readonly<Record<string, Operation<Scope | Anyone>>> = {
   "GET /api/accounts/{account_id}/api-keys/": adminRead,
   "GET /api/accounts/{account_id}/clients/": adminRead,
   "GET /api/accounts/{account_id}/sign-ins/": adminRead,
+  "GET /api/accounts/{account_id}/passkeys/": adminRead,
+  "GET /api/accounts/{account_id}/export/": adminRead,
+  "POST /api/accounts/{account_id}/passkeys/{passkey_id}/remove": { ...ending(404), body: { reason: "x" } },
+  "POST /api/accounts/{account_id}/contact-address": {
+    ...ending(200),
+    body: { contact_address: "vouched@example.org", reason: "x" },
+  },
+  "POST /api/accounts/{account_id}/purge": { ...ending(409), body: { reason: "x" } },
   "DELETE /api/accounts/{account_id}/api-keys/{key_id}": ending(404),
   "DELETE /api/accounts/{account_id}/clients/{client_id}": ending(404),
   "DELETE /api/accounts/{account_id}/sign-ins/{sign_in_id}": ending(404),

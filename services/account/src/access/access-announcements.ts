@@ -99,7 +99,7 @@ export async function repeatAccess(
 ): Promise<number> {
   const now = clock.now();
   await inBatches(pool, async (tx) => {
-    const { rows } = await tx.query<Pick<Row, "subject">>(deletePastEntries, [now, batch]);
+    const { rows } = await tx.query<{ subject: string }>(deletePastEntries, [now, batch]);
     const subjects = rows.map(({ subject }) => subject);
     await outbox.forget(tx, "access.changed", subjects);
     return subjects.length;

@@ -4,35 +4,26 @@ import type { ChangedAccount } from "./change-account.ts";
 
 const about = (account: Account) => ({ subject: account.id, accountId: account.id });
 
+/** `changed` has wire names. */
+const viewed = (account: Account, changed: readonly string[]) => ({ ...viewAccount(account), changed: [...changed] });
+
 /** An identity was used for the first time. */
-export function accountCreated(account: Account) {
-  return draft("account.created", { ...about(account), data: { ...viewAccount(account), changed: [] } });
-}
+export const accountCreated = (account: Account) =>
+  draft("account.created", { ...about(account), data: viewed(account, []) });
 
 /** One event per view that changed; none when nothing changed. */
 export function accountChanged({ account, accountFields, settingsFields }: ChangedAccount) {
-  const updated = draft("account.updated", {
-    ...about(account),
-    data: { ...viewAccount(account), changed: [...accountFields] },
-  });
-  const settingsUpdated = draft("account.settings_updated", {
-    ...about(account),
-    data: { ...viewSettings(account), account_id: account.id, changed: [...settingsFields] },
-  });
+  const updated = draft("account.updated", { ...about(account), data: viewed(account, accountFields) });
+  const settings = { ...viewSettings(account), account_id: account.id, changed: [...settingsFields] };
+  const settingsUpdated = draft("account.settings_updated", { ...about(account), data: settings });
   return [...(accountFields.length > 0 ? [updated] : []), ...(settingsFields.length > 0 ? [settingsUpdated] : [])];
 }
 
-/** The contact address was verified. */
-export function accountContactVerified({ account, accountFields }: ChangedAccount) {
-  return draft("account.contact_verified", {
-    ...about(account),
-    data: { ...viewAccount(account), changed: [...accountFields] },
-  });
-}
+export const accountContactVerified = ({ account, accountFields }: ChangedAccount) =>
+  draft("account.contact_verified", { ...about(account), data: viewed(account, accountFields) });
 
-/** The account moved to the state it has now. */
 export function accountStatusChanged(account: Account, previous: AccountState, actor: TransitionActor) {
-  const data = { ...viewAccount(account), changed: ["status"], previous_status: previous, actor };
+  const data = { ...viewed(account, ["status"]), previous_status: previous, actor };
   return draft("account.status_changed", { ...about(account), data: { ...data, reason: account.statusReason } });
 }
 

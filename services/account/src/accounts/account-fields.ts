@@ -1,4 +1,5 @@
 import { domainToASCII } from "node:url";
+import { canonicalLocale } from "@signalbox/core";
 import { z } from "zod";
 
 /** A rule of a field: returns null for a valid value, else a sentence that says what is wrong. */
@@ -52,11 +53,11 @@ export const checkTimezone: FieldRule = (name) => {
   return "This is not a time zone of the IANA database.";
 };
 
-/** One of the locales this deployment supports. */
+/** One of the locales this deployment supports, in any case of letters. */
 export const checkLocale =
   (supported: readonly string[]): FieldRule =>
   (locale) =>
-    supported.includes(locale) ? null : `The supported locales are ${supported.join(", ")}.`;
+    supported.includes(canonicalLocale(locale) ?? locale) ? null : `The supported locales are ${supported.join(", ")}.`;
 
 function isDomain(domain: string): boolean {
   // `domainToASCII` would decode `%61` to a letter, which no mail system does.

@@ -18,7 +18,7 @@ interface ReadAccount extends Account {
 }
 
 /** An account as its row stores it. */
-export type AccountRow = Omit<Account, "status" | "roles" | "scopesMax" | "statusActor" | "metadata"> & {
+type AccountRow = Omit<Account, "status" | "roles" | "scopesMax" | "statusActor" | "metadata"> & {
   status: string;
   roles: string[];
   scopesMax: string[];
@@ -96,6 +96,15 @@ export class AccountStore {
     return rowCount === 1;
   }
 
+  /** Inserts accounts without a login, but for those whose address or external id is taken; returns the inserted ones. */
+  async insertAll(tx: Tx, all: readonly Account[]): Promise<ReadonlySet<string>> {
+    // JSON has no large integers.
+    const rows = all.map(rowFrom).map((row) => ({ ...row, revision: "1", settingsRevision: "1" }));
+    await accounts.insertNewRows(tx, rows);
+    const { rows: found } = await tx.query<{ id: string }>(findInserted, [all.map(({ id }) => id)]);
+    return new Set(found.map(({ id }) => id));
+  }
+
   /** Inserts an account without a login, which only its keys act for. */
   async insertWithoutLogin(tx: Tx, account: Account): Promise<void> {
     await accounts.insert(tx, rowFrom(account));
@@ -122,6 +131,32 @@ export async function holderOfAddress(tx: Tx, address: string, accountId: string
   const canonical = canonicalAddress(address);
   await advisoryLock(tx, `verified address ${canonical}`);
   return (await tx.query<{ id: string }>(findHolder, [canonical, accountId])).rows[0]?.id ?? null;
+}
+
+const findInserted = sql("account.find-inserted", "select id from accounts where id = any ($1)");
+const findHolders = sql(
+  "account.find-holders",
+  `select id, external_id as "externalId",
+     case when status <> 'deleted' and purged_at is null then verified_address end as "verifiedAddress"
+   from accounts
+   where (verified_address = any ($1) and status <> 'deleted' and purged_at is null) or external_id = any ($2)`,
+);
+
+/** An account that has an address, verified, or an external id. */
+export interface Holder {
+  readonly id: string;
+  readonly externalId: string | null;
+  /** In the form that two spellings of one mailbox share; null for a deleted account. */
+  readonly verifiedAddress: string | null;
+}
+
+/** Finds the accounts that hold one of these addresses, in canonical form, or external ids. */
+export async function holdersOf(
+  tx: Tx,
+  addresses: readonly string[],
+  externalIds: readonly string[],
+): Promise<readonly Holder[]> {
+  return (await tx.query<Holder>(findHolders, [addresses, externalIds])).rows;
 }
 
 /** The verified address is written with every change, so that it always belongs to the present contact address. */

@@ -1,12 +1,12 @@
-import type { Principal } from "@signalbox/auth";
 import {
-  type AccountResource,
-  type AccountSettingsResource,
+  AccountResource,
+  AccountSettingsResource,
   type AccountState,
   type Role,
   type Scope,
   scopesOfRole,
   type TransitionActor,
+  viewOf,
 } from "@signalbox/contracts";
 import { strongEtag } from "@signalbox/http";
 
@@ -52,20 +52,13 @@ export interface Account {
   readonly purgedAt: Date | null;
 }
 
-/** The roles of a new account, and the scopes that they bring at most. */
 export type AccountGrant = Pick<Account, "roles" | "scopesMax">;
 
 /** The account's state with the change that led to it, as every edge judges and explains it. */
-export const stateOf = ({
-  status,
-  statusChangedAt,
-  statusReason,
-}: AccountStatus): Pick<Principal, "state" | "stateChange"> => ({
+export const stateOf = ({ status, statusChangedAt, statusReason }: Account) => ({
   state: status,
   ...(statusChangedAt && { stateChange: { atMs: statusChangedAt.getTime(), reason: statusReason } }),
 });
-
-type AccountStatus = Pick<Account, "status" | "statusChangedAt" | "statusReason">;
 
 /** The scopes that the account has by its roles, within its bound. */
 export function scopesOfAccount({ roles, scopesMax }: AccountGrant): ReadonlySet<Scope> {
@@ -74,38 +67,18 @@ export function scopesOfAccount({ roles, scopesMax }: AccountGrant): ReadonlySet
 }
 
 /** Shows the account to its owner: REST, GraphQL and events share this view. */
-export function viewAccount(account: Account): AccountResource {
-  return {
-    id: account.id,
-    display_name: account.displayName,
-    external_id: account.externalId,
-    contact_address: account.contactAddress,
-    contact_address_verified: account.contactAddressVerified,
-    pending_contact_address: account.pendingContactAddress,
-    locale: account.locale,
-    timezone: account.timezone,
-    status: account.status,
-    status_changed_at: account.statusChangedAt?.toISOString() ?? null,
-    status_reason: account.statusReason,
-    created_at: account.createdAt.toISOString(),
-    updated_at: account.updatedAt.toISOString(),
-    links: { self: "/api/account/", settings: "/api/account/settings/", api_keys: "/api/account/api-keys/" },
-  };
-}
+export const viewAccount = viewOf(AccountResource, (_: Account) => ({
+  links: { self: "/api/account/", settings: "/api/account/settings/", api_keys: "/api/account/api-keys/" },
+}));
 
 /** The validator of the account's view. It contains the id because one path shows each caller their own account. */
 export const etagOfAccount = (account: Account): string => strongEtag(account.revision, `account ${account.id}`);
 
-/** Shows the settings to their owner. */
-export function viewSettings(account: Account): AccountSettingsResource {
-  return {
-    locale: account.locale,
-    timezone: account.timezone,
-    notifications: { product_updates: account.productUpdates },
-    updated_at: account.settingsUpdatedAt.toISOString(),
-    links: { self: "/api/account/settings/", account: "/api/account/" },
-  };
-}
+export const viewSettings = viewOf(AccountSettingsResource, ({ productUpdates, settingsUpdatedAt }: Account) => ({
+  notifications: { product_updates: productUpdates },
+  updated_at: settingsUpdatedAt.toISOString(),
+  links: { self: "/api/account/settings/", account: "/api/account/" },
+}));
 
 export const etagOfSettings = (account: Account): string =>
   strongEtag(account.settingsRevision, `account-settings ${account.id}`);

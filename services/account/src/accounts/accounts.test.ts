@@ -59,8 +59,8 @@ test("time zones are names of the IANA database", () => {
   });
 });
 
-test("locales are those of the deployment, exactly as listed", () => {
-  judges(checkLocale(["en", "pt-BR"]), { good: ["en", "pt-BR"], bad: ["", "pt", "pt-br", "EN", "de"] });
+test("locales are those of the deployment, in any case", () => {
+  judges(checkLocale(["en", "pt-BR"]), { good: ["en", "pt-BR", "pt-br", "EN"], bad: ["", "pt", "de"] });
 });
 
 test("spellings of one mailbox have one canonical form", () => {
@@ -208,6 +208,10 @@ test("without usable claims an account has the defaults", () => {
     assert.equal(account.displayName, `Account ${account.id.slice(-6)}`);
     assert.deepEqual([account.contactAddress, account.locale, account.timezone], [null, "en", "UTC"]);
   }
+});
+
+test("a provider's name that is too long is shortened", () => {
+  assert.equal(from({ name: ` ${"Ada ".repeat(40)}` }).displayName, `${"Ada ".repeat(25).slice(0, 99).trimEnd()}…`);
 });
 
 test("the user name stands in for a missing name", () => {

@@ -45,7 +45,6 @@ const settingsNames: Readonly<Partial<Record<Field, string>>> = {
   productUpdates: "notifications",
 };
 
-/** Applies the changes. */
 export function changeAccount(account: Account, changes: AccountChanges, now: Date): ChangedAccount {
   const next: Account = {
     ...account,

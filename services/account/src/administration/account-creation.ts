@@ -12,7 +12,6 @@ import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import { type Account, scopesOfAccount } from "../accounts/account.ts";
 import { accountCreated } from "../accounts/account-events.ts";
-import { checkLocale, checkTimezone, externalId } from "../accounts/account-fields.ts";
 import { holderOfExternalId } from "../accounts/account-store.ts";
 import { actorOf, recordInAudit } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
@@ -20,24 +19,17 @@ import type { ApiKey } from "../credentials/api-key.ts";
 import { apiKeyKind } from "../credentials/api-key.ts";
 import { newCredential, refusedCredential } from "../credentials/credential.ts";
 import { createCredential, type Issued } from "../credentials/credentials.ts";
-import { ruledText } from "../profile/account-body.ts";
 import { type FirstValues, firstAccount, firstValues } from "../registration/provisioning.ts";
-import { newMetadata, scopesMax } from "./account-reference.ts";
+import { newExternalId, newMetadata, newPlace, scopesMax } from "./account-reference.ts";
 
-/** The input of a new account. */
-export const newAccountRules = ({ configuration }: AccountService) =>
+export const newAccountRules = (service: AccountService) =>
   z.strictObject({
     display_name: displayName.meta({ examples: ["Customer 4711"] }),
-    external_id: externalId.nullable().default(null).describe("The id of the account in another system; unique."),
+    external_id: newExternalId,
     metadata: newMetadata.default({}),
     role: z.enum(roles).default("owner").describe("The role of the account."),
     scopes_max: scopesMax.default(null),
-    locale: ruledText((locale) => checkLocale(configuration.get("supported.locales"))(locale), "unsupported")
-      .optional()
-      .meta({ description: "Default: the deployment's.", examples: ["en"] }),
-    timezone: ruledText(checkTimezone, "unsupported")
-      .default("UTC")
-      .meta({ description: "An IANA time zone.", examples: ["Europe/Berlin"] }),
+    ...newPlace(service),
     key: newCredential("key", "A subset of the account's scopes and of your own.").describe(
       "The first key, which acts for the account.",
     ),
@@ -45,7 +37,7 @@ export const newAccountRules = ({ configuration }: AccountService) =>
 
 type NewAccount = z.output<ReturnType<typeof newAccountRules>>;
 
-export type CreationOutcome =
+type CreationOutcome =
   | ({ outcome: "created"; account: Account } & Issued<ApiKey>)
   | { outcome: "external-id-taken" | "roles-by-issuer" }
   | { outcome: "beyond-roles"; scopes: readonly Scope[] }

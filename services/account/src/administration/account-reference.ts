@@ -5,12 +5,12 @@ import { conflict } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
-import { externalId } from "../accounts/account-fields.ts";
+import { checkTimezone, externalId } from "../accounts/account-fields.ts";
 import { holderOfExternalId } from "../accounts/account-store.ts";
 import { changedAccount } from "../accounts/change-account.ts";
-import { recordAccountChange } from "../audit/account-changes.ts";
-import { actorOf, recordInAudit } from "../audit/audit-log.ts";
+import { actorOf, recordAccountChange, recordInAudit } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
+import { ruledText, supportedLocale } from "../profile/account-body.ts";
 
 const textsMax = 20;
 
@@ -29,7 +29,21 @@ const textsOf = <Text extends z.ZodType>(text: Text, max: number) =>
     }
   });
 
-/** The texts of a new account. */
+export const newExternalId = externalId
+  .nullable()
+  .default(null)
+  .describe("The id of the account in another system; unique.");
+
+/** Language and time zone of a new account. */
+export const newPlace = ({ configuration }: AccountService) => ({
+  locale: supportedLocale(configuration)
+    .optional()
+    .meta({ description: "Default: the deployment's.", examples: ["en"] }),
+  timezone: ruledText(checkTimezone, "unsupported")
+    .default("UTC")
+    .meta({ description: "An IANA time zone.", examples: ["Europe/Berlin"] }),
+});
+
 export const newMetadata = textsOf(metadataText, textsMax).meta({
   description: "Up to 20 texts of yours, which the owner does not see.",
   examples: [{ plan: "pro" }],

@@ -7,12 +7,13 @@ import { invalidateAccess } from "../access/access-announcements.ts";
 import { type Account, type AccountGrant, scopesOfAccount } from "../accounts/account.ts";
 import { actorOf, recordInAudit } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
-import { isLastAdministrator, refusedLastAdministrator } from "../statuses/last-administrator.ts";
+import { withRolesElsewhere } from "../identities/identities.ts";
+import { isLastAdministrator, refusedLastAdministrator } from "../statuses/statuses.ts";
 import { type AccountByAdministrator, changeReference, type ReferenceOutcome } from "./account-reference.ts";
 
 type ChangeOutcome = RolesOutcome | ReferenceOutcome;
 
-export type RolesOutcome =
+type RolesOutcome =
   | { outcome: "changed"; account: Account }
   | { outcome: "last-administrator" | "roles-by-issuer" | "erased" };
 
@@ -45,7 +46,7 @@ async function setAccess(
   account: Account,
   wanted: AccountGrant,
 ): Promise<RolesOutcome> {
-  const { clock, hasIssuer, accountStore } = service;
+  const { clock, accountStore } = service;
   const granted = wanted.roles.filter((role) => !account.roles.includes(role));
   const taken = account.roles.filter((role) => !wanted.roles.includes(role));
   const isSameBound = wanted.scopesMax.join() === account.scopesMax.join();
@@ -54,7 +55,8 @@ async function setAccess(
   const [had, has] = [scopesOfAccount(account), scopesOfAccount(wanted)];
   const gained = [...has].filter((scope) => !had.has(scope));
   requireScopes(caller, [...new Set([...granted.flatMap((role) => scopesOfRole(role)), ...gained])]);
-  if (!hasIssuer && granted.length + taken.length > 0) return { outcome: "roles-by-issuer" };
+  const elsewhere = await withRolesElsewhere(service, tx, [account.id]);
+  if (elsewhere.has(account.id) && granted.length + taken.length > 0) return { outcome: "roles-by-issuer" };
   if (account.purgeBegunAt !== null) return { outcome: "erased" };
   const stepsDown = had.has("account:admin") && !has.has("account:admin");
   if ((taken.includes("admin") || stepsDown) && (await isLastAdministrator(service, tx, caller, account))) {

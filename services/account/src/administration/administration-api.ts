@@ -1,4 +1,4 @@
-import { AdministeredAccountResource, accountExample, examples } from "@signalbox/contracts";
+import { AdministeredAccountResource, accountExample, examples, viewOf } from "@signalbox/contracts";
 import {
   connectionField,
   created,
@@ -14,17 +14,23 @@ import {
   refused,
   strongEtag,
 } from "@signalbox/http";
-import { type Edges, edgesOf, type OwnRow, operation } from "@signalbox/service";
+import { conflict, type Edges, edgesOf, type OwnRow, operation } from "@signalbox/service";
 import { z } from "zod";
-import { type Account, viewAccount } from "../accounts/account.ts";
+import type { Account } from "../accounts/account.ts";
+import { checkContactAddress } from "../accounts/account-fields.ts";
 import { accountFilter } from "../accounts/account-search-store.ts";
-import { recordReadOfAccount, recordReadOfAll } from "../audit/administrator-reads.ts";
+import { recordReadOfAccount, recordReadOfAll } from "../audit/audit-log.ts";
+import { setContactByAdministrator } from "../contacts/contact-changes.ts";
 import type { AccountService } from "../context/account-service.ts";
-import { viewApiKey } from "../credentials/api-key.ts";
+import { apiKeyKind } from "../credentials/api-key.ts";
 import { IssuedApiKey } from "../credentials/api-keys.ts";
+import { requestPurge } from "../deletion/account-purge.ts";
+import { ruledText } from "../profile/account-body.ts";
+import { addressTaken } from "../profile/contact-api.ts";
 import { nextStatuses, statusActions } from "../statuses/change-status.ts";
-import { changeStatusByAdministrator, refusedTransition, StatusByAdministrator } from "../statuses/statuses.ts";
+import { changeStatusByAdministrator, reason, refusedTransition, StatusByAdministrator } from "../statuses/statuses.ts";
 import { accountWithKeyExample, createAccountWithKey, newAccountRules } from "./account-creation.ts";
+import { ImportResource, importAccounts, importRules } from "./account-import.ts";
 import { AccountByAdministrator, refusedExternalId, refusedTexts } from "./account-reference.ts";
 import { changeByAdministrator, refusedRoles, roleActions } from "./account-roles.ts";
 
@@ -40,25 +46,28 @@ export function administrationApi(service: AccountService): Edges {
     Account: { administration: administrationOf(service) },
   };
   const edges = edgesOf(
-    { ...creation(service), ...changesOfOne(service) },
+    { ...creation(service), ...importing(service), ...changesOfOne(service), ...helpsForOne(service) },
     { errors: "account", exampleIds: { account_id: accountExample.id }, fields },
   );
   addReads(service, edges.routes);
   return edges;
 }
 
+const show = ({ account }: { readonly account: Account }): HttpResponse => showAdministered(account);
+const graph = {
+  payload: { account: ({ account }: { readonly account: Account }) => account },
+  keysInInput: true,
+  names: { account_id: "accountId" },
+} as const;
+
+const oneAccount = ({ accountStore }: AccountService): OwnRow<Account, { readonly account_id: string }> => ({
+  find: (tx, { params }) => accountStore.lock(tx, params.account_id),
+  etag: etagOfAdministered,
+  missing: "There is no such account.",
+});
+
 function changesOfOne(service: AccountService) {
-  const of: OwnRow<Account, { readonly account_id: string }> = {
-    find: (tx, { params }) => service.accountStore.lock(tx, params.account_id),
-    etag: etagOfAdministered,
-    missing: "There is no such account.",
-  };
-  const show = ({ account }: { readonly account: Account }): HttpResponse => showAdministered(account);
-  const graph = {
-    payload: { account: ({ account }: { readonly account: Account }) => account },
-    keysInInput: true,
-    names: { account_id: "accountId" },
-  } as const;
+  const of = oneAccount(service);
   return {
     setAccountRoles: operation({
       summary: "Change the roles, the external id or the metadata of an account",
@@ -106,6 +115,64 @@ function changesOfOne(service: AccountService) {
   };
 }
 
+/** The helps for a person who has lost their address, or wants to be forgotten at once. */
+function helpsForOne(service: AccountService) {
+  const of = oneAccount(service);
+  return {
+    setAccountContactAddress: operation({
+      summary: "Set the contact address of an account, verified",
+      description:
+        "For a person who has lost theirs. Both addresses get a notice, and the holder of the former one can object. An address that another account has verified is 409, `address_taken`.",
+      auth: { ...administration, stepUp: true },
+      audit: "account.contact_set",
+      input: ContactByAdministrator,
+      of,
+      change: (tx, account, { caller, input: { contact_address: address, reason } }) =>
+        setContactByAdministrator(service, tx, caller, account, { address, reason }),
+      refusals: { taken: addressTaken, deleted: conflict("contact_address", "account_deleted", deletedMessage) },
+      rest: {
+        post: `${one}/contact-address`,
+        responses: { 200: AdministeredAccountResource },
+        idempotent: true,
+        answer: show,
+      },
+      graph,
+    }),
+    purgeAccount: operation({
+      summary: "Purge a deleted account before its time",
+      description: "Its personal data is erased within a minute, which cannot be undone.",
+      auth: { ...administration, stepUp: true },
+      audit: "account.begin_purge",
+      input: PurgeByAdministrator,
+      of,
+      change: (tx, account, { caller, input }) => requestPurge(service, tx, caller, account, input.reason),
+      refusals: {
+        "not-deleted": conflict(
+          "status",
+          "transition_not_allowed",
+          "Only a deleted account is purged. Delete it first.",
+        ),
+      },
+      rest: { post: `${one}/purge`, responses: { 200: AdministeredAccountResource }, idempotent: true, answer: show },
+      graph,
+    }),
+  };
+}
+
+const deletedMessage = "The account is deleted. Restore it first.";
+
+/** The body of an administrator's change of the address. */
+const ContactByAdministrator = z
+  .strictObject({
+    contact_address: ruledText(checkContactAddress).describe("The address for which the administrator vouches."),
+    reason: reason.describe("The reason, which the owner reads in the audit."),
+  })
+  .register(examples, { example: { contact_address: "ada@example.org", reason: "Identified by passport." } });
+
+const PurgeByAdministrator = z
+  .strictObject({ reason: reason.describe("The reason, which stays in the audit.") })
+  .register(examples, { example: { reason: "Asked for by the person." } });
+
 const createRefusals = {
   "external-id-taken": refusedExternalId,
   "roles-by-issuer": ({ outcome }: { readonly outcome: "roles-by-issuer" }) => refusedRoles({ outcome }),
@@ -136,7 +203,7 @@ function creation(service: AccountService) {
             `${base}${account.id}`,
             {
               ...viewAdministered(account),
-              api_key: { ...viewApiKey(credential, service.clock.now()), key: secret },
+              api_key: { ...apiKeyKind.view(credential, service.clock.now()), key: secret },
             },
             { etag: etagOfAdministered(account) },
           ),
@@ -153,6 +220,25 @@ function creation(service: AccountService) {
     }),
   };
 }
+
+/** Over REST alone: an import is a list of anybody's making, and the graph's typed input would refuse it as a whole. */
+const importing = (service: AccountService) => ({
+  importAccounts: operation({
+    summary: "Import accounts with verified addresses",
+    description:
+      "Up to 1,000, each with its own outcome: created, exists or refused. A repeated import finds the accounts of the first. Needs every scope of an owner.",
+    auth: { ...administration, stepUp: true },
+    audit: "account.create",
+    input: importRules(service),
+    create: (tx, { caller, input }) => importAccounts(service, tx, caller, input),
+    rest: {
+      post: `${base}import`,
+      responses: { 200: ImportResource },
+      idempotent: true,
+      answer: (result) => ok(result),
+    },
+  }),
+});
 
 const AccountWithKey = AdministeredAccountResource.extend({ api_key: IssuedApiKey })
   .meta({ id: "AccountWithKey", description: "A new account with its first key, shown only once." })
@@ -213,7 +299,7 @@ const allAccounts = (service: AccountService) =>
   );
 
 const administrationOf = ({ loadAccount }: AccountService) =>
-  field<Pick<Account, "id">, unknown>(administration, async ({ id }, _args, context) => {
+  field<{ readonly id: string }, unknown>(administration, async ({ id }, _args, context) => {
     const account = await loadAccount(context, id);
     if (!account) return null;
     const { roles, metadata, statusChangedAt, statusActor, statusReason, recoveryRequestedAt, purgedAt } = account;
@@ -233,20 +319,14 @@ const administrationOf = ({ loadAccount }: AccountService) =>
 const showAdministered = (account: Account): HttpResponse =>
   ok(viewAdministered(account), { etag: etagOfAdministered(account) });
 
-function viewAdministered(account: Account): AdministeredAccountResource {
-  const self = `${base}${account.id}`;
-  return {
-    ...viewAccount(account),
-    roles: [...account.roles],
-    scopes_max: account.scopesMax.length === 0 ? null : [...account.scopesMax],
-    metadata: { ...account.metadata },
-    status_changed_by: account.statusActor,
-    next_statuses: nextStatuses(account),
-    recovery_requested_at: account.recoveryRequestedAt?.toISOString() ?? null,
-    purged_at: account.purgedAt?.toISOString() ?? null,
-    links: { self, status: `${self}/status`, audit: `${self}/audit/` },
-  };
-}
+const viewAdministered = viewOf(AdministeredAccountResource, (account: Account) => ({
+  scopes_max: account.scopesMax.length === 0 ? null : [...account.scopesMax],
+  status_changed_by: account.statusActor,
+  next_statuses: nextStatuses(account),
+  links: linksOf(`${base}${account.id}`),
+}));
+
+const linksOf = (self: string) => ({ self, status: `${self}/status`, audit: `${self}/audit/` });
 
 /**
  * Changes with the recovery request, the roles with their bound and the metadata, which the owner's validator ignores

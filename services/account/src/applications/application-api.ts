@@ -1,4 +1,4 @@
-import { ApplicationResource, applicationExample } from "@signalbox/contracts";
+import { ApplicationResource, exampleOf } from "@signalbox/contracts";
 import type { ErrorDetail } from "@signalbox/core";
 import {
   connectionField,
@@ -17,6 +17,7 @@ import {
 import { conflict, type Edges, edgesOf, type OwnRow, operation, tooMany } from "@signalbox/service";
 import { z } from "zod";
 import type { AccountService } from "../context/account-service.ts";
+import { rotationOf } from "../credentials/credential.ts";
 import { findApplication, listApplications, lockApplication } from "./application-store.ts";
 import {
   createApplication,
@@ -31,7 +32,6 @@ import {
   IssuedApplication,
   liveSecretsOf,
   NewApplication,
-  SecretRotation,
   type StoredApplication,
   viewApplication,
 } from "./stored-application.ts";
@@ -68,7 +68,7 @@ export function applicationApi(service: AccountService): Edges {
   };
   const edges = edgesOf(
     { ...writes(service), ...secretWrites(service) },
-    { errors: "account", exampleIds: { application_id: applicationExample.id }, fields },
+    { errors: "account", exampleIds: { application_id: exampleOf(ApplicationResource).id }, fields },
   );
   addReads(service, edges.routes);
   return edges;
@@ -129,7 +129,6 @@ const issuedGraph = {
 } as const;
 
 function writes(service: AccountService) {
-  const of = locked;
   return {
     createOauthApplication: operation({
       summary: "Create an application that people sign in to",
@@ -165,7 +164,7 @@ function writes(service: AccountService) {
       auth: change,
       audit: "application.update",
       input: ApplicationPatch,
-      of,
+      of: locked,
       change: (tx, application, { caller, input }) => updateApplication(service, tx, caller, application, input),
       refusals: { invalid },
       rest: {
@@ -182,7 +181,7 @@ function writes(service: AccountService) {
       description: "Nobody can sign in to it any more, and its tokens end everywhere within two seconds.",
       auth: change,
       audit: "application.delete",
-      of,
+      of: locked,
       change: (tx, application, { caller }) => deleteApplication(service, tx, caller, application),
       rest: { delete: one, responses: { 204: "empty" }, idempotent: true },
       graph: {
@@ -195,7 +194,6 @@ function writes(service: AccountService) {
 }
 
 function secretWrites(service: AccountService) {
-  const of = locked;
   return {
     rotateOauthApplicationSecret: operation({
       summary: "Give a server application another secret",
@@ -203,8 +201,8 @@ function secretWrites(service: AccountService) {
         "The answer shows the secret, once. The old one keeps working for `overlap_seconds`; until then another rotation is 409, unless its `overlap_seconds` is 0, which ends every older secret at once.",
       auth: change,
       audit: "application.rotate_secret",
-      input: SecretRotation,
-      of,
+      input: rotationOf("secret"),
+      of: locked,
       change: (tx, application, { caller, input }) =>
         rotateApplicationSecret(service, tx, caller, application, input.overlap_seconds),
       refusals: {
@@ -232,7 +230,7 @@ function secretWrites(service: AccountService) {
       description: "For an older secret that may have leaked. Without one it changes nothing.",
       auth: change,
       audit: "application.rotate_secret",
-      of,
+      of: locked,
       change: (tx, application, { caller }) => removePreviousApplicationSecrets(service, tx, caller, application),
       rest: { delete: `${one}/secret/previous`, responses: { 204: "empty" }, idempotent: true },
       graph: {

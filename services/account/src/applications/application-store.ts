@@ -28,6 +28,7 @@ const update = applications.update(
   "scopes",
   "logoUrl",
   "consent",
+  "idTokenSignedResponseAlg",
   "secrets",
   "revision",
   "updatedAt",

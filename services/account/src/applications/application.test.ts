@@ -22,9 +22,25 @@ test("a browser is sent back to https, to this machine, or to a scheme of the ap
     "data:text/html,x",
     "https://a.example/#x",
     "https://u:p@a.example/",
+    "https://*.a.example/",
+    "https://a.*.example/",
+    "https://a.example/x y",
     "x",
+    "",
   ]) {
     assert.throws(redirect(bad), /account\.oauth\.applications is wrong: 0\.redirect_uris\.0/, bad);
+  }
+});
+
+test("a redirect with a blank is refused by that reason, whether the blank is in it or around it", () => {
+  for (const uri of [
+    " https://a.example/",
+    "https://a.example/ ",
+    "https://a.example/\n",
+    "https://a.example/x y",
+    " ",
+  ]) {
+    assert.throws(() => parse({ ...one, redirect_uris: [uri] }), /0\.redirect_uris\.0: a redirect has no blanks/, uri);
   }
 });
 

@@ -1,4 +1,4 @@
-import type { ApplicationResource, Scope } from "@signalbox/contracts";
+import { ApplicationResource, displayName, type Scope } from "@signalbox/contracts";
 import { z } from "zod";
 
 /** An application that people sign in to through the built-in issuer. */
@@ -21,10 +21,19 @@ export interface Application {
   readonly party: "first" | "third";
   /** `ask` shows the person what it asks for, once in each sign-in. */
   readonly consent: "none" | "ask";
+  /** The algorithm that signs its ID tokens. */
+  readonly idTokenSignedResponseAlg: ApplicationResource["id_token_signed_response_alg"];
 }
 
 /** A first-party application without limits of its own. */
-const ours = { postLogoutRedirectUris: [], scopes: null, logoUrl: null, party: "first", consent: "none" } as const;
+const ours = {
+  postLogoutRedirectUris: [],
+  scopes: null,
+  logoUrl: null,
+  party: "first",
+  consent: "none",
+  idTokenSignedResponseAlg: "RS256",
+} as const;
 
 /** The ids of the applications that every deployment has. */
 const builtInIds = ["console", "cli"] as const;
@@ -53,8 +62,13 @@ const loopbacks: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]
  * excludes `javascript:` and the like.
  */
 export const redirectUri = z
-  .url()
+  .string()
   .max(2000)
+  .meta({ format: "uri" })
+  // Before anything removes them: an application that sends a blank in its request would not be recognized.
+  .refine((uri) => !/\s/.test(uri), { error: "a redirect has no blanks, not even around it", abort: true })
+  .refine((uri) => URL.canParse(uri), { error: "a redirect is an absolute address", abort: true })
+  .refine((uri) => !URL.parse(uri)?.hostname.includes("*"), "a redirect is compared exactly, and has no wildcard")
   .refine((uri) => !uri.includes("#"), "a redirect has no fragment")
   .refine((uri) => {
     const { username = "", password = "" } = URL.parse(uri) ?? {};
@@ -77,9 +91,10 @@ const DeclaredApplication = z.strictObject({
     .string()
     .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "use a–z, 0–9 and hyphens")
     .refine((id) => !builtInIds.some((own) => own === id), `${builtInIds.join(" and ")} are built in`),
-  name: z.string().min(1).max(100),
+  name: displayName,
   redirect_uris: z.array(redirectUri).min(1),
   post_logout_redirect_uris: z.array(redirectUri).default([]),
+  id_token_signed_response_alg: ApplicationResource.shape.id_token_signed_response_alg.default("RS256"),
 });
 
 /**
@@ -104,6 +119,7 @@ export function parseApplications(text: string): readonly Application[] {
     type: redirectUris.some(isNative) ? "native" : "browser",
     redirectUris,
     postLogoutRedirectUris: rest.post_logout_redirect_uris,
+    idTokenSignedResponseAlg: rest.id_token_signed_response_alg,
   }));
 }
 

@@ -34,8 +34,7 @@ type UpdateOutcome = { readonly outcome: "updated"; readonly application: Stored
 
 type RotateOutcome =
   | ({ readonly outcome: "issued" } & IssuedSecret)
-  | { readonly outcome: "no-secret" }
-  | { readonly outcome: "already-rotated" };
+  | { readonly outcome: "no-secret" | "already-rotated" };
 
 /** Applications are made by hand, and every one is a page in the list of an administrator. */
 const applicationsMax = 200;
@@ -87,9 +86,8 @@ export async function removePreviousApplicationSecrets(
 ): Promise<void> {
   const [newest, ...older] = liveSecretsOf(application, service.clock.now());
   if (!newest || older.length === 0) return;
-  await save(service, tx, caller, { ...application, secrets: [newest] }, "application.rotate_secret", [
-    "client_secret",
-  ]);
+  const wanted = { ...application, secrets: [newest] };
+  await save(service, tx, caller, wanted, "application.rotate_secret", ["client_secret"]);
 }
 
 /** Deletes an application. Its tokens end everywhere within two seconds, and its refresh tokens are nobody's. */
@@ -106,23 +104,17 @@ export async function deleteApplication(
   await service.outbox.append(tx, [applicationEvents.deleted(application)]);
 }
 
-const save = (service: AccountService, ...given: Saving) => saveChanged(service, given);
-
-type Saving = readonly [
+async function save(
+  service: AccountService,
   tx: Tx,
   caller: Caller,
   application: StoredApplication,
   action: "application.update" | "application.rotate_secret",
-  changed: readonly string[],
-];
-
-async function saveChanged(
-  service: AccountService,
-  [tx, caller, application, action, changed]: Saving,
+  changed: string[],
 ): Promise<StoredApplication> {
   const saved = { ...application, revision: application.revision + 1, updatedAt: service.clock.now() };
   await saveApplication(tx, saved);
-  await recordInAudit(service, tx, caller, { action, subject: saved.id, fields: [...changed] });
+  await recordInAudit(service, tx, caller, { action, subject: saved.id, fields: changed });
   await service.outbox.append(tx, [applicationEvents.updated(saved, changed)]);
   return saved;
 }
@@ -135,19 +127,18 @@ const memberOf = {
   scopes: "scopes",
   logo_url: "logoUrl",
   consent: "consent",
+  id_token_signed_response_alg: "idTokenSignedResponseAlg",
 } as const;
 
 /** Applies a patch. `changed` has the wire names of the fields with another value. */
 function patched(application: StoredApplication, patch: z.output<typeof ApplicationPatch>) {
-  const given = Object.entries(patch).map(([name, value]) => ({
-    name,
-    member: memberOf[name as keyof typeof memberOf],
-    value,
-  }));
-  const changed = given.filter(({ member, value }) => JSON.stringify(application[member]) !== JSON.stringify(value));
-  const members = Object.fromEntries(changed.map(({ member, value }) => [member, value]));
+  const given = Object.entries(patch).map(
+    ([name, value]) => [name, memberOf[name as keyof typeof memberOf], value] as const,
+  );
+  const changed = given.filter(([, member, value]) => JSON.stringify(application[member]) !== JSON.stringify(value));
+  const members = Object.fromEntries(changed.map(([, member, value]) => [member, value]));
   const wanted: StoredApplication = { ...application, ...members };
-  return { wanted, changed: changed.map(({ name }) => name) };
+  return { wanted, changed: changed.map(([name]) => name) };
 }
 
 /** Creates an application, with a secret for a server. */
@@ -171,6 +162,7 @@ export async function createApplication(
     logoUrl: wanted.logo_url,
     party,
     consent: wanted.consent ?? (party === "third" ? "ask" : "none"),
+    idTokenSignedResponseAlg: wanted.id_token_signed_response_alg,
     secrets: issued === null ? [] : [issued.stored],
     revision: 1,
     createdAt: now,

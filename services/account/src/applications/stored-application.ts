@@ -1,14 +1,5 @@
 import { createApiKey, digestApiKey, parseApiKey, sameDigest } from "@signalbox/auth";
-import {
-  ApplicationResource,
-  applicationExample,
-  applicationTypes,
-  displayName,
-  draft,
-  examples,
-  overlapSeconds,
-  scopes,
-} from "@signalbox/contracts";
+import { ApplicationResource, displayName, draft, exampleOf, examples, scopes, viewOf } from "@signalbox/contracts";
 import { type ErrorDetail, randomId } from "@signalbox/core";
 import { isLive, type RotatingValue, viewValue } from "@signalbox/storage";
 import { z } from "zod";
@@ -52,23 +43,24 @@ const fields = {
     .describe(
       "`ask` shows the person what it asks for, once in each sign-in; an application of a third party always asks.",
     ),
+  id_token_signed_response_alg: ApplicationResource.shape.id_token_signed_response_alg.describe(
+    "The algorithm that signs its ID tokens; every OpenID client takes `RS256`.",
+  ),
 };
 
-/** The input of a new application. */
 export const NewApplication = z
   .strictObject({
     name: fields.name,
-    type: z
-      .enum(applicationTypes)
-      .describe(
-        "`browser` (a page with a script), `server` (it keeps a secret), `native` (on the person's machine) or `device` (without a browser).",
-      ),
+    type: ApplicationResource.shape.type.describe(
+      "`browser` (a page with a script), `server` (it keeps a secret), `native` (on the person's machine) or `device` (without a browser).",
+    ),
     redirect_uris: fields.redirect_uris.default([]).meta({ examples: [["https://harbour.example/callback"]] }),
     post_logout_redirect_uris: fields.post_logout_redirect_uris.default([]),
     scopes: fields.scopes.meta({ examples: [["account:read", "images:read"]] }),
     logo_url: fields.logo_url.default(null),
     party: z.enum(["first", "third"]).default("first").describe("`third` was made by somebody else."),
     consent: fields.consent.optional(),
+    id_token_signed_response_alg: fields.id_token_signed_response_alg.default("RS256"),
   })
   .meta({ id: "NewOauthApplication" })
   .register(examples, {
@@ -88,11 +80,6 @@ export const ApplicationPatch = z
   .meta({ id: "OauthApplicationPatch" })
   .register(examples, { example: { name: "Harbour log", scopes: ["account:read"] } });
 
-/** The input of a rotation. */
-export const SecretRotation = z.strictObject({
-  overlap_seconds: overlapSeconds("the old secret works beside the new one").default(86_400),
-});
-
 /** An application with a secret, shown once; null for one that has none. */
 export const IssuedApplication = ApplicationResource.extend({
   client_id: z.string().describe("The id under the name that OAuth libraries expect."),
@@ -101,27 +88,16 @@ export const IssuedApplication = ApplicationResource.extend({
   .meta({ id: "IssuedOauthApplication" })
   .register(examples, {
     example: {
-      ...applicationExample,
-      client_id: applicationExample.id,
+      ...exampleOf(ApplicationResource),
+      client_id: exampleOf(ApplicationResource).id,
       client_secret: "sbx_app_0Signalbox0Example0Secret00000000000",
     },
   });
 
 /** Shows an application to administrators. */
-export const viewApplication = (one: StoredApplication, now: Date): ApplicationResource => ({
-  id: one.id,
-  name: one.name,
-  type: one.type,
-  redirect_uris: [...one.redirectUris],
-  post_logout_redirect_uris: [...one.postLogoutRedirectUris],
-  scopes: [...one.scopes],
-  logo_url: one.logoUrl,
-  party: one.party,
-  consent: one.consent,
-  secrets: liveSecretsOf(one, now).map(viewValue),
-  created_at: one.createdAt.toISOString(),
-  updated_at: one.updatedAt.toISOString(),
-});
+export const viewApplication = viewOf(ApplicationResource, (application: StoredApplication, now: Date) => ({
+  secrets: liveSecretsOf(application, now).map(viewValue),
+}));
 
 /** Events belong to the deployment, and say nothing about secrets. `changed` has wire names. */
 function eventOf(name: `application.${"created" | "updated" | "deleted"}`, one: StoredApplication, changed: string[]) {
@@ -131,8 +107,7 @@ function eventOf(name: `application.${"created" | "updated" | "deleted"}`, one: 
 
 export const applicationEvents = {
   created: (application: StoredApplication) => eventOf("application.created", application, []),
-  updated: (application: StoredApplication, changed: readonly string[]) =>
-    eventOf("application.updated", application, [...changed]),
+  updated: (application: StoredApplication, changed: string[]) => eventOf("application.updated", application, changed),
   deleted: (application: StoredApplication) => eventOf("application.deleted", application, []),
 };
 
@@ -156,19 +131,14 @@ export function acceptsApplicationSecret(application: StoredApplication, text: s
   return liveSecretsOf(application, now).filter((secret) => sameDigest(secret.digest, digest)).length > 0;
 }
 
-type Judged = Pick<Application, "type" | "redirectUris" | "postLogoutRedirectUris" | "party" | "consent">;
-
 /** Lists what does not fit together in an application; each rule spans several fields. */
-export function problemsOf({ type, redirectUris, party, consent, ...rest }: Judged): readonly ErrorDetail[] {
+export function problemsOf({ type, redirectUris, party, consent, ...rest }: Application): readonly ErrorDetail[] {
   const problems: ErrorDetail[] = [];
   const wrong = (field: string, message: string) => problems.push({ field, code: "invalid", message });
   if (type === "device" && redirectUris.length > 0) wrong("redirect_uris", "A device has no address to return to.");
   if (type !== "device" && redirectUris.length === 0) {
-    problems.push({
-      field: "redirect_uris",
-      code: "required",
-      message: "Name the addresses that a sign-in returns to.",
-    });
+    const message = "Name the addresses that a sign-in returns to.";
+    problems.push({ field: "redirect_uris", code: "required", message });
   }
   for (const [field, all] of [
     ["redirect_uris", redirectUris],

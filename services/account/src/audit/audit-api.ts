@@ -1,10 +1,10 @@
-import { AuditEntryResource, accountExample } from "@signalbox/contracts";
+import { AuditEntryResource, accountExample, viewOf } from "@signalbox/contracts";
 import { connectionField, filterFrom, listPage, pageOf, pageParameters, type Routes, refused } from "@signalbox/http";
 import { type Edges, edgesOf, list } from "@signalbox/service";
 import { z } from "zod";
 import type { AccountService } from "../context/account-service.ts";
-import { recordReadOfAccount, recordReadOfAll } from "./administrator-reads.ts";
-import { type AuditEntry, auditFilter, viewAuditEntry, viewOwnAuditEntry } from "./audit-entry.ts";
+import { type AuditEntry, auditFilter } from "./audit-entry.ts";
+import { recordReadOfAccount, recordReadOfAll } from "./audit-log.ts";
 import { listAuditEntries, listAuditOfAccounts } from "./audit-store.ts";
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -12,6 +12,26 @@ type Arguments = Readonly<Record<string, unknown>>;
 const own = { scopes: ["account:read"], access: "own-account:read" } as const;
 const administration = { scopes: ["account:admin"] } as const;
 const Filter = z.strictObject(auditFilter);
+
+type Actor = AuditEntryResource["actor"];
+
+/** Shows the whole entry to administrators. */
+const viewAuditEntry = viewOf(AuditEntryResource, (entry: AuditEntry) => ({
+  outcome: entry.outcome as AuditEntryResource["outcome"],
+  actor: {
+    kind: entry.actorKind as Actor["kind"],
+    account_id: entry.actorAccountId,
+    credential: entry.actorCredential,
+    address: entry.actorAddress,
+  },
+}));
+
+/** Shows the entry to the account's owner, without an administrator's credential and address. */
+export function viewOwnAuditEntry(entry: AuditEntry): AuditEntryResource {
+  const view = viewAuditEntry(entry);
+  if (entry.actorKind === "owner" || entry.actorAccountId === entry.accountId) return view;
+  return { ...view, actor: { ...view.actor, credential: null, address: null } };
+}
 
 /** The audit of the caller's own account and, for administrators, of one or all accounts. */
 export function auditApi(service: AccountService): Edges {

@@ -1,4 +1,3 @@
-import type { AuditEntryResource } from "@signalbox/contracts";
 import { timeParameter } from "@signalbox/http";
 import type { DayTable } from "@signalbox/storage";
 import { z } from "zod";
@@ -18,36 +17,6 @@ export interface AuditEntry {
   readonly actorAddress: string | null;
   readonly requestId: string | null;
   readonly createdAt: Date;
-}
-
-type Actor = AuditEntryResource["actor"];
-
-/** Shows the whole entry to administrators. */
-export function viewAuditEntry(entry: AuditEntry): AuditEntryResource {
-  return {
-    id: entry.id,
-    account_id: entry.accountId,
-    action: entry.action,
-    outcome: entry.outcome as AuditEntryResource["outcome"],
-    fields: [...entry.fields],
-    reason: entry.reason,
-    subject: entry.subject,
-    actor: {
-      kind: entry.actorKind as Actor["kind"],
-      account_id: entry.actorAccountId,
-      credential: entry.actorCredential,
-      address: entry.actorAddress,
-    },
-    request_id: entry.requestId,
-    created_at: entry.createdAt.toISOString(),
-  };
-}
-
-/** Shows the entry to the account's owner, without an administrator's credential and address. */
-export function viewOwnAuditEntry(entry: AuditEntry): AuditEntryResource {
-  const view = viewAuditEntry(entry);
-  if (entry.actorAccountId === entry.accountId) return view;
-  return { ...view, actor: { ...view.actor, credential: null, address: null } };
 }
 
 const name = z.string().min(1).max(256);

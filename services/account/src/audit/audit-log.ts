@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from "node:timers/promises";
 import type { Caller } from "@signalbox/auth";
 import { namedUuidv7, uuidv7 } from "@signalbox/core";
 import type { ReceivedEvent } from "@signalbox/events";
@@ -6,11 +7,14 @@ import {
   type AuditChange,
   type AuditEntryData,
   type AuditedRead,
+  actorOf,
   entryOfChange,
   entryOfRefusal,
   type Refusal,
 } from "@signalbox/service";
-import { advisoryLock, type Queryable, sql, type Tx, table } from "@signalbox/storage";
+import { advisoryLock, type Pool, type Queryable, sql, type Tx, table } from "@signalbox/storage";
+import { accountChanged } from "../accounts/account-events.ts";
+import type { ChangedAccount } from "../accounts/change-account.ts";
 import type { AccountService } from "../context/account-service.ts";
 import { columns } from "../generated/columns.ts";
 import { timeOfId } from "./audit-entry.ts";
@@ -39,16 +43,29 @@ const hasPurgeBegun = sql(
 export const recordInAudit = (service: AccountService, tx: Tx, by: Caller | Actor, change: AuditChange) =>
   insertNow(service, tx, entryOfChange(by, change));
 
-/** Records reads, each once a minute, whichever instance answers it: its id is made of its name. */
-export async function recordReads(db: Queryable, reads: readonly AuditedRead[]): Promise<void> {
-  const rows = reads.map(({ by, read, minuteMs, name }) =>
-    rowOf(namedUuidv7(minuteMs, name), entryOfChange(by, read), null),
-  );
-  // In one order everywhere, or two instances wait for each other's entries.
-  await entries.insertNewRows(
-    db,
-    rows.sort((one, other) => (one.id < other.id ? -1 : 1)),
-  );
+/** Records changes of many accounts with one statement. */
+export async function recordAllInAudit(
+  { clock, tracer }: AccountService,
+  tx: Tx,
+  by: Actor,
+  changes: readonly AuditChange[],
+): Promise<void> {
+  const rows = changes.map((change) => rowOf(uuidv7(clock.nowMs()), entryOfChange(by, change), tracer.traceId()));
+  if (rows.length > 0) await entries.insertNewRows(tx, rows);
+}
+
+/** Records a change of the account itself, with its events. */
+export async function recordAccountChange(
+  service: AccountService,
+  tx: Tx,
+  by: Caller | Actor,
+  action: AccountAction,
+  changed: ChangedAccount,
+  reason: string | null = null,
+): Promise<void> {
+  const fields = [...new Set([...changed.accountFields, ...changed.settingsFields])];
+  await recordInAudit(service, tx, by, { action, accountId: changed.account.id, fields, reason });
+  await service.outbox.append(tx, accountChanged(changed));
 }
 
 export const recordRefusal = (service: AuditClock, db: Queryable, refusal: Refusal): Promise<void> =>
@@ -67,6 +84,58 @@ export async function takeAuditEntry(
   await entries.insertNew(tx, isErased ? rowOf(id, erased(data), null) : rowOf(id, data, traceparent?.slice(3, 35)));
 }
 
+type ReadOfAccount = "account.read" | `account.read_${"audit" | "api_keys" | "clients" | "passkeys" | "sign_ins"}`;
+
+/**
+ * Records what an administrator reads of another account, in its own audit, before the read is answered. The entry of a
+ * read of the audit is written once its page is read, which does not show it.
+ */
+export async function recordReadOfAccount(
+  { auditReads }: AccountService,
+  caller: Caller,
+  accountId: string,
+  action: ReadOfAccount,
+): Promise<void> {
+  if (accountId === caller.accountId) return;
+  await auditReads.record(actorOf(caller, "administrator"), { action, accountId });
+}
+
+/** Records the read of a list over all accounts, in the audit of the reader. */
+export const recordReadOfAll = (
+  { auditReads }: AccountService,
+  caller: Caller,
+  action: "account.list" | "account.list_audit",
+): Promise<void> => auditReads.record(actorOf(caller), { action });
+
+/** Writes the reads of one turn with one statement: a request may read a page of accounts. */
+export function writeReadsTogether(pool: Pool): (read: AuditedRead) => Promise<void> {
+  let batch: { readonly reads: AuditedRead[]; readonly written: Promise<void> } | null = null;
+
+  return function write(read) {
+    batch ??= { reads: [], written: endOfTurn().then(writeBatch) };
+    batch.reads.push(read);
+    return batch.written;
+  };
+
+  async function writeBatch(): Promise<void> {
+    const together = batch?.reads ?? [];
+    batch = null;
+    await recordReads(pool, together);
+  }
+}
+
+/** Records reads, each once a minute, whichever instance answers it: its id is made of its name. */
+async function recordReads(db: Queryable, reads: readonly AuditedRead[]): Promise<void> {
+  const rows = reads.map(({ by, read, minuteMs, name }) =>
+    rowOf(namedUuidv7(minuteMs, name), entryOfChange(by, read), null),
+  );
+  // In one order everywhere, or two instances wait for each other's entries.
+  await entries.insertNewRows(
+    db,
+    rows.sort((one, other) => (one.id < other.id ? -1 : 1)),
+  );
+}
+
 /** The clock that dates an entry, and the tracer that names its trace. */
 type AuditClock = Pick<AccountService, "clock" | "tracer">;
 
@@ -77,7 +146,7 @@ async function insertNow(service: AuditClock, db: Queryable, entry: AuditEntryDa
 /** Holds back entries of other services while the audit of the account is erased. */
 export const lockAuditOf = (tx: Tx, accountId: string): Promise<void> => advisoryLock(tx, `audit:${accountId}`);
 
-/** Returns the entry as a purge leaves it; `purge-store.ts` does the same to stored entries. */
+/** Returns the entry as a purge leaves it; `account-purge.ts` does the same to stored entries. */
 function erased(entry: AuditEntryData): AuditEntryData {
   if (entry.actor.kind !== "owner") return { ...entry, subject: null };
   const actor = { ...entry.actor, credential: "erased", address: null };

@@ -120,12 +120,12 @@ function conditionsOf(
 function actorConditions({ accountId, byOwner }: AuditScope, actor: string | undefined): Condition[] {
   if (actor === undefined) return [];
   if (!actor.startsWith("acc_")) {
-    const asOwner = { text: "actor_account_id = ?", value: accountId };
+    const asOwner = { text: "(actor_kind = 'owner' or actor_account_id = ?)", value: accountId };
     return [{ text: "actor_credential = ?", value: actor }, ...(byOwner ? [asOwner] : [])];
   }
   // Changes made to another account are an administrator's, which has an index of its own.
   const asOther = "actor_account_id = ? and actor_kind <> 'owner'";
   const asOwner = "actor_account_id = ?";
   if (accountId === undefined) return [{ text: `((account_id = ? and ${asOwner}) or (${asOther}))`, value: actor }];
-  return [{ text: accountId === actor ? asOwner : asOther, value: actor }];
+  return [{ text: asOwner, value: actor }];
 }

@@ -1,6 +1,6 @@
 import { examples, timestamp } from "@signalbox/contracts";
 import type { DetailCode } from "@signalbox/core";
-import type { Refusal } from "@signalbox/http";
+import { accepted, type HttpResponse, type Refusal } from "@signalbox/http";
 import { z } from "zod";
 import type { Actor, Refusal as RefusalEntry } from "../audit/audit-log.ts";
 import type { RedeemOutcome } from "./one-time-codes.ts";
@@ -30,10 +30,8 @@ export interface SentTo {
   readonly expiresAt: Date;
 }
 
-export const viewSentCode = ({ address, expiresAt }: SentTo): z.output<typeof SentCode> => ({
-  sent_to: hintOf(address),
-  expires_at: expiresAt.toISOString(),
-});
+export const codeSent = ({ address, expiresAt }: SentTo): HttpResponse =>
+  accepted({ sent_to: hintOf(address), expires_at: expiresAt.toISOString() });
 
 /** Shortens an address so that its holder recognises it, and no other reader can write to it. */
 export function hintOf(address: string): string {
@@ -63,16 +61,10 @@ export function codeRefusal(operation: string, accountId: string, outcome: Refus
   return { accountId, operation, reason: reasons[outcome], fields: ["code"], by };
 }
 
+const limited = (message: string): Refusal => ({ code: "rate_limited", message, retryAfterSeconds: 3600 });
+
 /** The refusal after too many tries within the hour, when even the right code is refused. */
-export const tooManyTries: Refusal = {
-  code: "rate_limited",
-  message: "Too many codes were tried. Try again in an hour.",
-  retryAfterSeconds: 3600,
-};
+export const tooManyTries = limited("Too many codes were tried. Try again in an hour.");
 
 /** The refusal after five codes within the hour, since the oldest of them is at most an hour old. */
-export const tooManyCodes: Refusal = {
-  code: "rate_limited",
-  message: "Too many codes were requested. Try again in an hour.",
-  retryAfterSeconds: 3600,
-};
+export const tooManyCodes = limited("Too many codes were requested. Try again in an hour.");

@@ -1,17 +1,17 @@
 import { createHmac, hkdfSync, randomInt, timingSafeEqual } from "node:crypto";
 import { hours, minutes } from "@signalbox/core";
-import type { Tx } from "@signalbox/storage";
+import { sql, type Tx } from "@signalbox/storage";
 import type { AccountService } from "../context/account-service.ts";
-import {
-  type CodePlace,
-  type CodePurpose,
-  endCodesOfAccount,
-  endOfCode,
-  endOneCode,
-  markCodeUsed,
-  storeCode,
-  takeTry,
-} from "./one-time-code-store.ts";
+
+/** A code works for one purpose only. */
+export type CodePurpose = "contact" | "step-up" | "sign-in";
+
+/** The purpose and subject of a code. Its digest covers both. */
+export interface CodePlace {
+  readonly purpose: CodePurpose;
+  /** An account, a credential, or the normalized address of a person who signs in. */
+  readonly subject: string;
+}
 
 export type RedeemOutcome = "good" | "wrong" | "expired" | "used-up";
 
@@ -24,7 +24,42 @@ const triesMax = 5;
 const issuesMaxPerHour = 5;
 const digits = 8;
 
-// One-time codes that are mailed. Stored are a keyed digest, the number of tries, and the times of creation.
+const saveCode = sql(
+  "code.save",
+  `insert into one_time_codes (purpose, subject, account_id, digest, issued, expires_at, tries)
+   values ($1, $2, $3, $4, array[$5::timestamptz], $6, 0)
+   on conflict (purpose, subject) do update set account_id = excluded.account_id, digest = excluded.digest,
+     issued = array(select at from unnest(one_time_codes.issued) as at where at > $7) || $5::timestamptz,
+     expires_at = excluded.expires_at, tries = 0, used_at = null
+   where (select count(*) from unnest(one_time_codes.issued) as at where at > $7) < $8`,
+);
+
+const countTry = sql(
+  "code.count-try",
+  `update one_time_codes set tries = tries + 1
+   where purpose = $1 and subject = $2 and used_at is null and expires_at > $3 and tries < $4 returning digest`,
+);
+
+const findCode = sql(
+  "code.find",
+  `select used_at as "usedAt", expires_at as "expiresAt" from one_time_codes where purpose = $1 and subject = $2`,
+);
+
+/** Marks only the code that was tried: a newer one may have replaced it. */
+const markUsed = sql(
+  "code.mark-used",
+  `update one_time_codes set used_at = $4 where purpose = $1 and subject = $2 and digest = $3 and used_at is null`,
+);
+
+const endOne = sql(
+  "code.end",
+  "update one_time_codes set used_at = $3 where purpose = $1 and subject = $2 and used_at is null",
+);
+
+const endAll = sql("code.end-all", "update one_time_codes set used_at = $2 where account_id = $1 and used_at is null");
+
+// One-time codes that are mailed: one row per purpose and subject. Stored are a keyed digest, the number of tries, and
+// the times of the latest codes.
 
 /**
  * Creates a code, which ends an older one for the same purpose and subject; at most five an hour. Only the returned
@@ -39,9 +74,10 @@ export async function issueCode(
   const issuedAt = clock.now();
   const expiresAt = new Date(issuedAt.getTime() + lifeMs[place.purpose]);
   const digest = digestCode(configuration.get("secrets.keys")[0] ?? "", place, code);
-  const limit = { max: issuesMaxPerHour, since: new Date(issuedAt.getTime() - hours(1)) };
-  const saved = await storeCode(tx, { ...place, digest, issuedAt, expiresAt }, limit);
-  return saved ? { code, expiresAt } : "too-many";
+  const since = new Date(issuedAt.getTime() - hours(1));
+  const { purpose, subject, accountId } = place;
+  const values = [purpose, subject, accountId, digest, issuedAt, expiresAt, since, issuesMaxPerHour];
+  return (await tx.query(saveCode, values)).rowCount === 1 ? { code, expiresAt } : "too-many";
 }
 
 /** Redeems a code, once. A try counts even when `tx` rolls back. */
@@ -51,23 +87,31 @@ export async function redeemCode(
   { code, ...place }: CodePlace & { readonly code: string },
 ): Promise<RedeemOutcome> {
   const now = clock.now();
-  const kept = await takeTry(counting, place, triesMax, now);
-  if (!kept) return whyNot(await endOfCode(tx, place), now);
+  const key = [place.purpose, place.subject];
+  const [tried] = (await counting.query<{ digest: Buffer }>(countTry, [...key, now, triesMax])).rows;
+  if (!tried) return whyNot((await tx.query<CodeEnd>(findCode, key)).rows[0], now);
   const given = configuration.get("secrets.keys").map((key) => digestCode(key, place, typedCode(code)));
-  if (!given.some((digest) => timingSafeEqual(digest, kept))) return "wrong";
-  return (await markCodeUsed(tx, place, kept, now)) ? "good" : "used-up";
+  if (!given.some((digest) => timingSafeEqual(digest, tried.digest))) return "wrong";
+  return (await tx.query(markUsed, [...key, tried.digest, now])).rowCount === 1 ? "good" : "used-up";
 }
 
 /** Ends the code of a purpose and subject: its aim was reached in another way, or was given up. */
-export const endCode = ({ clock }: AccountService, tx: Tx, place: CodePlace): Promise<void> =>
-  endOneCode(tx, place, clock.now());
+export async function endCode({ clock }: AccountService, tx: Tx, { purpose, subject }: CodePlace): Promise<void> {
+  await tx.query(endOne, [purpose, subject, clock.now()]);
+}
 
-/** Ends every code of an account. */
-export const endCodes = ({ clock }: AccountService, tx: Tx, accountId: string): Promise<void> =>
-  endCodesOfAccount(tx, accountId, clock.now());
+export async function endCodes({ clock }: AccountService, tx: Tx, accountId: string): Promise<void> {
+  await tx.query(endAll, [accountId, clock.now()]);
+}
+
+/** The times at which a code ended, and expires. */
+interface CodeEnd {
+  readonly usedAt: Date | null;
+  readonly expiresAt: Date;
+}
 
 /** Without a stored code every code is wrong. */
-function whyNot(code: { usedAt: Date | null; expiresAt: Date } | null, now: Date): RedeemOutcome {
+function whyNot(code: CodeEnd | undefined, now: Date): RedeemOutcome {
   if (!code) return "wrong";
   return code.usedAt === null && code.expiresAt <= now ? "expired" : "used-up";
 }

@@ -1,24 +1,24 @@
 import { type Caller, requireState } from "@signalbox/auth";
 import { mayAccess } from "@signalbox/contracts";
-import type { Tx } from "@signalbox/storage";
+import { advisoryLock, type Tx } from "@signalbox/storage";
 import { type Account, stateOf } from "../accounts/account.ts";
+import { accountContactVerified } from "../accounts/account-events.ts";
+import { canonicalAddress } from "../accounts/account-fields.ts";
 import { holderOfAddress } from "../accounts/account-store.ts";
 import { cancelPending, confirmPending, type RefusedContact } from "../accounts/contact.ts";
-import { recordAccountChange, recordVerifiedContact } from "../audit/account-changes.ts";
-import { type Actor, actorOf, systemActor } from "../audit/audit-log.ts";
+import { type AccountAction, type Actor, actorOf, recordAccountChange, systemActor } from "../audit/audit-log.ts";
 import { codeRefusal, type RefusedCode, type SentTo } from "../codes/code-answers.ts";
 import type { AccountService } from "../context/account-service.ts";
 import { wouldLockOut } from "../identities/identities.ts";
 import { identitiesOf } from "../identities/identity.ts";
+import { queueNotice } from "../notices/notices.ts";
 import { moveStatus } from "../statuses/change-status.ts";
 import type { ContactLink } from "./contact-link.ts";
 import {
   askToConfirmContact,
   endContactConfirmation,
   redeemContactCode,
-  tellOfContactRemoval,
-  tellOfContactReplacement,
-  tellOfContactRequest,
+  tellOfContactChange,
 } from "./contact-mails.ts";
 
 type ResendOutcome = ({ outcome: "sent" } & SentTo) | { outcome: "too-many" } | { outcome: "nothing-pending" };
@@ -42,7 +42,8 @@ export async function requestContactChange(
   if (pending === null || pending === before.pendingContactAddress) return null;
   const asked = await askToConfirmContact(service, tx, after, pending);
   if (asked === "too-many") return { outcome: asked };
-  if (inUse !== null) await tellOfContactRequest(service, tx, after, inUse, pending);
+  const change = { kind: "contact-change-requested", newAddress: pending } as const;
+  if (inUse !== null) await tellOfContactChange(service, tx, after, inUse, change);
   return null;
 }
 
@@ -84,7 +85,7 @@ async function removeContact(
   const wasLockedOut = await wouldLockOut(service, tx, before, logins);
   if (!wasLockedOut && (await wouldLockOut(service, tx, after, logins))) return { outcome: "last-way-in" };
   await endContactConfirmation(service, tx, after);
-  await tellOfContactRemoval(service, tx, after, address);
+  await tellOfContactChange(service, tx, after, address, { kind: "contact-cleared" });
   return null;
 }
 
@@ -128,26 +129,59 @@ export async function confirmContactByLink(
 async function adoptIfFree(service: AccountService, tx: Tx, account: Account, by: Actor): Promise<Adoption> {
   const holder = await holderOfAddress(tx, account.pendingContactAddress ?? "", account.id);
   if (holder === null) return { outcome: "confirmed", account: await adopt(service, tx, account, by) };
-  const operation = "account.contact_confirm";
-  service.auditRefusals.record({
-    accountId: account.id,
-    operation,
-    reason: "address_taken",
-    fields: ["contact_address"],
-    by,
-  });
+  const refusal = { operation: "account.contact_confirm", reason: "address_taken", fields: ["contact_address"] };
+  service.auditRefusals.record({ accountId: account.id, ...refusal, by });
   return { outcome: "taken" };
 }
 
+type SetOutcome = { outcome: "changed"; account: Account } | { outcome: "taken" | "deleted" };
+
+/**
+ * Puts an address in use for which an administrator vouches. The replaced one gets a notice and can object, the new one
+ * gets a notice.
+ */
+export async function setContactByAdministrator(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  account: Account,
+  { address, reason }: { readonly address: string; readonly reason: string },
+): Promise<SetOutcome> {
+  if (account.status === "deleted") return { outcome: "deleted" };
+  if (account.contactAddress === address && account.contactAddressVerified) return { outcome: "changed", account };
+  // A first sign-in with the address would make an account of its own.
+  await advisoryLock(tx, `sign-in to ${canonicalAddress(address)}`);
+  if ((await holderOfAddress(tx, address, account.id)) !== null) return { outcome: "taken" };
+  const wanted = { ...account, pendingContactAddress: address };
+  const by = actorOf(caller, "administrator");
+  const set = await adopt(service, tx, wanted, by, { action: "account.contact_set", reason });
+  await queueNotice(service, tx, set, { kind: "contact-set" });
+  return { outcome: "changed", account: set };
+}
+
+interface AdoptionEntry {
+  readonly action: AccountAction;
+  readonly reason: string | null;
+}
+
+const confirmation: AdoptionEntry = { action: "account.contact_confirm", reason: null };
+
 /** Puts the pending address in use and mails the replaced one. */
-async function adopt(service: AccountService, tx: Tx, account: Account, by: Actor): Promise<Account> {
+async function adopt(
+  service: AccountService,
+  tx: Tx,
+  account: Account,
+  by: Actor,
+  { action, reason } = confirmation,
+): Promise<Account> {
   const changed = confirmPending(account, service.clock.now());
   const [before, now] = [account.contactAddress, changed.account.contactAddress];
-  await recordVerifiedContact(service, tx, changed);
-  await recordAccountChange(service, tx, by, "account.contact_confirm", changed);
+  await service.outbox.append(tx, [accountContactVerified(changed)]);
+  await recordAccountChange(service, tx, by, action, changed, reason);
   await endContactConfirmation(service, tx, account);
   if (before !== null && now !== null && before !== now) {
-    await tellOfContactReplacement(service, tx, changed.account, before, now);
+    const change = { kind: "contact-changed", newAddress: now } as const;
+    await tellOfContactChange(service, tx, changed.account, before, change);
   }
   if (account.status === "pending") {
     // A pending account waits for its first confirmed address.

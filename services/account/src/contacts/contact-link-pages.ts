@@ -1,11 +1,9 @@
-import type { IncomingHttpHeaders } from "node:http";
 import { bytes, createRoutes, type HttpResponse, type Routes } from "@signalbox/http";
 import type { Account } from "../accounts/account.ts";
 import { labelOf } from "../accounts/contact.ts";
 import { hintOf } from "../codes/code-answers.ts";
 import type { AccountService } from "../context/account-service.ts";
-import { Html, html, type Page, pageType } from "../pages/page.ts";
-import { textsForReader, writePage } from "../pages/pages.ts";
+import { Html, html, type Page, pageType, textsForReader, writePage } from "../pages/page.ts";
 import { fill, type Texts, textsFor } from "../texts/texts.ts";
 import { type ContactLink, isOpen } from "./contact-link.ts";
 import { findLinkByToken, type LinkOutcome, useContactLink } from "./contact-links.ts";
@@ -35,7 +33,7 @@ export function contactLinkRoutes(service: AccountService): Routes {
       const link = await findLinkByToken(service, params.token);
       const account = link && (await service.accountStore.find(link.accountId));
       const asks = link?.kind === "confirm" ? "enterCodeToConfirm" : "objectToContact";
-      return pageResponse(service, lookedAtPage(service, { link, account, asks }, headers));
+      return pageResponse(service, lookedAtPage(service, { link, account, asks }, textsForReader(service, headers)));
     },
   });
 
@@ -49,7 +47,7 @@ export function contactLinkRoutes(service: AccountService): Routes {
     create: {
       run: (tx, { params, clientAddress: address, requestId }) =>
         useContactLink(service, tx, params.token, { address, requestId, signedInTo: null }),
-      answer: (result, { headers }) => pageResponse(service, usedLinkPage(service, result, headers)),
+      answer: (result, { headers }) => pageResponse(service, usedLinkPage(result, textsForReader(service, headers))),
     },
   });
 
@@ -93,9 +91,9 @@ function linkPage(texts: Texts, status: number, name: LinkPage, values: Readonly
 export function lookedAtPage(
   service: AccountService,
   { link, account, asks }: { link: ContactLink | null; account: Account | null; asks: LinkPage },
-  headers: IncomingHttpHeaders,
+  ofReader: Texts,
 ): Page {
-  if (!link || !account) return linkPage(textsForReader(service, headers), 404, "linkUnknown");
+  if (!link || !account) return linkPage(ofReader, 404, "linkUnknown");
   const texts = textsFor([account.locale]);
   if (!isOpen(link, service.clock.now())) return linkPage(texts, 410, "linkEnded");
   return linkPage(texts, 200, asks, { address: hintOf(link.address), account: labelOf(account) });
@@ -112,15 +110,14 @@ const used: Readonly<Record<LinkOutcome["outcome"], readonly [status: number, Li
 };
 
 /** Builds the page that shows what the link has done. */
-export function usedLinkPage(service: AccountService, result: LinkOutcome, headers: IncomingHttpHeaders): Page {
+export function usedLinkPage(result: LinkOutcome, ofReader: Texts): Page {
   const [status, name] = used[result.outcome];
-  if (result.outcome === "unknown") return linkPage(textsForReader(service, headers), status, name);
+  if (result.outcome === "unknown") return linkPage(ofReader, status, name);
   const texts = textsFor([result.account.locale]);
   if (result.outcome !== "not-signed-in") return linkPage(texts, status, name);
   return linkPage(texts, status, name, { address: hintOf(result.address), account: labelOf(result.account) });
 }
 
-/** The page as a route answers it. */
 function pageResponse(service: AccountService, page: Page): HttpResponse {
   const { text, policy } = writePage(service, page);
   return bytes(Buffer.from(text), pageType, { status: page.status, cache: "no-store", headers: policy });

@@ -1,8 +1,8 @@
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { restoreContact } from "../accounts/contact.ts";
-import { recordAccountChange } from "../audit/account-changes.ts";
 import type { Actor, RequestOrigin } from "../audit/audit-log.ts";
+import { recordAccountChange } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
 import { revokeSignIns } from "../sign-ins/issued-tokens.ts";
 import { endAllStepUps } from "../step-up/step-ups.ts";
@@ -28,7 +28,6 @@ interface LinkUser extends RequestOrigin {
   readonly signedInTo: string | null;
 }
 
-/** Finds a link without using it. */
 export const findLinkByToken = ({ pool }: AccountService, token: string): Promise<ContactLink | null> =>
   findContactLink(pool, digestLinkToken(token));
 
@@ -51,7 +50,6 @@ export async function useContactLink(
   return { account, ...(await confirmContactByLink(service, tx, account, link, by)) };
 }
 
-/** Finds a link and locks its account. */
 async function lockLink({ accountStore }: AccountService, tx: Tx, token: string) {
   const digest = digestLinkToken(token);
   const accountId = (await findContactLink(tx, digest))?.accountId;

@@ -32,7 +32,6 @@ export async function askToConfirmContact(
   return { expiresAt };
 }
 
-/** Redeems the code that was mailed to the pending address. */
 export const redeemContactCode = (
   service: AccountService,
   tx: Tx,
@@ -46,38 +45,23 @@ export async function endContactConfirmation(service: AccountService, tx: Tx, { 
   await endConfirmationLinks(tx, id, service.clock.now());
 }
 
-/** Notifies the address in use of the requested replacement. */
-export async function tellOfContactRequest(
-  service: AccountService,
-  tx: Tx,
-  account: Account,
-  address: string,
-  newAddress: string,
-): Promise<void> {
-  const given = await makeObjection(service, tx, account, address);
-  await service.mails.enqueue(tx, { kind: "contact-change-requested", ...given, newAddress: hintOf(newAddress) });
-}
+/** A change of the contact address, as the mail to the former one describes it. */
+type ContactChange =
+  | { readonly kind: "contact-change-requested" | "contact-changed"; readonly newAddress: string }
+  | { readonly kind: "contact-cleared" };
 
-/** Notifies the address that was replaced. A new objection window starts, however long the change was pending. */
-export async function tellOfContactReplacement(
+/** Notifies an address of a change, to which its holder can object for a whole window, however long it was pending. */
+export async function tellOfContactChange(
   service: AccountService,
   tx: Tx,
   account: Account,
   address: string,
-  newAddress: string,
+  change: ContactChange,
 ): Promise<void> {
-  const given = await makeObjection(service, tx, account, address);
-  await service.mails.enqueue(tx, { kind: "contact-changed", ...given, newAddress: hintOf(newAddress) });
-}
-
-/** Notifies the address that was removed. */
-export async function tellOfContactRemoval(
-  service: AccountService,
-  tx: Tx,
-  account: Account,
-  address: string,
-): Promise<void> {
-  await service.mails.enqueue(tx, { kind: "contact-cleared", ...(await makeObjection(service, tx, account, address)) });
+  const expiresAt = objectionEnd(service);
+  const link = await makeContactLink(service, tx, { accountId: account.id, kind: "object", address, expiresAt });
+  const shown = "newAddress" in change ? { ...change, newAddress: hintOf(change.newAddress) } : change;
+  await service.mails.enqueue(tx, { ...envelopeOf(account, address, expiresAt), link, ...shown });
 }
 
 /** Notifies an address that lost to an earlier holder's objection. */
@@ -87,16 +71,8 @@ export async function tellOfContactObjection(
   account: Account,
   address: string,
 ): Promise<void> {
-  await service.mails.enqueue(tx, {
-    kind: "contact-change-undone",
-    ...envelopeOf(account, address, objectionEnd(service)),
-  });
-}
-
-async function makeObjection(service: AccountService, tx: Tx, account: Account, address: string) {
-  const expiresAt = objectionEnd(service);
-  const link = await makeContactLink(service, tx, { accountId: account.id, kind: "object", address, expiresAt });
-  return { ...envelopeOf(account, address, expiresAt), link };
+  const envelope = envelopeOf(account, address, objectionEnd(service));
+  await service.mails.enqueue(tx, { kind: "contact-change-undone", ...envelope });
 }
 
 async function makeContactLink(

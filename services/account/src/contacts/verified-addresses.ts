@@ -2,8 +2,7 @@ import { inTransaction, sql, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { holderOfAddress } from "../accounts/account-store.ts";
 import { loseVerification } from "../accounts/contact.ts";
-import { recordAccountChange } from "../audit/account-changes.ts";
-import { systemActor } from "../audit/audit-log.ts";
+import { recordAccountChange, systemActor } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
 
 /** Served by the index `accounts_unsettled_address_idx`. */

@@ -1,11 +1,12 @@
 import { createApiKey, parseApiKey } from "@signalbox/auth";
 import {
-  type ApiKeyResource,
+  ApiKeyResource,
   draft,
   isRole,
   isScope,
   type Role,
   scopesInEvent,
+  viewOf,
   type WhyPart,
 } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
@@ -54,24 +55,7 @@ export const apiKeyStore = new CredentialStore<ApiKey>({
   fromRow,
 });
 
-/** Shows a key to its owner. */
-export function viewApiKey(key: ApiKey, now: Date): ApiKeyResource {
-  return {
-    id: key.id,
-    name: key.name,
-    hint: key.hint,
-    scopes: [...key.scopes],
-    roles: [...key.roles],
-    status: statusOf(key, now),
-    created_at: key.createdAt.toISOString(),
-    created_by: key.createdBy,
-    expires_at: key.expiresAt?.toISOString() ?? null,
-    last_used_at: key.lastUsedAt?.toISOString() ?? null,
-    revoked_at: key.revokedAt?.toISOString() ?? null,
-    replaces: key.replaces,
-    replaced_by: key.replacedBy,
-  };
-}
+const viewApiKey = viewOf(ApiKeyResource, (key: ApiKey, now: Date) => ({ status: statusOf(key, now) }));
 
 const dataOf = (key: ApiKey, now: Date) => ({ ...viewApiKey(key, now), ...scopesInEvent(key.scopes) });
 
@@ -114,6 +98,7 @@ export const apiKeyKind: CredentialKind<ApiKey> = {
   audited: "api_key",
   access: "key",
   store: apiKeyStore,
+  view: viewApiKey,
   max: ({ configuration }) => configuration.get("account.api-keys.max"),
   needsIssuer: false,
   mayBePrivileged: true,

@@ -19,7 +19,6 @@ import {
   makeApiKey,
   noticeOf,
   replacedKey,
-  viewApiKey,
 } from "./api-key.ts";
 import {
   type CredentialStatus,
@@ -131,17 +130,37 @@ export const IssuedApiKey = ApiKeyResource.extend({
 const tooManyKeys = (max: number) =>
   conflict("api_keys", "too_many", `The account has ${max} keys; revoke one that is not needed.`);
 
+const apiKeyForm: CredentialForm<ApiKey> = {
+  noun: "API key",
+  word: "key",
+  type: "ApiKey",
+  isEntity: true,
+  folder: "api-keys",
+  idParameter: "key_id",
+  kind: apiKeyKind,
+  input: newCredential("key", "A subset of the creator's own."),
+  resource: ApiKeyResource,
+  issuedResource: IssuedApiKey,
+  secretView: ({ secret }) => ({ key: secret }),
+  members: { one: "apiKey", secret: "key" },
+  tooMany: tooManyKeys,
+  texts: {
+    issued: "The answer shows the key once. Repeat the request with its `Idempotency-Key` to read it again.",
+    secretless: "without the key itself",
+    revoked: "The key stops working everywhere within two seconds. Revoking it again changes nothing.",
+  },
+};
+
 /** The API keys of an account, at both edges. */
 export function apiKeyApi(service: AccountService): Edges {
   const { clock } = service;
-  const form = apiKeyForm(service);
-  const { list, read, create, rename, revoke, revokeByAdministrator } = credentialOperations(service, form);
+  const { list, read, create, rename, revoke, revokeByAdministrator } = credentialOperations(service, apiKeyForm);
   const declared = {
     apiKeys: list,
     apiKey: read,
     createApiKey: create,
     renameApiKey: rename,
-    rotateApiKey: rotation(service, form),
+    rotateApiKey: rotation(service),
     revokeApiKey: revoke,
     revokeAccountApiKey: revokeByAdministrator,
     revokeCurrentApiKey: operation({
@@ -162,37 +181,12 @@ export function apiKeyApi(service: AccountService): Edges {
   const fields = { ApiKey: { status: (key: ApiKey) => statusOf(key, clock.now()) } };
   const exampleIds = { account_id: accountExample.id, key_id: apiKeyExample.id };
   const edges = edgesOf(declared, { errors: "account", exampleIds, fields });
-  addAdministratorList(service, edges.routes, "accountApiKeys", form);
+  addAdministratorList(service, edges.routes, "accountApiKeys", apiKeyForm);
   return edges;
 }
 
-function apiKeyForm({ clock }: AccountService): CredentialForm<ApiKey> {
-  const view = (key: ApiKey) => viewApiKey(key, clock.now());
-  return {
-    noun: "API key",
-    word: "key",
-    type: "ApiKey",
-    isEntity: true,
-    folder: "api-keys",
-    idParameter: "key_id",
-    kind: apiKeyKind,
-    input: newCredential("key", "A subset of the creator's own."),
-    resource: ApiKeyResource,
-    view,
-    issuedResource: IssuedApiKey,
-    viewIssued: ({ credential, secret }) => ({ ...view(credential), key: secret }),
-    members: { one: "apiKey", secret: "key" },
-    tooMany: tooManyKeys,
-    texts: {
-      issued: "The answer shows the key once. Repeat the request with its `Idempotency-Key` to read it again.",
-      secretless: "without the key itself",
-      revoked: "The key stops working everywhere within two seconds. Revoking it again changes nothing.",
-    },
-  };
-}
-
-function rotation(service: AccountService, form: CredentialForm<ApiKey>) {
-  const { answerIssued, issuedGraph } = secretAnswers(form);
+function rotation(service: AccountService) {
+  const { answerIssued, issuedGraph } = secretAnswers(service, apiKeyForm);
   return operation({
     summary: "Replace an API key",
     description:
@@ -200,7 +194,7 @@ function rotation(service: AccountService, form: CredentialForm<ApiKey>) {
     auth: security,
     audit: "api_key.rotate",
     input: rotationOf("key"),
-    of: heldCredential(service, form),
+    of: heldCredential(service, apiKeyForm),
     change: (tx, { account, credential }, { caller, input }) =>
       rotateApiKey(service, tx, caller, account, credential, input.overlap_seconds),
     refusals: {

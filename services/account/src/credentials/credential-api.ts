@@ -16,13 +16,12 @@ import {
 import { conflict, list, type OwnRow, operation, ownRows, record } from "@signalbox/service";
 import type { ListRange } from "@signalbox/storage";
 import { z } from "zod";
-import { recordReadOfAccount } from "../audit/administrator-reads.ts";
+import { recordReadOfAccount } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
 import { ownAccount } from "../profile/account-api.ts";
 import {
   type Credential,
   CredentialPatch,
-  type CredentialView,
   etagOfCredential,
   type newCredential,
   refusedCredential,
@@ -51,10 +50,9 @@ export interface CredentialForm<C extends Credential> {
   readonly idParameter: "key_id" | "client_id";
   readonly input: ReturnType<typeof newCredential>;
   readonly resource: z.ZodType;
-  readonly view: (credential: C) => CredentialView;
   readonly issuedResource: z.ZodType;
-  /** The view of a new credential, with its secret. */
-  readonly viewIssued: (issued: Issued<C>) => object;
+  /** The members that show the secret of a new credential, once, beside its view. */
+  readonly secretView: (issued: Issued<C>) => object;
   /** The members of payloads. */
   readonly members: { readonly one: string; readonly secret: string };
   readonly tooMany: (max: number) => Refusal;
@@ -101,8 +99,8 @@ const pageReader =
 
 function reads<C extends Credential>(service: AccountService, form: CredentialForm<C>) {
   const { pageLimits, pool } = service;
-  const { noun, kind, resource, view, texts } = form;
-  const { base, one, idOf, show, missing } = edgeOf(form);
+  const { noun, kind, resource, texts } = form;
+  const { base, one, idOf, view, show, missing } = edgeOf(service, form);
   return {
     list: list({
       summary: `List the account's ${noun}s, newest first`,
@@ -132,8 +130,8 @@ function reads<C extends Credential>(service: AccountService, form: CredentialFo
 
 function writes<C extends Credential>(service: AccountService, form: CredentialForm<C>) {
   const { noun, word, kind, members } = form;
-  const { base, one, show, id } = edgeOf(form);
-  const { answerIssued, issuedGraph } = secretAnswers(form);
+  const { base, one, show, id } = edgeOf(service, form);
+  const { answerIssued, issuedGraph } = secretAnswers(service, form);
   return {
     create: operation({
       summary: `Create ${article(noun)}`,
@@ -163,7 +161,7 @@ function writes<C extends Credential>(service: AccountService, form: CredentialF
       auth: { scopes: security.scopes, stepUpFor: "another name" },
       audit: `${kind.audited}.update`,
       input: CredentialPatch,
-      of: ownCredential(form),
+      of: ownCredential(service, form),
       change: (tx, credential, { caller, input }) =>
         renameCredential(service, tx, caller, kind, credential, input.name),
       rest: {
@@ -180,7 +178,7 @@ function writes<C extends Credential>(service: AccountService, form: CredentialF
 
 function revocations<C extends Credential>(service: AccountService, form: CredentialForm<C>) {
   const { noun, type, kind, members, texts } = form;
-  const { one, ofAccount, idOf, etag, missing, id } = edgeOf(form);
+  const { one, ofAccount, idOf, etag, missing, id } = edgeOf(service, form);
   const rest = {
     responses: { 200: Revocation, 204: "empty", 409: "error" },
     idempotent: true,
@@ -201,7 +199,7 @@ function revocations<C extends Credential>(service: AccountService, form: Creden
       auth: security,
       audit: `${kind.audited}.revoke`,
       input: RevocationQuery,
-      of: ownCredential(form),
+      of: ownCredential(service, form),
       change: (tx, credential, { caller, input }) =>
         revokeWithCreated(service, tx, caller, kind, credential, input.revoke_created),
       rest: { delete: one, ...rest },
@@ -233,9 +231,10 @@ export function addAdministratorList<C extends Credential>(
   operationId: string,
   form: CredentialForm<C>,
 ): void {
-  const { noun, kind, resource, view } = form;
+  const { noun, kind, resource } = form;
+  const { ofAccount, view } = edgeOf(service, form);
   const readPage = pageReader(service, form);
-  routes.get(`/api/accounts/:account_id/${form.folder}/`, {
+  routes.get(ofAccount, {
     operationId,
     summary: `List the ${noun}s of an account, newest first`,
     description: "For administrators; reading them is recorded in the account's audit.",
@@ -252,15 +251,18 @@ export function addAdministratorList<C extends Credential>(
 }
 
 /** The paths of a kind, and the common parts of its operations. */
-function edgeOf<C extends Credential>({ noun, folder, idParameter, view }: CredentialForm<C>) {
+function edgeOf<C extends Credential>({ clock }: AccountService, form: CredentialForm<C>) {
+  const { noun, folder, idParameter, kind } = form;
   const base = `/api/account/${folder}/`;
+  const view = (credential: C) => kind.view(credential, clock.now());
   const etag = (credential: C) => etagOfCredential(view(credential), credential);
   return {
     base,
     one: `${base}:${idParameter}`,
-    ofAccount: `/api/accounts/:account_id/${folder}/`,
+    ofAccount: `/api/accounts/:account_id/${folder}/` as const,
     /** The type knows no names, because the path is composed. */
     idOf: (params: unknown, name: string = idParameter) => (params as Readonly<Record<string, string>>)[name] ?? "",
+    view,
     etag,
     show: (credential: C): HttpResponse => ok(view(credential), { etag: etag(credential) }),
     missing: `There is no such ${noun}.`,
@@ -270,15 +272,16 @@ function edgeOf<C extends Credential>({ noun, folder, idParameter, view }: Crede
 }
 
 /** The answers that show a secret, once. */
-export function secretAnswers<C extends Credential>(form: CredentialForm<C>) {
-  const { base, etag, id } = edgeOf(form);
+export function secretAnswers<C extends Credential>(service: AccountService, form: CredentialForm<C>) {
+  const { base, view, etag, id } = edgeOf(service, form);
   const { one, secret: secretMember } = form.members;
   // The validator belongs to the representation of GET, so the next change can use it.
   const options = ({ credential }: Issued<C>) => ({ etag: etag(credential) });
+  const shown = (issued: Issued<C>) => ({ ...view(issued.credential), ...form.secretView(issued) });
   return {
     answerIssued: (issued: Issued<C>): HttpResponse =>
-      created(base + issued.credential.id, form.viewIssued(issued), options(issued)),
-    answerRotated: (issued: Issued<C>): HttpResponse => ok(form.viewIssued(issued), options(issued)),
+      created(base + issued.credential.id, shown(issued), options(issued)),
+    answerRotated: (issued: Issued<C>): HttpResponse => ok(shown(issued), options(issued)),
     issuedGraph: {
       payload: {
         [one]: ({ credential }: Issued<C>) => credential,
@@ -291,8 +294,11 @@ export function secretAnswers<C extends Credential>(form: CredentialForm<C>) {
 }
 
 /** Finds and locks a credential of the caller. */
-export function ownCredential<C extends Credential>(form: CredentialForm<C>): OwnRow<C, unknown> {
-  const { idOf, etag, missing } = edgeOf(form);
+export function ownCredential<C extends Credential>(
+  service: AccountService,
+  form: CredentialForm<C>,
+): OwnRow<C, unknown> {
+  const { idOf, etag, missing } = edgeOf(service, form);
   return { find: (tx, { caller, params }) => form.kind.store.lock(tx, caller.accountId, idOf(params)), etag, missing };
 }
 
@@ -301,7 +307,7 @@ export function heldCredential<C extends Credential>(
   service: AccountService,
   form: CredentialForm<C>,
 ): OwnRow<HeldCredential<C>, unknown> {
-  const { idOf, etag, missing } = edgeOf(form);
+  const { idOf, etag, missing } = edgeOf(service, form);
   return {
     find: (tx, { caller, params }) => lockWithAccount(service, tx, form.kind.store, caller.accountId, idOf(params)),
     etag: ({ credential }) => etag(credential),

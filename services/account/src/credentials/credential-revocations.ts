@@ -77,7 +77,6 @@ async function lockCreated({ clock }: AccountService, tx: Tx, { accountId, id }:
   };
 }
 
-/** Locks the account, then its credential. */
 export async function lockWithAccount<C extends Credential>(
   { accountStore }: AccountService,
   tx: Tx,

@@ -1,6 +1,7 @@
 import { type Caller, digestApiKey, requireState } from "@signalbox/auth";
 import {
   apiKeyExample,
+  dateInput,
   displayName,
   overlapSeconds,
   privilegedScopes,
@@ -34,7 +35,6 @@ export interface Credential {
 
 export type CredentialStatus = "active" | "expired" | "revoked";
 
-/** Returns the status of a credential at `now`. */
 export function statusOf({ revokedAt, expiresAt }: Credential, now: Date): CredentialStatus {
   if (revokedAt !== null) return "revoked";
   return expiresAt !== null && expiresAt <= now ? "expired" : "active";
@@ -56,7 +56,6 @@ export interface CredentialView {
 
 const name = displayName.meta({ examples: ["deploy"] });
 
-/** The input of a new credential. */
 export const newCredential = (word: string, scopesMeaning: string) =>
   z.strictObject({
     name,
@@ -65,18 +64,12 @@ export const newCredential = (word: string, scopesMeaning: string) =>
       .min(1)
       .max(scopes.length)
       .meta({ description: scopesMeaning, examples: [apiKeyExample.scopes] }),
-    expires_at: z.iso
-      .datetime({ offset: true })
-      .transform((text) => new Date(text))
-      .nullable()
-      .default(null)
-      .describe(`End of the ${word}; null, or absent, for none.`),
+    expires_at: dateInput.nullable().default(null).describe(`End of the ${word}; null, or absent, for none.`),
   });
 
 /** Only the name of a credential can change. */
 export const CredentialPatch = z.strictObject({ name }).partial();
 
-/** The input of a rotation. */
 export const rotationOf = (secret: string) =>
   z.strictObject({
     overlap_seconds: overlapSeconds(`the old ${secret} works beside the new one`).default(86_400),

@@ -9,6 +9,7 @@ import { type Notice, queueNotice, shownAddress } from "../notices/notices.ts";
 import {
   type Credential,
   type CredentialOrigin,
+  type CredentialView,
   creatorOf,
   judgeNewCredential,
   type NewCredential,
@@ -25,6 +26,8 @@ export interface CredentialKind<C extends Credential> {
   readonly audited: "api_key" | "client";
   readonly access: "key" | "client";
   readonly store: CredentialStore<C>;
+  /** Shows one to its owner. */
+  readonly view: (credential: C, now: Date) => CredentialView;
   /** Maximum number of live ones per account. */
   readonly max: (service: AccountService) => number;
   /** True when only the built-in issuer has a use for it. */

@@ -1,9 +1,9 @@
-import { type Caller, recentUntil } from "@signalbox/auth";
+import { type Caller, personOf, recentUntil } from "@signalbox/auth";
 import { CurrentCredentialResource } from "@signalbox/contracts";
 import { field, ok } from "@signalbox/http";
 import { type Edges, edgesOf, record } from "@signalbox/service";
+import { jtiOf } from "../access/issued-token-id.ts";
 import type { AccountService } from "../context/account-service.ts";
-import { jtiOf } from "../sign-ins/issued-tokens.ts";
 import { findSignInByToken } from "../sign-ins/sign-in-store.ts";
 import { apiKeyStore } from "./api-key.ts";
 import { serviceClientStore } from "./service-client.ts";
@@ -24,8 +24,15 @@ export function currentCredentialApi(service: AccountService): Edges {
   });
   const credential = field({ ...anyCredential, ownOnly: true }, async (_account, _args, { caller }) => {
     const shown = await describeCredential(service, caller);
-    const { sign_in_id: signInId, expires_at: expiresAt, recent_sign_in_until: recentSignInUntil, ...rest } = shown;
-    return { ...rest, signInId, expiresAt, recentSignInUntil };
+    const {
+      person_id: personId,
+      member_role: memberRole,
+      sign_in_id: signInId,
+      expires_at: expiresAt,
+      recent_sign_in_until: recentSignInUntil,
+      ...rest
+    } = shown;
+    return { ...rest, personId, memberRole, signInId, expiresAt, recentSignInUntil };
   });
   return edgesOf({ currentCredential }, { errors: "account", fields: { Account: { credential } } });
 }
@@ -35,6 +42,8 @@ async function describeCredential(service: AccountService, caller: Caller): Prom
   const { name, signInId } = await nameOf(service, caller);
   return {
     account_id: accountId,
+    person_id: credential.kind === "token" ? personOf(caller) : null,
+    member_role: caller.member?.role ?? null,
     kind: credential.kind,
     id: credential.id,
     name,
@@ -49,14 +58,15 @@ async function describeCredential(service: AccountService, caller: Caller): Prom
 
 async function nameOf(
   { pool }: AccountService,
-  { accountId, credential: { kind, id } }: Caller,
+  caller: Caller,
 ): Promise<{ readonly name: string | null; readonly signInId: string | null }> {
+  const { kind, id } = caller.credential;
   if (kind === "portal") return { name: null, signInId: null };
   if (kind !== "token") {
-    const found = await (kind === "api-key" ? apiKeyStore : serviceClientStore).find(pool, accountId, id);
+    const found = await (kind === "api-key" ? apiKeyStore : serviceClientStore).find(pool, caller.accountId, id);
     return { name: found?.name ?? null, signInId: null };
   }
   const jti = jtiOf(id);
-  const signIn = jti === null ? null : await findSignInByToken(pool, accountId, jti);
+  const signIn = jti === null ? null : await findSignInByToken(pool, personOf(caller), jti);
   return { name: signIn?.browser ?? null, signInId: signIn?.id ?? null };
 }

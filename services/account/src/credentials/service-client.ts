@@ -1,5 +1,5 @@
 import { createApiKey, digestApiKey, parseApiKey, sameDigest } from "@signalbox/auth";
-import { draft, isScope, type ServiceClientResource, scopesInEvent } from "@signalbox/contracts";
+import { draft, isScope, ServiceClientResource, scopesInEvent, viewOf } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
 import { isLive, type Queryable, type RotatingValue, sql, table, viewValue } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
@@ -47,22 +47,11 @@ export async function findUsableClient(db: Queryable, clientId: string): Promise
   return rows[0] ? fromRow(rows[0]) : null;
 }
 
-/** Shows a client to its owner. */
-export function viewServiceClient(client: ServiceClient, now: Date): ServiceClientResource {
-  return {
-    id: client.id,
-    name: client.name,
-    scopes: [...client.scopes],
-    status: statusOf(client, now),
-    created_at: client.createdAt.toISOString(),
-    created_by: client.createdBy,
-    expires_at: client.expiresAt?.toISOString() ?? null,
-    secrets: liveSecretsOf(client, now).map(viewValue),
-    previous_secret_expires_at: previousSecretUntil(client, now)?.toISOString() ?? null,
-    last_used_at: client.lastUsedAt?.toISOString() ?? null,
-    revoked_at: client.revokedAt?.toISOString() ?? null,
-  };
-}
+const viewServiceClient = viewOf(ServiceClientResource, (client: ServiceClient, now: Date) => ({
+  status: statusOf(client, now),
+  secrets: liveSecretsOf(client, now).map(viewValue),
+  previous_secret_expires_at: previousSecretUntil(client, now)?.toISOString() ?? null,
+}));
 
 const about = (client: ServiceClient) => ({ subject: client.id, accountId: client.accountId });
 
@@ -100,6 +89,7 @@ export const serviceClientKind: CredentialKind<ServiceClient> = {
   audited: "client",
   access: "client",
   store: serviceClientStore,
+  view: viewServiceClient,
   max: ({ configuration }) => configuration.get("account.clients.max"),
   needsIssuer: true,
   mayBePrivileged: false,

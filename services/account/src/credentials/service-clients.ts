@@ -1,5 +1,5 @@
 import { type Caller, requireScopes } from "@signalbox/auth";
-import { accountExample, examples, ServiceClientResource, serviceClientExample } from "@signalbox/contracts";
+import { accountExample, exampleOf, examples, ServiceClientResource } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
 import { conflict, type Edges, edgesOf, operation } from "@signalbox/service";
 import { rotate, type Tx } from "@signalbox/storage";
@@ -27,7 +27,6 @@ import {
   serviceClientEvents,
   serviceClientKind,
   serviceClientStore,
-  viewServiceClient,
   withNewSecret,
   withPrevious,
 } from "./service-client.ts";
@@ -98,24 +97,49 @@ const IssuedServiceClient = ServiceClientResource.extend({
   .meta({ id: "IssuedServiceClient" })
   .register(examples, {
     example: {
-      ...serviceClientExample,
-      client_id: serviceClientExample.id,
+      ...exampleOf(ServiceClientResource),
+      client_id: exampleOf(ServiceClientResource).id,
       client_secret: "sbx_client_0Signalbox0Example0Secret00000000",
     },
   });
 
+const serviceClientForm: CredentialForm<ServiceClient> = {
+  noun: "service client",
+  word: "client",
+  type: "ServiceClient",
+  isEntity: false,
+  folder: "clients",
+  idParameter: "client_id",
+  kind: serviceClientKind,
+  input: newCredential("client", "A subset of the creator's own, without those that only roles and keys bring."),
+  resource: ServiceClientResource,
+  issuedResource: IssuedServiceClient,
+  secretView: ({ credential, secret }) => ({ client_id: credential.id, client_secret: secret }),
+  members: { one: "serviceClient", secret: "clientSecret" },
+  tooMany: (max) =>
+    conflict("clients", "too_many", `The account has ${max} service clients; revoke one that is not needed.`),
+  texts: {
+    issued:
+      "The answer shows the secret once. With it the client gets access tokens at `/oauth/token` (`client_credentials`).",
+    secretless: "without its secret",
+    revoked: "Its tokens stop working everywhere within two seconds. Revoking it again changes nothing.",
+  },
+};
+
 /** The service clients of an account, at both edges. */
 export function serviceClientApi(service: AccountService): Edges {
   const { clock } = service;
-  const form = serviceClientForm(service);
-  const { list, read, create, rename, revoke, revokeByAdministrator } = credentialOperations(service, form);
+  const { list, read, create, rename, revoke, revokeByAdministrator } = credentialOperations(
+    service,
+    serviceClientForm,
+  );
   const declared = {
     serviceClients: list,
     serviceClient: read,
     createServiceClient: create,
     renameServiceClient: rename,
-    rotateServiceClientSecret: rotation(service, form),
-    deletePreviousServiceClientSecrets: endOfOverlap(service, form),
+    rotateServiceClientSecret: rotation(service),
+    deletePreviousServiceClientSecrets: endOfOverlap(service),
     revokeServiceClient: revoke,
     revokeAccountServiceClient: revokeByAdministrator,
   };
@@ -126,45 +150,14 @@ export function serviceClientApi(service: AccountService): Edges {
       previousSecretExpiresAt: (client: ServiceClient) => previousSecretUntil(client, clock.now()),
     },
   };
-  const exampleIds = { account_id: accountExample.id, client_id: serviceClientExample.id };
+  const exampleIds = { account_id: accountExample.id, client_id: exampleOf(ServiceClientResource).id };
   const edges = edgesOf(declared, { errors: "account", exampleIds, fields });
-  addAdministratorList(service, edges.routes, "accountServiceClients", form);
+  addAdministratorList(service, edges.routes, "accountServiceClients", serviceClientForm);
   return edges;
 }
 
-function serviceClientForm({ clock }: AccountService): CredentialForm<ServiceClient> {
-  const view = (client: ServiceClient) => viewServiceClient(client, clock.now());
-  return {
-    noun: "service client",
-    word: "client",
-    type: "ServiceClient",
-    isEntity: false,
-    folder: "clients",
-    idParameter: "client_id",
-    kind: serviceClientKind,
-    input: newCredential("client", "A subset of the creator's own, without those that only roles and keys bring."),
-    resource: ServiceClientResource,
-    view,
-    issuedResource: IssuedServiceClient,
-    viewIssued: ({ credential, secret }) => ({
-      ...view(credential),
-      client_id: credential.id,
-      client_secret: secret,
-    }),
-    members: { one: "serviceClient", secret: "clientSecret" },
-    tooMany: (max) =>
-      conflict("clients", "too_many", `The account has ${max} service clients; revoke one that is not needed.`),
-    texts: {
-      issued:
-        "The answer shows the secret once. With it the client gets access tokens at `/oauth/token` (`client_credentials`).",
-      secretless: "without its secret",
-      revoked: "Its tokens stop working everywhere within two seconds. Revoking it again changes nothing.",
-    },
-  };
-}
-
-function rotation(service: AccountService, form: CredentialForm<ServiceClient>) {
-  const { answerRotated, issuedGraph } = secretAnswers(form);
+function rotation(service: AccountService) {
+  const { answerRotated, issuedGraph } = secretAnswers(service, serviceClientForm);
   return operation({
     summary: "Give a service client another secret",
     description:
@@ -172,7 +165,7 @@ function rotation(service: AccountService, form: CredentialForm<ServiceClient>) 
     auth: security,
     audit: "client.rotate_secret",
     input: rotationOf("secret"),
-    of: heldCredential(service, form),
+    of: heldCredential(service, serviceClientForm),
     change: (tx, { account, credential }, { caller, input }) =>
       rotateClientSecret(service, tx, caller, account, credential, input.overlap_seconds),
     refusals: {
@@ -193,14 +186,14 @@ function rotation(service: AccountService, form: CredentialForm<ServiceClient>) 
   });
 }
 
-function endOfOverlap(service: AccountService, form: CredentialForm<ServiceClient>) {
+function endOfOverlap(service: AccountService) {
   return operation({
     summary: "End the overlap of a rotation: only the newest secret works",
     description:
       "For an older secret that may have leaked, or that no program uses any more. Without one it changes nothing.",
     auth: security,
     audit: "client.rotate_secret",
-    of: ownCredential(form),
+    of: ownCredential(service, serviceClientForm),
     change: (tx, client, { caller }) => removePreviousClientSecret(service, tx, caller, client),
     rest: { delete: "/api/account/clients/:client_id/secret/previous", responses: { 204: "empty" }, idempotent: true },
     graph: {

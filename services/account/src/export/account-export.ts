@@ -5,13 +5,14 @@ import { ExportPage, exportPathOf, positionByCreation } from "@signalbox/http";
 import type { InternalClient } from "@signalbox/net";
 import { inTransaction, type ListRange, type TimePosition } from "@signalbox/storage";
 import { viewAccount, viewSettings } from "../accounts/account.ts";
-import { viewOwnAuditEntry } from "../audit/audit-entry.ts";
-import { recordInAudit } from "../audit/audit-log.ts";
+import { viewOwnAuditEntry } from "../audit/audit-api.ts";
+import { actorOf, recordInAudit } from "../audit/audit-log.ts";
 import { listAuditEntries } from "../audit/audit-store.ts";
 import type { AccountService, OtherService } from "../context/account-service.ts";
-import { apiKeyStore, viewApiKey } from "../credentials/api-key.ts";
-import { serviceClientStore, viewServiceClient } from "../credentials/service-client.ts";
+import { apiKeyKind } from "../credentials/api-key.ts";
+import { serviceClientKind } from "../credentials/service-client.ts";
 import { identitiesOf, type LinkedIdentity } from "../identities/identity.ts";
+import { queueNotice } from "../notices/notices.ts";
 import { viewPasskey } from "../passkeys/passkey.ts";
 import { listPasskeys } from "../passkeys/passkey-store.ts";
 import { exportedSignIn } from "../sign-ins/sign-in.ts";
@@ -22,15 +23,23 @@ import { listLiveSignIns } from "../sign-ins/sign-in-store.ts";
  * first page of every section is read before the first byte, so that an unreachable service is an error and not half a
  * document.
  */
-export async function startExport(service: AccountService, caller: Caller): Promise<Readable | null> {
+export async function startExport(
+  service: AccountService,
+  caller: Caller,
+  accountId: string,
+): Promise<Readable | null> {
   const { accountStore, pool, clock } = service;
-  const { accountId } = caller;
+  const isOwn = accountId === caller.accountId;
   const account = await accountStore.find(accountId);
   if (!account) return null;
   const { remote, leftOut } = remoteSections(service);
   const sections = [...ownSections(service), ...remote];
   const started = await Promise.all(sections.map((section) => startSection(section, accountId)));
-  await inTransaction(pool, (tx) => recordInAudit(service, tx, caller, { action: "account.export" }));
+  await inTransaction(pool, async (tx) => {
+    const by = actorOf(caller, isOwn ? "owner" : "administrator");
+    await recordInAudit(service, tx, by, { action: "account.export", accountId });
+    if (!isOwn) await queueNotice(service, tx, account, { kind: "account-exported" });
+  });
   const head = {
     exported_at: clock.now().toISOString(),
     left_out: leftOut,
@@ -59,13 +68,13 @@ function ownSections(service: AccountService): readonly ExportSection[] {
     },
     ownSection(
       "api_keys",
-      (accountId, range) => apiKeyStore.list(pool, accountId, range),
-      (key) => viewApiKey(key, clock.now()),
+      (accountId, range) => apiKeyKind.store.list(pool, accountId, range),
+      (key) => apiKeyKind.view(key, clock.now()),
     ),
     ownSection(
       "service_clients",
-      (accountId, range) => serviceClientStore.list(pool, accountId, range),
-      (client) => viewServiceClient(client, clock.now()),
+      (accountId, range) => serviceClientKind.store.list(pool, accountId, range),
+      (client) => serviceClientKind.view(client, clock.now()),
     ),
     ownSection(
       "sign_ins",
@@ -168,7 +177,7 @@ function ownSection<Row extends OwnRow>(
 }
 
 /** A section that another service stores, read over its internal listener. */
-function remoteSection(name: string, client: Pick<InternalClient, "get">): ExportSection {
+function remoteSection(name: string, client: InternalClient): ExportSection {
   return {
     name,
     async *pages(accountId) {

@@ -1,16 +1,15 @@
+import type { Caller } from "@signalbox/auth";
 import {
   AccountResource,
   AccountSettingsResource,
   ApiKeyResource,
   AuditEntryResource,
   accountExample,
-  accountSettingsExample,
   apiKeyExample,
-  auditEntryExample,
+  exampleOf,
   examples,
   ImageResource,
   PasskeyResource,
-  passkeyExample,
   ServiceClientResource,
   timestamp,
   WebhookEndpointResource,
@@ -53,13 +52,13 @@ const ExportDocument = z
       exported_at: "2026-01-03T08:15:00.000Z",
       left_out: [],
       account: accountExample,
-      settings: accountSettingsExample,
+      settings: exampleOf(AccountSettingsResource),
       identities: [{ issuer: "corp", subject: "9f31c2", created_at: "2026-01-01T09:00:00.000Z" }],
       api_keys: [apiKeyExample],
       service_clients: [],
       sign_ins: [signInExample],
-      passkeys: [passkeyExample],
-      audit: [auditEntryExample],
+      passkeys: [exampleOf(PasskeyResource)],
+      audit: [exampleOf(AuditEntryResource)],
       images: [],
       webhook_sources: [],
       webhook_endpoints: [],
@@ -67,27 +66,39 @@ const ExportDocument = z
     },
   });
 
-/** `/api/account/export/`: everything the account has. */
+/** `/api/account/export/`, `/api/accounts/{id}/export/`: everything the account has. */
 export function exportRoutes(service: AccountService) {
-  const routes = createRoutes({ errors: "account" });
+  const routes = createRoutes({ errors: "account", exampleIds: { account_id: accountExample.id } });
 
   routes.get("/api/account/export/", {
     operationId: "accountExport",
     summary: "Export all data of the account",
     description: "A JSON document, sent while it is read. Its last member is `complete`.",
     // The export shows the audit, the logins and the lists of other services: more than any other reading route.
-    auth: { scopes: ["account:read", "account:security"], access: "own-account:read", stepUp: true },
+    auth: { scopes: ["account:read", "account:security"], access: "own-account:read", stepUp: true, ownAccount: true },
     audit: "account.export",
     responses: { 200: ExportDocument, 404: "error", 503: "error" },
-    async handle({ caller }) {
-      const document = await startExport(service, caller);
-      if (!document) return refused(404, "not_found");
-      return stream(document, {
-        contentType: "application/json",
-        headers: { "content-disposition": `attachment; filename="${caller.accountId}.json"` },
-      });
-    },
+    handle: ({ caller }) => answerExport(service, caller, caller.accountId),
+  });
+
+  routes.get("/api/accounts/:account_id/export/", {
+    operationId: "exportOfAccount",
+    summary: "Export all data of an account",
+    description: "For administrators, on behalf of a person, who gets a notice. Its last member is `complete`.",
+    auth: { scopes: ["account:admin"], stepUp: true },
+    audit: "account.export",
+    responses: { 200: ExportDocument, 404: "error", 503: "error" },
+    handle: ({ caller, params }) => answerExport(service, caller, params.account_id),
   });
 
   return routes;
+}
+
+async function answerExport(service: AccountService, caller: Caller, accountId: string) {
+  const document = await startExport(service, caller, accountId);
+  if (!document) return refused(404, "not_found");
+  return stream(document, {
+    contentType: "application/json",
+    headers: { "content-disposition": `attachment; filename="${accountId}.json"` },
+  });
 }

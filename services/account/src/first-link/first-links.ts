@@ -1,25 +1,26 @@
 import type { Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
+import { accountContactVerified } from "../accounts/account-events.ts";
 import { holderOfAddress } from "../accounts/account-store.ts";
 import { changedAccount } from "../accounts/change-account.ts";
-import { recordAccountChange, recordVerifiedContact } from "../audit/account-changes.ts";
-import { type Actor, recordInAudit } from "../audit/audit-log.ts";
+import { type Actor, recordAccountChange } from "../audit/audit-log.ts";
 import type { RefusedCode } from "../codes/code-answers.ts";
 import { redeemCode } from "../codes/one-time-codes.ts";
 import type { AccountService } from "../context/account-service.ts";
 import type { NewPasskey } from "../passkeys/ceremonies.ts";
 import { addPasskey } from "../passkeys/passkeys.ts";
+import { recordSignIn, type SuccessfulSignIn } from "../sign-ins/sign-in-events.ts";
 import { codePlace, type TypedCode } from "../sign-ins/sign-ins.ts";
 import { type FirstLink, findFirstLink, lockFirstLink, markFirstLinkUsed } from "./first-link.ts";
 
 /** A code typed by a person who follows the link, with the name that they have typed before. */
-export interface FirstAdministrator extends Pick<TypedCode, "signIn" | "address" | "code" | "by"> {
+interface FirstAdministrator extends Omit<TypedCode, "name"> {
   readonly token: string;
   readonly name: string;
 }
 
 /** A verified passkey of a person who follows the link. */
-interface FirstPasskey extends Pick<TypedCode, "by"> {
+interface FirstPasskey extends Omit<SuccessfulSignIn, "accountId" | "method"> {
   readonly token: string;
   readonly made: NewPasskey;
   /** The name of the passkey. */
@@ -34,6 +35,8 @@ export type FirstLinkOutcome =
   | UseOutcome
   | { outcome: "code-refused"; why: RefusedCode }
   | Extract<Refusal, { outcome: "address-taken" }>;
+
+export type FirstPasskeyOutcome = UseOutcome | Extract<Refusal, { outcome: "passkey-refused" }>;
 
 /** Finds a link without using it, with its account; `isOpen` is false for one that was used or has expired. */
 export async function lookUpFirstLink(
@@ -52,11 +55,12 @@ export async function lookUpFirstLink(
 export async function completeFirstLink(
   service: AccountService,
   tx: Tx,
-  { signIn, code, ...administrator }: FirstAdministrator,
+  administrator: FirstAdministrator,
 ): Promise<FirstLinkOutcome> {
-  const redeemed = await redeemCode(service, tx, { ...codePlace(signIn, administrator.address), code });
+  const { signIn, address, code, token } = administrator;
+  const redeemed = await redeemCode(service, tx, { ...codePlace(signIn, address), code });
   if (redeemed !== "good") return { outcome: "code-refused", why: redeemed };
-  return useFirstLink(service, tx, administrator, (account, by) =>
+  return useFirstLink(service, tx, token, { ...administrator, method: "code" }, (account, by) =>
     takeAddress(service, tx, by, account, administrator),
   );
 }
@@ -65,9 +69,9 @@ export async function completeFirstLink(
 export function completeFirstLinkByPasskey(
   service: AccountService,
   tx: Tx,
-  { made, name, ...first }: FirstPasskey,
-): Promise<UseOutcome | Extract<Refusal, { outcome: "passkey-refused" }>> {
-  return useFirstLink(service, tx, first, async (account, by) => {
+  { token, made, name, ...browser }: FirstPasskey,
+): Promise<FirstPasskeyOutcome> {
+  return useFirstLink(service, tx, token, { ...browser, method: "passkey" }, async (account, by) => {
     const { outcome } = await addPasskey(service, tx, account, name, made, by);
     return outcome === "added" ? null : { outcome: "passkey-refused" };
   });
@@ -77,7 +81,8 @@ export function completeFirstLinkByPasskey(
 async function useFirstLink<Refused extends Refusal>(
   service: AccountService,
   tx: Tx,
-  { token, by: from }: Pick<FirstAdministrator, "token" | "by">,
+  token: string,
+  { by: from, method, userAgent }: Omit<SuccessfulSignIn, "accountId">,
   takeWay: (account: Account, by: Actor) => Promise<Refused | null>,
 ): Promise<UseOutcome | Refused> {
   const { pool, accountStore, clock } = service;
@@ -91,7 +96,7 @@ async function useFirstLink<Refused extends Refusal>(
   const refused = await takeWay(account, by);
   if (refused) return refused;
   await markFirstLinkUsed(tx, link, clock.now());
-  await recordInAudit(service, tx, by, { action: "sign_in", accountId });
+  await recordSignIn(service, tx, { accountId, method, userAgent, by: from });
   return { outcome: "signed-in", accountId };
 }
 
@@ -105,13 +110,13 @@ async function takeAddress(
   tx: Tx,
   by: Actor,
   account: Account,
-  { address, name }: Pick<FirstAdministrator, "address" | "name">,
+  { address, name }: FirstAdministrator,
 ): Promise<Extract<Refusal, { outcome: "address-taken" }> | null> {
   if ((await holderOfAddress(tx, address, account.id)) !== null) return { outcome: "address-taken" };
   const contact = { contactAddress: address, contactAddressVerified: true, pendingContactAddress: null };
   const changed = changedAccount(account, { ...account, displayName: name, ...contact }, service.clock.now());
   await service.accountStore.save(tx, changed.account);
   await recordAccountChange(service, tx, by, "account.update", changed);
-  await recordVerifiedContact(service, tx, changed);
+  await service.outbox.append(tx, [accountContactVerified(changed)]);
   return null;
 }

@@ -1,13 +1,14 @@
 import { builtInIssuer, type Caller, requireState } from "@signalbox/auth";
 import { isAppError } from "@signalbox/core";
-import type { Tx } from "@signalbox/storage";
+import type { Queryable, Tx } from "@signalbox/storage";
 import { invalidateAccess } from "../access/access-announcements.ts";
 import { type Account, stateOf } from "../accounts/account.ts";
 import type { Identity } from "../accounts/account-store.ts";
-import { recordInAudit } from "../audit/audit-log.ts";
+import { type Actor, actorOf, recordInAudit } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
-import { queueNotice, shownAddress } from "../notices/notices.ts";
+import { queueNotice } from "../notices/notices.ts";
 import {
+  bornAt,
   hasManagingKey,
   identitiesOf,
   identityId,
@@ -39,7 +40,7 @@ const identitiesMax = 20;
 export async function linkLogin(
   service: AccountService,
   tx: Tx,
-  caller: Caller,
+  by: Actor,
   account: Account,
   identity: Identity,
 ): Promise<LinkOutcome> {
@@ -50,8 +51,8 @@ export async function linkLogin(
   if (linked.length >= identitiesMax) return { outcome: "limit-reached", max: identitiesMax };
   const added = { ...identity, createdAt: service.clock.now() };
   if (!(await insertIdentity(tx, account.id, added))) return { outcome: "taken" };
-  await recordLogin(service, tx, caller, "identity.link", identity);
-  const notice = { kind: "login-added", issuer: identity.issuer, address: shownAddress(caller) } as const;
+  await recordLogin(service, tx, by, account, "identity.link", identity);
+  const notice = { kind: "login-added", issuer: identity.issuer, address: by.address ?? "–" } as const;
   await queueNotice(service, tx, account, notice);
   return { outcome: "linked", identity: added };
 }
@@ -75,7 +76,7 @@ export async function unlinkLogin(
   if (await wouldLockOut(service, tx, account, rest)) return { outcome: "last-way-in" };
   await removeIdentity(tx, account.id, identity);
   await service.accountStore.save(tx, await invalidateAccess(service, tx, account));
-  await recordLogin(service, tx, caller, "identity.unlink", identity);
+  await recordLogin(service, tx, actorOf(caller), account, "identity.unlink", identity);
   return { outcome: "unlinked" };
 }
 
@@ -84,24 +85,46 @@ export async function unlinkLogin(
  * issuer, nor a login at another one, nor an API key.
  */
 export async function wouldLockOut(
-  { hasIssuer, clock }: AccountService,
+  service: AccountService,
   tx: Tx,
   account: Account,
   logins: readonly Identity[],
 ): Promise<boolean> {
+  const { hasIssuer, clock } = service;
   const { id, contactAddressVerified } = account;
-  const signsIn = hasIssuer ? contactAddressVerified : logins.some(({ issuer }) => issuer !== builtInIssuer);
+  const signsIn = hasWayIn(service, logins) || (hasIssuer && contactAddressVerified);
   return !signsIn && !(await hasManagingKey(tx, id, clock.now()));
+}
+
+/** Returns true when one of these logins is at a configured issuer or identity provider. */
+export function hasWayIn({ otherIssuers, identityProviders }: AccountService, logins: readonly Identity[]): boolean {
+  const names = new Set([...otherIssuers, ...identityProviders.map(({ name }) => name)]);
+  return logins.some(({ issuer }) => names.has(issuer));
+}
+
+/**
+ * Finds the accounts among these whose roles come with the tokens of another issuer, because it created them. The roles
+ * of all others are granted here.
+ */
+export async function withRolesElsewhere(
+  { hasIssuer, otherIssuers }: AccountService,
+  db: Queryable,
+  accountIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (!hasIssuer) return new Set(accountIds);
+  return otherIssuers.length === 0 ? new Set() : bornAt(db, otherIssuers, accountIds);
 }
 
 async function recordLogin(
   service: AccountService,
   tx: Tx,
-  caller: Caller,
+  by: Actor,
+  { id: accountId }: Account,
   action: "identity.link" | "identity.unlink",
   identity: Identity,
 ) {
-  await recordInAudit(service, tx, caller, { action, subject: identityId(identity), fields: ["identities"] });
+  const entry = { action, accountId, subject: identityId(identity), fields: ["identities"] } as const;
+  await recordInAudit(service, tx, by, entry);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { credentialBytesMax, credentialFrom } from "@signalbox/auth";
+import { viewOf } from "@signalbox/contracts";
 import {
   created,
   type HttpResponse,
@@ -14,10 +15,11 @@ import {
 import { conflict, type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
 import type { Identity } from "../accounts/account-store.ts";
+import { actorOf } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
 import { accountGone, ownAccount } from "../profile/account-api.ts";
 import { type LinkOutcome, linkLogin, type ProvenLogin, proveLogin, unlinkLogin } from "./identities.ts";
-import { IdentityResource, identitiesOf, identityId, type LinkedIdentity, viewIdentity } from "./identity.ts";
+import { IdentityResource, identitiesOf, identityId, type LinkedIdentity, sameIdentity } from "./identity.ts";
 
 const NewIdentity = z.strictObject({
   token: z
@@ -31,8 +33,8 @@ const NewIdentity = z.strictObject({
 });
 
 const path = "/api/account/identities/" as const;
-const mayRead = { scopes: ["account:read"], access: "own-account:read" } as const;
-const mayChange = { scopes: ["account:security"], stepUp: true } as const;
+const mayRead = { scopes: ["account:read"], access: "own-account:read", ownAccount: true } as const;
+const mayChange = { scopes: ["account:security"], stepUp: true, ownAccount: true } as const;
 
 const missing = "There is no such login.";
 const lastLogin = "This is the last login method of the account. Add another one first.";
@@ -58,6 +60,18 @@ export function identityApi(service: AccountService): Edges {
   addReading(service, edges.routes);
   addLinking(service, edges.routes);
   return edges;
+}
+
+const viewIdentity = viewOf(IdentityResource, (identity: LinkedIdentity, current: Identity | null) => ({
+  id: identityId(identity),
+  subject_hint: hintOfSubject(identity.subject),
+  current: current !== null && sameIdentity(identity, current),
+}));
+
+/** A third of it at most: some providers use an address as the subject. */
+function hintOfSubject(subject: string): string {
+  const characters = [...subject];
+  return `${characters.slice(0, Math.min(4, Math.floor(characters.length / 3))).join("")}…`;
 }
 
 const placeOf = (identity: LinkedIdentity) => ({ at: identity.createdAt, id: identityId(identity) });
@@ -117,7 +131,7 @@ function addLinking(service: AccountService, routes: Routes): void {
       return input.inTransaction(async (tx) => {
         const account = await service.accountStore.lock(tx, caller.accountId);
         if (!account) return refused(404, "not_found", { message: accountGone });
-        const answer = answerLink(await linkLogin(service, tx, caller, account, proven.identity), current);
+        const answer = answerLink(await linkLogin(service, tx, actorOf(caller), account, proven.identity), current);
         if (answer.status < 300) await input.idempotency.complete(tx, answer);
         return answer;
       });

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
+import { builtInIssuer } from "@signalbox/auth";
 import { examples, timestamp } from "@signalbox/contracts";
 import { base62 } from "@signalbox/core";
 import { type Queryable, sql, type Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { Identity } from "../accounts/account-store.ts";
 
-/** A login of an account. */
 export interface LinkedIdentity extends Identity {
   readonly createdAt: Date;
 }
@@ -40,25 +40,6 @@ export const IdentityResource = z
     },
   });
 
-export type IdentityResource = z.output<typeof IdentityResource>;
-
-export function viewIdentity(identity: LinkedIdentity, current: Identity | null): IdentityResource {
-  const { issuer, subject, createdAt } = identity;
-  return {
-    id: identityId(identity),
-    issuer,
-    subject_hint: hintOfSubject(subject),
-    current: current !== null && sameIdentity(identity, current),
-    created_at: createdAt.toISOString(),
-  };
-}
-
-/** A third of it at most: some providers use an address as the subject. */
-function hintOfSubject(subject: string): string {
-  const characters = [...subject];
-  return `${characters.slice(0, Math.min(4, Math.floor(characters.length / 3))).join("")}…`;
-}
-
 const listIdentities = sql(
   "identity.list",
   `select issuer, subject, created_at as "createdAt" from identities
@@ -71,6 +52,18 @@ const linkIdentity = sql(
 const unlinkIdentity = sql(
   "identity.unlink",
   "delete from identities where issuer = $1 and subject = $2 and account_id = $3",
+);
+const findAccountOf = sql(
+  "identity.find-account",
+  "select account_id as id from identities where issuer = $1 and subject = $2",
+);
+const findBornElsewhere = sql(
+  "identity.find-born-elsewhere",
+  `select id from accounts
+   where id = any ($1)
+     and exists (select 1 from identities
+       where account_id = id and issuer = any ($2) and identities.created_at = accounts.created_at)
+     and not exists (select 1 from identities where account_id = id and issuer = $3)`,
 );
 const findManagingKey = sql(
   "identity.find-managing-key",
@@ -85,6 +78,11 @@ export async function identitiesOf(db: Queryable, accountId: string): Promise<re
   return (await db.query<LinkedIdentity>(listIdentities, [accountId])).rows;
 }
 
+/** Finds the account of a login; null for one that has none. */
+export async function accountOfIdentity(db: Queryable, { issuer, subject }: Identity): Promise<string | null> {
+  return (await db.query<{ id: string }>(findAccountOf, [issuer, subject])).rows[0]?.id ?? null;
+}
+
 /** Adds a login to an account. Returns false when an account already has it. */
 export async function insertIdentity(
   tx: Tx,
@@ -96,6 +94,16 @@ export async function insertIdentity(
 
 export async function removeIdentity(tx: Tx, accountId: string, { issuer, subject }: Identity): Promise<void> {
   await tx.query(unlinkIdentity, [issuer, subject, accountId]);
+}
+
+/** Finds the accounts among these that a login at one of the issuers created. */
+export async function bornAt(
+  db: Queryable,
+  issuers: readonly string[],
+  accountIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ id: string }>(findBornElsewhere, [accountIds, issuers, builtInIssuer]);
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** Returns true when an API key that is valid at `now` could manage the account without any login. */

@@ -1,6 +1,7 @@
 import { inTransaction } from "@signalbox/storage";
-import type { Adapter, AdapterFactory, AdapterPayload } from "oidc-provider";
+import Provider, { type Adapter, type AdapterFactory, type AdapterPayload } from "oidc-provider";
 import { findIssuedToken, revokeGrant, revokeToken } from "../sign-ins/issued-tokens.ts";
+import { actingAccountOf } from "./claims.ts";
 import type { IdentityService } from "./identity-service.ts";
 import { findClient } from "./provider-clients.ts";
 import { consumeRefreshToken, endGrant, findRefreshToken } from "./refresh-tokens.ts";
@@ -19,10 +20,7 @@ export function adapterFor(service: IdentityService): AdapterFactory {
 }
 
 /** Access tokens are JWTs and are not stored: a token is found only when this very request presents it. */
-function accessTokens(
-  service: IdentityService,
-  kind: "token" | "client",
-): Pick<Adapter, "find" | "destroy" | "revokeByGrantId"> {
+function accessTokens(service: IdentityService, kind: "token" | "client"): Partial<Adapter> {
   const { presentedToken, pool } = service;
   return {
     async find(jti) {
@@ -50,10 +48,25 @@ function accessTokens(
   };
 }
 
+/** The models that remember the account that the person has chosen. */
+export const choosingModels = ["AuthorizationCode", "DeviceCode", "RefreshToken"] as const;
+
+function keptAccount(model: string, { account }: AdapterPayload): { readonly account?: string } {
+  if (typeof account === "string" || !choosingModels.some((one) => one === model)) return {};
+  const chosen = Provider.ctx?.oidc ? actingAccountOf(Provider.ctx) : null;
+  return chosen === null ? {} : { account: chosen };
+}
+
 function stateOf(service: IdentityService, model: string): Partial<Adapter> {
   return {
     upsert: (id, payload, expiresIn = 0) =>
-      writeState(service, model, id, { ...payload }, new Date(service.clock.nowMs() + expiresIn * 1000)),
+      writeState(
+        service,
+        model,
+        id,
+        { ...payload, ...keptAccount(model, payload) },
+        new Date(service.clock.nowMs() + expiresIn * 1000),
+      ),
     find: (id) => readState(service, model, id) as Promise<AdapterPayload | undefined>,
     findByUserCode: (code) => readStateByUid(service, model, code) as Promise<AdapterPayload | undefined>,
     findByUid: (uid) => readStateByUid(service, model, uid) as Promise<AdapterPayload | undefined>,

@@ -20,8 +20,7 @@ export function metadataOfApplication(application: Application, secret?: string)
     application_type: type === "native" || type === "device" ? "native" : "web",
     grant_types: [...(hasBrowser ? ["authorization_code"] : []), ...(hasDevice ? [deviceGrant] : []), "refresh_token"],
     response_types: hasBrowser ? ["code"] : [],
-    // The response mode that posts needs a script, which our pages never run.
-    response_modes: ["query"],
+    id_token_signed_response_alg: application.idTokenSignedResponseAlg,
     ...(type === "server"
       ? { token_endpoint_auth_method: "client_secret_basic", client_secret: secret }
       : { token_endpoint_auth_method: "none" }),
@@ -33,6 +32,10 @@ export function metadataOfApplication(application: Application, secret?: string)
 
 /** The grant type of RFC 8628. */
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
+
+/** Returns true for an application that has what the person consents to, and nothing else. */
+export const asksConsent = (client: object | undefined): boolean =>
+  (client as { readonly application_consent?: unknown } | undefined)?.application_consent === "ask";
 
 /** The most that the tokens of a client may do, if it is a limited application; else null. */
 export const limitOf = (client: object | undefined): unknown =>

@@ -9,7 +9,9 @@ import {
   type ResourceServer,
 } from "oidc-provider";
 import { type Account, scopesOfAccount } from "../accounts/account.ts";
-import { limitOf, withinLimit } from "./application-clients.ts";
+import { scopesOfMemberIn } from "../members/members.ts";
+import { findMembershipOf } from "../members/membership-store.ts";
+import { asksConsent, limitOf, withinLimit } from "./application-clients.ts";
 import type { IdentityService } from "./identity-service.ts";
 import { serviceClientOf } from "./provider-clients.ts";
 
@@ -79,25 +81,74 @@ function scopesOfClient({ oidc }: KoaContextWithOIDC, own: readonly string[]): r
 /**
  * Returns the claims of an access token: its account and roles.
  *
- * @throws InvalidScope when a person has none of the scopes that the application requested: a token without a scope
+ * @throws InvalidGrant for an account that the person is no member of, InvalidScope when a person has none of the scopes that the application requested: a token without a scope
  * would have all scopes of their roles, which was not requested.
  */
-export function claimsOf(ctx: KoaContextWithOIDC, token: AccessToken | ClientCredentials): Record<string, unknown> {
+export async function claimsOf(
+  service: IdentityService,
+  ctx: KoaContextWithOIDC,
+  token: AccessToken | ClientCredentials,
+): Promise<Record<string, unknown>> {
   const client = serviceClientOf(ctx.oidc.client);
   if (client) return { account_id: client.accountId };
   const { account } = ctx.oidc;
   const source = sourceOf(ctx);
+  const { accountId } = token as AccessToken;
+  const actingId = actingAccountOf(ctx) ?? accountId;
+  if (actingId !== accountId) {
+    // The consent is that of the person, for their own account.
+    if (asksConsent(ctx.oidc.client)) throw new errors.InvalidGrant("the application acts for the own account alone");
+    token.scope = await scopeOfMember(service, { actingId, accountId, scope: token.scope });
+  }
   const asked = askedScopes(ctx).filter(isScope);
   if (asked.length > 0 && !token.scope) {
     throw new errors.InvalidScope("the account has none of the requested scopes", asked.join(" "));
   }
   return {
-    account_id: (token as AccessToken).accountId,
-    roles: rolesOf(account) ?? [],
+    account_id: actingId,
+    roles: actingId === accountId ? (rolesOf(account) ?? []) : [],
     // Without a scope, the token of a limited application may do nothing, and not everything.
     ...(limitOf(ctx.oidc.client) !== null && { [limitedClaim]: true }),
     ...(source?.authTime !== undefined && { auth_time: source.authTime }),
   };
+}
+
+/**
+ * The account that a request names by `account`, or that its code or refresh token was given for; null for the person's
+ * own.
+ */
+export function actingAccountOf({ oidc: { body, params, entities } }: KoaContextWithOIDC): string | null {
+  const { RefreshToken, RotatedRefreshToken, AuthorizationCode, DeviceCode } = entities;
+  // A new refresh token is known before it is stored.
+  const kept = [RefreshToken, RotatedRefreshToken, AuthorizationCode, DeviceCode] as readonly (
+    | KeptAccount
+    | undefined
+  )[];
+  const named = [body?.account, params?.account, ...kept.map((one) => one?.account)];
+  return named.find((one): one is string => typeof one === "string" && one !== "") ?? null;
+}
+
+/** Part of a stored code or refresh token: the account that it was given for. */
+interface KeptAccount {
+  readonly account?: string;
+}
+
+interface TokenOfMember {
+  readonly actingId: string;
+  readonly accountId: string;
+  readonly scope: string | undefined;
+}
+
+/** The part of the scope that the member's role brings. */
+async function scopeOfMember({ pool, accountStore }: IdentityService, { actingId, accountId, scope }: TokenOfMember) {
+  const membership = await findMembershipOf(pool, actingId, accountId);
+  const account = membership && (await accountStore.find(actingId));
+  if (!account) throw new errors.InvalidGrant("the person is no member of this account");
+  const brought: readonly string[] = scopesOfMemberIn(account, membership.role);
+  return scope
+    ?.split(" ")
+    .filter((one) => brought.includes(one))
+    .join(" ");
 }
 
 const sourceOf = ({ oidc: { entities } }: KoaContextWithOIDC) =>

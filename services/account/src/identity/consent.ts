@@ -1,24 +1,19 @@
-import { isScope } from "@signalbox/contracts";
+import { draft, isScope } from "@signalbox/contracts";
 import { inTransaction } from "@signalbox/storage";
 import { type Client, type Grant, interactionPolicy, type KoaContextWithOIDC } from "oidc-provider";
 import { labelOf } from "../accounts/contact.ts";
 import { recordInAudit } from "../audit/audit-log.ts";
-import { html, type Page } from "../pages/page.ts";
-import { brandOf } from "../pages/pages.ts";
+import { brandOf, html, type Page } from "../pages/page.ts";
 import { fill } from "../texts/texts.ts";
-import { limitOf, withinLimit } from "./application-clients.ts";
+import { asksConsent, limitOf, withinLimit } from "./application-clients.ts";
 import { claimsByScope } from "./claims.ts";
 import { scopeList } from "./device-grant-pages.ts";
 import type { IdentityService } from "./identity-service.ts";
 import { guarded } from "./sign-in-pages.ts";
-import { requestId, type Visit } from "./sign-in-visit.ts";
+import { originOf, type Visit } from "./sign-in-visit.ts";
 
 /** Our metadata of a client, if it is an application. */
-const kept = (client: Client | undefined) =>
-  (client ?? {}) as Readonly<Record<"application_consent" | "application_party", unknown>>;
-
-/** Returns true for an application that needs the person's consent. */
-export const asksConsent = (client: Client | undefined): boolean => kept(client).application_consent === "ask";
+const kept = (client: Client | undefined) => (client ?? {}) as Readonly<Record<"application_party", unknown>>;
 
 /** Finds the grant that the person gave in this sign-in. */
 export async function givenGrant({ oidc }: KoaContextWithOIDC): Promise<Grant | undefined> {
@@ -91,7 +86,7 @@ export async function consentPageOf(service: IdentityService, visit: Visit): Pro
 
 /** Grants the application what it asked for, and goes back to it. */
 export async function allowConsent(service: IdentityService, visit: Visit): Promise<void> {
-  const { settings, callers, pool } = service;
+  const { settings, pool } = service;
   const { provider, request, response, interaction } = visit;
   const accountId = interaction.session?.accountId ?? "";
   const { client, ofApi, ofPerson } = await askedBy(visit);
@@ -100,23 +95,20 @@ export async function allowConsent(service: IdentityService, visit: Visit): Prom
   grant.addOIDCScope(ofPerson.join(" "));
   grant.addResourceScope(settings.address.audience, ofApi.join(" "));
   const grantId = await grant.save();
-  const by = {
-    kind: "owner",
-    accountId,
-    credential: clientId,
-    address: callers.clientAddress(request),
-    requestId: requestId(response),
-  } as const;
-  const reason = [...ofPerson, ...ofApi].join(" ");
-  await inTransaction(pool, (tx) =>
-    recordInAudit(service, tx, by, { action: "application.consent", accountId, subject: clientId, reason }),
-  );
+  const by = { kind: "owner", accountId, credential: clientId, ...originOf(service, visit) } as const;
+  const scopes = [...ofPerson, ...ofApi];
+  const data = { account_id: accountId, application: clientId, address: by.address, scopes, changed: [] };
+  await inTransaction(pool, async (tx) => {
+    const reason = scopes.join(" ");
+    await recordInAudit(service, tx, by, { action: "application.consent", accountId, subject: clientId, reason });
+    await service.outbox.append(tx, [draft("consent.granted", { subject: accountId, accountId, data })]);
+  });
   await provider.interactionFinished(request, response, { consent: { grantId } }, { mergeWithLastSubmission: true });
 }
 
-/** Goes back to the application with nothing. */
-export async function denyConsent({ provider, request, response }: Visit): Promise<void> {
-  const refusal = { error: "access_denied", error_description: "the person did not allow it" };
+/** Goes back to the application with nothing but the reason. */
+export async function denyAccess({ provider, request, response }: Visit, reason: string): Promise<void> {
+  const refusal = { error: "access_denied", error_description: reason };
   await provider.interactionFinished(request, response, refusal, { mergeWithLastSubmission: false });
 }
 

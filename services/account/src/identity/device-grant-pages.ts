@@ -1,11 +1,11 @@
 import { isScope } from "@signalbox/contracts";
 import type { Configuration, ErrorOut, KoaContextWithOIDC } from "oidc-provider";
-import { Html, html, type Page } from "../pages/page.ts";
-import { brandOf, textsForReader, writePage } from "../pages/pages.ts";
+import { brandOf, Html, html, notePage, type Page, textsForReader } from "../pages/page.ts";
 import { fill, minutesIn, type Texts, timeIn } from "../texts/texts.ts";
 import { deviceTriesMs } from "./callers/callers.ts";
-import type { IdentityService } from "./identity-service.ts";
-import type { Middleware } from "./middleware.ts";
+import type { IdentityService, Middleware } from "./identity-service.ts";
+import { showPage } from "./provider-pages.ts";
+import { describedBy, problemAbove } from "./sign-in-pages.ts";
 
 type DeviceFlow = NonNullable<NonNullable<Configuration["features"]>["deviceFlow"]>;
 
@@ -30,14 +30,15 @@ export function deviceFlow(service: IdentityService): DeviceFlow {
 
     userCodeInputSource(ctx, _form, out, error) {
       const texts = textsOf(service, ctx);
-      if (ctx.method === "POST") dropUnsavedSession(ctx);
-      if (error?.name === "AbortedError") return show(service, ctx, endPage(texts, "cancelled"));
+      if (ctx.method === "POST" || out) dropUnsavedSession(ctx);
+      if (error?.name === "AbortedError") return showPage(service, ctx, endPage(texts, "cancelled"));
       const isMistake = error !== undefined && mistakes.has(error.name);
-      if (out && !isMistake) return show(service, ctx, failurePage(texts, out, ctx.status));
-      if (isMistake && !callers.limits.deviceCode(ctx.req).allowed) return show(service, ctx, tooManyTriesPage(texts));
+      if (out && !isMistake) return showPage(service, ctx, failurePage(texts, out, ctx.status));
+      if (isMistake && !callers.limits.deviceCode(ctx.req).allowed)
+        return showPage(service, ctx, tooManyTriesPage(texts));
       const { secret } = (ctx.oidc.session?.state ?? {}) as { secret?: string };
       const form = { action: ctx.oidc.urlFor("code_verification"), secret: secret ?? "", typed: typedOf(ctx) };
-      show(service, ctx, inputPage(texts, form, isMistake ? texts.pages.device.wrong : null));
+      showPage(service, ctx, inputPage(texts, form, isMistake ? texts.pages.device.wrong : null));
     },
 
     userCodeConfirmSource(ctx, form, client, deviceInfo, userCode) {
@@ -45,12 +46,12 @@ export function deviceFlow(service: IdentityService): DeviceFlow {
       const scope = String(oidc.entities.DeviceCode?.params?.scope ?? "");
       const asked = { scopes: scope.split(" ").filter(Boolean), deviceInfo, userCode };
       const values = { application: client.clientName ?? client.clientId, server: brandOf(service).name };
-      show(service, ctx, confirmPage(textsOf(service, ctx), new Html(form), values, asked));
+      showPage(service, ctx, confirmPage(textsOf(service, ctx), new Html(form), values, asked));
     },
 
     successSource(ctx) {
       const application = ctx.oidc.client?.clientName ?? ctx.oidc.client?.clientId ?? "";
-      show(service, ctx, endPage(textsOf(service, ctx), "done", { application }));
+      showPage(service, ctx, endPage(textsOf(service, ctx), "done", { application }));
     },
   };
 }
@@ -58,19 +59,12 @@ export function deviceFlow(service: IdentityService): DeviceFlow {
 const textsOf = (service: IdentityService, ctx: KoaContextWithOIDC): Texts =>
   textsForReader(service, ctx.headers, ctx.oidc?.params?.ui_locales);
 
-function show(service: IdentityService, ctx: KoaContextWithOIDC, page: Page): void {
-  const { text, headers } = writePage(service, page);
-  ctx.status = page.status;
-  ctx.body = text;
-  ctx.set(headers);
-}
-
 /** The step before the provider: it bounds the tries, and fills in a code that came in the address. */
 export function deviceStep(service: IdentityService): Middleware {
   return async (ctx, next) => {
     if (ctx.path.toLowerCase() !== path) return next();
     if (ctx.method === "POST" && service.callers.limits.deviceCode(ctx.req, 0).remaining < 1) {
-      return show(service, ctx, tooManyTriesPage(textsForReader(service, ctx.headers)));
+      return showPage(service, ctx, tooManyTriesPage(textsForReader(service, ctx.headers)));
     }
     // The provider would submit a code in the address by script, which our pages never run.
     const { user_code: typed, ...rest } = ctx.query;
@@ -96,20 +90,17 @@ interface CodeForm {
 
 function inputPage(texts: Texts, { action, secret, typed }: CodeForm, problem: string | null): Page {
   const { device } = texts.pages;
-  const alert = problem === null ? null : html`<p class="problem" id="problem" role="alert">${problem}</p>`;
-  const described =
-    problem === null ? html`aria-describedby="hint"` : html`aria-describedby="problem hint" aria-invalid="true"`;
   return {
     status: problem === null ? 200 : 422,
     texts,
     title: device.title,
-    content: html`${alert}
+    content: html`${problemAbove(problem)}
 <form method="post" action="${action}">
 <input type="hidden" name="xsrf" value="${secret}">
 <label for="code">${device.code}</label>
 <p class="hint" id="hint">${device.codeHint}</p>
 <input id="code" name="user_code" type="text" value="${typed}" maxlength="32" autocomplete="off" autocapitalize="characters"
- spellcheck="false" required autofocus ${described}>
+ spellcheck="false" required autofocus ${describedBy(problem)}>
 <button type="submit" class="main">${device.next}</button>
 </form>`,
   };
@@ -154,7 +145,7 @@ export function scopeList(texts: Texts, asked: readonly string[]): Html | null {
 
 function endPage(texts: Texts, end: "done" | "cancelled", values: Readonly<Record<string, string>> = {}): Page {
   const { device } = texts.pages;
-  return { status: 200, texts, title: device[`${end}Title`], content: html`<p>${fill(device[end], values)}</p>` };
+  return notePage(texts, 200, { title: device[`${end}Title`], text: fill(device[end], values) });
 }
 
 function failurePage(texts: Texts, { error }: ErrorOut, status: number): Page {
@@ -164,6 +155,6 @@ function failurePage(texts: Texts, { error }: ErrorOut, status: number): Page {
 }
 
 function tooManyTriesPage(texts: Texts): Page {
-  const content = html`<p>${fill(texts.pages.device.tooMany, { minutes: minutesIn(texts, deviceTriesMs) })}</p>`;
-  return { status: 429, texts, title: texts.pages.tooMany.title, content };
+  const text = fill(texts.pages.device.tooMany, { minutes: minutesIn(texts, deviceTriesMs) });
+  return notePage(texts, 429, { title: texts.pages.tooMany.title, text });
 }

@@ -3,12 +3,12 @@ import { labelOf } from "../accounts/contact.ts";
 import { firstLinkPath } from "../first-link/first-link.ts";
 import { lookUpFirstLink } from "../first-link/first-links.ts";
 import { html, type Page } from "../pages/page.ts";
-import { textsForReader } from "../pages/pages.ts";
 import { fill } from "../texts/texts.ts";
 import type { IdentityService } from "./identity-service.ts";
 import { signInUrl } from "./issuer-settings.ts";
-import { homeLink, linkListener, type OpenedLink } from "./link-listener.ts";
+import { linkListener, type OpenedLink } from "./link-listener.ts";
 import { firstLinkEndedPage } from "./sign-in-pages.ts";
+import { withWaysOn } from "./ways-on.ts";
 
 /**
  * The pages behind a first link. Opening one leads to the sign-in pages, which ask for a name and an address, or for a
@@ -21,16 +21,15 @@ export function firstLinkListener(service: IdentityService): RequestListener {
 
 async function openPage(
   service: IdentityService,
-  { token, signedInTo, headers }: OpenedLink,
+  { token, signedInTo, texts }: OpenedLink,
 ): Promise<Page | { readonly location: string }> {
-  const texts = textsForReader(service, headers);
   const found = await lookUpFirstLink(service, token);
   if (found?.isOpen) return { location: signInUrl(service.settings.address.issuer, { folder: "first-link", token }) };
   if (found && found.account.id === signedInTo) {
     const { title, text, textByPasskey } = texts.pages.firstLinkUsed;
     const used = found.account.contactAddressVerified ? text : textByPasskey;
-    const content = html`<p>${fill(used, { account: labelOf(found.account) })}</p>\n${homeLink(texts)}`;
-    return { status: 200, texts, title, content };
+    const content = html`<p>${fill(used, { account: labelOf(found.account) })}</p>`;
+    return withWaysOn(service, { status: 200, texts, title, content });
   }
-  return firstLinkEndedPage(texts, found ? 410 : 404);
+  return withWaysOn(service, firstLinkEndedPage(texts, found ? 410 : 404));
 }

@@ -1,12 +1,20 @@
 import { createHmac } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { sameDigest, stateRefusal, stepUpMaxAgeMs } from "@signalbox/auth";
+import { stateRefusal, stepUpMaxAgeMs } from "@signalbox/auth";
 import { inTransaction, type Tx } from "@signalbox/storage";
 import { type Account, stateOf } from "../accounts/account.ts";
 import { labelOf } from "../accounts/contact.ts";
 import type { Actor } from "../audit/audit-log.ts";
-import { type Html, html, Html as Markup, type Page } from "../pages/page.ts";
-import { brandOf, sendPage, textsForReader } from "../pages/pages.ts";
+import {
+  brandOf,
+  type Exchange,
+  goTo,
+  type Html,
+  html,
+  Html as Markup,
+  type Page,
+  type PageRequest,
+  sendPage,
+} from "../pages/page.ts";
 import { type ListedSignIn, networkOf } from "../sign-ins/sign-in.ts";
 import {
   endOtherSignIns,
@@ -16,13 +24,12 @@ import {
   signInsOfBrowser,
   signOutEverywhere,
 } from "../sign-ins/sign-in-list.ts";
-import { maySignIn } from "../sign-ins/sign-ins.ts";
+import { maySignIn } from "../sign-ins/sign-in-outcome.ts";
 import { fill, type Texts, timeIn } from "../texts/texts.ts";
-import { isForm, readFormBody } from "./callers/request-form.ts";
 import type { IdentityService } from "./identity-service.ts";
 import { type IssuerSettings, signInUrl } from "./issuer-settings.ts";
-import { refusedPage } from "./sign-in-pages.ts";
-import { isFromOurPage, requestId } from "./sign-in-visit.ts";
+import { linkNotePage, refusedPage } from "./sign-in-pages.ts";
+import { guardedFields, originOf } from "./sign-in-visit.ts";
 import { stateDigest } from "./state/state-store.ts";
 
 /** A person who is signed in with the browser that sends a request. */
@@ -37,41 +44,32 @@ export interface SignedIn {
 /** Finds the person of a browser's session; null without one, or when the account may not sign in any more. */
 export async function signedInPerson(
   { providers, accountStore, clock }: IdentityService,
-  [request, response]: readonly [IncomingMessage, ServerResponse],
+  { request, response }: Exchange,
 ): Promise<SignedIn | null> {
   const provider = providers.current();
   const session = await provider.Session.get(provider.createContext(request, response));
   const account = session.accountId === undefined ? null : await accountStore.find(session.accountId);
-  if (!account || !maySignIn(account)) return null;
+  if (!account || !maySignIn(account.status)) return null;
   const signedInAtMs = (session.authTime() ?? 0) * 1000;
   return { account, session: session.uid, isRecent: clock.nowMs() - signedInAtMs < stepUpMaxAgeMs };
 }
 
-export async function answerHome(
-  service: IdentityService,
-  path: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+export async function answerHome(service: IdentityService, path: string, asked: PageRequest): Promise<void> {
   // A sign-in of our own returns with a code, which nobody needs and no address should keep.
-  if (path !== "") return goTo(response, service.settings.address.path);
-  const texts = textsForReader(service, request.headers);
-  const who = await signedInPerson(service, [request, response]);
-  sendPage(service, response, who ? signedInPage(service, texts, who.account) : signedOutPage(service, texts));
+  if (path !== "") return goTo(asked, service.settings.address.path);
+  const who = await signedInPerson(service, asked);
+  const { texts } = asked;
+  sendPage(service, asked, who ? signedInPage(service, texts, who.account) : signedOutPage(service, texts));
 }
 
 /** Shows the person's sign-ins, and ends one of them, all others, or all. */
-export async function answerSignIns(
-  service: IdentityService,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  if (request.url?.includes("?")) return goTo(response, `${service.settings.address.path}/sign-ins`);
-  const texts = textsForReader(service, request.headers);
-  const who = await signedInPerson(service, [request, response]);
-  if (!who) return sendPage(service, response, signInFirstPage(texts, service.settings.address.issuer));
-  if (request.method !== "POST") return sendPage(service, response, await listPage(service, texts, who, null));
-  await end(service, request, response, who);
+export async function answerSignIns(service: IdentityService, asked: PageRequest): Promise<void> {
+  const { request, texts } = asked;
+  if (request.url?.includes("?")) return goTo(asked, `${service.settings.address.path}/sign-ins`);
+  const who = await signedInPerson(service, asked);
+  if (!who) return sendPage(service, asked, signInFirstPage(texts, service.settings.address.issuer));
+  if (request.method !== "POST") return sendPage(service, asked, await listPage(service, texts, who, null));
+  await end(service, asked, who);
 }
 
 function signedInPage(service: IdentityService, texts: Texts, account: Account): Page {
@@ -118,12 +116,6 @@ function signInFirstPage(texts: Texts, issuer: string): Page {
   return { status: 200, texts, title, content: html`<p>${text}</p>\n${signInLink(texts, issuer)}` };
 }
 
-/** The account's state permits no change. */
-export function blockedPage(texts: Texts): Page {
-  const { title, paragraphs } = texts.pages.linkBlocked;
-  return { status: 403, texts, title, content: html`<p>${paragraphs.join(" ")}</p>` };
-}
-
 type Problem = "hasEnded" | "signInAgain";
 const statusOf = { hasEnded: 422, signInAgain: 403 } as const;
 
@@ -155,7 +147,6 @@ ${isRecent ? form("others", others) : null}
 ${form("all", html`<button type="submit">${signIns.endAll}</button>`)}`;
 }
 
-/** Builds a form of one step. */
 type StepForm = (step: string, content: Html) => Html;
 
 /** Builds the forms of one browser: the token in them shows that they come from its page. */
@@ -191,34 +182,25 @@ ${current ? html`<p><strong>${words.current}</strong></p>` : null}
 ${isRecent ? form("end", button) : null}`;
 }
 
-async function end(
-  service: IdentityService,
-  request: IncomingMessage,
-  response: ServerResponse,
-  who: SignedIn,
-): Promise<void> {
-  const { settings, callers, pool, accountStore } = service;
-  const texts = textsForReader(service, request.headers);
-  const body = isForm(request) && isFromOurPage(request) ? await readFormBody(request) : null;
-  const fields = new URLSearchParams(body?.toString());
-  const isOurs = sameDigest(Buffer.from(fields.get("guard") ?? ""), Buffer.from(guardOf(who.session, settings)));
-  const step = steps.get(fields.get("step") ?? "");
-  if (!isOurs || !step) return sendPage(service, response, refusedPage(texts));
-  if (step !== endAll && !who.isRecent) {
-    return sendPage(service, response, await listPage(service, texts, who, "signInAgain"));
-  }
+async function end(service: IdentityService, asked: PageRequest, who: SignedIn): Promise<void> {
+  const { settings, pool, accountStore } = service;
+  const { texts } = asked;
+  const fields = await guardedFields(asked, guardOf(who.session, settings));
+  const step = steps.get(fields?.get("step") ?? "");
+  if (!fields || !step) return sendPage(service, asked, refusedPage(texts));
+  const again = async (problem: Problem) => sendPage(service, asked, await listPage(service, texts, who, problem));
+  if (step !== endAll && !who.isRecent) return again("signInAgain");
   const accountId = who.account.id;
-  const from = { address: callers.clientAddress(request), requestId: requestId(response) };
-  const by: Actor = { kind: "owner", accountId, credential: "sign-ins page", ...from };
+  const by: Actor = { kind: "owner", accountId, credential: "sign-ins page", ...originOf(service, asked) };
   const outcome = await inTransaction(pool, async (tx) => {
     const account = await accountStore.lock(tx, accountId);
     if (!account || stateRefusal(stateOf(account), "own-account:write")) return "blocked";
     return step(service, tx, by, { account, session: stateDigest(who.session), id: fields.get("id") ?? "" });
   });
-  if (outcome === "blocked") return sendPage(service, response, blockedPage(texts));
-  if (outcome === "hasEnded") return sendPage(service, response, await listPage(service, texts, who, "hasEnded"));
+  if (outcome === "blocked") return sendPage(service, asked, linkNotePage(texts, 403, "linkBlocked"));
+  if (outcome === "hasEnded") return again("hasEnded");
   // Without a session of its own any more, the browser reads there that nobody is signed in.
-  goTo(response, `${settings.address.path}/sign-ins`);
+  goTo(asked, `${settings.address.path}/sign-ins`);
 }
 
 interface Ending {
@@ -252,9 +234,3 @@ const steps: ReadonlyMap<string, Step> = new Map([
   ["others", endOthers],
   ["all", endAll],
 ]);
-
-/** Leads the browser to another page of ours, which it may then reload. */
-export function goTo(response: ServerResponse, location: string): void {
-  response.writeHead(303, { Location: location, "Cache-Control": "no-store", "Content-Length": "0" });
-  response.end();
-}

@@ -5,12 +5,13 @@ import { labelOf } from "../accounts/contact.ts";
 import { hintOf } from "../codes/code-answers.ts";
 import { type Invitation, invitationsPath, isFor } from "../invitations/invitation.ts";
 import { type AcceptOutcome, acceptInvitation, findInvitationOfLink } from "../invitations/invitation-acceptance.ts";
-import { type Html, html, type Page } from "../pages/page.ts";
-import { brandOf, textsForReader } from "../pages/pages.ts";
+import { brandOf, type Html, html, type Page } from "../pages/page.ts";
 import { fill, type Texts, timeIn } from "../texts/texts.ts";
 import type { IdentityService } from "./identity-service.ts";
 import { signInUrl } from "./issuer-settings.ts";
-import { homeLink, linkListener, type OpenedLink, type SentForm } from "./link-listener.ts";
+import { linkListener, type OpenedLink, type SentForm } from "./link-listener.ts";
+import { linkNotePage } from "./sign-in-pages.ts";
+import { withWaysOn } from "./ways-on.ts";
 
 /**
  * The pages of invitations. Opening one changes nothing: the reader sees who invites to what, and accepts by a button.
@@ -25,23 +26,24 @@ export function invitationListener(service: IdentityService): RequestListener {
   });
 }
 
-async function shownPage(service: IdentityService, { token, signedInTo, headers }: OpenedLink): Promise<Page> {
-  const texts = textsForReader(service, headers);
+async function shownPage(service: IdentityService, { token, signedInTo, texts }: OpenedLink): Promise<Page> {
   const found = await findInvitationOfLink(service, token);
-  if (!found) return noticePage(texts, 404, "linkUnknown");
+  if (!found) return withWaysOn(service, linkNotePage(texts, 404, "linkUnknown"));
   const { invitation, inviter, isOpen } = found;
   const account = signedInTo === null ? null : await service.accountStore.find(signedInTo);
-  if (account && invitation.acceptedBy === account.id) return acceptedPage(texts, account);
-  if (!isOpen) return noticePage(texts, 410, "linkEnded");
+  if (account && invitation.acceptedBy === account.id) return acceptedPage(service, texts, account);
+  if (!isOpen) return endedPage(service, texts, inviter);
   const about = aboutInvitation(texts, invitation, inviter, brandOf(service).name);
   const { title } = texts.pages.invitation;
   return { status: 200, texts, title, content: html`${about}\n${choices(texts, invitation, account)}` };
 }
 
 function aboutInvitation(texts: Texts, invitation: Invitation, inviter: Account, server: string): Html {
-  const { text, role, until } = texts.pages.invitation;
-  return html`<p>${fill(text, { inviter: labelOf(inviter), server })}</p>
-<p>${fill(role, { role: invitation.role })}</p>
+  const { text, member, role, until } = texts.pages.invitation;
+  const names = { inviter: labelOf(inviter), server };
+  const brought = invitation.memberRole ?? invitation.role;
+  return html`<p>${fill(invitation.memberRole === null ? text : member, names)}</p>
+<p>${fill(role, { role: brought })}</p>
 <p>${fill(until, { until: timeIn(texts, invitation.expiresAt, "UTC") })}</p>`;
 }
 
@@ -64,7 +66,9 @@ const form = (fields: Html, step: string, text: string, isMain: boolean): Html =
   html`<form method="post" action="?">${fields}<input type="hidden" name="step" value="${step}">
 <button type="submit"${isMain ? html` class="main"` : null}>${text}</button></form>`;
 
-const refusals: Readonly<Record<Exclude<AcceptOutcome["outcome"], "accepted">, readonly [number, Notice]>> = {
+const refusals: Readonly<
+  Record<Exclude<AcceptOutcome["outcome"], "accepted">, readonly [number, "linkUnknown" | "linkEnded" | "linkBlocked"]>
+> = {
   blocked: [403, "linkBlocked"],
   "other-address": [403, "linkBlocked"],
   ended: [410, "linkEnded"],
@@ -73,18 +77,13 @@ const refusals: Readonly<Record<Exclude<AcceptOutcome["outcome"], "accepted">, r
 
 async function use(service: IdentityService, { fields, from, ...link }: SentForm) {
   const { settings, pool, accountStore } = service;
-  const { token, signedInTo } = link;
+  const { token, signedInTo, texts } = link;
   const step = fields.get("step");
   if (step === "sign-in") {
     const found = await findInvitationOfLink(service, token);
     if (!found?.isOpen) return shownPage(service, link);
-    return {
-      location: signInUrl(settings.address.issuer, {
-        folder: "invitations",
-        token,
-        address: found.invitation.address,
-      }),
-    };
+    const { address } = found.invitation;
+    return { location: signInUrl(settings.address.issuer, { folder: "invitations", token, address }) };
   }
   // The session may have become another one since the page was shown: its reader is asked again.
   if (step !== "accept" || signedInTo === null || fields.get("account") !== signedInTo) {
@@ -92,25 +91,19 @@ async function use(service: IdentityService, { fields, from, ...link }: SentForm
   }
   const accepting = { accountId: signedInTo, ...from };
   const { outcome } = await inTransaction(pool, (tx) => acceptInvitation(service, tx, token, accepting));
-  const texts = textsForReader(service, link.headers);
-  if (outcome !== "accepted") return noticePage(texts, ...refusals[outcome]);
+  if (outcome !== "accepted") return withWaysOn(service, linkNotePage(texts, ...refusals[outcome]));
   const account = await accountStore.find(signedInTo);
-  return account ? acceptedPage(texts, account) : noticePage(texts, 404, "linkUnknown");
+  return account ? acceptedPage(service, texts, account) : withWaysOn(service, linkNotePage(texts, 404, "linkUnknown"));
 }
 
-type Notice = "linkUnknown" | "linkEnded" | "linkBlocked";
-
-function noticePage(texts: Texts, status: number, name: Notice): Page {
-  const { title, paragraphs } = texts.pages[name];
-  return { status, texts, title, content: html`<p>${paragraphs.join(" ")}</p>` };
+function endedPage(service: IdentityService, texts: Texts, inviter: Account): Page {
+  const page = linkNotePage(texts, 410, "linkEnded");
+  const ask = fill(texts.pages.invitation.askAgain, { inviter: labelOf(inviter) });
+  return withWaysOn(service, { ...page, content: html`${page.content}\n<p>${ask}</p>` });
 }
 
-function acceptedPage(texts: Texts, account: Account): Page {
+function acceptedPage(service: IdentityService, texts: Texts, account: Account): Page {
   const { title, text } = texts.pages.invitationAccepted;
-  return {
-    status: 200,
-    texts,
-    title,
-    content: html`<p>${fill(text, { account: labelOf(account) })}</p>\n${homeLink(texts)}`,
-  };
+  const content = html`<p>${fill(text, { account: labelOf(account) })}</p>`;
+  return withWaysOn(service, { status: 200, texts, title, content });
 }

@@ -33,13 +33,11 @@ export function issuerSettings({ configuration }: AccountService): IssuerSetting
   };
 }
 
-/** Derives a key that signs cookies from one of `secrets.keys`. */
 const cookieKeyFrom = (sealingKey: string): string =>
   Buffer.from(hkdfSync("sha256", sealingKey, "", "signalbox account oauth cookies", 32)).toString("base64url");
 
 /** The public address of the built-in issuer: every URL in its answers starts with it, regardless of the request. */
 export interface IssuerAddress {
-  /** The issuer's identifier. */
   readonly issuer: string;
   /** The audience of access tokens: the whole deployment. */
   readonly audience: string;
@@ -50,6 +48,9 @@ export interface IssuerAddress {
   /** Rewrites a request as if it had been sent to this address. */
   force(request: IncomingMessage): void;
 }
+
+/** The cookie that binds a sign-in to a browser. */
+export const interactionCookie = "signalbox_sign_in";
 
 /** The prefix of this service's own paths; publicly the path of `http.base-url` precedes it. */
 export const mountPath = "/oauth";
@@ -85,6 +86,7 @@ export function trustedIssuer({ issuer, audience }: IssuerAddress): Issuer {
     name: builtInIssuer,
     issuer,
     audience,
+    "audience-claim": "aud",
     algorithms: ["ES256"],
     "scopes-max": scopes.filter((scope) => !privilegedScopes.has(scope)),
     "roles-claim": "roles",
@@ -107,6 +109,7 @@ const ownPages = (issuer: string): Application => ({
   logoUrl: null,
   party: "first",
   consent: "none",
+  idTokenSignedResponseAlg: "RS256",
 });
 
 /** Our own pages that a sign-in returns to; behind a link, with its token as the state. */

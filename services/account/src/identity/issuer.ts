@@ -1,10 +1,12 @@
 import { seconds } from "@signalbox/core";
 import { createClientAddress, type Mounts } from "@signalbox/http";
+import type { OutboundClient } from "@signalbox/net";
 import type { Runner } from "@signalbox/runtime";
 import { startRetention } from "@signalbox/storage";
 import { confirmationPath } from "../contacts/contact-link.ts";
 import type { AccountService } from "../context/account-service.ts";
 import { firstLinkPath } from "../first-link/first-link.ts";
+import { IdentityProviderClient } from "../identity-providers/identity-provider-client.ts";
 import { invitationsPath } from "../invitations/invitation.ts";
 import { issuedTokenRetention } from "../sign-ins/issued-tokens.ts";
 import { KnownBrowsers, type LimiterOf, RequestLimits } from "./callers/callers.ts";
@@ -25,6 +27,7 @@ export function openIdentityService(
   account: AccountService,
   signingKeys: SigningKeys,
   limiterOf: LimiterOf,
+  outbound: OutboundClient,
 ): IdentityService {
   const { configuration, tokens } = account;
   const settings = issuerSettings(account);
@@ -32,13 +35,20 @@ export function openIdentityService(
   const clientAddress = createClientAddress(configuration.get("http.trusted-proxies"));
   const isSecure = address.issuer.startsWith("https:");
   const knownBrowsers = new KnownBrowsers({ cookieKeys, path: address.path, isSecure });
-  const limits = new RequestLimits({ configuration, limiterOf, clientAddress, knownBrowsers });
+  const knownBrowser = knownBrowsers.of.bind(knownBrowsers);
+  const limits = new RequestLimits({ configuration, limiterOf, clientAddress, knownBrowser });
   const service: IdentityService = {
     ...account,
     settings,
     signingKeys,
     callers: { clientAddress, knownBrowsers, limits },
     presentedToken: new PresentedToken(tokens),
+    identityProviderClient: new IdentityProviderClient({
+      outbound,
+      clock: account.clock,
+      clockSkewSeconds: configuration.get("auth.clock-skew"),
+      callbackOf: ({ name }) => `${address.issuer}/callback/${name}`,
+    }),
     providers: new Providers(signingKeys, (keys) => createProvider(service, keys)),
   };
   return service;

@@ -1,25 +1,23 @@
-import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { isAppError } from "@signalbox/core";
+import type { RequestListener } from "node:http";
 import { toAppError } from "@signalbox/storage";
 import type { RequestOrigin } from "../audit/audit-log.ts";
-import { type Html, html, type Page } from "../pages/page.ts";
-import { sendPage, textsForReader } from "../pages/pages.ts";
+import { type Exchange, goTo, type Page, type PageRequest, pageRequest, sendPage } from "../pages/page.ts";
 import type { Texts } from "../texts/texts.ts";
 import { tellCount } from "./callers/callers.ts";
 import { readFormBody } from "./callers/request-form.ts";
+import { refuseMethod, statusOfFailure } from "./client-listener.ts";
 import type { IdentityService } from "./identity-service.ts";
 import { failedPage, refusedPage, tooManyPage } from "./sign-in-pages.ts";
-import { isFromOurPage, requestId } from "./sign-in-visit.ts";
+import { isFromOurPage, originOf } from "./sign-in-visit.ts";
 
-/** A link that a browser has opened. */
 export interface OpenedLink {
   readonly token: string;
   /** The account that the browser is signed in to; null without a session. */
   readonly signedInTo: string | null;
-  readonly headers: IncomingHttpHeaders;
+  /** Texts in the language of the reader. */
+  readonly texts: Texts;
 }
 
-/** A form that was sent from the page of a link. */
 export interface SentForm extends OpenedLink {
   readonly fields: URLSearchParams;
   readonly from: RequestOrigin;
@@ -40,70 +38,50 @@ interface LinkPages {
 /** The pages behind links below the path of the built-in issuer, where the browser sends its session cookie. */
 export function linkListener(service: IdentityService, pages: LinkPages): RequestListener {
   return (request, response) => {
-    answer(service, pages, request, response).catch((error: unknown) => fail(service, pages, request, response, error));
+    const asked = pageRequest(service, { request, response });
+    answer(service, pages, asked).catch((error: unknown) => fail(service, pages, asked, toAppError(error)));
   };
 }
 
-/** Leads from the page of a link to the one that says who is signed in: no page of a person who arrived is an end. */
-export const homeLink = ({ pages }: Texts): Html => html`<p><a href="../">${pages.home.title}</a></p>`;
+const methods = ["GET", "HEAD", "POST", "OPTIONS"];
 
-async function answer(
-  service: IdentityService,
-  { path, show, use }: LinkPages,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function answer(service: IdentityService, { path, show, use }: LinkPages, asked: PageRequest): Promise<void> {
   const { callers, configuration } = service;
+  const { request, response, texts } = asked;
+  if (request.method === "OPTIONS") return void response.writeHead(204, { Allow: methods.join(", ") }).end();
+  if (!methods.includes(request.method ?? "")) return refuseMethod(service, asked, methods.join(", "));
   const count = callers.limits.page(request);
   tellCount(response, count);
-  if (!count.allowed) return sendPage(service, response, tooManyPage(textsForReader(service, request.headers)));
-  const asked = new URL(request.url ?? "", "http://localhost");
-  const token = asked.pathname.slice(path.length + 1);
-  const state = asked.searchParams.get("state");
+  if (!count.allowed) return sendPage(service, asked, tooManyPage(texts));
+  const { pathname, searchParams } = new URL(request.url ?? "", "http://localhost");
+  const token = pathname.slice(path.length + 1);
+  const state = searchParams.get("state");
   const url = `${configuration.get("http.base-url")}${path}`;
   // After the sign-in the link is in `state`; the other parameters are dropped.
-  if (token === "" && state !== null) return redirect(response, `${url}/${encodeURIComponent(state)}`);
-  const link = { token, signedInTo: await signedInAccount(service, request, response), headers: request.headers };
-  if (request.method !== "POST") return send(service, response, await show(link));
+  if (token === "" && state !== null) return goTo(asked, `${url}/${encodeURIComponent(state)}`);
+  const link = { token, signedInTo: await signedInAccount(service, asked), texts };
+  if (request.method !== "POST") return send(service, asked, await show(link));
   const body = isFromOurPage(request) ? await readFormBody(request) : null;
-  if (body === null) return sendPage(service, response, refusedPage(textsForReader(service, request.headers)));
-  const from = { address: callers.clientAddress(request), requestId: requestId(response) };
-  send(service, response, await use({ ...link, fields: new URLSearchParams(body.toString()), from }));
+  if (body === null) return sendPage(service, asked, refusedPage(texts));
+  const fields = new URLSearchParams(body.toString());
+  send(service, asked, await use({ ...link, fields, from: originOf(service, asked) }));
 }
 
 /** Returns the account that this browser is signed in to; null without a session. */
-async function signedInAccount(
-  { settings, providers }: IdentityService,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<string | null> {
+async function signedInAccount({ settings, providers }: IdentityService, { request, response }: Exchange) {
   const provider = providers.current();
   settings.address.force(request);
   return (await provider.Session.get(provider.createContext(request, response))).accountId ?? null;
 }
 
-function send(service: IdentityService, response: ServerResponse, answer: Answer): void {
-  if ("location" in answer) redirect(response, answer.location);
-  else sendPage(service, response, answer);
+function send(service: IdentityService, asked: Exchange, answer: Answer): void {
+  if ("location" in answer) goTo(asked, answer.location);
+  else sendPage(service, asked, answer);
 }
 
-function redirect(response: ServerResponse, location: string): void {
-  response.writeHead(303, { Location: location, "Cache-Control": "no-store", "Content-Length": "0" });
-  response.end();
-}
-
-function fail(
-  service: IdentityService,
-  { path }: LinkPages,
-  request: IncomingMessage,
-  response: ServerResponse,
-  failure: unknown,
-): void {
-  const error = toAppError(failure);
+function fail(service: IdentityService, { path }: LinkPages, asked: PageRequest, error: unknown): void {
   // Logs the route, because the path holds the token.
   service.log.error({ error, path }, "the page of a link failed");
-  if (response.headersSent || request.destroyed) return;
-  const isAway = isAppError(error) && error.code === "unavailable";
-  if (isAway) response.setHeader("Retry-After", String(error.retryAfterSeconds ?? 1));
-  sendPage(service, response, failedPage(textsForReader(service, request.headers), isAway ? 503 : 500));
+  if (asked.response.headersSent || asked.request.destroyed) return;
+  sendPage(service, asked, failedPage(asked.texts, statusOfFailure(asked.response, error)));
 }

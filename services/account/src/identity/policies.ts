@@ -7,7 +7,8 @@ import {
   type KoaContextWithOIDC,
   type RefreshToken,
 } from "oidc-provider";
-import { asksConsent, consentMissing, givenGrant } from "./consent.ts";
+import { asksConsent } from "./application-clients.ts";
+import { consentMissing, givenGrant } from "./consent.ts";
 import { serviceClientOf } from "./provider-clients.ts";
 
 type Token = AccessToken | ClientCredentials | RefreshToken;
@@ -61,18 +62,29 @@ export async function loadGrant(ctx: KoaContextWithOIDC, refreshTokenSeconds: nu
   return grant;
 }
 
+/**
+ * Requires PKCE, except of a client with a secret whose request has a `nonce`: its ID token shows that the code was not
+ * injected (RFC 9700 §2.1.1), and libraries for servers send nothing else by default.
+ */
+export function needsChallenge({ oidc: { params, requestParamScopes } }: KoaContextWithOIDC, client: Client): boolean {
+  const hasNonce = typeof params?.nonce === "string" && requestParamScopes.has("openid");
+  return client.tokenEndpointAuthMethod === "none" || !hasNonce;
+}
+
 /** Lets a client revoke its own tokens (RFC 7009 §2.1). */
 export async function mayRevoke(_ctx: KoaContextWithOIDC, client: Client, token: Token): Promise<boolean> {
   return token.clientId === client.clientId;
 }
 
 /**
- * Lets a service client introspect its own tokens and those of its account; a client of a deleted account never gets
- * here. Public applications may introspect nothing, because anybody can pose as one.
+ * Lets a client with a secret introspect its own tokens, and a service client also those of its account; a client of a
+ * deleted account never gets here. Public applications may introspect nothing, because anybody can pose as one.
  */
 export async function mayIntrospect(ctx: KoaContextWithOIDC, client: Client, token: Token): Promise<boolean> {
+  if (client.tokenEndpointAuthMethod === "none") return false;
+  if (token.clientId === client.clientId) return true;
   const caller = serviceClientOf(client);
-  if (!caller || token.clientId === client.clientId) return caller !== null;
+  if (!caller) return false;
   if (accountOf(token) !== caller.accountId) return false;
   // The provider would fail on an application that was removed from the configuration.
   return (await ctx.oidc.provider.Client.find(token.clientId ?? "")) !== undefined;

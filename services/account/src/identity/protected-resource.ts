@@ -2,22 +2,20 @@ import type { RequestListener } from "node:http";
 import { parseIssuers } from "@signalbox/auth";
 import { scopes } from "@signalbox/contracts";
 import { errorBody } from "@signalbox/core";
-import { defaultMessages, isNotModified, strongEtag } from "@signalbox/http";
+import { defaultMessages, isNotModified, resourceMetadataPrefix, strongEtag } from "@signalbox/http";
 import type { AccountService } from "../context/account-service.ts";
 import { mountPath } from "./issuer-settings.ts";
-
-/** The prefix of the metadata of protected resources on a host; the path of the resource follows (RFC 9728 §3.1). */
-export const resourceMetadataPrefix = "/.well-known/oauth-protected-resource";
 
 const methods = "GET, HEAD, OPTIONS";
 
 /** Describes the API as a protected resource, so that a client finds the issuers of its tokens (RFC 9728). */
 export function protectedResourceListener({ configuration }: AccountService): RequestListener {
   const resource = configuration.get("http.base-url");
+  const builtIn = configuration.get("account.issuer.enabled") ? [`${resource}${mountPath}`] : [];
   const others = parseIssuers(configuration.get("auth.issuers")).map(({ issuer }) => issuer);
   const document = JSON.stringify({
     resource,
-    authorization_servers: others.length > 0 ? others : [`${resource}${mountPath}`],
+    authorization_servers: [...builtIn, ...others],
     scopes_supported: scopes,
     bearer_methods_supported: ["header"],
     resource_name: configuration.get("server.name"),

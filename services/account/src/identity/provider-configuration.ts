@@ -12,16 +12,16 @@ import {
 import { type Account, stateOf } from "../accounts/account.ts";
 import { recordIssuedToken } from "../sign-ins/issued-tokens.ts";
 import { browserNameOf } from "../sign-ins/sign-in.ts";
+import { maySignIn } from "../sign-ins/sign-in-outcome.ts";
 import { noteGrant } from "../sign-ins/sign-in-store.ts";
-import { maySignIn } from "../sign-ins/sign-ins.ts";
 import { textLocales } from "../texts/texts.ts";
 import { adapterFor } from "./adapter.ts";
 import { applicationMetadata, metadataOfApplication } from "./application-clients.ts";
 import { claimsByScope, claimsOf, providerAccountFrom, resourceServerFor, scopeOfToken } from "./claims.ts";
 import { deviceFlow } from "./device-grant-pages.ts";
 import type { IdentityService } from "./identity-service.ts";
-import type { IssuerSettings } from "./issuer-settings.ts";
-import { loadGrant, mayIntrospect, mayRevoke, signInPolicy } from "./policies.ts";
+import { type IssuerSettings, interactionCookie } from "./issuer-settings.ts";
+import { loadGrant, mayIntrospect, mayRevoke, needsChallenge, signInPolicy } from "./policies.ts";
 import { serviceClientMetadata } from "./provider-clients.ts";
 import { askSignOut, showError, showSignedOut } from "./provider-pages.ts";
 import type { PrivateJwk } from "./signing-keys/signing-key.ts";
@@ -70,32 +70,32 @@ export function providerConfiguration(service: IdentityService, signingKeys: rea
     routes,
     ttl: { ...lifetimes, AccessToken: secondsOfToken, ClientCredentials: secondsOfToken },
     clients: settings.applications.map((application) => metadataOfApplication(application)),
-    clientDefaults: { id_token_signed_response_alg: "ES256" },
     clientAuthMethods: ["client_secret_basic", "client_secret_post", "none"],
     extraClientMetadata: { properties: [...serviceClientMetadata, ...applicationMetadata] },
     responseTypes: ["code"],
     scopes: ["openid", "offline_access"],
     claims: claimsByScope,
-    pkce: { required: () => true },
-    enabledJWA: { idTokenSigningAlgValues: ["ES256"] },
+    pkce: { required: needsChallenge },
+    enabledJWA: { idTokenSigningAlgValues: ["RS256", "ES256"] },
     rotateRefreshToken: true,
     cookies: cookies(settings),
     clientBasedCORS: (_ctx, origin, { redirectUris }) =>
       (redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin && origin !== "null"),
     features: features(service),
     discovery: { ui_locales_supported: [...textLocales] },
-    extraTokenClaims: claimsOf,
+    extraParams: ["account"],
+    extraTokenClaims: (ctx, token) => claimsOf(service, ctx, token),
     formats: { customizers: { jwt: (...given) => recordToken(service, ...given) } },
     interactions: { policy: signInPolicy(), url: (_ctx, { uid }) => `${settings.address.path}/sign-in/${uid}` },
     loadExistingGrant: (ctx) => loadNotedGrant(service, ctx),
     async findAccount(ctx, accountId) {
       const account = await accountStore.find(accountId);
-      if (account && maySignIn(account)) return providerAccountFrom(account);
+      if (account && maySignIn(account.status)) return providerAccountFrom(account);
       // The holder of a code or refresh token has signed in as the owner, who is told why it ended.
       if (account && ctx.oidc.route === "token") throw endedGrant(account);
       return undefined;
     },
-    renderError: (ctx, out) => showError(service, ctx, out),
+    renderError: (ctx, out, error) => showError(service, ctx, out, error),
   };
 }
 
@@ -103,7 +103,7 @@ function cookies({ address, cookieKeys }: IssuerSettings): Configuration["cookie
   const cookie = { httpOnly: true, sameSite: "lax", signed: true } as const;
   return {
     keys: [...cookieKeys],
-    names: { session: "signalbox_session", interaction: "signalbox_sign_in", resume: "signalbox_sign_in_resume" },
+    names: { session: "signalbox_session", interaction: interactionCookie, resume: "signalbox_sign_in_resume" },
     long: { ...cookie, path: address.path },
     short: cookie,
   };
@@ -171,12 +171,17 @@ async function recordToken(
   service: IdentityService,
   ...[ctx, token, { payload }]: Parameters<CustomizeJwt>
 ): Promise<undefined> {
-  if (token.kind === "AccessToken") payload.scope = scopeOfToken(ctx, token);
+  if (token.kind === "AccessToken") {
+    payload.scope = scopeOfToken(ctx, token);
+    // The answer tells the scope from here (RFC 6749 §5.1).
+    token.scope = payload.scope as string | undefined;
+  }
   const issued = {
     jti: String(payload.jti),
     grantId: "grantId" in token ? (token.grantId ?? null) : null,
     clientId: String(payload.client_id),
-    accountId: String(payload.account_id),
+    // Signing out ends the tokens of a person, whichever account they act for.
+    accountId: String("accountId" in token ? token.accountId : payload.account_id),
     expiresAt: new Date(Number(payload.exp) * 1000),
   };
   const outcome = await inTransaction(service.pool, (tx) => recordIssuedToken(service, tx, issued));

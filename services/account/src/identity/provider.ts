@@ -1,18 +1,19 @@
 import type { EventEmitter } from "node:events";
 import { errorBody, isAppError } from "@signalbox/core";
-import { defaultMessages, isNotModified, strongEtag } from "@signalbox/http";
+import { defaultMessages, isNotModified, resourceMetadataOf, strongEtag } from "@signalbox/http";
 import { toAppError } from "@signalbox/storage";
 import Provider, { errors, type KoaContextWithOIDC } from "oidc-provider";
+import { choosingModels } from "./adapter.ts";
 import { type Count, devicePollSeconds, type RequestLimits, tellCount, tooManyRequests } from "./callers/callers.ts";
-import { claimedClientId, promptWithConsent } from "./callers/request-form.ts";
+import { canonicalResources, claimedClientId, promptWithConsent } from "./callers/request-form.ts";
 import { deviceStep } from "./device-grant-pages.ts";
-import type { IdentityService } from "./identity-service.ts";
+import type { IdentityService, Middleware } from "./identity-service.ts";
 import { type IssuerAddress, metadataPrefix } from "./issuer-settings.ts";
-import type { Middleware } from "./middleware.ts";
 import { acceptsClientSecret, noteRefusedClient, serviceClientOf } from "./provider-clients.ts";
 import { providerConfiguration } from "./provider-configuration.ts";
-import { continueSignedOut } from "./provider-pages.ts";
+import { isProviderPage, replaceProviderPage, showFormPost } from "./provider-pages.ts";
 import { keepAnswerStep, RepeatedRefresh } from "./refresh-tokens.ts";
+import { originOf } from "./sign-in-visit.ts";
 import { signOutStep } from "./sign-out.ts";
 import type { PrivateJwk } from "./signing-keys/signing-key.ts";
 import { stateDigest } from "./state/state-store.ts";
@@ -21,7 +22,7 @@ import { stateDigest } from "./state/state-store.ts";
 export function createProvider(service: IdentityService, signingKeys: readonly PrivateJwk[]): Provider {
   const { settings, callers } = service;
   const { address, errorDocs } = settings;
-  const provider = new Provider(address.issuer, providerConfiguration(service, signingKeys));
+  const provider = new (providerWithOurPages(service))(address.issuer, providerConfiguration(service, signingKeys));
   // The address is set on every request before the provider sees it.
   provider.proxy = true;
   provider.Client.prototype.compareClientSecret = async function compareClientSecret(secret) {
@@ -29,13 +30,20 @@ export function createProvider(service: IdentityService, signingKeys: readonly P
     if (!callers.limits.client(this.clientId).allowed) throw new TooManyRequests();
     return true;
   };
+  // The provider reads of a stored model only what it declares.
+  for (const model of choosingModels) {
+    const declared = { value: [...provider[model].IN_PAYLOAD, "account"] };
+    Object.defineProperty(provider[model], "IN_PAYLOAD", declared);
+  }
   const steps = [
     underPath(address),
     nothingHere(errorDocs, callers.limits),
     countClients(callers.limits),
     cachedForMinutes,
+    withoutSessionClaim,
+    withResourceMetadata(address),
     hiddenFromForeignPages,
-    consentGiven,
+    readQuery(address),
     withoutScript(service),
     signOutStep(service),
     deviceStep(service),
@@ -47,6 +55,14 @@ export function createProvider(service: IdentityService, signingKeys: readonly P
   watchFailures(service, provider);
   return provider;
 }
+
+/** The provider registers its response modes when it is created; its own page to post an answer is not ours. */
+const providerWithOurPages = (service: IdentityService) =>
+  class extends Provider {
+    override registerResponseMode(...[name, handler]: Parameters<Provider["registerResponseMode"]>): void {
+      super.registerResponseMode(name, name === "form_post" ? showFormPost.bind(null, service) : handler);
+    }
+  };
 
 /**
  * The provider lets the page of any origin read an answer until it knows the client, and so the refusal of an unknown
@@ -137,7 +153,7 @@ function refuseBeyond(ctx: KoaContextWithOIDC, count: Count): void {
 }
 
 /** Tells a device that asks too often to slow down (RFC 8628 §3.5); its answer is never held back. */
-function slowDown(limits: Pick<RequestLimits, "devicePoll">): Middleware {
+function slowDown(limits: RequestLimits): Middleware {
   return async (ctx, next) => {
     await next();
     const { error } = (ctx.body ?? {}) as { error?: unknown };
@@ -161,23 +177,51 @@ const cachedForMinutes: Middleware = async (ctx, next) => {
   if (isNotModified(ctx, etag)) ctx.status = 304;
 };
 
+/** The provider always lists `sid`, which only applications with a logout channel are told, and there is none here. */
+const withoutSessionClaim: Middleware = async (ctx, next) => {
+  await next();
+  const body = ctx.body as { claims_supported?: readonly string[] } | undefined;
+  if (body?.claims_supported) body.claims_supported = body.claims_supported.filter((name) => name !== "sid");
+};
+
+/** Adds the address of our metadata to the challenge of the userinfo endpoint (RFC 9728 §5.1). */
+function withResourceMetadata({ audience }: IssuerAddress): Middleware {
+  return async (ctx, next) => {
+    await next();
+    const challenge = String(ctx.res.getHeader("WWW-Authenticate") ?? "");
+    if (!challenge.startsWith("Bearer ")) return;
+    ctx.set("WWW-Authenticate", `${challenge}, resource_metadata="${resourceMetadataOf(audience)}"`);
+  };
+}
+
 /**
  * Refresh tokens require a request for consent (OpenID Connect Core §11). Our applications never need consent, so a
  * request for them counts as one.
  */
-const consentGiven: Middleware = async (ctx, next) => {
-  const { scope, prompt } = ctx.query;
-  const wanted = ctx.path === "/authorize" ? promptWithConsent(scope, prompt) : null;
-  if (wanted !== null) ctx.query = { ...ctx.query, prompt: wanted };
-  await next();
-};
+function readQuery({ audience }: IssuerAddress): Middleware {
+  return async (ctx, next) => {
+    const { scope, prompt, resource = [] } = ctx.query;
+    if (ctx.path === "/authorize") {
+      const wanted = promptWithConsent(scope, prompt);
+      const resources = canonicalResources([resource].flat(), audience);
+      ctx.query = {
+        ...ctx.query,
+        ...(wanted !== null && { prompt: wanted }),
+        ...(resources.length > 0 && { resource: [...resources] }),
+      };
+    }
+    await next();
+  };
+}
 
-/** The provider's page for a sign-out without a session submits itself by script, which our pages never run. */
+/**
+ * The provider has pages of its own that submit themselves by script, which our pages never run: each is replaced by a
+ * page of ours with its form.
+ */
 function withoutScript(service: IdentityService): Middleware {
   return async (ctx, next) => {
     await next();
-    if (ctx.path !== "/end-session" || ctx.status !== 200 || ctx.oidc.session?.accountId) return;
-    continueSignedOut(service, ctx);
+    if (isProviderPage(ctx)) await replaceProviderPage(service, ctx);
   };
 }
 
@@ -200,7 +244,7 @@ const refusals = [
  * Logs the provider's refusals, without the parameters, and notifies the owner of a client that failed to authenticate.
  */
 function watchRefusals(service: IdentityService, provider: Provider): void {
-  const { log, callers } = service;
+  const { log } = service;
   for (const event of refusals) {
     // The events differ only in their names.
     provider.on(event as "grant.error", (ctx, error) => {
@@ -208,10 +252,7 @@ function watchRefusals(service: IdentityService, provider: Provider): void {
       log.info(refusal(ctx, error), "the issuer refused a request");
       const clientId = error.error === "invalid_client" ? serviceClientIdOf(ctx) : null;
       if (clientId === null) return;
-      const from = {
-        address: callers.clientAddress(ctx.req),
-        requestId: ctx.response.get("X-Request-Id") || null,
-      };
+      const from = originOf(service, { request: ctx.req, response: ctx.res });
       noteRefusedClient(service, clientId, from).catch((failure) =>
         log.error({ error: failure }, "a refused client could not be written to the audit"),
       );

@@ -3,8 +3,7 @@ import { AppError, seconds } from "@signalbox/core";
 import { inTransaction } from "@signalbox/storage";
 import Provider, { type AdapterPayload, errors, type KoaContextWithOIDC } from "oidc-provider";
 import { revokeGrant } from "../sign-ins/issued-tokens.ts";
-import type { IdentityService } from "./identity-service.ts";
-import type { Middleware } from "./middleware.ts";
+import type { IdentityService, Middleware } from "./identity-service.ts";
 import { markStateUsed, readState, writeState } from "./state/state-store.ts";
 
 /** An application that runs in several tabs, or that lost an answer, repeats a refresh token within this time. */
@@ -97,7 +96,7 @@ export async function endGrant(service: IdentityService, grantId: string): Promi
 }
 
 const askedIn = (oidc: KoaContextWithOIDC["oidc"] | undefined): string =>
-  JSON.stringify([oidc?.params?.scope ?? null, oidc?.params?.resource ?? null]);
+  JSON.stringify([oidc?.params?.scope ?? null, oidc?.params?.resource ?? null, oidc?.body?.account ?? null]);
 
 /** The first request was interrupted, or its process is slow. */
 const unanswered = () => new AppError("unavailable", "The refresh token is in use.", { retryAfterSeconds: 1 });

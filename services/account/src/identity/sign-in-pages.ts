@@ -1,5 +1,5 @@
-import { type Brand, type Html, html, type Page } from "../pages/page.ts";
-import type { Deletion } from "../sign-ins/sign-ins.ts";
+import { type Brand, type Html, html, Html as Markup, notePage, type Page } from "../pages/page.ts";
+import type { Deletion } from "../sign-ins/sign-in-outcome.ts";
 import { fill, minutesIn, type Texts, timeIn } from "../texts/texts.ts";
 
 /** The common part of every sign-in form: its target, and the CSRF token. */
@@ -9,8 +9,10 @@ export interface SignInForm {
   readonly application: string;
   /** Origins to which the browser returns after the sign-in. */
   readonly formTargets: readonly string[];
-  /** True where the first administrator signs in, whose name is asked for too. */
-  readonly asksName: boolean;
+  /** The name is asked for too: of the first administrator, and of an invited person, who may have an account. */
+  readonly asksName: "required" | "optional" | null;
+  /** The identity providers to sign in with. A link leads there: a form could not return, past unknown sites. */
+  readonly providers: readonly { readonly name: string; readonly title: string; readonly url: string }[];
   /** The ceremony that uses a passkey, or makes the first administrator's; null where browsers allow none. */
   readonly passkey: {
     readonly ceremony: "get" | "create";
@@ -20,9 +22,11 @@ export interface SignInForm {
 }
 
 /** The typed values of the first page. */
-export interface TypedPerson {
+interface TypedPerson {
   readonly address: string;
   readonly name?: string;
+  /** The credential id of a passkey that nobody has here. */
+  readonly unknownPasskey?: string | undefined;
 }
 
 /** Hidden fields of a form: its CSRF token, and its step. */
@@ -35,31 +39,40 @@ export const guarded = (
 const continueTo = ({ application }: SignInForm, { pages }: Texts): Html =>
   html`<p>${fill(pages.signIn.continueTo, { application })}</p>`;
 
-const problemAbove = (problem: string | null): Html | null =>
+export const problemAbove = (problem: string | null): Html | null =>
   problem === null ? null : html`<p class="problem" id="problem" role="alert">${problem}</p>`;
 
 /** Names the texts that describe the field, the problem first. */
-const describedBy = (problem: string | null): Html =>
+export const describedBy = (problem: string | null): Html =>
   problem === null ? html`aria-describedby="hint"` : html`aria-describedby="problem hint" aria-invalid="true"`;
 
-/** A form that its script shows: it signs in with a passkey, without an address. */
-function passkeyForm({ pages: { passkeys, firstLink } }: Texts, form: SignInForm): Html | null {
+/**
+ * A form that its script shows: it signs in with a passkey, without an address. The script tells the browser of a
+ * passkey that is `unknown` here.
+ */
+function passkeyForm(
+  { pages: { passkeys, firstLink } }: Texts,
+  form: SignInForm,
+  unknown: string | undefined,
+): Html | null {
   if (form.passkey === null) return null;
   const { ceremony, options } = form.passkey;
   const isNew = ceremony === "create";
-  const about = isNew ? html`<h2>${firstLink.orPasskey}</h2>\n<p>${passkeys.text}</p>` : null;
-  return html`<form method="post" action="${form.action}" data-passkey="${ceremony}" data-options="${options}" hidden>
+  const about = form.asksName === "required" ? html`<h2>${firstLink.orPasskey}</h2>\n<p>${passkeys.text}</p>` : null;
+  return html`<form method="post" action="${form.action}" data-passkey="${ceremony}" data-options="${options}"${
+    unknown === undefined ? null : html` data-unknown="${unknown}"`
+  } hidden>
 ${guarded(form, isNew ? "new-passkey" : "passkey")}
 <input type="hidden" name="response" value="">
 ${about}
-<p class="problem" role="alert" data-problem hidden>${isNew ? passkeys.notAdded : passkeys.cancelled}</p>
+<p class="problem" role="alert" data-problem data-already-there="${passkeys.alreadyThere}" hidden>${isNew ? passkeys.notAdded : passkeys.cancelled}</p>
 <button type="submit">${isNew ? firstLink.usePasskey : passkeys.signIn}</button>
 </form>`;
 }
 
-/** Step one asks for the address. */
 export function addressPage(texts: Texts, form: SignInForm, typed: TypedPerson, problem: string | null): Page {
   const { signIn } = texts.pages;
+  const autofill = form.passkey?.ceremony === "get" ? "username webauthn" : "email";
   return {
     status: problem === null ? 200 : 422,
     texts,
@@ -69,31 +82,59 @@ export function addressPage(texts: Texts, form: SignInForm, typed: TypedPerson, 
 ${problemAbove(problem)}
 <form method="post" action="${form.action}">
 ${guarded(form, "address")}
-${form.asksName ? nameField(texts, typed.name ?? "") : null}
+${form.asksName === null ? null : nameField(texts, typed.name ?? "", form.asksName === "required")}
 <label for="address">${signIn.address}</label>
 <p class="hint" id="hint">${signIn.addressHint}</p>
-<input id="address" name="address" type="email" value="${typed.address}" maxlength="254" autocomplete="email" autocapitalize="none"
+<input id="address" name="address" type="email" value="${typed.address}" maxlength="254" autocomplete="${autofill}" autocapitalize="none"
  spellcheck="false" required autofocus ${describedBy(problem)}>
 <button type="submit" class="main">${signIn.sendCode}</button>
 </form>
-${passkeyForm(texts, form)}`,
+${passkeyForm(texts, form, typed.unknownPasskey)}
+${providerLinks(texts, form.providers)}
+${form.asksName === "required" ? null : stepButton(form, "recovery", texts.pages.recovery.title)}`,
     script: form.passkey?.script,
   };
 }
 
-const nameField = ({ pages }: Texts, name: string): Html => html`<label for="name">${pages.firstLink.name}</label>
-<input id="name" name="name" type="text" value="${name}" maxlength="100" autocomplete="name" required>`;
+const providerLinks = ({ pages: { providers } }: Texts, offered: SignInForm["providers"]): Html | null =>
+  offered.length === 0
+    ? null
+    : html`<p class="buttons">${new Markup(
+        offered
+          .map(
+            ({ title, url }) =>
+              html`<a class="button" href="${url}">${fill(providers.goOn, { provider: title })}</a>`.text,
+          )
+          .join("\n"),
+      )}</p>`;
 
-/** A sent code: the address as typed, and the lifetime of the code. */
-export interface CodeOnItsWay {
+const nameField = (
+  { pages }: Texts,
+  name: string,
+  isRequired: boolean,
+): Html => html`<label for="name">${pages.firstLink.name}</label>
+<input id="name" name="name" type="text" value="${name}" maxlength="100" autocomplete="name"${isRequired ? html` required` : null}>`;
+
+interface SentMail {
+  /** The address as typed. */
   readonly typed: string;
   readonly lifeMs: number;
+  /** True where the server prints its mails instead of sending them. */
+  readonly isPrinted: boolean;
 }
 
-/** Step two asks for the code. The page does not reveal whether an account exists. */
-export function codePage(texts: Texts, form: SignInForm, sent: CodeOnItsWay, problem: string | null): Page {
+/**
+ * Step two asks for the code that was sent to the address as typed, and lives for `lifeMs`. The page does not reveal
+ * whether an account exists.
+ */
+export function codePage(
+  texts: Texts,
+  form: SignInForm,
+  { typed: address, lifeMs, isPrinted }: SentMail,
+  problem: string | null,
+): Page {
   const { code } = texts.pages;
-  const values = { address: sent.typed, minutes: minutesIn(texts, sent.lifeMs) };
+  const values = { address, minutes: minutesIn(texts, lifeMs) };
   return {
     status: problem === null ? 200 : 422,
     texts,
@@ -109,17 +150,55 @@ ${guarded(form, "code")}
  autofocus ${describedBy(problem)}>
 <button type="submit" class="main">${code.signIn}</button>
 </form>
-<h2>${code.noMail}</h2>
-<p>${code.noMailHint}</p>
-<form method="post" action="${form.action}">
-${guarded(form, "resend")}
-<button type="submit">${code.resend}</button>
-</form>
-<form method="post" action="${form.action}">
-${guarded(form, "restart")}
-<button type="submit">${code.restart}</button>
-</form>`,
+<h2>${isPrinted ? code.printedTitle : code.noMail}</h2>
+<p>${isPrinted ? code.printed : code.noMailHint}</p>
+${stepButton(form, "resend", code.resend)}
+${stepButton(form, "restart", code.restart)}`,
   };
+}
+
+/** A form of one button, which submits a step. */
+export const stepButton = (
+  form: SignInForm,
+  step: string,
+  label: string,
+): Html => html`<form method="post" action="${form.action}">
+${guarded(form, step)}
+<button type="submit">${label}</button>
+</form>`;
+
+/** Asks for a recovery code, which says whose it is. */
+export function recoveryPage(texts: Texts, form: SignInForm, problem: string | null): Page {
+  const { recovery, code } = texts.pages;
+  return {
+    status: problem === null ? 200 : 422,
+    texts,
+    title: recovery.title,
+    formTargets: form.formTargets,
+    content: html`${continueTo(form, texts)}
+${problemAbove(problem)}
+<form method="post" action="${form.action}">
+${guarded(form, "recovery-code")}
+<label for="recovery_code">${recovery.code}</label>
+<p class="hint" id="hint">${recovery.text}</p>
+<input id="recovery_code" name="recovery_code" type="text" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="64"
+ required autofocus ${describedBy(problem)}>
+<button type="submit" class="main">${code.signIn}</button>
+</form>
+${stepButton(form, "restart", code.restart)}`,
+  };
+}
+
+/** A person who needs a passkey adds the first one. */
+export function passkeyNeededPage(texts: Texts, form: SignInForm, problem: string | null): Page {
+  const { passkeyNeeded, passkeys } = texts.pages;
+  const content = html`${continueTo(form, texts)}
+${problemAbove(problem)}
+<p>${passkeyNeeded.text}</p>
+<p data-without-passkey>${passkeys.needsScript}</p>
+${passkeyForm(texts, form, undefined)}`;
+  const status = problem === null ? 200 : 422;
+  return { status, texts, title: passkeyNeeded.title, content, script: form.passkey?.script };
 }
 
 /** Shown only after the code, so its reader has the mailbox of the account. */
@@ -132,35 +211,30 @@ export function deletedPage(texts: Texts, { at, reason }: Deletion): Page {
 /** Shown only after the code, so strangers do not learn whether the address has an account. */
 export function notRegisteredPage(texts: Texts, { name: server }: Brand): Page {
   const { title, text } = texts.pages.notRegistered;
-  return { status: 403, texts, title, content: html`<p>${fill(text, { server })}</p>` };
+  return notePage(texts, 403, { title, text: fill(text, { server }) });
 }
 
 /** The link of the first administrator was used, has expired or was replaced. */
-export function firstLinkEndedPage(texts: Texts, status: number): Page {
-  const { title, text } = texts.pages.firstLinkEnded;
-  return { status, texts, title, content: html`<p>${text}</p>` };
-}
-
-/** The sign-in has ended, was started in another browser, or cookies are disabled. */
-export function lostPage(texts: Texts): Page {
-  const { title, text } = texts.pages.lost;
-  return { status: 400, texts, title, content: html`<p>${text}</p>` };
-}
+export const firstLinkEndedPage = (texts: Texts, status: number): Page =>
+  notePage(texts, status, texts.pages.firstLinkEnded);
 
 /** The request was not sent by our pages. */
 export function refusedPage(texts: Texts): Page {
   const { title, restart } = texts.pages.failed;
-  return { status: 400, texts, title, content: html`<p>${restart}</p>` };
+  return notePage(texts, 400, { title, text: restart });
 }
 
 /** The browser, or its network, sent too many requests. */
-export function tooManyPage(texts: Texts): Page {
-  const { title, text } = texts.pages.tooMany;
-  return { status: 429, texts, title, content: html`<p>${text}</p>` };
-}
+export const tooManyPage = (texts: Texts): Page => notePage(texts, 429, texts.pages.tooMany);
 
 /** A part of the system failed; the typed text is kept. */
 export function failedPage(texts: Texts, status: number): Page {
   const { title, retry } = texts.pages.failed;
-  return { status, texts, title, content: html`<p>${retry}</p>` };
+  return notePage(texts, status, { title, text: retry });
+}
+
+/** A link is over, unknown, or leads to an account whose state permits no change. */
+export function linkNotePage(texts: Texts, status: number, name: "linkUnknown" | "linkEnded" | "linkBlocked"): Page {
+  const { title, paragraphs } = texts.pages[name];
+  return notePage(texts, status, { title, text: paragraphs.join(" ") });
 }

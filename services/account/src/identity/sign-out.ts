@@ -3,8 +3,8 @@ import type { KoaContextWithOIDC } from "oidc-provider";
 import { recordInAudit } from "../audit/audit-log.ts";
 import { revokeSignIn } from "../sign-ins/issued-tokens.ts";
 import { findSignInBySession } from "../sign-ins/sign-in-store.ts";
-import type { IdentityService } from "./identity-service.ts";
-import type { Middleware } from "./middleware.ts";
+import type { IdentityService, Middleware } from "./identity-service.ts";
+import { originOf } from "./sign-in-visit.ts";
 import { stateDigest } from "./state/state-store.ts";
 
 /** The value of `logout` that ends the access of the applications too. */
@@ -50,20 +50,14 @@ async function endWholeSignIn(
   accountId: string,
   sessionUid: string,
 ): Promise<void> {
-  const requestId = ctx.response.get("X-Request-Id") || null;
   const credential = ctx.oidc.client?.clientId ?? "sign-out page";
-  const by = {
-    kind: "owner",
-    accountId,
-    credential,
-    address: service.callers.clientAddress(ctx.req),
-    requestId,
-  } as const;
+  const from = originOf(service, { request: ctx.req, response: ctx.res });
+  const by = { kind: "owner", accountId, credential, ...from } as const;
   await inTransaction(service.pool, async (tx) => {
     const session = stateDigest(sessionUid);
-    const signIn = await findSignInBySession(tx, accountId, session);
-    if (!signIn) return;
-    await revokeSignIn(service, tx, { id: signIn.id, session });
-    await recordInAudit(service, tx, by, { action: "sign_in.end", subject: signIn.id });
+    const subject = await findSignInBySession(tx, accountId, session);
+    if (subject === null) return;
+    await revokeSignIn(service, tx, { id: subject, accountId, session });
+    await recordInAudit(service, tx, by, { action: "sign_in.end", subject });
   });
 }

@@ -5,6 +5,9 @@ import { canonicalAddress } from "../accounts/account-fields.ts";
 import { type Actor, type RequestOrigin, recordInAudit } from "../audit/audit-log.ts";
 import { digestLinkToken } from "../contacts/contact-link.ts";
 import type { AccountService } from "../context/account-service.ts";
+import { withRolesElsewhere } from "../identities/identities.ts";
+import { joinAccount } from "../members/members.ts";
+import { findMembershipOf } from "../members/membership-store.ts";
 import {
   grantOfExisting,
   type Invitation,
@@ -20,14 +23,8 @@ import {
   saveInvitation,
 } from "./invitation-store.ts";
 
-/** An invitation as its reader sees it, with the account that invites. */
-interface FoundInvitation {
-  readonly invitation: Invitation;
-  readonly inviter: Account;
-}
-
 /** An account that accepts, and the request that it does so by. */
-export interface Accepting extends RequestOrigin {
+interface Accepting extends RequestOrigin {
   readonly accountId: string;
 }
 
@@ -35,17 +32,14 @@ export type AcceptOutcome = { outcome: "accepted" | "blocked" | "other-address" 
 
 // Accepts invitations: with the account that a browser is signed in to, or by a new account.
 
-/** Finds an invitation without using it; `isOpen` is false for one that can no longer be accepted. */
-export async function findInvitationOfLink(
-  service: AccountService,
-  token: string,
-): Promise<(FoundInvitation & { readonly isOpen: boolean }) | null> {
+/** Finds an invitation and who invites, without using it; `isOpen` is false once it cannot be accepted. */
+export async function findInvitationOfLink(service: AccountService, token: string) {
   const invitation = await findInvitationByDigest(service.pool, digestLinkToken(token));
   const inviter = invitation && (await service.accountStore.find(invitation.accountId));
-  return invitation && inviter && { invitation, inviter, isOpen: isOpen(service, invitation, inviter) };
+  return invitation && inviter && { invitation, inviter, isOpen: await isOpen(service, invitation, inviter) };
 }
 
-/** Adds the role to an existing account, by its holder's consent. */
+/** Adds the role to an existing account, or makes its person a member of the inviting one, by its holder's consent. */
 export async function acceptInvitation(
   service: AccountService,
   tx: Tx,
@@ -58,8 +52,9 @@ export async function acceptInvitation(
   if (!(await canBeAccepted(service, invitation))) return { outcome: "ended" };
   if (account.status !== "active") return { outcome: "blocked" };
   if (!isFor(invitation, account)) return { outcome: "other-address" };
+  if (invitation.memberRole !== null && invitation.accountId === accountId) return { outcome: "blocked" };
   const by: Actor = { kind: "owner", accountId, credential: "invitation", ...from };
-  await grantRole(service, tx, account, invitation, by);
+  if (invitation.memberRole === null) await grantRole(service, tx, account, invitation, by);
   await recordAcceptance(service, tx, invitation, accountId, by);
   return { outcome: "accepted" };
 }
@@ -83,7 +78,7 @@ export async function lockInvitationTo(service: AccountService, tx: Tx, address:
   return invitation && (await canBeAccepted(service, invitation)) ? invitation : null;
 }
 
-/** Notes that a locked invitation was accepted. */
+/** Notes that a locked invitation was accepted; the person of one into an account becomes its member. */
 export async function recordAcceptance(
   service: AccountService,
   tx: Tx,
@@ -94,25 +89,37 @@ export async function recordAcceptance(
   const now = service.clock.now();
   const accepted = { ...invitation, acceptedAt: now, acceptedBy: accountId };
   await saveInvitation(tx, accepted);
-  await recordInAudit(service, tx, by, {
-    action: "invitation.accept",
-    accountId,
-    subject: invitation.id,
-    fields: ["status"],
-  });
-  await service.outbox.append(tx, [invitationEvents.accepted(accepted, now)]);
+  const entry = { action: "invitation.accept", accountId, subject: invitation.id } as const;
+  await recordInAudit(service, tx, by, { ...entry, fields: ["status"] });
+  const { memberRole: role, inviterId: invitedBy } = invitation;
+  if (role === null) {
+    await service.outbox.append(tx, [invitationEvents.accepted(accepted, now)]);
+    return;
+  }
+  const account = await service.accountStore.lock(tx, invitation.accountId);
+  if (account) await joinAccount(service, tx, account, { memberId: accountId, role, invitedBy }, by);
 }
 
 async function canBeAccepted(service: AccountService, invitation: Invitation): Promise<boolean> {
   const inviter = await service.accountStore.find(invitation.accountId);
-  return inviter !== null && isOpen(service, invitation, inviter);
+  if (inviter === null || !(await isOpen(service, invitation, inviter))) return false;
+  return invitation.memberRole === null || isStillOwner(service, invitation);
 }
 
-/** An administrator who has left, or has lost the role, invites nobody any more. */
-function isOpen({ clock, hasIssuer }: AccountService, invitation: Invitation, inviter: Account): boolean {
+/** An owner who has left the account invites nobody into it any more. */
+async function isStillOwner({ pool }: AccountService, { accountId, inviterId }: Invitation): Promise<boolean> {
+  if (inviterId === null || inviterId === accountId) return true;
+  return (await findMembershipOf(pool, accountId, inviterId))?.role === "owner";
+}
+
+/** An administrator who has left, or has lost the role, invites nobody any more; an account invites while it is active. */
+async function isOpen(service: AccountService, invitation: Invitation, inviter: Account): Promise<boolean> {
+  const { clock, pool } = service;
   if (statusOfInvitation(invitation, clock.now()) !== "open" || inviter.status !== "active") return false;
+  if (invitation.memberRole !== null) return true;
   const held = scopesOfAccount(inviter);
-  return !hasIssuer || ["account:admin" as const, ...scopesOfInvitation(invitation)].every((one) => held.has(one));
+  const needed = ["account:admin" as const, ...scopesOfInvitation(invitation)];
+  return needed.every((one) => held.has(one)) || (await withRolesElsewhere(service, pool, [inviter.id])).size > 0;
 }
 
 /** Adds the role of an invitation to an existing account, whose credentials every service then looks up again. */

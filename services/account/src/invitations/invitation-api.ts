@@ -1,4 +1,5 @@
-import { InvitationResource, invitationExample, invitationStatuses } from "@signalbox/contracts";
+import { type Caller, requireScopes } from "@signalbox/auth";
+import { exampleOf, InvitationResource } from "@signalbox/contracts";
 import {
   connectionField,
   created,
@@ -19,6 +20,7 @@ import type { AccountService } from "../context/account-service.ts";
 import {
   type Invitation,
   InvitationWithLink,
+  isOfOwnAccount,
   newInvitation,
   statusOfInvitation,
   viewInvitation,
@@ -28,25 +30,36 @@ import { createInvitation, resendInvitation, revokeInvitation, type SentInvitati
 
 const base = "/api/v1/invitations/";
 const one = `${base}:invitation_id` as const;
-const read = { scopes: ["account:admin"] } as const;
-const write = { scopes: ["account:admin"], stepUp: true } as const;
+const read = { scopes: ["account:admin"], scopesOfOwn: ["account:security"] } as const;
+const write = { ...read, stepUp: true } as const;
 const missing = "There is no such invitation.";
-const filter = { status: z.enum(invitationStatuses).optional().describe("Only invitations with this status.") };
+const filter = {
+  account_id: z
+    .string()
+    .optional()
+    .describe("`mine`, or the id of the account that the credential acts for: only invitations into it."),
+  status: InvitationResource.shape.status.optional().describe("Only invitations with this status."),
+};
 const Filter = z.strictObject(filter);
 
-/** The invitations of this deployment, for administrators, at both edges. */
+/** The invitations to this deployment, for administrators, and into an account, for its owners, at both edges. */
 export function invitationApi(service: AccountService): Edges {
   const fields = {
     Query: { invitations: allInvitations(service), invitation: invitationById(service) },
     Invitation: {
       status: (invitation: Invitation) => statusOfInvitation(invitation, service.clock.now()),
       scopesMax: ({ scopesMax }: Invitation) => (scopesMax.length === 0 ? null : scopesMax),
-      invitedBy: ({ accountId }: Invitation) => accountId,
+      accountId: ({ memberRole, accountId }: Invitation) => memberRole && accountId,
+      role: ({ memberRole, role }: Invitation) => memberRole ?? role,
+      invitedBy: ({ inviterId, accountId }: Invitation) => inviterId ?? accountId,
       mailedAt: ({ mailed }: Invitation) => mailed.at(-1) ?? null,
     },
   };
-  const exampleIds = { invitation_id: invitationExample.id };
-  const edges = edgesOf(changes(service), { errors: "account", exampleIds, fields });
+  const exampleIds = { invitation_id: exampleOf(InvitationResource).id };
+  const edges = edgesOf(
+    { ...declareInvitation(service), ...declareChanges(service) },
+    { errors: "account", exampleIds, fields },
+  );
   addReads(service, edges.routes);
   return edges;
 }
@@ -66,6 +79,20 @@ const createRefusals = {
     unprocessable("expires_at", why, why === "passed" ? "This time has passed." : "Must be at most 30 days from now."),
   "beyond-role": ({ scopes }: { readonly scopes: readonly string[] }) =>
     unprocessable("scopes_max", "not_allowed", `The role does not bring ${scopes.join(" and ")}.`),
+  "other-account": unprocessable(
+    "account_id",
+    "not_allowed",
+    "Use `mine`: a credential invites into the account that it acts for.",
+  ),
+  "role-needed": unprocessable("role", "required", "Choose `viewer`, `developer` or `owner`."),
+  "other-role": unprocessable(
+    "role",
+    "not_allowed",
+    "`developer` is a role in an account, `operator` and `admin` are not.",
+  ),
+  "no-bound": unprocessable("scopes_max", "not_allowed", "The role of a member has no other bound."),
+  "members-limit": ({ max }: { readonly max: number }) => tooMany("members", `An account has ${max} members at most.`),
+  "no-issuer": conflict("account_id", "no_issuer", "Only people of the built-in issuer act for another account."),
   "already-invited": ({ id }: { readonly id: string }) =>
     conflict("address", "already_invited", `The address has the open invitation ${id}; resend or revoke that one.`),
   closed: conflict("registration", "registration_closed", "Registration is closed: account.registration is `closed`."),
@@ -77,9 +104,8 @@ const createRefusals = {
   ),
 } as const;
 
-function changes(service: AccountService) {
-  return { ...declareInvitation(service), ...declareChanges(service) };
-}
+const show = ({ clock }: AccountService, invitation: Invitation): HttpResponse =>
+  ok(viewInvitation(invitation, clock.now()));
 
 /** The invitation with its link, as an answer shows it. */
 const withLink = ({ clock }: AccountService, { invitation, url }: SentInvitation) => ({
@@ -97,7 +123,7 @@ function declareInvitation(service: AccountService) {
     createInvitation: operation({
       summary: "Invite a person",
       description:
-        "Mails the address a link, or makes one to pass on by hand, shown once. The invited person sees who invites to what and accepts with a new account or an existing one. Needs every scope that the invitation brings.",
+        "Mails the address a link, or makes one to pass on by hand, shown once. The invited person sees who invites to what and accepts with a new account or an existing one. Needs `account:admin`, with `account_id` `account:security` instead, and every scope that the invitation brings.",
       auth: write,
       audit: "invitation.create",
       input: newInvitation(service),
@@ -116,7 +142,7 @@ function declareInvitation(service: AccountService) {
 
 function declareChanges(service: AccountService) {
   const of: OwnRow<Invitation, { readonly invitation_id: string }> = {
-    find: (tx, { params }) => lockInvitation(tx, params.invitation_id),
+    find: async (tx, { caller, params }) => ofCaller(caller, await lockInvitation(tx, params.invitation_id)),
     missing,
   };
   const keys = { keysInInput: true, names: { invitation_id: "id" } } as const;
@@ -153,51 +179,75 @@ function declareChanges(service: AccountService) {
         delete: one,
         responses: { 200: InvitationResource },
         idempotent: true,
-        answer: (invitation): HttpResponse => ok(viewInvitation(invitation, service.clock.now())),
+        answer: (invitation) => show(service, invitation),
       },
       graph: { payload: "invitation", ...keys },
     }),
   };
 }
 
-function addReads({ pageLimits, pool, clock }: AccountService, routes: Routes): void {
+function addReads(service: AccountService, routes: Routes): void {
+  const { pageLimits, pool, clock } = service;
   routes.get(base, {
     operationId: "invitations",
     summary: "List invitations, newest first",
-    description: "Those of all administrators, ended ones included for 30 days.",
+    description:
+      "All of them, for administrators; with `account_id` those into the own account, for its owners. Ended ones are included for 30 days.",
     auth: read,
     query: z.object({ ...filter, ...pageParameters(pageLimits) }),
     responses: { 200: pageOf(InvitationResource) },
-    handle: ({ query }) =>
-      listPage(
+    async handle({ caller, query }) {
+      const wanted = wantedBy(caller, query);
+      return listPage(
         query,
-        (range) => listInvitations(pool, query.status ?? null, clock.now(), range),
+        (range) => listInvitations(pool, wanted, clock.now(), range),
         (invitation) => viewInvitation(invitation, clock.now()),
-      ),
+      );
+    },
   });
 
   routes.get(one, {
     operationId: "invitation",
     summary: "Read an invitation",
-    description: "Without its link, which was mailed, or shown once to the administrator who made it.",
+    description: "Without its link, which was mailed, or shown once to the one who made it.",
     auth: read,
     responses: { 200: InvitationResource, 404: "error" },
-    async handle({ params }) {
-      const invitation = await findInvitation(pool, params.invitation_id);
-      if (!invitation) return refused(404, "not_found", { message: missing });
-      return ok(viewInvitation(invitation, clock.now()));
+    async handle({ caller, params }) {
+      const found = ofCaller(caller, await findInvitation(pool, params.invitation_id));
+      return found ? show(service, found) : refused(404, "not_found", { message: missing });
     },
   });
 }
 
+/**
+ * The invitation, if the caller manages it. @throws AppError `forbidden` for any other, also when there is none, unless
+ * the caller is an administrator
+ */
+function ofCaller(caller: Caller, invitation: Invitation | null): Invitation | null {
+  if (invitation === null || !isOfOwnAccount(caller, invitation)) requireScopes(caller, ["account:admin"]);
+  return invitation;
+}
+
+/** @throws AppError `forbidden` for a list that the caller may not read */
+function wantedBy(caller: Caller, { account_id: account, ...given }: z.output<typeof Filter>) {
+  const status = given.status ?? null;
+  if (account === undefined) {
+    requireScopes(caller, ["account:admin"]);
+    return { status, accountId: null };
+  }
+  const accountId = account === "mine" ? caller.accountId : account;
+  requireScopes(caller, [accountId === caller.accountId ? "account:security" : "account:admin"]);
+  return { status, accountId };
+}
+
 const invitationById = ({ pool }: AccountService) =>
-  field<unknown, { readonly id: string }>(read, (_parent, { id }) => findInvitation(pool, id));
+  field<unknown, { readonly id: string }>(read, async (_parent, { id }, { caller }) =>
+    ofCaller(caller, await findInvitation(pool, id)),
+  );
 
 const allInvitations = ({ pageLimits, pool, clock }: AccountService) =>
   connectionField<unknown, Readonly<Record<string, unknown>>, Invitation>(read, {
     limits: pageLimits,
-    read: (range, _parent, _context, args) => {
-      const { status } = filterFrom(Filter, args);
-      return listInvitations(pool, status ?? null, clock.now(), range);
-    },
+    read: (range, _parent, { caller }, args) =>
+      listInvitations(pool, wantedBy(caller, filterFrom(Filter, args)), clock.now(), range),
   });

@@ -26,11 +26,13 @@ const lockByDigest = sql("invitation.lock-by-digest", `${select} where digest = 
 const lockOpenTo = sql(
   "invitation.lock-open-to",
   `${select} where canonical_address = $1 and ${isUnused} and expires_at > $2
+     and (case when $3::text is null then member_role is null else member_role is not null and account_id = $3 end)
    order by created_at desc, id desc limit 1 for update`,
 );
 const list = sql(
   "invitation.list",
-  `${select} where ($1::text is null or ${statusAt("$2::timestamptz")} = $1) and ${newestFirst(3)}`,
+  `${select} where ($1::text is null or ${statusAt("$2::timestamptz")} = $1)
+     and ($3::text is null or (account_id = $3 and member_role is not null)) and ${newestFirst(4)}`,
 );
 const save = invitations.update("digest", "expiresAt", "mailed", "acceptedAt", "acceptedBy", "revokedAt");
 
@@ -53,17 +55,21 @@ export const findInvitationByDigest = (db: Queryable, digest: Uint8Array) => fir
 
 export const lockInvitationByDigest = (tx: Tx, digest: Uint8Array) => first(tx, lockByDigest, [digest]);
 
-/** Locks the newest open invitation to an address, in its canonical form. */
-export const lockOpenInvitationTo = (tx: Tx, canonical: string, now: Date) => first(tx, lockOpenTo, [canonical, now]);
+/**
+ * Locks the newest open invitation to an address, in its canonical form: into an account, or with null to this
+ * deployment.
+ */
+export const lockOpenInvitationTo = (tx: Tx, canonical: string, now: Date, accountId: string | null = null) =>
+  first(tx, lockOpenTo, [canonical, now, accountId]);
 
-/** Lists invitations of all administrators, newest first; null lists every status. */
+/** Lists invitations, newest first: those into an account, or with null all of them; null lists every status. */
 export async function listInvitations(
   db: Queryable,
-  status: string | null,
+  { status, accountId }: { readonly status: string | null; readonly accountId: string | null },
   now: Date,
   range: ListRange,
 ): Promise<Invitation[]> {
-  const { rows } = await db.query<InvitationRow>(list, [status, now, ...rangeValues(range)]);
+  const { rows } = await db.query<InvitationRow>(list, [status, now, accountId, ...rangeValues(range)]);
   return rows.map(invitationFrom);
 }
 

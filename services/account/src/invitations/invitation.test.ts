@@ -21,7 +21,13 @@ const later = (ms: number) => new Date(now.getTime() + ms);
 const get = (name: string) => (name === "supported.locales" ? ["en", "de"] : undefined);
 const rules = newInvitation(serviceWith<AccountService>({ configuration: { get } as AccountService["configuration"] }));
 const invite = (given: object = {}): Invitation =>
-  startInvitation(rules.parse(given), { accountId: "acc_1", digest: Buffer.alloc(32), locale: "en", now });
+  startInvitation(rules.parse(given), {
+    accountId: "acc_1",
+    inviterId: "acc_1",
+    digest: Buffer.alloc(32),
+    locale: "en",
+    now,
+  });
 
 test("an invitation lasts seven days unless it says otherwise", () => {
   const { role, scopesMax, locale, expiresAt, mailed } = invite({ address: "Ada@Example.org" });

@@ -1,34 +1,48 @@
+import type { Caller } from "@signalbox/auth";
 import {
+  dateInput,
+  displayName,
   draft,
+  exampleOf,
   examples,
   InvitationResource,
-  invitationExample,
+  invitationRoles,
+  isMemberRole,
   isRole,
   isScope,
+  type MemberRole,
   type Role,
   roles,
   type Scope,
   scopes,
   scopesOfRole,
+  viewOf,
 } from "@signalbox/contracts";
 import { hours, randomId } from "@signalbox/core";
 import { z } from "zod";
 import { type Account, type AccountGrant, scopesOfAccount } from "../accounts/account.ts";
-import { canonicalAddress, checkContactAddress, checkLocale } from "../accounts/account-fields.ts";
+import { canonicalAddress, checkContactAddress } from "../accounts/account-fields.ts";
 import { digestLinkToken, newLinkToken } from "../contacts/contact-link.ts";
 import type { AccountService } from "../context/account-service.ts";
-import { ruledText } from "../profile/account-body.ts";
+import { ruledText, supportedLocale } from "../profile/account-body.ts";
 
-/** An invitation of a person by an administrator. */
+/** An invitation of a person: to this deployment by an administrator, or into an account by one of its owners. */
 export interface Invitation {
   readonly id: string;
-  /** The administrator's account. */
+  /** The administrator's account, or the one that the person joins. */
   readonly accountId: string;
+  /** The role in the inviting account; null for an invitation to this deployment. */
+  readonly memberRole: MemberRole | null;
+  /** The own account of the person who invited into an account. */
+  readonly inviterId: string | null;
   /** SHA-256 of the token of its newest link. */
   readonly digest: Uint8Array;
   /** Null for a link that is passed on by hand. */
   readonly address: string | null;
   readonly canonicalAddress: string | null;
+  /** The person's name, offered at their first sign-in. */
+  readonly name: string | null;
+  /** The role of the own account; of an invitation into an account the least, which an older version would bring. */
   readonly role: Role;
   /** The scopes that the role brings at most; empty for all of them. */
   readonly scopesMax: readonly Scope[];
@@ -42,8 +56,9 @@ export interface Invitation {
   readonly revokedAt: Date | null;
 }
 
-export type InvitationRow = Omit<Invitation, "role" | "scopesMax"> & {
+export type InvitationRow = Omit<Invitation, "role" | "memberRole" | "scopesMax"> & {
   readonly role: string;
+  readonly memberRole: string | null;
   readonly scopesMax: readonly string[];
 };
 
@@ -51,6 +66,7 @@ export type InvitationRow = Omit<Invitation, "role" | "scopesMax"> & {
 export const invitationFrom = (row: InvitationRow): Invitation => ({
   ...row,
   role: isRole(row.role) ? row.role : "viewer",
+  memberRole: row.memberRole === null || isMemberRole(row.memberRole) ? row.memberRole : "viewer",
   scopesMax: row.scopesMax.filter(isScope),
 });
 
@@ -60,14 +76,29 @@ export const invitationsPath = "/oauth/invitations";
 const defaultLifeMs = hours(7 * 24);
 const longestLifeMs = hours(30 * 24);
 
-/** The input of a new invitation. */
 export const newInvitation = ({ configuration }: AccountService) =>
   z.strictObject({
     address: ruledText(checkContactAddress)
       .nullable()
       .default(null)
       .describe("The address to mail; null, or absent, for a link to pass on by hand, which the answer shows once."),
-    role: z.enum(roles).default("owner").describe("The role of the new account, or one more of an existing account."),
+    name: displayName
+      .nullable()
+      .default(null)
+      .describe("The person's name, which the first sign-in offers to change; null, or absent, when unknown."),
+    account_id: z
+      .string()
+      .nullable()
+      .default(null)
+      .describe(
+        "`mine`, or the id of the account that the credential acts for: the person becomes its member. Null, or absent, to invite to this deployment.",
+      ),
+    role: z
+      .enum(invitationRoles)
+      .optional()
+      .describe(
+        "The role of the new account, or one more of an existing account; default: `owner`. With `account_id` that of the member: `viewer`, `developer` or `owner`, without a default.",
+      ),
     scopes_max: z
       .array(z.enum(scopes))
       .min(1)
@@ -75,12 +106,10 @@ export const newInvitation = ({ configuration }: AccountService) =>
       .nullable()
       .default(null)
       .describe("The scopes that the role brings at most; null, or absent, for all scopes of the role."),
-    locale: ruledText((locale) => checkLocale(configuration.get("supported.locales"))(locale), "unsupported")
+    locale: supportedLocale(configuration)
       .optional()
       .meta({ description: "The language of the mail; default: the deployment's.", examples: ["en"] }),
-    expires_at: z.iso
-      .datetime({ offset: true })
-      .transform((text) => new Date(text))
+    expires_at: dateInput
       .optional()
       .describe("End of the invitation, at most 30 days from now; default: 7 days from now."),
   });
@@ -100,23 +129,30 @@ export function newLink(): { readonly token: string; readonly digest: Buffer } {
   return { token, digest: digestLinkToken(token) };
 }
 
-interface Start {
+/** The account that invites, and the person who invites into it. */
+interface InvitationOrigin {
   readonly accountId: string;
+  readonly inviterId: string;
   readonly digest: Buffer;
   readonly locale: string;
   readonly now: Date;
 }
 
-/** Builds an invitation as it begins. */
-export function startInvitation({ address, role, ...wanted }: NewInvitation, given: Start): Invitation {
-  const { accountId, digest, locale, now } = given;
+export function startInvitation(
+  { address, role = "owner", ...wanted }: NewInvitation,
+  { accountId, inviterId, digest, locale, now }: InvitationOrigin,
+): Invitation {
+  const isOfMember = wanted.account_id !== null;
   return {
     id: randomId("inv"),
     accountId,
+    memberRole: isOfMember && isMemberRole(role) ? role : null,
+    inviterId: isOfMember ? inviterId : null,
     digest,
     address,
     canonicalAddress: address === null ? null : canonicalAddress(address),
-    role,
+    name: wanted.name,
+    role: !isOfMember && isRole(role) ? role : "viewer",
     scopesMax: wanted.scopes_max ?? [],
     locale: wanted.locale ?? locale,
     createdAt: now,
@@ -135,19 +171,21 @@ export function renewed(invitation: Invitation, digest: Buffer, now: Date): Invi
   return { ...invitation, digest, expiresAt: end, mailed: address === null ? mailed : [...mailed, now] };
 }
 
-/** Returns the status of an invitation at `now`. */
 export function statusOfInvitation(invitation: Invitation, now: Date): InvitationResource["status"] {
   if (invitation.acceptedAt !== null) return "accepted";
   if (invitation.revokedAt !== null) return "revoked";
   return invitation.expiresAt <= now ? "expired" : "open";
 }
 
-/** The scopes that an invitation brings. */
-export const scopesOfInvitation = ({ role, scopesMax }: Pick<Invitation, "role" | "scopesMax">): readonly Scope[] =>
+export const scopesOfInvitation = ({ role, scopesMax }: Invitation): readonly Scope[] =>
   scopesOfRole(role).filter((scope) => scopesMax.length === 0 || scopesMax.includes(scope));
 
 /** The roles and the bound of a new account that accepts. */
 export const grantOfNew = ({ role, scopesMax }: Invitation): AccountGrant => ({ roles: [role], scopesMax });
+
+/** Returns true for an invitation into the account that the caller owns. */
+export const isOfOwnAccount = ({ scopes, accountId }: Caller, invitation: Invitation): boolean =>
+  invitation.memberRole !== null && invitation.accountId === accountId && scopes.has("account:security");
 
 /**
  * The roles and the bound of an existing account that accepts: what it has stays, and the role adds no more than the
@@ -169,40 +207,45 @@ export function isFor({ canonicalAddress: invited }: Invitation, account: Accoun
   return contactAddress !== null && contactAddressVerified && canonicalAddress(contactAddress) === invited;
 }
 
-/** Shows an invitation to administrators. */
-export function viewInvitation(invitation: Invitation, now: Date): InvitationResource {
-  return {
-    id: invitation.id,
-    address: invitation.address,
-    role: invitation.role,
-    scopes_max: invitation.scopesMax.length === 0 ? null : [...invitation.scopesMax],
-    locale: invitation.locale,
-    status: statusOfInvitation(invitation, now),
-    invited_by: invitation.accountId,
-    created_at: invitation.createdAt.toISOString(),
-    expires_at: invitation.expiresAt.toISOString(),
-    mailed_at: invitation.mailed.at(-1)?.toISOString() ?? null,
-    accepted_at: invitation.acceptedAt?.toISOString() ?? null,
-    accepted_by: invitation.acceptedBy,
-    revoked_at: invitation.revokedAt?.toISOString() ?? null,
-  };
-}
+/** Shows an invitation to administrators and owners. */
+export const viewInvitation = viewOf(InvitationResource, (invitation: Invitation, now: Date) => ({
+  account_id: invitation.memberRole && invitation.accountId,
+  role: invitation.memberRole ?? invitation.role,
+  scopes_max: invitation.scopesMax.length === 0 ? null : [...invitation.scopesMax],
+  status: statusOfInvitation(invitation, now),
+  invited_by: invitation.inviterId ?? invitation.accountId,
+  mailed_at: invitation.mailed.at(-1)?.toISOString() ?? null,
+}));
 
 const about = ({ id: subject, accountId }: Invitation) => ({ subject, accountId });
 
+/** Events name the role of the own account; those of members are `member.invited` and what follows it. */
+function viewInEvent(invitation: Invitation, now: Date, changed: string[]) {
+  const { account_id: _, name: _name, ...view } = viewInvitation(invitation, now);
+  return { ...view, role: invitation.role, changed };
+}
+
 export const invitationEvents = {
   created: (invitation: Invitation, now: Date) =>
-    draft("invitation.created", { ...about(invitation), data: { ...viewInvitation(invitation, now), changed: [] } }),
+    draft("invitation.created", { ...about(invitation), data: viewInEvent(invitation, now, []) }),
+  memberInvited({ id, accountId, memberRole, inviterId, expiresAt }: Invitation) {
+    const role = { role: memberRole ?? "viewer", invited_by: inviterId };
+    const data = {
+      account_id: accountId,
+      invitation_id: id,
+      ...role,
+      expires_at: expiresAt.toISOString(),
+      changed: [],
+    };
+    return draft("member.invited", { subject: accountId, accountId, data });
+  },
   accepted(invitation: Invitation, now: Date) {
     const changed = ["status", "accepted_at", "accepted_by"];
-    return draft("invitation.accepted", {
-      ...about(invitation),
-      data: { ...viewInvitation(invitation, now), changed },
-    });
+    return draft("invitation.accepted", { ...about(invitation), data: viewInEvent(invitation, now, changed) });
   },
   revoked(invitation: Invitation, now: Date) {
     const changed = ["status", "revoked_at"];
-    return draft("invitation.revoked", { ...about(invitation), data: { ...viewInvitation(invitation, now), changed } });
+    return draft("invitation.revoked", { ...about(invitation), data: viewInEvent(invitation, now, changed) });
   },
 };
 
@@ -211,4 +254,4 @@ export const InvitationWithLink = InvitationResource.extend({
   url: z.string().nullable().describe("The link to pass on, shown only once; null when it is mailed."),
 })
   .meta({ id: "InvitationWithLink" })
-  .register(examples, { example: { ...invitationExample, url: null } });
+  .register(examples, { example: { ...exampleOf(InvitationResource), url: null } });

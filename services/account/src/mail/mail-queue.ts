@@ -85,7 +85,6 @@ export async function oldestMailSeconds(db: Queryable): Promise<number> {
   return (await db.query<{ seconds: number }>(oldestMail)).rows[0]?.seconds ?? 0;
 }
 
-/** The sealed contents of queued mails. */
 export const sealedMails: SealedColumn = {
   table: "outgoing_mails",
   column: "sealed",

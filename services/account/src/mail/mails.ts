@@ -27,7 +27,6 @@ interface Envelope {
   readonly expiresAt: Date;
 }
 
-/** Addresses a mail about an account. */
 export const envelopeOf = (
   { id: accountId, locale, timezone }: Pick<Account, "id" | "locale" | "timezone">,
   to: string,

@@ -15,7 +15,9 @@ interface MailValues extends NoticeValues {
   /** To the verified address of a signed-in person whose next step needs more proof. */
   readonly "step-up-code": { readonly code: string };
   /** To a person whom an administrator invites. */
-  readonly invitation: { readonly inviter: string; readonly role: string; readonly link: string };
+  readonly invitation: InvitedBy;
+  /** To a person whom an owner invites into their account. */
+  readonly "member-invitation": InvitedBy;
   /** To a person who signs in with this address. */
   readonly "sign-in-code": { readonly code: string };
 }
@@ -31,7 +33,13 @@ interface NoticeValues {
   readonly "passkey-added": From & { readonly name: string };
   /** To the owner of an account with passkeys that a mailed code was enough for. */
   readonly "passkey-not-used": From & { readonly browser: string };
-  /** An administrator ended this key, client or sign-in. */
+  readonly "recovery-codes-created": From;
+  /** To the owner of an account that a recovery code has signed in to; `left` are left. */
+  readonly "recovery-code-used": From & { readonly browser: string; readonly left: string };
+  /** An administrator made the mail's address that of the account. */
+  readonly "contact-set": object;
+  readonly "account-exported": object;
+  /** An administrator ended this key, client, passkey or sign-in. */
   readonly "access-ended": { readonly id: string };
   /** An administrator ended every sign-in. */
   readonly "signed-out": object;
@@ -39,6 +47,12 @@ interface NoticeValues {
   readonly "account-suspended": object;
   /** The account can be restored until its data is erased. */
   readonly "account-deleted": { readonly eraseAt: Date };
+}
+
+interface InvitedBy {
+  readonly inviter: string;
+  readonly role: string;
+  readonly link: string;
 }
 
 interface From {
@@ -67,6 +81,7 @@ const reasons: Readonly<Record<MailKind, keyof Texts["mailReasons"]>> = {
   "contact-change-undone": "entered",
   "step-up-code": "account",
   invitation: "entered",
+  "member-invitation": "entered",
   "sign-in-code": "entered",
   "api-key-created": "account",
   "client-created": "account",
@@ -75,6 +90,10 @@ const reasons: Readonly<Record<MailKind, keyof Texts["mailReasons"]>> = {
   "browser-new": "account",
   "passkey-added": "account",
   "passkey-not-used": "account",
+  "recovery-codes-created": "account",
+  "recovery-code-used": "account",
+  "contact-set": "account",
+  "account-exported": "account",
   "access-ended": "account",
   "signed-out": "account",
   "account-disabled": "account",
@@ -90,7 +109,6 @@ interface Reading {
   readonly expiresAt: Date;
 }
 
-/** The sending deployment. */
 export interface Sender {
   readonly server: string;
   readonly baseUrl: string;

@@ -1,5 +1,8 @@
 import { createHash } from "node:crypto";
-import { fill, type Texts } from "../texts/texts.ts";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { acceptedLanguages } from "@signalbox/http";
+import type { AccountService } from "../context/account-service.ts";
+import { fill, type Texts, textsFor } from "../texts/texts.ts";
 
 /** Trusted markup. */
 export class Html {
@@ -34,7 +37,7 @@ const styleOf = ({
   color,
 }: Brand): string => `:root{color-scheme:light dark;--page:#fff;--text:#1b1b1f;--line:#70757a;--alarm:#b3261e}
 @media (prefers-color-scheme:dark){:root{--page:#131316;--text:#f1f1f4;--line:#9aa0a6;--alarm:#f2b8b5}}
-body{background:var(--page);color:var(--text);font:1rem/1.5 system-ui,sans-serif;margin:0 auto;max-width:26rem;padding:2rem 1rem}
+body{background:var(--page);overflow-wrap:anywhere;color:var(--text);font:1rem/1.5 system-ui,sans-serif;margin:0 auto;max-width:26rem;padding:2rem 1rem}
 header{font-weight:600}
 header img,.logo{display:block;max-height:3rem;max-width:100%}
 h1{font-size:1.5rem;line-height:1.2}
@@ -42,11 +45,11 @@ h2{font-size:1.125rem;margin-top:2rem}
 label{display:block;font-weight:600}
 input{background:var(--page);border:.0625rem solid var(--line);border-radius:.375rem;box-sizing:border-box;color:inherit;font:inherit;margin:.25rem 0 1rem;padding:.6rem;width:100%}
 .large,#code{font-family:ui-monospace,monospace;font-size:1.5rem;letter-spacing:.15em}
-button{background:var(--page);border:.0625rem solid var(--line);border-radius:.375rem;color:var(--text);cursor:pointer;font:inherit;font-weight:600;min-height:2.75rem;padding:.5rem 1rem}
-.main{background:${color};color:${textColorOn(color)}}
+a{color:inherit;display:inline-block;padding:.3rem 0}
+button,.button{background:var(--page);border:.0625rem solid var(--line);border-radius:.375rem;box-sizing:border-box;color:var(--text);cursor:pointer;font:inherit;font-weight:600;max-width:100%;min-height:2.75rem;padding:.5rem 1rem;text-decoration:none}
+.main,.button.main{background:${color};color:${textColorOn(color)}}
 form+form{margin-top:.75rem}
 ul{padding-left:1.25rem}
-a{color:inherit;display:inline-block;padding:.3rem 0}
 .buttons{display:flex;flex-wrap:wrap;gap:.75rem}
 :focus-visible{outline:.2rem solid var(--text);outline-offset:.15rem}
 .problem{border-left:.25rem solid var(--alarm);padding-left:.75rem}
@@ -65,6 +68,18 @@ export interface Page {
   /** Images beside the logo of the deployment: https URLs. */
   readonly images?: readonly string[];
 }
+
+/** A page of one paragraph. */
+export const notePage = (
+  texts: Texts,
+  status: number,
+  note: { readonly title: string; readonly text: string },
+): Page => ({
+  status,
+  texts,
+  title: note.title,
+  content: html`<p>${note.text}</p>`,
+});
 
 /** Writes the whole page, without external resources but the named ones. Its title mentions a mistake in a form. */
 export function pageText({ status, texts, title, content, script }: Page, brand: Brand): string {
@@ -95,10 +110,7 @@ ${content}
  * Builds the content security policy of a page: it allows styles, images, form targets and the one script of a page that
  * has any, and forbids framing.
  */
-export function pagePolicy(
-  brand: Brand,
-  { formTargets = [], images = [], script }: Pick<Page, "formTargets" | "images" | "script">,
-): Readonly<Record<string, string>> {
+function pagePolicy(brand: Brand, { formTargets = [], images = [], script }: Page): Readonly<Record<string, string>> {
   const shown = [...(brand.logoUrl === null ? [] : [brand.logoUrl]), ...images];
   const policy = [
     "default-src 'none'",
@@ -119,13 +131,16 @@ function imageSourceOf(logoUrl: string): string {
 
 export const pageType = "text/html; charset=utf-8";
 
+/** A host as a policy can name it (CSP 3 §2.3.1): browsers drop a source with an IPv6 address, and the form with it. */
+const policyHost = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/;
+
 /**
- * Converts a redirect URI to a form target of the policy: the origin of a web address, the scheme of an application's
- * own.
+ * Converts a redirect URI to a form target of the policy: the origin of a web address; the scheme of an application's
+ * own, or of a host that a policy cannot name, such as `[::1]`.
  */
 export function formTargetOf(uri: string): string {
-  const { protocol, origin } = new URL(uri);
-  return origin === "null" ? protocol : origin;
+  const { protocol, origin, hostname } = new URL(uri);
+  return origin === "null" || !policyHost.test(hostname) ? protocol : origin;
 }
 
 /** The look of a deployment's pages. */
@@ -155,3 +170,61 @@ function luminanceOf(color: string): number {
   });
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
+
+// The pages of this deployment: in the reader's language, with its configured name, logo and colour.
+
+/**
+ * Chooses the texts for a reader: by the application's `ui_locales` (OpenID Connect Core §3.1.2.1), else by the
+ * browser's languages, else by the deployment's.
+ */
+export function textsForReader(
+  { configuration }: AccountService,
+  { "accept-language": accepted }: IncomingHttpHeaders,
+  uiLocales?: unknown,
+): Texts {
+  const asked = typeof uiLocales === "string" ? uiLocales.split(" ").filter(Boolean) : [];
+  return textsFor([...asked, ...acceptedLanguages(accepted), configuration.get("defaults.locale")]);
+}
+
+/** A request and its answer. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** A browser's request for one of our pages. */
+export interface PageRequest extends Exchange {
+  /** Texts in the language of the reader. */
+  readonly texts: Texts;
+}
+
+export const pageRequest = (service: AccountService, exchange: Exchange): PageRequest => ({
+  ...exchange,
+  texts: textsForReader(service, exchange.request.headers),
+});
+
+export function sendPage(service: AccountService, { response }: Exchange, page: Page): void {
+  const { text, headers } = writePage(service, page);
+  response.writeHead(page.status, headers);
+  response.end(text);
+}
+
+/** Leads the browser to another page of ours, which it may then reload. */
+export function goTo({ response }: Exchange, location: string): void {
+  response.writeHead(303, { Location: location, "Cache-Control": "no-store", "Content-Length": "0" });
+  response.end();
+}
+
+/** Writes a page with its policy and the headers that the edge of the routes would add. */
+export function writePage(service: AccountService, page: Page) {
+  const shown = brandOf(service);
+  const policy = pagePolicy(shown, page);
+  const headers = { ...policy, "Cache-Control": "no-store", "Content-Type": pageType };
+  return { text: pageText(page, shown), policy, headers };
+}
+
+export const brandOf = ({ configuration }: AccountService): Brand => ({
+  name: configuration.get("server.name"),
+  logoUrl: configuration.get("server.logo-url"),
+  color: configuration.get("server.color"),
+});

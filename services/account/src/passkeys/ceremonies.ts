@@ -7,7 +7,6 @@ import type { Passkey } from "./passkey.ts";
 /** Loaded at the first ceremony: it brings parsers of certificates that most processes never need. */
 const webauthn = () => import("@simplewebauthn/server");
 
-/** The holder of a new passkey. */
 interface Holder {
   readonly accountId: string;
   /** Shown by the authenticator. */

@@ -2,29 +2,14 @@ import { type Caller, requireState, requireStepUp } from "@signalbox/auth";
 import { randomId } from "@signalbox/core";
 import type { Tx } from "@signalbox/storage";
 import { type Account, stateOf } from "../accounts/account.ts";
-import type { Actor, CredentialUse } from "../audit/audit-log.ts";
+import { type Actor, actorOf, recordInAudit } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
-import { hasManagingKey } from "../identities/identity.ts";
+import { hasWayIn } from "../identities/identities.ts";
+import { hasManagingKey, identitiesOf } from "../identities/identity.ts";
 import { queueNotice } from "../notices/notices.ts";
-import { browserNameOf, type KnownBrowser } from "../sign-ins/sign-in.ts";
-import { type Deletion, maySignIn } from "../sign-ins/sign-ins.ts";
-import { type NewPasskey, type PresentedPasskey, verifyPasskeyUse } from "./ceremonies.ts";
-import {
-  type Passkey,
-  passkeysMax,
-  recordPasskeyAdded,
-  recordPasskeyRemoved,
-  recordPasskeyRenamed,
-  recordPasskeySignIn,
-} from "./passkey.ts";
-import {
-  deletePasskey,
-  findPasskeyByCredential,
-  insertPasskey,
-  notePasskeyUse,
-  passkeysOf,
-  savePasskeyName,
-} from "./passkey-store.ts";
+import type { NewPasskey } from "./ceremonies.ts";
+import { type Passkey, passkeyEvent, passkeysMax } from "./passkey.ts";
+import { deletePasskey, insertPasskey, passkeysOf, savePasskeyName } from "./passkey-store.ts";
 
 type AddOutcome =
   | { readonly outcome: "added"; readonly passkey: Passkey }
@@ -32,29 +17,7 @@ type AddOutcome =
 
 type RemoveOutcome = { readonly outcome: "removed" | "last-way-in" };
 
-/** A used passkey with its browser and its sign-in. */
-export interface UsedPasskey {
-  readonly presented: PresentedPasskey;
-  /** The ceremony that it was used for. */
-  readonly belongsTo: string;
-  readonly browser: KnownBrowser | null;
-  readonly userAgent: string | undefined;
-  readonly by: CredentialUse;
-}
-
-export type PasskeySignIn =
-  | { readonly outcome: "signed-in"; readonly accountId: string }
-  | { readonly outcome: "refused" }
-  | ({ readonly outcome: "account-deleted" } & Deletion);
-
-/** A verified use, whose counter is not judged yet. */
-export interface VerifiedUse {
-  readonly passkey: Passkey;
-  readonly counter: number;
-}
-
-// The passkeys of people: added, renamed, removed and used to sign in. Nothing but a verified device adds or uses
-// one.
+// The passkeys of people: added, renamed and removed. Nothing but a verified device adds one.
 
 /** Adds a verified passkey to a locked account, and tells its owner. */
 export async function addPasskey(
@@ -70,7 +33,8 @@ export async function addPasskey(
   const id = randomId("psk");
   const passkey = { ...made, id, accountId: account.id, name, createdAt: service.clock.now(), lastUsedAt: null };
   if (!(await insertPasskey(tx, passkey))) return { outcome: "known" };
-  await recordPasskeyAdded(service, tx, by, passkey);
+  await recordInAudit(service, tx, by, { action: "passkey.add", accountId: account.id, subject: id });
+  await service.outbox.append(tx, [passkeyEvent("passkey.created", passkey)]);
   const notice = { kind: "passkey-added", name, address: by.address ?? "–" } as const;
   await queueNotice(service, tx, account, notice);
   return { outcome: "added", passkey };
@@ -88,7 +52,8 @@ export async function renamePasskey(
   requireStepUp(caller, service.clock);
   const renamed = { ...passkey, name };
   await savePasskeyName(tx, renamed);
-  await recordPasskeyRenamed(service, tx, caller, renamed);
+  await recordInAudit(service, tx, caller, { action: "passkey.update", subject: passkey.id, fields: ["name"] });
+  await service.outbox.append(tx, [passkeyEvent("passkey.updated", renamed, ["name"])]);
   return renamed;
 }
 
@@ -101,85 +66,42 @@ export async function removePasskey(
   passkey: Passkey,
 ): Promise<RemoveOutcome> {
   requireState(stateOf(account), "own-account:write");
+  return remove(service, tx, actorOf(caller), account, passkey, null);
+}
+
+/** Removes a passkey of a person, who gets a notice, as `removePasskey` does. */
+export async function removePasskeyByAdministrator(
+  service: AccountService,
+  tx: Tx,
+  caller: Caller,
+  account: Account,
+  passkey: Passkey,
+  reason: string,
+): Promise<RemoveOutcome> {
+  const removed = await remove(service, tx, actorOf(caller, "administrator"), account, passkey, reason);
+  if (removed.outcome === "removed") await queueNotice(service, tx, account, { kind: "access-ended", id: passkey.id });
+  return removed;
+}
+
+async function remove(
+  service: AccountService,
+  tx: Tx,
+  by: Actor,
+  account: Account,
+  passkey: Passkey,
+  reason: string | null,
+): Promise<RemoveOutcome> {
   if (await isLastWayIn(service, tx, account)) return { outcome: "last-way-in" };
   await deletePasskey(tx, passkey.id);
-  await recordPasskeyRemoved(service, tx, caller, passkey);
+  const { id: accountId } = account;
+  await recordInAudit(service, tx, by, { action: "passkey.remove", accountId, subject: passkey.id, reason });
+  await service.outbox.append(tx, [passkeyEvent("passkey.deleted", passkey)]);
   return { outcome: "removed" };
 }
 
-/** Signs the holder in. The counter is judged here, so that of two uses at once one counts. */
-export async function signInByPasskey(
-  service: AccountService,
-  tx: Tx,
-  { passkey, counter }: VerifiedUse,
-  used: UsedPasskey,
-): Promise<PasskeySignIn> {
-  const { accountStore, clock } = service;
-  const account = await accountStore.lock(tx, passkey.accountId);
-  if (!account) return { outcome: "refused" };
-  if (!(await notePasskeyUse(tx, passkey.id, counter, clock.now()))) {
-    tx.afterCommit(() => noteRefused(service, passkey, used, "cloned"));
-    return { outcome: "refused" };
-  }
-  if (!maySignIn(account)) {
-    const { statusChangedAt, statusReason: reason, status } = account;
-    tx.afterCommit(() => noteRefused(service, passkey, used, `account_${status}`));
-    return { outcome: "account-deleted", at: statusChangedAt ?? clock.now(), reason };
-  }
-  const by = ownerOf(passkey.accountId, used);
-  await recordPasskeySignIn(service, tx, by, account.id);
-  if (!used.browser?.knows(account.id)) {
-    const browser = browserNameOf(used.userAgent) ?? "–";
-    await queueNotice(service, tx, account, { kind: "browser-new", browser, address: by.address ?? "–" });
-  }
-  return { outcome: "signed-in", accountId: account.id };
-}
-
-/** Tells the owner of an account with passkeys that a mailed code was enough. */
-export async function tellOfCode(
-  service: AccountService,
-  tx: Tx,
-  accountId: string,
-  { userAgent, by }: Pick<UsedPasskey, "userAgent" | "by">,
-): Promise<void> {
-  if ((await passkeysOf(tx, accountId)).length === 0) return;
-  const account = await service.accountStore.lock(tx, accountId);
-  const browser = browserNameOf(userAgent) ?? "–";
-  if (account)
-    await queueNotice(service, tx, account, { kind: "passkey-not-used", browser, address: by.address ?? "–" });
-}
-
-/** Without a verified address, only a passkey or a key that manages the account is a way in. */
-async function isLastWayIn(
-  { clock }: AccountService,
-  tx: Tx,
-  { id, contactAddressVerified }: Account,
-): Promise<boolean> {
+/** Without a verified address, only a passkey, a login elsewhere or a key that manages the account is a way in. */
+async function isLastWayIn(service: AccountService, tx: Tx, { id, contactAddressVerified }: Account): Promise<boolean> {
   if (contactAddressVerified || (await passkeysOf(tx, id)).length > 1) return false;
-  return !(await hasManagingKey(tx, id, clock.now()));
-}
-
-const ownerOf = (accountId: string, { by }: UsedPasskey): Actor => ({ kind: "owner", accountId, ...by });
-
-/** Verifies a use outside of a transaction; null for one that proves nothing. */
-export async function verifyPasskey(service: AccountService, used: UsedPasskey): Promise<VerifiedUse | null> {
-  const { presented, belongsTo } = used;
-  const passkey = await findPasskeyByCredential(service.pool, presented.credentialId);
-  if (!passkey) return null;
-  // A discoverable passkey says whose it is; another account's name makes it somebody else's.
-  const isItsOwn = presented.accountId === null || presented.accountId === passkey.accountId;
-  const counter = isItsOwn ? await verifyPasskeyUse(service, belongsTo, presented, passkey) : null;
-  if (counter === null) noteRefused(service, passkey, used, "not_verified");
-  return counter === null ? null : { passkey, counter };
-}
-
-/** Tells the owner in the audit that a passkey was refused. */
-function noteRefused(
-  { auditRefusals }: AccountService,
-  { id: subject, accountId }: Passkey,
-  used: UsedPasskey,
-  reason: string,
-): void {
-  const by = ownerOf(accountId, used);
-  auditRefusals.record({ accountId, operation: "sign_in", reason, fields: ["passkey"], subject, by });
+  if (hasWayIn(service, await identitiesOf(tx, id))) return false;
+  return !(await hasManagingKey(tx, id, service.clock.now()));
 }

@@ -1,15 +1,5 @@
 import { createApiKey, digestApiKey, type Portal, type Principal } from "@signalbox/auth";
-import {
-  examples,
-  PortalSessionResource,
-  type PortalTheme,
-  portalAccess,
-  portalAccessMeaning,
-  portalEndpointsMax,
-  portalSessionExample,
-  type Scope,
-  PortalTheme as Theme,
-} from "@signalbox/contracts";
+import { exampleOf, examples, PortalSessionResource, portalEndpointsMax, type Scope } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
 import { z } from "zod";
 
@@ -19,9 +9,9 @@ export interface PortalSession {
   readonly accountId: string;
   /** SHA-256 of the secret in the link, which is not stored. */
   readonly digest: Uint8Array;
-  readonly access: (typeof portalAccess)[number];
+  readonly access: PortalSessionResource["access"];
   readonly endpointIds: Portal["endpointIds"];
-  readonly theme: PortalTheme;
+  readonly theme: PortalSessionResource["theme"];
   readonly createdAt: Date;
   /** The key or client that made it, or `person`. */
   readonly createdBy: string;
@@ -32,6 +22,8 @@ export interface PortalSession {
 /** Longest life of a link, which anybody may use who gets hold of it. */
 const lifeSecondsMax = 3_600;
 
+const { access, theme } = PortalSessionResource.shape;
+
 export const NewPortalSession = z.strictObject({
   endpoint_ids: z
     .array(z.string().regex(/^whe_[0-9a-z]{26}$/, "Must be the id of an endpoint."))
@@ -41,16 +33,16 @@ export const NewPortalSession = z.strictObject({
     .default(null)
     .meta({
       description: "The endpoints that the session sees. Null, or absent, for all of the account.",
-      examples: [portalSessionExample.endpoint_ids],
+      examples: [exampleOf(PortalSessionResource).endpoint_ids],
     }),
-  access: z.enum(portalAccess).default("write").describe(portalAccessMeaning),
+  access: access.default("write").describe(access.description ?? ""),
   expires_in_seconds: z
     .int()
     .min(60)
     .max(lifeSecondsMax)
     .default(lifeSecondsMax)
     .describe("The life of the link, an hour at most. It ends no later than the key that makes it."),
-  theme: Theme.default({ scheme: "auto" }),
+  theme: theme.default({ scheme: "auto" }),
 });
 
 export type NewPortalSession = z.output<typeof NewPortalSession>;
@@ -68,7 +60,7 @@ export const portalPrefix = "portal";
 /** Creates a session with its secret `sbx_portal_…`. */
 export function makePortalSession(
   { endpoint_ids, access, expires_in_seconds, theme }: NewPortalSession,
-  { accountId, createdBy, endsBy }: Pick<PortalSession, "accountId" | "createdBy"> & { readonly endsBy: Date | null },
+  { accountId, createdBy, endsBy }: { accountId: string; createdBy: string; endsBy: Date | null },
   now: Date,
 ): { readonly session: PortalSession; readonly secret: string } {
   const secret = createApiKey(portalPrefix);
@@ -88,7 +80,6 @@ export function makePortalSession(
   return { session, secret };
 }
 
-/** Returns the status of a session at `now`. */
 export function statusOfPortalSession(
   { endedAt, expiresAt }: PortalSession,
   now: Date,
@@ -105,22 +96,6 @@ export const credentialOfPortal = ({ id, createdBy }: PortalSession): Principal[
   authTimeMs: null,
 });
 
-/** Shows a session to the account, and to its holder. */
-export function viewPortalSession(session: PortalSession, now: Date): PortalSessionResource {
-  return {
-    id: session.id,
-    account_id: session.accountId,
-    endpoint_ids: session.endpointIds && [...session.endpointIds],
-    access: session.access,
-    theme: session.theme,
-    status: statusOfPortalSession(session, now),
-    created_at: session.createdAt.toISOString(),
-    created_by: session.createdBy,
-    expires_at: session.expiresAt.toISOString(),
-    ended_at: session.endedAt?.toISOString() ?? null,
-  };
-}
-
 export const PortalSessionWithUrl = PortalSessionResource.extend({
   url: z
     .string()
@@ -131,7 +106,7 @@ export const PortalSessionWithUrl = PortalSessionResource.extend({
   .meta({ id: "PortalSessionWithUrl", description: "A session of the portal with its link, shown only once." })
   .register(examples, {
     example: {
-      ...portalSessionExample,
+      ...exampleOf(PortalSessionResource),
       url: "https://signalbox.example/console/portal/#sbx_portal_0Signalbox0Example0Secret00000000",
     },
   });

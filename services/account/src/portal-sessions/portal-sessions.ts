@@ -1,6 +1,15 @@
 import { type Caller, requireScopes, requireStepUp } from "@signalbox/auth";
-import { PortalSessionResource, portalSessionExample, scopesOfRole } from "@signalbox/contracts";
+import {
+  exampleOf,
+  KnownEndpoints,
+  knownEndpointsPath,
+  PortalSessionResource,
+  scopesOfRole,
+  viewOf,
+} from "@signalbox/contracts";
+import { AppError } from "@signalbox/core";
 import { created, ok } from "@signalbox/http";
+import { sendTwice } from "@signalbox/net";
 import { type Edges, edgesOf, list, operation, record, tooMany } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { announceAccess } from "../access/access-announcements.ts";
@@ -9,14 +18,13 @@ import { recordInAudit } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
 import { creatorOf, keyEndOf, requireWritable } from "../credentials/credential.ts";
 import { ownAccount } from "../profile/account-api.ts";
-import { checkEndpoints } from "./endpoint-check.ts";
 import {
   makePortalSession,
   NewPortalSession,
   type PortalSession,
   PortalSessionWithUrl,
   scopesOfAccess,
-  viewPortalSession,
+  statusOfPortalSession,
 } from "./portal-session.ts";
 import {
   countLivePortalSessions,
@@ -61,6 +69,31 @@ async function createPortalSession(
   return { outcome: "created", session, secret };
 }
 
+/**
+ * Asks webhook-delivery for endpoints that the account does not have; without its address every id passes.
+ *
+ * @throws AppError `not_found` that names each of them
+ */
+async function checkEndpoints(
+  { endpointClient: client }: AccountService,
+  accountId: string,
+  endpointIds: readonly string[],
+): Promise<void> {
+  if (client === null) return;
+  const path = knownEndpointsPath.replace(":account_id", encodeURIComponent(accountId));
+  const question = JSON.stringify({ endpoint_ids: endpointIds });
+  const { status, body } = await sendTwice(() => client.post(path, question));
+  if (status !== 200) throw new AppError("unavailable", `The webhook-delivery service answered ${status}.`);
+  const known = new Set(KnownEndpoints.parse(JSON.parse(body.toString())).endpoint_ids);
+  const details = endpointIds.flatMap((id, index) => {
+    if (known.has(id)) return [];
+    const message = `The account has no endpoint ${id}.`;
+    return [{ field: `endpoint_ids[${index}]`, code: "invalid_value", message } as const];
+  });
+  if (details.length === 0) return;
+  throw new AppError("not_found", "A portal session names existing endpoints.", { details });
+}
+
 /** Ends a session at once, everywhere. One that has ended stays as it is. */
 async function endPortalSession(
   service: AccountService,
@@ -90,9 +123,13 @@ const missing = "There is no such portal session.";
 export function portalSessionApi(service: AccountService): Edges {
   return edgesOf(
     { ...declareReads(service), ...declareWrites(service) },
-    { errors: "account", exampleIds: { session_id: portalSessionExample.id } },
+    { errors: "account", exampleIds: { session_id: exampleOf(PortalSessionResource).id } },
   );
 }
+
+const viewPortalSession = viewOf(PortalSessionResource, (session: PortalSession, now: Date) => ({
+  status: statusOfPortalSession(session, now),
+}));
 
 function declareReads({ clock, pageLimits, pool }: AccountService) {
   const view = (session: PortalSession) => viewPortalSession(session, clock.now());
@@ -142,7 +179,7 @@ function declareWrites(service: AccountService) {
       },
       rest: {
         post: base,
-        responses: { 201: PortalSessionWithUrl, 409: "error" },
+        responses: { 201: PortalSessionWithUrl, 404: "error", 409: "error" },
         idempotent: "sealed",
         answer: ({ session, secret }) =>
           created(`${base}/${session.id}`, {

@@ -1,33 +1,24 @@
-import {
-  AdministratorsAnswer,
-  AdministratorsQuestion,
-  AnnouncementsAnswer,
-  administratorsPath,
-  announcementsPath,
-  answerFromPrincipal,
-  PrincipalAnswer,
-  PrincipalQuestion,
-  type PrincipalSource,
-  principalsPath,
-} from "@signalbox/auth";
+import { type PrincipalSource, principalProtocol } from "@signalbox/auth";
 import { isAppError } from "@signalbox/core";
 import { createRoutes, ok, refused } from "@signalbox/http";
 import { scopesOfAccount } from "../accounts/account.ts";
 import type { AccountService } from "../context/account-service.ts";
+import { withRolesElsewhere } from "../identities/identities.ts";
 
 /** The internal route by which other services look up principals. */
-export function principalRoutes({ hasIssuer, accountStore }: AccountService, principals: PrincipalSource) {
+export function principalRoutes(service: AccountService, principals: PrincipalSource) {
+  const { hasIssuer, accountStore, pool } = service;
   const routes = createRoutes({ errors: "account" });
 
-  routes.post(principalsPath, {
+  routes.post(principalProtocol.principalsPath, {
     summary: "Find the principal of a credential",
     auth: "anonymous",
-    body: PrincipalQuestion,
-    responses: { 200: PrincipalAnswer, 422: "error" },
+    body: principalProtocol.PrincipalQuestion,
+    responses: { 200: principalProtocol.PrincipalAnswer, 422: "error" },
     rateLimit: "none",
     async handle({ body }) {
       try {
-        return ok(answerFromPrincipal(await principals.resolve(body)));
+        return ok(principalProtocol.answerFromPrincipal(await principals.resolve(body)));
       } catch (error) {
         // 401 would mean that the asking service's own token is wrong.
         if (!isAppError(error) || error.code !== "unauthorized") throw error;
@@ -36,24 +27,28 @@ export function principalRoutes({ hasIssuer, accountStore }: AccountService, pri
     },
   });
 
-  routes.get(announcementsPath, {
+  routes.get(principalProtocol.announcementsPath, {
     summary: "Check for access changes that the state topic lacks",
     auth: "anonymous",
-    responses: { 200: AnnouncementsAnswer },
+    responses: { 200: principalProtocol.AnnouncementsAnswer },
     rateLimit: "none",
     handle: async () => ok({ unannounced: await principals.hasUnannounced() }),
   });
 
-  routes.post(administratorsPath, {
+  routes.post(principalProtocol.administratorsPath, {
     summary: "Find the administrators among these accounts",
     auth: "anonymous",
-    body: AdministratorsQuestion,
-    responses: { 200: AdministratorsAnswer },
+    body: principalProtocol.AdministratorsQuestion,
+    responses: { 200: principalProtocol.AdministratorsAnswer },
     rateLimit: "none",
     async handle({ body }) {
       if (!hasIssuer) return ok({ administrators: null });
       const found = await accountStore.findMany(body.account_ids);
-      const administrators = found.filter((account) => scopesOfAccount(account).has("account:admin"));
+      const elsewhere = await withRolesElsewhere(service, pool, body.account_ids);
+      // Those of another issuer are known only while they act.
+      const administrators = found.filter(
+        (account) => elsewhere.has(account.id) || scopesOfAccount(account).has("account:admin"),
+      );
       return ok({ administrators: administrators.map(({ id }) => id) });
     },
   });

@@ -17,6 +17,9 @@ import type { Refusal } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
 import { type ApiKey, apiKeyStore } from "../credentials/api-key.ts";
 import { type CredentialStatus, statusOf } from "../credentials/credential.ts";
+import { withRolesElsewhere } from "../identities/identities.ts";
+import { scopesOfMemberIn } from "../members/members.ts";
+import { findMembershipOf } from "../members/membership-store.ts";
 import {
   credentialOfPortal,
   type PortalSession,
@@ -27,7 +30,7 @@ import {
 import { findPortalSessionByDigest } from "../portal-sessions/portal-session-store.ts";
 import { provisionAccount } from "../registration/provisioning.ts";
 import { registerLogin } from "../registration/registration.ts";
-import { steppedUp, stepUpOf } from "../step-up/step-up-store.ts";
+import { steppedUpAt } from "../step-up/step-ups.ts";
 
 // Finds the principal of a credential: called by this service's own edge, and by every other service over `POST
 // /internal/principals`.
@@ -60,7 +63,7 @@ async function fromApiKey(service: AccountService, text: string): Promise<Princi
     .touch(pool, key.id, clock.now())
     .catch((error) => log.warn({ error }, "the last use of an API key could not be recorded"));
   const credential = { kind: "api-key", id: key.id, authTimeMs: null } as const;
-  const { roles, scopes } = within(service, account, { roles: key.roles, scopes: new Set(key.scopes) });
+  const { roles, scopes } = await within(service, account, { roles: key.roles, scopes: new Set(key.scopes) });
   return principalOf(account, { ...key, roles, scopes, credential });
 }
 
@@ -71,11 +74,40 @@ async function fromToken(service: AccountService, text: string): Promise<Princip
   if (isSignedOut(credential, account.signedOutAt?.getTime() ?? null)) {
     throw refused("The account has signed out everywhere since the token was issued.");
   }
-  return principalOf(account, {
-    ...token,
-    ...within(service, account, token),
-    credential: await withStepUp(service, credential, account.id),
-  });
+  const steppedUp = await withStepUp(service, credential, account.id);
+  const actingId = actingAccountOf(token);
+  if (actingId !== null && actingId !== account.id) {
+    return principalOfMember(service, { person: account, actingId, token, credential: steppedUp });
+  }
+  const access = token.issuer === builtInIssuer ? withinRolesOf(account, token) : withinBoundOf(account, token);
+  return principalOf(account, { ...token, ...access, credential: steppedUp });
+}
+
+/** The account that a person's token of the built-in issuer acts for; null for any other token. */
+const actingAccountOf = ({ issuer, kind, claims }: VerifiedToken): string | null =>
+  issuer === builtInIssuer && kind === "token" ? String(claims.account_id) : null;
+
+interface ActingMember {
+  readonly person: Account;
+  readonly actingId: string;
+  readonly token: VerifiedToken;
+  readonly credential: PrincipalCredential;
+}
+
+/** A member acts for the account within their role; what their own account may do does not count. */
+async function principalOfMember(
+  service: AccountService,
+  { person, actingId, token, credential }: ActingMember,
+): Promise<Principal> {
+  const membership = await findMembershipOf(service.pool, actingId, person.id);
+  const account = membership && (await service.accountStore.find(actingId));
+  if (!account || account.purgedAt !== null) throw refused("The person is no member of this account.");
+  if (person.status !== "active") throw refused(`The account of the person is ${person.status}.`);
+  const { role } = membership;
+  const granted = new Set(scopesOfMemberIn(account, role));
+  const scopes = new Set([...token.scopes].filter((scope) => granted.has(scope)));
+  const member = { accountId: person.id, role, epoch: person.accessEpoch };
+  return { ...principalOf(account, { scopes, roles: [], credential, expiresAt: token.expiresAt }), member };
 }
 
 /** A portal session acts for the account, sees its endpoints, and is refused by whatever does not admit it. */
@@ -84,19 +116,22 @@ async function principalOfPortal(service: AccountService, session: PortalSession
   if (status !== "active") throw refused(`The link has ${status === "ended" ? "been ended" : "expired"}.`);
   const account = await service.accountStore.find(session.accountId);
   if (!account) throw refused("The link is not known.");
-  const { scopes } = within(service, account, { roles: [], scopes: new Set(scopesOfAccess[session.access]) });
+  const { scopes } = await within(service, account, { roles: [], scopes: new Set(scopesOfAccess[session.access]) });
   const credential = credentialOfPortal(session);
   const { expiresAt, endpointIds } = session;
   return { ...principalOf(account, { scopes, roles: [], credential, expiresAt }), portal: { endpointIds } };
 }
 
-/** A token of the built-in issuer names its account. The first use of another issuer's token creates the account. */
-async function accountOf(service: AccountService, { issuer, subject, id, claims }: VerifiedToken): Promise<Account> {
+/** A token of the built-in issuer names its person, or the account of its client. The first use of another issuer's token creates the account. */
+async function accountOf(
+  service: AccountService,
+  { issuer, kind, subject, id, claims }: VerifiedToken,
+): Promise<Account> {
   if (issuer !== builtInIssuer) {
     const firstUse = { identity: { issuer, subject }, claims, credential: id };
     return provisionAccount(service, firstUse, (tx, wanted) => registerLogin(service, tx, issuer, wanted));
   }
-  const account = await service.accountStore.find(String(claims.account_id));
+  const account = await service.accountStore.find(kind === "token" ? subject : String(claims.account_id));
   if (account && account.purgedAt === null) return account;
   throw refused("The account of this token no longer exists.");
 }
@@ -107,16 +142,17 @@ async function withStepUp(
   credential: PrincipalCredential,
   accountId: string,
 ): Promise<PrincipalCredential> {
-  const stepUp = credential.kind === "token" ? await stepUpOf(service, accountId, steppedUp(credential)) : null;
-  if (stepUp === null) return credential;
-  return { ...credential, authTimeMs: Math.max(credential.authTimeMs ?? 0, stepUp.at.getTime()) };
+  const at = credential.kind === "token" ? await steppedUpAt(service, accountId, credential) : null;
+  return at === null ? credential : { ...credential, authTimeMs: Math.max(credential.authTimeMs ?? 0, at.getTime()) };
 }
 
 type Access = Pick<Principal, "scopes" | "roles">;
 
-/** The part of the access that the account still has; only roles that are granted here bound its credentials. */
-const within = ({ hasIssuer }: AccountService, account: Account, access: Access): Access =>
-  hasIssuer ? withinRolesOf(account, access) : withinBoundOf(account, access);
+/** Finds the part of a key's access that its account still has; only roles that are granted here bound it. */
+async function within(service: AccountService, account: Account, access: Access): Promise<Access> {
+  const elsewhere = await withRolesElsewhere(service, service.pool, [account.id]);
+  return elsewhere.has(account.id) ? withinBoundOf(account, access) : withinRolesOf(account, access);
+}
 
 /** A revoked role takes its scopes from tokens and keys, however they were created. */
 function withinRolesOf(account: Account, { scopes, roles }: Access): Access {

@@ -1,14 +1,30 @@
-import { type Caller, requireScopes } from "@signalbox/auth";
+import { type Caller, personOf, requireOwnAccount, requireScopes, requireState, requireStepUp } from "@signalbox/auth";
 import { AccountResource, AccountSettingsResource } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
 import { field, type HttpResponse, ok, type SubgraphContext } from "@signalbox/http";
 import { conflict, type Edges, edgesOf, type OwnRow, operation, record } from "@signalbox/service";
-import { type Account, etagOfAccount, etagOfSettings, viewAccount, viewSettings } from "../accounts/account.ts";
-import { recordReadOfAccount } from "../audit/administrator-reads.ts";
+import { requireTransaction, type Tx } from "@signalbox/storage";
+import {
+  type Account,
+  etagOfAccount,
+  etagOfSettings,
+  stateOf,
+  viewAccount,
+  viewSettings,
+} from "../accounts/account.ts";
+import { changeAccount, touchesContact } from "../accounts/change-account.ts";
+import { recordAccountChange, recordReadOfAccount } from "../audit/audit-log.ts";
 import { tooManyCodes } from "../codes/code-answers.ts";
+import { requestContactChange } from "../contacts/contact-changes.ts";
 import type { AccountService } from "../context/account-service.ts";
-import { accountPatch, accountReplacement, changesFrom, settingsPatch, settingsReplacement } from "./account-body.ts";
-import { updateAccount } from "./accounts.ts";
+import {
+  type AccountBody,
+  accountPatch,
+  accountReplacement,
+  changesFrom,
+  settingsPatch,
+  settingsReplacement,
+} from "./account-body.ts";
 
 const read = { scopes: ["account:read"], access: "own-account:read" } as const;
 /** Any credential may ask for its own account; the visible fields depend on its scopes. */
@@ -29,15 +45,40 @@ const refusals = {
   "last-way-in": conflict("contact_address", "last_way_in", lastWayIn),
 };
 
+/** Changes the account or its settings. A change to the same values leaves no trace. */
+async function updateAccount(service: AccountService, tx: Tx, caller: Caller, account: Account, body: AccountBody) {
+  // The edge judged the state as of moments ago; the locked row has the present one.
+  const { clock, accountStore } = service;
+  requireState(stateOf(account), "own-account:write");
+  const changed = changeAccount(account, changesFrom(body), clock.now());
+  if (changed.accountFields.length + changed.settingsFields.length === 0) return account;
+  if (touchesContact(changed)) {
+    requireOwnAccount(caller);
+    requireStepUp(caller, clock);
+    // The limit of confirmation mails counts addresses, so it needs the transaction.
+    requireTransaction(tx);
+  }
+  await accountStore.save(tx, changed.account);
+  const refused = touchesContact(changed) ? await requestContactChange(service, tx, account, changed.account) : null;
+  if (refused) return refused;
+  await recordAccountChange(service, tx, caller, "account.update", changed);
+  return changed.account;
+}
+
 /** The caller's own account with its settings, at both edges. */
 export function accountApi(service: AccountService): Edges {
   const declarations = { ...accountOperations(service), ...settingsOperations(service) };
   return edgesOf(declarations, { errors: "account", fields: fieldsOf(service) });
 }
 
-/** The caller's account as the row of an operation. */
 export const ownAccount = ({ accountStore }: AccountService): OwnRow<Account, unknown> => ({
   find: (tx, { caller }) => accountStore.lock(tx, caller.accountId),
+  missing: accountGone,
+});
+
+/** The own account of the person behind the credential, whichever account it acts for. */
+export const accountOfPerson = ({ accountStore }: AccountService): OwnRow<Account, unknown> => ({
+  find: (tx, { caller }) => accountStore.lock(tx, personOf(caller)),
   missing: accountGone,
 });
 
@@ -67,7 +108,7 @@ function accountOperations(service: AccountService) {
       audit: "account.update",
       input: accountPatch(service),
       of,
-      change: (tx, account, { caller, input }) => updateAccount(service, tx, caller, account, changesFrom(input)),
+      change: (tx, account, { caller, input }) => updateAccount(service, tx, caller, account, input),
       refusals,
       rest: {
         patch: "/api/account/",
@@ -85,7 +126,7 @@ function accountOperations(service: AccountService) {
       audit: "account.update",
       input: accountReplacement(service),
       of,
-      change: (tx, account, { caller, input }) => updateAccount(service, tx, caller, account, changesFrom(input)),
+      change: (tx, account, { caller, input }) => updateAccount(service, tx, caller, account, input),
       refusals,
       rest: { put: "/api/account/", responses: accountAnswers, answer: showAccount },
     }),
@@ -113,7 +154,7 @@ function settingsOperations(service: AccountService) {
       audit: "account.update",
       input: patch,
       of,
-      change: (tx, account, { caller, input }) => updateAccount(service, tx, caller, account, changesFrom(input)),
+      change: (tx, account, { caller, input }) => updateAccount(service, tx, caller, account, input),
       refusals,
       rest: { patch: path, mergePatch: true, responses: settingsAnswers, idempotent: true, answer: showSettings },
       ...(isInGraph && { graph: { payload: "settings", type: "AccountSettingsPayload" } }),
@@ -126,7 +167,7 @@ function settingsOperations(service: AccountService) {
       audit: "account.update",
       input: replacement,
       of,
-      change: (tx, account, { caller, input }) => updateAccount(service, tx, caller, account, changesFrom(input)),
+      change: (tx, account, { caller, input }) => updateAccount(service, tx, caller, account, input),
       refusals,
       rest: { put: path, responses: settingsAnswers, answer: showSettings },
     });
@@ -162,7 +203,7 @@ function fieldsOf(service: AccountService) {
       /** Another account reads as missing, unless the caller is an administrator. */
       __resolveReference: field(
         { ...anyCredential, ofOthers: { scopes: ["account:admin"], access: "read" } },
-        async ({ id }: Pick<Account, "id">, _args, context) => {
+        async ({ id }: { readonly id: string }, _args, context) => {
           const account = await service.loadAccount(context, id);
           if (account) await recordReadOfAccount(service, context.caller, account.id, "account.read");
           return account && readableBy(context.caller, account);
@@ -180,7 +221,7 @@ function fieldsOf(service: AccountService) {
 }
 
 /** Returns the account, or only its id for a caller who may not read it. */
-function readableBy({ accountId, scopes }: Caller, account: Account): Account | Pick<Account, "id"> {
+function readableBy({ accountId, scopes }: Caller, account: Account): Account | { readonly id: string } {
   return account.id !== accountId || scopes.has("account:read") ? account : { id: account.id };
 }
 

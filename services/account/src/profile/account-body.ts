@@ -1,6 +1,6 @@
 import type { Principal } from "@signalbox/auth";
 import { accountExample, displayNameOr, examples } from "@signalbox/contracts";
-import type { DetailCode } from "@signalbox/core";
+import { canonicalLocale, type DetailCode } from "@signalbox/core";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import { checkContactAddress, checkLocale, checkTimezone, type FieldRule } from "../accounts/account-fields.ts";
@@ -18,8 +18,15 @@ export function ruledText(rule: FieldRule, code: DetailCode = "invalid") {
     });
 }
 
+/** A supported locale, or the present one, in the canonical form of its letters. */
+export const supportedLocale = (configuration: AccountService["configuration"], present?: string) =>
+  ruledText(
+    unless(present, (locale) => checkLocale(configuration.get("supported.locales"))(locale)),
+    "unsupported",
+  ).overwrite((locale) => canonicalLocale(locale) ?? locale);
+
 /** The account's present values. The owner may send them back even when they are no longer valid choices. */
-type Present = Pick<Account, "displayName" | "locale" | "timezone"> | null;
+type Present = Account | null;
 
 /**
  * A body that changes an account or its settings. One that fails validation is validated once more against the
@@ -79,11 +86,9 @@ function accountMembers(service: AccountService, present: Present) {
   };
 }
 
-/** The members that account and settings share. */
 function sharedMembers({ configuration }: AccountService, present: Present) {
-  const isSupported: FieldRule = (locale) => checkLocale(configuration.get("supported.locales"))(locale);
   return {
-    locale: ruledText(unless(present?.locale, isSupported), "unsupported").meta({
+    locale: supportedLocale(configuration, present?.locale).meta({
       examples: ["en"],
       description: "A supported locale, a BCP 47 tag.",
     }),

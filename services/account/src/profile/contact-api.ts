@@ -1,23 +1,22 @@
 import { AccountResource } from "@signalbox/contracts";
-import { accepted, ok, type Refusal } from "@signalbox/http";
+import { ok, type Refusal } from "@signalbox/http";
 import { conflict, type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
 import { etagOfAccount, viewAccount } from "../accounts/account.ts";
-import { codeRefusals, hintOf, SentCode, tooManyCodes, typedCodeField, viewSentCode } from "../codes/code-answers.ts";
+import { codeRefusals, codeSent, hintOf, SentCode, tooManyCodes, typedCodeField } from "../codes/code-answers.ts";
 import { cancelContactChange, confirmContactByCode, resendContactCode } from "../contacts/contact-changes.ts";
 import type { AccountService } from "../context/account-service.ts";
 import { ownAccount } from "./account-api.ts";
 
-const auth = { scopes: ["account:write"], access: "own-account:write" } as const;
+const auth = { scopes: ["account:write"], access: "own-account:write", ownAccount: true } as const;
 
-/** The code from the mail. */
 const Confirmation = z.strictObject({ code: typedCodeField });
 
 const nothingPending: Refusal = { code: "conflict", message: "No contact address is pending." };
 
 const takenMessage =
   "This address is the verified address of another account. Change or remove it there first, then ask for another code.";
-const addressTaken = conflict("contact_address", "address_taken", takenMessage);
+export const addressTaken = conflict("contact_address", "address_taken", takenMessage);
 
 /** The change of a contact address that is pending, at both edges. */
 export function contactApi(service: AccountService): Edges {
@@ -54,7 +53,7 @@ export function contactApi(service: AccountService): Edges {
         post: "/api/account/contact-change/resend",
         responses: { 202: SentCode },
         idempotent: true,
-        answer: (sent) => accepted(viewSentCode(sent)),
+        answer: codeSent,
       },
       graph: {
         payload: { sentCode: ({ address, expiresAt }) => ({ sentTo: hintOf(address), expiresAt }) },

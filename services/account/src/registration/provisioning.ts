@@ -1,4 +1,4 @@
-import { displayName } from "@signalbox/contracts";
+import { nameFrom } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
 import { inTransaction, type Tx } from "@signalbox/storage";
 import type { Account, AccountGrant } from "../accounts/account.ts";
@@ -21,8 +21,10 @@ export interface NewAccount {
 /** Creates the account of a first use, or refuses it. */
 type CreateFirst = (tx: Tx, wanted: NewAccount) => Promise<Account>;
 
-interface FirstUse extends Pick<NewAccount, "claims" | "credential"> {
+interface FirstUse {
   readonly identity: Identity;
+  readonly claims: ProfileClaims;
+  readonly credential: string;
 }
 
 /**
@@ -101,10 +103,7 @@ export function firstAccount(claims: ProfileClaims, values: FirstValues, now: Da
     id,
     externalId: null,
     metadata: {},
-    displayName:
-      displayName.safeParse(claims.name).data ??
-      displayName.safeParse(claims.preferred_username).data ??
-      `Account ${id.slice(-6)}`,
+    displayName: nameFrom(claims.name) ?? nameFrom(claims.preferred_username) ?? `Account ${id.slice(-6)}`,
     contactAddress,
     contactAddressVerified: contactAddress !== null,
     pendingContactAddress: null,

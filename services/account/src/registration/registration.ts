@@ -79,8 +79,10 @@ async function acceptAsNew(
   wanted: NewAccount,
   by: Newcomer["by"],
 ): Promise<Account> {
-  const claims = { ...wanted.claims, locale: invitation.locale };
-  const account = await createAccount(service, tx, { ...wanted, claims, grant: grantOfNew(invitation) });
+  const claims = { ...wanted.claims, name: wanted.claims.name ?? invitation.name, locale: invitation.locale };
+  // A new member owns an account too: their own, which is who they are.
+  const grant = invitation.memberRole === null ? grantOfNew(invitation) : undefined;
+  const account = await createAccount(service, tx, { ...wanted, claims, grant });
   await recordAcceptance(service, tx, invitation, account.id, { kind: "owner", accountId: account.id, ...by });
   return account;
 }

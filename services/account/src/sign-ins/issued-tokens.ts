@@ -1,7 +1,7 @@
-import { builtInIssuer } from "@signalbox/auth";
 import { minutes } from "@signalbox/core";
 import { type RetentionRule, type Statement, sql, type Tx } from "@signalbox/storage";
 import { announceAccess } from "../access/access-announcements.ts";
+import { issuedTokenId } from "../access/issued-token-id.ts";
 import { type Actor, recordInAudit } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
 import {
@@ -12,6 +12,7 @@ import {
   lockLiveGrant,
 } from "../identity/state/state-store.ts";
 import type { SignIn } from "./sign-in.ts";
+import { recordEnd } from "./sign-in-events.ts";
 import {
   deleteOtherSignIns,
   deleteSignIn,
@@ -30,6 +31,8 @@ interface IssuedToken {
   readonly accountId: string;
   readonly expiresAt: Date;
 }
+
+type EndedSignIn = Pick<SignIn, "id" | "accountId" | "session">;
 
 // The tokens of the built-in issuer: recorded before they are returned, and revocable. Every service learns of a
 // revoked access token on the state topic and refuses it.
@@ -69,11 +72,8 @@ export async function revokeTokensOfClient(service: AccountService, tx: Tx, clie
 }
 
 /** Revokes one sign-in: its session, grants and tokens. */
-export async function revokeSignIn(
-  service: AccountService,
-  tx: Tx,
-  { id, session }: Pick<SignIn, "id" | "session">,
-): Promise<void> {
+export async function revokeSignIn(service: AccountService, tx: Tx, signIn: EndedSignIn): Promise<void> {
+  const { id, accountId, session } = signIn;
   await deleteSession(tx, session);
   for (const grantId of await grantsOfSignIn(tx, id)) {
     await deleteGrant(tx, grantId);
@@ -81,6 +81,7 @@ export async function revokeSignIn(
   }
   // Last, because recording a token locks the grant before the sign-in.
   await deleteSignIn(tx, id);
+  await recordEnd(service, tx, accountId, { ended: "one", sign_in_id: id });
 }
 
 /** Revokes every sign-in to an account: sessions, grants and tokens. Service clients keep theirs. */
@@ -88,6 +89,7 @@ export async function revokeSignIns(service: AccountService, tx: Tx, accountId: 
   await deleteStateOf(tx, accountId);
   await end(service, tx, await take(tx, takeOfSignIns, accountId));
   await deleteSignInsOf(tx, accountId);
+  await recordEnd(service, tx, accountId, { ended: "all", sign_in_id: null });
 }
 
 /** Revokes every sign-in to an account but that of one session, as `revokeSignIns` does. */
@@ -98,10 +100,11 @@ export async function revokeOtherSignIns(
   session: Buffer,
 ): Promise<void> {
   const kept = await findSignInBySession(tx, accountId, session);
-  const grants = kept ? await grantsOfSignIn(tx, kept.id) : [];
+  const grants = kept === null ? [] : await grantsOfSignIn(tx, kept);
   await deleteOtherState(tx, accountId, session, grants);
   await end(service, tx, await take(tx, takeOfOthers, accountId, grants));
   await deleteOtherSignIns(tx, accountId, session);
+  await recordEnd(service, tx, accountId, { ended: "others", sign_in_id: null });
 }
 
 /** Announces the end of tokens that have not expired, and returns them. */
@@ -110,7 +113,7 @@ async function end(service: AccountService, tx: Tx, taken: readonly IssuedToken[
   const early = taken.filter(({ expiresAt }) => expiresAt > now);
   for (const { jti, accountId } of early) {
     // A token is announced once: its row is deleted.
-    const change = { kind: "token", id: idOf(jti), accountId, state: "revoked", epoch: 1 } as const;
+    const change = { kind: "token", id: issuedTokenId(jti), accountId, state: "revoked", epoch: 1 } as const;
     await announceAccess(service, tx, change);
   }
   return early;
@@ -119,28 +122,12 @@ async function end(service: AccountService, tx: Tx, taken: readonly IssuedToken[
 /** Ends the tokens, and records in the audit that the holder of each revoked it. */
 async function endByHolder(service: AccountService, tx: Tx, taken: readonly IssuedToken[]): Promise<void> {
   for (const { jti, accountId } of await end(service, tx, taken)) {
-    const subject = idOf(jti);
-    const by = holderOf(accountId, subject);
+    const subject = issuedTokenId(jti);
+    // Any holder may revoke a token, so the holder is the actor.
+    const by: Actor = { kind: "owner", accountId, credential: subject, address: null, requestId: null };
     await recordInAudit(service, tx, by, { action: "token.revoke", accountId, subject, fields: ["status"] });
   }
 }
-
-/** The id of a token on the state topic and in the audit. */
-const idOf = (jti: string): string => `${idPrefix}${jti}`;
-const idPrefix = `jti:${builtInIssuer}:`;
-
-/** The `jti` of one of our tokens from its credential id; null for any other credential. */
-export const jtiOf = (credentialId: string): string | null =>
-  credentialId.startsWith(idPrefix) ? credentialId.slice(idPrefix.length) : null;
-
-/** Any holder may revoke a token, so the holder is the actor. */
-const holderOf = (accountId: string, credential: string): Actor => ({
-  kind: "owner",
-  accountId,
-  credential,
-  address: null,
-  requestId: null,
-});
 
 const columns = `jti, grant_id as "grantId", client_id as "clientId", account_id as "accountId", expires_at as "expiresAt"`;
 
@@ -168,7 +155,6 @@ const takeOfOthers = sql(
   `delete from oauth_issued_tokens where account_id = $1 and grant_id <> all($2) returning ${columns}`,
 );
 
-/** Deletes tokens and returns them. */
 async function take(tx: Tx, statement: Statement, ...key: readonly unknown[]): Promise<readonly IssuedToken[]> {
   return (await tx.query<IssuedToken>(statement, [...key])).rows;
 }

@@ -1,18 +1,18 @@
-import { type Caller, type Principal, requireState } from "@signalbox/auth";
-import { accountExample } from "@signalbox/contracts";
+import { type Caller, requireState } from "@signalbox/auth";
+import { accountExample, viewOf } from "@signalbox/contracts";
 import { listPage, pageOf, pageParameters, refused } from "@signalbox/http";
-import { type Edges, edgesOf, list, operation } from "@signalbox/service";
+import { type Edges, edgesOf, hasPrefix, list, operation, stepsOf, type WhyFinder } from "@signalbox/service";
 import type { ListRange, Tx } from "@signalbox/storage";
 import { z } from "zod";
+import { jtiOf } from "../access/issued-token-id.ts";
 import { type Account, stateOf } from "../accounts/account.ts";
-import { recordReadOfAccount } from "../audit/administrator-reads.ts";
-import { type Actor, actorOf, recordInAudit } from "../audit/audit-log.ts";
+import { type Actor, actorOf, recordInAudit, recordReadOfAccount } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
 import { queueNotice } from "../notices/notices.ts";
 import { ownAccount } from "../profile/account-api.ts";
 import { endAllStepUps } from "../step-up/step-ups.ts";
-import { jtiOf, revokeOtherSignIns, revokeSignIn, revokeSignIns } from "./issued-tokens.ts";
-import { type ListedSignIn, type SignIn, SignInResource, signInExample, viewSignIn } from "./sign-in.ts";
+import { revokeOtherSignIns, revokeSignIn, revokeSignIns } from "./issued-tokens.ts";
+import { type ListedSignIn, type SignIn, SignInResource, signInExample } from "./sign-in.ts";
 import { findLiveSignIn, listLiveSignIns } from "./sign-in-store.ts";
 
 interface FoundSignIn {
@@ -22,15 +22,6 @@ interface FoundSignIn {
 
 // The sign-ins of an account at the built-in issuer: listed, and ended one by one or all at once, by its owner and by
 // administrators. Administrators do it whatever the account's state, and the owner gets a notice.
-
-/** Lists an account's live sign-ins, newest first. `credential` is the caller's. */
-function listSignIns(
-  { pool, clock }: AccountService,
-  { accountId, credential }: Pick<Principal, "accountId" | "credential">,
-  range: ListRange,
-): Promise<readonly ListedSignIn[]> {
-  return listLiveSignIns(pool, accountId, { now: clock.now(), jti: jtiOf(credential.id) }, range);
-}
 
 /** Lists the newest live sign-ins for their owner's browser, whose session has this digest. */
 export async function signInsOfBrowser(
@@ -138,8 +129,10 @@ export const shownMax = 50;
 const base = "/api/account/sign-ins/";
 const ofAccount = "/api/accounts/:account_id/sign-ins/";
 const missing = "There is no such sign-in.";
-const security = { scopes: ["account:security"], access: "own-account:write" } as const;
+const security = { scopes: ["account:security"], access: "own-account:write", ownAccount: true } as const;
 const administration = { scopes: ["account:admin"] } as const;
+
+const viewSignIn = viewOf(SignInResource, (_: ListedSignIn) => ({}));
 
 /** The sign-ins of an account at both edges, for its owner and for administrators. */
 export function signInApi(service: AccountService): Edges {
@@ -149,7 +142,7 @@ export function signInApi(service: AccountService): Edges {
       signIns: list({
         summary: "List the account's sign-ins at the built-in issuer, newest first",
         description: "Those of which anything is good: the browser's session, a refresh token or an access token.",
-        auth: { scopes: ["account:read"], access: "own-account:read" },
+        auth: { scopes: ["account:read"], access: "own-account:read", ownAccount: true },
         limits: pageLimits,
         read: (range, { caller, accountId }) => readPage(service, range, caller, accountId),
         rest: { get: base, item: SignInResource, view: viewSignIn },
@@ -180,7 +173,8 @@ export function signInApi(service: AccountService): Edges {
 
 /** Reads a page of an account's sign-ins; an administrator's read leaves an entry in the account's audit. */
 async function readPage(service: AccountService, range: ListRange, caller: Caller, accountId: string) {
-  const signIns = await listSignIns(service, { accountId, credential: caller.credential }, range);
+  const view = { now: service.clock.now(), jti: jtiOf(caller.credential.id) };
+  const signIns = await listLiveSignIns(service.pool, accountId, view, range);
   await recordReadOfAccount(service, caller, accountId, "account.read_sign_ins");
   return signIns;
 }
@@ -242,3 +236,19 @@ function administratorOperations(service: AccountService) {
     }),
   };
 }
+
+const step = stepsOf("account");
+
+/** Finds live sign-ins, for the chain behind an id; the audit has the end of one. */
+export const whySignedIn = ({ pool, clock }: AccountService): WhyFinder => ({
+  scopes: ["account:read"],
+  knows: hasPrefix("sgn"),
+  async find({ accountId }, id) {
+    const signIn = await findLiveSignIn(pool, accountId, id, clock.now());
+    if (signIn === null) return null;
+    const { createdAt, lastUsedAt, browser } = signIn;
+    const started = step({ at: createdAt, id, what: `A person signed in with ${browser ?? "a browser"}.`, link: base });
+    const used = step({ at: lastUsedAt, id, what: "An application last got a token by it.", link: base });
+    return { steps: [started, used], next: [] };
+  },
+});

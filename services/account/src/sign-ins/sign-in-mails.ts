@@ -5,7 +5,7 @@ import type { AccountService } from "../context/account-service.ts";
 import { columns } from "../generated/columns.ts";
 
 /** The requester of a code, and the sign-in it is for. */
-export interface Asker {
+interface Asker {
   /** The sign-in that requests; its code works there only. */
   readonly signIn: string;
   /** The client address; for IPv6 the whole network. */
@@ -32,10 +32,8 @@ const markAnswered = sql(
   "update sign_in_mails set answered_at = $2 where sign_in = $1 and answered_at is null",
 );
 
-/**
- * The sign-in code mails of the last hour. Addresses and askers are stored as keyed digests, so the table reveals
- * neither.
- */
+// The sign-in code mails of the last hour. Addresses and askers are stored as keyed digests, so the table reveals neither.
+
 /** Counts another mail to the address. Returns false, without counting, when the limit is reached. */
 export async function countSignInMail(
   service: AccountService,

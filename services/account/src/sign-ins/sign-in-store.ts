@@ -13,13 +13,12 @@ import { columns } from "../generated/columns.ts";
 import type { ListedSignIn, SignIn } from "./sign-in.ts";
 
 /** A browser session that granted an application something. */
-interface NotedSession extends Pick<SignIn, "accountId" | "browser" | "address"> {
+interface NotedSession extends Omit<SignIn, "id" | "createdAt" | "lastUsedAt"> {
   /** The digest of its `uid`. */
   readonly session: Buffer;
   readonly at: Date;
 }
 
-/** A grant to an application. */
 interface NotedGrant {
   readonly id: string;
   readonly expiresAt: Date;
@@ -100,30 +99,19 @@ export async function listLiveSignIns(
   return (await db.query<ListedSignIn>(listSignIns, [accountId, now, jti, ...rangeValues(range)])).rows;
 }
 
-/** Finds a live sign-in of an account. */
 export async function findLiveSignIn(db: Queryable, accountId: string, id: string, now: Date): Promise<SignIn | null> {
   return (await db.query<SignIn>(findSignIn, [accountId, now, null, id])).rows[0] ?? null;
 }
 
-/** Finds the sign-in of a session, alive or not. */
-export async function findSignInBySession(
-  db: Queryable,
-  accountId: string,
-  session: Buffer,
-): Promise<Pick<SignIn, "id"> | null> {
-  return (await db.query<Pick<SignIn, "id">>(findBySession, [accountId, session])).rows[0] ?? null;
+/** Finds the id of a session's sign-in, alive or not. */
+export async function findSignInBySession(db: Queryable, accountId: string, session: Buffer): Promise<string | null> {
+  return (await db.query<{ id: string }>(findBySession, [accountId, session])).rows[0]?.id ?? null;
 }
 
-/** Finds the sign-in that an access token comes from. */
-export async function findSignInByToken(
-  db: Queryable,
-  accountId: string,
-  jti: string,
-): Promise<Pick<SignIn, "id" | "browser"> | null> {
-  return (await db.query<Pick<SignIn, "id" | "browser">>(findByToken, [accountId, jti])).rows[0] ?? null;
+export async function findSignInByToken(db: Queryable, accountId: string, jti: string) {
+  return (await db.query<{ id: string; browser: string | null }>(findByToken, [accountId, jti])).rows[0] ?? null;
 }
 
-/** Notes a grant of a session, and the sign-in at the first grant. */
 export async function noteGrant(
   db: Queryable,
   { accountId, session, browser, address, at }: NotedSession,
@@ -139,7 +127,6 @@ export async function touchSignInOf(tx: Tx, grantId: string, at: Date): Promise<
   await tx.query(touchSignIn, [grantId, at, minute]);
 }
 
-/** Lists the grants of a sign-in. */
 export async function grantsOfSignIn(tx: Tx, id: string): Promise<readonly string[]> {
   return (await tx.query<{ grantId: string }>(listGrants, [id])).rows.map(({ grantId }) => grantId);
 }

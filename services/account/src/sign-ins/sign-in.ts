@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { examples, identifier, timestamp } from "@signalbox/contracts";
+import { examples, identifier, timestamp, viewOf } from "@signalbox/contracts";
 import { addressBucket } from "@signalbox/http";
 import { z } from "zod";
 
@@ -57,19 +57,7 @@ export const SignInResource = ExportedSignIn.extend({
   .register(examples, { example: { ...signInExample, current: true } });
 
 /** Shows a sign-in without its relation to a request. */
-export const exportedSignIn = (signIn: SignIn): z.output<typeof ExportedSignIn> => ({
-  id: signIn.id,
-  created_at: signIn.createdAt.toISOString(),
-  last_used_at: signIn.lastUsedAt.toISOString(),
-  browser: signIn.browser,
-  address: signIn.address,
-});
-
-/** Shows a sign-in to its owner. */
-export const viewSignIn = (signIn: ListedSignIn): z.output<typeof SignInResource> => ({
-  ...exportedSignIn(signIn),
-  current: signIn.current,
-});
+export const exportedSignIn = viewOf(ExportedSignIn, (_: SignIn) => ({}));
 
 /** The network of a client address, as far as a page shows it: a place without a person. */
 export function networkOf(address: string): string {

@@ -1,20 +1,22 @@
 import { builtInIssuer } from "@signalbox/auth";
-import type { AccountState } from "@signalbox/contracts";
+import type { AccountState, Role } from "@signalbox/contracts";
 import { advisoryLock, sql, type Tx } from "@signalbox/storage";
 import type { Account } from "../accounts/account.ts";
 import { canonicalAddress } from "../accounts/account-fields.ts";
-import { type Actor, type CredentialUse, type Refusal, recordInAudit } from "../audit/audit-log.ts";
+import type { Actor, CredentialUse } from "../audit/audit-log.ts";
 import { codeRefusal, type RefusedCode } from "../codes/code-answers.ts";
-import type { CodePlace } from "../codes/one-time-code-store.ts";
+import type { CodePlace } from "../codes/one-time-codes.ts";
 import { issueCode, redeemCode } from "../codes/one-time-codes.ts";
 import type { AccountService } from "../context/account-service.ts";
-import { queueNotice } from "../notices/notices.ts";
+import { needsPasskey } from "../passkeys/passkey-rules.ts";
+import { passkeysOf } from "../passkeys/passkey-store.ts";
 import { registerPerson } from "../registration/registration.ts";
-import { browserNameOf, type KnownBrowser } from "./sign-in.ts";
+import type { KnownBrowser } from "./sign-in.ts";
+import { recordRefusal, recordSignIn } from "./sign-in-events.ts";
 import { answerSignInMails, countSignInMail } from "./sign-in-mails.ts";
+import { type Deletion, refuseClosed, tellOfBrowser } from "./sign-in-outcome.ts";
 
-/** A request for a code. */
-export interface CodeRequest {
+interface CodeRequest {
   /** The sign-in that requests it. */
   readonly signIn: string;
   /** The client address of the request. */
@@ -27,7 +29,6 @@ export interface CodeRequest {
 
 export type SendOutcome = { outcome: "sent"; to: string } | { outcome: "too-many" };
 
-/** A code typed to sign in. */
 export interface TypedCode {
   /** The sign-in in which it was typed. */
   readonly signIn: string;
@@ -36,11 +37,12 @@ export interface TypedCode {
   readonly code: string;
   /** The page's language, for a new account. */
   readonly locale: string;
+  /** The name that the person has typed, for a new account; null where none was asked for. */
+  readonly name: string | null;
   /** The token of the invitation that the person follows; null without one. */
   readonly invitation: string | null;
   /** The browser, if it has signed in before. */
   readonly browser: KnownBrowser | null;
-  /** The browser's `User-Agent`. */
   readonly userAgent: string | undefined;
   /** Application, client address and request, for the audit. */
   readonly by: CredentialUse;
@@ -50,13 +52,8 @@ export type SignInOutcome =
   | { outcome: "signed-in"; accountId: string }
   | { outcome: "code-refused"; why: RefusedCode }
   | { outcome: "not-registered" }
+  | { outcome: "passkey-needed"; accountId: string; hasOne: boolean }
   | ({ outcome: "account-deleted" } & Deletion);
-
-/** The deletion of an account, as its owner reads it. */
-export interface Deletion {
-  readonly at: Date;
-  readonly reason: string | null;
-}
 
 // The sign-ins of people at the built-in issuer: started with a mailed code and completed by it.
 
@@ -70,7 +67,7 @@ export async function completeSignIn(service: AccountService, tx: Tx, typed: Typ
   if (redeemed === "good") await advisoryLock(tx, `sign-in to ${canonicalAddress(address)}`);
   const known = await findByAddress(tx, address);
   if (redeemed !== "good") {
-    if (known) noteRefused(service, tx, codeRefusal("sign_in", known.id, redeemed, ownerBy(known.id, typed)));
+    if (known) await recordRefusal(service, codeRefusal("sign_in", known.id, redeemed, ownerBy(known.id, typed)));
     return { outcome: "code-refused", why: redeemed };
   }
   // The account has changed the spelling since, and the reader of that mailbox has to prove it.
@@ -79,19 +76,28 @@ export async function completeSignIn(service: AccountService, tx: Tx, typed: Typ
   const account = known ?? (await newAccount(service, tx, typed));
   // Only the reader of the mailbox learns that the address has no account.
   if (account === null) return { outcome: "not-registered" };
-  const { id: accountId, status, statusReason: reason } = account;
-  const by = ownerBy(accountId, typed);
-  if (!maySignIn({ status })) {
-    noteRefused(service, tx, { accountId, operation: "sign_in", reason: `account_${status}`, fields: ["status"], by });
-    return { outcome: "account-deleted", at: account.statusChangedAt ?? service.clock.now(), reason };
-  }
-  await recordInAudit(service, tx, by, { action: "sign_in", accountId });
-  if (known && !typed.browser?.knows(accountId)) await tellOfBrowser(service, tx, known, typed);
+  const { id: accountId } = account;
+  const { by, userAgent } = typed;
+  const closed = await refuseClosed(service, account, { fields: ["status"], by });
+  if (closed) return closed;
+  if (await needsPasskey(service, tx, account)) return passkeyNeeded(service, tx, accountId, typed);
+  await recordSignIn(service, tx, { accountId, method: "code", userAgent, by });
+  if (known) await tellOfBrowser(service, tx, { ...known, contactAddressVerified: true }, typed);
   return { outcome: "signed-in", accountId };
 }
 
-const noteRefused = ({ auditRefusals }: AccountService, tx: Tx, refusal: Refusal) =>
-  tx.afterCommit(() => auditRefusals.record(refusal));
+/** The code has shown whose mailbox it is: a person without a passkey may add one, and nothing else. */
+async function passkeyNeeded(
+  service: AccountService,
+  tx: Tx,
+  accountId: string,
+  typed: TypedCode,
+): Promise<SignInOutcome> {
+  const hasOne = (await passkeysOf(tx, accountId)).length > 0;
+  const by = ownerBy(accountId, typed);
+  if (hasOne) await recordRefusal(service, { accountId, reason: "passkey_required", fields: ["code"], by });
+  return { outcome: "passkey-needed", accountId, hasOne };
+}
 
 /**
  * Mails a code and returns the address it went to. An account's code goes to its stored address: a person who typed
@@ -116,40 +122,18 @@ export async function sendSignInCode(
   return { outcome: "sent", to };
 }
 
-/** Notifies the owner of the first sign-in of a browser. */
-async function tellOfBrowser(
-  service: AccountService,
-  tx: Tx,
-  account: SignInAccount,
-  { userAgent, by }: TypedCode,
-): Promise<void> {
-  const [browser, address] = [browserNameOf(userAgent) ?? "–", by.address ?? "–"];
-  await queueNotice(
-    service,
-    tx,
-    { ...account, contactAddressVerified: true },
-    { kind: "browser-new", browser, address },
-  );
-}
-
 function newAccount(
   service: AccountService,
   tx: Tx,
-  { address, locale, invitation, by }: TypedCode,
+  { address, locale, name, invitation, by }: TypedCode,
 ): Promise<Account | null> {
   const person = { address, invitation, by };
   return registerPerson(service, tx, person, {
-    claims: { email: address, email_verified: true, locale },
+    claims: { email: address, email_verified: true, locale, ...(name !== null && { name }) },
     identityOf: ({ id }) => ({ issuer: builtInIssuer, subject: id }),
     credential: by.credential,
   });
 }
-
-/**
- * Returns true when a person may sign in to the account and use an earlier sign-in. Every edge enforces the limits of
- * the state: a suspended account can be read, a disabled one can ask for its recovery, and both need a token for it.
- */
-export const maySignIn = ({ status }: Pick<Account, "status">): boolean => status !== "deleted";
 
 /** A code works only in the sign-in that requested it, so that other requests can neither end nor try it. */
 export const codePlace = (signIn: string, address: string): CodePlace => ({
@@ -165,6 +149,7 @@ interface SignInAccount {
   /** Verified, in the verified spelling. */
   readonly contactAddress: string;
   readonly status: AccountState;
+  readonly roles: readonly Role[];
   readonly statusChangedAt: Date | null;
   readonly statusReason: string | null;
   readonly locale: string;
@@ -174,7 +159,7 @@ interface SignInAccount {
 /** One living account has the address; of deleted ones, whose owners get a page about it, the newest is taken. */
 const findAccount = sql(
   "sign-in.find-account",
-  `select id, contact_address as "contactAddress", status, status_changed_at as "statusChangedAt",
+  `select id, contact_address as "contactAddress", status, roles, status_changed_at as "statusChangedAt",
      status_reason as "statusReason", locale, timezone
    from accounts
    where verified_address = $1 and purged_at is null
@@ -182,6 +167,6 @@ const findAccount = sql(
 );
 
 /** Finds the account with this verified contact address, in any spelling. */
-async function findByAddress(tx: Tx, address: string): Promise<SignInAccount | null> {
+export async function findByAddress(tx: Tx, address: string): Promise<SignInAccount | null> {
   return (await tx.query<SignInAccount>(findAccount, [canonicalAddress(address)])).rows[0] ?? null;
 }

@@ -10,7 +10,7 @@ import { type AccountAction, type Actor, recordInAudit } from "../audit/audit-lo
 import type { AccountService } from "../context/account-service.ts";
 import { type Notice, queueNotice } from "../notices/notices.ts";
 
-export interface StatusChange {
+interface StatusChange {
   readonly to: AccountState;
   readonly actor: TransitionActor;
   readonly reason: string | null;
@@ -45,7 +45,6 @@ export const nextStatuses = (account: Account): AccountState[] =>
 /** No state leads back to `pending`. */
 type NextState = Exclude<AccountState, "pending">;
 
-/** A wanted state with its reason. */
 export interface WantedStatus {
   readonly to: NextState;
   readonly reason: string | null;

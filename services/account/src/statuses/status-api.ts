@@ -23,7 +23,7 @@ export function statusApi(service: AccountService): Edges {
     disableAccount: operation({
       summary: "Disable the account",
       description: "Only an administrator can make it active again; `POST /api/account/recovery/` asks for that.",
-      auth: { scopes: ["account:security"], access: "own-account:write", stepUp: true },
+      auth: { scopes: ["account:security"], access: "own-account:write", stepUp: true, ownAccount: true },
       audit: "account.disable",
       input: StatusByOwner,
       of: unchanged,
@@ -40,7 +40,7 @@ export function statusApi(service: AccountService): Edges {
     requestAccountRecovery: operation({
       summary: "Ask to have the disabled account back",
       description: "Administrators see the request. Asking again changes nothing.",
-      auth: { scopes: ["account:write"], access: "recovery" },
+      auth: { scopes: ["account:write"], access: "recovery", ownAccount: true },
       audit: "account.request_recovery",
       of: ownAccount(service),
       change: (tx, account, { caller }) => requestRecovery(service, tx, caller, account),
@@ -56,7 +56,7 @@ export function statusApi(service: AccountService): Edges {
       summary: "Delete the account",
       description:
         "Every credential stops working at once. An administrator can undo it until the personal data is erased.",
-      auth: { scopes: ["account:security"], access: "deletion", stepUp: true },
+      auth: { scopes: ["account:security"], access: "deletion", stepUp: true, ownAccount: true },
       audit: "account.delete",
       of: unchanged,
       change: (tx, account, { caller }) =>

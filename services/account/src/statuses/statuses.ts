@@ -2,7 +2,7 @@ import { type Caller, requireStepUp } from "@signalbox/auth";
 import { accountStates, examples } from "@signalbox/contracts";
 import type { Refusal } from "@signalbox/http";
 import { conflict } from "@signalbox/service";
-import type { Tx } from "@signalbox/storage";
+import { advisoryLock, sql, type Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { Account } from "../accounts/account.ts";
 import type { FieldRule } from "../accounts/account-fields.ts";
@@ -10,7 +10,6 @@ import { actorOf, recordInAudit } from "../audit/audit-log.ts";
 import type { AccountService } from "../context/account-service.ts";
 import { ruledText } from "../profile/account-body.ts";
 import { moveStatus, type NoTransition, type WantedStatus } from "./change-status.ts";
-import { isLastAdministrator, refusedLastAdministrator } from "./last-administrator.ts";
 
 type RefusedStatus = NoTransition | { outcome: "last-administrator" };
 
@@ -62,6 +61,34 @@ export async function requestRecovery(
   return { outcome: "requested", at: recoveryRequestedAt };
 }
 
+const findAnother = sql(
+  "administrators.find-another",
+  `select 1 from accounts where status = 'active' and 'admin' = any (roles)
+     and (scopes_max = '{}' or 'account:admin' = any (scopes_max)) and id <> $1 limit 1`,
+);
+
+/**
+ * Returns true when this locked account is the only administrator, whom no other account could restore. No other
+ * administrator can step down before the transaction ends.
+ */
+export async function isLastAdministrator(
+  { hasIssuer }: AccountService,
+  tx: Tx,
+  caller: Caller,
+  account: Account,
+): Promise<boolean> {
+  if (account.status !== "active" || !account.roles.includes("admin")) return false;
+  if (!hasIssuer && isAnotherByIssuer(caller, account)) return false;
+  // Two administrators who revoke each other's role would otherwise each still see the other.
+  await advisoryLock(tx, "the last administrator");
+  return (await tx.query(findAnother, [account.id])).rowCount === 0;
+}
+
+/** Administrators of another issuer are known only while they act. */
+function isAnotherByIssuer({ accountId, credential, roles }: Caller, account: Account): boolean {
+  return credential.kind === "token" && roles.includes("admin") && accountId !== account.id;
+}
+
 const reasonLengthMax = 500;
 
 /** A reason is prose: several lines are fine, an empty text is not. */
@@ -70,7 +97,8 @@ const checkReason: FieldRule = (reason) => {
   return reason.trim() !== "" && length <= reasonLengthMax ? null : `The reason has 1–${reasonLengthMax} characters.`;
 };
 
-const reason = ruledText(checkReason).meta({ minLength: 1, maxLength: reasonLengthMax });
+/** A stated reason, in the words of the person who acts. */
+export const reason = ruledText(checkReason).meta({ minLength: 1, maxLength: reasonLengthMax });
 
 /** The body of an administrator's change. No account returns to `pending`. */
 export const StatusByAdministrator = z
@@ -94,4 +122,10 @@ export function refusedTransition(result: RefusedStatus): Refusal {
   const { from, to } = result;
   const message = `An account that is ${from} cannot become ${to}.`;
   return conflict("status", "transition_not_allowed", message);
+}
+
+/** The refusal of a change that would remove the only administrator. */
+export function refusedLastAdministrator(field: "status" | "roles"): Refusal {
+  const message = "This is the only administrator. Make another account an administrator first.";
+  return conflict(field, "last_administrator", message);
 }

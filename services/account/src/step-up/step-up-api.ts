@@ -1,17 +1,10 @@
 import { examples, timestamp } from "@signalbox/contracts";
-import { accepted, ok, type Refusal } from "@signalbox/http";
+import { ok, type Refusal } from "@signalbox/http";
 import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { z } from "zod";
-import {
-  codeRefusals,
-  SentCode,
-  tooManyCodes,
-  tooManyTries,
-  typedCodeField,
-  viewSentCode,
-} from "../codes/code-answers.ts";
+import { codeRefusals, codeSent, SentCode, tooManyCodes, tooManyTries, typedCodeField } from "../codes/code-answers.ts";
 import type { AccountService } from "../context/account-service.ts";
-import { ownAccount } from "../profile/account-api.ts";
+import { accountOfPerson } from "../profile/account-api.ts";
 import { completeStepUp, requestStepUp } from "./step-ups.ts";
 
 const StepUpBody = z.strictObject({ code: typedCodeField.optional() });
@@ -21,16 +14,26 @@ const StepUp = z
   .meta({ id: "StepUp" })
   .register(examples, { example: { valid_until: "2026-01-01T09:15:00.000Z" } });
 
-const notAPerson = "A code can raise only the access token of a person.";
-const refusals: Readonly<Record<"no-address" | "not-a-person", Refusal>> = {
+const personOnly = "A code can raise only the access token of a person.";
+
+/** The refusal of a credential behind which nobody stands. */
+export const notAPerson: Refusal = {
+  code: "forbidden",
+  message: personOnly,
+  details: [{ field: "authorization", code: "not_a_person", message: personOnly }],
+};
+const withPasskey = "A mailed code does not confirm changes to this account. Sign in again with a passkey.";
+
+const refusals: Readonly<Record<"no-address" | "not-a-person" | "passkey-needed", Refusal>> = {
   "no-address": {
     code: "conflict",
     message: "The account has no verified contact address. Sign in again instead.",
   },
-  "not-a-person": {
+  "not-a-person": notAPerson,
+  "passkey-needed": {
     code: "forbidden",
-    message: notAPerson,
-    details: [{ field: "authorization", code: "not_a_person", message: notAPerson }],
+    message: withPasskey,
+    details: [{ field: "authorization", code: "passkey_required", message: withPasskey }],
   },
 };
 
@@ -44,7 +47,7 @@ export function stepUpApi(service: AccountService): Edges {
     auth: { scopes: [], access: "own-account:write" },
     audit: "account.step_up",
     input: StepUpBody,
-    of: ownAccount(service),
+    of: accountOfPerson(service),
     change: async (tx, account, { caller, input: { code } }) =>
       code === undefined
         ? requestStepUp(service, tx, caller, account)
@@ -54,8 +57,7 @@ export function stepUpApi(service: AccountService): Edges {
       post: "/api/account/step-up/",
       responses: { 200: StepUp, 202: SentCode },
       idempotent: true,
-      answer: (done) =>
-        done.outcome === "sent" ? accepted(viewSentCode(done)) : ok({ valid_until: done.validUntil.toISOString() }),
+      answer: (done) => (done.outcome === "sent" ? codeSent(done) : ok({ valid_until: done.validUntil.toISOString() })),
     },
   });
   return edgesOf({ stepUp }, { errors: "account" });

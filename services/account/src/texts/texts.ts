@@ -45,13 +45,13 @@ export function fill(text: string, values: Readonly<Record<string, string>>): st
 }
 
 /** Formats a duration: `10 minutes`. */
-export function minutesIn({ locale }: Pick<Texts, "locale">, durationMs: number): string {
+export function minutesIn({ locale }: { readonly locale: string }, durationMs: number): string {
   const unit = { style: "unit", unit: "minute", unitDisplay: "long" } as const;
   return new Intl.NumberFormat(locale, unit).format(Math.round(durationMs / 60_000));
 }
 
 /** Formats a time in the given time zone. */
-export function timeIn({ locale }: Pick<Texts, "locale">, at: Date, timeZone: string): string {
+export function timeIn({ locale }: { readonly locale: string }, at: Date, timeZone: string): string {
   const day = { year: "numeric", month: "long", day: "numeric" } as const;
   const time = { hour: "numeric", minute: "2-digit", timeZoneName: "short" } as const;
   return new Intl.DateTimeFormat(locale, { ...day, ...time, timeZone }).format(at);

@@ -31,7 +31,8 @@ interface RequestLimitsOptions {
   /** Returns the limiter of a policy, shared with all who count by it. */
   readonly limiterOf: LimiterOf;
   readonly clientAddress: ClientAddress;
-  readonly knownBrowsers: Pick<KnownBrowsers, "of">;
+  /** Identifies the browser of a request; null for one that has not signed in before. */
+  readonly knownBrowser: (request: IncomingMessage) => KnownBrowser | null;
 }
 
 /**
@@ -40,18 +41,16 @@ interface RequestLimitsOptions {
  * can be impersonated, so it counts by id and address together.
  */
 export class RequestLimits {
+  readonly #options: RequestLimitsOptions;
   readonly #limiters: Readonly<Record<LimitName, RateLimiter>>;
-  readonly #knownBrowsers: Pick<KnownBrowsers, "of">;
-  readonly #clientAddress: ClientAddress;
 
-  constructor({ configuration, limiterOf, clientAddress, knownBrowsers }: RequestLimitsOptions) {
-    this.#limiters = limitersOf(configuration, limiterOf);
-    this.#clientAddress = clientAddress;
-    this.#knownBrowsers = knownBrowsers;
+  constructor(options: RequestLimitsOptions) {
+    this.#options = options;
+    this.#limiters = limitersOf(options);
   }
 
   #bucketOf(request: IncomingMessage): string {
-    return addressBucket(this.#clientAddress(request));
+    return addressBucket(this.#options.clientAddress(request));
   }
 
   #take(name: LimitName, key: string, cost = 1): Count {
@@ -84,7 +83,7 @@ export class RequestLimits {
 
   /** Counts a request that starts a sign-in: by the browser if it has signed in before, else by address. */
   start(request: IncomingMessage, applicationId: string | null): Count {
-    const from = this.#knownBrowsers.of(request)?.id ?? this.#bucketOf(request);
+    const from = this.#options.knownBrowser(request)?.id ?? this.#bucketOf(request);
     return this.#take("starts", `${applicationId ?? "other"} ${from}`);
   }
 
@@ -103,6 +102,11 @@ export class RequestLimits {
     return this.#take("deviceCodes", this.#bucketOf(request), cost);
   }
 
+  /** Counts a wrong recovery code; with a cost of 0 it only returns the remaining tries. */
+  recoveryCode(request: IncomingMessage, cost = 1): Count {
+    return this.#take("recoveryCodes", this.#bucketOf(request), cost);
+  }
+
   /** Counts a device's question for its tokens, by the digest of its code. */
   devicePoll(digest: string): Count {
     return this.#take("devicePolls", digest);
@@ -114,18 +118,25 @@ export class RequestLimits {
   }
 }
 
-type LimitName = "clients" | "failures" | "signIns" | "starts" | "deviceCodes" | "devicePolls" | "anonymous";
+type LimitName =
+  | "clients"
+  | "failures"
+  | "signIns"
+  | "starts"
+  | "deviceCodes"
+  | "recoveryCodes"
+  | "devicePolls"
+  | "anonymous";
 
 /** With 20^8 codes of ten minutes, guessing gains nothing. */
 const deviceTriesMax = 5;
 export const deviceTriesMs = minutes(10);
+/** More than a person mistypes. With 80 random bits guessing gains nothing either. */
+const recoveryTriesMax = 20;
 /** The interval between two questions of a device (RFC 8628 §3.5). */
 export const devicePollSeconds = 5;
 
-function limitersOf(
-  configuration: RequestLimitsOptions["configuration"],
-  limiterOf: LimiterOf,
-): Record<LimitName, RateLimiter> {
+function limitersOf({ configuration, limiterOf }: RequestLimitsOptions): Record<LimitName, RateLimiter> {
   const limited = (name: string, limit: number, windowMs: number) => limiterOf({ name, limit, windowMs });
   return {
     clients: limited("client", configuration.get("account.oauth.client-requests"), seconds(10)),
@@ -133,6 +144,7 @@ function limitersOf(
     signIns: limited("sign-in", configuration.get("account.oauth.sign-in-requests"), minutes(1)),
     starts: limited("sign-ins", configuration.get("account.oauth.sign-ins"), minutes(10)),
     deviceCodes: limited("device-codes", deviceTriesMax, deviceTriesMs),
+    recoveryCodes: limited("recovery-codes", recoveryTriesMax, minutes(10)),
     devicePolls: limited("device-polls", 1, seconds(devicePollSeconds)),
     anonymous: limited(
       "anonymous",

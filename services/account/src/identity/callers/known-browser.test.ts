@@ -4,15 +4,7 @@ import { Socket } from "node:net";
 import { test } from "node:test";
 import { pageText } from "../../pages/page.ts";
 import { textLocales, textsFor } from "../../texts/texts.ts";
-import {
-  addressPage,
-  codePage,
-  deletedPage,
-  failedPage,
-  lostPage,
-  refusedPage,
-  tooManyPage,
-} from "../sign-in-pages.ts";
+import { addressPage, codePage, deletedPage, failedPage, refusedPage, tooManyPage } from "../sign-in-pages.ts";
 import { KnownBrowsers } from "./callers.ts";
 
 const browsersWith = (...cookieKeys: string[]) =>
@@ -79,21 +71,27 @@ const form = {
   guard: "guard",
   application: "<Notes>",
   formTargets: [],
-  asksName: false,
+  providers: [],
+  asksName: null,
   passkey: null,
 };
-const sent = { typed: "ada@example.org", lifeMs: 600_000 };
+const sent = { typed: "ada@example.org", lifeMs: 600_000, isPrinted: false };
 
 for (const locale of textLocales) {
   test(`${locale}: every page of a sign-in names its language and has all its values, escaped`, () => {
     const texts = textsFor([locale]);
     const pages = [
       addressPage(texts, form, { address: "" }, null),
-      addressPage(texts, { ...form, asksName: true }, { address: "a", name: "<Ada>" }, texts.pages.signIn.notAnAddress),
+      addressPage(
+        texts,
+        { ...form, asksName: "required" },
+        { address: "a", name: "<Ada>" },
+        texts.pages.signIn.notAnAddress,
+      ),
       codePage(texts, form, sent, null),
+      codePage(texts, form, { ...sent, isPrinted: true }, null),
       codePage(texts, form, sent, texts.pages.code.wrong),
       deletedPage(texts, { at: new Date("2026-01-03T08:15:00Z"), reason: "<Notes>" }),
-      lostPage(texts),
       refusedPage(texts),
       tooManyPage(texts),
       failedPage(texts, 503),

@@ -17,7 +17,6 @@ export async function readFormBody(request: IncomingMessage): Promise<Buffer | n
   return Buffer.concat(chunks, received);
 }
 
-/** Returns true for the content type of a form. */
 export function isForm({ headers }: IncomingMessage): boolean {
   const [type = ""] = (headers["content-type"] ?? "").split(";", 1);
   return type.trim().toLowerCase() === "application/x-www-form-urlencoded";
@@ -57,3 +56,12 @@ export function promptWithConsent(scope: unknown = "", prompt: unknown = ""): st
   if (!scope.split(" ").includes("offline_access") || prompts.includes("none")) return null;
   return [...new Set([...prompts, "consent"])].join(" ");
 }
+
+/**
+ * Returns the resources of a request (RFC 8707 §2), ours as its metadata spell it: an address with a trailing slash, or
+ * with its host in capitals, is the same one (RFC 3986 §6.2).
+ */
+export const canonicalResources = (resources: readonly string[], audience: string): readonly string[] =>
+  resources.map((resource) => (normalized(resource) === normalized(audience) ? audience : resource));
+
+const normalized = (address: string): string | undefined => URL.parse(address)?.href.replace(/\/$/, "");

@@ -30,7 +30,7 @@ function arrange() {
     configuration,
     limiterOf: (policy) => limiters(policy, { takeShares: async () => null }),
     clientAddress: ({ headers }) => String(headers["x-from"]),
-    knownBrowsers: { of: ({ headers }) => (headers["x-browser"] ? { id: "known", knows: () => true } : null) },
+    knownBrowser: ({ headers }) => (headers["x-browser"] ? { id: "known", knows: () => true } : null),
   });
   return { clock, limits, from, here: from("198.51.100.1") };
 }

@@ -23,7 +23,6 @@ export class Providers {
     return provider;
   }
 
-  /** Hands a request on to the provider with the present keys. */
   handOn(request: IncomingMessage, response: ServerResponse): void {
     const current = this.current();
     const handler = this.#handlers.get(current) ?? (current.callback() as RequestListener);

@@ -8,7 +8,7 @@ import {
   table,
 } from "@signalbox/storage";
 import { columns } from "../../generated/columns.ts";
-import { type PrivateJwk, publicJwkOf, type SigningKey } from "./signing-key.ts";
+import { type PrivateJwk, publicJwkOf, type SigningAlgorithm, type SigningKey } from "./signing-key.ts";
 
 interface Row extends Omit<SigningKey, "privateJwk"> {
   readonly kid: string;
@@ -22,12 +22,14 @@ const lockKeys = sql("oauth-key.lock", "select pg_advisory_xact_lock($1)");
 
 const keys = table("oauth_signing_keys", columns.oauth_signing_keys);
 const listKeys = sql("oauth-key.list", `select ${keys.columns} from oauth_signing_keys`);
-const retireKeys = sql("oauth-key.retire", "update oauth_signing_keys set retired_at = $1 where retired_at is null");
+const retireKeys = sql(
+  "oauth-key.retire",
+  "update oauth_signing_keys set retired_at = $2 where algorithm = $1 and retired_at is null",
+);
 const removeKey = sql("oauth-key.remove", "delete from oauth_signing_keys where kid = $1");
 
 const placeOf = (row: string): SealedPlace => ({ service: "account", table: "oauth_signing_keys", row });
 
-/** The private halves of the keys. */
 export const sealedSigningKeys: SealedColumn = {
   table: "oauth_signing_keys",
   column: "sealed_private_jwk",
@@ -53,15 +55,16 @@ export async function listSigningKeys(db: Queryable, sealer: Sealer): Promise<re
   });
 }
 
-export async function insertSigningKey(tx: Tx, sealer: Sealer, { privateJwk, ...times }: SigningKey): Promise<void> {
+export async function insertSigningKey(tx: Tx, sealer: Sealer, key: SigningKey): Promise<void> {
+  const { privateJwk, ...times } = key;
   const { kid, alg: algorithm } = privateJwk;
   const sealedPrivateJwk = sealer.seal(JSON.stringify(privateJwk), placeOf(kid));
-  await keys.insert(tx, { kid, algorithm, publicJwk: publicJwkOf({ privateJwk }), sealedPrivateJwk, ...times });
+  await keys.insert(tx, { kid, algorithm, publicJwk: publicJwkOf(key), sealedPrivateJwk, ...times });
 }
 
-/** Sets the time at which keys without a successor stop signing. */
-export async function retireSigningKeys(tx: Tx, at: Date): Promise<void> {
-  await tx.query(retireKeys, [at]);
+/** Sets the time at which the keys of an algorithm without a successor stop signing. */
+export async function retireSigningKeys(tx: Tx, algorithm: SigningAlgorithm, at: Date): Promise<void> {
+  await tx.query(retireKeys, [algorithm, at]);
 }
 
 export async function removeSigningKey(tx: Tx, { privateJwk }: SigningKey): Promise<void> {

@@ -2,9 +2,9 @@ import type { KeySet } from "@signalbox/auth";
 import { type Clock, hours } from "@signalbox/core";
 import { inTransaction, type Pool, type Sealer, type Tx } from "@signalbox/storage";
 import {
+  dueKeys,
   isOver,
   newSigningKey,
-  nextActiveFrom,
   type PrivateJwk,
   publicJwkOf,
   publishedKeys,
@@ -20,7 +20,7 @@ import {
 
 /** The published keys at one moment. A changed set is another object. */
 export interface KeyRing {
-  /** The signing key comes first. */
+  /** The signing key of each algorithm comes before its others. */
   readonly privateKeys: readonly PrivateJwk[];
   readonly publicKeys: KeySet;
 }
@@ -51,8 +51,8 @@ export class SigningKeys {
   }
 
   /**
-   * Reads the keys of other instances, creates the first key and due successors, and removes keys whose last token has
-   * ended. Several instances may run it at once: one creates the key, and the others find it.
+   * Reads the keys of other instances, creates the first keys and due successors, and removes keys whose last token has
+   * ended. Several instances may run it at once: one creates the keys, and the others find them.
    */
   async keep(): Promise<void> {
     const { pool, sealer } = this.#options;
@@ -64,11 +64,11 @@ export class SigningKeys {
 
   #isRotationDue(): boolean {
     const now = this.#options.clock.now();
-    return this.#nextOf(this.#known, now) !== null || this.#known.some((key) => isOver(key, now));
+    return this.#dueOf(this.#known, now).length > 0 || this.#known.some((key) => isOver(key, now));
   }
 
-  #nextOf(keys: readonly SigningKey[], now: Date): Date | null {
-    return nextActiveFrom(keys, now, this.#options.rotationDays() * hours(24));
+  #dueOf(keys: readonly SigningKey[], now: Date): ReturnType<typeof dueKeys> {
+    return dueKeys(keys, now, this.#options.rotationDays() * hours(24));
   }
 
   async #rotate(tx: Tx): Promise<void> {
@@ -76,10 +76,9 @@ export class SigningKeys {
     await lockSigningKeys(tx);
     const now = clock.now();
     const keys = await listSigningKeys(tx, sealer);
-    const activeFrom = this.#nextOf(keys, now);
-    if (activeFrom) {
-      await retireSigningKeys(tx, activeFrom);
-      await insertSigningKey(tx, sealer, newSigningKey(now, activeFrom));
+    for (const { algorithm, activeFrom } of this.#dueOf(keys, now)) {
+      await retireSigningKeys(tx, algorithm, activeFrom);
+      await insertSigningKey(tx, sealer, await newSigningKey(algorithm, now, activeFrom));
     }
     for (const key of keys.filter((each) => isOver(each, now))) await removeSigningKey(tx, key);
   }

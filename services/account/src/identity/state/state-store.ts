@@ -154,7 +154,6 @@ const placeOf = (model: string, digest: Buffer): SealedPlace => ({
   row: `${model}/${digest.toString("base64url")}`,
 });
 
-/** The sealed records of the provider. */
 export const sealedState: SealedColumn = {
   table: "oauth_state",
   column: "sealed",

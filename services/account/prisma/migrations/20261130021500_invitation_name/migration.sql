@@ -1,0 +1,2 @@
+-- signalbox: expand
+ALTER TABLE "invitations" ADD COLUMN "name" TEXT;
