@@ -12,7 +12,6 @@ import { pullApi } from "./pull/pull-api.ts";
 import { replayApi } from "./replays/replays.ts";
 import { statisticsApi } from "./statistics/attempt-statistics.ts";
 
-/** The routes of this service, and its fields of the graph. */
 export function serviceEdges(service: DeliveryService): Edges {
   const loadEndpoint = ownRows((caller, ids) => findEndpoints(service.pool, caller, ids));
   return joinEdges([
@@ -21,10 +20,11 @@ export function serviceEdges(service: DeliveryService): Edges {
     endpointApi(service, loadEndpoint),
     endpointTestApi(service),
     statisticsApi(service),
+    // Before the paths of deliveries, which would take `retry` for an id.
+    replayApi(service, loadEndpoint),
     deliveryApi(service, loadEndpoint),
     eventApi(service),
     eventTypeApi(service),
-    replayApi(service, loadEndpoint),
     consumerApi(service),
     signingKeyApi(service),
   ]);

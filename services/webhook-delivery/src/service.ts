@@ -4,15 +4,15 @@ import { seconds } from "@signalbox/core";
 import { createReplayEngine, publishEvents as publishReports } from "@signalbox/events";
 import { createNameLookup, createOutboundClient } from "@signalbox/net";
 import { createWakeUp, ownPorts, type ServiceParts, type WakeUp } from "@signalbox/runtime";
-import { type OpenedService, openPrincipals, openService } from "@signalbox/service";
-import { atStart, createSealer, createStatistics, type Pool, type Sealer } from "@signalbox/storage";
+import { createStatistics, type OpenedService, openPrincipals, openService } from "@signalbox/service";
+import { atStart, createSealer, type Pool, type Sealer } from "@signalbox/storage";
 import { openCanary } from "./canary/canary.ts";
 import { consumers } from "./consumers.ts";
 import type { DeliveryContext, DeliveryService } from "./context/delivery-service.ts";
-import { DeliveryDays } from "./deliveries/delivery-days.ts";
+import { keepDeliveryDays } from "./deliveries/delivery-days.ts";
 import { whyDelivered } from "./deliveries/why-delivered.ts";
 import { serviceEdges } from "./edges.ts";
-import { internalRoutes } from "./endpoints/internal-routes.ts";
+import { internalRoutes } from "./endpoints/endpoint-api.ts";
 import { openingWith, sealedColumns } from "./endpoints/secret-store.ts";
 import { Announcements } from "./events/announcements.ts";
 import { PublicationCounts } from "./events/publication-counts.ts";
@@ -32,7 +32,7 @@ import { Leases } from "./sending/leases.ts";
 import { OpenLeases } from "./sending/open-leases.ts";
 import { PullWaits } from "./sending/pull-waits.ts";
 import { readAccounts, readOperators } from "./sending/signing-endpoint.ts";
-import { EnforcedTypes } from "./state/enforced-types.ts";
+import { createEnforcedTypes } from "./state/enforced-types.ts";
 import { SchemaThreads } from "./state/schema-threads.ts";
 import { livingEndpoints } from "./statistics/attempt-statistics.ts";
 import { workers } from "./workers.ts";
@@ -40,7 +40,6 @@ import { workers } from "./workers.ts";
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 const schemaFile = new URL("../subgraph.graphql", import.meta.url);
 
-/** Number of accounts whose endpoints are kept in memory. */
 const accountsMax = 10_000;
 /** Longest timeout that an endpoint may set. */
 const ownTimeoutMsMax = seconds(30);
@@ -57,10 +56,10 @@ export async function createService(context: DeliveryContext): Promise<ServicePa
   const sender = await openSender(context, pool, sealer);
   const service = fillService(context, opened, sealer, sender);
   consumers(service, consume);
-  const deliveryDays = new DeliveryDays(pool, clock, () => configuration.get("webhook-delivery.retention"));
+  const keepDays = () => keepDeliveryDays(pool, clock, () => configuration.get("webhook-delivery.retention"));
   // Before the first event: a row that finds no table for its day has to be moved later.
-  await atStart(() => deliveryDays.keep(), { waitMs: configuration.get("database.start-wait"), log });
-  workers(context, service, deliveryDays);
+  await atStart(keepDays, { waitMs: configuration.get("database.start-wait"), log });
+  workers(context, service, keepDays);
   return serve({
     title: "Signalbox webhooks",
     sendsWebhooks: true,
@@ -94,7 +93,7 @@ function fillService(context: DeliveryContext, opened: OpenedService, sealer: Se
     publicationCounts: new PublicationCounts(pool, clock),
     announcements: new Announcements((drafts) => publishReports({ ...context, eventLog }, drafts)),
     typeNames: new TypeNames(pool),
-    enforcedTypes: new EnforcedTypes(pool),
+    enforcedTypes: createEnforcedTypes(pool),
     schemaThreads: openSchemaThreads(context),
     wakeUp,
     ...openSending(context, opened, sender, wakeUp, {
@@ -186,7 +185,6 @@ function leaseOf({ configuration }: DeliveryContext): number {
   );
 }
 
-/** Opens the client of all attempts. */
 function openOutbound({ configuration, clock, metrics, runner }: DeliveryContext) {
   const duration = metrics.histogram("signalbox_outbound_seconds");
   const outbound = createOutboundClient({

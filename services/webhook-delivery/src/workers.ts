@@ -1,19 +1,16 @@
 import { hours, minutes, seconds } from "@signalbox/core";
-import type { Metrics } from "@signalbox/runtime";
-import { createWakeUp } from "@signalbox/runtime";
-import { keepStatistics, type Pool, sql, startRetention } from "@signalbox/storage";
+import { createWakeUp, type Metrics } from "@signalbox/runtime";
+import { keepStatistics } from "@signalbox/service";
+import { type Pool, sql, startRetention } from "@signalbox/storage";
 import type { DeliveryContext, DeliveryService } from "./context/delivery-service.ts";
-import type { DeliveryDays } from "./deliveries/delivery-days.ts";
-import { orderRetention } from "./deliveries/delivery-order.ts";
 import { openAdministrators, reviewEveryMs, reviewOperators } from "./endpoints/operators.ts";
 import { removeNext } from "./endpoints/removals.ts";
-import { publishedRetention } from "./events/event-store.ts";
 import { reportPublications } from "./events/publication-counts.ts";
 import { parkOverdue } from "./outcomes/order-holds.ts";
 import { fillConsumer } from "./pull/consumers.ts";
+import { expireLeases } from "./pull/end-leases.ts";
 import { endListening } from "./pull/listening.ts";
-import { expireLeases } from "./pull/settle-leases.ts";
-import { replayRetention, runReplays } from "./replays/replays.ts";
+import { runReplays } from "./replays/replays.ts";
 import { ClaimLoop } from "./sending/claim-loop.ts";
 
 /** Interval of take-overs. A delivery leased by a dead instance waits twice as long. */
@@ -25,8 +22,7 @@ const saveCountsEveryMs = seconds(5);
 /** Interval between messages to live observers about published events. */
 const announceEveryMs = seconds(0.5);
 
-/** Starts the workers of this service. */
-export function workers(context: DeliveryContext, service: DeliveryService, deliveryDays: DeliveryDays): void {
+export function workers(context: DeliveryContext, service: DeliveryService, keepDays: () => Promise<void>): void {
   const { runner, clock } = context;
   const { pool, outbox, accessStates, wakeUp, announcements, publicationCounts, openLeases, statistics } = service;
   const claims = new ClaimLoop(service);
@@ -39,7 +35,7 @@ export function workers(context: DeliveryContext, service: DeliveryService, deli
   runner.every("ends of listening", seconds(2), () => endListening(service));
   runner.every("starts of consumers", seconds(1), () => fillConsumer(service));
   runner.every("replays", seconds(1), () => runReplays(service));
-  runner.every("day tables", hours(1), () => deliveryDays.keep());
+  runner.every("day tables", hours(1), keepDays);
   runner.every("removals", seconds(1), () => removeNext(service));
   runner.defer("announced events", () => announcements.step());
   runner.every("announced events", announceEveryMs, () => announcements.step());
@@ -55,10 +51,12 @@ export function workers(context: DeliveryContext, service: DeliveryService, deli
   runner.defer("access listener", accessStates.onChange(wakeUp.wake));
   keepStatistics({ runner, pool, clock }, statistics);
   const retentionMs = () => context.configuration.get("webhook-delivery.retention");
+  // A key without events starts again at 1, once none of its deliveries is left.
+  const orderMs = () => retentionMs() + hours(48);
   startRetention({ runner, pool, clock }, [
-    publishedRetention(retentionMs),
-    replayRetention(retentionMs),
-    orderRetention(() => retentionMs() + hours(48)),
+    { name: "trim ids of published events", table: "published_events", column: "created_at", keepMs: retentionMs },
+    { name: "trim replays", table: "replays", column: "created_at", keepMs: retentionMs },
+    { name: "trim keys of ordered endpoints", table: "delivery_order", column: "updated_at", keepMs: orderMs },
   ]);
   observeQueue(context.metrics, pool);
 }

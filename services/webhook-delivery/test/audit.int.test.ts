@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventData, EventDraft, EventName } from "@signalbox/contracts";
-import { createManualClock, hours, minutes, systemClock } from "@signalbox/core";
+import { createManualClock, hours, minutes, RawJson, systemClock } from "@signalbox/core";
 import { openPool, sql } from "@signalbox/storage";
 import { eventually, serviceWith, testContext, testPerson } from "@signalbox/testing";
 import type { DeliveryService } from "../src/context/delivery-service.ts";
@@ -145,7 +145,7 @@ test("a publication that rolls back counts nothing", async () => {
     pool: delivery.pool,
     clock: systemClock,
     tracer: { traceparent: () => undefined },
-    enforcedTypes: { ofAccount: async () => new Map() },
+    enforcedTypes: { find: async () => new Map() },
     schemaThreads: {},
     publishLimiter: {},
     publications: joinPublications(systemClock, (batch) => publishTogether(service, batch)),
@@ -165,7 +165,7 @@ test("a publication that rolls back counts nothing", async () => {
   });
   const caller = { ...who.principal, requestId: "r", clientAddress: null };
   const publishOne = (complete: () => Promise<void>) =>
-    publishEvents(service, caller, [{ type: "order.created", data: {} } as never], complete);
+    publishEvents(service, caller, [{ type: "order.created", data: RawJson.of({}) } as never], complete);
   const rollBack = () => Promise.reject(new Error("rolled back"));
   await assert.rejects(publishOne(rollBack), /rolled back/);
   assert.deepEqual(counted, []);

@@ -1,30 +1,13 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { after, afterEach, before, beforeEach, test } from "node:test";
+import { test } from "node:test";
 import { draft, eventOf } from "@signalbox/contracts";
 import { sql } from "@signalbox/storage";
-import {
-  createReceiver,
-  eventually,
-  type ReceivedRequest,
-  type Receiver,
-  type TestPerson,
-  testPerson,
-} from "@signalbox/testing";
-import { type DeliveryView, endpointsPath, type Harness, startDelivery } from "./harness.ts";
+import { createReceiver, eventually, type ReceivedRequest, testPerson } from "@signalbox/testing";
+import { type DeliveryView, endpointsPath } from "./harness.ts";
+import { delivery, receiver, shareOneService, who } from "./one-service.ts";
 
-let delivery: Harness;
-let receiver: Receiver;
-let who: TestPerson;
-before(async () => {
-  delivery = await startDelivery({ "webhook-delivery.attempts.in-flight-max-per-endpoint": 4 });
-});
-after(() => delivery.close());
-beforeEach(async () => {
-  receiver = await createReceiver();
-  who = testPerson();
-});
-afterEach(() => receiver.close());
+shareOneService({ "webhook-delivery.attempts.in-flight-max-per-endpoint": 4 });
 
 /** Fast retries: the schedule is in seconds and allows zeros. */
 const settings = { retry_schedule_seconds: [0, 0, 0, 0] };
@@ -192,24 +175,6 @@ test("after the last attempt the delivery is exhausted, and every endpoint but i
   await observer.close();
 });
 
-test("another 4xx gets three attempts, and a redirect is a failure that is not followed", async () => {
-  const elsewhere = await createReceiver();
-  receiver.answer(({ path }) =>
-    path === "/moved" ? { status: 302, headers: { location: elsewhere.url } } : { status: 404 },
-  );
-  const [moved, missing] = [await newEndpoint({ url: `${receiver.url}/moved` }), await newEndpoint()];
-  await delivery.createImage(who.accountId);
-  const all = await eventually(async () => {
-    const found = await delivery.deliveriesOf(who, "&status=exhausted");
-    return found.length === 2 && found;
-  });
-  const of = ({ id }: { id: string }) => all.find(({ endpoint_id }) => endpoint_id === id);
-  assert.deepEqual([of(moved)?.attempts, of(moved)?.last_status], [3, 302]);
-  assert.deepEqual([of(missing)?.attempts, of(missing)?.last_status], [3, 404]);
-  assert.equal(elsewhere.requests.length, 0);
-  await elsewhere.close();
-});
-
 test("Retry-After postpones the next attempt beyond the schedule", async () => {
   receiver.answerNext({ status: 429, headers: { "retry-after": "3600" } });
   await newEndpoint();
@@ -222,13 +187,13 @@ test("Retry-After postpones the next attempt beyond the schedule", async () => {
   assert.ok(waitMs > 3_500_000 && waitMs <= 3_600_000, String(waitMs));
 });
 
-test("a receiver that does not answer in time is a failure", async () => {
-  receiver.answerNext({ instead: "hang" });
-  await newEndpoint({ settings: { ...settings, timeout_seconds: 1 } });
+test("a delayed first attempt shows its time from the start", async () => {
+  await newEndpoint({ settings: { retry_schedule_seconds: [600, 5] } });
   await delivery.createImage(who.accountId);
-  const made = await deliveryIn("succeeded");
-  const attempts = await delivery.attemptsOf(who, made.id);
-  assert.deepEqual([attempts[1]?.status, attempts[1]?.error], [null, "deadline"]);
+  const waiting = await deliveryIn("pending");
+  const waitMs = Date.parse(waiting.next_attempt_at ?? "") - Date.now();
+  assert.ok(waitMs > 590_000 && waitMs <= 600_000, String(waitMs));
+  assert.equal(waiting.attempts, 0);
 });
 
 test("the first 16 KiB of an answer are kept, even with U+0000 in it", async () => {
@@ -238,27 +203,6 @@ test("the first 16 KiB of an answer are kept, even with U+0000 in it", async () 
   const { id } = await deliveryIn("succeeded");
   const [attempt] = await delivery.attemptsOf(who, id);
   assert.equal(attempt?.response, `\ufffd${"x".repeat(16_383)}`);
-});
-
-test("an answer of 2xx whose body breaks off or drips acknowledges the delivery", async () => {
-  for (const answer of [{ instead: "cut" as const }, { body: "slow answer", dripMs: 1_000 }]) {
-    receiver.answerNext({ status: 200, body: "half", ...answer });
-  }
-  await newEndpoint();
-  for (const _ of [1, 2]) {
-    await delivery.createImage(who.accountId);
-  }
-  const made = await eventually(async () => {
-    const all = await delivery.deliveriesOf(who, "&status=succeeded");
-    return all.length === 2 && all;
-  });
-  assert.deepEqual(
-    made.map(({ attempts, last_status }) => [attempts, last_status]),
-    [
-      [1, 200],
-      [1, 200],
-    ],
-  );
 });
 
 test("while a rotation overlaps, deliveries carry the signatures of both secrets", async () => {

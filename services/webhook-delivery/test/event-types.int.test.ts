@@ -1,15 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { type EventData, webhookEventTypes } from "@signalbox/contracts";
 import { eventually, readEvents, testEventLog, testPerson } from "@signalbox/testing";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { type Harness, startDelivery } from "./harness.ts";
+import { delivery, shareOneService } from "./one-service.ts";
 
-let delivery: Harness;
-before(async () => {
-  delivery = await startDelivery();
-});
-after(() => delivery.close());
+shareOneService();
 
 const path = "/api/v1/webhooks/event-types";
 const schema = { type: "object", required: ["total"], properties: { total: { type: "number", minimum: 0 } } };
@@ -22,9 +18,11 @@ test("a type is declared, listed beside ours, changed and deleted, by its accoun
   assert.equal(made.headers.get("location"), `${path}/order.created`);
   assert.equal((await create({ name: "order.created" })).status, 409);
   for (const body of [
-    { name: "image.own" },
-    { name: "order" },
-    { name: "Order.created" },
+    { name: "image.created" },
+    { name: "webhook_endpoint.test" },
+    { name: "signalbox.order" },
+    { name: "order..created" },
+    { name: "order created" },
     { name: "a.b", colour: 1 },
   ]) {
     assert.equal((await create(body)).status, 422, JSON.stringify(body));

@@ -193,6 +193,12 @@ test("a replay is counted, started and cancelled, an endpoint tested, and a sign
   assert.deepEqual(node, { id: webhookReplay.id, from: "2020-01-01T00:00:00.000Z" });
   assert.equal(await refusal(start, { input: { ...input, endpointId: "whe_1" } }), "NOT_FOUND");
 
+  const retryAll = `mutation($input: RetryWebhookDeliveriesInput!) {
+    it: retryWebhookDeliveries(input: $input) { webhookReplay { statuses total } count errors { code } } }`;
+  assert.equal((await run(retryAll, { input: { endpointId, dryRun: true } })).count, 0);
+  const retried = await run(retryAll, { input: { endpointId, status: "waiting" } });
+  assert.deepEqual(retried.webhookReplay, { statuses: ["waiting"], total: 0 });
+
   const tested = await run(named("testWebhookEndpoint", "attempt { status decision }"), { id: endpointId });
   assert.deepEqual(tested.attempt, { status: 200, decision: "succeeded" });
   const key = `mutation { it: rotateWebhookSigningKey { webhookSigningKey { publicKey endsAt } errors { code } } }`;

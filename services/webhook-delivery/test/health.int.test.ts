@@ -24,16 +24,6 @@ const inStatus = (status: string, count = 1) =>
   });
 const namesOf = async () => (await delivery.eventsOf(who.accountId, 1)).map(({ name }) => name);
 
-test("a receiver ends a message with a header, and the deliveries behind it go on", async () => {
-  receiver.answerNext({ status: 503, headers: { "webhook-delivery": "abort-message" } });
-  await newEndpoint();
-  await publish();
-  const [ended] = await inStatus("exhausted");
-  assert.deepEqual([ended?.attempts, ended?.last_status], [1, 503]);
-  await publish();
-  await inStatus("succeeded");
-});
-
 test("a receiver ends its endpoint with a header, also of an acknowledgement", async () => {
   receiver.answer({ status: 200, headers: { "webhook-delivery": "disable" } });
   const endpoint = await newEndpoint();

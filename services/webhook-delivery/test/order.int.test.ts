@@ -1,32 +1,14 @@
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
+import { test } from "node:test";
 import { hours, randomId } from "@signalbox/core";
 import { sql } from "@signalbox/storage";
-import { createReceiver, eventually, type Receiver, type TestPerson, testPerson } from "@signalbox/testing";
-import { DeliveryDays } from "../src/deliveries/delivery-days.ts";
+import { eventually } from "@signalbox/testing";
+import { keepDeliveryDays } from "../src/deliveries/delivery-days.ts";
 import { grantAttempts } from "../src/sending/endpoint-rates.ts";
-import { endpointsPath, type Harness, startDelivery } from "./harness.ts";
+import { endpointsPath, type Harness } from "./harness.ts";
+import { delivery, other, receiver, shareTwoServices, who } from "./one-service.ts";
 
-let delivery: Harness;
-/** A second instance on the same database. */
-let other: Harness;
-let receiver: Receiver;
-let who: TestPerson;
-before(async () => {
-  delivery = await startDelivery();
-  const { configuration } = delivery.context;
-  const urls = { "database.url": configuration.get("database.url"), "events.url": configuration.get("events.url") };
-  other = await startDelivery(urls);
-});
-after(async () => {
-  await other.close();
-  await delivery.close();
-});
-beforeEach(async () => {
-  receiver = await createReceiver();
-  who = testPerson();
-});
-afterEach(() => receiver.close());
+shareTwoServices();
 
 const newEndpoint = (settings: object = {}) =>
   delivery.newEndpoint(who, { url: receiver.url, event_types: ["order.*"], settings: { ordered: true, ...settings } });
@@ -185,7 +167,7 @@ test("deliveries behind an expired one go out", async () => {
   // As if it came long ago: the hour after it would otherwise take a month.
   const age = sql("", "update delivery_queue set created_at = 'epoch' where endpoint_id = $1 and due_at < 'infinity'");
   await delivery.pool.query(age, [endpoint.id]);
-  await new DeliveryDays(delivery.pool, delivery.context.clock, () => hours(720)).keep();
+  await keepDeliveryDays(delivery.pool, delivery.context.clock, () => hours(720));
   await inStatus("succeeded", 1);
 });
 

@@ -40,6 +40,12 @@ const admitted: Readonly<Record<string, Ask>> = {
   webhookEndpointStatistics: about("GET", "/statistics"),
   webhookDelivery: ({ delivery: id }) => ["GET", `${base}/deliveries/${id}?expand=event,last_attempt`],
   retryWebhookDelivery: ({ delivery: id }) => ["POST", `${base}/deliveries/${id}/retry`],
+  retryWebhookDeliveries: ({ endpoint }) => [
+    "POST",
+    `${base}/deliveries/retry`,
+    { endpoint_id: endpoint, dry_run: true },
+  ],
+  cancelWebhookDelivery: ({ delivery: id }) => ["DELETE", `${base}/deliveries/${id}`],
   webhookReplay: ({ replay }) => ["GET", `${base}/replays/${replay}`],
   cancelWebhookReplay: ({ replay }) => ["POST", `${base}/replays/${replay}/cancel`],
   startWebhookReplay: ({ endpoint }) => [
@@ -119,6 +125,14 @@ test("every operation of the service is in the table, or refuses portal sessions
   }
 });
 
+test("a portal session that is bound to endpoints cannot retry all", async () => {
+  const { endpoint } = await makeThings(who, "order.mine");
+  const retry = (by: TestPerson) => delivery.send(by, "POST", `${base}/deliveries/retry`, { body: { dry_run: true } });
+  const refused = await retry(sessionOf(who.accountId, [endpoint]));
+  assert.deepEqual([refused.status, refused.body.error.details[0].field], [422, "endpoint_id"]);
+  assert.equal((await retry(sessionOf(who.accountId, null))).status, 200);
+});
+
 test("a portal session sees its endpoint, and nothing of another endpoint or of another account", async () => {
   const mine = await makeThings(who, "order.mine");
   const beside = await makeThings(who, "order.beside");
@@ -165,6 +179,59 @@ test("a portal session sees its endpoint, and nothing of another endpoint or of 
     const both = (await ask(whole, ["GET", path])).body.items.map((item: Record<string, string>) => item[member]);
     assert.deepEqual([...new Set(both)].toSorted(), [mine.endpoint, beside.endpoint].toSorted(), id);
   }
+});
+
+test("a portal session is shown neither metadata nor the operator's own headers, and writes none", async () => {
+  const settings = { metadata: { tenant: "t-1" }, headers: [{ name: "X-Tenant-Key", value: "operators-own" }] };
+  const { id } = await delivery.newEndpoint(who, { url: receiver.url, event_types: ["order.mine"], settings });
+  const published = { body: { type: "order.mine", data: {} } };
+  assert.equal((await delivery.send(who, "POST", `${base}/events`, published)).status, 202);
+  const { headers } = await receiver.waitFor(() => true);
+  assert.equal(headers["x-tenant-key"], "operators-own");
+  const session = sessionOf(who.accountId, [id]);
+  const path = `${endpointsPath}/${id}`;
+  await eventually(async () => (await ask(who, ["GET", `${base}/attempts`])).text.includes("operators-own"));
+  const requests: ReturnType<Ask>[] = [
+    ["GET", path],
+    ["GET", endpointsPath],
+    ["PATCH", path, { description: "mine", settings: { timeout_seconds: 5, headers: [], metadata: {} } }],
+    ["POST", `${path}/pause`],
+    ["POST", `${path}/resume`],
+    ["POST", `${path}/test`],
+    ["POST", `${path}/secret/rotate`, {}],
+    ["GET", `${base}/attempts`],
+    ["GET", `${base}/deliveries?expand=last_attempt`],
+  ];
+  for (const request of requests) {
+    const { status, text } = await ask(session, request);
+    assert.ok(status < 300, text);
+    for (const hidden of ["t-1", "X-Tenant-Key", "operators-own"])
+      assert.ok(!text.includes(hidden), `${request.join(" ")} shows ${hidden}: ${text}`);
+  }
+  for (const [field, value] of [
+    ["headers", [{ name: "X-Mine", value: "1" }]],
+    ["metadata", { tenant: "t-2" }],
+  ] as const) {
+    const { status, body } = await ask(session, ["PATCH", path, { settings: { [field]: value } }]);
+    assert.deepEqual(
+      [status, body.error.details[0].field, body.error.details[0].code],
+      [403, `settings.${field}`, "portal_session"],
+    );
+  }
+  const { settings: kept } = (await ask(who, ["GET", path])).body;
+  assert.deepEqual(
+    [kept.metadata, kept.headers[0].value, kept.timeout_seconds],
+    [settings.metadata, "operators-own", 5],
+  );
+});
+
+test("a test event shows its receiver neither metadata nor headers of the endpoint", async () => {
+  const settings = { metadata: { plan: "of-the-operator" }, headers: [{ name: "X-Team", value: "of-the-operator" }] };
+  const { id } = await delivery.newEndpoint(who, { url: receiver.url, settings });
+  assert.equal((await delivery.send(who, "POST", `${endpointsPath}/${id}/test`)).status, 200);
+  const { headers, body } = await receiver.waitFor(() => true);
+  assert.equal(headers["x-team"], "of-the-operator");
+  assert.doesNotMatch(body.toString(), /of-the-operator/);
 });
 
 test("a session of chosen endpoints changes how events come, and never which", async () => {

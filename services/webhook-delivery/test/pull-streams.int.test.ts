@@ -1,26 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, test } from "node:test";
+import { test } from "node:test";
 import { sql } from "@signalbox/storage";
-import { eventually, readStream, type TestPerson, testPerson } from "@signalbox/testing";
+import { eventually, readStream } from "@signalbox/testing";
 import { endpointsPath, type Harness, startDelivery } from "./harness.ts";
+import { delivery, other, shareTwoServices, who } from "./one-service.ts";
 
-let delivery: Harness;
-/** A second instance on the same database. */
-let other: Harness;
-let who: TestPerson;
-before(async () => {
-  delivery = await startDelivery();
-  const { configuration } = delivery.context;
-  const urls = { "database.url": configuration.get("database.url"), "events.url": configuration.get("events.url") };
-  other = await startDelivery(urls);
-});
-after(async () => {
-  await other.close();
-  await delivery.close();
-});
-beforeEach(() => {
-  who = testPerson();
-});
+shareTwoServices();
 
 const newEndpoint = () => delivery.newEndpoint(who, { type: "pull", event_types: ["order.*"] });
 const publish = async (through: Harness, ...numbers: number[]) => {

@@ -190,84 +190,41 @@ test("a retry and a replay give the message again", async () => {
   assert.equal(replayed?.headers["X-Replay-Id"], replay.body.id);
 });
 
-const refusals: readonly [
-  string,
-  () => Promise<{ status: number; body: { error: { details?: { field: string }[] } } }>,
-  number,
-  string?,
-][] = [
-  [
-    "a push endpoint without a URL",
-    () => delivery.send(who, "POST", endpointsPath, { body: { event_types: ["order.*"] } }),
-    422,
-    "url",
-  ],
-  [
-    "a pull endpoint with one",
-    () =>
-      delivery.send(who, "POST", endpointsPath, {
-        body: { type: "pull", url: "https://a.example/", event_types: ["order.*"] },
-      }),
-    422,
-    "url",
-  ],
+type Answer = ReturnType<typeof poll>;
+const created = (body: object) => (): Answer =>
+  delivery.send(who, "POST", endpointsPath, { body: { event_types: ["order.*"], ...body } });
+const polled = (query: string) => async () => poll((await newEndpoint()).id, query);
+const ended = (how: string, body: object) => async () => end((await newEndpoint()).id, how, body);
+const unknownLease = { lease_ids: ["wha_01kdzq7c9p4r6s8t0v2w5x7y1z"] };
+const manyLeases = { lease_ids: Array.from({ length: 101 }, (_, nth) => `${nth}`) };
+
+const refusals: readonly [what: string, request: () => Answer, status: number, field?: string][] = [
+  ["a push endpoint without a URL", created({}), 422, "url"],
+  ["a pull endpoint with one", created({ type: "pull", url: "https://a.example/" }), 422, "url"],
   [
     "a deadline of a connection that is never made",
-    () =>
-      delivery.send(who, "POST", endpointsPath, {
-        body: { type: "pull", event_types: ["order.*"], settings: { timeout_seconds: 5 } },
-      }),
+    created({ type: "pull", settings: { timeout_seconds: 5 } }),
     422,
     "settings.timeout_seconds",
   ],
-  ["a wait beyond the maximum", async () => poll((await newEndpoint()).id, "wait_seconds=31"), 400, "wait_seconds"],
-  ["a wait of less than nothing", async () => poll((await newEndpoint()).id, "wait_seconds=-1"), 400, "wait_seconds"],
-  ["a wait that is no number", async () => poll((await newEndpoint()).id, "wait_seconds=soon"), 400, "wait_seconds"],
-  ["a lease of over an hour", async () => poll((await newEndpoint()).id, "lease_seconds=3601"), 400, "lease_seconds"],
-  ["more credit than a stream has", async () => poll((await newEndpoint()).id, "credit=101"), 400, "credit"],
-  ["a consumer whose name is none", async () => poll((await newEndpoint()).id, "consumer=a%3Ab"), 400, "consumer"],
-  ["a consumer that nobody made", async () => poll((await newEndpoint()).id, "consumer=billing"), 404],
-  ["a cursor, of another list or of none", async () => poll((await newEndpoint()).id, "cursor=W10"), 400, "cursor"],
-  [
-    "an extension of over an hour",
-    async () => end((await newEndpoint()).id, "extend", { lease_ids: ["x"], lease_seconds: 3_601 }),
-    422,
-    "lease_seconds",
-  ],
-  [
-    "a delay of over a day",
-    async () => end((await newEndpoint()).id, "nack", { lease_ids: ["x"], delay_seconds: 86_401 }),
-    422,
-    "delay_seconds",
-  ],
-  [
-    "more leases than one request may end",
-    async () => end((await newEndpoint()).id, "ack", { lease_ids: Array.from({ length: 101 }, (_, nth) => `${nth}`) }),
-    422,
-    "lease_ids",
-  ],
-  ["too many messages", async () => poll((await newEndpoint()).id, "limit=101"), 400, "limit"],
+  ["a wait beyond the maximum", polled("wait_seconds=31"), 400, "wait_seconds"],
+  ["a wait of less than nothing", polled("wait_seconds=-1"), 400, "wait_seconds"],
+  ["a wait that is no number", polled("wait_seconds=soon"), 400, "wait_seconds"],
+  ["a lease of over an hour", polled("lease_seconds=3601"), 400, "lease_seconds"],
+  ["more credit than a stream has", polled("credit=101"), 400, "credit"],
+  ["a consumer whose name is none", polled("consumer=a%3Ab"), 400, "consumer"],
+  ["a consumer that nobody made", polled("consumer=billing"), 404],
+  ["a cursor, of another list or of none", polled("cursor=W10"), 400, "cursor"],
+  ["too many messages", polled("limit=101"), 400, "limit"],
+  ["an extension of over an hour", ended("extend", { lease_ids: ["x"], lease_seconds: 3_601 }), 422, "lease_seconds"],
+  ["a delay of over a day", ended("nack", { lease_ids: ["x"], delay_seconds: 86_401 }), 422, "delay_seconds"],
+  ["more leases than one request may end", ended("ack", manyLeases), 422, "lease_ids"],
+  ["an unknown lease", ended("ack", unknownLease), 404, "lease_ids[0]"],
+  ["a text that is no lease", ended("extend", { lease_ids: ["x"], lease_seconds: 5 }), 404, "lease_ids[0]"],
+  ["a lease that is named twice", ended("ack", { lease_ids: ["a", "a"] }), 422, "lease_ids"],
+  ["no lease", ended("nack", { lease_ids: [] }), 422, "lease_ids"],
   ["an unknown endpoint", () => poll("whe_01kdzq5a7m2n4p6q8r0s1t3v5w"), 404],
   ["an endpoint of another account", async () => poll((await newEndpoint()).id, "", testPerson()), 404],
-  [
-    "an unknown lease",
-    async () => end((await newEndpoint()).id, "ack", { lease_ids: ["wha_01kdzq7c9p4r6s8t0v2w5x7y1z"] }),
-    404,
-    "lease_ids[0]",
-  ],
-  [
-    "a text that is no lease",
-    async () => end((await newEndpoint()).id, "extend", { lease_ids: ["x"], lease_seconds: 5 }),
-    404,
-    "lease_ids[0]",
-  ],
-  [
-    "a lease that is named twice",
-    async () => end((await newEndpoint()).id, "ack", { lease_ids: ["a", "a"] }),
-    422,
-    "lease_ids",
-  ],
-  ["no lease", async () => end((await newEndpoint()).id, "nack", { lease_ids: [] }), 422, "lease_ids"],
   [
     "a test of a pull endpoint",
     async () => delivery.send(who, "POST", `${endpointsPath}/${(await newEndpoint()).id}/test`),

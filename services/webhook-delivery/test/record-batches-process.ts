@@ -1,9 +1,9 @@
 import { newId } from "@signalbox/core";
-import { freshBatch, openPool, type Queryable, type Statement, sql } from "@signalbox/storage";
+import { freshBatch } from "@signalbox/service";
+import { openPool, type Queryable, type Statement, sql } from "@signalbox/storage";
 import { testContext } from "@signalbox/testing";
 import type { LeasedDelivery } from "../src/deliveries/delivery.ts";
-import { entryOf } from "../src/sending/attempt-figures.ts";
-import { recordResults } from "../src/sending/record-results.ts";
+import { entryOf, recordResults } from "../src/sending/record-results.ts";
 
 /**
  * Program of `bench -- statistics`: records batches of attempts in turns with and without their figures, on the database

@@ -1,37 +1,20 @@
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 import type { Caller } from "@signalbox/auth";
 import type { WhyStep } from "@signalbox/contracts";
 import { createManualClock, hours, newId } from "@signalbox/core";
 import { eventsAbout, linkTo, unmarked } from "@signalbox/service";
 import { sql } from "@signalbox/storage";
-import {
-  createReceiver,
-  eventually,
-  type Receiver,
-  serviceWith,
-  type TestPerson,
-  testPerson,
-} from "@signalbox/testing";
+import { eventually, serviceWith, testPerson } from "@signalbox/testing";
 import type { DeliveryService } from "../src/context/delivery-service.ts";
 import { whyDelivered } from "../src/deliveries/why-delivered.ts";
 import { whyReplayed } from "../src/replays/why-replayed.ts";
-import { type Harness, startDelivery } from "./harness.ts";
+import { delivery, receiver, shareOneService, who } from "./one-service.ts";
 
-let delivery: Harness;
-let receiver: Receiver;
-let who: TestPerson;
+shareOneService();
+
 const clock = createManualClock(new Date());
-before(async () => {
-  delivery = await startDelivery();
-});
-after(() => delivery.close());
-beforeEach(async () => {
-  receiver = await createReceiver();
-  who = testPerson();
-  clock.advance(Date.now() - clock.nowMs());
-});
-afterEach(() => receiver.close());
+beforeEach(() => clock.advance(Date.now() - clock.nowMs()));
 
 /** Asks the finders of this service, as the route between services does. */
 async function why({ accountId }: { readonly accountId: string }, id: string): Promise<WhyStep[]> {
@@ -67,6 +50,20 @@ const deliveriesOf = (count: number) =>
     const found = await delivery.deliveriesOf(who);
     return found.length === count && found;
   });
+
+test("a delivery that was held names the rate at which it drains", async () => {
+  const settings = { rate: { limit: 1, per_seconds: 10 } };
+  const { id } = await delivery.newEndpoint(who, { url: receiver.url, event_types: ["order.*"], settings });
+  const act = (action: string) => delivery.send(who, "POST", `/api/v1/webhooks/endpoints/${id}/${action}`);
+  await act("pause");
+  for (const number of [1, 2, 3]) await publish("user-7", number);
+  const [newest] = await deliveriesOf(3);
+  assert.deepEqual(reasonsOf(await why(who, newest?.id ?? "")), ["held: endpoint paused"]);
+  await act("resume");
+  const steps = await why(who, newest?.id ?? "");
+  assert.deepEqual(reasonsOf(steps), ["waiting: held deliveries drain"]);
+  assert.match(steps.at(-1)?.what ?? "", /among [23] at 0\.1 a second/);
+});
 
 test("a delivery that waits for another of its order key names the key and the one ahead", async () => {
   receiver.answer({ status: 500 });

@@ -1,18 +1,11 @@
 import assert from "node:assert/strict";
 import { createServer, type Socket } from "node:net";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { type TestPerson, testPerson } from "@signalbox/testing";
-import { type Harness, startDelivery } from "./harness.ts";
+import { delivery, shareOneService, who } from "./one-service.ts";
 import { plainStatuses, type Row, visitZoo } from "./zoo.ts";
 
-let delivery: Harness;
-let who: TestPerson;
-before(async () => {
-  delivery = await startDelivery();
-  who = testPerson();
-});
-after(() => delivery.close());
+shareOneService();
 
 /** Behaviour of a receiver once it has the whole request. */
 type Animal = (socket: Socket) => void;

@@ -6,7 +6,8 @@ import { explainApi } from "./receiving/explain-webhook.ts";
 import { ingestRoutes } from "./receiving/ingest-routes.ts";
 import { reconciliationApi } from "./reconciling/reconciliations.ts";
 import { senderKeyApi } from "./reconciling/sender-keys.ts";
-import { rejectionApi } from "./rejections/rejection-api.ts";
+import { rejectionRetryApi } from "./rejections/rejection-retry-api.ts";
+import { rejectionApi } from "./rejections/rejections.ts";
 import { replayApi } from "./replays/replay-api.ts";
 import { loadOwnSource } from "./sources/own-source.ts";
 import { presetApi } from "./sources/preset-api.ts";
@@ -26,6 +27,7 @@ export function serviceEdges(service: IngestService): Edges {
     presetApi(service),
     receivedApi(service, loadReceived, loadSource),
     bookmarkApi(service),
+    rejectionRetryApi(service),
     rejectionApi(service, loadReceived),
     replayApi(service),
     reconciliationApi(service),

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { WebhookSourceResource } from "@signalbox/contracts";
+import { createReplayEngine } from "@signalbox/events";
 import { exportRoutes } from "@signalbox/http";
 import { createNameLookup, createOutboundClient } from "@signalbox/net";
 import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
@@ -10,8 +11,10 @@ import { accountEvents } from "./consumers.ts";
 import type { IngestService } from "./context/ingest-service.ts";
 import { serviceEdges } from "./edges.ts";
 import type { Properties } from "./properties.ts";
-import { whyReceived } from "./received/why-received.ts";
+import { whyReceived, whyRepeated } from "./received/why-received.ts";
+import { retryKind } from "./rejections/rejection-retry.ts";
 import { sealedProofs } from "./rejections/rejection-store.ts";
+import { replayKind } from "./replays/replay.ts";
 import { whyReplayed } from "./replays/why-replayed.ts";
 import { viewSource } from "./sources/source.ts";
 import { findSourceIdAt, findSourceWithSecrets, sealedSecrets } from "./sources/source-row.ts";
@@ -22,7 +25,6 @@ import { JwksCache } from "./state/jwks-cache.ts";
 import { ReceivingMetrics } from "./state/receiving-metrics.ts";
 import { RefusalThrottle } from "./state/refusal-throttle.ts";
 import { RejectionBudget } from "./state/rejection-budget.ts";
-import { openReplayEngine } from "./state/replay-engine.ts";
 import { SourceCache } from "./state/source-cache.ts";
 import { SourceStatistics } from "./state/source-statistics.ts";
 import { WebhookWriter } from "./state/webhook-writer.ts";
@@ -62,7 +64,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
     refusalThrottle: new RefusalThrottle(),
     webhookWriter: new WebhookWriter(pool, outbox, clock, sourceStatistics),
     rejectionBudget: new RejectionBudget(clock),
-    replayEngine: openReplayEngine(pool, outbox, clock),
+    replayEngine: createReplayEngine(replayKind, { pool, outbox, clock }),
+    retryEngine: createReplayEngine(retryKind, { pool, outbox, clock }),
     sourceStatistics,
     receivingMetrics: new ReceivingMetrics(metrics, clock),
   };
@@ -80,7 +83,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
         view: viewSource,
       }),
     ],
-    whyFinders: [...whyReceived(service), ...whyReplayed(service)],
+    whyFinders: [...whyReceived(service), whyRepeated(service), ...whyReplayed(service)],
     typeDefs: await readFile(schemaFile, "utf8"),
   });
 }

@@ -1,18 +1,23 @@
 import { hours, seconds } from "@signalbox/core";
 import type { Runner } from "@signalbox/runtime";
-import { atStart, createDayTables, keepStatistics, sql, startRetention } from "@signalbox/storage";
+import { keepStatistics } from "@signalbox/service";
+import { atStart, createDayTables, sql, startRetention } from "@signalbox/storage";
 import type { IngestService } from "./context/ingest-service.ts";
 import { beatEveryMs, findRejectionSpells, giveSignOfLife } from "./reconciling/outages.ts";
 import { reconcileStep } from "./reconciling/reconcile-step.ts";
+import { retryStep } from "./rejections/rejection-retries.ts";
 import { publishStep } from "./replays/publish-step.ts";
 
 /** Starts what repeats: replays, comparisons with senders' lists, the retention of received webhooks, and the clean-up of removed sources. */
 export async function startWorkers(service: IngestService, runner: Runner): Promise<void> {
-  const { pool, clock, configuration, log, replayEngine, sourceStatistics } = service;
+  const { pool, clock, configuration, log, replayEngine, retryEngine, sourceStatistics } = service;
   await startRetaining(service, runner);
   // Before the first comparison: the one that an outage asks for is then the one that reports what it missed.
   await atStart(() => giveSignOfLife(service), { waitMs: configuration.get("database.start-wait"), log });
   runner.every("replays", seconds(1), () => replayEngine.step((tx, replay) => publishStep(service, tx, replay)));
+  runner.every("retries of rejections", seconds(1), () =>
+    retryEngine.step((tx, retry) => retryStep(service, tx, retry)),
+  );
   runner.every("removed sources", seconds(5), () => forgetRemoved(service));
   runner.every("signs of life", beatEveryMs, () => giveSignOfLife(service));
   runner.every("spells of rejections", seconds(10), () => findRejectionSpells(service));
@@ -29,8 +34,13 @@ async function startRetaining({ pool, clock, configuration, log }: IngestService
   await atStart(() => dayTables.keep(), { waitMs: configuration.get("database.start-wait"), log });
   runner.every("received days", hours(1), () => dayTables.keep());
   // Rarely: pages that the BRIN of the column has not summarized yet are read each time.
-  const rule = { name: "trim received keys", table: "received_keys", column: "received_at", keepMs } as const;
-  startRetention({ runner, pool, clock }, [{ ...rule, unordered: true, batch: 5_000, everyMs: hours(1) }]);
+  const keys = { name: "trim received keys", table: "received_keys", column: "received_at" } as const;
+  const repetitions = { name: "trim repetitions", table: "received_repetitions", column: "repeated_at" } as const;
+  const rule = { keepMs, unordered: true, batch: 5_000, everyMs: hours(1) } as const;
+  startRetention({ runner, pool, clock }, [
+    { ...keys, ...rule },
+    { ...repetitions, ...rule },
+  ]);
 }
 
 const batch = 5_000;

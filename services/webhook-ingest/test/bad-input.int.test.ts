@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { after, before, test } from "node:test";
 import { testPerson } from "@signalbox/testing";
 import { type Harness, sourcesPath, startIngest } from "./harness.ts";
-import { schemes, secrets, sign, type Webhook } from "./signing.ts";
+import { schemes, secrets, sign } from "./signing.ts";
 
 let ingest: Harness;
 before(async () => {
@@ -61,6 +61,8 @@ test("a secret of another scheme, a short or an empty one is 422 with the reason
   }
 });
 
+type Kept = Readonly<Record<"delivery_id" | "event_type", string>>;
+
 test("an impossible address is answered like an unknown one", async () => {
   const webhook = sign("hmac");
   const answerAt = async (path: string) => {
@@ -87,24 +89,6 @@ test("an impossible address is answered like an unknown one", async () => {
   assert.equal((await ingest.post({ ingest_path: "/ingest/%ed%a0%80" }, webhook)).status, 400);
 });
 
-test("a delivery id of any text up to 512 characters is kept as it is, a longer one is 400", async () => {
-  const who = testPerson();
-  const { body: source } = await create(hmac, who);
-  const ids = ["../../etc/passwd", "a/b?c#d", "%2e%2e", "' or 1=1 --", "x".repeat(512)];
-  for (const id of ids) assert.equal((await ingest.post(source, sign("hmac", { id }))).status, 202, id);
-  const names = (await receivedOf(who, source)).map(({ delivery_id }: { delivery_id: string }) => delivery_id);
-  assert.deepEqual(names.reverse(), ids);
-  for (const webhook of [sign("hmac", { id: "x".repeat(513) }), longBodyId()]) {
-    assert.equal((await ingest.post(source, webhook)).status, 400);
-  }
-});
-
-function longBodyId(): Webhook {
-  const signed = sign("hmac", { body: JSON.stringify({ id: "x".repeat(513) }) });
-  const { "x-delivery-id": _, ...headers } = signed.headers;
-  return { ...signed, headers };
-}
-
 for (const scheme of schemes) {
   test(`${scheme}: every header doubled, with its own value or another, has one effect at most and no failure`, async () => {
     const who = testPerson();
@@ -124,7 +108,10 @@ for (const scheme of schemes) {
     }
     assert.equal(await postRaw(source.ingest_path, flat, body), 202);
     const kept = await receivedOf(who, source);
-    assert.equal(kept.length, 1, "another unsigned id makes no other delivery");
+    // A header that nobody signs may name another topic, and for Shopify another event.
+    const topics = new Set(kept.map((one: Kept) => `${one.event_type} ${scheme === "shopify" ? one.delivery_id : ""}`));
+    const isOpen = scheme === "github" || scheme === "shopify";
+    assert.equal(kept.length, isOpen ? topics.size : 1, "another unsigned id makes no other delivery");
   });
 }
 

@@ -31,12 +31,11 @@ test("webhooks are counted by scheme and outcome, refusals by reason, and no lab
     'scheme="hmac",outcome="received"': 1,
     'scheme="hmac",outcome="repeated"': 1,
     'scheme="hmac",outcome="refused"': 1,
-    'scheme="github",outcome="refused"': 1,
+    'scheme="github",outcome="filtered"': 1,
     'scheme="none",outcome="unknown_source"': 1,
   });
   assert.deepEqual(await samplesOf("signalbox_webhooks_refused_total"), {
     'scheme="hmac",reason="signature_mismatch"': 1,
-    'scheme="github",reason="event_type_not_accepted"': 1,
     'scheme="none",reason="body_too_large"': 1,
   });
   assert.equal((await samplesOf("signalbox_webhook_verification_seconds_count"))['scheme="github"'], 1);

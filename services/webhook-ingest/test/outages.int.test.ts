@@ -38,9 +38,10 @@ test("while the database is away a partner gets 503 with Retry-After, and afterw
   });
 });
 
-test("while the database is away a rejection of a source that is not in memory is only counted", async () => {
+test("while the database is away a rejection is only counted", async () => {
   await behindProxy("database.url", async (ingest, proxy) => {
     const source = await ingest.newSource(testPerson(), hmac);
+    assert.equal((await ingest.post(source, sign("hmac"))).status, 202, "the source is in memory");
     await proxy.refuse();
     const body = JSON.stringify("x".repeat(ingest.context.configuration.get("limits.maxWebhookBytes")));
     assert.equal((await ingest.post(source, sign("hmac", { body }))).status, 413);

@@ -54,14 +54,22 @@ test("a query appended to the address costs no delivery", async () => {
   }
 });
 
-test("accepted types can be prefixes", async () => {
+test("a type outside of event_types is counted as filtered", async () => {
   const who = testPerson();
   const source = await ingest.newSource(who, { ...hmac, event_types: ["pull_request*", "push"] });
   const statuses = [];
   for (const type of ["pull_request", "pull_request_review", "push", "pushed", "issues"]) {
     statuses.push((await ingest.post(source, sign("hmac", { type }))).status);
   }
-  assert.deepEqual(statuses, [202, 202, 202, 400, 400]);
+  assert.deepEqual(statuses, [202, 202, 202, 202, 202]);
+  const types = (await itemsOf(who, source, "received")).map(({ event_type }: { event_type: string }) => event_type);
+  assert.deepEqual(types, ["push", "pull_request_review", "pull_request"]);
+  assert.deepEqual(await itemsOf(who, source, "rejections"), []);
+  await eventually(async () => {
+    const { body } = await ingest.send(who, "GET", `${sourcesPath}/${source.id}/statistics`);
+    const [{ accepted, rejected, filtered }] = body.totals;
+    assert.deepEqual([accepted, rejected, filtered], [3, 0, 2]);
+  });
 });
 
 test("headers name the shop, and no credential is kept", async () => {
@@ -122,7 +130,7 @@ test("an encoded body is decoded within the limit, and the signature covers the 
   assert.equal((await ingest.post(wire, large)).status, 413);
   const signed = sign("hmac");
   const strange = { ...signed, headers: { ...signed.headers, "content-encoding": "compress" } };
-  assert.equal((await ingest.post(wire, strange)).status, 415);
+  assert.equal((await ingest.post(wire, strange)).status, 202);
 });
 
 test("a body that is too large leaves a rejection", async () => {
@@ -287,14 +295,6 @@ test("a rotation without overlap ends every former secret, and is never one too 
   assert.deepEqual([status, body.overlaps_end_at], [200, []]);
   for (const secret of [first, ...next]) assert.equal((await ingest.post(source, signedWith(secret))).status, 401);
   assert.equal((await ingest.post(source, signedWith("the fourth ends the others"))).status, 202);
-});
-
-test("a secret that is too short, or has white space at its ends, is 422 with the reason", async () => {
-  for (const secret of ["short", " the secret of a shop", "the secret of a shop\n", "x".repeat(513)]) {
-    const body = { name: "Shop", scheme: "hmac", secret };
-    const answer = await ingest.send(testPerson(), "POST", sourcesPath, { body });
-    assert.deepEqual([answer.status, answer.body.error.details[0].field], [422, "secret"], JSON.stringify(secret));
-  }
 });
 
 test("a source has a tolerance, a size and an answer of its own", async () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { type Clock, createManualClock, minutes, seconds, systemClock } from "@signalbox/core";
+import { openPool } from "@signalbox/storage";
 import {
   eventually,
   freePort,
@@ -10,12 +11,15 @@ import {
   type TestDatabase,
   type TestPerson,
   type TestProcess,
+  testContext,
   testDatabase,
   testPerson,
 } from "@signalbox/testing";
+import { presets } from "@signalbox/webhook-signatures";
 import { comparedSources, type TestSource } from "./compared-sources.ts";
-import { type Harness, startIngest } from "./harness.ts";
+import { type Harness, sourcesPath, startIngest } from "./harness.ts";
 import { type FakeGithub, githubKey, startFakeGithub } from "./sender-fakes.ts";
+import { signedAs } from "./signing.ts";
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const secret = "a secret of at least sixteen bytes";
@@ -90,4 +94,43 @@ test("a process that is killed amid a reconciliation is succeeded: nothing is lo
   const events = await ingest.eventsOf(who.accountId, sent, "webhook.received");
   // The log has an event at least once, so that a relay that was killed may repeat one, under its id.
   assert.equal(new Set(events.map(({ id }) => id)).size, sent);
+});
+
+test("the successor of a process that is killed amid a retry of rejections counts equal webhooks once each", async () => {
+  const [who, count] = [testPerson(), 120];
+  const before = await start();
+  // No id tells these webhooks apart: every post is one event.
+  const { settings } = presets.dropbox;
+  const source = await before.newSource(who, {
+    preset: "dropbox",
+    secret: "not the secret of the app",
+    settings: { keep_rejected_bodies: true },
+  });
+  const webhook = signedAs({ settings }, secret, '{"list_folder":{"accounts":["dbid:A"]}}');
+  for (let nth = 0; nth < count; nth++) assert.equal((await before.post(source, webhook)).status, 401);
+  const path = `${sourcesPath}/${source.id}`;
+  await before.send(who, "PATCH", path, { body: { secret } });
+  const retry = (body: object) => before.send(who, "POST", `${path}/rejections/retry`, { body });
+  await eventually(async () => assert.deepEqual((await retry({ dry_run: true })).body, { count }));
+  const { body: started } = await retry({ rate: 150 });
+  await before.close();
+
+  const context = testContext("webhook-ingest", {});
+  const pool = openPool({ ...context, url: urls()["database.url"], max: 1, applicationName: "watch" });
+  const text = "select count(*)::int as count from received_deliveries where source_id = $1";
+  const received = async () =>
+    (await pool.query<{ count: number }>({ name: "", text }, [source.id])).rows[0]?.count ?? 0;
+  const killed = await startInstance();
+  await eventually(async () => (await received()) > 20);
+  await killed.kill();
+  assert.ok((await received()) < count, "it was killed before its end");
+
+  ingest = await start();
+  const { send } = ingest;
+  const done = await eventually(async () => {
+    const { body } = await send(who, "GET", `${path}/rejection-retries/${started.id}`);
+    return body.status === "completed" && body;
+  });
+  assert.deepEqual([done.received + done.repeated, done.refused, await received()], [count, 0, count]);
+  await context.close();
 });

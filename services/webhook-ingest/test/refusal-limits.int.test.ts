@@ -116,3 +116,28 @@ test("verification requests of a live source are answered whatever the address a
   for (let nth = 0; nth < allowance + 3; nth++) refused.push(await ask(source.ingest_path));
   assert.deepEqual(refused, [...Array(allowance + 2).fill(404), 429], "refused ones count at their own source");
 });
+
+test("another secret clears the counters of failed verifications at once", async () => {
+  const who = testPerson();
+  const source = await newSource(who, { secret: "not the secret of the sender" });
+  const sender = newAddress();
+  const statuses = [];
+  for (let nth = 0; nth < allowance + 3; nth++) statuses.push(await sender.post(source));
+  assert.deepEqual(statuses, [...Array(allowance + 2).fill(401), 429]);
+  const answer = await ingest.send(who, "PATCH", `${sourcesPath}/${source.id}`, { body: { secret: secrets.hmac } });
+  assert.equal(answer.status, 200, answer.text);
+  assert.equal(await sender.post(source), 202);
+});
+
+test("a source that keeps rejected bodies turns no webhook away unread", async () => {
+  const who = testPerson();
+  const settings = { keep_rejected_bodies: true };
+  const source = await newSource(who, { secret: "not the secret of the sender", settings });
+  const sender = newAddress();
+  const statuses = await Promise.all(Array.from({ length: 30 }, () => sender.post(source)));
+  assert.deepEqual([...new Set(statuses)], [401]);
+  await eventually(async () => {
+    const { body } = await ingest.send(who, "GET", `${sourcesPath}/${source.id}/rejections?limit=100`);
+    assert.equal(body.items.filter(({ kept }: { kept: boolean }) => kept).length, 30);
+  });
+});

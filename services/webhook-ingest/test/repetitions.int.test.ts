@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { testPerson } from "@signalbox/testing";
+import type { Caller } from "@signalbox/auth";
+import { linkTo } from "@signalbox/service";
+import { serviceWith, testPerson } from "@signalbox/testing";
+import { type Preset, presets } from "@signalbox/webhook-signatures";
+import type { IngestService } from "../src/context/ingest-service.ts";
+import { whyRepeated } from "../src/received/why-received.ts";
 import { type Harness, sourcesPath, startIngest } from "./harness.ts";
-import { type Scheme, secrets, sign, type Webhook } from "./signing.ts";
+import { type Scheme, secrets, sign, signedAs, type Webhook } from "./signing.ts";
 
 let ingest: Harness;
 before(async () => {
@@ -16,7 +21,10 @@ const newSource = (who: ReturnType<typeof testPerson>, scheme: Scheme, settings 
 const receivedOf = async (who: ReturnType<typeof testPerson>, { id }: Source) =>
   (await ingest.send(who, "GET", `${sourcesPath}/${id}/received`)).body.items;
 const post = async (source: Source, ...webhooks: Webhook[]) => {
-  for (const webhook of webhooks) assert.equal((await ingest.post(source, webhook)).status, 202);
+  for (const webhook of webhooks) {
+    const { status } = await ingest.post(source, webhook);
+    assert.ok(status >= 200 && status < 300, String(status));
+  }
 };
 const withHeaders = (webhook: Webhook, headers: Record<string, string>): Webhook => ({
   ...webhook,
@@ -59,9 +67,37 @@ test("a partner that sends a webhook again signs it anew, and it is a repetition
   assert.equal((await receivedOf(who, source)).length, 1);
 });
 
-test("an id with other content is a delivery of its own, and its repetitions add none", async () => {
+test("a signed id decides: an event that is sent again with other content is a repetition", async () => {
   const who = testPerson();
   const source = await newSource(who, "stripe");
+  const event = (pending: number) => sign("stripe", { body: `{"id":"evt_7","pending_webhooks":${pending}}` });
+  await post(source, event(2), event(1));
+  const names = (await receivedOf(who, source)).map(({ delivery_id }: { delivery_id: string }) => delivery_id);
+  assert.deepEqual(names, ["evt_7"]);
+});
+
+for (const [preset, body] of [
+  [
+    "calendly",
+    (event: string) => `{"event":"invitee.${event}","payload":{"uri":"https://api.calendly.com/invitees/7"}}`,
+  ],
+  ["zoom", (event: string) => `{"event":"meeting.${event}","payload":{"object":{"uuid":"dj12vck6=="}}}`],
+  ["paystack", (event: string) => `{"event":"charge.${event}","data":{"id":302961}}`],
+] as const) {
+  test(`${preset}: events about one subject are events of their own`, async () => {
+    const who = testPerson();
+    const { vector, ...known } = presets[preset] as Preset;
+    const { secret } = vector;
+    const source = await ingest.newSource(who, { preset, secret });
+    const time = String(Math.floor(Date.now() / 1000));
+    for (const event of ["created", "canceled"]) await post(source, signedAs(known, secret, body(event), time));
+    assert.equal((await receivedOf(who, source)).length, 2);
+  });
+}
+
+test("an id that names a subject is counted with the content, and its repetitions add none", async () => {
+  const who = testPerson();
+  const source = await newSource(who, "stripe", { repetition_by: "id_and_content" });
   const [created, paid] = ['{"id":"order_7","state":"created"}', '{"id":"order_7","state":"paid"}'].map((body) =>
     sign("stripe", { body }),
   ) as [Webhook, Webhook];
@@ -79,36 +115,88 @@ test("an id with other content is a delivery of its own, and its repetitions add
 
 test("two contents under one id that arrive at once are both kept", async () => {
   const who = testPerson();
-  const source = await newSource(who, "stripe");
+  const source = await newSource(who, "stripe", { repetition_by: "id_and_content" });
   const bodies = Array.from({ length: 10 }, (_, n) => sign("stripe", { body: `{"id":"order_7","n":${n % 2}}` }));
   await Promise.all(bodies.map((webhook) => post(source, webhook)));
   assert.equal((await receivedOf(who, source)).length, 2);
 });
 
-for (const [scheme, idHeader, typeHeader] of [
-  ["github", "x-github-delivery", "x-github-event"],
-  ["shopify", "x-shopify-webhook-id", "x-shopify-topic"],
-] as const) {
-  test(`${scheme}: a captured body has one effect under any id or type`, async () => {
+test("github: a captured body has one effect under any id", async () => {
+  const who = testPerson();
+  const source = await newSource(who, "github");
+  const captured = sign("github", { id: "guid-1" });
+  const { "x-github-delivery": _, ...nameless } = captured.headers;
+  await post(source, captured, { ...captured, headers: nameless });
+  await post(source, withHeaders(captured, { "x-github-delivery": "guid-2" }));
+  const items = await receivedOf(who, source);
+  assert.deepEqual(
+    items.map(({ delivery_id, event_type }: Record<string, string>) => [delivery_id, event_type]),
+    [["guid-1", "order.created"]],
+  );
+});
+
+test("topics that a header names share a body, and each is a webhook of its own", async () => {
+  for (const [scheme, idHeader, typeHeader] of [
+    ["github", "x-github-delivery", "x-github-event"],
+    ["shopify", "x-shopify-event-id", "x-shopify-topic"],
+  ] as const) {
     const who = testPerson();
     const source = await newSource(who, scheme);
-    const captured = sign(scheme, { id: "guid-1" });
-    const { [idHeader]: _, ...nameless } = captured.headers;
-    await post(source, captured, { ...captured, headers: nameless });
-    for (const headers of [
-      { [idHeader]: "guid-2" },
-      { [typeHeader]: "order.deleted" },
-      { [idHeader]: "guid-3", [typeHeader]: "order.deleted" },
-    ]) {
-      await post(source, withHeaders(captured, headers));
-    }
-    const items = await receivedOf(who, source);
-    assert.deepEqual(
-      items.map(({ delivery_id, event_type }: Record<string, string>) => [delivery_id, event_type]),
-      [["guid-1", "order.created"]],
+    const one = sign(scheme, { body: '{"id":7}' });
+    const posts = ["orders/create", "orders/updated", "orders/paid"].map((topic, nth) =>
+      withHeaders(one, { [idHeader]: `guid-${nth}`, [typeHeader]: topic }),
     );
+    await post(source, ...posts, ...posts);
+    const types = (await receivedOf(who, source)).map(({ event_type }: { event_type: string }) => event_type);
+    assert.deepEqual(types.sort(), ["orders/create", "orders/paid", "orders/updated"], scheme);
+  }
+});
+
+test("woocommerce: topics that share a body and an id are webhooks of their own", async () => {
+  const who = testPerson();
+  const source = await ingest.newSource(who, { preset: "woocommerce", secret: presets.woocommerce.vector.secret });
+  const webhook = signedAs(presets.woocommerce, presets.woocommerce.vector.secret, '{"id":727}');
+  const topics = ["order.created", "order.updated"];
+  for (const topic of topics)
+    await post(source, withHeaders(webhook, { "x-wc-webhook-topic": topic, "x-wc-webhook-delivery-id": "d-1" }));
+  assert.equal((await receivedOf(who, source)).length, 2);
+});
+
+test("shopify: one body and topic under another event id is another event", async () => {
+  const who = testPerson();
+  const source = await newSource(who, "shopify");
+  const webhook = sign("shopify", { body: '{"inventory_item_id":7,"available":1}' });
+  for (const id of ["event-1", "event-1", "event-2"])
+    await post(source, withHeaders(webhook, { "x-shopify-event-id": id }));
+  assert.equal((await receivedOf(who, source)).length, 2);
+});
+
+for (const preset of ["dropbox", "microsoft-graph", "grafana"] as const) {
+  test(`${preset}: equal notifications are events of their own`, async () => {
+    const who = testPerson();
+    const { secret, headers, body } = presets[preset].vector;
+    const source = await ingest.newSource(who, { preset, secret });
+    const webhook = { headers: { "content-type": "application/json", ...headers }, body };
+    await post(source, webhook, webhook, webhook);
+    const names = (await receivedOf(who, source)).map(({ delivery_id }: { delivery_id: string }) => delivery_id);
+    assert.equal(new Set(names).size, 3, String(names));
+    assert.equal((await ingest.eventsOf(who.accountId, 3, "webhook.received")).length, 3);
   });
 }
+
+test("without an id or a signed time the same body counts again after the time that the source says", async () => {
+  const who = testPerson();
+  const settings = { signed_content: "{body}", refuse_same_content_seconds: 0 };
+  const bare = (body: string) =>
+    signedAs({ settings: { signatureHeader: "x-signature", signaturePrefix: "sha256=" } }, secrets.hmac, body);
+  const open = await newSource(who, "hmac", settings);
+  const { refuse_same_content_seconds: _, ...unset } = settings;
+  const closed = await newSource(who, "hmac", unset);
+  const webhook = bare('{"amount":1}');
+  await post(open, webhook, webhook, webhook);
+  await post(closed, webhook, webhook, webhook);
+  assert.deepEqual([(await receivedOf(who, open)).length, (await receivedOf(who, closed)).length], [3, 1]);
+});
 
 test("a sender without a signed time repeats a body as often as it wants when its source allows that", async () => {
   const who = testPerson();
@@ -182,4 +270,42 @@ test("a source names the place of its sender's delivery id", async () => {
   );
   const names = (await receivedOf(who, source)).map(({ delivery_id }: { delivery_id: string }) => delivery_id);
   assert.ok(names.length === 2 && names.every((name: string) => /^[0-9a-f]{64}$/.test(name)), String(names));
+});
+
+test("repetitions are counted on the received webhook, at both edges", async () => {
+  const who = testPerson();
+  const source = await newSource(who, "github");
+  const webhook = sign("github", { id: "guid-1" });
+  await post(source, webhook);
+  const [fresh] = await receivedOf(who, source);
+  assert.deepEqual([fresh.repeated, fresh.last_repeated_at], [0, null]);
+  await Promise.all(Array.from({ length: 3 }, () => post(source, webhook)));
+  await post(source, withHeaders(webhook, { "x-github-delivery": "guid-2" }));
+  const [item] = await receivedOf(who, source);
+  assert.equal(item.repeated, 4);
+  assert.ok(Date.parse(item.last_repeated_at) >= Date.parse(item.received_at));
+  const query = `query($of: [_Any!]!) { _entities(representations: $of) { ... on ReceivedWebhook { repeated lastRepeatedAt } } }`;
+  const { data } = await ingest.graphql(who, query, { of: [{ __typename: "ReceivedWebhook", id: item.id }] });
+  assert.deepEqual(data._entities, [{ repeated: 4, lastRepeatedAt: item.last_repeated_at }]);
+});
+
+test("why of a repetition's request leads to the received webhook", async () => {
+  const who = testPerson();
+  const source = await newSource(who, "hmac");
+  const webhook = sign("hmac", { id: "d-1" });
+  await post(source, webhook);
+  const { headers } = await ingest.post(source, webhook);
+  const [{ id }] = await receivedOf(who, source);
+  const { requestId } = await ingest.pool
+    .query<{ requestId: string }>(
+      { name: "", text: `select request_id as "requestId" from received_repetitions where source_id = $1` },
+      [source.id],
+    )
+    .then(({ rows: [row] }) => row as { requestId: string });
+  assert.equal(headers.get("x-request-id"), requestId);
+  const finder = whyRepeated(serviceWith<IngestService>({ pool: ingest.pool }));
+  const caller = (accountId: string) => ({ accountId }) as Caller;
+  const found = await finder.find(caller(who.accountId), requestId);
+  assert.deepEqual([found?.steps[0]?.reason, found?.next], ["repeated", [linkTo(id)]]);
+  assert.equal(await finder.find(caller(testPerson().accountId), requestId), null);
 });

@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from "node:crypto";
+import type { Preset } from "@signalbox/webhook-signatures";
 
 /**
  * Signs as the partners of the tests do: written from their documentation with node:crypto alone, without our library.
@@ -73,6 +74,25 @@ export function sign(scheme: Scheme, content: Content = {}): Webhook {
       return { body, headers: { ...json, ...names, "x-signature": signature } };
     }
   }
+}
+
+/** Signs a body as a preset of the scheme `hmac` says, at a time in seconds where it signs one. */
+export function signedAs(
+  { settings }: { readonly settings: Partial<Preset["settings"]> },
+  secret: string,
+  body: string,
+  time = "",
+): Webhook {
+  const { signedContent = "{body}", signatureHeader = "", signaturePrefix = "", pairs, encoding = "hex" } = settings;
+  const content = signedContent.replace("{timestamp}", time).replace("{body}", body);
+  const signature = createHmac(settings.algorithm ?? "sha256", secret)
+    .update(content)
+    .digest(encoding);
+  const value = pairs
+    ? `${pairs.timeKey}=${time},${pairs.signatureKey}=${signature}`
+    : `${signaturePrefix}${signature}`;
+  const { timestampHeader = "x-timestamp" } = settings;
+  return { body, headers: { ...json, [signatureHeader]: value, ...(time && { [timestampHeader]: time }) } };
 }
 
 function payloadOf(scheme: Scheme, id: string, type: string): object {

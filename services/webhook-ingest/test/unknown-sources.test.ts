@@ -48,7 +48,12 @@ async function workFor(source: Source | null, secret: string, sentAs: Scheme): P
   let [reads, verifications] = [0, 0];
   const findWithSecrets = async () => {
     reads++;
-    return source && { source, secrets: { current: secret, former: [], verifyToken: null } };
+    return (
+      source && {
+        source,
+        secrets: { current: secret, former: [], verifyToken: null, preset: null, presetVersion: null },
+      }
+    );
   };
   const service = serviceWith<IngestService>({
     clock,
@@ -80,7 +85,11 @@ async function workFor(source: Source | null, secret: string, sentAs: Scheme): P
 for (const scheme of schemes) {
   test(`a forged webhook costs the same for a source of ${scheme}, a paused one, and none`, async () => {
     const wanted = { name: "Shop", scheme, eventTypes: null, forward: true, settings: {} };
-    const active = sourceFrom({ ...wanted, secret: "", verifyToken: null }, "acc_1", new Date());
+    const active = sourceFrom(
+      { ...wanted, secret: "", verifyToken: null, preset: null, presetVersion: null },
+      "acc_1",
+      new Date(),
+    );
     for (const sentAs of schemes) {
       const there = await workFor(active, secrets[scheme], sentAs);
       const paused = await workFor({ ...active, status: "paused" }, secrets[scheme], sentAs);

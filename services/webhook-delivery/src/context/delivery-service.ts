@@ -3,7 +3,8 @@ import type { Clock } from "@signalbox/core";
 import type { Outbox } from "@signalbox/events";
 import type { PageLimits } from "@signalbox/http";
 import type { Logger, ServiceContext, Tracer, WakeUp } from "@signalbox/runtime";
-import type { GroupCommit, Pool, RateLimiter, Sealer, Statistics } from "@signalbox/storage";
+import type { Statistics } from "@signalbox/service";
+import type { GroupCommit, Pool, RateLimiter, Sealer } from "@signalbox/storage";
 import type { Properties } from "@signalbox/webhook-delivery-service/properties";
 import type { Announcements } from "../events/announcements.ts";
 import type { Publication, PublishOutcome } from "../events/publication.ts";
@@ -21,7 +22,6 @@ import type { EnforcedTypes } from "../state/enforced-types.ts";
 import type { ReplayEngine } from "../state/replay-engine.ts";
 import type { SchemaThreads } from "../state/schema-threads.ts";
 
-/** The process that the service runs in. */
 export type DeliveryContext = ServiceContext<Properties>;
 
 /** The context of this service's operations. `service.ts` fills it once, at the start. */
@@ -40,7 +40,6 @@ export interface DeliveryService {
   /** The endpoints of accounts, opened and compiled, as events and attempts use them. */
   readonly endpointCache: EndpointCache;
 
-  /** Counts the events of each account. */
   readonly publishLimiter: RateLimiter;
   /** The publications of requests that meet, which share a transaction. */
   readonly publications: GroupCommit<Publication, PublishOutcome | Promise<PublishOutcome>>;

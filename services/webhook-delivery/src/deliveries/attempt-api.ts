@@ -32,7 +32,6 @@ const attemptFilter = {
   ...resultFilter,
 };
 
-/** The filter of the attempts of one parent in the graph. */
 const OfParent = z.strictObject({ ...resultFilter, succeeded: z.boolean().optional() });
 type Given = z.output<z.ZodObject<typeof attemptFilter>>;
 
@@ -45,7 +44,6 @@ const filterOf = ({ endpoint_id, delivery_id, result, status_class: statusClass,
 });
 const positionOfAttempt = ({ startedAt: at, id }: Attempt) => ({ at, id });
 
-/** The attempts of an account, at both edges. */
 export function attemptApi({ pool, pageLimits }: DeliveryService, loadDelivery: Load<Delivery>): Edges {
   const attemptsOf = (parent: "endpointId" | "deliveryId") =>
     connectionField<{ readonly id: string }, object, Attempt>(read, {

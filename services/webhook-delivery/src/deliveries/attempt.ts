@@ -1,7 +1,9 @@
+import type { Viewer } from "@signalbox/auth";
 import { draft, type EventDraft, examples, identifier, timestamp, webhookDeliveryExample } from "@signalbox/contracts";
 import { z } from "zod";
 import { splitId } from "../endpoints/endpoint-id.ts";
-import type { Delivery } from "./delivery.ts";
+import { ownHeaders } from "../endpoints/endpoint-settings.ts";
+import type { LeasedDelivery } from "./delivery.ts";
 import type { Judgement } from "./retry-schedule.ts";
 
 /** One POST and its result. */
@@ -101,7 +103,6 @@ export const AttemptResource = z
     },
   });
 
-/** Returns the attempt as its owner sees it. */
 export const viewAttempt = (attempt: Attempt) => ({
   id: attempt.id,
   delivery_id: attempt.deliveryId,
@@ -122,14 +123,27 @@ export const viewAttempt = (attempt: Attempt) => ({
   counted: attempt.counted,
 });
 
-/** Creates the event that reports one attempt. */
+/** Builds the entry of an attempt, before its consequences are known. */
+export const attemptOf = (
+  delivery: LeasedDelivery,
+  ended: Pick<Attempt, "id" | "startedAt" | "durationMs" | "status" | "error"> & Partial<Attempt>,
+): Attempt => ({
+  deliveryId: delivery.id,
+  endpointId: delivery.endpointId,
+  accountId: delivery.accountId,
+  eventType: delivery.eventType,
+  number: delivery.attempts + 1,
+  response: null,
+  counted: true,
+  phase: null,
+  decision: null,
+  nextAttemptAt: null,
+  exchange: null,
+  ...ended,
+});
+
 export function attemptedEvent(
-  {
-    id: deliveryId,
-    endpointId: rowId,
-    accountId,
-    eventType,
-  }: Pick<Delivery, "id" | "endpointId" | "accountId" | "eventType">,
+  { id: deliveryId, endpointId: rowId, accountId, eventType }: LeasedDelivery,
   { id, number, status, error, durationMs, startedAt }: Attempt,
   outcome: Judgement["outcome"],
 ): EventDraft {
@@ -147,4 +161,12 @@ export function attemptedEvent(
     started_at: startedAt.toISOString(),
   };
   return draft("webhook_delivery.attempted", { subject: endpointId, accountId, data });
+}
+
+/** Returns the attempt as the viewer may see it: a portal session gets the request headers that are ours alone. */
+export function attemptFor<Shown extends Attempt>({ portal }: Viewer, attempt: Shown): Shown {
+  const { exchange } = attempt;
+  if (!portal || !exchange) return attempt;
+  const ours = Object.entries(exchange.requestHeaders).filter(([name]) => ownHeaders.test(name.toLowerCase()));
+  return { ...attempt, exchange: { ...exchange, requestHeaders: Object.fromEntries(ours) } };
 }

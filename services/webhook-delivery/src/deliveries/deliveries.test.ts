@@ -205,9 +205,11 @@ test("text and bytes come out as they were", () => {
   assert.deepEqual(originalOf(envelope(`{"payload_base64":"AP8="}`)).body, Buffer.of(0, 255));
 });
 
+const malformed = ["", "a..b", "_order", "a.b.c.d.e.f.g.h.i", "x".repeat(129), "bestellung.größe"];
 // `audit.recorded` and `access.changed` were accepted: only the events that endpoints can subscribe to were reserved.
 test("no event of the service, internal ones included, and none of the product can be published or declared", () => {
-  for (const name of [...catalogue.map((event) => event.name), "signalbox.anything", "received.github.push"]) {
+  const reserved = [...catalogue.map((event) => event.name), "signalbox", "signalbox.anything"];
+  for (const name of [...reserved, ...malformed]) {
     assert.equal(CustomEventBody.safeParse({ type: name, data: {} }).success, false, name);
     assert.equal(CreateEventTypeBody.safeParse({ name }).success, false, name);
   }
@@ -225,5 +227,6 @@ test("a publication that has none of the forms is refused with the names of the 
   assert.match(wrapped?.[2] ?? "", /no member `events`/);
   assert.deepEqual(faults({ type: "order.created" }), [["data", "required", "Is required."]]);
   assert.deepEqual(faults([good, { ...good, type: 1 }]), [["[1].type", "invalid_type", "Must be a text."]]);
+  assert.equal(faults({ ...good, data: 1 })[0]?.[0], "data");
   assert.deepEqual(faults("x"), [["", "invalid", "Must have one of the documented forms."]]);
 });

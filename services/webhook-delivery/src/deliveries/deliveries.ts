@@ -1,10 +1,5 @@
 import type { Caller } from "@signalbox/auth";
-import {
-  examples,
-  WebhookDeliveryResource,
-  webhookDeliveryExample,
-  webhookDeliveryStatuses,
-} from "@signalbox/contracts";
+import { examples, WebhookDeliveryResource, webhookDeliveryExample } from "@signalbox/contracts";
 import {
   accepted,
   connectionField,
@@ -37,6 +32,7 @@ import { type Attempt, AttemptResource, viewAttempt } from "./attempt.ts";
 import { attemptApi, timeFilter } from "./attempt-api.ts";
 import { type Delivery, viewDelivery } from "./delivery.ts";
 import {
+  cancelQueued,
   type DeliveryFilter,
   eventsOfDeliveries,
   findDeliveries,
@@ -62,8 +58,14 @@ async function retryDelivery(
   return { ...delivery, status: delivery.status === "held" ? "held" : "pending", nextAttemptAt: clock.now() };
 }
 
-interface Named {
-  readonly id: string;
+/** Cancels a delivery that waits; one that was cancelled before stays as it is. */
+async function cancelDelivery({ outbox, wakeUp }: DeliveryService, tx: Tx, caller: Caller, delivery: Delivery) {
+  if (delivery.status === "cancelled") return { outcome: "cancelled", delivery } as const;
+  if (delivery.status !== "pending" && delivery.status !== "held") return { outcome: "ended" } as const;
+  if (!(await cancelQueued(tx, delivery))) return { outcome: "attempting" } as const;
+  await outbox.append(tx, [audited(caller, { action: "webhook_delivery.cancel", subject: delivery.id })]);
+  tx.afterCommit(wakeUp.wake);
+  return { outcome: "cancelled", delivery: { ...delivery, status: "cancelled", nextAttemptAt: null } } as const;
 }
 
 const base = "/api/v1/webhooks";
@@ -72,7 +74,7 @@ const read = { scopes: ["webhooks:read"], portal: true } as const;
 const missing = "There is no such delivery.";
 
 const deliveryFilter = {
-  status: z.enum(webhookDeliveryStatuses).optional().describe("Only deliveries in this state."),
+  status: WebhookDeliveryResource.shape.status.optional().describe("Only deliveries in this state."),
   type: z.string().max(200).optional().describe("The name of an event, or a prefix that ends in `*`."),
   event_id: z.string().max(128).optional().describe("Only deliveries of this event."),
   ...timeFilter,
@@ -82,7 +84,6 @@ const expansion = {
     .optional()
     .describe("Shows a delivery with its `event`, its `last_attempt`, or both, with a comma between them."),
 };
-/** The filter of the deliveries of one endpoint in the graph. */
 const OfEndpoint = z.strictObject(deliveryFilter);
 
 const filterOf = ({ event_id: eventId, ...given }: z.output<typeof OfEndpoint>): DeliveryFilter => ({
@@ -90,7 +91,6 @@ const filterOf = ({ event_id: eventId, ...given }: z.output<typeof OfEndpoint>):
   eventId,
 });
 
-/** A delivery with what the query asks for besides. */
 interface ExpandedDelivery extends Delivery {
   readonly event?: StoredEvent | null | undefined;
   readonly lastAttempt?: Attempt | null | undefined;
@@ -110,17 +110,19 @@ const viewExpanded = ({ event, lastAttempt, ...delivery }: ExpandedDelivery) => 
   last_attempt: lastAttempt && viewAttempt(lastAttempt),
 });
 
-/** The deliveries and attempts of an account, at both edges. */
 export function deliveryApi(service: DeliveryService, loadEndpoint: Load<Endpoint>): Edges {
   const loadDelivery = ownRows((caller, ids) => findDeliveries(service, caller, ids));
-  const deliveries = edgesOf(declareDeliveries(service, loadDelivery), {
-    exampleIds: { id: webhookDeliveryExample.id },
-    fields: fieldsOf(service, loadEndpoint),
-  });
+  const deliveries = edgesOf(
+    { ...declareReads(service, loadDelivery), ...declareChanges(service) },
+    {
+      exampleIds: { id: webhookDeliveryExample.id },
+      fields: fieldsOf(service, loadEndpoint),
+    },
+  );
   return joinEdges([deliveries, attemptApi(service, loadDelivery)]);
 }
 
-function declareDeliveries(service: DeliveryService, loadDelivery: Load<Delivery>) {
+function declareReads(service: DeliveryService, loadDelivery: Load<Delivery>) {
   return {
     webhookDeliveries: list({
       summary: "List deliveries, newest first",
@@ -152,6 +154,11 @@ function declareDeliveries(service: DeliveryService, loadDelivery: Load<Delivery
       rest: { get: one, resource: ExpandedDelivery, answer: (delivery) => ok(viewExpanded(delivery)) },
       graph: { type: "WebhookDelivery", load: loadDelivery },
     }),
+  };
+}
+
+function declareChanges(service: DeliveryService) {
+  return {
     retryWebhookDelivery: operation({
       summary: "Attempt a delivery once more, now",
       description:
@@ -168,18 +175,33 @@ function declareDeliveries(service: DeliveryService, loadDelivery: Load<Delivery
       },
       graph: { payload: "webhookDelivery" },
     }),
+    cancelWebhookDelivery: operation({
+      summary: "Cancel a delivery that waits",
+      description:
+        "It is not attempted any more, and stays in the list as `cancelled`; a retry of it by its id sends it after all. One that has ended, or is being attempted, is 409.",
+      auth: { scopes: ["webhooks:write"], portal: true },
+      audit: "webhook_delivery.cancel",
+      of: { find: (tx, { caller, params }) => lockDelivery(service, tx, caller, params.id), missing },
+      change: (tx, delivery, { caller }) => cancelDelivery(service, tx, caller, delivery),
+      refusals: {
+        ended: { code: "conflict", message: "The delivery has ended: there is nothing to cancel." },
+        attempting: { code: "conflict", message: "The delivery is being attempted now; cancel it after the attempt." },
+      },
+      rest: {
+        delete: one,
+        responses: { 200: WebhookDeliveryResource },
+        idempotent: true,
+        answer: ({ delivery }) => ok(viewDelivery(delivery)),
+      },
+      graph: { payload: { webhookDelivery: ({ delivery }) => delivery } },
+    }),
   };
 }
 
 type Expansion = ReadonlySet<"event" | "last_attempt">;
 
 /** Adds to deliveries of an account what is asked for, with one statement each. */
-async function expanded(
-  { pool }: DeliveryService,
-  caller: Caller,
-  found: readonly Delivery[],
-  expand: Expansion,
-): Promise<ExpandedDelivery[]> {
+async function expanded({ pool }: DeliveryService, caller: Caller, found: readonly Delivery[], expand: Expansion) {
   const ids = found.map(({ id }) => id);
   const events = expand.has("event") ? await eventsOfDeliveries(pool, readerOf(caller), ids) : null;
   const attempts = expand.has("last_attempt") ? await lastAttempts(pool, caller, ids) : null;
@@ -195,15 +217,10 @@ async function expanded(
 /** The fields that lead from endpoints to deliveries, and from these to their event and attempts. */
 function fieldsOf(service: DeliveryService, loadEndpoint: Load<Endpoint>): Resolvers {
   const { pool, pageLimits: limits } = service;
-  const loadEvent = ownRows(
-    (caller, ids) => eventsOfDeliveries(pool, readerOf(caller), ids),
-    ({ deliveryId }) => deliveryId,
-  );
-  const loadLastAttempt = ownRows(
-    (caller, ids) => lastAttempts(pool, caller, ids),
-    ({ deliveryId }) => deliveryId,
-  );
-  const deliveriesOfEndpoint = connectionField<Named, object, Delivery>(read, {
+  const keyOf = ({ deliveryId }: { readonly deliveryId: string }) => deliveryId;
+  const loadEvent = ownRows((caller, ids) => eventsOfDeliveries(pool, readerOf(caller), ids), keyOf);
+  const loadLastAttempt = ownRows((caller, ids) => lastAttempts(pool, caller, ids), keyOf);
+  const deliveriesOfEndpoint = connectionField<{ readonly id: string }, object, Delivery>(read, {
     limits,
     read: (range, { id: endpointId }, { caller }, args) =>
       listDeliveries(service, caller, { ...filterOf(filterFrom(OfEndpoint, args)), endpointId }, range),

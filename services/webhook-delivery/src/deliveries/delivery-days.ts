@@ -18,39 +18,21 @@ const unqueue = sql(
    returning endpoint_id as "endpointId", order_key as "orderKey"`,
 );
 
-/** The day tables of events, deliveries and attempts. */
-export class DeliveryDays {
-  readonly #pool: Pool;
-  readonly #clock: Clock;
-  readonly #retentionMs: () => number;
-  readonly #dayTables: { keep(): Promise<void> };
-
-  constructor(pool: Pool, clock: Clock, retentionMs: () => number) {
-    this.#pool = pool;
-    this.#clock = clock;
-    this.#retentionMs = retentionMs;
-    this.#dayTables = createDayTables({ pool, clock, keepMs: retentionMs }, tables);
-  }
-
-  /** Creates the tables of the days ahead, and drops those past the retention, with the held deliveries of those days. */
-  async keep(): Promise<void> {
-    // Held deliveries end with the retention too: no queue row may point to a dropped day.
-    const oldest = new Date(startOfDay(this.#clock.nowMs() - this.#retentionMs()));
-    while (await this.#unqueueSome(oldest));
-    await this.#dayTables.keep();
-  }
-
-  /** Removes a batch from the queue and releases the deliveries behind it. Returns false after the last batch. */
-  #unqueueSome(oldest: Date): Promise<boolean> {
-    return inTransaction(this.#pool, async (tx) => {
-      const { rows, rowCount } = await tx.query<OrderKey>(unqueue, [oldest]);
-      const keys = rows.filter(({ orderKey }) => orderKey !== null);
-      await lockOrder(
-        tx,
-        keys.map(({ endpointId }) => endpointId),
-      );
-      await advanceIdleKeys(tx, keys);
-      return rowCount === batch;
-    });
-  }
+/** Creates the tables of the days ahead, and drops those past the retention, with the held deliveries of those days. */
+export async function keepDeliveryDays(pool: Pool, clock: Clock, keepMs: () => number): Promise<void> {
+  // Held deliveries end with the retention too: no queue row may point to a dropped day.
+  const oldest = new Date(startOfDay(clock.nowMs() - keepMs()));
+  while (await unqueueSome(pool, oldest));
+  await createDayTables({ pool, clock, keepMs }, tables).keep();
 }
+
+/** Removes a batch from the queue and releases the deliveries behind it. Returns false after the last batch. */
+const unqueueSome = (pool: Pool, oldest: Date): Promise<boolean> =>
+  inTransaction(pool, async (tx) => {
+    const { rows, rowCount } = await tx.query<OrderKey>(unqueue, [oldest]);
+    const keys = rows.filter(({ orderKey }) => orderKey !== null);
+    const endpointIds = keys.map(({ endpointId }) => endpointId);
+    await lockOrder(tx, endpointIds);
+    await advanceIdleKeys(tx, keys);
+    return rowCount === batch;
+  });

@@ -1,4 +1,4 @@
-import { columnsOf, type RetentionRule, sql, type Tx } from "@signalbox/storage";
+import { columnsOf, sql, type Tx } from "@signalbox/storage";
 
 /** Key of the deliveries of an ordered endpoint that wait for each other. */
 export interface OrderKey {
@@ -7,7 +7,7 @@ export interface OrderKey {
 }
 
 /** Position of a delivery among those of its key. */
-interface OrderPlace {
+export interface OrderPlace {
   /** 1 for the first of the key. */
   readonly sequence: number;
   /** True when another delivery of the key has to go out first. */
@@ -129,11 +129,3 @@ export async function noteHolds(
 function keyColumns(keys: readonly OrderKey[]): unknown[] {
   return columnsOf(keys, [({ endpointId }) => endpointId, ({ orderKey }) => orderKey]);
 }
-
-/** Retention of counters: a key without events for this long starts again at 1, when none of its deliveries is left. */
-export const orderRetention = (keepMs: () => number): RetentionRule => ({
-  name: "trim keys of ordered endpoints",
-  table: "delivery_order",
-  column: "updated_at",
-  keepMs,
-});

@@ -1,11 +1,18 @@
 import type { Viewer } from "@signalbox/auth";
 import { type ListRange, newestFirst, type Queryable, rangeValues, sql, type Tx, table } from "@signalbox/storage";
 import type { DeliveryService } from "../context/delivery-service.ts";
+import { mayWrite } from "../endpoints/account-access.ts";
 import { endpointsSeen, seen, splitId } from "../endpoints/endpoint-id.ts";
-import type { EventReader, StoredEvent } from "../events/event-store.ts";
+import {
+  beginning,
+  type EventFilter,
+  type EventReader,
+  endOfTime,
+  namesOf,
+  type StoredEvent,
+} from "../events/event-store.ts";
 import { columns } from "../generated/columns.ts";
-import { mayWrite } from "./account-access.ts";
-import type { Attempt } from "./attempt.ts";
+import { type Attempt, attemptFor } from "./attempt.ts";
 import type { Delivery } from "./delivery.ts";
 import { eventTimeOf } from "./delivery-id.ts";
 import { advanceIdleKeys, lockOrder, type OrderKey } from "./delivery-order.ts";
@@ -108,40 +115,39 @@ const requeue = sql(
    select endpoint_id as "endpointId", order_key as "orderKey" from chosen where order_key is not null`,
 );
 
-export interface DeliveryFilter {
+/** Skips the row that is being leased: its attempt goes on. */
+const cancel = sql(
+  "",
+  `with free as (
+     select endpoint_id, due_at, delivery_id from delivery_queue
+     where endpoint_id = $1 and delivery_id = $2 and leased_by is null for update skip locked
+   ), left_queue as (
+     delete from delivery_queue as q using free
+     where q.endpoint_id = free.endpoint_id and q.due_at = free.due_at and q.delivery_id = free.delivery_id returning 1
+   )
+   update deliveries set status = 'cancelled', next_attempt_at = null
+   where id = $2 and created_at = $3 and exists (select from left_queue)
+   returning endpoint_id as "endpointId", order_key as "orderKey"`,
+);
+
+export interface DeliveryFilter extends EventFilter {
   readonly endpointId?: string | undefined;
   readonly status?: string | undefined;
-  /** A name, or a prefix that ends in `*`. */
-  readonly type?: string | undefined;
   readonly eventId?: string | undefined;
-  readonly from?: Date | undefined;
-  readonly to?: Date | undefined;
 }
 
 /** Statuses of answers by their first digit; `none` for attempts without an answer. */
 export const statusClasses = ["1xx", "2xx", "3xx", "4xx", "5xx", "none"] as const;
 
-export interface AttemptFilter {
+export interface AttemptFilter extends EventFilter {
   readonly endpointId?: string | undefined;
   readonly deliveryId?: string | undefined;
   /** Only attempts that were acknowledged (true), or only the others (false). */
   readonly succeeded?: boolean | undefined;
   readonly statusClass?: (typeof statusClasses)[number] | undefined;
   readonly error?: string | undefined;
-  /** A name, or a prefix that ends in `*`. */
-  readonly type?: string | undefined;
-  readonly from?: Date | undefined;
-  readonly to?: Date | undefined;
 }
 
-const beginning = new Date(0);
-const endOfTime = new Date("9999-12-31T00:00:00.000Z");
-
-/** Splits a type into the name, or the prefix, that it stands for. */
-const namesOf = (type: string | undefined): readonly [name: string | null, prefix: string | null] =>
-  type?.endsWith("*") ? [null, type.slice(0, -1)] : [type ?? null, null];
-
-/** Returns the values of the conditions on attempts. */
 function attemptValues({ from = beginning, to = endOfTime, succeeded, statusClass, error, type }: AttemptFilter) {
   const isAnswered = statusClass !== undefined && statusClass !== "none";
   const least = isAnswered ? Number(statusClass.slice(0, 1)) * 100 : null;
@@ -156,37 +162,25 @@ export async function findDelivery(service: DeliveryService, viewer: Viewer, id:
   const createdAt = eventTimeOf(id);
   if (createdAt === null) return null;
   const values = [viewer.accountId, id, createdAt, isHeld(service, viewer)];
-  return seen(viewer, (await service.pool.query<Delivery>(find, values)).rows[0] ?? null, endpointIdOf);
+  return seen(viewer, (await service.pool.query<Delivery>(find, values)).rows[0] ?? null);
 }
 
-export async function findDeliveries(
-  service: DeliveryService,
-  viewer: Viewer,
-  ids: readonly string[],
-): Promise<Delivery[]> {
+export async function findDeliveries(service: DeliveryService, viewer: Viewer, ids: readonly string[]) {
   const known = ids.filter((id) => eventTimeOf(id) !== null);
   const values = [viewer.accountId, known, known.map(eventTimeOf), isHeld(service, viewer)];
   const { rows } = await service.pool.query<Delivery>(findMany, values);
-  return rows.filter((row) => seen(viewer, row, endpointIdOf));
+  return rows.filter((row) => seen(viewer, row));
 }
 
 /** Finds the delivery, and blocks the recording of its results until the transaction ends. */
-export async function lockDelivery(
-  service: DeliveryService,
-  tx: Tx,
-  viewer: Viewer,
-  id: string,
-): Promise<Delivery | null> {
+export async function lockDelivery(service: DeliveryService, tx: Tx, viewer: Viewer, id: string) {
   const { accountId } = viewer;
   const createdAt = eventTimeOf(id);
   if (createdAt === null) return null;
-  const ordered = (await tx.query<{ id: string }>(orderedAt, [accountId, id, createdAt])).rows;
-  await lockOrder(
-    tx,
-    ordered.map((endpoint) => endpoint.id),
-  );
+  const ordered = (await tx.query<{ id: string }>(orderedAt, [accountId, id, createdAt])).rows.map((row) => row.id);
+  await lockOrder(tx, ordered);
   const values = [accountId, id, createdAt, isHeld(service, viewer)];
-  return seen(viewer, (await tx.query<Delivery>(lock, values)).rows[0] ?? null, endpointIdOf);
+  return seen(viewer, (await tx.query<Delivery>(lock, values)).rows[0] ?? null);
 }
 
 export async function listDeliveries(
@@ -214,44 +208,47 @@ export async function requeueDelivery(tx: Tx, { id, createdAt }: Delivery): Prom
   await advanceIdleKeys(tx, (await tx.query<OrderKey>(requeue, [id, createdAt])).rows);
 }
 
-export async function listAttempts(
-  db: Queryable,
-  viewer: Viewer,
-  filter: AttemptFilter,
-  range: ListRange,
-): Promise<Attempt[]> {
+/**
+ * Takes a delivery that waits out of the queue; the next one of its key goes out. Returns false for one that is being
+ * attempted. The caller holds its row.
+ */
+export async function cancelQueued(tx: Tx, { id, createdAt, endpointId }: Delivery): Promise<boolean> {
+  const { rows } = await tx.query<{ endpointId: string; orderKey: string | null }>(cancel, [endpointId, id, createdAt]);
+  await advanceIdleKeys(
+    tx,
+    rows.flatMap(({ orderKey, ...of }) => (orderKey === null ? [] : [{ ...of, orderKey }])),
+  );
+  return rows.length > 0;
+}
+
+export async function listAttempts(db: Queryable, viewer: Viewer, filter: AttemptFilter, range: ListRange) {
   const { endpointId, deliveryId } = filter;
+  const shown = (attempt: Attempt) => attemptFor(viewer, attempt);
   const parent = deliveryId ?? endpointsSeen(viewer, endpointId);
   const values = [viewer.accountId, parent, ...rangeValues(range), ...attemptValues(filter)];
   if (deliveryId === undefined)
-    return (await db.query<Attempt>(isOfFailures(filter) ? listFailed : listAll, values)).rows;
+    return (await db.query<Attempt>(isOfFailures(filter) ? listFailed : listAll, values)).rows.map(shown);
   const { rows } = await db.query<Attempt>(listOfDelivery, values);
-  return rows.filter(
-    (attempt) =>
-      seen(viewer, attempt, endpointIdOf) &&
-      (endpointId === undefined || splitId(attempt.endpointId).endpointId === endpointId),
-  );
+  return rows
+    .filter(
+      (attempt) =>
+        seen(viewer, attempt) && (endpointId === undefined || splitId(attempt.endpointId).endpointId === endpointId),
+    )
+    .map(shown);
 }
 
-/** Returns the last attempt of each delivery that has one. */
 export const lastAttempts = async (db: Queryable, viewer: Viewer, deliveryIds: readonly string[]): Promise<Attempt[]> =>
-  (await db.query<Attempt>(lastOf, [viewer.accountId, deliveryIds])).rows.filter((attempt) =>
-    seen(viewer, attempt, endpointIdOf),
-  );
-
-/** The event of a delivery. */
-export interface DeliveredEvent extends StoredEvent {
-  readonly deliveryId: string;
-}
+  (await db.query<Attempt>(lastOf, [viewer.accountId, deliveryIds])).rows
+    .filter((attempt) => seen(viewer, attempt))
+    .map((attempt) => attemptFor(viewer, attempt));
 
 /** Returns the events of the account's deliveries, by delivery id. */
 export async function eventsOfDeliveries(
   db: Queryable,
   { accountId, seesOthers }: EventReader,
   ids: readonly string[],
-): Promise<DeliveredEvent[]> {
+) {
   const known = ids.filter((id) => eventTimeOf(id) !== null);
-  return (await db.query<DeliveredEvent>(eventsOf, [accountId, known, known.map(eventTimeOf), seesOthers])).rows;
+  const values = [accountId, known, known.map(eventTimeOf), seesOthers];
+  return (await db.query<StoredEvent & { readonly deliveryId: string }>(eventsOf, values)).rows;
 }
-
-const endpointIdOf = ({ endpointId }: { readonly endpointId: string }): string => endpointId;

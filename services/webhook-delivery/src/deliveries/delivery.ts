@@ -9,27 +9,21 @@ export interface Delivery {
   readonly eventId: string;
   readonly eventType: string;
   readonly status: WebhookDeliveryResource["status"];
+  /** Attempts made so far. */
   readonly attempts: number;
   readonly lastStatus: number | null;
   readonly lastError: string | null;
+  /** The time of the event. */
   readonly createdAt: Date;
   readonly lastAttemptAt: Date | null;
   readonly nextAttemptAt: Date | null;
 }
 
 /** A delivery leased by this instance, with everything an attempt needs besides its endpoint. */
-export interface LeasedDelivery {
-  readonly id: string;
-  readonly endpointId: string;
-  readonly accountId: string;
-  readonly eventId: string;
-  readonly eventType: string;
+export interface LeasedDelivery
+  extends Omit<Delivery, "status" | "lastStatus" | "lastError" | "lastAttemptAt" | "nextAttemptAt"> {
   readonly body: Buffer;
   readonly traceparent: string | null;
-  /** The time of the event. */
-  readonly createdAt: Date;
-  /** Attempts made before this one. */
-  readonly attempts: number;
   /** True when it was exhausted before this retry. */
   readonly wasExhausted: boolean;
   /** `probe` checks a disabled endpoint; `test` shows its owner the result. */
@@ -45,7 +39,6 @@ export interface LeasedDelivery {
   readonly leasedUntil: Date;
 }
 
-/** Returns the delivery as its owner sees it. */
 export function viewDelivery(delivery: Delivery): WebhookDeliveryResource {
   return {
     id: delivery.id,
@@ -63,9 +56,11 @@ export function viewDelivery(delivery: Delivery): WebhookDeliveryResource {
   };
 }
 
-/** Creates the event that reports the outcome of a delivery to its owner. */
+const statusAfter = { exhausted: "exhausted", recovered: "succeeded", parked: "parked" } as const;
+
 export function deliveryEvent(outcome: "exhausted" | "recovered" | "parked", delivery: Delivery): EventDraft {
-  const data = { ...viewDelivery(delivery), changed: ["status"] };
+  const status = statusAfter[outcome];
+  const data = { ...viewDelivery({ ...delivery, status }), status, changed: ["status"] };
   return draft(`webhook_delivery.${outcome}`, { subject: delivery.id, accountId: delivery.accountId, data });
 }
 
@@ -73,6 +68,6 @@ export function deliveryEvent(outcome: "exhausted" | "recovered" | "parked", del
  * True for a delivery about webhooks themselves. No event reports its failure, or one dead receiver would cause events
  * without end.
  */
-export function isAboutWebhooks({ eventType }: Pick<Delivery, "eventType">): boolean {
+export function isAboutWebhooks({ eventType }: LeasedDelivery | Delivery): boolean {
   return eventType.startsWith("webhook_delivery.") || eventType.startsWith("webhook_endpoint.");
 }

@@ -3,26 +3,25 @@ import { minutes, timeOfPublicId } from "@signalbox/core";
 import { aboutOf, expiredReason, hasPrefix, leftOut, linkTo, stepsOf, type WhyFinder } from "@signalbox/service";
 import type { DeliveryService } from "../context/delivery-service.ts";
 import { type Endpoint, wants } from "../endpoints/endpoint.ts";
+import { type EndpointBacklog, endpointBacklogs } from "../endpoints/endpoint-backlog.ts";
 import { splitId } from "../endpoints/endpoint-id.ts";
 import { compileFilter } from "../endpoints/event-filter.ts";
 import { namesOfEvent } from "../events/outgoing-event.ts";
 import {
+  bodiesOf,
   type ChainAttempt,
+  type ChainEvent,
   type ChainPlace,
   chainAttempts,
   chainEndpoints,
+  chainEvent,
   chainPlaces,
   deliveryOfAttempt,
-} from "./chain-deliveries.ts";
-import {
-  bodiesOf,
-  type ChainEvent,
-  chainEvent,
   eventOfDelivery,
   eventsAbout,
   eventsOfTrace,
   oldestMs,
-} from "./chain-events.ts";
+} from "./chain-store.ts";
 import type { Delivery } from "./delivery.ts";
 import { deliveryIdOf } from "./delivery-id.ts";
 import { findDeliveries, findDelivery } from "./delivery-store.ts";
@@ -107,10 +106,14 @@ async function ofEvents(
     unsentSteps(service, accountId, { events, endpoints, deliveries: all }),
   ]);
   const byId = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]));
+  const pendingAt = new Set(deliveries.flatMap(({ status, endpointId }) => (status === "pending" ? [endpointId] : [])));
+  const backlogs = new Map((await endpointBacklogs(service, [...pendingAt])).map((one) => [one.id, one]));
   const sent = deliveries.flatMap((delivery) => {
     const place = places.find(({ deliveryId }) => deliveryId === delivery.id) ?? null;
     const own = attempts.filter(({ deliveryId }) => deliveryId === delivery.id).toReversed();
-    const last = stateOf(delivery, byId.get(delivery.endpointId), place);
+    const last =
+      drainingStep(delivery, backlogs.get(delivery.endpointId)) ??
+      stateOf(delivery, byId.get(delivery.endpointId), place);
     return [viewCreated(delivery), ...own.map(viewAttempt), ...(last ? [last] : [])];
   });
   const more = all.length > deliveriesMax ? [leftOut("webhook-delivery", "Further deliveries")] : [];
@@ -247,6 +250,22 @@ function viewAttempt(attempt: ChainAttempt): WhyStep {
   });
 }
 
+/** The step of a delivery that was held and goes out at the endpoint's drain rate; null for any other. */
+function drainingStep(delivery: Delivery, backlog: EndpointBacklog | undefined): WhyStep | null {
+  const { id, status, createdAt, nextAttemptAt } = delivery;
+  const { releasedAt, drainedAt, held, drainsPerSecond } = backlog ?? {};
+  if (status !== "pending" || !releasedAt || !drainedAt || (nextAttemptAt ?? createdAt) > releasedAt) return null;
+  const what = `It was held, and goes out among ${held} at ${drainsPerSecond} a second, until ${drainedAt.toISOString()} at the latest.`;
+  return step({
+    at: drainedAt,
+    id,
+    what,
+    verdict: "waiting",
+    reason: "waiting: held deliveries drain",
+    link: linkOf(id),
+  });
+}
+
 /** The step to come, or the one that never comes; null for a delivery that arrived. */
 function stateOf(delivery: Delivery, endpoint: Endpoint | undefined, place: ChainPlace | null): WhyStep | null {
   const { id, status, lastAttemptAt, nextAttemptAt, lastError } = delivery;
@@ -257,6 +276,8 @@ function stateOf(delivery: Delivery, endpoint: Endpoint | undefined, place: Chai
       return null;
     case "exhausted":
       return step({ at: lastAttemptAt, id, what: "It was given up.", verdict: "failed", reason: lastError });
+    case "cancelled":
+      return step({ at: null, id, what: "It was cancelled.", verdict: "hole", reason: "cancelled", link: linkOf(id) });
     case "parked":
       return step({
         at: null,

@@ -1,12 +1,26 @@
-import { webhookEndpointExample, webhookEndpointStatuses, webhookEndpointTypes } from "@signalbox/contracts";
-import { booleanParameter, created, type HttpResponse, ok, strongEtag, textParameter } from "@signalbox/http";
-import { type Edges, edgesOf, type Load, list, type OwnRow, operation, record, tooMany } from "@signalbox/service";
-import { z } from "zod";
+import {
+  KnownEndpoints,
+  knownEndpointsPath,
+  WebhookEndpointResource,
+  webhookEndpointExample,
+} from "@signalbox/contracts";
+import {
+  booleanParameter,
+  created,
+  createRoutes,
+  exportRoutes,
+  type HttpResponse,
+  ok,
+  type Routes,
+  strongEtag,
+  textParameter,
+} from "@signalbox/http";
+import { type Edges, edgesOf, type Load, list, type OwnRow, operation, record } from "@signalbox/service";
 import type { DeliveryService } from "../context/delivery-service.ts";
-import { CreateEndpointBody, type Endpoint, UpdateEndpointBody } from "./endpoint.ts";
+import { CreateEndpointBody, type Endpoint, UpdateEndpointBody, viewEndpoint } from "./endpoint.ts";
 import { EndpointWithSecret, secretOperations, withSecret } from "./endpoint-secrets.ts";
-import { enableEndpoint, pauseEndpoint, resumeEndpoint } from "./endpoint-status.ts";
-import { findEndpoint, listEndpoints, lockEndpoint } from "./endpoint-store.ts";
+import { changeStatus } from "./endpoint-status.ts";
+import { findEndpoint, findEndpoints, listEndpoints, lockEndpoint } from "./endpoint-store.ts";
 import {
   type DescribedEndpoint,
   describeEndpoint,
@@ -16,7 +30,8 @@ import {
   endpointFields,
   endpointInFull,
 } from "./endpoint-view.ts";
-import { createEndpoint, deleteEndpoint, updateEndpoint } from "./endpoints.ts";
+import { createEndpoint, createRefusals, deleteEndpoint, updateEndpoint } from "./endpoints.ts";
+import { endpointFor } from "./portal-view.ts";
 
 const base = "/api/v1/webhooks/endpoints";
 const one = `${base}/:id` as const;
@@ -26,8 +41,8 @@ const write = { scopes: ["webhooks:write"] } as const;
 const change = { ...write, portal: true } as const;
 const missing = "There is no such endpoint.";
 const endpointFilter = {
-  status: z.enum(webhookEndpointStatuses).optional().describe("Only endpoints in this state."),
-  type: z.enum(webhookEndpointTypes).optional().describe("Only endpoints of this type."),
+  status: WebhookEndpointResource.shape.status.optional().describe("Only endpoints in this state."),
+  type: WebhookEndpointResource.shape.type.unwrap().optional().describe("Only endpoints of this type."),
   text: textParameter().optional().describe("A part of the URL or the description, in any case."),
   failing: booleanParameter().optional().describe("True for endpoints whose attempts fail now, false for the others."),
 };
@@ -38,7 +53,6 @@ const showWith =
   (endpoint: DescribedEndpoint): HttpResponse =>
     ok(endpointInFull(service, endpoint), { etag: etag(endpoint) });
 
-/** The endpoints of an account, at both edges. */
 export function endpointApi(service: DeliveryService, loadEndpoint: Load<Endpoint>): Edges {
   return edgesOf(
     {
@@ -107,12 +121,8 @@ function declareWrites(service: DeliveryService) {
       audit: "webhook_endpoint.create",
       input: CreateEndpointBody,
       create: async (tx, { caller, input: { event_types: eventTypes, ...rest } }) =>
-        describeOutcome(service, tx, await createEndpoint(service, tx, caller, { ...rest, eventTypes })),
-      refusals: {
-        "switched-off": { code: "forbidden", message: "Webhook endpoints are switched off." },
-        "limit-reached": ({ max }) =>
-          tooMany("endpoints", `The account has ${max} endpoints; delete one that is not needed.`),
-      },
+        describeOutcome(service, tx, caller, await createEndpoint(service, tx, caller, { ...rest, eventTypes })),
+      refusals: createRefusals,
       rest: {
         post: base,
         responses: { 201: EndpointWithSecret },
@@ -130,7 +140,11 @@ function declareWrites(service: DeliveryService) {
       input: UpdateEndpointBody,
       of: ownEndpoint,
       change: async (tx, endpoint, { caller, input: { event_types: eventTypes, ...rest } }) =>
-        describeEndpoint(service, await updateEndpoint(service, tx, caller, endpoint, { ...rest, eventTypes }), tx),
+        describeEndpoint(
+          service,
+          endpointFor(caller, await updateEndpoint(service, tx, caller, endpoint, { ...rest, eventTypes })),
+          tx,
+        ),
       rest: {
         patch: one,
         mergePatch: true,
@@ -156,10 +170,8 @@ function declareWrites(service: DeliveryService) {
   };
 }
 
-const statusChanges = { pause: pauseEndpoint, resume: resumeEndpoint, enable: enableEndpoint };
-
 function declareActions(service: DeliveryService) {
-  const statusOperation = (action: keyof typeof statusChanges, summary: string, description: string) =>
+  const statusOperation = (action: Parameters<typeof changeStatus>[4], summary: string, description: string) =>
     operation({
       summary,
       description,
@@ -167,7 +179,7 @@ function declareActions(service: DeliveryService) {
       audit: `webhook_endpoint.${action}`,
       of: ownEndpoint,
       change: async (tx, endpoint, { caller }) =>
-        describeOutcome(service, tx, await statusChanges[action](service, tx, caller, endpoint)),
+        describeOutcome(service, tx, caller, await changeStatus(service, tx, caller, endpoint, action)),
       refusals: { disabled: { code: "conflict", message: "The endpoint is disabled; enable it first." } },
       rest: {
         post: `${one}/${action}`,
@@ -185,13 +197,39 @@ function declareActions(service: DeliveryService) {
     ),
     resumeWebhookEndpoint: statusOperation(
       "resume",
-      "Resume a paused endpoint, held deliveries first",
-      "Held deliveries go out in the order of their events.",
+      "Resume a paused endpoint",
+      "New deliveries go out at once, and held ones drain beside them; at an ordered endpoint held ones go first.",
     ),
     enableWebhookEndpoint: statusOperation(
       "enable",
-      "Enable a disabled endpoint, held deliveries first",
-      "An endpoint is disabled by a 410, or when it fails for long.",
+      "Enable a disabled endpoint",
+      "An endpoint is disabled by a 410, or when it fails for long. Held deliveries drain as after a pause.",
     ),
   };
+}
+
+/** The routes for the account service: an account's endpoints for its export, and those of a portal session. */
+export const internalRoutes = (service: DeliveryService): readonly Routes[] => [
+  exportRoutes({
+    item: WebhookEndpointResource,
+    list: (accountId, range) => listEndpoints(service.pool, { accountId }, range),
+    view: viewEndpoint,
+  }),
+  ownedRoutes(service),
+];
+
+function ownedRoutes({ pool }: DeliveryService): Routes {
+  const routes = createRoutes();
+  routes.post(knownEndpointsPath, {
+    summary: "Find which of these endpoints an account has",
+    auth: "anonymous",
+    body: KnownEndpoints,
+    responses: { 200: KnownEndpoints },
+    rateLimit: "none",
+    async handle({ params: { account_id: accountId }, body }) {
+      const found = await findEndpoints(pool, { accountId }, body.endpoint_ids);
+      return ok({ endpoint_ids: found.map(({ id }) => id) });
+    },
+  });
+  return routes;
 }

@@ -9,10 +9,15 @@ export function splitId(id: string): { readonly endpointId: string; readonly con
   return { endpointId, consumer };
 }
 
-/** Returns the row when its endpoint is one that the viewer sees: a portal session may be bound to some. */
-export function seen<Row>(viewer: Viewer, row: Row | null, endpointIdOf: (row: Row) => string): Row | null {
-  return row !== null && seesEndpoint(viewer, splitId(endpointIdOf(row)).endpointId) ? row : null;
+interface EndpointRow {
+  readonly id: string;
+  /** Absent on an endpoint itself; null for all endpoints. */
+  readonly endpointId?: string | null;
 }
+
+/** Returns the row when its endpoint is one that the viewer sees: a portal session may be bound to some. */
+export const seen = <Row extends EndpointRow>(viewer: Viewer, row: Row | null): Row | null =>
+  row !== null && seesEndpoint(viewer, splitId(row.endpointId ?? row.id).endpointId) ? row : null;
 
 /** Returns the endpoints whose rows a list has, narrowed to one where a filter names it; null for all of the account. */
 export function endpointsSeen(viewer: Viewer, wanted?: string): readonly string[] | null {

@@ -36,12 +36,7 @@ async function rotateSecret(
 }
 
 /** Ends the overlap now: from here on only the newest secret signs. */
-async function removePreviousSecrets(
-  service: DeliveryService,
-  tx: Tx,
-  caller: Caller,
-  endpoint: Endpoint,
-): Promise<void> {
+async function removePreviousSecrets(service: DeliveryService, tx: Tx, caller: Caller, endpoint: Endpoint) {
   requireScopeOf(endpoint, caller);
   const secrets = endpoint.secrets.filter(({ endsAt }) => endsAt === null);
   if (secrets.length === endpoint.secrets.length) return;
@@ -50,12 +45,7 @@ async function removePreviousSecrets(
 }
 
 /** Shows the secret of an endpoint; null when the caller has no such endpoint. */
-async function revealSecret(
-  { sealer, outbox }: DeliveryService,
-  tx: Tx,
-  caller: Caller,
-  id: string,
-): Promise<string | null> {
+async function revealSecret({ sealer, outbox }: DeliveryService, tx: Tx, caller: Caller, id: string) {
   const secret = await findSecret(tx, sealer, caller.accountId, id);
   const endpoint = secret === null ? null : await lockEndpoint(tx, caller, id);
   if (secret === null || endpoint === null) return null;
@@ -118,7 +108,7 @@ export function secretOperations(service: DeliveryService, of: OwnRow<Endpoint, 
       input: OverlapBody,
       of,
       change: async (tx, endpoint, { caller, input }) =>
-        describeOutcome(service, tx, await rotateSecret(service, tx, caller, endpoint, input.overlap_seconds)),
+        describeOutcome(service, tx, caller, await rotateSecret(service, tx, caller, endpoint, input.overlap_seconds)),
       refusals: {
         "limit-reached": ({ max }) =>
           tooMany(

@@ -1,8 +1,9 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { type WebhookEndpointResource, webhookFormats, webhookSignatures } from "@signalbox/contracts";
+import { WebhookEndpointResource } from "@signalbox/contracts";
 import { AppError, hours, minutes, seconds } from "@signalbox/core";
 import { z } from "zod";
 import { compileFilter } from "./event-filter.ts";
+import { impossiblePart } from "./event-filter-faults.ts";
 
 export type EndpointSettings = WebhookEndpointResource["settings"];
 
@@ -98,10 +99,7 @@ function settleHeaders(
   });
 }
 
-function settleMetadata(
-  current: EndpointSettings["metadata"],
-  given: Readonly<Record<string, string | null>>,
-): EndpointSettings["metadata"] {
+function settleMetadata(current: EndpointSettings["metadata"], given: Readonly<Record<string, string | null>>) {
   const merged = Object.entries({ ...current, ...given }).filter(
     (entry): entry is [string, string] => entry[1] !== null,
   );
@@ -150,7 +148,7 @@ function refusedSetting(field: string, message: string): AppError {
 const metadataMax = 20;
 
 /** Headers that belong to the connection, the body, HTTP itself or our signatures. An endpoint cannot set them. */
-const ownHeaders =
+export const ownHeaders =
   /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|host|date|content-.*|accept-encoding|webhook-.*|svix-.*|x-(event-type|delivery-id|replay-id|sequence|timestamp|signature.*|hub-signature.*)|stripe-signature)$/;
 
 const header = z.strictObject({
@@ -183,9 +181,8 @@ const filter = z
   .record(z.string(), z.unknown())
   .superRefine((given, context) => {
     const compiled = compileFilter(given);
-    if (typeof compiled === "function") return;
-    const path = compiled.path.split(/[.[\]]+/).filter((step) => step !== "");
-    context.addIssue({ code: "custom", message: compiled.message, path });
+    const problem = typeof compiled === "function" ? impossiblePart(given) : compiled;
+    if (problem) context.addIssue({ code: "custom", message: problem.message, path: [...problem.path] });
   })
   .meta({ examples: [{ status: { eq: "ready" } }] });
 
@@ -195,13 +192,17 @@ const certificatePair = z.strictObject({
   key: pem.describe("The private key, PEM."),
 });
 
+const shown = WebhookEndpointResource.shape.settings.shape;
+
 const members = {
   retry_schedule_seconds: z
     .array(z.int().min(0).max(86_400))
     .min(1)
     .max(20)
     .nullable()
-    .describe("The pauses before each attempt, in seconds; null takes the default schedule."),
+    .describe(
+      "The delay before each attempt, in seconds; the first member is the delay of the first attempt. Null takes the default schedule.",
+    ),
   timeout_seconds: z
     .int()
     .min(1)
@@ -240,14 +241,14 @@ const members = {
     .nullable()
     .describe("Texts of the owner's own, by name; null removes one."),
   signatures: z
-    .array(z.enum(webhookSignatures))
+    .array(shown.signatures.element)
     .refine((given) => new Set(given).size === given.length, { error: "Duplicate signature." })
     .nullable()
     .describe("The kinds of signatures that are sent."),
   client_certificate: certificatePair.nullable().describe("PEM without a passphrase. The key is never shown."),
   api_version: z.enum(["v1"]).nullable().describe("The version of the body; null takes the default."),
   format: z
-    .enum([...webhookFormats, "standard"])
+    .enum([...shown.format.options, "standard"])
     .nullable()
     .describe("The form of the body; null takes the default. `standard` is another name of `envelope`."),
 };

@@ -13,46 +13,26 @@ import {
 } from "./endpoint.ts";
 import { releaseEndpoint, saveEndpoint } from "./endpoint-store.ts";
 
-/** `disabled`: the owner has to enable the endpoint first. */
-type StatusOutcome = { readonly outcome: "changed"; readonly endpoint: Endpoint } | { readonly outcome: "disabled" };
+const ownerChanges = { pause: "paused", resume: "enabled", enable: "enabled" } as const;
 
-/** Holds deliveries until the endpoint is resumed. They keep their place in the queue. */
-export async function pauseEndpoint(
+/**
+ * Changes the status for the owner. Deliveries of a paused endpoint keep their place in the queue; those that were held
+ * go out first. A disabled endpoint has to be enabled before anything else.
+ */
+export async function changeStatus(
   service: DeliveryService,
   tx: Tx,
   caller: Caller,
   endpoint: Endpoint,
-): Promise<StatusOutcome> {
-  if (endpoint.status === "paused") return { outcome: "changed", endpoint };
-  if (endpoint.status === "disabled") return { outcome: "disabled" };
-  const entry = { by: caller, action: "webhook_endpoint.pause" } as const;
-  return saveStatus(service, tx, endpoint, { status: "paused" }, entry, updated);
-}
-
-/** Resumes a paused endpoint, held deliveries first. */
-export async function resumeEndpoint(
-  service: DeliveryService,
-  tx: Tx,
-  caller: Caller,
-  endpoint: Endpoint,
-): Promise<StatusOutcome> {
-  requireScopeOf(endpoint, caller);
-  if (endpoint.status === "enabled") return { outcome: "changed", endpoint };
-  if (endpoint.status === "disabled") return { outcome: "disabled" };
-  const entry = { by: caller, action: "webhook_endpoint.resume" } as const;
-  return saveStatus(service, tx, endpoint, { status: "enabled" }, entry, updated);
-}
-
-/** Enables a disabled endpoint, held deliveries first. */
-export async function enableEndpoint(
-  service: DeliveryService,
-  tx: Tx,
-  caller: Caller,
-  endpoint: Endpoint,
-): Promise<StatusOutcome> {
-  requireScopeOf(endpoint, caller);
-  if (endpoint.status === "enabled") return { outcome: "changed", endpoint };
-  return enableAgain(service, tx, endpoint, caller);
+  change: keyof typeof ownerChanges,
+) {
+  if (change !== "pause") requireScopeOf(endpoint, caller);
+  const status = ownerChanges[change];
+  if (endpoint.status === status) return { outcome: "changed", endpoint } as const;
+  if (change === "enable") return enableAgain(service, tx, endpoint, caller);
+  if (endpoint.status === "disabled") return { outcome: "disabled" } as const;
+  const entry = { by: caller, action: `webhook_endpoint.${change}` } as const;
+  return saveStatus(service, tx, endpoint, { status }, entry, (changed) => endpointUpdated(changed, ["status"]));
 }
 
 /** Enables an endpoint that was disabled because it failed, after a successful probe. */
@@ -62,17 +42,12 @@ export async function recoverEndpoint(service: DeliveryService, tx: Tx, endpoint
 }
 
 /** Disables an endpoint. An endpoint disabled as `failing` can recover; one disabled as `scope` cannot. */
-export async function disableEndpoint(
-  service: DeliveryService,
-  tx: Tx,
-  endpoint: Endpoint,
-  reason: DisabledReason,
-): Promise<StatusOutcome> {
+export async function disableEndpoint(service: DeliveryService, tx: Tx, endpoint: Endpoint, reason: DisabledReason) {
   const isFinal = reason !== "scope" || endpoint.disabledReason === reason;
-  if (endpoint.status === "disabled" && isFinal) return { outcome: "changed", endpoint };
+  if (endpoint.status === "disabled" && isFinal) return;
   const change = { status: "disabled", disabledReason: reason } as const;
   const entry = { by: systemActor("delivery"), action: "webhook_endpoint.disable" } as const;
-  return saveStatus(service, tx, endpoint, change, entry, (disabled) => endpointDisabled(disabled, reason));
+  await saveStatus(service, tx, endpoint, change, entry, (disabled) => endpointDisabled(disabled, reason));
 }
 
 const forgetFailures = sql("health.forget", "delete from endpoint_health where endpoint_id = $1");
@@ -83,19 +58,16 @@ async function enableAgain(service: DeliveryService, tx: Tx, endpoint: Endpoint,
   return saveStatus(service, tx, endpoint, { status: "enabled", disabledReason: null }, entry, endpointEnabled);
 }
 
-const updated = (endpoint: Endpoint): EventDraft => endpointUpdated(endpoint, ["status"]);
-
 interface StatusEntry {
   readonly by: Caller | Actor;
   readonly action: `webhook_endpoint.${"pause" | "resume" | "enable" | "disable"}`;
 }
 
-/** Saves the endpoint with its new status, an event and an audit entry. */
 async function saveStatus(
   { outbox, clock, wakeUp }: DeliveryService,
   tx: Tx,
   endpoint: Endpoint,
-  change: Pick<Endpoint, "status"> & Partial<Pick<Endpoint, "disabledReason">>,
+  change: Partial<Endpoint>,
   { by, action }: StatusEntry,
   event: (changed: Endpoint) => EventDraft,
 ) {

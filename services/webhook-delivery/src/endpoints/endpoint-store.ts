@@ -13,6 +13,7 @@ import {
 import { columns } from "../generated/columns.ts";
 import { type Endpoint, endpointFromRow } from "./endpoint.ts";
 import { endpointsSeen, seen } from "./endpoint-id.ts";
+import { endpointFor } from "./portal-view.ts";
 
 const endpoints = table("endpoints", columns.endpoints, ["deletedAt", "releasedAt"]);
 const save = endpoints.update(
@@ -60,7 +61,10 @@ const count = sql(
 const remove = sql("endpoint.remove", "update endpoints set deleted_at = $2 where id = $1 or consumer_of = $1");
 const release = sql(
   "endpoint.release",
-  "update endpoints set released_at = statement_timestamp() where id = $1 or consumer_of = $1",
+  `with first as (
+     update endpoint_rates set drains_per_second = default, adapted_at = null where endpoint_id = $1
+   )
+   update endpoints set released_at = statement_timestamp() where id = $1 or consumer_of = $1`,
 );
 /** Consumers have the settings and the status of their endpoint. */
 const alignConsumers = sql(
@@ -87,32 +91,40 @@ const rowsOf = async (db: Queryable, ...query: Parameters<Queryable["query"]>): 
   (await db.query<Endpoint>(...query)).rows.map(endpointFromRow);
 const rowOf = async (...query: Parameters<typeof rowsOf>): Promise<Endpoint | null> =>
   (await rowsOf(...query))[0] ?? null;
-const idOf = ({ id }: Endpoint): string => id;
 
-/** Returns an endpoint of the viewer's account; another account's reads as missing. */
-export const findEndpoint = async (db: Queryable, viewer: Viewer, id: string): Promise<Endpoint | null> =>
-  seen(viewer, await rowOf(db, find, [id, viewer.accountId]), idOf);
+/** Returns an endpoint of the viewer's account, as they may see it; another account's reads as missing. */
+export async function findEndpoint(db: Queryable, viewer: Viewer, id: string): Promise<Endpoint | null> {
+  const endpoint = seen(viewer, await rowOf(db, find, [id, viewer.accountId]));
+  return endpoint && endpointFor(viewer, endpoint);
+}
 
 export const findEndpoints = async (db: Queryable, viewer: Viewer, ids: readonly string[]): Promise<Endpoint[]> =>
-  (await rowsOf(db, findMany, [ids, viewer.accountId])).filter((row) => seen(viewer, row, idOf));
+  (await rowsOf(db, findMany, [ids, viewer.accountId]))
+    .filter((row) => seen(viewer, row))
+    .map((row) => endpointFor(viewer, row));
 
-export const listEndpoints = (
+export const listEndpoints = async (
   db: Queryable,
   viewer: Viewer,
   range: ListRange,
   { status, type, text, failing }: EndpointFilter = {},
-): Promise<Endpoint[]> =>
-  rowsOf(db, list, [
+): Promise<Endpoint[]> => {
+  const rows = await rowsOf(db, list, [
     viewer.accountId,
     ...rangeValues(range),
     ...[status ?? null, type ?? null, text === undefined ? null : containing(text), failing ?? null],
     endpointsSeen(viewer),
   ]);
+  return rows.map((row) => endpointFor(viewer, row));
+};
 
-/** Locks the endpoint, and then reads it: a statement that waits for the lock reads secrets of before. */
+/**
+ * Locks the endpoint, and then reads it, whole: a statement that waits for the lock reads secrets of before. Show it to
+ * a caller with `endpointFor`.
+ */
 export async function lockEndpoint(tx: Tx, viewer: Viewer, id: string): Promise<Endpoint | null> {
   await tx.query(lock, [id, viewer.accountId]);
-  return findEndpoint(tx, viewer, id);
+  return seen(viewer, await rowOf(tx, find, [id, viewer.accountId]));
 }
 
 /** Locks an endpoint of any account, for the service's own changes. */
@@ -138,7 +150,7 @@ export async function saveEndpoint(tx: Tx, endpoint: Endpoint): Promise<void> {
   if (endpoint.type === "pull") await tx.query(alignConsumers, [endpoint.id]);
 }
 
-/** Records the time of release. Deliveries due by then were held, and go out slowly. */
+/** Records the time of release. Deliveries due by then were held, and drain at the first rate. */
 export const releaseEndpoint = async (tx: Tx, id: string): Promise<void> => void (await tx.query(release, [id]));
 
 /** Hides the endpoint at once; a worker removes it with its deliveries. */

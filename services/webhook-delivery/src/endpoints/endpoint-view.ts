@@ -1,11 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
-import { examples, WebhookEndpointResource, webhookEndpointExample } from "@signalbox/contracts";
+import type { Caller } from "@signalbox/auth";
+import { examples, timestamp, WebhookEndpointResource, webhookEndpointExample } from "@signalbox/contracts";
 import { createPerRequest, type SubgraphContext } from "@signalbox/http";
+import { ownRows } from "@signalbox/service";
 import type { Queryable, Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { DeliveryService } from "../context/delivery-service.ts";
 import { type KnownTypes, matchesOf } from "../events/type-names.ts";
 import { type Endpoint, viewEndpoint } from "./endpoint.ts";
+import { type EndpointBacklog, endpointBacklogs } from "./endpoint-backlog.ts";
 import {
   defaultScheduleMs,
   defaultSettings,
@@ -14,12 +17,14 @@ import {
   holdMsDefault,
 } from "./endpoint-settings.ts";
 
-/** An endpoint with the event types that its account can get. */
+import { endpointFor } from "./portal-view.ts";
+
+/** An endpoint with the event types that its account can get, and what waits for it. */
 export interface DescribedEndpoint extends Endpoint {
   readonly knownTypes: KnownTypes;
+  readonly backlog: EndpointBacklog | null;
 }
 
-/** An outcome whose endpoint is described. */
 type Described<Outcome> = Outcome extends { readonly endpoint: Endpoint }
   ? Omit<Outcome, "endpoint"> & { readonly endpoint: DescribedEndpoint }
   : Outcome;
@@ -61,6 +66,15 @@ export const EndpointInFullResource = WebhookEndpointResource.extend({
     )
     .describe("The types that each name matches, of the service, declared by the account, or sent before."),
   warnings: z.array(z.string()).describe("A sentence for each name that matches no known type."),
+  waiting: z.int().describe("Deliveries that wait for their turn or their next attempt, counted up to 100,000."),
+  held: z
+    .int()
+    .describe("Deliveries that cannot go out now, or were held and drain beside the new ones, counted up to 100,000."),
+  drains_at_per_second: z
+    .number()
+    .nullable()
+    .describe("Rate at which held deliveries go out now; null while none do. Without a `rate` it adapts."),
+  drained_at: timestamp.nullable().describe("When the last held one goes out at this rate; null while none do."),
   doc_url: z.string().describe("The page that explains how a receiver verifies deliveries."),
 }).meta({
   id: "WebhookEndpointInFull",
@@ -79,47 +93,61 @@ export const endpointInFullExample: EndpointInFullResource = {
   },
   matches: [{ event_type: "image.*", count: 1, types: ["image.created"] }],
   warnings: [],
+  waiting: 3,
+  held: 1_200,
+  drains_at_per_second: 40,
+  drained_at: "2026-01-01T09:00:30.000Z",
   doc_url: "https://api.example.com/docs/how-to/verify-deliveries",
 };
 examples.add(EndpointInFullResource, { example: endpointInFullExample });
 
-/** Adds the known types of its account to an endpoint. */
-export const describeEndpoint = async (
-  { typeNames }: DeliveryService,
+export async function describeEndpoint(
+  service: DeliveryService,
   endpoint: Endpoint,
   db?: Queryable,
-): Promise<DescribedEndpoint> => ({ ...endpoint, knownTypes: await typeNames.of(endpoint.accountId, db) });
+): Promise<DescribedEndpoint> {
+  const [backlog = null] = await endpointBacklogs(service, [endpoint.id], db);
+  return { ...endpoint, knownTypes: await service.typeNames.of(endpoint.accountId, db), backlog };
+}
 
-/** Adds the known types to endpoints of one account. */
+/** Adds the known types, and what waits, to endpoints of one account. */
 export async function describeEndpoints(
-  { typeNames }: DeliveryService,
+  service: DeliveryService,
   endpoints: readonly Endpoint[],
 ): Promise<DescribedEndpoint[]> {
   const [first] = endpoints;
-  const knownTypes = first && (await typeNames.of(first.accountId));
-  return knownTypes ? endpoints.map((endpoint) => ({ ...endpoint, knownTypes })) : [];
+  if (first === undefined) return [];
+  const knownTypes = await service.typeNames.of(first.accountId);
+  const found = await endpointBacklogs(
+    service,
+    endpoints.map(({ id }) => id),
+  );
+  const backlogs = new Map(found.map((backlog) => [backlog.id, backlog]));
+  return endpoints.map((endpoint) => ({ ...endpoint, knownTypes, backlog: backlogs.get(endpoint.id) ?? null }));
 }
 
-/** Describes the endpoint of an outcome, if it has one. */
 export const describeOutcome = async <Outcome extends object>(
   service: DeliveryService,
   tx: Tx,
+  caller: Caller,
   outcome: Outcome,
-): Promise<Described<Outcome>> =>
+) =>
   ("endpoint" in outcome
-    ? { ...outcome, endpoint: await describeEndpoint(service, outcome.endpoint as Endpoint, tx) }
+    ? { ...outcome, endpoint: await describeEndpoint(service, endpointFor(caller, outcome.endpoint as Endpoint), tx) }
     : outcome) as Described<Outcome>;
 
-/** Returns the endpoint as its owner reads it. */
 export const endpointInFull = (service: DeliveryService, endpoint: DescribedEndpoint): EndpointInFullResource => ({
   ...viewEndpoint(endpoint),
   effective_settings: effectiveSettings(service, endpoint),
-  matches: matchesOfAll(endpoint, endpoint.knownTypes).map(({ eventType, count, types }) => ({
+  matches: matchesOfAll(endpoint, endpoint.knownTypes).map(({ eventType, ...found }) => ({
     event_type: eventType,
-    count,
-    types: [...types],
+    ...found,
   })),
   warnings: warningsOf(endpoint, endpoint.knownTypes),
+  waiting: endpoint.backlog?.waiting ?? 0,
+  held: endpoint.backlog?.held ?? 0,
+  drains_at_per_second: endpoint.backlog?.drainsPerSecond ?? null,
+  drained_at: endpoint.backlog?.drainedAt?.toISOString() ?? null,
   doc_url: docUrl(service),
 });
 
@@ -131,7 +159,16 @@ export function endpointFields(service: DeliveryService) {
     "knownTypes" in endpoint
       ? Promise.resolve(endpoint.knownTypes)
       : ofRequest(context, endpoint.accountId, () => service.typeNames.of(endpoint.accountId));
+  const loadBacklog = ownRows((_, ids) => endpointBacklogs(service, ids));
+  const backlogField =
+    <Value>(of: (backlog: EndpointBacklog | null) => Value) =>
+    async ({ id }: Endpoint, _: object, context: SubgraphContext) =>
+      of(await loadBacklog(context, id));
   return {
+    waiting: backlogField((backlog) => backlog?.waiting ?? 0),
+    held: backlogField((backlog) => backlog?.held ?? 0),
+    drainsAtPerSecond: backlogField((backlog) => backlog?.drainsPerSecond ?? null),
+    drainedAt: backlogField((backlog) => backlog?.drainedAt ?? null),
     effectiveSettings: (endpoint: Endpoint) => effectiveSettings(service, endpoint),
     matches: async (endpoint: Endpoint, _: object, context: SubgraphContext) =>
       matchesOfAll(endpoint, await knownTypesOf(endpoint, context)),
@@ -174,11 +211,11 @@ function effectiveSettings(
   };
 }
 
-const matchesOfAll = ({ eventTypes }: Pick<Endpoint, "eventTypes">, known: KnownTypes) =>
+const matchesOfAll = ({ eventTypes }: Endpoint, known: KnownTypes) =>
   eventTypes.map((eventType) => ({ eventType, ...matchesOf(eventType, known) }));
 
 /** Returns a sentence for each name that matches nothing, as far as all names are known. */
-function warningsOf(endpoint: Pick<Endpoint, "eventTypes">, known: KnownTypes): string[] {
+function warningsOf(endpoint: Endpoint, known: KnownTypes): string[] {
   const missing = known.isComplete ? matchesOfAll(endpoint, known).filter(({ count }) => count === 0) : [];
   return missing.map(({ eventType }) => `Nothing named ${eventType} has been sent or declared`);
 }

@@ -5,16 +5,16 @@ import {
   endpointSettingsInEvent,
   examples,
   matchesEventType,
-  type WebhookEndpointResource,
+  readable,
+  scopesOfEventTypes,
+  WebhookEndpointResource,
   webhookEndpointExample,
-  webhookEndpointScopes,
-  webhookEndpointTypes,
   webhookEventTypes,
 } from "@signalbox/contracts";
 import { newId, type Patch } from "@signalbox/core";
 import { type RotatingValue, viewValue } from "@signalbox/storage";
 import { z } from "zod";
-import { isCustomName } from "../event-types/event-type.ts";
+import { eventNameMax, isCustomFilter } from "../event-types/event-type.ts";
 import { splitId } from "./endpoint-id.ts";
 import { defaultSettings, type EndpointSettings, type GivenSettings, SettingsBody } from "./endpoint-settings.ts";
 
@@ -55,41 +55,35 @@ export type NewEndpoint = Pick<Endpoint, "type" | "description" | "eventTypes" |
 };
 
 /** Fields that an owner may change. Settings are merged into the current ones. */
-export type EndpointChange = Patch<Pick<Endpoint, "url" | "description" | "eventTypes">> &
-  Pick<NewEndpoint, "settings">;
+export type EndpointChange = Patch<Omit<NewEndpoint, "type" | "scope" | "endsAt">>;
 
 const url = z.string().min(1).max(2048).describe("URL that deliveries are posted to: https, on a public address.");
-const description = z.string().max(500).nullable().describe("A text for people.");
+const description = z
+  .string()
+  .max(500)
+  .check(readable({ lines: true }))
+  .nullable()
+  .describe("A text for people.");
 const names = new Set(webhookEventTypes.filter(({ audience }) => audience === "account").map(({ name }) => name));
-/** Returns true for a name or prefix that some event can have. */
-function isKnown(filter: string): boolean {
-  if (filter.startsWith("received.")) return true;
-  if (isCustomName(filter) && customFilter.test(filter)) return true;
-  if (!filter.endsWith("*")) return names.has(filter);
-  const prefix = filter.slice(0, -1);
-  return [...names].some((name) => name.startsWith(prefix)) || "received.".startsWith(prefix);
-}
+const canMatch = (filter: string): boolean =>
+  filter.startsWith("received.") || names.has(filter) || isCustomFilter(filter);
 
-/** Names of custom events of the account, or a prefix of them. */
-const customFilter = /^[a-z][a-z0-9_]*((\.[a-z0-9_]+){1,4}|(\.[a-z0-9_]+){0,3}\.\*)$/;
 export const eventTypes = z
-  .array(z.string().min(1).max(200).refine(isKnown, { error: "No event has this name or prefix." }))
+  .array(z.string().min(1).max(eventNameMax).refine(canMatch, { error: "No event can have this name or prefix." }))
   .min(1)
   .max(100)
   .describe("Names of events, or prefixes that end in `*`.");
 
-/** Input of a new endpoint. */
 export const CreateEndpointBody = z
   .strictObject({
-    type: z
-      .enum(webhookEndpointTypes)
+    type: WebhookEndpointResource.shape.type
+      .unwrap()
       .default("push")
       .describe("`pull` has no URL: consumers take its messages. It cannot be changed."),
     url: url.optional(),
     description: description.default(null),
     event_types: eventTypes,
-    scope: z
-      .enum(webhookEndpointScopes)
+    scope: WebhookEndpointResource.shape.scope
       .default("account")
       .describe(
         "`all`, for operators only: also the service's events about every other account. It cannot be changed.",
@@ -125,9 +119,8 @@ export const endpointFieldNames = {
   settings: "settings",
 } as const;
 
-/** Creates a new endpoint in its first revision. */
 export function endpointFrom(
-  wanted: Omit<NewEndpoint, "settings" | "url"> & Pick<Endpoint, "settings" | "url">,
+  wanted: Omit<NewEndpoint, "settings"> & { readonly url: string; readonly settings: EndpointSettings },
   accountId: string,
   at: Date,
 ): Endpoint {
@@ -161,17 +154,24 @@ export const endpointFromRow = (row: Endpoint): Endpoint => ({
   secrets: withTimes(row.secrets),
 });
 
+/** The events of an endpoint. */
+interface EndpointEvents {
+  readonly scope: Endpoint["scope"];
+  readonly eventTypes: readonly string[];
+}
+
 /**
- * Requires `account:admin` for an endpoint with scope `all`: an API key of an administrator that may only write
- * webhooks must not redirect the events of other accounts.
+ * Requires `account:admin` for an endpoint with scope `all`, and the scopes of its event types: an API key that may only
+ * write webhooks must not redirect the events of other accounts, nor those of people.
  * @throws AppError `forbidden`
  */
-export function requireScopeOf({ scope }: Pick<Endpoint, "scope">, caller: Caller): void {
+export function requireScopeOf({ scope, eventTypes }: EndpointEvents, caller: Caller): void {
   if (scope === "all") requireScopes(caller, ["account:admin"]);
+  requireScopes(caller, scopesOfEventTypes(eventTypes), { portal: true });
 }
 
 /** Returns true when the endpoint subscribes to one of the event's names. */
-export function wants(endpoint: Pick<Endpoint, "eventTypes">, names: readonly string[]): boolean {
+export function wants(endpoint: Endpoint, names: readonly string[]): boolean {
   return endpoint.eventTypes.some((filter) => names.some((name) => matchesEventType(filter, name)));
 }
 
@@ -228,11 +228,7 @@ export function endpointDisabled(endpoint: Endpoint, reason: DisabledReason): Ev
   return draft("webhook_endpoint.disabled", { subject: endpoint.id, accountId: endpoint.accountId, data });
 }
 
-type EndpointEvent =
-  | "webhook_endpoint.created"
-  | "webhook_endpoint.updated"
-  | "webhook_endpoint.enabled"
-  | "webhook_endpoint.deleted";
+type EndpointEvent = `webhook_endpoint.${"created" | "updated" | "enabled" | "deleted"}`;
 
 function about<N extends EndpointEvent>(name: N, endpoint: Endpoint, changed: string[]) {
   const data = { ...dataInEvent(endpoint), changed } as Parameters<typeof draft<N>>[1]["data"];

@@ -4,11 +4,16 @@ import { hours } from "@signalbox/core";
 import fc from "fast-check";
 import { type FailingWindow, judgeHealth } from "../outcomes/endpoint-health.ts";
 import { EndpointCache } from "../sending/endpoint-cache.ts";
-import { compileFilter, textSearch } from "./event-filter.ts";
+import { compileFilter, type FilterProblem, textSearch } from "./event-filter.ts";
+import { impossiblePart } from "./event-filter-faults.ts";
 
 const data = {
   order: { total: 120, currency: "EUR", paid: true, note: null, lines: [{ sku: "a-1" }], tags: ["new", "big"] },
   created_at: "2026-05-01T00:00:00.000Z",
+  "com.example/total": 7,
+  "net.lists": [[{ n: 1 }], [{ n: 2 }, { n: 3 }], []],
+  "*": "star",
+  "back\\slash": true,
 };
 
 const cases: [filter: object, holds: boolean][] = [
@@ -37,6 +42,18 @@ const cases: [filter: object, holds: boolean][] = [
   [{ "order.paid": { eq: true }, "order.total": { lt: 1 } }, false],
   [{ any: [{ "order.total": { lt: 1 } }, { "order.paid": { eq: true } }] }, true],
   [{ not: { "order.paid": { eq: true } } }, false],
+  [{ "order.lines.*.sku": { eq: "a-1" } }, true],
+  [{ "order.lines.*.sku": { eq: "a-2" } }, false],
+  [{ "order.tags.*": { prefix: "bi" } }, true],
+  [{ "order.none.*.sku": { exists: false } }, true],
+  [{ not: { "order.lines.*.sku": { eq: "a-1" } } }, false],
+  [{ "*.total": { eq: 1 } }, false],
+  [{ "com\\.example/total": { eq: 7 } }, true],
+  [{ "com.example/total": { eq: 7 } }, false],
+  [{ "net\\.lists.*.*.n": { gt: 1, lt: 3 } }, true],
+  [{ "net\\.lists.*.*.n": { gt: 1, lt: 2 } }, false],
+  [{ "\\*": { eq: "star" } }, true],
+  [{ "back\\\\slash": { eq: true } }, true],
   [{ not: { any: [{ "order.paid": { eq: false } }, { "order.total": { lt: 1 } }] } }, true],
 ];
 
@@ -49,10 +66,12 @@ for (const [filter, holds] of cases) {
   });
 }
 
+const placeOf = (problem: FilterProblem | null) => problem?.path.map((step) => `.${step}`).join("") ?? null;
+
 test("a filter that cannot be used names the place of the fault", () => {
   const problemOf = (filter: object) => {
     const compiled = compileFilter(filter as never);
-    return typeof compiled === "function" ? null : compiled.path;
+    return typeof compiled === "function" ? null : placeOf(compiled);
   };
   assert.equal(problemOf({}), "");
   assert.equal(problemOf({ a: 1 }), ".a");
@@ -62,13 +81,66 @@ test("a filter that cannot be used names the place of the fault", () => {
   assert.equal(problemOf({ a: { in: [] } }), ".a.in");
   assert.equal(problemOf({ a: { gt: true } }), ".a.gt");
   assert.equal(problemOf({ any: [] }), ".any");
-  assert.equal(problemOf({ any: [{ a: { eq: {} } }] }), ".any[0].a.eq");
+  assert.equal(problemOf({ any: [{ a: { eq: {} } }] }), ".any.0.a.eq");
   assert.equal(problemOf({ not: { not: {} } }), ".not.not");
   const many = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, { eq: 1 }]));
   assert.equal(problemOf(many(32)), null);
   assert.equal(problemOf(many(33)), "");
   assert.equal(problemOf({ a: { eq: "x".repeat(4_096) } }), "");
+});
+
+test("what no event can match is found with its place", () => {
+  for (const [filter, path] of [
+    [{ "items[0].sku": { eq: 1 } }, ".items[0].sku"],
+    [{ "items[].sku": { eq: 1 } }, ".items[].sku"],
+    [{ "a..b": { eq: 1 } }, ".a..b"],
+    [{ ".a": { eq: 1 } }, "..a"],
+    [{ b: { eq: 1 }, a: { gt: 5, lt: 3 } }, ".a"],
+    [{ a: { gt: 5, lte: 5 } }, ".a"],
+    [{ a: { gte: "b", lt: "a" } }, ".a"],
+    [{ a: { gt: 5, lt: "6" } }, ".a"],
+    [{ a: { eq: 1, ne: 1 } }, ".a"],
+    [{ a: { eq: 1, gt: 1 } }, ".a"],
+    [{ a: { in: [1, 2], gt: 2 } }, ".a"],
+    [{ a: { exists: false, eq: 1 } }, ".a"],
+    [{ a: { prefix: "x", gt: 1 } }, ".a"],
+    [{ a: { contains: 1, prefix: "x" } }, ".a"],
+    [{ any: [{ a: { eq: 1 } }, { a: { eq: 1, ne: 1 } }] }, ".any.1.a"],
+  ] as const) {
+    assert.equal(placeOf(impossiblePart(filter)), path, JSON.stringify(filter));
+  }
+});
+
+test("a filter that some event can match has no fault", () => {
+  const values = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom("a", "ab", "b", true, null));
+  const comparable = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom("a", "ab", "b"));
+  const conditions = fc.record(
+    {
+      eq: values,
+      ne: values,
+      gt: comparable,
+      gte: comparable,
+      lt: comparable,
+      lte: comparable,
+      in: fc.array(values, { minLength: 1, maxLength: 3 }),
+      exists: fc.boolean(),
+      prefix: fc.constantFrom("a", "b"),
+      contains: values,
+    },
+    { requiredKeys: [] },
+  );
+  const datum = fc.oneof(values, fc.array(values, { maxLength: 2 }), fc.constant(undefined));
+  fc.assert(
+    fc.property(conditions, datum, (given, a) => {
+      if (Object.keys(given).length === 0) return;
+      const test = compileFilter({ a: given });
+      if (typeof test === "function" && test(a === undefined ? {} : { a })) {
+        assert.equal(impossiblePart({ a: given }), null);
+      }
+    }),
+    { numRuns: 5_000 },
+  );
 });
 
 test("a long text is found where the engine finds it, and no character is read twice", () => {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type Caller, requireStepUp } from "@signalbox/auth";
 import { AppError, changedMembers, type ErrorDetail, patched } from "@signalbox/core";
 import type { OutboundClient } from "@signalbox/net";
-import { audited } from "@signalbox/service";
+import { audited, tooMany } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { createEndpointSecret } from "@signalbox/webhook-signatures";
 import type { DeliveryService } from "../context/delivery-service.ts";
@@ -20,6 +20,7 @@ import {
 } from "./endpoint.ts";
 import { defaultSettings, settle } from "./endpoint-settings.ts";
 import { insertEndpoint, lockEndpointCount, removeEndpoint, saveEndpoint } from "./endpoint-store.ts";
+import { writableSettings } from "./portal-view.ts";
 import { insertSecret, saveCredentials } from "./secret-store.ts";
 import { ensureSigningKey } from "./signing-keys.ts";
 
@@ -30,12 +31,12 @@ export async function createEndpoint(service: DeliveryService, tx: Tx, caller: C
   requireScopeOf(wanted, caller);
   if (wanted.scope === "all") requireStepUp(caller, clock);
   if (!configuration.get("capabilities.webhooks")) return { outcome: "switched-off" } as const;
-  const url = urlOf(sender.outbound, wanted);
+  const url = urlOf(sender.outbound, wanted.type, wanted.url);
   const max = configuration.get("webhook-delivery.endpoints.max");
   if ((await lockEndpointCount(tx, accountId)) >= max) return { outcome: "limit-reached", max } as const;
   const at = clock.now();
   const { settings, credentials } = settle(defaultSettings, wanted.settings ?? {}, at);
-  requireFitting(wanted, settings);
+  requireFitting(wanted.type, settings);
   const made = endpointFrom({ ...wanted, url, settings }, accountId, at);
   const secret = createEndpointSecret();
   if (settings.signatures.includes("v1a")) await ensureSigningKey(service, tx, accountId);
@@ -47,6 +48,12 @@ export async function createEndpoint(service: DeliveryService, tx: Tx, caller: C
   await outbox.append(tx, [endpointCreated(endpoint), entry]);
   return { outcome: "created", endpoint, secret } as const;
 }
+
+export const createRefusals = {
+  "switched-off": { code: "forbidden", message: "Webhook endpoints are switched off." },
+  "limit-reached": ({ max }: { readonly max: number }) =>
+    tooMany("endpoints", `The account has ${max} endpoints; delete one that is not needed.`),
+} as const;
 
 /** Audit fields of an endpoint that gets the events of all accounts. */
 const everyAccount = { fields: ["scope"], reason: "all accounts" };
@@ -65,14 +72,15 @@ export async function updateEndpoint(
   const { clock, sender, outbox, sealer } = service;
   requireScopeOf(endpoint, caller);
   const isSame = url === undefined || url === endpoint.url;
-  const target = isSame ? endpoint.url : urlOf(sender.outbound, { type: endpoint.type, url });
-  const settled = settle(endpoint.settings, settings ?? {}, clock.now());
-  requireFitting(endpoint, settled.settings);
+  const target = isSame ? endpoint.url : urlOf(sender.outbound, endpoint.type, url);
+  const settled = settle(endpoint.settings, writableSettings(caller, settings ?? {}), clock.now());
+  requireFitting(endpoint.type, settled.settings);
   const wanted = { ...patched(endpoint, { ...fields, url: target }), settings: settled.settings };
   const changed = changedMembers(endpoint, wanted, endpointFieldNames);
   if (settled.credentials.size > 0 && !changed.includes("settings")) changed.push("settings");
   if (changed.length === 0) return endpoint;
   requireSameEvents(caller, endpoint, wanted);
+  requireScopeOf(wanted, caller);
   if (wanted.url !== endpoint.url) requireStepUp(caller, clock);
   const updated = { ...wanted, revision: endpoint.revision + 1, updatedAt: clock.now() };
   if (wanted.settings.signatures.includes("v1a")) await ensureSigningKey(service, tx, endpoint.accountId);
@@ -84,12 +92,7 @@ export async function updateEndpoint(
 }
 
 /** Deletes an endpoint. It and its deliveries disappear at once, and a worker removes the rows. */
-export async function deleteEndpoint(
-  { clock, outbox }: DeliveryService,
-  tx: Tx,
-  caller: Caller,
-  endpoint: Endpoint,
-): Promise<void> {
+export async function deleteEndpoint({ clock, outbox }: DeliveryService, tx: Tx, caller: Caller, endpoint: Endpoint) {
   await removeEndpoint(tx, endpoint.id, clock.now());
   const entry = audited(caller, { action: "webhook_endpoint.delete", subject: endpoint.id });
   await outbox.append(tx, [endpointDeleted(endpoint), entry]);
@@ -113,7 +116,7 @@ function requireSameEvents({ portal }: Caller, before: Endpoint, after: Endpoint
 }
 
 /** Returns the URL of a push endpoint. @throws AppError `validation_error` on `url` that is missing or not allowed */
-function urlOf(outbound: OutboundClient, { type, url }: Pick<NewEndpoint, "type" | "url">): string {
+function urlOf(outbound: OutboundClient, type: Endpoint["type"], url: string | undefined): string {
   if (type === "push" && url === undefined) throw refusedUrl("required", "A push endpoint needs a URL.");
   if (type === "pull" && url !== undefined) throw refusedUrl("not_allowed", "A pull endpoint has no URL.");
   return url === undefined ? noUrl : targetOf(outbound, url);
@@ -123,7 +126,7 @@ function urlOf(outbound: OutboundClient, { type, url }: Pick<NewEndpoint, "type"
 const pushOnly = ["timeout_seconds", "client_certificate"] as const;
 
 /** @throws AppError `validation_error` for a setting that has no meaning for the type */
-function requireFitting({ type }: Pick<Endpoint, "type">, settings: Endpoint["settings"]): void {
+function requireFitting(type: Endpoint["type"], settings: Endpoint["settings"]): void {
   const set = type === "pull" ? pushOnly.filter((name) => settings[name] !== null) : [];
   if (set.length === 0) return;
   const message = "A pull endpoint makes no connection.";

@@ -3,9 +3,12 @@ export type EventFilter = Readonly<Record<string, unknown>>;
 
 export type FilterTest = (data: unknown) => boolean;
 
+/** A place in a filter: names of members, places in lists. */
+export type FilterPath = readonly (string | number)[];
+
 /** A problem of a filter: its path in the filter and a message. */
 export interface FilterProblem {
-  readonly path: string;
+  readonly path: FilterPath;
   readonly message: string;
 }
 
@@ -89,17 +92,18 @@ export function textSearch(wanted: string): (text: string) => boolean {
 
 /**
  * Compiles a filter: every member must match. A member is a path into `data` with its conditions (`{"order.total":
- * {"gte": 100}}`), `any` with a list of filters of which one must match, or `not` with a filter that must not match. A
- * missing value equals nothing: only `ne` and `exists: false` match it.
+ * {"gte": 100}}`), `any` with a list of filters of which one must match, or `not` with a filter that must not match. In a path
+ * `*` is some member of a list, and a backslash makes a dot part of a name. A missing value equals nothing: only `ne`
+ * and `exists: false` match it.
  */
 export function compileFilter(filter: EventFilter): FilterTest | FilterProblem {
   if (Buffer.byteLength(JSON.stringify(filter)) > bytesMax) {
-    return { path: "", message: `A filter has at most ${bytesMax} bytes.` };
+    return { path: [], message: `A filter has at most ${bytesMax} bytes.` };
   }
   const budget = { left: conditionsMax };
-  const tests = testsOf(filter, "", budget);
+  const tests = testsOf(filter, [], budget);
   if (!Array.isArray(tests)) return tests;
-  if (budget.left < 0) return { path: "", message: `A filter has at most ${conditionsMax} conditions.` };
+  if (budget.left < 0) return { path: [], message: `A filter has at most ${conditionsMax} conditions.` };
   return all(tests);
 }
 
@@ -112,20 +116,20 @@ interface Budget {
   left: number;
 }
 
-function testsOf(filter: unknown, path: string, budget: Budget): FilterTest[] | FilterProblem {
+function testsOf(filter: unknown, path: FilterPath, budget: Budget): FilterTest[] | FilterProblem {
   if (!isObject(filter) || Object.keys(filter).length === 0) {
     return { path, message: "A filter is an object with at least one member." };
   }
   const tests: FilterTest[] = [];
   for (const [name, given] of Object.entries(filter)) {
-    const found = memberTest(name, given, `${path}.${name}`, budget);
+    const found = memberTest(name, given, [...path, name], budget);
     if (typeof found !== "function") return found;
     tests.push(found);
   }
   return tests;
 }
 
-function memberTest(name: string, given: unknown, path: string, budget: Budget): FilterTest | FilterProblem {
+function memberTest(name: string, given: unknown, path: FilterPath, budget: Budget): FilterTest | FilterProblem {
   if (name === "any") return anyTest(given, path, budget);
   if (name !== "not") return pathTest(name, given, path, budget);
   const tests = testsOf(given, path, budget);
@@ -134,18 +138,18 @@ function memberTest(name: string, given: unknown, path: string, budget: Budget):
   return (data) => !test(data);
 }
 
-function anyTest(given: unknown, path: string, budget: Budget): FilterTest | FilterProblem {
+function anyTest(given: unknown, path: FilterPath, budget: Budget): FilterTest | FilterProblem {
   if (!Array.isArray(given) || given.length === 0) return { path, message: "`any` is a list of filters." };
   const choices: FilterTest[] = [];
   for (const [index, filter] of given.entries()) {
-    const tests = testsOf(filter, `${path}[${index}]`, budget);
+    const tests = testsOf(filter, [...path, index], budget);
     if (!Array.isArray(tests)) return tests;
     choices.push(all(tests));
   }
   return (data) => choices.some((choice) => choice(data));
 }
 
-function pathTest(name: string, given: unknown, path: string, budget: Budget): FilterTest | FilterProblem {
+function pathTest(name: string, given: unknown, path: FilterPath, budget: Budget): FilterTest | FilterProblem {
   if (!isObject(given) || Object.keys(given).length === 0) {
     return {
       path,
@@ -157,19 +161,38 @@ function pathTest(name: string, given: unknown, path: string, budget: Budget): F
     budget.left--;
     const make = Object.hasOwn(operators, operator) ? operators[operator] : undefined;
     const test = make?.(wanted) ?? "Unknown condition.";
-    if (typeof test === "string") return { path: `${path}.${operator}`, message: test };
+    if (typeof test === "string") return { path: [...path, operator], message: test };
     tests.push(test);
   }
-  const steps = name.split(".");
+  const steps = stepsOf(name);
   const test = all(tests);
-  return (data) => test(valueAt(data, steps));
+  return (data) => someValueAt(data, steps, test);
 }
 
-function valueAt(data: unknown, steps: readonly string[]): unknown {
+/** A name of a member, or every member of a list. */
+type Step = string | typeof everyMember;
+const everyMember = Symbol("*");
+
+/** Splits a path at its dots. A backslash makes the dot, `*` or backslash behind it a part of a name. */
+function stepsOf(path: string): Step[] {
+  const words = path.match(/(?:^|\.)(?:\\.|[^.\\]|\\$)*/gsu) ?? [];
+  return words.map((word, index) => {
+    const text = index === 0 ? word : word.slice(1);
+    return text === "*" ? everyMember : text.replaceAll(/\\([.*\\[\]])/g, "$1");
+  });
+}
+
+/** Tests the values at a path until one passes; where there is none, that a value is missing. */
+function someValueAt(data: unknown, steps: readonly Step[], test: FilterTest): boolean {
   let value = data;
-  for (const step of steps) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
-    value = (value as Readonly<Record<string, unknown>>)[step];
+  for (const [index, step] of steps.entries()) {
+    if (step === everyMember && Array.isArray(value) && value.length > 0) {
+      const rest = steps.slice(index + 1);
+      return value.some((member) => someValueAt(member, rest, test));
+    }
+    const name = step === everyMember ? "*" : step;
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return test(undefined);
+    value = (value as Readonly<Record<string, unknown>>)[name];
   }
-  return value;
+  return test(value);
 }

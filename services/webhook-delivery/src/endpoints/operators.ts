@@ -1,4 +1,4 @@
-import { AdministratorsAnswer, administratorsPath, internalTokenHeader } from "@signalbox/auth";
+import { internalTokenHeader, principalProtocol } from "@signalbox/auth";
 import { AppError, KiB, seconds } from "@signalbox/core";
 import { createInternalClient, sendTwice } from "@signalbox/net";
 import type { WakeUp } from "@signalbox/runtime";
@@ -58,9 +58,9 @@ export function openAdministrators({ configuration, runner }: DeliveryContext): 
   runner.defer("administrators", () => account.close());
   return async (accountIds) => {
     const question = JSON.stringify({ account_ids: accountIds });
-    const { status, body } = await sendTwice(() => account.post(administratorsPath, question));
+    const { status, body } = await sendTwice(() => account.post(principalProtocol.administratorsPath, question));
     if (status !== 200) throw new AppError("unavailable", `The account service answered ${status}.`);
-    const { administrators } = AdministratorsAnswer.parse(JSON.parse(body.toString()));
+    const { administrators } = principalProtocol.AdministratorsAnswer.parse(JSON.parse(body.toString()));
     return administrators && new Set(administrators);
   };
 }

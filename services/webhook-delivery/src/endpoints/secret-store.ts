@@ -1,13 +1,5 @@
 import { newId } from "@signalbox/core";
-import {
-  keepValues,
-  type RotatingValue,
-  type SealedColumn,
-  type Sealer,
-  sql,
-  type Tx,
-  table,
-} from "@signalbox/storage";
+import { keepValues, type SealedColumn, type Sealer, sql, type Tx, table } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
 import { openSigningKey, sealedSigningKeys } from "./signing-key-store.ts";
 
@@ -37,7 +29,6 @@ const credentialPlace = (endpointId: unknown, name: unknown) => ({
   row: `${endpointId}/${name}`,
 });
 
-/** Sealed columns of this service. */
 export const sealedColumns: readonly SealedColumn[] = [
   { table: "endpoint_secrets", column: "sealed", key: ["endpoint_id", "id"], place: ([id]) => place(id) },
   {
@@ -49,7 +40,6 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealedSigningKeys,
 ];
 
-/** Functions that open the sealed texts of each kind. */
 export interface Opening {
   secret(endpointId: string, sealed: string): string;
   credential(endpointId: string, name: string, sealed: string): string;
@@ -63,13 +53,7 @@ export const openingWith = (sealer: Sealer): Opening => ({
 });
 
 /** Inserts the newest secret of an endpoint, sealed. */
-export async function insertSecret(
-  tx: Tx,
-  sealer: Sealer,
-  endpointId: string,
-  secret: string,
-  createdAt: Date,
-): Promise<RotatingValue> {
+export async function insertSecret(tx: Tx, sealer: Sealer, endpointId: string, secret: string, createdAt: Date) {
   const value = { id: newId("whk", createdAt.getTime()), createdAt };
   const sealed = sealer.seal(secret, place(endpointId));
   await secrets.insert(tx, { ...value, endpointId, sealed, expiresAt: null });

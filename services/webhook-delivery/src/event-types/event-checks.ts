@@ -1,5 +1,5 @@
 import { draft } from "@signalbox/contracts";
-import { AppError } from "@signalbox/core";
+import { AppError, type RawJson } from "@signalbox/core";
 import { audited, systemActor } from "@signalbox/service";
 import { inTransaction, type Tx } from "@signalbox/storage";
 import type { DeliveryService } from "../context/delivery-service.ts";
@@ -10,7 +10,7 @@ import type { SchemaAnswer, SchemaTimeout } from "./schema-thread.ts";
 
 interface CheckedEvent {
   readonly type: string;
-  readonly data: unknown;
+  readonly data: RawJson;
 }
 
 export type CheckOutcome =
@@ -19,7 +19,6 @@ export type CheckOutcome =
   /** The data do not match the schema of a type that blocks. */
   | { readonly outcome: "misfit"; readonly index: number; readonly misfit: Misfit };
 
-/** Processor time for the checks of one request. */
 const requestMsMax = 50;
 
 const unchecked: Misfit = {
@@ -38,7 +37,7 @@ export async function checkEvents(
   given: readonly CheckedEvent[],
 ): Promise<CheckOutcome> {
   const { enforcedTypes, schemaThreads } = service;
-  const enforced = await enforcedTypes.ofAccount(accountId);
+  const enforced = await enforcedTypes.find(accountId);
   const typeOf = (index: number) => enforced.get(given[index]?.type ?? "");
   const misfits = given.map((_, index) => (typeOf(index)?.enforcementReason ? unchecked : null));
   const usedMs = new Map<EnforcedType, number>();
@@ -46,11 +45,12 @@ export async function checkEvents(
     if (!type || type.enforcementReason !== null) continue;
     const { answer, checkedMs } = await schemaThreads.ask(accountId, {
       schema: type.schema,
-      data: indexes.map((index) => JSON.stringify(given[index]?.data)),
+      data: indexes.map((index) => given[index]?.data.text ?? ""),
       checkMsMax: Math.max(1, Math.floor(requestMsMax - sum(usedMs.values()))),
     });
     usedMs.set(type, checkedMs);
-    if (answer.outcome === "timeout") await downgradeType(service, slowestOf(usedMs, type, answer), answer.reason);
+    if (answer.outcome === "timeout")
+      await downgradeType(service, slowestOf(usedMs, type, answer.reason), answer.reason);
     if (answer.outcome === "timeout" && usedMs.size > 1) throw sendAgain();
     for (const [at, index] of indexes.entries()) misfits[index] = misfitOf(answer, at);
   }
@@ -62,11 +62,7 @@ export async function checkEvents(
 const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, one) => total + one, 0);
 
 /** Compiling has a limit for each schema; the time of checks is that of all types of the request. */
-function slowestOf(
-  usedMs: ReadonlyMap<EnforcedType, number>,
-  current: EnforcedType,
-  { reason }: { readonly reason: SchemaTimeout },
-): EnforcedType {
+function slowestOf(usedMs: ReadonlyMap<EnforcedType, number>, current: EnforcedType, reason: SchemaTimeout) {
   const [slowest] = [...usedMs].toSorted(([, one], [, other]) => other - one)[0] ?? [];
   return reason === "check-timeout" && slowest ? slowest : current;
 }
@@ -95,18 +91,13 @@ async function downgradeType(
   reason: SchemaTimeout,
 ): Promise<void> {
   await inTransaction(service.pool, async (tx) => {
-    service.enforcedTypes.forgetAfter(tx, accountId);
+    service.enforcedTypes.forgetAfter(tx, [accountId]);
     const type = await lockEventType(tx, accountId, name);
     if (type?.revision === revision) await saveDowngraded(service, tx, type, reason);
   });
 }
 
-async function saveDowngraded(
-  { outbox, clock }: DeliveryService,
-  tx: Tx,
-  type: EventType,
-  reason: SchemaTimeout,
-): Promise<void> {
+async function saveDowngraded({ outbox, clock }: DeliveryService, tx: Tx, type: EventType, reason: SchemaTimeout) {
   const { id: subject, accountId, name } = type;
   const change = { enforcement: "warn", enforcementReason: reason } as const;
   await saveEventType(tx, { ...type, ...change, revision: type.revision + 1, updatedAt: clock.now() });

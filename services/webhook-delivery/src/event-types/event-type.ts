@@ -1,14 +1,31 @@
-import { catalogue, eventJsonSchema, examples, schemaPathOf } from "@signalbox/contracts";
+import { catalogue, eventJsonSchema, examples, readable, schemaRegistry } from "@signalbox/contracts";
 import { z } from "zod";
 
-/** Name of a custom event type: two to five words with dots between them. */
-export const customTypePattern = /^[a-z][a-z0-9_]*(\.[a-z0-9_]+){1,4}$/;
+/** The names of the service's events: of the whole catalogue, internal ones included, and of the test of an endpoint. */
+const serviceTypes: ReadonlySet<string> = new Set(["webhook_endpoint.test", ...catalogue.map(({ name }) => name)]);
 
-/** First words of the whole catalogue, internal events included, of the aliases of received webhooks, and of the product. */
-const reservedPrefixes = new Set(["received", "signalbox", ...catalogue.map(({ name }) => name.split(".")[0])]);
+/** Returns true when a type belongs to neither the service nor the product, `signalbox` and `signalbox.*`. */
+export const isCustomName = (type: string): boolean => !serviceTypes.has(type) && !/^signalbox(?:\.|$)/.test(type);
 
-/** Returns true when a type or filter is outside the service's own event names. */
-export const isCustomName = (type: string): boolean => !reservedPrefixes.has(type.split(".")[0]?.replace(/\*$/, ""));
+/** Length of a name in characters, also of a filter. */
+export const eventNameMax = 200;
+
+const word = "[A-Za-z0-9][A-Za-z0-9_-]*";
+const wordsRule = "one to eight words of letters, digits, _ and -, joined by dots";
+
+/** Name of an event type of an account. */
+export const customType = z
+  .string()
+  .max(128)
+  .regex(new RegExp(`^${word}(?:\\.${word}){0,7}$`), { error: `Must be ${wordsRule}, such as order.created.` })
+  .refine(isCustomName, { error: "This name belongs to the events of the service." })
+  .describe(`Name of your event type: ${wordsRule}.`);
+
+/**
+ * Returns true when an event of an account can have this name, or a name with this prefix, which ends in `*`. A
+ * CloudEvent may have any text.
+ */
+export const isCustomFilter = (filter: string): boolean => !/[\p{Cc}\p{Cs}]/u.test(filter) && isCustomName(filter);
 
 /** An event type that an account publishes. */
 export interface EventType {
@@ -16,7 +33,7 @@ export interface EventType {
   readonly accountId: string;
   readonly name: string;
   readonly description: string | null;
-  /** JSON Schema 2020-12 of the data; null for any. */
+  /** JSON Schema of the data, 2020-12 or draft-07; null for any. */
   readonly schema: object | null;
   readonly enforcement: Enforcement;
   /** Why the service has lowered the enforcement: the schema ran out of time. Null otherwise. */
@@ -27,17 +44,16 @@ export interface EventType {
 }
 
 /** A type whose schema its events are checked against, unless it has an `enforcementReason`. */
-export type EnforcedType = Pick<EventType, "accountId" | "name" | "revision" | "enforcement" | "enforcementReason"> & {
+export interface EnforcedType extends Omit<EventType, "schema"> {
   /** As JSON. */
   readonly schema: string;
-};
+}
 
 /** Handling of an event whose data do not match: accept, accept with a warning to the publisher, or refuse. */
 const enforcements = ["off", "warn", "block"] as const;
 type Enforcement = (typeof enforcements)[number];
 
 const schemaBytesMax = 65_536;
-/** An event type in examples. */
 export const eventTypeExample = {
   name: "order.created",
   description: "An order was placed.",
@@ -45,14 +61,16 @@ export const eventTypeExample = {
   enforcement: "block" as const,
 };
 
-/** An event type as clients see it. */
 export const EventTypeResource = z
   .object({
     name: z.string().describe("The name of the type."),
     description: z.string().nullable().describe("A text for people."),
     own: z.boolean().describe("True for a type that the account declared."),
     example: z.unknown().optional().describe("Example of the data; only for the service's own types."),
-    schema: z.record(z.string(), z.unknown()).nullable().describe("JSON Schema 2020-12 of the data; null for any."),
+    schema: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe("JSON Schema of the data, 2020-12 or the draft of its `$schema`; null for any."),
     schema_url: z
       .string()
       .nullable()
@@ -76,9 +94,14 @@ const schema = z
     error: `A schema has at most ${schemaBytesMax} bytes.`,
   })
   .nullable()
-  .describe("The JSON Schema of `data`; null takes any.");
+  .describe("The JSON Schema of `data`, 2020-12 or draft-07 by `$schema`; `format` is not checked. Null takes any.");
 const members = {
-  description: z.string().max(500).nullable().describe("A text for people."),
+  description: z
+    .string()
+    .max(500)
+    .check(readable({ lines: true }))
+    .nullable()
+    .describe("A text for people."),
   schema,
   enforcement: z
     .enum(enforcements)
@@ -87,15 +110,9 @@ const members = {
     ),
 };
 
-/** Input of a new event type. */
 export const CreateEventTypeBody = z
   .strictObject({
-    name: z
-      .string()
-      .max(128)
-      .regex(customTypePattern)
-      .refine(isCustomName, { error: "This prefix belongs to the events of the service." })
-      .describe("The name of the type; it cannot change."),
+    name: customType.describe("The name of the type; it cannot change."),
     description: members.description.default(null),
     schema: schema.default(null),
     enforcement: members.enforcement.default("off"),
@@ -116,7 +133,7 @@ export const serviceTypesAt = (baseUrl: string) =>
     .filter(({ audience }) => audience === "account")
     .map((event) => {
       const { examples: _, ...schema } = eventJsonSchema(event);
-      const url = `${baseUrl}${schemaPathOf(event)}`;
+      const url = `${baseUrl}${schemaRegistry.pathOf(event)}`;
       return {
         name: event.name,
         description: event.description,
@@ -128,14 +145,3 @@ export const serviceTypesAt = (baseUrl: string) =>
         enforcement_reason: null,
       };
     });
-
-/** Returns an event type of an account as clients see it. */
-export const viewType = (type: EventType) => ({
-  name: type.name,
-  description: type.description,
-  own: true,
-  schema: type.schema as Record<string, unknown> | null,
-  schema_url: null,
-  enforcement: type.enforcement,
-  enforcement_reason: type.enforcementReason,
-});

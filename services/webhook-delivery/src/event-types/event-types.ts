@@ -1,5 +1,5 @@
 import type { Caller } from "@signalbox/auth";
-import { AppError, newId, type Patch, patched } from "@signalbox/core";
+import { AppError, newId, patched } from "@signalbox/core";
 import { created, type HttpResponse, ok, rangeOf, strongEtag } from "@signalbox/http";
 import { audited, type Edges, edgesOf, list, type OwnRow, operation, record, tooMany } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
@@ -12,7 +12,6 @@ import {
   eventTypeExample,
   serviceTypesAt,
   UpdateEventTypeBody,
-  viewType,
 } from "./event-type.ts";
 import {
   findEventType,
@@ -24,13 +23,7 @@ import {
   saveEventType,
 } from "./event-type-store.ts";
 
-type NewEventType = Pick<EventType, "name" | "description" | "schema" | "enforcement">;
-type EventTypeChange = Patch<Omit<NewEventType, "name">>;
-
-type CreatedType =
-  | { readonly outcome: "created"; readonly type: EventType }
-  | { readonly outcome: "exists" }
-  | { readonly outcome: "limit-reached"; readonly max: number };
+type EventTypeChange = z.output<typeof UpdateEventTypeBody>;
 
 const typesMax = 500;
 
@@ -38,12 +31,8 @@ const typesMax = 500;
  * Compiles the schema that a type is to have, before the transaction that writes it.
  * @throws AppError `validation_error` on `schema`
  */
-async function requireUsable(
-  { schemaThreads }: DeliveryService,
-  { accountId }: Caller,
-  { schema = null }: Pick<EventTypeChange, "schema">,
-): Promise<void> {
-  if (schema === null) return;
+async function requireUsable({ schemaThreads }: DeliveryService, { accountId }: Caller, schema?: object | null) {
+  if (schema == null) return;
   const question = { schema: JSON.stringify(schema), data: [], checkMsMax: 1 };
   const { answer } = await schemaThreads.ask(accountId, question);
   if (answer.outcome === "timeout") throw unusable("The schema takes too long to compile.");
@@ -55,18 +44,18 @@ async function createEventType(
   service: DeliveryService,
   tx: Tx,
   caller: Caller,
-  wanted: NewEventType,
-): Promise<CreatedType> {
+  wanted: z.output<typeof CreateEventTypeBody>,
+) {
   const { accountId } = caller;
   const own = await lockEventTypesOf(tx, accountId);
-  if (own.some(({ name }) => name === wanted.name)) return { outcome: "exists" };
-  if (own.length >= typesMax) return { outcome: "limit-reached", max: typesMax };
+  if (own.some(({ name }) => name === wanted.name)) return { outcome: "exists" } as const;
+  if (own.length >= typesMax) return { outcome: "limit-reached", max: typesMax } as const;
   const at = service.clock.now();
   const id = newId("wht", at.getTime());
   const type = { ...wanted, id, accountId, enforcementReason: null, revision: 1, createdAt: at, updatedAt: at };
   await insertEventType(tx, type);
   await recordChange(service, tx, caller, "create", type);
-  return { outcome: "created", type };
+  return { outcome: "created", type } as const;
 }
 
 /** Changes a type. With another schema or enforcement its events are checked again. */
@@ -76,7 +65,7 @@ async function updateEventType(
   caller: Caller,
   type: EventType,
   change: EventTypeChange,
-): Promise<EventType> {
+) {
   const isChecked = change.schema !== undefined || change.enforcement !== undefined;
   const changed = {
     ...patched<EventType>(type, change),
@@ -101,7 +90,7 @@ async function recordChange(
   action: "create" | "update" | "delete",
   type: EventType,
 ): Promise<void> {
-  enforcedTypes.forgetAfter(tx, type.accountId);
+  enforcedTypes.forgetAfter(tx, [type.accountId]);
   await outbox.append(tx, [audited(caller, { action: `webhook_event_type.${action}`, subject: type.id })]);
 }
 
@@ -116,12 +105,20 @@ const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 const missing = "There is no such type.";
 
+const viewType = (type: EventType) => ({
+  name: type.name,
+  description: type.description,
+  own: true,
+  schema: type.schema as Record<string, unknown> | null,
+  schema_url: null,
+  enforcement: type.enforcement,
+  enforcement_reason: type.enforcementReason,
+});
 const etag = ({ id, revision }: EventType): string => strongEtag(revision, id);
 const showType = (type: EventType): HttpResponse => ok(viewType(type), { etag: etag(type) });
 /** Position in a list: types are ordered by name alone. */
 const placeOfType = ({ name }: { readonly name: string }) => ({ at: new Date(0), id: name });
 
-/** The event types that can be subscribed to, and the account's own, at both edges. */
 export function eventTypeApi(service: DeliveryService): Edges {
   return edgesOf(
     { ...declareReads(service), ...declareWrites(service) },
@@ -189,7 +186,7 @@ function declareWrites(service: DeliveryService) {
       auth: write,
       audit: "webhook_event_type.create",
       input: CreateEventTypeBody,
-      prepare: ({ caller, input }) => requireUsable(service, caller, input),
+      prepare: ({ caller, input }) => requireUsable(service, caller, input.schema),
       create: (tx, { caller, input }) => createEventType(service, tx, caller, input),
       refusals: {
         exists: { code: "conflict", message: "The account has a type of this name." },
@@ -211,7 +208,7 @@ function declareWrites(service: DeliveryService) {
       audit: "webhook_event_type.update",
       input: UpdateEventTypeBody,
       of: ownEventType,
-      prepare: ({ caller, input }) => requireUsable(service, caller, input),
+      prepare: ({ caller, input }) => requireUsable(service, caller, input.schema),
       change: (tx, type, { caller, input }) => updateEventType(service, tx, caller, type, input),
       rest: {
         patch: one,

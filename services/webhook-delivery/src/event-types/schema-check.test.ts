@@ -43,6 +43,41 @@ test("an invalid schema, one of another draft, and one with an outside reference
   }
 });
 
+test("a schema of draft-07 is checked by the rules of its draft", () => {
+  for (const $schema of [
+    "http://json-schema.org/draft-07/schema#",
+    "http://json-schema.org/draft-07/schema",
+    "https://json-schema.org/draft-07/schema#",
+  ]) {
+    const check = checkOf({
+      $schema,
+      definitions: { sku: { type: "string", minLength: 2 } },
+      type: "object",
+      // Only this draft has a list of schemas in `items`.
+      properties: { lines: { type: "array", items: [{ $ref: "#/definitions/sku" }, { type: "integer" }] } },
+    });
+    assert.equal(check({ lines: ["a-1", 2] }), null);
+    assert.equal(pointerOf(check({ lines: ["a", 2] })), "/lines/0");
+    assert.equal(pointerOf(check({ lines: ["a-1", "2"] })), "/lines/1");
+  }
+});
+
+test("a schema of an unknown draft is refused with the drafts that are taken", () => {
+  for (const $schema of ["http://json-schema.org/draft-04/schema#", "https://shop.example/schema", 7, null]) {
+    const compiled = compileSchema({ $schema });
+    assert.deepEqual(compiled, {
+      outcome: "failed",
+      message:
+        "`$schema` must be https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema, or absent.",
+    });
+  }
+});
+
+test("the format of a text is not checked", () => {
+  const check = checkOf({ type: "object", properties: { mail: { type: "string", format: "email" } } });
+  assert.equal(check({ mail: "no address" }), null);
+});
+
 test("a schema of 600 members is compiled in time", () => {
   const member = { type: "string", minLength: 1, maxLength: 100, pattern: "^[a-z]+$" };
   const names = Array.from({ length: 600 }, (_, at) => `member_${at}`);

@@ -1,6 +1,7 @@
 import process from "node:process";
 import { createContext, Script } from "node:vm";
 import { systemClock } from "@signalbox/core";
+import { Ajv } from "ajv";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 
 /** A mismatch between data and schema: its place as a JSON Pointer (RFC 6901) into the data, and a message. */
@@ -22,21 +23,34 @@ const options = { strict: false, validateFormats: false, logger: false, messages
 const code = { optimize: false, regExp: Object.assign(boundedRegExp, { code: "new RegExp" }) };
 
 /**
- * The compiler that knows the meta-schema. Compiling that one takes longer than most schemas, on a busy machine longer
+ * The compilers that know the meta-schemas. Compiling those takes longer than most schemas, on a busy machine longer
  * than the limit, so it is done when the thread starts and is not counted against anybody's schema.
  */
-const judge = new Ajv2020(options);
-void judge.validateSchema({});
+const drafts = [
+  { url: "https://json-schema.org/draft/2020-12/schema", Compiler: Ajv2020, judge: new Ajv2020(options) },
+  { url: "http://json-schema.org/draft-07/schema", Compiler: Ajv, judge: new Ajv(options) },
+] as const;
+for (const { judge } of drafts) void judge.validateSchema({});
+
+/** Finds the draft that `$schema` names, with `http` or `https` and with or without `#`; without it 2020-12. */
+function draftOf($schema: unknown) {
+  const plain = (url: string) => url.replace(/^https?:/, "").replace(/#$/, "");
+  const found = $schema === undefined ? drafts[0] : drafts.find(({ url }) => plain(url) === plain(String($schema)));
+  if (found) return found;
+  throw new Error(`\`$schema\` must be ${drafts.map(({ url }) => url).join(" or ")}, or absent.`);
+}
 
 /**
- * Compiles an untrusted JSON Schema (2020-12). References lead only into the schema itself. Patterns and `uniqueItems`
- * can take for ever, so a time limit outside the code ends both steps.
+ * Compiles an untrusted JSON Schema (2020-12 or draft-07). References lead only into the schema itself. Patterns and
+ * `uniqueItems` can take for ever, so a time limit outside the code ends both steps.
  */
 export function compileSchema(schema: object): Bounded<ValidateFunction> {
   return bounded(compileMsMax, () => {
-    void judge.validateSchema(schema, true);
+    const { $schema, ...plain } = schema as Record<string, unknown>;
+    const { Compiler, judge } = draftOf($schema);
+    void judge.validateSchema(plain, true);
     // A new compiler for each try: an interrupted compiler takes the schema for one that it is still compiling.
-    const validate = new Ajv2020({ ...options, code, validateSchema: false }).compile(schema);
+    const validate = new Compiler({ ...options, code, validateSchema: false }).compile(plain);
     // The engine compiles the code at its first call.
     validationOf(validate, null);
     return validate;

@@ -26,7 +26,6 @@ export class Announcements {
     this.#publish = publish;
   }
 
-  /** Notes events that are committed. */
   note(events: readonly NotedEvent[]): void {
     for (const event of events) this.#add(event, 1);
   }

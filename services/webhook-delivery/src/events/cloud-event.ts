@@ -1,8 +1,12 @@
+import { isUtf8 } from "node:buffer";
+import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { examples } from "@signalbox/contracts";
-import { AppError } from "@signalbox/core";
+import { examples, timeInput } from "@signalbox/contracts";
+import { AppError, RawJson } from "@signalbox/core";
 import type { BodyForms } from "@signalbox/http";
 import { z } from "zod";
+import { eventNameMax, isCustomName } from "../event-types/event-type.ts";
+import { eventsMax } from "./publication.ts";
 
 /** Text of an attribute: without control characters and halves of surrogate pairs (CloudEvents 1.0, "Type System"). */
 const text = (max: number) =>
@@ -24,8 +28,8 @@ const coreAttributes = new Set([
   "accountid",
 ]);
 const attributesMax = 32;
-const namePattern = /^[a-z0-9]{1,20}$/;
-const nameRule = "A name has 1–20 lower-case letters and digits.";
+const namePattern = /^[a-z0-9]{1,64}$/;
+const nameRule = "A name has 1–64 lower-case letters and digits.";
 
 /** `source`, `dataschema` and extension attributes of a CloudEvent, which have no members of their own in an event. */
 export const CloudEventAttributes = z
@@ -40,28 +44,30 @@ export const CloudEventAttributes = z
   )
   .refine((given) => Object.keys(given).length <= attributesMax, { error: `At most ${attributesMax} are allowed.` });
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 const structured = "application/cloudevents+json";
 const batched = "application/cloudevents-batch+json";
+const json = "application/json";
+const isJson = (mediaType: string | null | undefined): boolean => /^[^;]*[/+]json\s*(;|$)/i.test(mediaType ?? json);
 
 const shape = {
   specversion: z.literal("1.0", { error: "Must be 1.0." }).describe("The version of CloudEvents: 1.0."),
-  id: text(128).describe("The id of the event. It makes the publication safe to repeat."),
+  id: text(1_024).describe("The id of the event in its source. Both make the publication safe to repeat."),
   source: text(1_024).describe("The context in which the event happened, a URI reference."),
-  type: text(128).describe("Name of your event type: two to five words with dots between them."),
+  type: text(eventNameMax)
+    .refine(isCustomName, { error: "This name belongs to the events of the service." })
+    .describe("Name of the event type, any text."),
   subject: text(255).nullish().describe("Subject of the event, such as an order number."),
-  time: z.iso.datetime({ offset: true }).nullish().describe("Time of the event, RFC 3339; kept to the millisecond."),
+  time: timeInput.nullish().describe("Time of the event, RFC 3339; kept to the millisecond."),
   datacontenttype: text(255)
-    .regex(/^application\/([\w.-]+\+)?json\s*(;.*)?$/i, { error: "Data must be JSON." })
+    .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+\s*(;.*)?$/, { error: "Must be a media type, such as text/plain." })
     .nullish()
-    .describe("The media type of the data: JSON."),
-  dataschema: z.url().max(1_024).nullish().describe("The address of the schema of the data."),
-  data: z.unknown().describe("A JSON object, delivered unchanged."),
+    .describe(`The media type of the data. Default: ${json}.`),
+  dataschema: text(1_024).nullish().describe("The address of the schema of the data."),
+  data: z.unknown().optional().describe("JSON, delivered unchanged, or a text of another media type."),
+  data_base64: z.base64({ error: "Must be base 64." }).nullish().describe("Data that are neither JSON nor text."),
 };
 
-/** A CloudEvent in structured mode. Its output is an event as `POST /events` takes it. */
+/** A CloudEvent in structured mode. Its output is a custom event, whose id stands for source and id. */
 const CloudEvent = z
   .looseObject(shape, {
     error: ({ code }) =>
@@ -69,37 +75,71 @@ const CloudEvent = z
   })
   .superRefine((given, context) => {
     const refuse = (name: string, message: string) => context.addIssue({ code: "custom", path: [name], message });
-    if ("data_base64" in given) refuse("data_base64", "Binary data cannot be published. Send a JSON object in `data`.");
-    else if (given.data === undefined)
-      context.addIssue({ code: "invalid_type", expected: "object", path: ["data"], input: undefined });
-    else if (!isObject(given.data)) refuse("data", "Must be a JSON object.");
-    const judged = CloudEventAttributes.safeParse(attributesOf(given));
+    const data = dataOf(given);
+    if (data && given.data_base64 != null) refuse("data_base64", "Send either `data` or `data_base64`.");
+    else if (data && !isJson(given.datacontenttype) && typeof data.value !== "string")
+      refuse("data", "Must be a text, because `datacontenttype` is not JSON.");
+    const own = Object.entries(membersOf(given)).filter(([name]) => !readApart.has(name));
+    const judged = CloudEventAttributes.safeParse(Object.fromEntries(own));
     for (const issue of judged.error?.issues ?? []) {
       const message = issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message;
       context.addIssue({ code: "custom", path: issue.path, message });
     }
   })
-  .transform(({ id, type, subject, time, data, ...given }) => ({
-    id,
-    type,
-    data,
-    ...(subject != null && { subject }),
-    ...(time != null && { created_at: new Date(time).toISOString() }),
-    cloudevents: attributesOf(given),
-  }))
+  .transform(({ specversion: _, type, subject, time, data: written, ...given }) => {
+    const data = dataOf({ ...given, data: written });
+    const mediaType = data ? (given.datacontenttype ?? json) : given.data_base64 && given.datacontenttype;
+    return {
+      id: cloudEventIdOf(given.source, given.id),
+      type,
+      data: data ?? RawJson.of(null),
+      subject: subject ?? undefined,
+      created_at: time ?? undefined,
+      cloudevents: membersOf({ ...given, datacontenttype: mediaType }),
+    };
+  })
   .meta({ id: "CloudEvent" });
 
 const readApart = new Set(["specversion", "id", "type", "time", "subject", "datacontenttype", "data", "data_base64"]);
 
-/** Extracts the attributes that an event has no member for. Null is the same as absent. */
-const attributesOf = (given: Readonly<Record<string, unknown>>) =>
-  Object.fromEntries(
-    Object.entries(given).filter(([name, value]) => value !== null && value !== undefined && !readApart.has(name)),
-  );
+/** Drops members without a value: null is the same as absent. */
+const membersOf = (given: object) =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
 
-/** Its length is judged with the events. */
+interface GivenData {
+  readonly data?: unknown;
+  readonly datacontenttype?: string | null | undefined;
+  readonly data_base64?: string | null | undefined;
+}
+
+/** Returns the data, a text as JSON too; undefined without any. Null is data where it is JSON. */
+function dataOf({ data, datacontenttype, data_base64: base64 }: GivenData): RawJson | undefined {
+  const raw = data === undefined || data instanceof RawJson ? data : RawJson.of(data);
+  return raw?.value === null && (base64 != null || !isJson(datacontenttype)) ? undefined : raw;
+}
+
+/**
+ * Makes the id of the event from that of the CloudEvent, which is unique in its source alone and may have characters
+ * that no header takes.
+ */
+const cloudEventIdOf = (source: string, id: string): string =>
+  `ce_${hash("sha256", JSON.stringify([source, id])).slice(0, 40)}`;
+
+/** Attributes of a CloudEvent in an envelope, and its data where they are bytes. */
+export interface CloudEventMembers {
+  readonly id?: string;
+  readonly datacontenttype?: string;
+  readonly data_base64?: string;
+}
+
+/** Returns true for a CloudEvent without `data`, in whose place its envelope has null. */
+export const hasNoData = ({ id, datacontenttype, data_base64 }: CloudEventMembers): boolean =>
+  id !== undefined && (datacontenttype === undefined || data_base64 !== undefined);
+
 const CloudEventBatch = z
   .array(CloudEvent, { error: `Must be a list of CloudEvents. A single one is ${structured}.` })
+  .min(1, { error: "Must have an event." })
+  .max(eventsMax, { error: `At most ${eventsMax} events are allowed.` })
   .meta({ id: "CloudEventBatch" });
 
 const cloudEventExample = {
@@ -127,10 +167,26 @@ export const cloudEventForms: BodyForms = {
   formOf(mediaType, headers) {
     if (mediaType === structured) return { schema: CloudEvent };
     if (mediaType === batched) return { schema: CloudEventBatch };
-    if (!binaryHeaders.some((name) => headers[name] !== undefined)) return null;
-    return { schema: CloudEvent, read: (data) => ({ ...attributesIn(headers), data }) };
+    const isBinary = binaryHeaders.some((name) => headers[name] !== undefined);
+    if (!isBinary || mediaType?.startsWith("application/cloudevents")) return null;
+    const datacontenttype = headers["content-type"];
+    const eventOf = (data: object) => ({ ...attributesIn(headers), data: undefined, datacontenttype, ...data });
+    return isJson(mediaType)
+      ? { schema: CloudEvent, anyMediaType: "json", raw: { whole: true }, read: (data) => eventOf({ data }) }
+      : {
+          schema: CloudEvent,
+          anyMediaType: "bytes",
+          read: (bytes) => eventOf(Buffer.isBuffer(bytes) ? dataIn(bytes, datacontenttype ?? "") : {}),
+        };
   },
 };
+
+const isText = (mediaType: string): boolean =>
+  /^(text\/|[^;]*[/+]xml\s*(;|$))/i.test(mediaType) && !/;\s*charset\s*=\s*"?(?!utf-?8\b)/i.test(mediaType);
+
+/** Reads a body that is not JSON: text in UTF-8, or bytes. */
+const dataIn = (bytes: Buffer, mediaType: string): object =>
+  isText(mediaType) && isUtf8(bytes) ? { data: bytes.toString("utf8") } : { data_base64: bytes.toString("base64") };
 
 /**
  * Reads the attributes of binary mode. `datacontenttype` is the media type of the request.

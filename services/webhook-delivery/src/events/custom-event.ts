@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
-import { examples, timestamp } from "@signalbox/contracts";
-import { newId } from "@signalbox/core";
+import { examples, timeInput } from "@signalbox/contracts";
+import { newId, RawJson } from "@signalbox/core";
 import { z } from "zod";
-import { customTypePattern, isCustomName } from "../event-types/event-type.ts";
+import { customType } from "../event-types/event-type.ts";
 import { CloudEventAttributes } from "./cloud-event.ts";
-import type { OutgoingEvent } from "./outgoing-event.ts";
+import { envelopeOf, type OutgoingEvent } from "./outgoing-event.ts";
+import { eventsMax } from "./publication.ts";
 
-/** An event in examples. */
 export const customEventExample = {
   id: "order-17-created",
   type: "order.created",
@@ -14,7 +14,19 @@ export const customEventExample = {
   subject: "order-17",
 };
 
-/** An event that an account publishes. */
+/** A JSON object that is delivered as it was written. A value that came without its text is written here. */
+export const Data = z
+  .unknown()
+  .transform((given, context) => {
+    const data = given instanceof RawJson ? given : RawJson.of(given);
+    const { value } = data;
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return data;
+    context.addIssue({ code: "invalid_type", expected: "record", input: value });
+    return z.NEVER;
+  })
+  .meta({ type: "object", propertyNames: { type: "string" }, additionalProperties: {} })
+  .describe("A JSON object, delivered unchanged.");
+
 export const CustomEventBody = z
   .strictObject({
     id: z
@@ -22,15 +34,10 @@ export const CustomEventBody = z
       .regex(/^[A-Za-z0-9._:-]{1,128}$/)
       .optional()
       .describe("Your own id makes the publication safe to repeat. Default: a new id."),
-    type: z
-      .string()
-      .max(128)
-      .regex(customTypePattern)
-      .refine(isCustomName, { error: "This prefix belongs to the events of the service." })
-      .describe("Name of your event type: two to five words with dots between them."),
-    data: z.record(z.string(), z.unknown()).describe("A JSON object, delivered unchanged."),
+    type: customType,
+    data: Data,
     subject: z.string().min(1).max(255).optional().describe("Subject of the event, such as an order number."),
-    created_at: timestamp.optional().describe("Time of the event. Default: now."),
+    created_at: timeInput.optional().describe("Time of the event. Default: now."),
     cloudevents: CloudEventAttributes.optional().describe(
       "Attributes of CloudEvents that endpoints of this format get: `source`, `dataschema` and extensions.",
     ),
@@ -40,7 +47,6 @@ export const CustomEventBody = z
 
 export type CustomEvent = z.output<typeof CustomEventBody>;
 
-export const eventsMax = 100;
 /** Input of a publication: one event, or a list. */
 export const PublishBody = z
   .union([CustomEventBody, z.array(CustomEventBody).min(1).max(eventsMax)], { error: unionFault })
@@ -60,36 +66,33 @@ function unionFault(issue: z.core.$ZodRawIssue): string | undefined {
 /** Returns the event as subscribers get it, with the time of its acceptance. */
 export function customEventOf(custom: CustomEvent, accountId: string, at: Date, traceparent?: string): OutgoingEvent {
   const id = custom.id ?? newId("evt", at.getTime());
-  const envelope = {
-    id,
-    type: custom.type,
-    created_at: custom.created_at ?? at.toISOString(),
-    data: custom.data,
-    api_version: "v1",
-    account_id: accountId,
-    // JSON leaves out what is undefined.
-    subject: custom.subject,
-    cloudevents: custom.cloudevents,
-  };
+  const { type, data, subject, cloudevents } = custom;
+  const before = { id, type, created_at: custom.created_at ?? at.toISOString() };
+  const after = { api_version: "v1", account_id: accountId, subject, cloudevents };
   return {
     id,
     accountId,
-    type: custom.type,
+    type,
     createdAt: at,
     traceparent: traceparent ?? null,
-    body: Buffer.from(JSON.stringify(envelope)),
-    names: [custom.type],
+    body: envelopeOf(before, Buffer.from(data.text), after),
+    names: [type],
     version: 1,
-    subject: custom.subject ?? null,
-    data: custom.data,
+    subject: subject ?? null,
+    data: data.value,
     aboutEndpoint: null,
   };
 }
 
-/** Returns a digest that is equal for two publications with the same content, in any order of members. */
+/**
+ * Returns a digest that is equal for two publications with the same content, in any order of members. Of data that a
+ * double or a recursive reader would lose some of, the text is the content. Other attributes of a CloudEvent do not
+ * count: those who forward it may add some.
+ */
 export function digestOf({ type, data, subject, created_at, cloudevents }: CustomEvent): Buffer {
-  const attributes = cloudevents === undefined ? [] : [sorted(cloudevents)];
-  const content = [type, sorted(data), subject ?? null, created_at ?? null, ...attributes];
+  const content = [type, sorted(data.toJSON()), subject ?? null];
+  if (cloudevents?.id !== undefined) content.push(cloudevents.data_base64 ?? null);
+  else content.push(created_at ?? null, ...(cloudevents === undefined ? [] : [sorted(cloudevents)]));
   return hash("sha256", JSON.stringify(content), "buffer");
 }
 

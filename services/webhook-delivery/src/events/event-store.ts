@@ -5,7 +5,6 @@ import {
   type ListRange,
   newestFirst,
   type Queryable,
-  type RetentionRule,
   rangeValues,
   sql,
   type Tx,
@@ -73,33 +72,35 @@ const forget = sql(
    where p.account_id = given.account_id and p.id = given.id`,
 );
 
-const beginning = new Date(0);
-const endOfTime = new Date("9999-12-31T00:00:00.000Z");
+export const beginning = new Date(0);
+export const endOfTime = new Date("9999-12-31T00:00:00.000Z");
 /** An id may be made a moment before or after the time of its event, by the clock of another instance. */
 const idSkewMs = 3_600_000;
+
+/** Splits a type into the name, or the prefix, that it stands for. */
+export const namesOf = (type: string | undefined): readonly [name: string | null, prefix: string | null] =>
+  type?.endsWith("*") ? [null, type.slice(0, -1)] : [type ?? null, null];
 
 export async function listEvents(
   db: Queryable,
   { accountId, seesOthers }: EventReader,
-  { type, from, to }: EventFilter,
+  { type, from = beginning, to = endOfTime }: EventFilter,
   range: ListRange,
 ): Promise<StoredEvent[]> {
-  const isPrefix = type?.endsWith("*") ?? false;
-  const names = [isPrefix ? null : (type ?? null), isPrefix ? type?.slice(0, -1) : null];
-  const values = [accountId, ...names, from ?? beginning, to ?? endOfTime, ...rangeValues(range), seesOthers];
+  const values = [accountId, ...namesOf(type), from, to, ...rangeValues(range), seesOthers];
   return (await db.query<StoredEvent>(list, values)).rows;
 }
 
+/** Returns the time of the event that has an id of its publisher's own; null for any other id. */
+export const publishedMs = async (db: Queryable, accountId: string, id: string): Promise<number | null> =>
+  (await db.query<{ at: Date }>(findPublished, [accountId, id])).rows[0]?.at.getTime() ?? null;
+
 /** Finds an event by its id, the publisher's own or ours. */
-export async function findEvent(
-  db: Queryable,
-  { accountId, seesOthers }: EventReader,
-  id: string,
-): Promise<StoredEvent | null> {
-  const [published] = (await db.query<{ at: Date }>(findPublished, [accountId, id])).rows;
-  const around = published?.at.getTime() ?? timeIn(id);
+export async function findEvent(db: Queryable, { accountId, seesOthers }: EventReader, id: string) {
+  const published = await publishedMs(db, accountId, id);
+  const around = published ?? timeIn(id);
   if (around === null) return null;
-  const skewMs = published ? 0 : idSkewMs;
+  const skewMs = published === null ? idSkewMs : 0;
   const values = [accountId, id, new Date(around - skewMs), new Date(around + skewMs), seesOthers];
   return (await db.query<StoredEvent>(find, values)).rows[0] ?? null;
 }
@@ -125,15 +126,8 @@ export async function forgetPublished(tx: Tx, ids: readonly PublishedId[]): Prom
   if (ids.length > 0) await tx.query(forget, binaryColumnsOf(ids, keyColumns));
 }
 
-export const publishedRetention = (keepMs: () => number): RetentionRule => ({
-  name: "trim ids of published events",
-  table: "published_events",
-  column: "created_at",
-  keepMs,
-});
-
 /** Returns the time in a UUIDv7 or in one of our ids; null for any other id. */
-function timeIn(id: string): number | null {
+export function timeIn(id: string): number | null {
   if (/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/.test(id)) return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
   return id.startsWith("evt_") ? timeOfPublicId(id) : null;
 }

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { customEventExample } from "./custom-event.ts";
 import type { StoredEvent } from "./event-store.ts";
 
-/** An event as its account reads it. */
 export const EventResource = z
   .object({
     id: z.string().describe("The id of the event."),

@@ -44,7 +44,7 @@ export function outgoingEventOf(event: ReceivedEvent): OutgoingEvent | null {
     body: bodyOf(event, accountId),
     traceparent,
     createdAt: time,
-    names: namesOf(event),
+    names: namesOfEvent(name, event.data),
     version: event.version,
     subject: event.subject,
     data: event.data,
@@ -54,13 +54,16 @@ export function outgoingEventOf(event: ReceivedEvent): OutgoingEvent | null {
 }
 
 /** Builds the body of every attempt once, because signatures cover these bytes. The data stay as written. */
-function bodyOf({ id, name, time, dataJson, version }: ReceivedEvent, accountId: string): Buffer {
-  const before = JSON.stringify({ id, type: name, created_at: time.toISOString() });
-  const after = JSON.stringify({ api_version: `v${version}`, account_id: accountId });
-  return Buffer.concat([Buffer.from(`${before.slice(0, -1)},"data":`), dataJson, Buffer.from(`,${after.slice(1)}`)]);
+export function envelopeOf(before: object, dataJson: Buffer, after: object): Buffer {
+  const [first, last] = [JSON.stringify(before).slice(0, -1), JSON.stringify(after).slice(1)];
+  return Buffer.concat([Buffer.from(`${first},"data":`), dataJson, Buffer.from(`,${last}`)]);
 }
 
-const namesOf = ({ name, data }: ReceivedEvent): string[] => namesOfEvent(name, data);
+const bodyOf = ({ id, name, time, dataJson, version }: ReceivedEvent, accountId: string): Buffer =>
+  envelopeOf({ id, type: name, created_at: time.toISOString() }, dataJson, {
+    api_version: `v${version}`,
+    account_id: accountId,
+  });
 
 /** Returns the names by which an endpoint can subscribe to an event of the service, or to one of its account. */
 export function namesOfEvent(type: string, data: unknown): string[] {
@@ -84,7 +87,6 @@ function endpointOf({ name, data }: ReceivedEvent): string | null {
   return null;
 }
 
-/** An id that the publisher of an event chose. */
 export interface PublishedId {
   readonly accountId: string;
   readonly id: string;
@@ -93,7 +95,7 @@ export interface PublishedId {
 }
 
 /** Identifies an id among those of all accounts. */
-export const publishedKey = ({ accountId, id }: Pick<PublishedId, "accountId" | "id">): string => `${accountId} ${id}`;
+export const publishedKey = ({ accountId, id }: PublishedId | OutgoingEvent): string => `${accountId} ${id}`;
 
 export const keyColumns: readonly BinaryColumn<PublishedId>[] = [
   ["text", ({ accountId }) => accountId],

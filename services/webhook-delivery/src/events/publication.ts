@@ -3,7 +3,9 @@ import type { Complete } from "@signalbox/service";
 import type { Misfit } from "../event-types/schema-check.ts";
 import type { OutgoingEvent, PublishedId } from "./outgoing-event.ts";
 
-/** The events of one request. */
+/** Number of events in one publication. */
+export const eventsMax = 100;
+
 export interface Publication {
   readonly caller: Caller;
   readonly events: readonly OutgoingEvent[];

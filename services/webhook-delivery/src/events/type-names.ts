@@ -1,4 +1,4 @@
-import { webhookEventTypes } from "@signalbox/contracts";
+import { catalogue, webhookEventTypes } from "@signalbox/contracts";
 import { entryLimit } from "@signalbox/core";
 import { type Pool, type Queryable, sql, type Tx } from "@signalbox/storage";
 import { LRUCache } from "lru-cache";
@@ -17,6 +17,7 @@ const sentMax = 1_000;
 const notedMax = 100_000;
 
 const serviceNames: ReadonlySet<string> = new Set(webhookEventTypes.map(({ name }) => name));
+const guarded: ReadonlySet<string> = new Set(catalogue.flatMap(({ name, scope }) => (scope ? [name] : [])));
 const subscribable = webhookEventTypes.filter(({ audience }) => audience === "account").map(({ name }) => name);
 
 const ownNames = sql(
@@ -82,17 +83,12 @@ export class TypeNames {
   }
 }
 
-/** The known types that a subscribed name matches. */
-export interface TypeMatches {
-  readonly count: number;
-  /** The first of them. */
-  readonly types: readonly string[];
-}
-
 const shownMax = 10;
 
-/** Finds the known types that a name, or a prefix that ends in `*`, matches. */
-export function matchesOf(filter: string, { names }: KnownTypes): TypeMatches {
+/** Counts the known types that a name, or a prefix that ends in `*`, matches, and returns the first of them. */
+export function matchesOf(filter: string, known: KnownTypes) {
+  // A prefix without a dot leaves out the types that need a scope.
+  const names = filter.includes(".") ? known.names : known.names.filter((name) => !guarded.has(name));
   const prefix = filter.endsWith("*") ? filter.slice(0, -1) : null;
   const text = prefix ?? filter;
   const start = firstIndex(names, (name) => name >= text);

@@ -5,6 +5,14 @@ import { disableEndpoint } from "../endpoints/endpoint-status.ts";
 import { lockEndpointById } from "../endpoints/endpoint-store.ts";
 import { probeEveryMs } from "../sending/probes.ts";
 
+const lockWindow = sql(
+  "health.lock",
+  `select failing_since as "failingSince", failures, successes, told_at is not null as notified
+   from endpoint_health where endpoint_id = $1 and failing_since is not null for update`,
+);
+const noteNotified = sql("health.note-notified", "update endpoint_health set told_at = $2 where endpoint_id = $1");
+const planProbe = sql("health.plan-probe", "update endpoint_health set probe_at = $2 where endpoint_id = $1");
+
 /** Judges endpoints that have failed for some time. One whose judging fails is judged again at its next failure. */
 export async function judgeEndpoints(service: DeliveryService, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
@@ -18,19 +26,19 @@ export async function judgeEndpoints(service: DeliveryService, ids: readonly str
 async function judgeEndpoint(service: DeliveryService, tx: Tx, id: string): Promise<void> {
   const { outbox, clock } = service;
   const endpoint = await lockEndpointById(tx, id);
-  const window = await lockWindow(tx, id);
-  if (endpoint?.status !== "enabled" || window === null) return;
+  const [window] = (await tx.query<FailingWindow>(lockWindow, [id])).rows;
+  if (endpoint?.status !== "enabled" || window === undefined) return;
   const now = clock.now();
   switch (judgeHealth(window, now.getTime(), healthLimits(service))) {
     case "notify":
-      await noteNotified(tx, id, now);
+      await tx.query(noteNotified, [id, now]);
       await outbox.append(tx, [endpointFailing(endpoint, window.failingSince)]);
       return;
     case "disable":
       // Nobody would probe a pull endpoint, and its consumers cost nothing while they fail.
       if (endpoint.type === "pull") return;
       await disableEndpoint(service, tx, endpoint, "failing");
-      await planProbe(tx, id, new Date(now.getTime() + probeEveryMs));
+      await tx.query(planProbe, [id, new Date(now.getTime() + probeEveryMs)]);
       return;
     case null:
       return;
@@ -77,21 +85,3 @@ export function judgeHealth(window: FailingWindow, nowMs: number, limits: Health
   if (forMs >= limits.disableAfterMs && failures >= limits.disableFailuresMin) return "disable";
   return !notified && forMs >= limits.failingAfterMs && failures >= limits.failuresMin ? "notify" : null;
 }
-
-const lockWindowStatement = sql(
-  "health.lock",
-  `select failing_since as "failingSince", failures, successes, told_at is not null as notified
-   from endpoint_health where endpoint_id = $1 and failing_since is not null for update`,
-);
-const noteNotifiedStatement = sql(
-  "health.note-notified",
-  "update endpoint_health set told_at = $2 where endpoint_id = $1",
-);
-const planProbeStatement = sql("health.plan-probe", "update endpoint_health set probe_at = $2 where endpoint_id = $1");
-/** Locks and returns the attempts since the endpoint began to fail; null for a healthy endpoint. */
-const lockWindow = async (tx: Tx, id: string): Promise<FailingWindow | null> =>
-  (await tx.query<FailingWindow>(lockWindowStatement, [id])).rows[0] ?? null;
-const noteNotified = async (tx: Tx, id: string, at: Date): Promise<void> =>
-  void (await tx.query(noteNotifiedStatement, [id, at]));
-const planProbe = async (tx: Tx, id: string, at: Date): Promise<void> =>
-  void (await tx.query(planProbeStatement, [id, at]));

@@ -1,8 +1,8 @@
 import { inTransaction, sql } from "@signalbox/storage";
 import type { DeliveryService } from "../context/delivery-service.ts";
-import { mayWrite } from "../deliveries/account-access.ts";
 import { type Delivery, deliveryEvent, isAboutWebhooks } from "../deliveries/delivery.ts";
 import { advanceKeys, lockOrder } from "../deliveries/delivery-order.ts";
+import { mayWrite } from "../endpoints/account-access.ts";
 
 interface Overdue {
   readonly endpointId: string;

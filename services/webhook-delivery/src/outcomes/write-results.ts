@@ -1,9 +1,8 @@
-import type { EventDraft } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
 import { inTransaction, type Tx } from "@signalbox/storage";
 import type { DeliveryService } from "../context/delivery-service.ts";
-import { type Attempt, attemptedEvent } from "../deliveries/attempt.ts";
-import { deliveryEvent, isAboutWebhooks, type LeasedDelivery } from "../deliveries/delivery.ts";
+import { attemptedEvent } from "../deliveries/attempt.ts";
+import { deliveryEvent, isAboutWebhooks } from "../deliveries/delivery.ts";
 import { advanceKeys, lockOrder, noteHolds } from "../deliveries/delivery-order.ts";
 import { disableReason } from "../deliveries/retry-schedule.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
@@ -74,31 +73,35 @@ async function advance({ wakeUp }: DeliveryService, tx: Tx, ordered: readonly Ju
   }));
   const over = keyed.filter(({ outcome }) => outcome === "succeeded" || outcome === "exhausted");
   await advanceKeys(tx, over);
-  await noteHolds(
-    tx,
-    keyed.filter(({ outcome }) => outcome === "retry"),
-  );
+  const failed = keyed.filter(({ outcome }) => outcome === "retry");
+  await noteHolds(tx, failed);
   if (over.length > 0) tx.afterCommit(wakeUp.wake);
 }
 
-async function publishOutcome(
-  { outbox }: DeliveryService,
-  tx: Tx,
-  { delivery, attempt, judgement: { outcome } }: JudgedAttempt,
-): Promise<void> {
-  if (isAboutWebhooks(delivery)) return;
-  if (outcome === "exhausted") await outbox.append(tx, [outcomeEvent("exhausted", delivery, attempt)]);
-  if (outcome === "succeeded" && delivery.wasExhausted) {
-    await outbox.append(tx, [outcomeEvent("recovered", delivery, attempt)]);
-  }
+/** Returns the outcome that an event reports to the owner; null for one without an event. */
+function reportedOutcome({ delivery, judgement: { outcome } }: JudgedAttempt): "exhausted" | "recovered" | null {
+  if (isAboutWebhooks(delivery)) return null;
+  if (outcome === "exhausted") return "exhausted";
+  return outcome === "succeeded" && delivery.wasExhausted ? "recovered" : null;
 }
 
-async function changeEndpoint(
-  service: DeliveryService,
-  tx: Tx,
-  one: JudgedAttempt,
-  endpoint: Endpoint | null,
-): Promise<void> {
+async function publishOutcome({ outbox }: DeliveryService, tx: Tx, one: JudgedAttempt): Promise<void> {
+  const { delivery, attempt } = one;
+  const outcome = reportedOutcome(one);
+  if (outcome === null) return;
+  const event = deliveryEvent(outcome, {
+    ...delivery,
+    status: outcome === "recovered" ? "succeeded" : "exhausted",
+    attempts: attempt.number,
+    lastStatus: attempt.status,
+    lastError: attempt.error,
+    lastAttemptAt: attempt.startedAt,
+    nextAttemptAt: null,
+  });
+  await outbox.append(tx, [event]);
+}
+
+async function changeEndpoint(service: DeliveryService, tx: Tx, one: JudgedAttempt, endpoint: Endpoint | null) {
   if (endpoint === null || !changesEndpoint(one)) return;
   const reason = disableReason(one.result);
   if (reason === null) return recoverEndpoint(service, tx, endpoint);
@@ -129,27 +132,10 @@ function resultOf({ delivery, attempt, judgement }: JudgedAttempt): Result {
 }
 
 /** Returns true when an event or a change of the endpoint follows from the result. */
-function isNews(one: JudgedAttempt): boolean {
-  const { outcome } = one.judgement;
-  if (changesEndpoint(one)) return true;
-  const isFinal = outcome === "exhausted" || (outcome === "succeeded" && one.delivery.wasExhausted);
-  return isFinal && !isAboutWebhooks(one.delivery);
-}
+const isNews = (one: JudgedAttempt): boolean => changesEndpoint(one) || reportedOutcome(one) !== null;
 
 /** Returns true when the receiver ended the endpoint, or a probe showed that it works again. */
 function changesEndpoint({ delivery, result, judgement }: JudgedAttempt): boolean {
   if (delivery.purpose === "test") return false;
   return disableReason(result) !== null || (delivery.purpose === "probe" && judgement.outcome === "succeeded");
-}
-
-function outcomeEvent(outcome: "exhausted" | "recovered", delivery: LeasedDelivery, attempt: Attempt): EventDraft {
-  return deliveryEvent(outcome, {
-    ...delivery,
-    status: outcome === "recovered" ? "succeeded" : "exhausted",
-    attempts: attempt.number,
-    lastStatus: attempt.status,
-    lastError: attempt.error,
-    lastAttemptAt: attempt.startedAt,
-    nextAttemptAt: null,
-  });
 }

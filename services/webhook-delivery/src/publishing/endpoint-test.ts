@@ -1,15 +1,16 @@
 import type { Caller } from "@signalbox/auth";
 import { webhookEndpointExample } from "@signalbox/contracts";
-import { seconds } from "@signalbox/core";
+import { RawJson, seconds } from "@signalbox/core";
 import { ok } from "@signalbox/http";
 import { isProxyError } from "@signalbox/net";
 import { audited, type Edges, edgesOf, operation } from "@signalbox/service";
 import { inTransaction } from "@signalbox/storage";
 import type { DeliveryService } from "../context/delivery-service.ts";
-import { type Attempt, AttemptResource, viewAttempt } from "../deliveries/attempt.ts";
+import { type Attempt, AttemptResource, attemptFor, viewAttempt } from "../deliveries/attempt.ts";
 import { deliveryIdOf } from "../deliveries/delivery-id.ts";
 import { type Endpoint, viewEndpoint } from "../endpoints/endpoint.ts";
 import { findEndpoint } from "../endpoints/endpoint-store.ts";
+import { endpointOfSubscriber } from "../endpoints/portal-view.ts";
 import { customEventOf } from "../events/custom-event.ts";
 import type { NewEvent } from "../events/outgoing-event.ts";
 import { attemptDelivery } from "../sending/attempt-delivery.ts";
@@ -50,9 +51,11 @@ async function testEndpoint(service: DeliveryService, caller: Caller, endpoint: 
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-/** The test event has the envelope of a custom one. */
-const testEvent = (endpoint: Endpoint, at: Date): NewEvent =>
-  customEventOf({ type: "webhook_endpoint.test", data: viewEndpoint(endpoint) }, endpoint.accountId, at);
+/** The test event has the envelope of a custom one. Its reader is the subscriber, whoever sends it. */
+function testEvent(endpoint: Endpoint, at: Date): NewEvent {
+  const data = RawJson.of(viewEndpoint(endpointOfSubscriber(endpoint)));
+  return customEventOf({ type: "webhook_endpoint.test", data }, endpoint.accountId, at);
+}
 
 /** Time of the longest attempt and of its record. */
 const testDeadlineMs = seconds(40);
@@ -70,7 +73,8 @@ export function endpointTestApi(service: DeliveryService): Edges {
         const endpoint = await findEndpoint(service.pool, caller, params.id);
         if (endpoint === null) return { outcome: "missing" } as const;
         if (endpoint.type === "pull") return { outcome: "pull" } as const;
-        return (await testEndpoint(service, caller, endpoint)) ?? ({ outcome: "cannot-send" } as const);
+        const attempt = await testEndpoint(service, caller, endpoint);
+        return attempt ? attemptFor(caller, attempt) : ({ outcome: "cannot-send" } as const);
       },
       refusals: {
         missing: { code: "not_found", message: "There is no such endpoint." },

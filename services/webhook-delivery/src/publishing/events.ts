@@ -1,13 +1,14 @@
 import { examples } from "@signalbox/contracts";
-import { accepted, mutation, ok, type Refusal, refusalError, timeParameter } from "@signalbox/http";
+import { AppError, type DetailCode, isAppError } from "@signalbox/core";
+import { accepted, mutation, ok, parseJsonBody, type Refusal, refusalError, timeParameter } from "@signalbox/http";
 import { type Edges, edgesOf, list, operation, record } from "@signalbox/service";
 import { z } from "zod";
 import type { DeliveryService } from "../context/delivery-service.ts";
 import { cloudEventForms } from "../events/cloud-event.ts";
-import { CustomEventBody, customEventExample, eventsMax, PublishBody } from "../events/custom-event.ts";
+import { CustomEventBody, customEventExample, Data, PublishBody } from "../events/custom-event.ts";
 import { EventResource, viewEvent } from "../events/event.ts";
 import { findEvent, listEvents, readerOf, type StoredEvent } from "../events/event-store.ts";
-import type { PublishOutcome, Unpublished } from "../events/publication.ts";
+import { eventsMax, type PublishOutcome, type Unpublished } from "../events/publication.ts";
 import { publishEvents, publishedEvents } from "./publish-events.ts";
 
 const base = "/api/v1/webhooks/events";
@@ -103,6 +104,7 @@ function declarePublish(service: DeliveryService) {
         idempotent: true,
         rateLimit: publishedEvents,
         forms: cloudEventForms,
+        rawMember: "data",
         answer: ({ published }) =>
           accepted({ items: published.map((one) => ({ ...one, warnings: [...one.warnings] })) }),
       },
@@ -120,13 +122,43 @@ const publishMutation = (service: DeliveryService) =>
     throw refusalError({ ...refusal, details: details.map((one) => ({ ...one, field: `events${one.field}` })) });
   });
 
-/** Rules of the input. `data` is the caller's own JSON: its names stay as written. */
+/**
+ * Rules of the input. `data` is the caller's own JSON: its names stay as written.
+ * @throws AppError `validation_error` naming the place in `dataJson` that is not JSON, or has a duplicate member
+ */
 async function withEvents(_context: unknown, given: object): Promise<typeof PublishInput> {
-  const list = (given as { readonly events?: readonly Record<string, unknown>[] }).events ?? [];
-  const events = list.map(({ createdAt, ...rest }) => (createdAt == null ? rest : { ...rest, created_at: createdAt }));
-  const plain: unknown = JSON.parse(JSON.stringify({ events }));
+  const list = (given as { readonly events?: readonly GraphEvent[] }).events ?? [];
+  const plain = { events: list.map(plainEventOf) };
   return z.preprocess(() => plain, PublishInput) as unknown as typeof PublishInput;
 }
+
+type GraphEvent = Readonly<Record<string, unknown>> & { readonly dataJson?: string | null };
+
+function plainEventOf({ createdAt, dataJson, ...rest }: GraphEvent, index: number) {
+  // Inputs of the graph lack the prototype that a strict schema requires.
+  const plain = JSON.parse(JSON.stringify({ ...rest, created_at: createdAt ?? undefined }));
+  if (dataJson == null) return plain;
+  const field = `events[${index}].dataJson`;
+  if ("data" in rest) throw invalidText(field, "Send either `data` or `dataJson`.");
+  const data = rawJsonIn(dataJson, field);
+  if (Data.safeParse(data).success) return { ...plain, data };
+  throw invalidText(field, "Must be a JSON object.", "invalid_type");
+}
+
+/** Reads a text as raw JSON. @throws AppError `validation_error` with the place below `field` */
+function rawJsonIn(text: string, field: string): unknown {
+  try {
+    return parseJsonBody(Buffer.from(text), { whole: true }).value;
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    const [{ field: place, code, message } = { field: "", code: "invalid" as const, message: "Must be JSON." }] =
+      error.details;
+    throw invalidText(place === "" ? field : `${field}.${place}`, message, code);
+  }
+}
+
+const invalidText = (field: string, message: string, code: DetailCode = "invalid") =>
+  new AppError("validation_error", "A member of the input is not valid.", { details: [{ field, code, message }] });
 
 /** Describes why nothing was published. The field names the event's place in a list. */
 function refusedPublication(result: Unpublished, isList: boolean): Refusal {

@@ -2,7 +2,6 @@ import { committingAtOnce, type Queryable, type Tx } from "@signalbox/storage";
 import type { DeliveryService } from "../context/delivery-service.ts";
 import { lockStreams } from "../deliveries/delivery-order.ts";
 import { type OutgoingEvent, type PublishedId, publishedKey } from "../events/outgoing-event.ts";
-import type { AttemptLoop } from "../sending/attempt-loop.ts";
 import type { EndpointCache } from "../sending/endpoint-cache.ts";
 import { type EventsToKeep, type Inserted, insertDeliveries, leasedOf, rowsMax } from "../sending/insert-deliveries.ts";
 import {
@@ -69,7 +68,6 @@ export async function fanOutAtOnce(
   return published;
 }
 
-/** Deliveries that are stored and may start. */
 interface Stored {
   readonly inserted: Inserted;
   readonly planned: readonly PlannedDelivery[];
@@ -118,21 +116,11 @@ function start(
   // A claim for endpoints without room would find nothing to do; they wake the loop when they have room again.
   if (push.some(({ endpointId }) => lanes.roomOf(endpointId, false) > 0)) wakeUp.wake();
   pullWaits.announce(pull.map(({ endpointId }) => endpointId));
-  startAttempts(attempts, planned, new Set(created), leasedUntil);
-  arrived();
-}
-
-function startAttempts(
-  attempts: AttemptLoop,
-  planned: readonly PlannedDelivery[],
-  isCreated: ReadonlySet<string>,
-  leasedUntil: Date,
-): void {
+  const isCreated = new Set(created);
   const own = planned.filter(({ id, leased }) => leased && isCreated.has(id));
-  for (const [endpoint, deliveries] of Map.groupBy(own, (delivery) => delivery.endpoint)) {
-    attempts.add(
-      endpoint,
-      deliveries.map((delivery) => leasedOf(delivery, "delivery", leasedUntil)),
-    );
+  for (const [endpoint, some] of Map.groupBy(own, (delivery) => delivery.endpoint)) {
+    const deliveries = some.map((delivery) => leasedOf(delivery, "delivery", leasedUntil));
+    attempts.add(endpoint, deliveries);
   }
+  arrived();
 }

@@ -1,7 +1,7 @@
 import type { Tx } from "@signalbox/storage";
 import type { DeliveryService } from "../context/delivery-service.ts";
-import { mayWrite } from "../deliveries/account-access.ts";
 import { lockOrder, orderPlaces } from "../deliveries/delivery-order.ts";
+import { mayWrite } from "../endpoints/account-access.ts";
 import type { OutgoingEvent } from "../events/outgoing-event.ts";
 import type { NewDelivery } from "../sending/insert-deliveries.ts";
 import { hostOf } from "../sending/lane.ts";
@@ -19,13 +19,11 @@ export async function planDeliveries(
   return plan(service, subscribers, events);
 }
 
-/** A delivery that is to be stored. */
 export interface PlannedDelivery extends NewDelivery {
   readonly event: OutgoingEvent;
   readonly endpoint: SigningEndpoint;
 }
 
-/** The endpoints that a plan is made for. */
 export interface KnownEndpoints {
   readonly accounts: readonly AccountEndpoints[];
   readonly ofOperators: AccountEndpoints;
@@ -99,20 +97,15 @@ export const streamsOf = (planned: readonly PlannedDelivery[]): string[] =>
 /**
  * Gives the deliveries of ordered endpoints their places. A delivery that waits for another of its key is not leased.
  */
-export async function orderDeliveries(
-  tx: Tx,
-  planned: readonly PlannedDelivery[],
-): Promise<readonly PlannedDelivery[]> {
+export async function orderDeliveries(tx: Tx, planned: readonly PlannedDelivery[]) {
   const ordered = planned.flatMap(({ id, endpoint, event: { subject, createdAt } }) =>
     endpoint.settings.ordered && subject !== null
       ? [{ id, createdAt, endpointId: endpoint.id, orderKey: subject }]
       : [],
   );
   if (ordered.length === 0) return planned;
-  await lockOrder(
-    tx,
-    ordered.map(({ endpointId }) => endpointId),
-  );
+  const endpointIds = ordered.map(({ endpointId }) => endpointId);
+  await lockOrder(tx, endpointIds);
   const places = await orderPlaces(tx, ordered);
   const keys = new Map(ordered.map(({ id, orderKey }) => [id, orderKey]));
   return planned.flatMap((one) => {

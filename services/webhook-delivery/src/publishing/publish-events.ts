@@ -103,23 +103,16 @@ export async function publishTogether(
 }
 
 /** Publishes what several requests bring in one transaction. A request that is refused leaves nothing in it. */
-async function publishInTransaction(
-  service: DeliveryService,
-  batch: readonly Publication[],
-): Promise<PublishOutcome[]> {
+async function publishInTransaction(service: DeliveryService, batch: readonly Publication[]) {
   return inTransaction(service.pool, async (tx) => {
     const ids = batch.flatMap((publication) => publication.ids);
     const fresh = await notePublished(tx, ids);
-    const known = await digestsOf(
-      tx,
-      ids.filter((id) => !fresh.has(publishedKey(id))),
-    );
+    const repeated = ids.filter((id) => !fresh.has(publishedKey(id)));
+    const known = await digestsOf(tx, repeated);
     const conflicts = batch.map((publication) => conflictIn(publication, known));
     const refused = batch.filter((_, at) => (conflicts[at] ?? -1) >= 0).flatMap((publication) => publication.ids);
-    await forgetPublished(
-      tx,
-      refused.filter((id) => fresh.has(publishedKey(id))),
-    );
+    const unused = refused.filter((id) => fresh.has(publishedKey(id)));
+    await forgetPublished(tx, unused);
     const accepted = batch.map((publication, at) =>
       (conflicts[at] ?? -1) < 0 ? newEventsOf(publication, fresh) : null,
     );

@@ -8,7 +8,6 @@ import { isCustomName } from "../event-types/event-type.ts";
 import type { OutgoingEvent } from "../events/outgoing-event.ts";
 import { type AccountEndpoints, operators, type SigningEndpoint } from "../sending/signing-endpoint.ts";
 
-/** An endpoint that gets an event. */
 interface Subscriber {
   readonly endpoint: SigningEndpoint;
   readonly deliveryId: string;

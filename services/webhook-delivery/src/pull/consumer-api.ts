@@ -1,11 +1,10 @@
-import { webhookEndpointExample } from "@signalbox/contracts";
+import { examples, timestamp, webhookEndpointExample } from "@signalbox/contracts";
 import { createRoutes, field, ok, refusedWith } from "@signalbox/http";
 import { type Edges, edgesOf, joinEdges, operation, tooMany } from "@signalbox/service";
 import { z } from "zod";
 import type { DeliveryService } from "../context/delivery-service.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
-import { ConsumerBody, ConsumersResource, consumerExample, viewConsumer } from "./consumer.ts";
-import { listConsumers } from "./consumer-store.ts";
+import { type Consumer, listConsumers } from "./consumer-store.ts";
 import { deleteConsumer, putConsumer, startOfConsumer } from "./consumers.ts";
 import { noMessages } from "./pull-api.ts";
 import { ConsumerName } from "./pull-message.ts";
@@ -18,7 +17,57 @@ const write = { scopes: ["webhooks:write"] } as const;
 const audit = "webhook_endpoint.update";
 const params = z.object({ id: z.string(), name: ConsumerName });
 
-/** The consumers of pull endpoints, at both edges. */
+const ConsumerBody = z
+  .strictObject({
+    from: z
+      .string()
+      .min(1)
+      .max(128)
+      .default("now")
+      .describe("Where it starts: `now`, a time, or the id of an event that the endpoint got."),
+  })
+  .meta({ id: "PutWebhookConsumer" })
+  .register(examples, { example: { from: "2026-01-01T09:00:00.000Z" } });
+
+const ConsumerResource = z
+  .object({
+    name: z.string().nullable().describe("Null for the endpoint itself, which is read without a name."),
+    from: z.string().nullable().describe("Where it started, as it was asked for; null for the endpoint itself."),
+    status: z.enum(["copying", "ready"]).describe("`copying` while messages since its start are prepared."),
+    lag: z.int().describe("Messages that it has not acknowledged; at most 100,000 are counted."),
+    leased: z.int().describe("Those among them that are leased now."),
+    oldest_at: timestamp.nullable().describe("Time of the oldest event among them."),
+    created_at: timestamp,
+  })
+  .meta({ id: "WebhookConsumer", description: "A consumer of a pull endpoint, at its own place in the stream." });
+
+const consumerExample: z.output<typeof ConsumerResource> = {
+  name: "billing",
+  from: "now",
+  status: "ready",
+  lag: 12,
+  leased: 2,
+  oldest_at: "2026-01-01T09:00:00.000Z",
+  created_at: "2026-01-01T08:00:00.000Z",
+};
+
+examples.add(ConsumerResource, { example: consumerExample });
+
+const ConsumersResource = z
+  .object({ items: z.array(ConsumerResource).describe("The endpoint itself, then its named consumers.") })
+  .meta({ id: "WebhookConsumers" })
+  .register(examples, { example: { items: [consumerExample] } });
+
+const viewConsumer = (consumer: Consumer): z.output<typeof ConsumerResource> => ({
+  name: consumer.name,
+  from: consumer.start,
+  status: consumer.isReady ? "ready" : "copying",
+  lag: consumer.lag,
+  leased: consumer.leased,
+  oldest_at: consumer.oldestAt?.toISOString() ?? null,
+  created_at: consumer.createdAt.toISOString(),
+});
+
 export function consumerApi(service: DeliveryService): Edges {
   const fields = {
     WebhookEndpoint: {

@@ -1,13 +1,20 @@
 import { columnsOf, type Queryable, sql, type Tx } from "@signalbox/storage";
 import { deliveryIdOf } from "../deliveries/delivery-id.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
-import type { Consumer } from "./consumer.ts";
 
-/** A named consumer as it was made. */
-interface StoredConsumer {
-  readonly start: string;
-  /** True while the rows of a deleted consumer of this name are being removed. */
-  readonly isLeaving: boolean;
+/** A consumer of a pull endpoint: the endpoint itself, or one with a name, which reads the same stream at its own place. */
+export interface Consumer {
+  /** Null for the endpoint itself. */
+  readonly name: string | null;
+  /** The start as its owner gave it: `now`, a time or the id of an event. Null for the endpoint itself. */
+  readonly start: string | null;
+  readonly createdAt: Date;
+  /** False while the deliveries since its start are being copied; it gets no messages until then. */
+  readonly isReady: boolean;
+  readonly lag: number;
+  readonly leased: number;
+  /** Time of the oldest event that it has not acknowledged. */
+  readonly oldestAt: Date | null;
 }
 
 /** A consumer whose earlier deliveries are being copied, and the place of the copy. */
@@ -113,8 +120,9 @@ const orderAll = sql(
 );
 const fill = sql("consumer.fill", "update pull_consumers set filled_at = statement_timestamp() where endpoint_id = $1");
 
-export const findConsumer = async (tx: Tx, id: string): Promise<StoredConsumer | null> =>
-  (await tx.query<StoredConsumer>(find, [id])).rows[0] ?? null;
+/** Finds a named consumer; `isLeaving` while the rows of a deleted one of this name are being removed. */
+export const findConsumer = async (tx: Tx, id: string) =>
+  (await tx.query<{ start: string; isLeaving: boolean }>(find, [id])).rows[0] ?? null;
 
 export const countConsumers = async (tx: Tx, endpointId: string): Promise<number> =>
   (await tx.query<{ count: number }>(count, [endpointId])).rows[0]?.count ?? 0;

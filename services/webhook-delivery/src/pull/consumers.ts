@@ -1,5 +1,5 @@
 import type { Caller } from "@signalbox/auth";
-import { AppError } from "@signalbox/core";
+import { AppError, parseRfc3339, timeExample } from "@signalbox/core";
 import { audited } from "@signalbox/service";
 import { inTransaction, type Tx } from "@signalbox/storage";
 import type { DeliveryService } from "../context/delivery-service.ts";
@@ -44,7 +44,6 @@ export async function putConsumer(
   return { outcome: "created" } as const;
 }
 
-/** Deletes a consumer with its deliveries. */
 export async function deleteConsumer(
   { outbox, clock }: DeliveryService,
   tx: Tx,
@@ -94,15 +93,13 @@ const consumerFrom = (endpoint: Endpoint, name: string): Endpoint => ({
 const entryOf = (caller: Caller, subject: string) =>
   audited(caller, { action: "webhook_endpoint.update", subject, fields: ["consumers"] });
 
-const timeForm = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
-
 /** Returns the time of a start; null for `now`. @throws AppError `validation_error` for anything else */
 export async function startOfConsumer({ pool }: DeliveryService, caller: Caller, from: string): Promise<Date | null> {
   if (from === "now") return null;
-  const time = timeForm.test(from) ? new Date(from) : null;
-  if (time !== null && !Number.isNaN(time.getTime())) return time;
+  const time = parseRfc3339(from);
+  if (time !== null) return time;
   const event = await findEvent(pool, readerOf(caller), from);
   if (event !== null) return event.createdAt;
-  const message = "This is neither `now`, nor a time such as 2026-01-01T09:00:00Z, nor the id of a kept event.";
+  const message = `This is neither \`now\`, nor a time such as ${timeExample}, nor the id of a kept event.`;
   throw new AppError("validation_error", message, { details: [{ field: "from", code: "invalid", message }] });
 }

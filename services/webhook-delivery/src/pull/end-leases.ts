@@ -1,13 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ErrorDetail, Refusal } from "@signalbox/core";
+import { type ErrorDetail, type Refusal, timeOfPublicId } from "@signalbox/core";
 import type { DeliveryService } from "../context/delivery-service.ts";
 import type { Delivery } from "../deliveries/delivery.ts";
 import { findDeliveries } from "../deliveries/delivery-store.ts";
-import { judgeLease, type LeaseOutcome, type Verdict } from "./lease-verdict.ts";
-import { extendLeases, type LeaseRecord, leaseRecords, type PullRow } from "./pull-queue.ts";
-import { settleLeases } from "./settle-leases.ts";
+import { finishedAttempt, judgeLease, type LeaseOutcome, type Verdict } from "./lease-verdict.ts";
+import {
+  extendLeases,
+  type LeasedMessage,
+  type LeaseRecord,
+  leaseRecords,
+  type PullRow,
+  takeExpiredLeases,
+  takeLeases,
+} from "./pull-queue.ts";
 
-interface EndedLease {
+export interface EndedLease {
   readonly leaseId: string;
   readonly decision: string | null;
   readonly nextAttemptAt: Date | null;
@@ -58,13 +65,47 @@ export async function postponeLeases(
   const live = new Set(extended.map(({ leaseId }) => leaseId));
   const gone = leaseIds.filter((id) => !live.has(id));
   const records = await settledRecords(service, rows, gone);
-  const refused = leaseIds.flatMap((id, index): Refused[] => {
-    if (live.has(id)) return [];
-    const record = records.get(id) ?? null;
-    // An acknowledged lease cannot be extended, whatever ended it.
-    return [{ index, record, outcome: outcomeOf(service, record, "extend") }];
+  const refused = refusedOf(service, leaseIds, records, "extend");
+  const ofGone = refused.filter(({ index }) => !live.has(leaseIds[index] ?? ""));
+  return refusal(service, rows, leaseIds, ofGone);
+}
+
+/** Records what became of leased messages; returns those that were live. */
+export async function settleLeases(
+  service: DeliveryService,
+  rows: readonly PullRow[],
+  leaseIds: readonly string[],
+  verdict: Verdict,
+): Promise<ReadonlySet<string>> {
+  const taken = await takeLeases(service.pool, idsOf(rows), leaseIds, holderOf(service));
+  await recordAll(service, taken, verdict);
+  return new Set(taken.map(({ leaseId }) => leaseId));
+}
+
+/** Records expired leases as failed attempts; returns "again" while there may be more. */
+export async function expireLeases(service: DeliveryService): Promise<"again" | "done"> {
+  if (service.leases.instance === null) return "done";
+  const taken = await takeExpiredLeases(service.pool, holderOf(service));
+  await recordAll(service, taken, { kind: "expired" });
+  return taken.length === 0 ? "done" : "again";
+}
+
+/** While this instance has no name it names none: a take-over is left to the end of the lease. */
+const holderOf = ({ leases: { instance, leaseMs } }: DeliveryService) => ({ instance: instance ?? 0, leaseMs });
+
+/** Records the attempts of leases whose rows this instance has taken over. */
+async function recordAll(service: DeliveryService, taken: readonly LeasedMessage[], verdict: Verdict): Promise<void> {
+  const { clock, log, endpointCache, results, openLeases } = service;
+  const recorded = taken.map(async (leased) => {
+    const endpoint = await endpointCache.find(leased.accountId, leased.endpointId, leased.revision);
+    // Its rows are about to be removed.
+    if (endpoint === null) return;
+    const startedAt = new Date(timeOfPublicId(leased.leaseId) ?? clock.nowMs());
+    await results.add({ delivery: leased, endpoint, ...finishedAttempt(leased, startedAt, clock.now(), verdict) });
   });
-  return refusal(service, rows, leaseIds, refused);
+  await Promise.all(recorded);
+  openLeases.ended(taken.map(({ leaseId }) => leaseId));
+  if (verdict.kind === "expired" && taken.length > 0) log.info({ deliveries: taken.length }, "leases expired");
 }
 
 const idsOf = (rows: readonly PullRow[]): string[] => rows.map(({ id }) => id);
@@ -82,6 +123,7 @@ async function settledRecords({ pool, clock }: DeliveryService, rows: readonly P
 function outcomeOf({ clock }: DeliveryService, record: LeaseRecord | null, wanted: "ack" | "nack" | "extend") {
   if (record === null) return "unknown" as const;
   if (wanted !== "extend") return judgeLease(record, wanted, clock.nowMs());
+  // An acknowledged lease cannot be extended, whatever ended it.
   const outcome = judgeLease(record, "nack", clock.nowMs());
   return outcome === "done" ? "given-back" : outcome;
 }
@@ -90,7 +132,7 @@ const refusedOf = (
   service: DeliveryService,
   leaseIds: readonly string[],
   records: ReadonlyMap<string, LeaseRecord>,
-  wanted: "ack" | "nack",
+  wanted: "ack" | "nack" | "extend",
 ): Refused[] =>
   leaseIds.flatMap((id, index) => {
     const record = records.get(id) ?? null;
@@ -153,6 +195,8 @@ function sinceOf(delivery: Delivery | null): string {
       return `attempt ${attempts} was the last, and the delivery is exhausted`;
     case "parked":
       return "the delivery is parked";
+    case "cancelled":
+      return "the delivery was cancelled";
     case "held":
     case "pending":
       return `attempt ${attempts + 1} is due ${nextAttemptAt === null ? "now" : `at ${nextAttemptAt.toISOString()}`}`;

@@ -1,8 +1,7 @@
-import type { Attempt } from "../deliveries/attempt.ts";
-import type { AttemptResult } from "../deliveries/retry-schedule.ts";
+import { attemptOf } from "../deliveries/attempt.ts";
+import type { Attempted } from "../sending/attempt-delivery.ts";
 import type { LeasedMessage, LeaseRecord } from "./pull-queue.ts";
 
-/** The end of a lease. */
 export type Verdict =
   | { readonly kind: "ack" }
   | { readonly kind: "nack"; readonly delayMs: number | null; readonly reason: string | null }
@@ -18,34 +17,14 @@ const expiredWord = "lease-expired";
  * Builds the attempt that a lease becomes. An acknowledgement counts as an answer 200, so that lists, statistics and
  * health read it as they read a push; everything else as an attempt without an answer.
  */
-export function finishedAttempt(
-  leased: LeasedMessage,
-  startedAt: Date,
-  endedAt: Date,
-  verdict: Verdict,
-): { readonly attempt: Attempt; readonly result: AttemptResult } {
+export function finishedAttempt(leased: LeasedMessage, startedAt: Date, endedAt: Date, verdict: Verdict): Attempted {
   const status = verdict.kind === "ack" ? 200 : null;
   const error = errorOf(verdict);
-  const attempt: Attempt = {
-    id: leased.leaseId,
-    deliveryId: leased.id,
-    endpointId: leased.endpointId,
-    accountId: leased.accountId,
-    eventType: leased.eventType,
-    number: leased.attempts + 1,
-    startedAt,
-    durationMs: Math.max(0, endedAt.getTime() - startedAt.getTime()),
-    status,
-    error,
-    // PostgreSQL cannot store U+0000 in a text.
-    response: verdict.kind === "nack" ? (verdict.reason?.replaceAll("\0", "\ufffd") ?? null) : null,
-    counted: true,
-    phase: null,
-    decision: null,
-    nextAttemptAt: null,
-    exchange: null,
-  };
-  const delayMs = verdict.kind === "nack" ? verdict.delayMs : null;
+  const durationMs = Math.max(0, endedAt.getTime() - startedAt.getTime());
+  const { delayMs, reason } = verdict.kind === "nack" ? verdict : { delayMs: null, reason: null };
+  // PostgreSQL cannot store U+0000 in a text.
+  const response = reason?.replaceAll("\0", "\ufffd") ?? null;
+  const attempt = attemptOf(leased, { id: leased.leaseId, startedAt, durationMs, status, error, response });
   return { attempt, result: { status, error, retryAfterMs: null, control: null, delayMs } };
 }
 

@@ -1,7 +1,6 @@
-import type { Caller } from "@signalbox/auth";
 import { examples } from "@signalbox/contracts";
 import { created } from "@signalbox/http";
-import { audited, operation, systemActor, tooMany } from "@signalbox/service";
+import { audited, operation, systemActor } from "@signalbox/service";
 import { inTransaction, sql, type Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { DeliveryService } from "../context/delivery-service.ts";
@@ -10,10 +9,9 @@ import { EndpointWithSecret } from "../endpoints/endpoint-secrets.ts";
 import { SettingsBody } from "../endpoints/endpoint-settings.ts";
 import { lockEndpointById, removeEndpoint } from "../endpoints/endpoint-store.ts";
 import { describeOutcome, endpointInFull } from "../endpoints/endpoint-view.ts";
-import { createEndpoint } from "../endpoints/endpoints.ts";
+import { createEndpoint, createRefusals } from "../endpoints/endpoints.ts";
 import { listeningGraceMs } from "./pull-messages.ts";
 
-/** Input of an endpoint for listening. */
 const ListenBody = z
   .strictObject({
     event_types: eventTypes.default(["*"]),
@@ -28,22 +26,6 @@ const ListenBody = z
 const isOver = "ends_at < statement_timestamp() and deleted_at is null";
 const findEnded = sql("listening.find-ended", `select id from endpoints where ${isOver} order by ends_at limit 16`);
 const hasEnded = sql("listening.has-ended", `select from endpoints where id = $1 and ${isOver}`);
-
-/** Creates a pull endpoint for development, which ends unless its messages are taken. */
-const startListening = (
-  service: DeliveryService,
-  tx: Tx,
-  caller: Caller,
-  { event_types, settings }: z.output<typeof ListenBody>,
-) =>
-  createEndpoint(service, tx, caller, {
-    type: "pull",
-    description: "Listening",
-    eventTypes: event_types,
-    scope: "account",
-    settings,
-    endsAt: new Date(service.clock.nowMs() + listeningGraceMs),
-  });
 
 /** Deletes endpoints whose listeners have gone. */
 export async function endListening(service: DeliveryService): Promise<void> {
@@ -69,13 +51,13 @@ export const declareListening = (service: DeliveryService) => ({
     auth: { scopes: ["webhooks:write"] },
     audit: "webhook_endpoint.create",
     input: ListenBody,
-    create: async (tx, { caller, input }) =>
-      describeOutcome(service, tx, await startListening(service, tx, caller, input)),
-    refusals: {
-      "switched-off": { code: "forbidden", message: "Webhook endpoints are switched off." },
-      "limit-reached": ({ max }) =>
-        tooMany("endpoints", `The account has ${max} endpoints; delete one that is not needed.`),
+    async create(tx, { caller, input: { event_types: eventTypes, settings } }) {
+      const endsAt = new Date(service.clock.nowMs() + listeningGraceMs);
+      const shared = { type: "pull", description: "Listening", scope: "account" } as const;
+      const made = await createEndpoint(service, tx, caller, { ...shared, eventTypes, settings, endsAt });
+      return describeOutcome(service, tx, caller, made);
     },
+    refusals: createRefusals,
     rest: {
       post: "/api/v1/webhooks/endpoints/listen",
       responses: { 201: EndpointWithSecret },

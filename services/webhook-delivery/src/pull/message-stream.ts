@@ -5,11 +5,9 @@ import { untilDrained } from "@signalbox/http";
 import type { DeliveryService } from "../context/delivery-service.ts";
 import type { HeldLeases } from "../sending/open-leases.ts";
 import type { OpenWait } from "../sending/pull-waits.ts";
-import { type PulledMessage, viewMessage } from "./pull-message.ts";
-import { handBackMessages, keepListening, takeMessages } from "./pull-messages.ts";
+import { handBackMessages, keepListening, type PulledMessage, takeMessages } from "./pull-messages.ts";
 import type { PullRow } from "./pull-queue.ts";
 
-/** The terms of a stream. */
 interface StreamTerms {
   readonly row: PullRow;
   /** Messages that it may have out without an end of their leases. */
@@ -86,26 +84,18 @@ async function run(service: DeliveryService, terms: StreamTerms, stream: OpenStr
 }
 
 /** Returns true when the access of a principal has changed since it was resolved. */
-const isOutdated = (
-  accessStates: AccessStates,
-  { accountId, epoch, credential: { id, tokenId } }: Principal,
-): boolean =>
+const isOutdated = (accessStates: AccessStates, { accountId, epoch, credential: { id, tokenId } }: Principal) =>
   (accessStates.stateOf(accountId)?.epoch ?? 0) > epoch ||
   [id, tokenId].some((one) => one !== undefined && accessStates.isRevoked(one));
 
 /** Longest time in which a client takes what was written. */
 const takenMsMax = seconds(30);
 
-async function send(
-  { out, response, closed }: OpenStream,
-  taken: readonly PulledMessage[],
-  clock: Clock,
-): Promise<void> {
+async function send({ out, response, closed }: OpenStream, taken: readonly PulledMessage[], clock: Clock) {
   if (taken.length === 0) response.write(heartbeat);
-  for (const one of taken) {
-    const { leaseId } = one.leased;
-    out.add(leaseId);
-    response.write(`event: message\nid: ${leaseId}\ndata: ${JSON.stringify(viewMessage(one))}\n\n`);
+  for (const { leased, message } of taken) {
+    out.add(leased.leaseId);
+    response.write(`event: message\nid: ${leased.leaseId}\ndata: ${JSON.stringify(message)}\n\n`);
   }
   const sinceMs = clock.steadyMs();
   while (response.writableNeedDrain && !closed.aborted) {

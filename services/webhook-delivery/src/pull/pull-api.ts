@@ -1,11 +1,10 @@
 import type { Caller } from "@signalbox/auth";
 import { webhookEndpointExample } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
-import { createRoutes, keptOpen, ok, refusedWith } from "@signalbox/http";
+import { createRoutes, keptOpen, ok, type Refusal, refusedWith } from "@signalbox/http";
 import { type Edges, edgesOf, joinEdges, operation } from "@signalbox/service";
-import type { z } from "zod";
 import type { DeliveryService } from "../context/delivery-service.ts";
-import { endLeases, postponeLeases } from "./end-leases.ts";
+import { type EndedLease, endLeases, postponeLeases } from "./end-leases.ts";
 import { declareListening } from "./listening.ts";
 import { streamMessages } from "./message-stream.ts";
 import {
@@ -16,9 +15,9 @@ import {
   MessagesResource,
   NackBody,
   PollQuery,
-  viewMessage,
 } from "./pull-message.ts";
 import { findPullRows, pollMessages, requireWait } from "./pull-messages.ts";
+import type { PullRow } from "./pull-queue.ts";
 
 const messages = "/api/v1/webhooks/endpoints/:id/messages" as const;
 /** Taking a message changes it, so that reading rights are not enough. */
@@ -78,49 +77,70 @@ function pollRoute(service: DeliveryService) {
         return keptOpen((...exchange) => void streamMessages(service, asked, ...exchange), streamAnswer);
       }
       const terms = { limit, waitMs: seconds(query.wait_seconds), leaseMs: seconds(query.lease_seconds) };
-      const items = (await pollMessages(service, row, terms, signal)).map(viewMessage);
+      const items = (await pollMessages(service, row, terms, signal)).map(({ message }) => message);
       return ok({ items });
     },
   });
   return routes;
 }
 
-interface OfEndpoint {
-  readonly caller: Caller;
-  readonly params: { readonly id: string };
-}
-
 function declareEnds(service: DeliveryService) {
+  async function rowsThen<Ended>(caller: Caller, id: string, end: (rows: readonly PullRow[]) => Promise<Ended>) {
+    const found = await findPullRows(service, caller, id);
+    return found.outcome === "found" ? end(found.rows) : found;
+  }
+  const shared = {
+    auth: consume,
+    audit: logged,
+    refusals: { ...noMessages, refused: ({ refusal }: { readonly refusal: Refusal }) => refusal },
+  };
+  const errors = { 404: "error", 409: "error", 503: "error" } as const;
+  const ends = {
+    responses: { 200: LeaseResults, ...errors },
+    answer: ({ leases }: { readonly leases: readonly EndedLease[] }) =>
+      ok({
+        items: leases.map(({ leaseId, decision, nextAttemptAt, repeated }) => ({
+          lease_id: leaseId,
+          decision,
+          next_attempt_at: nextAttemptAt?.toISOString() ?? null,
+          repeated,
+        })),
+      }),
+  };
   return {
-    ackWebhookMessages: endOperation(service, {
-      kind: "ack",
+    ackWebhookMessages: operation({
+      ...shared,
       summary: "Acknowledge messages",
       description:
         "They are delivered. A lease that was acknowledged before is no error; of leases that ended in another way 409 says what happened since, and the others of the request are acknowledged all the same.",
       input: AckBody,
+      act: ({ caller, params, input }) =>
+        rowsThen(caller, params.id, (rows) => endLeases(service, rows, input.lease_ids, { kind: "ack" })),
+      rest: { post: `${messages}/ack`, ...ends },
     }),
-    nackWebhookMessages: endOperation(service, {
-      kind: "nack",
+    nackWebhookMessages: operation({
+      ...shared,
       summary: "Give messages back as failed attempts",
       description:
         "Each is due again after the delay, or after that of the retry schedule, whose length is the largest number of attempts in any case.",
       input: NackBody,
+      act: ({ caller, params, input: { lease_ids: leaseIds, delay_seconds: delay, reason } }) =>
+        rowsThen(caller, params.id, (rows) => {
+          const delayMs = delay === null ? null : seconds(delay);
+          return endLeases(service, rows, leaseIds, { kind: "nack", delayMs, reason });
+        }),
+      rest: { post: `${messages}/nack`, ...ends },
     }),
     extendWebhookMessages: operation({
+      ...shared,
       summary: "Extend leases",
       description: "Moves their ends, at most to twelve hours after the start of each.",
-      auth: consume,
-      audit: logged,
       input: ExtendBody,
-      async act({ caller, params, input: { lease_ids: leaseIds, lease_seconds: leaseSeconds } }) {
-        const found = await findPullRows(service, caller, params.id);
-        if (found.outcome !== "found") return found;
-        return postponeLeases(service, found.rows, leaseIds, seconds(leaseSeconds));
-      },
-      refusals: { ...noMessages, refused: ({ refusal }) => refusal },
+      act: ({ caller, params, input: { lease_ids: leaseIds, lease_seconds: leaseSeconds } }) =>
+        rowsThen(caller, params.id, (rows) => postponeLeases(service, rows, leaseIds, seconds(leaseSeconds))),
       rest: {
         post: `${messages}/extend`,
-        responses: { 200: ExtendedLeases, 404: "error", 409: "error", 503: "error" },
+        responses: { 200: ExtendedLeases, ...errors },
         answer: ({ leases }) =>
           ok({
             items: leases.map(({ leaseId, endsAt }) => ({ lease_id: leaseId, lease_ends_at: endsAt.toISOString() })),
@@ -128,53 +148,4 @@ function declareEnds(service: DeliveryService) {
       },
     }),
   };
-}
-
-interface EndOperation<Body extends typeof AckBody | typeof NackBody> {
-  readonly kind: "ack" | "nack";
-  readonly summary: string;
-  readonly description: string;
-  readonly input: Body;
-}
-
-function endOperation<Body extends typeof AckBody | typeof NackBody>(
-  service: DeliveryService,
-  { kind, summary, description, input }: EndOperation<Body>,
-) {
-  return operation({
-    summary,
-    description,
-    auth: consume,
-    audit: logged,
-    input: input as typeof AckBody | typeof NackBody,
-    async act({
-      caller,
-      params,
-      input: given,
-    }: OfEndpoint & { readonly input: z.output<typeof AckBody | typeof NackBody> }) {
-      const found = await findPullRows(service, caller, params.id);
-      if (found.outcome !== "found") return found;
-      const verdict = kind === "ack" ? ({ kind } as const) : nackOf(given);
-      return endLeases(service, found.rows, given.lease_ids, verdict);
-    },
-    refusals: { ...noMessages, refused: ({ refusal }) => refusal },
-    rest: {
-      post: `${messages}/${kind}`,
-      responses: { 200: LeaseResults, 404: "error", 409: "error", 503: "error" },
-      answer: ({ leases }) =>
-        ok({
-          items: leases.map(({ leaseId, decision, nextAttemptAt, repeated }) => ({
-            lease_id: leaseId,
-            decision,
-            next_attempt_at: nextAttemptAt?.toISOString() ?? null,
-            repeated,
-          })),
-        }),
-    },
-  });
-}
-
-function nackOf(given: z.output<typeof AckBody | typeof NackBody>) {
-  const { delay_seconds: delay = null, reason = null } = given as Partial<z.output<typeof NackBody>>;
-  return { kind: "nack", delayMs: delay === null ? null : seconds(delay), reason } as const;
 }

@@ -1,14 +1,5 @@
-import { isUtf8 } from "node:buffer";
 import { examples, identifier, timestamp, webhookDeliveryExample } from "@signalbox/contracts";
 import { z } from "zod";
-import type { Message } from "../sending/attempt-delivery.ts";
-import type { LeasedMessage } from "./pull-queue.ts";
-
-/** A leased message with the request that a push would send. */
-export interface PulledMessage {
-  readonly leased: LeasedMessage;
-  readonly message: Message;
-}
 
 const messagesMax = 100;
 const waitSecondsMax = 30;
@@ -28,10 +19,8 @@ const leaseIds = z
   .refine((given) => new Set(given).size === given.length, { error: "Duplicate lease." })
   .describe("The leases, as `lease_id` of the messages names them.");
 
-/** Input of an acknowledgement. */
 export const AckBody = z.strictObject({ lease_ids: leaseIds }).meta({ id: "AckWebhookMessages" });
 
-/** Input of messages that are given back. */
 export const NackBody = z
   .strictObject({
     lease_ids: leaseIds,
@@ -46,24 +35,21 @@ export const NackBody = z
   })
   .meta({ id: "NackWebhookMessages" });
 
-const leaseSeconds = z.coerce.number<string>().int().min(1).max(leaseSecondsMax);
 const leaseWords = "Time until the lease ends, counted from now.";
 
-/** Input of longer leases. */
 export const ExtendBody = z
   .strictObject({ lease_ids: leaseIds, lease_seconds: z.int().min(1).max(leaseSecondsMax).describe(leaseWords) })
   .meta({ id: "ExtendWebhookMessages" });
 
 const whole = (min: number, max: number) => z.coerce.number<string>().int().min(min).max(max);
 
-/** Query of a poll. */
 export const PollQuery = z.object({
   credit: whole(1, messagesMax)
     .default(10)
     .describe("Of a stream: messages that it may have out without an acknowledgement."),
   limit: whole(1, messagesMax).default(10).describe("Largest number of messages in the answer."),
   wait_seconds: whole(0, waitSecondsMax).default(0).describe("Time to wait for the first message."),
-  lease_seconds: leaseSeconds.default(leaseSecondsDefault).describe(leaseWords),
+  lease_seconds: whole(1, leaseSecondsMax).default(leaseSecondsDefault).describe(leaseWords),
   consumer: ConsumerName.optional().describe("A named consumer; without it the endpoint itself."),
 });
 
@@ -137,19 +123,3 @@ export const ExtendedLeases = z
 examples.add(AckBody, { example: { lease_ids: [leaseExample] } });
 examples.add(NackBody, { example: { lease_ids: [leaseExample], delay_seconds: 30, reason: "The database is away." } });
 examples.add(ExtendBody, { example: { lease_ids: [leaseExample], lease_seconds: 300 } });
-
-/** Returns the message as its consumer sees it. */
-export function viewMessage({ leased, message }: PulledMessage): z.output<typeof MessageResource> {
-  const isText = isUtf8(message.body);
-  return {
-    lease_id: leased.leaseId,
-    delivery_id: leased.id,
-    event_id: leased.eventId,
-    type: leased.eventType,
-    attempt: leased.attempts + 1,
-    lease_ends_at: leased.leasedUntil.toISOString(),
-    headers: message.headers,
-    body: message.body.toString(isText ? "utf8" : "base64"),
-    body_encoding: isText ? "utf8" : "base64",
-  };
-}

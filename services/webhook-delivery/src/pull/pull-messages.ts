@@ -1,16 +1,31 @@
+import { isUtf8 } from "node:buffer";
 import type { Caller } from "@signalbox/auth";
 import { AppError, newId, seconds } from "@signalbox/core";
 import type { Pool } from "@signalbox/storage";
+import type { z } from "zod";
 import type { DeliveryService } from "../context/delivery-service.ts";
-import { mayWrite } from "../deliveries/account-access.ts";
+import { mayWrite } from "../endpoints/account-access.ts";
 import { requireScopeOf } from "../endpoints/endpoint.ts";
 import { splitId } from "../endpoints/endpoint-id.ts";
 import { heldMaxDefault } from "../endpoints/endpoint-settings.ts";
-import { messageOf } from "../sending/attempt-delivery.ts";
+import { type Message, messageOf } from "../sending/attempt-delivery.ts";
 import { giveBackGrants, grantAttempts, type Rate } from "../sending/endpoint-rates.ts";
-import type { PulledMessage } from "./pull-message.ts";
-import { giveBackLeases, leaseMessages, listPullRows, type PullRow, postponeEnd } from "./pull-queue.ts";
-import { settleLeases } from "./settle-leases.ts";
+import { settleLeases } from "./end-leases.ts";
+import type { MessageResource } from "./pull-message.ts";
+import {
+  giveBackLeases,
+  type LeasedMessage,
+  leaseMessages,
+  listPullRows,
+  type PullRow,
+  postponeEnd,
+} from "./pull-queue.ts";
+
+/** A message as its consumer sees it, and its lease. */
+export interface PulledMessage {
+  readonly leased: LeasedMessage;
+  readonly message: z.output<typeof MessageResource>;
+}
 
 interface PollTerms {
   readonly limit: number;
@@ -84,9 +99,7 @@ export async function takeMessages(
   if (granted === 0) return [];
   const leaseIds = Array.from({ length: granted }, () => newId("wha", clock.nowMs()));
   const leased = await leaseMessages(pool, id, leaseIds, ownMax ?? heldMaxDefault, leaseMs);
-  if (rate !== null && leased.length < granted) {
-    await giveBackGrants(pool, id, rate, granted - leased.length);
-  }
+  if (rate !== null && leased.length < granted) await giveBackGrants(pool, id, rate, granted - leased.length);
   const [first] = leased;
   const current = first === undefined ? null : await endpointCache.find(accountId, id, first.revision);
   if (current === null) return [];
@@ -94,11 +107,27 @@ export async function takeMessages(
     leased: one,
     message: messageOf(one, current, { at: clock.now(), baseUrl: sender.baseUrl }),
   }));
-  const unsent = messages.filter(({ message }) => typeof message === "string");
-  for (const { leased: one, message } of unsent) {
-    await settleLeases(service, [row], [one.leaseId], { kind: "unsent", error: String(message) });
+  const pulled: PulledMessage[] = [];
+  for (const { leased: one, message } of messages) {
+    if (typeof message !== "string") pulled.push({ leased: one, message: viewMessage(one, message) });
+    else await settleLeases(service, [row], [one.leaseId], { kind: "unsent", error: message });
   }
-  return messages.filter((one): one is PulledMessage => typeof one.message !== "string");
+  return pulled;
+}
+
+function viewMessage(leased: LeasedMessage, { headers, body }: Message): PulledMessage["message"] {
+  const isText = isUtf8(body);
+  return {
+    lease_id: leased.leaseId,
+    delivery_id: leased.id,
+    event_id: leased.eventId,
+    type: leased.eventType,
+    attempt: leased.attempts + 1,
+    lease_ends_at: leased.leasedUntil.toISOString(),
+    headers,
+    body: body.toString(isText ? "utf8" : "base64"),
+    body_encoding: isText ? "utf8" : "base64",
+  };
 }
 
 async function grantedOf(pool: Pool, id: string, limit: number, rate: Rate): Promise<number> {
@@ -114,11 +143,8 @@ export async function handBackMessages(
   some: readonly PulledMessage[],
 ): Promise<void> {
   if (some.length === 0) return;
-  await giveBackLeases(
-    pool,
-    id,
-    some.map(({ leased }) => leased),
-  );
+  const leases = some.map(({ leased }) => leased);
+  await giveBackLeases(pool, id, leases);
   pullWaits.wake(id);
 }
 

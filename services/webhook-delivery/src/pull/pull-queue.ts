@@ -2,6 +2,7 @@ import { timeOfPublicId } from "@signalbox/core";
 import { type Queryable, sql } from "@signalbox/storage";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
+import type { LeaseTerms } from "../sending/delivery-queue.ts";
 
 /** A delivery in the hands of a consumer. The lease has the id of the attempt that it becomes in the log. */
 export interface LeasedMessage extends LeasedDelivery {
@@ -16,6 +17,7 @@ export interface PullRow {
   readonly accountId: string;
   readonly type: Endpoint["type"];
   readonly scope: Endpoint["scope"];
+  readonly eventTypes: readonly string[];
   readonly revision: number;
   /** True for an endpoint for listening, which ends unless somebody takes its messages. */
   readonly isListening: boolean;
@@ -140,7 +142,7 @@ const recordsOf = sql(
 );
 const pullRows = sql(
   "pull.rows",
-  `select id, account_id as "accountId", type, scope, revision, ends_at is not null as "isListening" from endpoints
+  `select id, account_id as "accountId", type, scope, event_types as "eventTypes", revision, ends_at is not null as "isListening" from endpoints
    where (id = $2 or consumer_of = $2) and account_id = $1 and deleted_at is null
    order by id`,
 );
@@ -150,12 +152,6 @@ const keepEndpoint = sql(
   `update endpoints set ends_at = statement_timestamp() + $2::int * interval '1 ms'
    where id = $1 and ends_at < statement_timestamp() + $2::int * interval '1 ms' - interval '5 s' and deleted_at is null`,
 );
-
-interface Holder {
-  /** The instance that records the results. */
-  readonly instance: number;
-  readonly leaseMs: number;
-}
 
 const startsOf = (leaseIds: readonly string[]) => leaseIds.map((id) => new Date(timeOfPublicId(id) ?? 0));
 
@@ -177,15 +173,11 @@ export const leaseMessages = async (
   (await db.query<LeasedMessage>(leaseDue, [id, leaseIds.length, heldMax, leaseIds, leaseMs])).rows;
 
 /** Takes over live leases, to record their results. */
-export const takeLeases = async (
-  db: Queryable,
-  ids: readonly string[],
-  leaseIds: readonly string[],
-  { instance, leaseMs }: Holder,
-): Promise<LeasedMessage[]> => (await db.query<LeasedMessage>(takeLive, [instance, leaseMs, ids, leaseIds])).rows;
+export const takeLeases = async (db: Queryable, ids: readonly string[], leaseIds: readonly string[], by: LeaseTerms) =>
+  (await db.query<LeasedMessage>(takeLive, [by.instance, by.leaseMs, ids, leaseIds])).rows;
 
 /** Takes over leases that have expired. */
-export const takeExpiredLeases = async (db: Queryable, { instance, leaseMs }: Holder): Promise<LeasedMessage[]> =>
+export const takeExpiredLeases = async (db: Queryable, { instance, leaseMs }: LeaseTerms): Promise<LeasedMessage[]> =>
   (await db.query<LeasedMessage>(takeEnded, [instance, leaseMs])).rows;
 
 /** Returns leased messages that nobody has seen to their places, without an attempt. */
@@ -207,8 +199,5 @@ export const postponeEnd = async (db: Queryable, id: string, graceMs: number): P
   void (await db.query(keepEndpoint, [id, graceMs]));
 
 /** Returns what became of leases; nothing for an id that is no lease of these rows. */
-export const leaseRecords = async (
-  db: Queryable,
-  ids: readonly string[],
-  leaseIds: readonly string[],
-): Promise<LeaseRecord[]> => (await db.query<LeaseRecord>(recordsOf, [ids, leaseIds, startsOf(leaseIds)])).rows;
+export const leaseRecords = async (db: Queryable, ids: readonly string[], leaseIds: readonly string[]) =>
+  (await db.query<LeaseRecord>(recordsOf, [ids, leaseIds, startsOf(leaseIds)])).rows;

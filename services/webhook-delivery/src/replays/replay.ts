@@ -1,10 +1,11 @@
-import { examples, identifier, timestamp } from "@signalbox/contracts";
+import { dateInput, examples, identifier, timestamp } from "@signalbox/contracts";
 import type { ReplayKind, ReplayRow } from "@signalbox/events";
 import { z } from "zod";
 
-/** A replay: deliveries of an endpoint that go out again. */
+/** A replay: deliveries of an endpoint, or of all endpoints of its account, that go out again. */
 export interface Replay extends ReplayRow {
-  readonly endpointId: string;
+  /** Null for all endpoints. */
+  readonly endpointId: string | null;
   readonly statuses: readonly ReplayedStatus[];
   readonly eventIds: readonly string[];
   readonly fromTime: Date;
@@ -14,15 +15,28 @@ export interface Replay extends ReplayRow {
   /** Position: the last delivery that was queued. */
   readonly placeTime: Date;
   readonly placeId: string;
+  /** Endpoints whose turns are to come; empty where the replay is of one. */
+  readonly turns: readonly Turn[];
+  /** Number of matching deliveries of endpoints that take no part. */
+  readonly leftOut: number;
   readonly endedAt: Date | null;
 }
 
+/** An endpoint of an account's retry, with the last of its deliveries that was queued and the number of those to come. */
+export interface Turn {
+  readonly endpointId: string;
+  readonly placeTime: string;
+  readonly placeId: string;
+  readonly left: number;
+}
+
 const replayStatuses = ["running", "done", "cancelled"] as const;
-/** Statuses of ended deliveries. Pending ones go out anyway. */
-const replayedStatuses = ["succeeded", "exhausted", "parked"] as const;
+/** States of deliveries that go out again. `waiting` ones are stored as pending, and go out now instead of later. */
+const replayedStatuses = ["succeeded", "exhausted", "parked", "waiting"] as const;
+/** States of deliveries that have not arrived. One that was cancelled is not among them. */
+const retriedStatuses = ["waiting", "exhausted", "parked"] as const;
 type ReplayedStatus = (typeof replayedStatuses)[number];
 
-/** Filter of the deliveries of a replay. */
 export type ReplayFilter = Pick<Replay, "endpointId" | "statuses" | "eventTypes" | "eventIds" | "fromTime" | "toTime">;
 
 export const replayKind: ReplayKind<Replay> = {
@@ -36,9 +50,11 @@ export const replayKind: ReplayKind<Replay> = {
     replayed: "int4",
     placeTime: "timestamptz",
     placeId: "text",
+    turns: "jsonb",
+    leftOut: "int4",
     endedAt: "timestamptz",
   },
-  progress: ["replayed", "placeTime", "placeId", "endedAt"],
+  progress: ["replayed", "placeTime", "placeId", "turns", "leftOut", "endedAt"],
   listedBy: "account_id",
   parent: "endpoint_id",
   runningMax: 1,
@@ -47,7 +63,6 @@ export const replayKind: ReplayKind<Replay> = {
   ended: (status, endedAt) => ({ status, endedAt }),
 };
 
-/** A replay in examples. */
 export const replayExample = {
   id: "whr_01kdzq7c9p4r6s8t0v2w5x7y1z",
   endpoint_id: "whe_01kdzq5a7m2n4p6q8r0s1t3v5w",
@@ -60,15 +75,15 @@ export const replayExample = {
   status: "running" as const,
   total: 12_000,
   replayed: 350,
+  left_out: 0,
   created_at: "2026-01-01T12:00:00.000Z",
   ended_at: null,
 };
 
-/** A replay as its owner sees it. */
 export const ReplayResource = z
   .object({
     id: identifier("The replay, sent as `X-Replay-Id`"),
-    endpoint_id: identifier("The endpoint"),
+    endpoint_id: identifier("The endpoint").nullable().describe("The endpoint; null for all of the account."),
     statuses: z.array(z.enum(replayedStatuses)).describe("The states of the deliveries that are repeated."),
     event_types: z.array(z.string()).describe("Empty for all."),
     event_ids: z.array(z.string()).describe("Empty for all."),
@@ -77,44 +92,56 @@ export const ReplayResource = z
     rate: z.int().nullable().describe("Deliveries per second; null for no limit."),
     status: z.enum(replayStatuses).describe("The state of the replay."),
     total: z.int().describe("Number of matching deliveries at its start."),
-    replayed: z.int().describe("Number of deliveries queued so far."),
+    replayed: z.int().describe("Number of deliveries queued so far; one that is being attempted already is not."),
+    left_out: z
+      .int()
+      .describe("Of all endpoints: matching deliveries of those that are not enabled, or were deleted meanwhile."),
     created_at: timestamp,
     ended_at: timestamp.nullable().describe("The time of its end; null while it runs."),
   })
   .meta({
     id: "WebhookReplay",
-    description: "A replay: deliveries of an endpoint that go out again, the oldest first.",
+    description: "A replay: deliveries of one endpoint, or of all, that go out again, the oldest of each first.",
   })
   .register(examples, { example: replayExample });
 
-/** The answer to a dry run. */
 export const CountedResource = z
-  .object({ count: z.int().describe("The number of deliveries that the replay would repeat.") })
+  .object({
+    count: z.int().describe("The number of deliveries that the replay would repeat."),
+    left_out: z.int().optional().describe("Of all endpoints: as in the replay."),
+  })
   .meta({ id: "WebhookReplayCount" })
   .register(examples, { example: { count: 12_000 } });
 
-const time = z.iso.datetime().transform((text) => new Date(text));
+const from = dateInput.describe("Deliveries of events at this time or later.");
 
-/** Input of a new replay. */
+const endpointId = z.string().min(1).max(64).describe("The endpoint that receives the deliveries.");
+const choice = {
+  event_types: z
+    .array(z.string().min(1).max(200))
+    .max(50)
+    .default([])
+    .describe("Only events of these types; empty is all."),
+  event_ids: z.array(z.string().min(1).max(128)).max(1_000).default([]).describe("Only these events; empty is all."),
+  to: dateInput.optional().describe("Deliveries of events before this time. Default: now."),
+  rate: z.int().min(1).max(1_000).nullable().default(null).describe("Deliveries per second."),
+  dry_run: z.boolean().default(false).describe("Only counts the deliveries."),
+};
+const isForward = ({ from, to }: { readonly from?: Date | undefined; readonly to?: Date | undefined }) =>
+  from === undefined || to === undefined || from <= to;
+const forward = { path: ["to"], error: "to must not be earlier than from." };
+
 export const StartReplayBody = z
   .strictObject({
-    endpoint_id: z.string().min(1).max(64).describe("The endpoint that receives the deliveries."),
-    status: z.enum(replayedStatuses).optional().describe("Default: every delivery that has ended."),
-    event_types: z
-      .array(z.string().min(1).max(200))
-      .max(50)
-      .default([])
-      .describe("Only events of these types; empty is all."),
-    event_ids: z.array(z.string().min(1).max(128)).max(1_000).default([]).describe("Only these events; empty is all."),
-    from: time.describe("Deliveries of events at this time or later."),
-    to: time.optional().describe("Deliveries of events before this time. Default: now."),
-    rate: z.int().min(1).max(1_000).nullable().default(null).describe("Deliveries per second."),
-    dry_run: z.boolean().default(false).describe("Only counts the deliveries."),
+    endpoint_id: endpointId,
+    ...choice,
+    from,
+    status: z
+      .enum(replayedStatuses)
+      .optional()
+      .describe("`waiting` are those that wait for an attempt. Default: all of these states."),
   })
-  .refine(({ from, to }) => to === undefined || from <= to, {
-    path: ["to"],
-    error: "to must not be earlier than from.",
-  })
+  .refine(isForward, forward)
   .meta({ id: "StartWebhookReplay" })
   .register(examples, {
     example: {
@@ -126,26 +153,33 @@ export const StartReplayBody = z
     },
   });
 
-/** Builds the filter of a replay; it never includes future events. */
-export function filterOf(body: Omit<z.output<typeof StartReplayBody>, "rate" | "dry_run">, now: Date): ReplayFilter {
-  const { endpoint_id: endpointId, status, event_types: eventTypes, event_ids: eventIds, from: fromTime, to } = body;
-  const toTime = to === undefined || to > now ? now : to;
-  return { endpointId, statuses: status ? [status] : replayedStatuses, eventTypes, eventIds, fromTime, toTime };
+export const RetryDeliveriesBody = z
+  .strictObject({
+    endpoint_id: endpointId.optional().describe("Only deliveries to this endpoint. Default: all push endpoints."),
+    ...choice,
+    from: from.optional().describe("Deliveries of events at this time or later. Default: all that are kept."),
+    status: z.enum(retriedStatuses).optional().describe("Default: all that have not arrived."),
+  })
+  .refine(isForward, forward)
+  .meta({ id: "RetryWebhookDeliveries" })
+  .register(examples, { example: { endpoint_id: replayExample.endpoint_id, status: "waiting", rate: 50 } });
+
+interface Choice {
+  readonly endpoint_id?: string | undefined;
+  readonly event_types: readonly string[];
+  readonly event_ids: readonly string[];
+  readonly from: Date;
+  readonly to?: Date | undefined;
 }
 
-/** Returns the replay as its owner sees it. */
-export const viewReplay = (replay: Replay) => ({
-  id: replay.id,
-  endpoint_id: replay.endpointId,
-  statuses: [...replay.statuses],
-  event_types: [...replay.eventTypes],
-  event_ids: [...replay.eventIds],
-  from: replay.fromTime.toISOString(),
-  to: replay.toTime.toISOString(),
-  rate: replay.rate,
-  status: replay.status,
-  total: replay.total,
-  replayed: replay.replayed,
-  created_at: replay.createdAt.toISOString(),
-  ended_at: replay.endedAt?.toISOString() ?? null,
-});
+/** Returns the states that a replay includes, of which `status` chooses one. */
+export const statusesOfReplay = (status?: ReplayedStatus): readonly ReplayedStatus[] =>
+  status ? [status] : replayedStatuses;
+export const statusesOfRetry = (status?: ReplayedStatus): readonly ReplayedStatus[] =>
+  status ? [status] : retriedStatuses;
+
+/** Builds the filter of a replay; it never includes future events. */
+export function filterOf(body: Choice, statuses: readonly ReplayedStatus[], now: Date): ReplayFilter {
+  const { endpoint_id: endpointId = null, event_types: eventTypes, event_ids: eventIds, from: fromTime, to } = body;
+  return { endpointId, statuses, eventTypes, eventIds, fromTime, toTime: to === undefined || to > now ? now : to };
+}

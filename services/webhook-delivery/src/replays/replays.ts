@@ -1,101 +1,133 @@
 import type { Caller, Viewer } from "@signalbox/auth";
-import { newId } from "@signalbox/core";
+import { AppError, newId } from "@signalbox/core";
 import { accepted, ok } from "@signalbox/http";
 import { audited, type Edges, edgesOf, type Load, list, operation, record } from "@signalbox/service";
-import type { RetentionRule, Tx } from "@signalbox/storage";
-import type { z } from "zod";
+import { advisoryLock, type Tx } from "@signalbox/storage";
 import type { DeliveryService } from "../context/delivery-service.ts";
 import { type Endpoint, requireScopeOf } from "../endpoints/endpoint.ts";
 import { endpointsSeen, seen } from "../endpoints/endpoint-id.ts";
 import { lockEndpoint } from "../endpoints/endpoint-store.ts";
+import { beginning } from "../events/event-store.ts";
 import {
   CountedResource,
   filterOf,
   type Replay,
+  type ReplayFilter,
   ReplayResource,
+  RetryDeliveriesBody,
   replayExample,
   StartReplayBody,
-  viewReplay,
+  statusesOfReplay,
+  statusesOfRetry,
 } from "./replay.ts";
-import { countWanted, queueStep } from "./replayed-deliveries.ts";
+import { countTurns, countWanted, queueStep, queueTurn } from "./replayed-deliveries.ts";
 
-const endpointIdOf = ({ endpointId }: Replay): string => endpointId;
+export const findReplay = async ({ replayEngine }: DeliveryService, viewer: Viewer, id: string) =>
+  seen(viewer, await replayEngine.find(id, viewer.accountId));
 
-export const findReplay = async (
-  { replayEngine }: DeliveryService,
-  viewer: Viewer,
-  id: string,
-): Promise<Replay | null> => seen(viewer, await replayEngine.find(id, viewer.accountId), endpointIdOf);
+const lockReplay = async ({ replayEngine }: DeliveryService, tx: Tx, viewer: Viewer, id: string) =>
+  seen(viewer, await replayEngine.lock(tx, id, viewer.accountId));
 
-const lockReplay = async (
-  { replayEngine }: DeliveryService,
-  tx: Tx,
-  viewer: Viewer,
-  id: string,
-): Promise<Replay | null> => seen(viewer, await replayEngine.lock(tx, id, viewer.accountId), endpointIdOf);
+interface ReplayTerms {
+  readonly rate: number | null;
+  /** Counts the deliveries, and sends nothing. */
+  readonly dryRun: boolean;
+}
 
-/** Starts a replay of the matching deliveries, or counts them, up to as many as one may have. */
+/**
+ * Starts a replay of the matching deliveries, or counts them, up to as many as one may have.
+ * @throws AppError `validation_error` for all endpoints in a portal session that is bound to some
+ */
 async function startReplay(
   { configuration, clock, replayEngine }: DeliveryService,
   tx: Tx,
   caller: Caller,
-  { rate, dry_run: dryRun, ...given }: z.output<typeof StartReplayBody>,
+  filter: ReplayFilter,
+  { rate, dryRun }: ReplayTerms,
 ) {
   const { accountId } = caller;
   const at = clock.now();
-  const filter = filterOf(given, at);
-  const endpoint = await lockEndpoint(tx, caller, filter.endpointId);
-  if (endpoint === null) return { outcome: "no-endpoint" } as const;
-  requireScopeOf(endpoint, caller);
   const totalMax = configuration.get("webhook-delivery.replays.deliveries-max");
-  const total = await countWanted(tx, filter, dryRun ? totalMax : totalMax + 1);
+  const matching = await lockMatching(tx, caller, filter, dryRun ? totalMax : totalMax + 1);
+  if (matching === null) return { outcome: "no-endpoint" } as const;
   const replay: Replay = {
     ...filter,
     id: newId("whr", at.getTime()),
     accountId,
     rate,
     status: "running",
-    total,
+    ...matching,
     replayed: 0,
     placeTime: filter.fromTime,
     placeId: "",
     createdAt: at,
     endedAt: null,
   };
-  const entry = audited(caller, { action: "webhook_endpoint.replay", subject: endpoint.id });
-  return replayEngine.start(tx, endpoint.id, replay, { totalMax, dryRun, entry });
+  const entry = audited(caller, { action: "webhook_endpoint.replay", subject: subjectOf(replay) });
+  const outcome = await replayEngine.start(tx, filter.endpointId, replay, { totalMax, dryRun, entry });
+  const leftOut = filter.endpointId === null ? matching.leftOut : null;
+  return outcome.outcome === "counted" ? { ...outcome, leftOut } : outcome;
 }
+
+/** Locks the endpoint, or the retries of the account, and counts; returns null for a missing endpoint. */
+async function lockMatching(tx: Tx, caller: Caller, filter: ReplayFilter, most: number) {
+  if (filter.endpointId === null) {
+    if (endpointsSeen(caller) !== null) throw refusedEndpoint();
+    await advisoryLock(tx, `replays:${caller.accountId}`);
+    return countTurns(tx, filter, caller, most);
+  }
+  const endpoint = await lockEndpoint(tx, caller, filter.endpointId);
+  if (endpoint === null) return null;
+  requireScopeOf(endpoint, caller);
+  return { total: await countWanted(tx, filter, endpoint.id, most), turns: [], leftOut: 0 };
+}
+
+function refusedEndpoint(): AppError {
+  const message = "This portal session is bound to endpoints: name one of them.";
+  const details = [{ field: "endpoint_id", code: "required" as const, message }];
+  return new AppError("validation_error", message, { details });
+}
+
+const subjectOf = ({ id, endpointId }: Replay): string => endpointId ?? id;
 
 /** Cancels a replay; deliveries already queued go out. */
 function cancelReplay({ replayEngine }: DeliveryService, tx: Tx, caller: Caller, replay: Replay): Promise<Replay> {
-  const entry = audited(caller, { action: "webhook_endpoint.cancel_replay", subject: replay.endpointId });
+  const entry = audited(caller, { action: "webhook_endpoint.cancel_replay", subject: subjectOf(replay) });
   return replayEngine.cancel(tx, replay, entry);
 }
 
 /** Queues the next deliveries of a replay that is due; returns "again" while there may be more. */
 export const runReplays = ({ replayEngine, wakeUp }: DeliveryService): Promise<"again" | "done"> =>
   replayEngine.step(async (tx, replay) => {
-    const step = await queueStep(tx, replay);
+    const { endpointId } = replay;
+    const step = endpointId === null ? await queueTurn(tx, replay) : await queueStep(tx, replay, endpointId);
     if ("replay" in step) tx.afterCommit(wakeUp.wake);
     return step;
   });
 
-/** Retention of replays: their deliveries are gone by then. */
-export const replayRetention = (keepMs: () => number): RetentionRule => ({
-  name: "trim replays",
-  table: "replays",
-  column: "created_at",
-  keepMs,
-});
-
 const base = "/api/v1/webhooks/replays";
 const one = `${base}/:id` as const;
+const viewReplay = (replay: Replay) => ({
+  id: replay.id,
+  endpoint_id: replay.endpointId,
+  statuses: [...replay.statuses],
+  event_types: [...replay.eventTypes],
+  event_ids: [...replay.eventIds],
+  from: replay.fromTime.toISOString(),
+  to: replay.toTime.toISOString(),
+  rate: replay.rate,
+  status: replay.status,
+  total: replay.total,
+  replayed: replay.replayed,
+  left_out: replay.leftOut,
+  created_at: replay.createdAt.toISOString(),
+  ended_at: replay.endedAt?.toISOString() ?? null,
+});
 const showReplay = (replay: Replay) => ok(viewReplay(replay));
 const read = { scopes: ["webhooks:read"], portal: true } as const;
 const write = { scopes: ["webhooks:write"], portal: true } as const;
 const missing = "There is no such replay.";
 
-/** The replays of an account, at both edges. */
 export function replayApi(service: DeliveryService, loadEndpoint: Load<Endpoint>): Edges {
   return edgesOf(
     { ...declareReads(service), ...declareWrites(service) },
@@ -103,7 +135,7 @@ export function replayApi(service: DeliveryService, loadEndpoint: Load<Endpoint>
       exampleIds: { id: replayExample.id },
       fields: {
         WebhookReplay: {
-          endpoint: ({ endpointId }: Replay, _, context) => loadEndpoint(context, endpointId),
+          endpoint: ({ endpointId }: Replay, _, context) => endpointId && loadEndpoint(context, endpointId),
           from: ({ fromTime }: Replay) => fromTime,
           to: ({ toTime }: Replay) => toTime,
         },
@@ -117,7 +149,7 @@ function declareReads(service: DeliveryService) {
   return {
     webhookReplays: list({
       summary: "List replays, newest first",
-      description: "A replay sends deliveries of an endpoint again.",
+      description: "A replay sends deliveries of one endpoint, or of all, again.",
       auth: read,
       limits: pageLimits,
       read: (range, { caller }) => replayEngine.list(range, caller.accountId, { of: endpointsSeen(caller) }),
@@ -134,41 +166,77 @@ function declareReads(service: DeliveryService) {
   };
 }
 
+const startRefusals = {
+  "no-endpoint": { code: "not_found", message: "There is no such endpoint." },
+  "limit-reached": {
+    code: "conflict",
+    message: "A replay of the same endpoint, or of all, is running: wait for it, or cancel it.",
+  },
+  "too-many": ({ max }: { readonly max: number }) => {
+    const message = `More than ${max} deliveries match: choose a shorter time.`;
+    return { code: "validation_error", message, details: [{ field: "from", code: "too_big", message }] } as const;
+  },
+} as const;
+
+type Begun =
+  | { readonly outcome: "started"; readonly replay: Replay }
+  | { readonly outcome: "counted"; readonly count: number; readonly leftOut: number | null };
+
+const answerBegun = (result: Begun) =>
+  result.outcome === "started" ? accepted(viewReplay(result.replay)) : ok(viewCount(result));
+// JSON leaves out what is undefined.
+const viewCount = ({ count, leftOut }: { readonly count: number; readonly leftOut: number | null }) => ({
+  count,
+  left_out: leftOut ?? undefined,
+});
+const begunPayload = {
+  webhookReplay: (result: Begun) => (result.outcome === "started" ? result.replay : null),
+  count: (result: Begun) => (result.outcome === "counted" ? result.count : null),
+  leftOut: (result: Begun) => (result.outcome === "counted" ? result.leftOut : null),
+};
+
 function declareWrites(service: DeliveryService) {
+  const { clock } = service;
   return {
     startWebhookReplay: operation({
-      summary: "Replay deliveries that succeeded, were exhausted or parked",
+      summary: "Replay deliveries, whatever became of them",
       description:
-        "Deliveries of one endpoint, the oldest first, under their own ids: up to a million, unless `webhook-delivery.replays.deliveries-max` says otherwise. With `dry_run` they are only counted. One replay of an endpoint runs at a time.",
+        "Deliveries of one endpoint, the oldest first, under their own ids: up to a million, unless `webhook-delivery.replays.deliveries-max` says otherwise. Those that wait for an attempt become due. With `dry_run` they are only counted. One replay of an endpoint runs at a time.",
       auth: write,
       audit: "webhook_endpoint.replay",
       input: StartReplayBody,
-      create: (tx, { caller, input }) => startReplay(service, tx, caller, input),
-      refusals: {
-        "no-endpoint": { code: "not_found", message: "There is no such endpoint." },
-        "limit-reached": {
-          code: "conflict",
-          message: "A replay of this endpoint is running: wait for it, or cancel it.",
-        },
-        "too-many": ({ max }) => {
-          const message = `More than ${max} deliveries match: choose a shorter time.`;
-          return { code: "validation_error", message, details: [{ field: "from", code: "too_big", message }] };
-        },
+      create: (tx, { caller, input: { rate, dry_run: dryRun, status, ...choice } }) => {
+        const filter = filterOf(choice, statusesOfReplay(status), clock.now());
+        return startReplay(service, tx, caller, filter, { rate, dryRun });
       },
+      refusals: startRefusals,
       rest: {
         post: base,
         responses: { 200: CountedResource, 202: ReplayResource, 422: "error" },
         idempotent: true,
-        answer: (result) =>
-          result.outcome === "started" ? accepted(viewReplay(result.replay)) : ok({ count: result.count }),
+        answer: answerBegun,
       },
-      graph: {
-        payload: {
-          webhookReplay: (result) => (result.outcome === "started" ? result.replay : null),
-          count: (result) => (result.outcome === "counted" ? result.count : null),
-        },
-        type: "StartWebhookReplayPayload",
+      graph: { payload: begunPayload, type: "StartWebhookReplayPayload" },
+    }),
+    retryWebhookDeliveries: operation({
+      summary: "Retry the deliveries that have not arrived, now",
+      description:
+        "Attempts those that wait for their next attempt, were exhausted or parked, the oldest first: of one endpoint, or of all push endpoints of the account that are enabled, in turns. It is a replay: watch and cancel it below `/api/v1/webhooks/replays`. With `dry_run` they are only counted.",
+      auth: write,
+      audit: "webhook_endpoint.replay",
+      input: RetryDeliveriesBody,
+      create: (tx, { caller, input: { rate, dry_run: dryRun, status, from = beginning, ...choice } }) => {
+        const filter = filterOf({ ...choice, from }, statusesOfRetry(status), clock.now());
+        return startReplay(service, tx, caller, filter, { rate, dryRun });
       },
+      refusals: startRefusals,
+      rest: {
+        post: "/api/v1/webhooks/deliveries/retry",
+        responses: { 200: CountedResource, 202: ReplayResource, 422: "error" },
+        idempotent: true,
+        answer: answerBegun,
+      },
+      graph: { payload: begunPayload, type: "RetryWebhookDeliveriesPayload" },
     }),
     cancelWebhookReplay: operation({
       summary: "Cancel a replay; deliveries already queued go out",

@@ -1,8 +1,8 @@
 import type { WhyStep } from "@signalbox/contracts";
 import { timeOfPublicId } from "@signalbox/core";
-import { expiredReason, hasPrefix, stepsOf, type WhyFinder } from "@signalbox/service";
+import { expiredReason, hasPrefix, stepsOf, stepsOfReplay, type WhyFinder } from "@signalbox/service";
 import type { DeliveryService } from "../context/delivery-service.ts";
-import { deliveriesOfReplay } from "../deliveries/chain-deliveries.ts";
+import { chainEndpoints, deliveriesOfReplay } from "../deliveries/chain-store.ts";
 import type { Replay } from "./replay.ts";
 import { findReplay } from "./replays.ts";
 
@@ -18,8 +18,10 @@ export const whyReplayed = (service: DeliveryService): readonly WhyFinder[] => [
     async find({ accountId }, id) {
       const replay = await findReplay(service, { accountId }, id);
       if (replay === null) return null;
-      const next = await deliveriesOfReplay(service, replay.endpointId, id, replay.createdAt, shownMax);
-      return { steps: stepsOfReplay(replay), next };
+      const { endpointId, createdAt } = replay;
+      const endpoints = endpointId ? [endpointId] : (await chainEndpoints(service, accountId)).map((one) => one.id);
+      const next = await deliveriesOfReplay(service, endpoints, id, createdAt, shownMax);
+      return { steps: viewReplay(replay), next };
     },
     missing(id) {
       const ms = timeOfPublicId(id) ?? 0;
@@ -29,17 +31,14 @@ export const whyReplayed = (service: DeliveryService): readonly WhyFinder[] => [
   },
 ];
 
-function stepsOfReplay({ id, endpointId, status, total, replayed, createdAt, endedAt }: Replay): WhyStep[] {
-  const link = `/api/v1/webhooks/replays/${id}`;
-  const what = `A replay of ${total} deliveries of the endpoint ${endpointId} was started.`;
-  const started = step({ at: createdAt, id, what, link });
-  if (status === "running") {
-    const progress = `${replayed} of ${total} deliveries are queued.`;
-    return [
-      started,
-      step({ at: null, id, what: progress, verdict: "waiting", reason: "waiting: for its next step", link }),
-    ];
-  }
-  const ended = status === "done" ? "ended" : "was cancelled";
-  return [started, step({ at: endedAt, id, what: `The replay ${ended} with ${replayed} deliveries queued.`, link })];
+function viewReplay(replay: Replay): WhyStep[] {
+  const { id, endpointId, total, leftOut, replayed } = replay;
+  const of = endpointId === null ? "all endpoints" : `the endpoint ${endpointId}`;
+  const rest = leftOut > 0 ? ` It leaves out ${leftOut} of endpoints that are not enabled.` : "";
+  return stepsOfReplay(step, {
+    ...replay,
+    link: `/api/v1/webhooks/replays/${id}`,
+    started: `A replay of ${total} deliveries of ${of} was started.${rest}`,
+    progress: `${replayed} of ${total} deliveries are queued`,
+  });
 }

@@ -3,16 +3,15 @@ import { isOutboundError, type OutboundClient, shownFailure } from "@signalbox/n
 import type { Tracer } from "@signalbox/runtime";
 import { isLive } from "@signalbox/storage";
 import { deliveryHeaders } from "@signalbox/webhook-signatures";
-import { isCanary } from "../deliveries/account-access.ts";
-import type { Attempt } from "../deliveries/attempt.ts";
+import { type Attempt, attemptOf } from "../deliveries/attempt.ts";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import { retryAfterMs } from "../deliveries/retry-after.ts";
 import { type AttemptResult, controlOf } from "../deliveries/retry-schedule.ts";
+import { isCanary } from "../endpoints/account-access.ts";
 import { limitHeaders, maskSecretHeaders, phasesOf, responseBytesMax, responseText } from "./attempt-exchange.ts";
 import { bodyIn } from "./body-format.ts";
 import type { LiveSecret, SigningEndpoint } from "./signing-endpoint.ts";
 
-/** Parts that an attempt is made with. */
 export interface Sender {
   readonly outbound: OutboundClient;
   /** The receiver of the canary's deliveries, with the only client that may go there; null when it is off. */
@@ -64,30 +63,14 @@ async function attemptOnce(
   const startedAt = clock.now();
   const startedMs = clock.steadyMs();
   const message = messageOf(delivery, endpoint, { at: startedAt, baseUrl });
-  const { result, response, phase, exchange } =
+  const { result, ...answered } =
     typeof message === "string" ? unsent(message) : await post(sender, outbound, endpoint, message);
-  const attempt: Attempt = {
-    id: newId("wha", startedAt.getTime()),
-    deliveryId: delivery.id,
-    endpointId: delivery.endpointId,
-    accountId: delivery.accountId,
-    eventType: delivery.eventType,
-    number: delivery.attempts + 1,
-    startedAt,
-    durationMs: Math.round(clock.steadyMs() - startedMs),
-    status: result.status,
-    error: result.error,
-    response,
-    counted: true,
-    phase,
-    decision: null,
-    nextAttemptAt: null,
-    exchange,
-  };
-  return { attempt, result };
+  const { status, error } = result;
+  const durationMs = Math.round(clock.steadyMs() - startedMs);
+  const id = newId("wha", startedAt.getTime());
+  return { attempt: attemptOf(delivery, { id, startedAt, durationMs, status, error, ...answered }), result };
 }
 
-/** The request of an attempt. */
 export interface Message {
   readonly headers: Record<string, string>;
   readonly body: Buffer;

@@ -10,10 +10,7 @@ type Timing = Awaited<ReturnType<OutboundClient["request"]>>["timing"];
 const headersBytesMax = 4_096;
 
 /** Returns the sent headers with the values of secret headers masked. */
-export function maskSecretHeaders(
-  sent: Readonly<Record<string, string>>,
-  { settings }: SigningEndpoint,
-): Record<string, string> {
+export function maskSecretHeaders(sent: Readonly<Record<string, string>>, { settings }: SigningEndpoint) {
   const secret = new Set(settings.headers.flatMap(({ name, secret }) => (secret ? [name.toLowerCase()] : [])));
   return Object.fromEntries(
     Object.entries(sent).map(([name, value]) => [name, secret.has(name.toLowerCase()) ? "***" : value]),

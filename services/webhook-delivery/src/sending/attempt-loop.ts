@@ -72,9 +72,9 @@ export class AttemptLoop {
   #pump(): void {
     const { lanes, clock } = this.#parts;
     for (const next of lanes.takeReady()) {
-      const { delivery, startUntilMs } = next;
+      const { lane, delivery, startUntilMs } = next;
       const isLate = clock.steadyMs() > startUntilMs;
-      const work = isLate ? this.#handBack([lanes.giveUp(next)]) : this.#deliver(next);
+      const work = isLate ? this.#handBack([lanes.giveUp(lane, delivery)]) : this.#deliver(next);
       const running = work
         .catch((error: unknown) => this.#reportUnmade(error, delivery))
         .finally(() => this.#running.delete(running));
@@ -118,6 +118,7 @@ export class AttemptLoop {
     const { status, error } = attempted.result;
     const refused = status === null && connecting.has(attempted.attempt.phase ?? "");
     const succeeded = status !== null && status >= 200 && status < 300;
+    lane.answers[succeeded ? "succeeded" : "failed"]++;
     const overloaded = status === 429 || error === "deadline";
     lane.limit.observe(
       { refused, overloaded, succeeded, durationMs: endedMs - startedMs, startedMs, endedMs },

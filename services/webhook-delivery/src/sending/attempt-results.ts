@@ -2,17 +2,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, isUnavailable } from "@signalbox/core";
 import type { Counter, Histogram, Logger, Metrics } from "@signalbox/runtime";
 import { GroupCommit, inTransaction, type Pool, type Tx } from "@signalbox/storage";
-import { isCanary } from "../deliveries/account-access.ts";
 import type { Attempt } from "../deliveries/attempt.ts";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import { advanceKeys, lockOrder } from "../deliveries/delivery-order.ts";
 import { type Judgement, judgeAttempt } from "../deliveries/retry-schedule.ts";
+import { isCanary } from "../endpoints/account-access.ts";
 import type { Attempted } from "./attempt-delivery.ts";
-import { answerClass } from "./attempt-figures.ts";
-import { parkDelivery, type Recorded } from "./record-results.ts";
+import { answerClass, parkDelivery, type Recorded } from "./record-results.ts";
 import type { SigningEndpoint } from "./signing-endpoint.ts";
 
-/** Consequences of attempts. */
 export interface Consequences {
   /** Writes results with events, the status of endpoints and the next delivery of a key. */
   readonly write: (batch: readonly JudgedAttempt[]) => Promise<Recorded>;

@@ -79,6 +79,25 @@ test("a CloudEvent of an account has the attributes that it was published with, 
   assert.equal(cloudEvent("order.created", {}, { cloudevents: { accountid: "acc_other" } }).accountid, accountId);
 });
 
+for (const [what, cloudevents, expected] of [
+  ["an event without data", { id: "1", source: "/a" }, {}],
+  [
+    "bytes",
+    { id: "1", source: "/a", datacontenttype: "image/png", data_base64: "AP8=" },
+    { datacontenttype: "image/png", data_base64: "AP8=" },
+  ],
+  [
+    "null",
+    { id: "1", source: "/a", datacontenttype: "application/json" },
+    { datacontenttype: "application/json", data: null },
+  ],
+] as const)
+  test(`a CloudEvent of ${what} is sent as it was published`, () => {
+    const { specversion, time, accountid } = cloudEvent("order.created", {});
+    const common = { specversion, id: "1", source: "/a", type: "Some/Type", time, accountid };
+    assert.deepEqual(cloudEvent("Some/Type", null, { cloudevents }), { ...common, ...expected });
+  });
+
 test("numbers that no double holds keep their digits in a CloudEvent", () => {
   const delivery = deliveryOf("webhook.received", null, {}, '{"payload":12345678901234567890.10}');
   assert.match(

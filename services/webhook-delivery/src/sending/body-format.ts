@@ -1,6 +1,7 @@
-import { findEvent, schemaPathOf, topics } from "@signalbox/contracts";
+import { findEvent, schemaRegistry, topics } from "@signalbox/contracts";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import type { EndpointSettings } from "../endpoints/endpoint-settings.ts";
+import { type CloudEventMembers, hasNoData } from "../events/cloud-event.ts";
 import { originalOf, rawMember } from "./original-body.ts";
 
 /** The body of a delivery with the headers that belong to it. */
@@ -19,7 +20,7 @@ interface Envelope {
   readonly api_version: string;
   readonly account_id: string;
   readonly subject?: string;
-  readonly cloudevents?: Readonly<Record<string, unknown>>;
+  readonly cloudevents?: CloudEventMembers;
 }
 
 type Data = Readonly<Record<string, unknown>>;
@@ -54,6 +55,7 @@ const cloudEventHeaders = { "content-type": "application/cloudevents+json" };
 function cloudEventOf(delivery: FormattedDelivery, baseUrl: string): FormattedBody {
   const { envelope, data } = readEnvelope(delivery.body);
   const event = findEvent(envelope.type);
+  const isWithoutData = hasNoData(envelope.cloudevents ?? {});
   const subject = event ? subjectOf(envelope.type, data) : envelope.subject;
   const attributes = {
     specversion: "1.0",
@@ -63,15 +65,16 @@ function cloudEventOf(delivery: FormattedDelivery, baseUrl: string): FormattedBo
     time: envelope.created_at,
     // JSON leaves out what is undefined.
     subject,
-    datacontenttype: "application/json",
-    dataschema: event && `${baseUrl}${schemaPathOf(event)}`,
+    datacontenttype: isWithoutData ? undefined : "application/json",
+    dataschema: event && `${baseUrl}${schemaRegistry.pathOf(event)}`,
     ...envelope.cloudevents,
     accountid: envelope.account_id,
   };
-  const before = JSON.stringify(attributes).slice(0, -1);
+  const before = JSON.stringify(attributes);
+  if (isWithoutData) return { body: Buffer.from(before), headers: cloudEventHeaders };
   // Numbers of a partner's webhook keep all of their digits.
-  const body = Buffer.concat([Buffer.from(`${before},"data":`), rawMember(delivery.body, "data"), Buffer.from("}")]);
-  return { body, headers: cloudEventHeaders };
+  const parts = [Buffer.from(`${before.slice(0, -1)},"data":`), rawMember(delivery.body, "data"), Buffer.from("}")];
+  return { body: Buffer.concat(parts), headers: cloudEventHeaders };
 }
 
 /** Custom events are those of the service that takes them. */

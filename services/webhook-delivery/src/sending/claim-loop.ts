@@ -2,8 +2,9 @@ import type { AccessStates } from "@signalbox/auth";
 import type { Clock } from "@signalbox/core";
 import type { WakeUp } from "@signalbox/runtime";
 import type { Pool } from "@signalbox/storage";
-import { mayWrite } from "../deliveries/account-access.ts";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
+import { mayWrite } from "../endpoints/account-access.ts";
+import { adaptDrainRate, adaptEveryMs, drainFactor } from "../endpoints/drain-rate.ts";
 import type { AttemptLoop } from "./attempt-loop.ts";
 import { endpointRevisions, type WaitingEndpoint, waitingEndpoints } from "./delivery-queue.ts";
 import type { EndpointCache } from "./endpoint-cache.ts";
@@ -61,7 +62,7 @@ export class ClaimLoop {
   /** Frees the leases that nobody holds any more. */
   async takeOver(): Promise<void> {
     const { leases, lanes, wakeUp } = this.#parts;
-    if (await leases.takeOver(() => lanes.inHand())) wakeUp.wake();
+    if (await leases.takeOver(() => lanes.room.ids())) wakeUp.wake();
   }
 
   /** Attempts the oldest delivery of each endpoint that was disabled because it failed, once an hour. */
@@ -85,8 +86,11 @@ export class ClaimLoop {
       ({ type }) => type,
     );
     for (const { id } of pull) pullWaits.wake(id);
-    lanes.setBacklogs(new Set(due.map(({ id }) => id)));
-    const moreInMs = await this.#take(due);
+    await this.#adaptDrains(due);
+    const { held = [], rest = [] } = Object.groupBy(due, ({ part }) => (part === "held" ? "held" : "rest"));
+    lanes.setBacklogs(new Set(rest.map(({ id }) => id)));
+    // New deliveries first: held ones take the room, and the rate, that is left.
+    const moreInMs = Math.min(await this.#take(rest), await this.#take(held));
     if (moreInMs <= 0) return 0;
     const later = waiting.map(({ dueInMs }) => dueInMs).filter((ms) => ms > 0);
     return Math.min(idleMsMax, ...[moreInMs, ...later].map((ms) => Math.ceil(ms)));
@@ -113,6 +117,17 @@ export class ClaimLoop {
     }
   }
 
+  /** Adapts the rates of held deliveries to the answers of their endpoints. */
+  async #adaptDrains(due: readonly WaitingEndpoint[]): Promise<void> {
+    const { pool, lanes, clock } = this.#parts;
+    for (const { id, drainsPerSecond } of due) {
+      if (drainsPerSecond === null) continue;
+      const answers = lanes.takeAnswers(id, clock.steadyMs(), adaptEveryMs);
+      const factor = answers ? drainFactor(drainsPerSecond, answers) : 1;
+      if (factor !== 1) await adaptDrainRate(pool, id, factor);
+    }
+  }
+
   /** Leases due deliveries; returns the milliseconds until more may be taken, 0 when an endpoint filled its room. */
   async #take(due: readonly WaitingEndpoint[]): Promise<number> {
     const { pool, lanes, leases } = this.#parts;
@@ -122,13 +137,14 @@ export class ClaimLoop {
     const rates = new Map(due.flatMap(({ id, rate }) => (rate && rooms.has(id) ? [[id, rate] as const] : [])));
     const grantInMs = rates.size === 0 ? Number.POSITIVE_INFINITY : await grantAttempts(pool, rooms, rates);
     if (rooms.size === 0) return grantInMs;
-    const leased = Map.groupBy(await leases.claim(rooms, instance), ({ endpointId }) => endpointId);
+    const parts = new Map(due.map(({ id, part }) => [id, part]));
+    const leased = Map.groupBy(await leases.claim(rooms, instance, parts), ({ endpointId }) => endpointId);
     let isMore = false;
     for (const [id, room] of rooms) {
       const deliveries = leased.get(id) ?? [];
       const rate = rates.get(id);
-      if (deliveries.length < room) lanes.setBacklog(id, false);
-      else if (!rate) isMore = true;
+      if (deliveries.length === room) isMore ||= !rate;
+      else if (parts.get(id) !== "held") lanes.setBacklog(id, false);
       if (rate && deliveries.length < room) await giveBackGrants(pool, id, rate, room - deliveries.length);
     }
     await this.#start(leased);

@@ -1,9 +1,13 @@
 import type { WebhookEndpointResource } from "@signalbox/contracts";
 import { columnsOf, type Queryable, sql } from "@signalbox/storage";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
+import { firstDrainRate } from "../endpoints/drain-rate.ts";
 import type { Rate } from "./endpoint-rates.ts";
 
-/** An enabled endpoint with deliveries in the queue. */
+/** `held` are due since before the release of an endpoint that was paused or disabled, `new` are the others. */
+export type QueuePart = "all" | "held" | "new";
+
+/** An enabled endpoint with deliveries in the queue, or one part of them. */
 export interface WaitingEndpoint {
   readonly id: string;
   readonly accountId: string;
@@ -13,10 +17,20 @@ export interface WaitingEndpoint {
   readonly dueInMs: number;
   /** Rate limit of its attempts; null without one. */
   readonly rate: Rate | null;
+  readonly part: QueuePart;
+  /** The adaptive rate of its held deliveries, in a second; null where none are left, or the endpoint sets its rate. */
+  readonly drainsPerSecond: number | null;
 }
 
-/** Rate of an endpoint without a limit for deliveries that were held while it was paused or disabled. */
-const releaseRate: Rate = { limit: 20, per_seconds: 1 };
+interface WaitingRow extends Omit<WaitingEndpoint, "part"> {
+  readonly isDraining: boolean;
+  readonly isOrdered: boolean;
+  /** Time until the first delivery that was never held is due; null without one. */
+  readonly newDueInMs: number | null;
+}
+
+const dueInMs = (dueAt: string) =>
+  `extract(epoch from least(${dueAt}, statement_timestamp() + interval '1 day') - statement_timestamp())::float8 * 1000`;
 
 /** Jumps from endpoint to endpoint, so that the cost depends on the number of endpoints with queued deliveries. */
 const waiting = sql(
@@ -28,21 +42,30 @@ const waiting = sql(
        select endpoint_id, due_at from delivery_queue where endpoint_id > first.endpoint_id
        order by endpoint_id, due_at limit 1) as next
    )
-   select p.id, p.account_id as "accountId", p.type, p.url,
-     extract(epoch from least(first.due_at, statement_timestamp() + interval '1 day') - statement_timestamp())::float8 * 1000 as "dueInMs",
-     coalesce(nullif(p.settings->'rate', 'null'), case when first.due_at <= p.released_at
-       then '${JSON.stringify(releaseRate)}'::jsonb end) as rate
+   select p.id, p.account_id as "accountId", p.type, p.url, ${dueInMs("first.due_at")} as "dueInMs",
+     nullif(p.settings->'rate', 'null') as rate, coalesce(first.due_at <= p.released_at, false) as "isDraining",
+     coalesce(p.settings->'ordered' = 'true', false) as "isOrdered", ${dueInMs("fresh.due_at")} as "newDueInMs",
+     case when first.due_at <= p.released_at and coalesce(p.settings->'rate', 'null') = 'null'
+       then coalesce(r.drains_per_second, ${firstDrainRate}) end as "drainsPerSecond"
    from first join endpoints as p on p.id = first.endpoint_id
+   left join endpoint_rates as r on r.endpoint_id = p.id
+   left join lateral (
+     select due_at from delivery_queue where first.due_at <= p.released_at
+       and endpoint_id = p.id and due_at > p.released_at order by due_at limit 1) as fresh on true
    where p.status = 'enabled' and p.deleted_at is null`,
 );
 
 /**
  * Leases as many deliveries of each endpoint as it has room for, the oldest first. The cost depends on the rows taken.
  */
+const dueInPart = `due_at > coalesce(bounds.after, '-infinity')
+         and due_at <= least(statement_timestamp(), bounds.until)`;
 const claimText = (isProbe: boolean): string => `with taken as materialized (
-     select q.* from unnest($1::text[], $2::int[]) as lane (endpoint_id, room) cross join lateral (
+     select q.* from unnest($1::text[], $2::int[], $5::text[]) as lane (endpoint_id, room, part) cross join lateral (
+       select case part when 'new' then released_at end as after, case part when 'held' then released_at end as until
+       from endpoints where id = lane.endpoint_id) as bounds cross join lateral (
        select ctid as place, due_at, delivery_id from delivery_queue
-       where endpoint_id = lane.endpoint_id and ${isProbe ? "leased_by is null and due_at < 'infinity'" : "due_at <= statement_timestamp()"}
+       where endpoint_id = lane.endpoint_id and ${isProbe ? "leased_by is null and due_at < 'infinity'" : dueInPart}
        order by due_at, delivery_id limit lane.room for update skip locked) as q
    ), leased as (
      update delivery_queue as q
@@ -80,7 +103,7 @@ const revisions = sql(
   "select id, revision from endpoints where id = any($1::text[]) and deleted_at is null",
 );
 
-interface LeaseTerms {
+export interface LeaseTerms {
   readonly leaseMs: number;
   /** The instance that holds the lease. */
   readonly instance: number;
@@ -88,24 +111,34 @@ interface LeaseTerms {
 
 /** Returns the enabled endpoints with deliveries in the queue. All times of the queue are the database's. */
 export const waitingEndpoints = async (db: Queryable): Promise<WaitingEndpoint[]> =>
-  (await db.query<WaitingEndpoint>(waiting)).rows;
+  (await db.query<WaitingRow>(waiting)).rows.flatMap(partsOf);
 
-/** Leases due deliveries, as many of each endpoint as it has room for. */
+/** New deliveries of an endpoint that drains pass those that were held, unless it is ordered. */
+function partsOf({ isDraining, isOrdered, newDueInMs, ...endpoint }: WaitingRow): WaitingEndpoint[] {
+  if (!isDraining) return [{ ...endpoint, part: "all" }];
+  const { rate, drainsPerSecond } = endpoint;
+  const drainRate = drainsPerSecond === null ? rate : { limit: drainsPerSecond, per_seconds: 1 };
+  if (isOrdered) return [{ ...endpoint, rate: drainRate, part: "all" }];
+  const held = { ...endpoint, rate: drainRate, part: "held" } as const;
+  if (newDueInMs === null) return [held];
+  return [{ ...endpoint, dueInMs: newDueInMs, drainsPerSecond: null, part: "new" }, held];
+}
+
+/** Leases due deliveries, as many of each endpoint as it has room for; of all its parts unless `parts` names one. */
 export async function claimDeliveries(
   db: Queryable,
   rooms: ReadonlyMap<string, number>,
   { leaseMs, instance }: LeaseTerms,
+  parts: ReadonlyMap<string, QueuePart> = new Map(),
 ): Promise<LeasedDelivery[]> {
-  const values = [[...rooms.keys()], [...rooms.values()], leaseMs, instance];
+  const ids = [...rooms.keys()];
+  const values = [ids, [...rooms.values()], leaseMs, instance, ids.map((id) => parts.get(id) ?? "all")];
   return (await db.query<LeasedDelivery>(claim, values)).rows;
 }
 
 /** Leases the oldest delivery of an endpoint that is not enabled, even before it is due. */
-export const claimProbe = async (
-  db: Queryable,
-  endpointId: string,
-  { leaseMs, instance }: LeaseTerms,
-): Promise<LeasedDelivery[]> => (await db.query<LeasedDelivery>(probe, [[endpointId], [1], leaseMs, instance])).rows;
+export const claimProbe = async (db: Queryable, endpointId: string, { leaseMs, instance }: LeaseTerms) =>
+  (await db.query<LeasedDelivery>(probe, [[endpointId], [1], leaseMs, instance, ["all"]])).rows;
 
 /** Returns leased deliveries without an attempt to their place in the queue. */
 export async function handBackDeliveries(db: Queryable, some: readonly LeasedDelivery[]): Promise<void> {

@@ -38,23 +38,13 @@ const giveBack = sql(
   "update endpoint_rates set next_at = next_at - $2::float8 * interval '1 ms' where endpoint_id = $1",
 );
 
-interface Grant {
-  readonly id: string;
-  readonly granted: number;
-  readonly nextInMs: number;
-}
-
 const stepMs = ({ limit, per_seconds }: Rate): number => seconds(per_seconds) / limit;
 
 /**
  * Cuts the rooms to the attempts that the rates grant now, over all instances; returns the milliseconds until more are
  * granted.
  */
-export async function grantAttempts(
-  db: Queryable,
-  rooms: Map<string, number>,
-  rates: ReadonlyMap<string, Rate>,
-): Promise<number> {
+export async function grantAttempts(db: Queryable, rooms: Map<string, number>, rates: ReadonlyMap<string, Rate>) {
   let grants = await take(db, rooms, rates);
   if (grants.length < rates.size) {
     await db.query(begin, [[...rates.keys()].filter((id) => !grants.some((one) => one.id === id)).toSorted()]);
@@ -72,14 +62,10 @@ export async function grantAttempts(
 export const giveBackGrants = async (db: Queryable, id: string, rate: Rate, count: number): Promise<void> =>
   void (await db.query(giveBack, [id, count * stepMs(rate)]));
 
-async function take(
-  db: Queryable,
-  rooms: ReadonlyMap<string, number>,
-  rates: ReadonlyMap<string, Rate>,
-): Promise<Grant[]> {
+async function take(db: Queryable, rooms: ReadonlyMap<string, number>, rates: ReadonlyMap<string, Rate>) {
   // All instances lock in the same order, or two could deadlock.
   const asked = [...rates].toSorted(([one], [other]) => (one < other ? -1 : 1));
-  const { rows } = await db.query<Grant>(grant, [
+  const { rows } = await db.query<{ id: string; granted: number; nextInMs: number }>(grant, [
     asked.map(([id]) => id),
     asked.map(([id]) => rooms.get(id) ?? 0),
     asked.map(([, rate]) => stepMs(rate)),

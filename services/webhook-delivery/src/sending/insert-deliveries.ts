@@ -1,5 +1,6 @@
 import { type BinaryColumn, binaryColumnsOf, type Queryable, sql } from "@signalbox/storage";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
+import type { OrderPlace } from "../deliveries/delivery-order.ts";
 import { type NewEvent, noteColumns, type PublishedId } from "../events/outgoing-event.ts";
 import { fingerprintOf, operators } from "./signing-endpoint.ts";
 
@@ -12,14 +13,7 @@ export interface NewDelivery {
   /** Delay until the first attempt. */
   readonly delayMs: number;
   /** Position in the order of its key; null when the endpoint is not ordered. */
-  readonly order: DeliveryPlace | null;
-}
-
-interface DeliveryPlace {
-  readonly key: string;
-  readonly sequence: number;
-  /** True when another delivery of the key has to go out first. */
-  readonly waits: boolean;
+  readonly order: (OrderPlace & { readonly key: string }) | null;
 }
 
 /** Fingerprint of an account's endpoints at the time when its deliveries were planned; see `EndpointCache`. */
@@ -50,9 +44,10 @@ const insertText = (given: string, noted = "", fresh = "") => `with stale as mat
      where not exists (select from stale)${given}
    ), created as (
      insert into deliveries (id, created_at, endpoint_id, account_id, event_id, event_type, status, attempts, order_key,
-       sequence)
-     select id, created_at, endpoint_id, account_id, event_id, event_type, 'pending', 0, order_key, sequence from given
-     on conflict do nothing returning id
+       sequence, next_attempt_at)
+     select id, created_at, endpoint_id, account_id, event_id, event_type, 'pending', 0, order_key, sequence,
+       case when delay_ms > 0 and not waits then least(created_at, statement_timestamp()) + delay_ms * interval '1 ms' end
+     from given on conflict do nothing returning id
    ), counted as (
      insert into delivery_order as o (endpoint_id, order_key, last_sequence, updated_at)
      select endpoint_id, order_key, max(sequence), statement_timestamp() from given
@@ -115,7 +110,7 @@ interface Terms {
 /** The part of a write that comes once: the endpoints to judge, and the events with the numbers of their deliveries. */
 interface OncePerWrite {
   readonly accounts: readonly Fingerprint[];
-  readonly ofOperators: Pick<Fingerprint, "fingerprint"> | null;
+  readonly ofOperators: Fingerprint | null;
   readonly counts: ReadonlyMap<NewEvent, number>;
   readonly ids: readonly PublishedId[] | null;
 }
@@ -137,7 +132,7 @@ export interface EventsToKeep {
 export async function insertDeliveries(
   db: Queryable,
   accounts: readonly Fingerprint[],
-  ofOperators: Pick<Fingerprint, "fingerprint"> | null,
+  ofOperators: Fingerprint | null,
   deliveries: readonly NewDelivery[],
   terms: Terms,
   { kept = [], ids }: EventsToKeep = {},

@@ -18,12 +18,21 @@ export const firstLoad = firstLimit * untriedTurnsAhead;
 
 export const hostOf = (url: string): string => new URL(url).host;
 
+/** Answers since a time on the steady clock. */
+interface CountedAnswers {
+  succeeded: number;
+  failed: number;
+  readonly sinceMs: number;
+}
+
 /** Attempts of one endpoint: the running ones, and the deliveries in memory behind them. */
 export class Lane {
   readonly limit: ConcurrencyLimit;
   inFlight = 0;
   /** True while the endpoint refuses connections and is left alone; see `ConcurrencyLimit.restMs`. */
   rests = false;
+  /** Answers by which the rate of held deliveries adapts. */
+  answers: CountedAnswers = { succeeded: 0, failed: 0, sinceMs: Number.NEGATIVE_INFINITY };
   #endpoint: SigningEndpoint;
   #host: string;
   #waiting: InHand[] = [];
@@ -98,7 +107,6 @@ export class Lane {
     return next;
   }
 
-  /** Takes all waiting deliveries. */
   takeAll(): InHand[] {
     const all = this.#waiting.slice(this.#taken);
     this.#waiting = [];

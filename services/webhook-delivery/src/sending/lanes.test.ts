@@ -127,8 +127,8 @@ class Model {
 
   check(): void {
     for (const { lanes, running, recording, owned } of this.instances) {
-      assert.deepEqual(lanes.inHand().toSorted(), [...owned].toSorted());
-      const waiting = lanes.inHand().length - running.length - recording.length;
+      assert.deepEqual(lanes.room.ids().toSorted(), [...owned].toSorted());
+      const waiting = lanes.room.ids().length - running.length - recording.length;
       assert.ok(waiting >= 0);
       assert.equal(lanes.endpoints().length > 0, waiting > 0);
     }
@@ -148,7 +148,7 @@ class Model {
       }
     }
     this.check();
-    for (const { lanes } of this.instances) assert.deepEqual([lanes.inHand(), lanes.endpoints()], [[], []]);
+    for (const { lanes } of this.instances) assert.deepEqual([lanes.room.ids(), lanes.endpoints()], [[], []]);
   }
 
   #at(at: number) {

@@ -1,4 +1,5 @@
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
+import type { DrainAnswers } from "../endpoints/drain-rate.ts";
 import { firstLoad, type InHand, Lane } from "./lane.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 import { Shares } from "./shares.ts";
@@ -71,9 +72,17 @@ export class Lanes {
     return [...this.#lanes.values()].filter(({ waiting }) => waiting > 0).map(({ endpoint }) => endpoint);
   }
 
-  /** Returns the ids of the deliveries that this instance believes to have leased. */
-  inHand(): string[] {
-    return this.room.ids();
+  /**
+   * Returns the answers of an endpoint over the last `everyMs` or more, and counts anew; null before that time, or
+   * without an answer.
+   */
+  takeAnswers(endpointId: string, nowMs: number, everyMs: number): DrainAnswers | null {
+    const lane = this.#lanes.get(endpointId);
+    if (lane === undefined || nowMs - lane.answers.sinceMs < everyMs) return null;
+    const { succeeded, failed, sinceMs } = lane.answers;
+    lane.answers = { succeeded: 0, failed: 0, sinceMs: nowMs };
+    const isCounted = succeeded + failed > 0 && sinceMs > Number.NEGATIVE_INFINITY;
+    return isCounted ? { succeeded, failed, isSlow: lane.limit.isSlow } : null;
   }
 
   hasBacklog(endpointId: string): boolean {
@@ -142,7 +151,7 @@ export class Lanes {
   }
 
   /** Notes that a delivery taken for an attempt goes back to the queue instead. */
-  giveUp({ lane, delivery }: Pick<NextAttempt, "lane" | "delivery">): LeasedDelivery {
+  giveUp(lane: Lane, delivery: LeasedDelivery): LeasedDelivery {
     this.room.move(delivery, "handBack", lane.host);
     return delivery;
   }
@@ -168,7 +177,7 @@ export class Lanes {
     const lanes = endpointId === undefined ? [...this.#lanes.values()] : [this.#lanes.get(endpointId)];
     return lanes.flatMap((lane) => {
       if (!lane) return [];
-      const taken = lane.takeAll().map(({ delivery }) => this.giveUp({ lane, delivery }));
+      const taken = lane.takeAll().map(({ delivery }) => this.giveUp(lane, delivery));
       this.#schedule(lane);
       return taken;
     });

@@ -2,7 +2,7 @@ import { type Clock, seconds } from "@signalbox/core";
 import type { Logger } from "@signalbox/runtime";
 import { isGone, type Pool, type Presence, sql } from "@signalbox/storage";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
-import { claimDeliveries, claimProbe, handBackDeliveries } from "./delivery-queue.ts";
+import { claimDeliveries, claimProbe, handBackDeliveries, type QueuePart } from "./delivery-queue.ts";
 
 const register = sql("queue.register", "insert into delivery_instances (id) values ($1) on conflict do nothing");
 const adopt = sql(
@@ -85,9 +85,13 @@ export class Leases {
   }
 
   /** Leases due deliveries, as many of each endpoint as it has room for. */
-  claim(rooms: ReadonlyMap<string, number>, instance: number): Promise<LeasedDelivery[]> {
+  claim(
+    rooms: ReadonlyMap<string, number>,
+    instance: number,
+    parts?: ReadonlyMap<string, QueuePart>,
+  ): Promise<LeasedDelivery[]> {
     const { pool, leaseMs } = this.#parts;
-    return this.#suspectOnFailure(claimDeliveries(pool, rooms, { leaseMs, instance }));
+    return this.#suspectOnFailure(claimDeliveries(pool, rooms, { leaseMs, instance }, parts));
   }
 
   /** Leases the oldest delivery of an endpoint that is not enabled, even before it is due. */

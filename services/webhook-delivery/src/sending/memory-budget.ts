@@ -78,7 +78,7 @@ export class MemoryBudget {
     }
   }
 
-  /** Returns the ids of the deliveries in memory. */
+  /** Returns the ids of the deliveries that this instance believes to have leased. */
   ids(): string[] {
     return [...this.#held.keys()].map(({ id }) => id);
   }

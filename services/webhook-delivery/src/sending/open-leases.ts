@@ -54,7 +54,6 @@ export class OpenLeases {
     };
   }
 
-  /** Notes leases that have ended. */
   ended(leaseIds: Iterable<string>): void {
     const told = new Set<Holder>();
     for (const leaseId of leaseIds) {

@@ -15,17 +15,10 @@ const take = sql(
    returning h.endpoint_id as id, due.account_id as "accountId", due.revision`,
 );
 
-/** A disabled endpoint whose recovery is probed. */
-interface ProbedEndpoint {
-  readonly id: string;
-  readonly accountId: string;
-  readonly revision: number;
-}
-
 /**
  * Takes the endpoints whose probe is due, each in a single instance, and plans another probe in case this one fails.
  */
-export async function takeProbes(db: Queryable, now: Date): Promise<ProbedEndpoint[]> {
+export async function takeProbes(db: Queryable, now: Date) {
   const next = new Date(now.getTime() + probeEveryMs);
-  return (await db.query<ProbedEndpoint>(take, [now, next])).rows;
+  return (await db.query<{ id: string; accountId: string; revision: number }>(take, [now, next])).rows;
 }

@@ -1,7 +1,8 @@
-import { type BinaryColumn, binaryColumnsOf, freshBatch, type Queryable, sql } from "@signalbox/storage";
+import { type FreshEntry, freshBatch } from "@signalbox/service";
+import { type BinaryColumn, binaryColumnsOf, type Queryable, sql } from "@signalbox/storage";
 import type { Attempt } from "../deliveries/attempt.ts";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
-import { entryOf } from "./attempt-figures.ts";
+import { splitId } from "../endpoints/endpoint-id.ts";
 
 /** An attempt and the new state of its delivery. */
 export interface Result {
@@ -16,7 +17,6 @@ export interface Result {
   readonly failed: boolean | null;
 }
 
-/** Outcome of a recorded batch. */
 export interface Recorded {
   /** Ids of the deliveries whose lease still held. */
   readonly won: ReadonlySet<string>;
@@ -141,6 +141,23 @@ export async function recordResults(
   const [recorded] = (await db.query<{ won: string[]; failing: string[] }>(record, values)).rows;
   return { won: new Set(recorded?.won), failing: recorded?.failing ?? [] };
 }
+
+/** Returns what an attempt counts for, in the minute in which it ended. A named consumer counts at its endpoint. */
+export function entryOf({ delivery, attempt, status }: Result): FreshEntry {
+  const isDelivered = status === "succeeded";
+  return {
+    accountId: delivery.accountId,
+    subjectId: splitId(delivery.endpointId).endpointId,
+    atMs: attempt.startedAt.getTime() + attempt.durationMs,
+    labels: [attempt.eventType, answerClass(attempt.status), attempt.error],
+    counts: [1, Number(isDelivered), Number(!isDelivered), Number(status === "exhausted")],
+    durationMs: attempt.durationMs,
+  };
+}
+
+/** `2xx` to `5xx`, or `none` when no answer came. */
+export const answerClass = (status: number | null): string =>
+  status === null ? "none" : `${Math.floor(status / 100)}xx`;
 
 const park = sql(
   "",

@@ -83,11 +83,7 @@ const operatorsNow = sql(
 );
 
 /** Returns all endpoints of the accounts, with the secrets and keys that sign their deliveries. */
-export async function readAccounts(
-  db: Queryable,
-  opening: Opening,
-  accountIds: readonly string[],
-): Promise<AccountEndpoints[]> {
+export async function readAccounts(db: Queryable, opening: Opening, accountIds: readonly string[]) {
   const { rows } = await db.query<StoredAccount>(accountsOf, [accountIds]);
   return rows.map((account) => openAccount(account, opening));
 }

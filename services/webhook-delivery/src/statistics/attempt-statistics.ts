@@ -4,7 +4,7 @@ import { sql } from "@signalbox/storage";
 import type { DeliveryService } from "../context/delivery-service.ts";
 import { findEndpoint } from "../endpoints/endpoint-store.ts";
 
-/** Attempts by their ends: labels and counters in the order of `entryOf` in `attempt-figures.ts`. */
+/** Attempts by their ends: labels and counters in the order of `entryOf` in `record-results.ts`. */
 const kind = defineStatistics({
   name: "WebhookStatistics",
   description: "Attempts of an endpoint, or of all endpoints of an account, in a time.",
@@ -58,22 +58,15 @@ const readCurrent = sql(
    where p.account_id = $1 and p.deleted_at is null and ($2::text is null or p.id = $2 or p.consumer_of = $2)`,
 );
 
-interface CurrentFigures {
-  readonly oldestDueAt: Date | null;
-  readonly failingSince: Date | null;
-}
-
 /** Reads since when deliveries of an endpoint, or of any of an account, wait and fail. */
-async function currentFigures(
-  { pool }: DeliveryService,
-  accountId: string,
-  endpointId: string | null,
-): Promise<CurrentFigures> {
-  const { rows } = await pool.query<CurrentFigures>(readCurrent, [accountId, endpointId]);
+async function currentFigures({ pool }: DeliveryService, accountId: string, endpointId: string | null) {
+  const { rows } = await pool.query<{ oldestDueAt: Date | null; failingSince: Date | null }>(readCurrent, [
+    accountId,
+    endpointId,
+  ]);
   return rows[0] ?? { oldestDueAt: null, failingSince: null };
 }
 
-/** The statistics of an account's endpoints, at both edges. */
 export function statisticsApi(service: DeliveryService): Edges {
   const shared = {
     auth: { scopes: ["webhooks:read"] },

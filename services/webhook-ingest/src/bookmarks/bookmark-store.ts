@@ -50,15 +50,7 @@ const insert = sql(
 );
 const remove = sql("bookmark.remove", "delete from bookmarks where id = $1");
 
-/** The bookmarks that an account has, and the bytes of their bodies. */
-interface BookmarkUsage {
-  readonly count: number;
-  readonly bytes: number;
-  /** True when the account has a bookmark of the name that was looked for. */
-  readonly isTaken: boolean;
-}
-
-export const listBookmarks = async (db: Queryable, accountId: string, range: ListRange): Promise<readonly Bookmark[]> =>
+export const listBookmarks = async (db: Queryable, accountId: string, range: ListRange) =>
   (await db.query<Bookmark>(list, [accountId, ...rangeValues(range)])).rows;
 
 export const findBookmark = async (db: Queryable, accountId: string, name: string): Promise<StoredBookmark | null> =>
@@ -67,10 +59,13 @@ export const findBookmark = async (db: Queryable, accountId: string, name: strin
 export const lockBookmark = async (tx: Tx, accountId: string, name: string): Promise<Bookmark | null> =>
   (await tx.query<Bookmark>(lock, [accountId, name])).rows[0] ?? null;
 
-/** Sums up the account's bookmarks, and blocks a concurrent insert until the transaction ends. */
-export async function lockBookmarkUsage(tx: Tx, accountId: string, name: string): Promise<BookmarkUsage> {
+/**
+ * Sums up the account's bookmarks and the bytes of their bodies, and blocks a concurrent insert until the transaction
+ * ends. `isTaken`: one of them has the name.
+ */
+export async function lockBookmarkUsage(tx: Tx, accountId: string, name: string) {
   await advisoryLock(tx, `bookmarks:${accountId}`);
-  const { rows } = await tx.query<BookmarkUsage>(usage, [accountId, name]);
+  const { rows } = await tx.query<{ count: number; bytes: number; isTaken: boolean }>(usage, [accountId, name]);
   return rows[0] ?? { count: 0, bytes: 0, isTaken: false };
 }
 
@@ -83,4 +78,4 @@ export async function insertBookmark(tx: Tx, bookmark: StoredBookmark): Promise<
   ]);
 }
 
-export const removeBookmark = async (tx: Tx, id: string): Promise<void> => void (await tx.query(remove, [id]));
+export const removeBookmark = (tx: Tx, id: string) => tx.query(remove, [id]);

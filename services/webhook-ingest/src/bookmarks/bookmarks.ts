@@ -1,12 +1,12 @@
 import type { Caller } from "@signalbox/auth";
-import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
+import { examples, identifier, timestamp, viewOf, webhookSourceExample } from "@signalbox/contracts";
 import { MiB, newId } from "@signalbox/core";
-import { bytes, created, type HttpResponse, ok, refused } from "@signalbox/http";
+import { created, ok, refused } from "@signalbox/http";
 import { audited, conflict, type Edges, edgesOf, list, operation, record, tooMany } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
-import { findReceivedBy, missingReceived } from "../received/received-api.ts";
+import { attachment, findReceivedBy, maskedHeaders, missingReceived } from "../received/received-api.ts";
 import type { StoredWebhookInFull } from "../received/received-store.ts";
 import {
   type Bookmark,
@@ -37,43 +37,18 @@ async function createBookmark(
   const max = configuration.get("webhook-ingest.bookmarks.max");
   if (count >= max) return { outcome: "limit-reached", max } as const;
   if (bytes + received.body.length > bytesMax) return { outcome: "bytes-reached" } as const;
-  const bookmark = bookmarkOf(received, { accountId, name, createdAt: clock.now() });
+  const createdAt = clock.now();
+  const own = { id: newId("bmk", createdAt.getTime()), accountId, name, receivedId: received.id, createdAt };
+  const bookmark: StoredBookmark = { ...received, ...own };
   await insertBookmark(tx, bookmark);
   await outbox.append(tx, [audited(caller, { action: "webhook_source.bookmark", subject: bookmark.sourceId })]);
   return { outcome: "created", bookmark } as const;
 }
 
 /** Deletes a bookmark; the received webhook stays. */
-async function deleteBookmark(
-  { outbox }: IngestService,
-  tx: Tx,
-  caller: Caller,
-  { id, sourceId }: Bookmark,
-): Promise<void> {
+async function deleteBookmark({ outbox }: IngestService, tx: Tx, caller: Caller, { id, sourceId }: Bookmark) {
   await removeBookmark(tx, id);
   await outbox.append(tx, [audited(caller, { action: "webhook_source.delete_bookmark", subject: sourceId })]);
-}
-
-function bookmarkOf(
-  received: StoredWebhookInFull,
-  { accountId, name, createdAt }: Pick<Bookmark, "accountId" | "name" | "createdAt">,
-): StoredBookmark {
-  const { id: receivedId, sourceId, deliveryId, eventType, contentType, headers, body, receivedAt } = received;
-  return {
-    id: newId("bmk", createdAt.getTime()),
-    accountId,
-    sourceId,
-    name,
-    receivedId,
-    deliveryId,
-    eventType,
-    contentType,
-    bodyBytes: body.length,
-    headers,
-    body,
-    receivedAt,
-    createdAt,
-  };
 }
 
 const base = "/api/v1/webhooks/bookmarks";
@@ -121,11 +96,7 @@ const BookmarkResource = z
   .meta({ id: "WebhookBookmark" })
   .register(examples, { example: bookmarkExample });
 
-const BookmarkInFull = BookmarkResource.extend({
-  headers: z
-    .record(z.string(), z.union([z.string(), z.array(z.string())]))
-    .describe("Every header as it came; signatures and credentials are masked."),
-})
+const BookmarkInFull = BookmarkResource.extend({ headers: maskedHeaders })
   .meta({
     id: "WebhookBookmarkInFull",
     description: "A received webhook that is kept under a name beyond the retention.",
@@ -151,10 +122,6 @@ export function bookmarkApi(service: IngestService): Edges {
   });
   return edges;
 }
-
-/** A browser must never show a partner's bytes as one of our pages, so their media type is not sent. */
-const attachment = ({ id, body }: StoredBookmark): HttpResponse =>
-  bytes(body, "application/octet-stream", { headers: { "content-disposition": `attachment; filename="${id}"` } });
 
 function reads({ pool, pageLimits }: IngestService) {
   return {
@@ -226,17 +193,5 @@ function writes(service: IngestService) {
   };
 }
 
-const viewBookmark = (bookmark: Bookmark) => ({
-  id: bookmark.id,
-  name: bookmark.name,
-  source_id: bookmark.sourceId,
-  received_id: bookmark.receivedId,
-  delivery_id: bookmark.deliveryId,
-  event_type: bookmark.eventType,
-  content_type: bookmark.contentType,
-  body_bytes: bookmark.bodyBytes,
-  received_at: bookmark.receivedAt.toISOString(),
-  created_at: bookmark.createdAt.toISOString(),
-});
-
-const viewInFull = (bookmark: StoredBookmark) => ({ ...viewBookmark(bookmark), headers: bookmark.headers });
+const viewBookmark = viewOf(BookmarkResource, (_: Bookmark) => ({}));
+const viewInFull = viewOf(BookmarkInFull, (_: StoredBookmark) => ({}));

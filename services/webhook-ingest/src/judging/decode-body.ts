@@ -1,13 +1,16 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { promisify } from "node:util";
-import { brotliDecompress, gunzip, inflate } from "node:zlib";
+import { brotliDecompress, gunzip, inflate, inflateRaw } from "node:zlib";
 
-const decoders = {
+type Decode = (body: Buffer, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
+
+const decodeRaw: Decode = promisify(inflateRaw);
+const decoders: Readonly<Record<string, Decode>> = {
   gzip: promisify(gunzip),
   "x-gzip": promisify(gunzip),
   deflate: promisify(inflate),
   br: promisify(brotliDecompress),
-} as const;
+};
 
 /** A webhook as it arrived, with its raw bytes. */
 export interface PostedWebhook {
@@ -26,7 +29,11 @@ export interface DecodedWebhook extends PostedWebhook {
   readonly decoding: Decoding;
 }
 
-export type Decoding = { readonly body: Buffer } | { readonly problem: "coding" | "size" | "malformed" };
+/** The decoded body, or the body as it arrived with the problem. */
+export type Decoding =
+  | { readonly body: Buffer }
+  | { readonly body: Buffer; readonly problem: "coding" | "malformed" }
+  | { readonly body: Buffer; readonly problem: "size" };
 
 /**
  * Decodes the `Content-Encoding` of a body (RFC 9110 §8.4): one coding, and at most `bytesMax` of output, because a few
@@ -35,10 +42,21 @@ export type Decoding = { readonly body: Buffer } | { readonly problem: "coding" 
 export async function decodeBody(body: Buffer, coding: string | undefined, bytesMax: number): Promise<Decoding> {
   const name = coding?.trim().toLowerCase() ?? "identity";
   if (name === "identity" || name === "") return { body };
-  if (!Object.hasOwn(decoders, name)) return { problem: "coding" };
+  const decode = Object.hasOwn(decoders, name) ? decoders[name] : undefined;
+  if (decode === undefined) return { body, problem: "coding" };
+  const limit = { maxOutputLength: bytesMax };
   try {
-    return { body: await decoders[name as keyof typeof decoders](body, { maxOutputLength: bytesMax }) };
+    // Many senders leave out the zlib wrapper that the coding has.
+    const decoded = decode(body, limit);
+    return { body: await (name === "deflate" ? decoded.catch((error) => unwrapped(error, body, limit)) : decoded) };
   } catch (error) {
-    return { problem: (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE" ? "size" : "malformed" };
+    return { body, problem: isTooLarge(error) ? "size" : "malformed" };
   }
+}
+
+const isTooLarge = (error: unknown) => (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
+
+function unwrapped(error: unknown, body: Buffer, limit: Parameters<Decode>[1]): Promise<Buffer> {
+  if (isTooLarge(error)) throw error;
+  return decodeRaw(body, limit);
 }

@@ -1,3 +1,4 @@
+import { createHash, hash } from "node:crypto";
 import { newId } from "@signalbox/core";
 import { isLive } from "@signalbox/storage";
 import {
@@ -9,9 +10,9 @@ import {
   type HandshakeAnswer,
   type SignatureScheme,
   type SignedRequest,
+  weightOfId,
 } from "@signalbox/webhook-signatures";
 import type { IngestService } from "../context/ingest-service.ts";
-import { digestId } from "../received/dedupe-keys.ts";
 import type { ReceivedWebhook } from "../received/received-webhook.ts";
 import { keptHeaders } from "../sources/request-headers.ts";
 import { acceptsType, type Source } from "../sources/source.ts";
@@ -24,19 +25,7 @@ import { fittingPayload, readPayload } from "./read-payload.ts";
 export type Refused =
   | { readonly outcome: "unknown-source" }
   | {
-      readonly outcome:
-        | "hidden"
-        | "paused"
-        | "blocked"
-        | "not-verified"
-        | "keys-away"
-        | "media-type"
-        | "coding"
-        | "too-large"
-        | "malformed"
-        | "no-delivery-id"
-        | "too-many"
-        | "type-refused";
+      readonly outcome: "hidden" | "paused" | "blocked" | "not-verified" | "keys-away" | "too-large" | "too-many";
       readonly reason: string;
       /** The time as a request has it whose signature or time is not valid. */
       readonly signedSeconds?: number | null;
@@ -46,6 +35,13 @@ export type Judgement =
   | { readonly outcome: "accepted"; readonly webhook: ReceivedWebhook }
   | { readonly outcome: "challenged"; readonly answer: HandshakeAnswer }
   | { readonly outcome: "dropped"; readonly answer: CustomAnswer | undefined }
+  /** The source does not want the type: its sender is answered as for an accepted one, or it would give up the address. */
+  | {
+      readonly outcome: "filtered";
+      readonly answer: CustomAnswer | undefined;
+      readonly source: Source;
+      readonly eventType: string | null;
+    }
   | Refused;
 
 /** Decodes a webhook and judges it by a given copy of its source, at another time if one is given. */
@@ -105,15 +101,16 @@ async function judgeByCertificate(
   return { outcome: "not-verified", reason: "certificate_not_allowed" };
 }
 
-/** Refusals of a body that cannot be decoded. */
+/** Reasons why a signature over the decoded body does not verify. */
 const undecodedAs = {
-  coding: { outcome: "coding", reason: "coding_not_supported" },
-  size: { outcome: "too-large", reason: "decoded_body_too_large" },
-  malformed: { outcome: "malformed", reason: "body_malformed" },
-} as const satisfies Readonly<Record<string, Refused>>;
+  coding: "coding_not_supported",
+  size: "decoded_body_too_large",
+  malformed: "body_malformed",
+} as const;
 
 /** Longest delivery id. A partner's id may be any text, but a longer one would not fit an index. */
 const deliveryIdCharactersMax = 512;
+const digestCharacters = 64;
 const eventTypeCharactersMax = 256;
 const contentTypeCharactersMax = 256;
 
@@ -183,6 +180,10 @@ interface Verified {
   readonly limits?: Parameters<SignatureScheme["verify"]>[1];
 }
 
+/** Computes a delivery id for a webhook without one, of which every post is one event: no other webhook has it. */
+export const digestId = (id: string, body: Buffer): string =>
+  createHash("sha256").update(`${id}.`).update(body).digest("hex");
+
 /** Judges the content of a webhook whose bytes are proved. */
 function judgeContent(
   { configuration }: IngestService,
@@ -191,17 +192,13 @@ function judgeContent(
   { verification, limits, signed }: Verified,
   receivedAt: Date,
 ): Judgement {
-  if ("problem" in decoding) return undecodedAs[decoding.problem];
   const { body: decoded } = decoding;
+  if ("problem" in decoding && decoding.problem === "size") return { outcome: "too-large", reason: undecodedAs.size };
   const bytesMax = source.settings.maxBodyBytes;
   if (bytesMax !== undefined && decoded.length > bytesMax) return { outcome: "too-large", reason: "body_too_large" };
 
   const contentType = headers["content-type"] ?? null;
-  const reading = readPayload(decoded, contentType, scheme);
-  if ("problem" in reading) {
-    const outcome = reading.problem === "media_type_not_supported" ? "media-type" : "malformed";
-    return { outcome, reason: reading.problem };
-  }
+  const reading = readPayload(decoding, contentType, scheme);
   const time = (limits && scheme.verifyTime?.(reading.value, limits)) ?? verification;
   if (!time.verified)
     return { outcome: "not-verified", reason: time.problem, signedSeconds: time.timestampSeconds ?? null };
@@ -209,30 +206,33 @@ function judgeContent(
   const answer = handshake ? answerChallenge(handshake, reading.value, secrets.current) : null;
   if (answer !== null) return { outcome: "challenged", answer };
 
-  const { deliveryId, eventType } = identityOf(source, scheme, signed, reading.value);
-  if (deliveryId !== null && deliveryId.value.length > deliveryIdCharactersMax)
-    return { outcome: "no-delivery-id", reason: "delivery_id_too_long" };
-  if (!acceptsType(source, eventType?.value ?? null))
-    return { outcome: "type-refused", reason: "event_type_not_accepted" };
-  const signedSeconds = time.timestampSeconds;
+  const value = scheme.signedValue ? scheme.signedValue(reading.value) : reading.value;
+  const { deliveryId, eventType } = identityOf(source, scheme, signed, value);
+  const type = eventType?.value ?? null;
+  if (!acceptsType(source, type))
+    return { outcome: "filtered", answer: source.settings.answer, source, eventType: type };
+  const id = newId("rcv", receivedAt.getTime());
+  const storableId = deliveryId && storable(deliveryId);
+  const { isIdForgeable, isIdFinal } = weightOfId(scheme, source.settings, deliveryId);
   return {
     outcome: "accepted",
     webhook: {
-      id: newId("rcv", receivedAt.getTime()),
+      id,
       source,
       // Nobody signed an id of ours, although it is made from what was signed.
-      deliveryId: storable(deliveryId ?? { value: digestId(signedSeconds, signed.body), signed: false }),
-      isIdForgeable: scheme.hasUnsignedId === true || typeof source.settings.deliveryIdFrom === "object",
-      isIdFinal: deliveryId?.signed === true && !scheme.covers({ pointer: "/" }),
+      deliveryId: storableId ? shortened(storableId) : { value: digestId(id, signed.body), signed: false },
+      isIdForgeable,
+      // Ids that differ only in what cannot be stored are told apart by the content.
+      isIdFinal: isIdFinal && storableId?.value === deliveryId?.value,
       isCopy: false,
       origin: "pushed",
       eventType: eventType && storable({ ...eventType, value: eventType.value.slice(0, eventTypeCharactersMax) }),
       contentType: contentType?.slice(0, contentTypeCharactersMax) ?? null,
-      headers: keptHeaders(headers, scheme),
+      headers: keptHeaders(headers, scheme.proofHeaders),
       body: signed.body,
       signedText: scheme.signedText?.(signed) ?? null,
       payload: fittingPayload(reading.payload, decoded, configuration.get("events.message.max-bytes")),
-      signedSeconds,
+      signedSeconds: time.timestampSeconds,
       receivedAt,
     },
   };
@@ -258,7 +258,7 @@ function verifyBytes(
   const signed = signedRequest(webhook, source);
   const verification: Verification =
     !isOverWire && "problem" in decoding
-      ? { verified: false, problem: undecodedAs[decoding.problem].reason }
+      ? { verified: false, problem: undecodedAs[decoding.problem] }
       : scheme.verify(signed, limits);
   return { verification, limits, signed };
 }
@@ -270,8 +270,19 @@ export const toleranceSecondsOf = ({ configuration }: IngestService, { settings 
 /** Returns the request as its sender signed it. */
 function signedRequest({ method, url, headers, body, decoding }: DecodedWebhook, { settings }: Source): SignedWebhook {
   const { signatureOver, publicUrl } = settings;
-  const isOverWire = signatureOver !== "decoded" || !("body" in decoding);
-  return { method, url: publicUrl ?? url, headers, body: isOverWire ? body : decoding.body };
+  const isOverWire = signatureOver !== "decoded";
+  return {
+    method,
+    url: publicUrl === undefined ? url : withQueryOf(url, publicUrl),
+    headers,
+    body: isOverWire ? body : decoding.body,
+  };
+}
+
+/** Returns the public URL with the query of the request, unless it has one itself. */
+function withQueryOf(url: string, publicUrl: string): string {
+  const at = url.indexOf("?");
+  return at < 0 || publicUrl.includes("?") ? publicUrl : `${publicUrl}${url.slice(at)}`;
 }
 
 /** Returns the identity by the scheme, or by the places that the source names instead. */
@@ -282,12 +293,31 @@ function identityOf(
   value: unknown,
 ): DeliveryIdentity {
   const { deliveryId, eventType } = scheme.identify(signed, value);
-  const { deliveryIdFrom, eventTypeFrom } = settings;
-  const claimed = (place: DeliveryIdPlace): Claim | null => claimAt(place, scheme, signed, value);
+  const claimed = (place: DeliveryIdPlace | undefined, own: Claim | null): Claim | null =>
+    place ? claimAt(place, scheme, signed, value) : own;
   return {
-    deliveryId: deliveryIdFrom ? claimed(deliveryIdFrom) : deliveryId,
-    eventType: eventTypeFrom ? claimed(eventTypeFrom) : eventType,
+    deliveryId: claimed(settings.deliveryIdFrom, deliveryId),
+    eventType: settings.eventTypeFrom
+      ? firstClaim([settings.eventTypeFrom].flat(), (place) => claimAt(place, scheme, signed, value))
+      : eventType,
   };
+}
+
+/** Returns the claim at the first place that has one. */
+function firstClaim<Place>(places: readonly Place[], find: (place: Place) => Claim | null): Claim | null {
+  for (const place of places) {
+    const claim = find(place);
+    if (claim !== null) return claim;
+  }
+  return null;
+}
+
+/** Shortens a longer id to its beginning and a digest of the whole, so that it still names one webhook. */
+function shortened(claim: Claim): Claim {
+  const { value } = claim;
+  if (value.length <= deliveryIdCharactersMax) return claim;
+  const begin = value.slice(0, deliveryIdCharactersMax - digestCharacters - 1).toWellFormed();
+  return { ...claim, value: `${begin}#${hash("sha256", value)}` };
 }
 
 /** PostgreSQL cannot store U+0000 in a text, and a lone surrogate is no text: both become U+FFFD. */

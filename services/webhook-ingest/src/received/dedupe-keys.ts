@@ -5,35 +5,38 @@ import type { ReceivedWebhook } from "./received-webhook.ts";
 export interface DedupeKeys {
   /** Key of the delivery id: the same id with the same content is a repetition. */
   readonly id: Buffer;
-  /** Key of the body; empty where any body under the same id is a repetition. */
+  /** Key of the body and of a type that no signature covers; empty where any body under the same id is a repetition. */
   readonly content: Buffer;
   /**
-   * Key of the signed content, where no signature covers the id: a captured webhook with another id is still a
-   * repetition. Without a signed time it covers the body alone, which a partner may send again after a while.
+   * Key of the signed content, where no signature covers an id: a captured webhook with another id is still a
+   * repetition. Without a signed time it covers the body and the type, which a partner may send again after a while.
    */
   readonly signed: Buffer | null;
 }
 
 /** Computes the keys of a webhook under the delivery id `name`. */
 export function dedupeKeysOf(
-  { deliveryId, isIdForgeable, isCopy, signedSeconds, body, signedText }: ReceivedWebhook,
+  { deliveryId, eventType, isIdForgeable, isCopy, signedSeconds, body, signedText }: ReceivedWebhook,
   name = deliveryId.value,
 ): DedupeKeys {
   const content = isCopy ? Buffer.alloc(0) : digest(body);
-  const time = signedSeconds === null ? "" : String(signedSeconds);
+  // Several topics may share one body. With a signed time the type is no part of it: one signature is one webhook.
+  const topic = eventType === null || eventType.signed || isCopy ? [] : [eventType.value];
+  const [time, ofTime] = signedSeconds === null ? ["", topic] : [String(signedSeconds), []];
   const signed = signedText === null ? content : digest(signedText);
-  return { id: idKeyOf(name), content, signed: isIdForgeable ? digest("signed", time, signed) : null };
+  return {
+    id: idKeyOf(name),
+    content: topic.length === 0 ? content : digest(body, ...topic),
+    signed: isIdForgeable ? digest("signed", time, signed, ...ofTime) : null,
+  };
 }
 
 /** Computes the key of a delivery id. */
 export const idKeyOf = (name: string): Buffer => digest("id", name);
 
-/** Computes a delivery id for a webhook without one: a digest of its signed content. */
-export const digestId = (signedSeconds: number | null, body: Buffer): string =>
-  createHash("sha256")
-    .update(`${signedSeconds ?? ""}.`)
-    .update(body)
-    .digest("hex");
+/** Returns true for the content of an earlier webhook that is the same; earlier versions kept the digest of the body. */
+export const isSameContent = (earlier: Buffer, { content }: DedupeKeys, { body }: ReceivedWebhook): boolean =>
+  earlier.length === 0 || earlier.equals(content) || earlier.equals(digest(body));
 
 /** Returns another id for a webhook whose delivery id was used for other content, so that both are kept. */
 export const alternativeId = (name: string, { content }: DedupeKeys): string =>

@@ -1,5 +1,6 @@
 import { outboxInsert, type PreparedEvent } from "@signalbox/events";
-import { type BinaryColumn, binaryColumnsOf, freshBatch, type Queryable, sql } from "@signalbox/storage";
+import { freshBatch } from "@signalbox/service";
+import { type BinaryColumn, binaryColumnsOf, type Queryable, sql } from "@signalbox/storage";
 import type { DedupeKeys } from "./dedupe-keys.ts";
 import { acceptedEntry, type ReceivedWebhook } from "./received-webhook.ts";
 
@@ -30,10 +31,10 @@ export interface KnownKey {
  * `repeated`: its id exists with the same content. `known`: one of its keys belongs to another webhook, see
  * `findDedupeKeys`.
  */
-export type InsertOutcome = "new" | "repeated" | "known" | "stale";
+export type InsertOutcome =
+  | { readonly outcome: "new" | "known" | "stale" }
+  | { readonly outcome: "repeated"; readonly receivedId: string };
 
-const columns = `id, source_id, delivery_id, is_id_signed, event_type, is_type_signed, content_type, same_content_as,
-  forwarded, headers, body, body_decoded, received_at, origin`;
 const keyColumns = "source_id, digest, content, received_id, received_at";
 
 /**
@@ -65,7 +66,8 @@ const insert = sql(
    ), new as (
      select live.* from live join fresh on fresh.received_id = live.id
    ), stored as (
-     insert into received_deliveries (${columns})
+     insert into received_deliveries (id, source_id, delivery_id, is_id_signed, event_type, is_type_signed, content_type, same_content_as,
+  forwarded, headers, body, body_decoded, received_at, origin)
      select id, source_id, delivery_id, is_id_signed, event_type, is_type_signed, content_type, same_content_as, forwarded,
        headers::jsonb, body, body_decoded, received_at, origin from new
    ), figures as (
@@ -76,11 +78,12 @@ const insert = sql(
      ${outboxInsert("select event_id::uuid, topic, key, event_headers as headers, payload, key_hash from new order by nth")}
    )
    select given.id, case when live.id is null then 'stale' when fresh.received_id is not null then 'new'
-       when exists (select from received_keys as k
-         where k.source_id = given.source_id and k.digest = given.id_key and k.content = given.content) then 'repeated'
+       when same.received_id is not null then 'repeated'
        else 'known' end as outcome,
-     (select array_agg(distinct shard) from published) as shards
-   from given left join live on live.id = given.id left join fresh on fresh.received_id = given.id`,
+     same.received_id as "receivedId", (select array_agg(distinct shard) from published) as shards
+   from given left join live on live.id = given.id left join fresh on fresh.received_id = given.id
+     left join received_keys as same on fresh.received_id is null and same.source_id = given.source_id
+       and same.digest = given.id_key and same.content = given.content`,
 );
 
 const findKeys = sql(
@@ -103,11 +106,11 @@ export async function insertWebhooks(
   db: Queryable,
   writes: readonly WebhookWrite[],
 ): Promise<{ readonly outcomes: ReadonlyMap<string, InsertOutcome>; readonly shards: readonly number[] }> {
-  const { rows } = await db.query<{ id: string; outcome: InsertOutcome; shards: number[] | null }>(insert, [
+  const { rows } = await db.query<InsertOutcome & { id: string; shards: number[] | null }>(insert, [
     ...binaryColumnsOf(writes, columnsOfGiven),
     freshBatch(writes.map(({ webhook }) => acceptedEntry(webhook))),
   ]);
-  return { outcomes: new Map(rows.map(({ id, outcome }) => [id, outcome])), shards: rows[0]?.shards ?? [] };
+  return { outcomes: new Map(rows.map((row) => [row.id, row])), shards: rows[0]?.shards ?? [] };
 }
 
 /** Returns the known keys of a webhook, its own among them. */

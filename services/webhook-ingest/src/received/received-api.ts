@@ -1,19 +1,20 @@
-import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
-import type { Resolvers } from "@signalbox/http";
-import { booleanParameter, bytes, ok, refused, timeParameter } from "@signalbox/http";
+import { examples, identifier, timestamp, viewOf, webhookSourceExample } from "@signalbox/contracts";
+import {
+  booleanParameter,
+  bytes,
+  type HttpResponse,
+  ok,
+  type Resolvers,
+  refused,
+  timeParameter,
+} from "@signalbox/http";
 import { type Edges, edgesOf, type Load, listBelow, ownRows, record } from "@signalbox/service";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
 import { ownSource } from "../sources/own-source.ts";
 import type { Source } from "../sources/source.ts";
 import { findSource } from "../sources/source-store.ts";
-import {
-  findOwnReceived,
-  findReceived,
-  listReceived,
-  type ReceivedFilter,
-  type StoredWebhook,
-} from "./received-store.ts";
+import { findOwnReceived, findReceived, listReceived, type StoredWebhook } from "./received-store.ts";
 
 const base = "/api/v1/webhooks/sources/:id/received";
 const one = `${base}/:ref` as const;
@@ -32,6 +33,8 @@ const receivedExample = {
   content_type: "application/json",
   body_bytes: 38,
   origin: "pushed" as const,
+  repeated: 1,
+  last_repeated_at: "2026-01-01T09:05:00.000Z",
   received_at: "2026-01-01T09:00:00.000Z",
 };
 const receivedPath = `/api/v1/webhooks/sources/${webhookSourceExample.id}/received`;
@@ -61,6 +64,8 @@ const ReceivedResource = z
     content_type: z.string().nullable().describe("The media type of the body."),
     body_bytes: z.int().describe("The size of the body in bytes."),
     origin: origin.describe("`reconciled`: it was missed when it was sent, and recovered from the sender's list."),
+    repeated: z.int().describe("How often it came again; repetitions are answered 202 and have no effect."),
+    last_repeated_at: timestamp.nullable().describe("The time of the last repetition; null for none."),
     received_at: timestamp,
   })
   .meta({ id: "ReceivedWebhook" })
@@ -68,10 +73,12 @@ const ReceivedResource = z
     example: receivedExample,
   });
 
+export const maskedHeaders = z
+  .record(z.string(), z.union([z.string(), z.array(z.string())]))
+  .describe("Every header as it came; signatures and credentials are masked.");
+
 const ReceivedInFull = ReceivedResource.extend({
-  headers: z
-    .record(z.string(), z.union([z.string(), z.array(z.string())]))
-    .describe("Every header as it came; signatures and credentials are masked."),
+  headers: maskedHeaders,
   links: z
     .object({
       self: z.string().describe("The path of this resource."),
@@ -98,17 +105,6 @@ const receivedFilter = {
   origin: origin.optional().describe("`reconciled` for those recovered from the sender's list."),
 };
 
-type GivenFilter = z.output<z.ZodObject<typeof receivedFilter>>;
-
-const receivedFilterOf = (given: GivenFilter): ReceivedFilter => ({
-  eventType: given.event_type,
-  deliveryId: given.delivery_id,
-  forwarded: given.forwarded,
-  origin: given.origin,
-  since: given.from,
-  until: given.to,
-});
-
 /** Creates the look-up of received webhooks of the caller. */
 export const loadOwnReceived = ({ pool }: IngestService): Load<StoredWebhook> =>
   ownRows(({ accountId }, ids) => findOwnReceived(pool, accountId, ids));
@@ -126,6 +122,12 @@ export function receivedApi(
   loadReceived: Load<StoredWebhook>,
   loadSource: Load<Source>,
 ): Edges {
+  const fields: Resolvers = {
+    ReceivedWebhook: {
+      bodyPath: bodyPathOf,
+      source: ({ sourceId }: StoredWebhook, _, context) => loadSource(context, sourceId),
+    },
+  };
   const edges = edgesOf(
     {
       receivedWebhooks: listBelow({
@@ -135,9 +137,10 @@ export function receivedApi(
         limits: service.pageLimits,
         filter: receivedFilter,
         of: ownSource(service),
-        read: (range, sourceIds, { filter }) => listReceived(service, sourceIds, range, receivedFilterOf(filter)),
+        read: (range, sourceIds, { filter: { event_type: eventType, delivery_id: deliveryId, ...same } }) =>
+          listReceived(service, sourceIds, range, { ...same, eventType, deliveryId }),
         parentId: ({ sourceId }) => sourceId,
-        position: positionOf,
+        position: ({ receivedAt: at, id }) => ({ at, id }),
         rest: { get: base, item: ReceivedResource, view: viewReceived },
         graph: { field: "received" },
       }),
@@ -151,7 +154,7 @@ export function receivedApi(
         graph: { type: "ReceivedWebhook", load: loadReceived },
       }),
     },
-    { exampleIds: { id: webhookSourceExample.id, ref: receivedExample.id }, fields: receivedFields(loadSource) },
+    { exampleIds: { id: webhookSourceExample.id, ref: receivedExample.id }, fields },
   );
   edges.routes.get(`${one}/body`, {
     operationId: "receivedWebhookBody",
@@ -161,46 +164,20 @@ export function receivedApi(
     responses: { 200: { content: ["application/octet-stream"] }, 404: "error" },
     async handle({ caller, params }) {
       const found = await findReceivedBy(service, caller.accountId, params);
-      if (!found) return refused(404, "not_found", { message: missingReceived });
-      // A browser must never show a partner's bytes as one of our pages, so their media type is not sent.
-      return bytes(found.body, "application/octet-stream", {
-        headers: { "content-disposition": `attachment; filename="${found.id}"` },
-      });
+      return found ? attachment(found) : refused(404, "not_found", { message: missingReceived });
     },
   });
   return edges;
 }
 
-const receivedFields = (loadSource: Load<Source>): Resolvers => ({
-  ReceivedWebhook: {
-    deliveryIdSigned: ({ isIdSigned }: StoredWebhook) => isIdSigned,
-    eventTypeSigned: ({ isTypeSigned }: StoredWebhook) => isTypeSigned,
-    bodyPath: bodyPathOf,
-    source: ({ sourceId }: StoredWebhook, _, context) => loadSource(context, sourceId),
-  },
-});
+/** A browser must never show a partner's bytes as one of our pages, so their media type is not sent. */
+export const attachment = ({ id, body }: { readonly id: string; readonly body: Buffer }): HttpResponse =>
+  bytes(body, "application/octet-stream", { headers: { "content-disposition": `attachment; filename="${id}"` } });
 
 const pathOf = ({ sourceId, id }: StoredWebhook) => `/api/v1/webhooks/sources/${sourceId}/received/${id}`;
 const bodyPathOf = (webhook: StoredWebhook): string => `${pathOf(webhook)}/body`;
 
-const positionOf = (row: StoredWebhook) => ({ at: row.receivedAt, id: row.id });
-
-const viewReceived = (webhook: StoredWebhook) => ({
-  id: webhook.id,
-  delivery_id: webhook.deliveryId,
-  delivery_id_signed: webhook.isIdSigned,
-  event_type: webhook.eventType,
-  event_type_signed: webhook.isTypeSigned,
-  same_content_as: webhook.sameContentAs,
-  forwarded: webhook.forwarded,
-  content_type: webhook.contentType,
-  body_bytes: webhook.bodyBytes,
-  origin: webhook.origin,
-  received_at: webhook.receivedAt.toISOString(),
-});
-
-const viewInFull = (webhook: StoredWebhook) => ({
-  ...viewReceived(webhook),
-  headers: webhook.headers,
+const viewReceived = viewOf(ReceivedResource, (_: StoredWebhook) => ({}));
+const viewInFull = viewOf(ReceivedInFull, (webhook: StoredWebhook) => ({
   links: { self: pathOf(webhook), body: bodyPathOf(webhook) },
-});
+}));

@@ -21,15 +21,18 @@ export interface StoredWebhook {
   readonly id: string;
   readonly sourceId: string;
   readonly deliveryId: string;
-  readonly isIdSigned: boolean;
+  readonly deliveryIdSigned: boolean;
   readonly eventType: string | null;
-  readonly isTypeSigned: boolean;
+  readonly eventTypeSigned: boolean;
   readonly contentType: string | null;
   readonly sameContentAs: string | null;
   readonly forwarded: boolean;
   readonly bodyBytes: number;
   readonly receivedAt: Date;
   readonly origin: Origin;
+  /** Number of repetitions, which had no effect. */
+  readonly repeated: number;
+  readonly lastRepeatedAt: Date | null;
   /** Signatures and credentials masked. */
   readonly headers: ReceivedWebhook["headers"];
 }
@@ -48,14 +51,14 @@ export interface ReceivedFilter {
   readonly deliveryId?: string | undefined;
   readonly forwarded?: boolean | undefined;
   readonly origin?: Origin | undefined;
-  readonly since?: Date | undefined;
-  readonly until?: Date | undefined;
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
 }
 
-const listed = `id, source_id as "sourceId", delivery_id as "deliveryId", is_id_signed as "isIdSigned",
-  event_type as "eventType", is_type_signed as "isTypeSigned", content_type as "contentType",
+const listed = `id, source_id as "sourceId", delivery_id as "deliveryId", is_id_signed as "deliveryIdSigned",
+  event_type as "eventType", is_type_signed as "eventTypeSigned", content_type as "contentType",
   same_content_as as "sameContentAs", forwarded, octet_length(body) as "bodyBytes", received_at as "receivedAt",
-  coalesce(origin, 'pushed') as origin, headers`;
+  coalesce(origin, 'pushed') as origin, repeated, last_repeated_at as "lastRepeatedAt", headers`;
 // Unnamed, so that the plan knows the values and touches only the days in question.
 const list = sql(
   "",
@@ -120,11 +123,11 @@ export async function listReceived(
   range: ListRange,
   filter: ReceivedFilter = {},
 ): Promise<StoredWebhook[]> {
-  const { eventType, deliveryId = null, forwarded = null, origin = null, until } = filter;
+  const { eventType, deliveryId = null, forwarded = null, origin = null, to } = filter;
   const [name, prefix] = eventType?.endsWith("*") ? [null, eventType.slice(0, -1)] : [eventType ?? null, null];
   const found = new Map(sourceIds.map((id): [string, StoredWebhook[]] => [id, []]));
   for await (const { fromMs, toMs } of stretchesOf(service, sourceIds, range, filter)) {
-    const end = until ? Math.min(toMs, until.getTime()) : toMs;
+    const end = to ? Math.min(toMs, to.getTime()) : toMs;
     const unfilled = sourceIds.filter((id) => (found.get(id)?.length ?? 0) < range.limit);
     if (unfilled.length === 0) break;
     const given = [unfilled, new Date(fromMs), new Date(end), name, prefix, deliveryId, forwarded, origin];
@@ -142,19 +145,12 @@ export async function findReceived(db: Queryable, sourceId: string, id: string):
 }
 
 /** Finds the webhooks of these ids with their bytes, in the order of their arrival. */
-export const findManyReceived = async (
-  db: Queryable,
-  sourceId: string,
-  ids: readonly string[],
-): Promise<StoredWebhookInFull[]> =>
+export const findManyReceived = async (db: Queryable, sourceId: string, ids: readonly string[]) =>
   (await db.query<StoredWebhookInFull>(findMany, [sourceId, ids, timesOf(ids)])).rows;
 
 /** Finds the webhooks of these ids that sources of the account received. */
-export const findOwnReceived = async (
-  db: Queryable,
-  accountId: string,
-  ids: readonly string[],
-): Promise<StoredWebhook[]> => (await db.query<StoredWebhook>(findOwn, [accountId, ids, timesOf(ids)])).rows;
+export const findOwnReceived = async (db: Queryable, accountId: string, ids: readonly string[]) =>
+  (await db.query<StoredWebhook>(findOwn, [accountId, ids, timesOf(ids)])).rows;
 
 /** Returns the ids that exist. */
 export async function existingReceived(db: Queryable, sourceId: string, ids: readonly string[]): Promise<Set<string>> {
@@ -180,11 +176,10 @@ export async function countReceived(
 /** Returns the next chosen webhooks after a position, in the order of their arrival. */
 export async function nextReceived(
   db: Queryable,
-  choice: ReceivedChoice,
+  { sourceId, eventTypes, fromMs, toMs }: ReceivedChoice,
   { at, id }: TimePosition,
   limit: number,
 ): Promise<StoredWebhookInFull[]> {
-  const { sourceId, eventTypes, fromMs, toMs } = choice;
   const values = [sourceId, new Date(fromMs), new Date(toMs), eventTypes, at, id, limit];
   return (await db.query<StoredWebhookInFull>(walk, values)).rows;
 }
@@ -194,12 +189,12 @@ async function* stretchesOf(
   service: IngestService,
   sourceIds: readonly string[],
   { after }: ListRange,
-  { since, until, deliveryId }: ReceivedFilter,
+  { from, to, deliveryId }: ReceivedFilter,
 ): AsyncGenerator<Stretch> {
   const nowMs = service.clock.nowMs();
   // Another instance's clock may be ahead of ours by less than a day.
-  const toMs = Math.min(nowMs + dayMs, (after?.at ?? until ?? new Date(nowMs + dayMs)).getTime() + 1);
-  const fromMs = Math.max(keptSince(service), since?.getTime() ?? 0);
+  const toMs = Math.min(nowMs + dayMs, (after?.at ?? to ?? new Date(nowMs + dayMs)).getTime() + 1);
+  const fromMs = Math.max(keptSince(service), from?.getTime() ?? 0);
   if (deliveryId === undefined) return yield* stretchesBack({ fromMs, toMs });
   const { rows } = await service.pool.query<{ id: string }>(findByKey, [sourceIds, idKeyOf(deliveryId)]);
   const times = new Set(rows.map(({ id }) => timeOfPublicId(id)).filter((at) => at !== null));

@@ -1,5 +1,6 @@
 import { draft } from "@signalbox/contracts";
-import type { FreshEntry } from "@signalbox/storage";
+import { definedMembers } from "@signalbox/core";
+import type { FreshEntry } from "@signalbox/service";
 import type { Claim } from "@signalbox/webhook-signatures";
 import { eventHeaders, type Headers } from "../sources/request-headers.ts";
 import type { Source } from "../sources/source.ts";
@@ -16,7 +17,7 @@ export interface ReceivedWebhook {
   readonly deliveryId: Claim;
   /** True when no signature covers the id, so that a captured webhook could be sent again under another one. */
   readonly isIdForgeable: boolean;
-  /** True when the id is signed and the body is not: another content under it is forged, and no webhook of its own. */
+  /** True when the id decides alone: other content under it is the same webhook, written anew or forged. */
   readonly isIdFinal: boolean;
   /** True for a copy of the sender's own API: the sender may still push the same webhook in other bytes. */
   readonly isCopy: boolean;
@@ -37,12 +38,12 @@ export interface ReceivedWebhook {
 
 /**
  * The body in the event. `json` is the original text, so that no digit of a number is lost; `form` is the form that it
- * was read from.
+ * was read from; `bytes` beside a text are the original in another charset. `problem` says why a body is bytes only.
  */
 export type Payload =
-  | { readonly json: string; readonly form?: string }
-  | { readonly text: string }
-  | { readonly bytes: Buffer };
+  | { readonly json: string; readonly form?: string; readonly bytes?: Buffer }
+  | { readonly text: string; readonly bytes?: Buffer }
+  | { readonly bytes: Buffer; readonly problem?: string };
 
 /** Part of a webhook that its event carries. */
 interface PublishedWebhook {
@@ -79,8 +80,13 @@ export function webhookReceived(source: Source, webhook: PublishedWebhook, { isR
 }
 
 function payloadMember(payload: Payload) {
-  if ("json" in payload) return payload.form === undefined ? {} : { payload_text: payload.form };
-  return "text" in payload ? { payload_text: payload.text } : { payload_base64: payload.bytes.toString("base64") };
+  const text = "text" in payload ? payload.text : "json" in payload ? payload.form : undefined;
+  const problem = "problem" in payload ? payload.problem : undefined;
+  return definedMembers({
+    payload_text: text,
+    payload_base64: payload.bytes?.toString("base64"),
+    payload_problem: problem,
+  });
 }
 
 /** Returns what a received webhook counts for in the statistics once it is stored. */
@@ -89,5 +95,5 @@ export const acceptedEntry = ({ source, eventType, receivedAt }: ReceivedWebhook
   subjectId: source.id,
   atMs: receivedAt.getTime(),
   labels: [eventType?.value ?? null, null],
-  counts: [1, 0, 0],
+  counts: [1, 0, 0, 0],
 });

@@ -4,6 +4,7 @@ import type { IngestService } from "../context/ingest-service.ts";
 import { findOwnRejection } from "../rejections/rejection-store.ts";
 import { findSource } from "../sources/source-store.ts";
 import { findOwnReceived, keptSince } from "./received-store.ts";
+import { findRepetitions } from "./repetitions.ts";
 
 const step = stepsOf("webhook-ingest");
 const read = { scopes: ["webhooks:read"] } as const;
@@ -75,3 +76,25 @@ function goneStep(service: IngestService, id: string) {
     reason: ms < keptSince(service) ? expiredReason(ms, keepMs) : "its source was deleted",
   });
 }
+
+const isOwnId = hasPrefix("rcv", "rej", "src", "rpl", "rtr");
+
+/** Finds the webhook that the request of a repetition leads to. */
+export const whyRepeated = ({ pool }: IngestService): WhyFinder => ({
+  ...read,
+  knows: (id) => !isOwnId(id),
+  async find({ accountId }, id) {
+    const repetitions = await findRepetitions(pool, accountId, id);
+    if (repetitions.length === 0) return null;
+    const steps = repetitions.map(({ sourceId, receivedId, at }) =>
+      step({
+        at,
+        id,
+        what: `A webhook of the source ${sourceId} was answered 202 and had no effect: ${receivedId} is the same one.`,
+        reason: "repeated",
+        link: `/api/v1/webhooks/sources/${sourceId}/received/${receivedId}`,
+      }),
+    );
+    return { steps, next: repetitions.map(({ receivedId }) => linkTo(receivedId)) };
+  },
+});

@@ -1,4 +1,4 @@
-import { examples, webhookSourceExample } from "@signalbox/contracts";
+import { examples, timeInput, webhookSourceExample } from "@signalbox/contracts";
 import { MiB } from "@signalbox/core";
 import { ok } from "@signalbox/http";
 import { type Edges, edgesOf, operation } from "@signalbox/service";
@@ -19,7 +19,7 @@ const VerifyBody = z
     headers: z.record(z.string().max(256), z.string().max(16_384)).describe("The headers as they came."),
     body: z.string().optional().describe("The body as text, byte for byte."),
     body_base64: z.base64().optional().describe("The body, when it is not text."),
-    received_at: z.iso.datetime({ offset: true }).optional().describe("Time of its arrival. Default: now."),
+    received_at: timeInput.optional().describe("Time of its arrival. Default: now."),
     url: z.url().max(2_048).optional().describe("URL that it was posted to, if the signature covers it."),
   })
   .refine(({ body, body_base64 }) => body === undefined || body_base64 === undefined, {
@@ -34,7 +34,9 @@ const VerifyBody = z
 /** Explanation of an outcome. It holds nothing that helps to forge a signature. */
 const ExplanationResource = z
   .object({
-    outcome: z.enum(["accepted", "challenged", "dropped", "refused"]).describe("Outcome that the webhook would have."),
+    outcome: z
+      .enum(["accepted", "challenged", "dropped", "filtered", "refused"])
+      .describe("Outcome that the webhook would have; `filtered`: answered 202 and not stored, for its type."),
     reason: z.string().nullable().describe("Stable word, the same as in rejections."),
     step: z.string().nullable().describe("The step that failed."),
     expected: z.string().nullable().describe("Expectation of the failed step."),
@@ -111,6 +113,7 @@ const reasons: Readonly<Record<string, readonly [step: string, expected: string]
   signature_malformed: ["signature", "A signature in the form and encoding of the scheme."],
   signature_mismatch: ["signature", "A signature over exactly these bytes, made with a secret of the source."],
   signed_header_missing: ["signature", "Every header that the signature covers."],
+  signed_query_missing: ["signature", "Every parameter of the query that the signature covers, once."],
   header_repeated: ["signature", "Each header of the signature once."],
   token_missing: ["signature", "The token, in the header or member that the source names."],
   token_malformed: ["signature", "A token in the form of the scheme."],
@@ -120,8 +123,11 @@ const reasons: Readonly<Record<string, readonly [step: string, expected: string]
     "signature",
     "The sender's JWKS, which cannot be read now. Check that the address is right and public.",
   ],
-  certificate_not_allowed: ["signature", "A certificate, and a URL to confirm, at an address of certificate_urls."],
-  certificate_unusable: ["signature", "A certificate that exists and is valid now."],
+  certificate_not_allowed: [
+    "signature",
+    "A certificate, and a URL to confirm, at an address of certificate_urls; a chain to the source's root.",
+  ],
+  certificate_unusable: ["signature", "A certificate, or a chain of three, that exists and is valid now."],
   claim_mismatch: ["signature", "Every claim of required_claims with its text."],
   issuer_mismatch: ["signature", "An iss equal to the issuer of the source."],
   audience_mismatch: ["signature", "An aud that contains the audience of the source."],
@@ -134,13 +140,9 @@ const reasons: Readonly<Record<string, readonly [step: string, expected: string]
   body_too_large: ["size", "A body within max_body_bytes of the source."],
   paused: ["source", "A source that is not paused."],
   blocked: ["source", "An account that is active."],
-  media_type_not_supported: ["payload", "A Content-Type that the scheme sends."],
-  body_malformed: ["payload", "A body that matches its Content-Type."],
-  body_too_deep: ["payload", "JSON of at most 128 levels."],
-  body_member_twice: ["payload", "JSON without duplicate members."],
-  delivery_id_too_long: ["delivery_id", "An id of at most 512 characters."],
-  event_type_not_accepted: ["event_type", "A type that event_types of the source accepts."],
+  body_malformed: ["decode", "A body in the Content-Encoding that it names."],
 };
+const typeNotAccepted = ["event_type", "A type that event_types of the source accepts."] as const;
 
 /** Explains the outcome of a webhook that arrives at a time. Nothing is stored or counted. */
 async function explainWebhook(
@@ -157,6 +159,11 @@ async function explainWebhook(
   if (judgement.outcome === "accepted") {
     const { deliveryId, eventType } = judgement.webhook;
     return { ...common, outcome: "accepted", delivery_id: deliveryId.value, event_type: eventType?.value ?? null };
+  }
+  if (judgement.outcome === "filtered") {
+    const [step, expected] = typeNotAccepted;
+    const found = { reason: "event_type_not_accepted", step, expected, event_type: judgement.eventType };
+    return { ...common, outcome: "filtered", ...found };
   }
   if (!("reason" in judgement))
     return { ...common, outcome: judgement.outcome === "dropped" ? "dropped" : "challenged" };

@@ -16,10 +16,13 @@ import { areIntegrationsEnabled, isOpen } from "../sources/source-access.ts";
 import type { CachedSource } from "../sources/source-row.ts";
 import { countFailedVerification, countUnknownSource, secondsToWait } from "./ingest-limits.ts";
 
-/** `refused`: the sender of the source does not use this handshake. `closed`: the source accepts nothing now. */
+/**
+ * `webhook`: the request may be a webhook of a source that takes GET. `refused`: the sender of the source does not use
+ * this handshake. `closed`: the source accepts nothing now.
+ */
 type HandshakeOutcome =
   | { readonly outcome: "answered"; readonly answer: HandshakeAnswer }
-  | { readonly outcome: "refused" | "closed" | "unknown-source" };
+  | { readonly outcome: "webhook" | "refused" | "closed" | "unknown-source" };
 
 /** Answers a sender's verification request, before the sender posts anything. */
 async function answerHandshake(
@@ -45,19 +48,30 @@ function answerBy(
   if (known === null || !isLiveAddress(known.source, address, service.clock.nowMs()))
     return { outcome: "unknown-source" };
   const { source, secrets } = known;
-  if (!isOpen(service, source)) return { outcome: "closed" };
-  const { handshake } = source.settings;
+  const { handshake, acceptGet } = source.settings;
+  const isWebhook = acceptGet === true && request.method === "GET";
+  if (!isOpen(service, source)) return { outcome: isWebhook ? "webhook" : "closed" };
   const proofs = { verifyToken: secrets.verifyToken, secret: secrets.current };
   const answer = handshake ? answerHandshakeRequest(handshake, request, proofs) : null;
-  return answer === null ? { outcome: "refused" } : { outcome: "answered", answer };
+  if (answer !== null) return { outcome: "answered", answer };
+  return { outcome: isWebhook ? "webhook" : "refused" };
 }
 
-type Input = RouteInput<null, { readonly source_id: string }, unknown, null>;
+/** Refuses by somebody's choice: the owner or an operator closed the source, or the deployment takes no webhooks. */
+export const later = (message: string): HttpResponse =>
+  refused(503, "unavailable", { message, retryAfterSeconds: 300, isExpected: true });
+export const integrationsOff = later("Integrations are switched off.");
 
-const answered = { content: ["text/plain"], example: "1158201444" };
+export type IngestInput = RouteInput<null, { readonly source_id: string }, unknown, null>;
 
-/** Routes for verification requests of senders. Any other request is answered like one to an unknown source. */
-export function handshakeRoutes(service: IngestService): Routes {
+/**
+ * Routes for verification requests of senders, and for GET that is a webhook. Any other request is answered like one to
+ * an unknown source.
+ */
+export function handshakeRoutes(
+  service: IngestService,
+  takeQuery: (input: IngestInput) => Promise<HttpResponse>,
+): Routes {
   const routes = createRoutes({ exampleIds: { source_id: webhookSourceExample.id } });
   const shared = {
     auth: "anonymous",
@@ -65,15 +79,25 @@ export function handshakeRoutes(service: IngestService): Routes {
     rateLimit: "none",
     ownNegotiation: true,
     ownQuery: true,
-    responses: { 200: answered, 404: "error", 429: "error" },
-    handle: (input: Input) => handleHandshake(service, input),
+    responses: { 200: { content: ["text/plain"], example: "1158201444" }, 404: "error", 429: "error", 503: "error" },
+    handle: (input: IngestInput) => handleHandshake(service, input, null),
   } as const;
   routes.get("/ingest/:source_id", {
     ...shared,
+    responses: {
+      ...shared.responses,
+      202: { content: ["text/plain"], example: "[accepted]" },
+      204: "empty",
+      400: "error",
+      401: "error",
+      413: "error",
+      415: "error",
+    },
+    handle: (input: IngestInput) => handleHandshake(service, input, takeQuery),
     operationId: "webhookHandshake",
-    summary: "Answer a sender's verification request",
+    summary: "Answer a sender's verification request, or receive a webhook that came as GET",
     description:
-      "The requests of Meta (`hub.challenge`) and Dropbox (`challenge`), for a source with that `handshake`.",
+      "The requests of Meta (`hub.challenge`), Dropbox (`challenge`) and others, and HEAD of senders that look whether the address exists, for a source with that `handshake`. With `accept_get` another GET is a webhook, and its query the form.",
   });
   routes.options("/ingest/:source_id", {
     ...shared,
@@ -85,32 +109,49 @@ export function handshakeRoutes(service: IngestService): Routes {
   return routes;
 }
 
-async function handleHandshake(service: IngestService, input: Input): Promise<HttpResponse> {
+async function handleHandshake(
+  service: IngestService,
+  input: IngestInput,
+  takeQuery: ((input: IngestInput) => Promise<HttpResponse>) | null,
+): Promise<HttpResponse> {
   const { params, clientAddress } = input;
   const wait = await secondsToWait(service, params.source_id, clientAddress);
   if (wait !== null) {
     const message = "Too many requests were refused. Try again later.";
     return refused(429, "rate_limited", { message, retryAfterSeconds: wait });
   }
+  if (!areIntegrationsEnabled(service)) return integrationsOff;
   const result = await judgeHandshake(service, input);
-  if (result?.outcome === "answered") return answerToHandshake(result.answer);
-  if (result?.outcome === "refused") countFailedVerification(service, params.source_id, clientAddress);
-  else if (result) countUnknownSource(service, clientAddress);
+  if (result.outcome === "answered") return answerToHandshake(result.answer);
+  if (result.outcome === "webhook" && takeQuery) return takeQuery(input);
+  if (result.outcome === "refused") await countFailedVerification(service, params.source_id, clientAddress);
+  else countUnknownSource(service, clientAddress);
   return refused(404, "not_found");
 }
 
 /** Answers a verification request that came as a POST; returns null for any other, which may be a webhook. */
-export async function answerPostedHandshake(service: IngestService, input: Input): Promise<HttpResponse | null> {
+export async function answerPostedHandshake(service: IngestService, input: IngestInput): Promise<HttpResponse | null> {
   const result = await judgeHandshake(service, input);
-  return result?.outcome === "answered" ? answerToHandshake(result.answer) : null;
+  if (result.outcome !== "answered") return null;
+  showOffer(service, input, result.answer);
+  return answerToHandshake(result.answer);
+}
+
+/** Lists the secret that a sender offers as a rejection, where the owner reads it: nobody proved whose it is. */
+function showOffer(service: IngestService, input: IngestInput, { offeredSecret }: HandshakeAnswer): void {
+  if (offeredSecret === undefined) return;
+  const { params, headers, request, clientAddress: address } = input;
+  const { method = "POST", url = "" } = request;
+  const webhook = { method, url, headers, body: Buffer.from(offeredSecret), proofHeaders: [] };
+  const refusal = { reason: "secret_offered", status: 200, bodyBytes: 0 };
+  recordRejection(service, { sourceId: params.source_id, ...refusal, address }, { webhook });
 }
 
 /** Judges a verification request, and records its refusal for the owner. */
-async function judgeHandshake(service: IngestService, input: Input): Promise<HandshakeOutcome | null> {
+async function judgeHandshake(service: IngestService, input: IngestInput): Promise<HandshakeOutcome> {
   const { params, headers, request, clientAddress: address } = input;
   const { source_id: sourceId } = params;
   const { method = "GET", url = "" } = request;
-  if (!areIntegrationsEnabled(service)) return null;
   const query = new URLSearchParams(url.split("?")[1] ?? "");
   const result = await answerHandshake(service, sourceId, { method, query, headers });
   if (result.outcome === "refused" || result.outcome === "closed") {

@@ -9,11 +9,17 @@ import type { CachedSource } from "../sources/source-row.ts";
  * Returns the seconds to wait when the allowance of a client is used up, else null. Every refusal is counted, and beyond
  * the allowance the next request is answered before its body is read; accepted requests are not counted. Senders share
  * their addresses, and some send a webhook once only, so refusals by sources that accept nothing never count against one
- * that does.
+ * that does. A source that keeps refused webhooks reads them all, so that a mended secret brings them back.
  */
 export async function secondsToWait(service: IngestService, address: string, client: string): Promise<number | null> {
-  const own = failedVerifications(service).take(pairOf(address, client), 0);
-  if (own.remaining <= 0) return own.resetSeconds;
+  const { sourceCache } = service;
+  const id = await sourceCache.idAt(address);
+  const own = failuresOf(service, await sourceCache.find(id), address, client);
+  if (own !== null && own.remaining <= 0) {
+    // A stale copy turns no webhook away: a source that was changed on any instance counts anew.
+    const current = failuresOf(service, await sourceCache.current(id), address, client);
+    if (current !== null && current.remaining <= 0) return current.resetSeconds;
+  }
   const shared = unknownSources(service).take(addressBucket(client), 0);
   // Only now, so that other requests are looked up once.
   return shared.remaining > 0 || (await isLive(service, address)) ? null : shared.resetSeconds;
@@ -23,26 +29,31 @@ export async function secondsToWait(service: IngestService, address: string, cli
 export const countUnknownSource = (service: IngestService, client: string): void =>
   void unknownSources(service).take(addressBucket(client));
 
-export const countFailedVerification = (service: IngestService, address: string, client: string): void =>
-  void failedVerifications(service).take(pairOf(address, client));
+/** Counts a failed verification at the source as it is now: a change of the source begins anew. */
+export async function countFailedVerification(service: IngestService, address: string, client: string): Promise<void> {
+  const { sourceCache } = service;
+  const known = await sourceCache.find(await sourceCache.idAt(address));
+  failedVerifications(service).take(keyOf(address, client, known?.source.revision ?? 0));
+}
+
+/** Returns the state of a client's failed verifications; null for a source that never turns it away. */
+function failuresOf(service: IngestService, known: CachedSource | null, address: string, client: string) {
+  if (known?.source.settings.keepRejectedBodies) return null;
+  return failedVerifications(service).take(keyOf(address, client, known?.source.revision ?? 0), 0);
+}
+
+const perMinute =
+  (name: string, refusals: "unknown-sources" | "failed-verifications") =>
+  ({ limiterOf, configuration }: IngestService) =>
+    limiterOf({ name, limit: configuration.get(`webhook-ingest.refusals.${refusals}`), windowMs: minutes(1) });
 
 /** The refusals of an address by unknown, paused and blocked sources. */
-const unknownSources = ({ limiterOf, configuration }: IngestService) =>
-  limiterOf({
-    name: "ingest-unknown",
-    limit: configuration.get("webhook-ingest.refusals.unknown-sources"),
-    windowMs: minutes(1),
-  });
-
+const unknownSources = perMinute("ingest-unknown", "unknown-sources");
 /** The failed verifications of an address at a source. */
-const failedVerifications = ({ limiterOf, configuration }: IngestService) =>
-  limiterOf({
-    name: "ingest-failed",
-    limit: configuration.get("webhook-ingest.refusals.failed-verifications"),
-    windowMs: minutes(1),
-  });
+const failedVerifications = perMinute("ingest-failed", "failed-verifications");
 
-const pairOf = (address: string, client: string): string => `${address} ${addressBucket(client)}`;
+const keyOf = (address: string, client: string, revision: number): string =>
+  `${address} ${revision} ${addressBucket(client)}`;
 
 /** Returns true when an open source has this address. A stale copy turns no webhook away. */
 async function isLive(service: IngestService, address: string): Promise<boolean> {

@@ -7,7 +7,6 @@ import {
   createRoutes,
   type HttpResponse,
   noContent,
-  type RouteInput,
   type Routes,
   readBody,
   refused,
@@ -15,14 +14,20 @@ import {
 import type { IngestService } from "../context/ingest-service.ts";
 import type { Refused } from "../judging/judge-webhook.ts";
 import { type Evidence, recordRejection } from "../rejections/record-rejection.ts";
+import type { Refusal } from "../rejections/rejection.ts";
 import { isInactive } from "../sources/custom-answer.ts";
 import { areIntegrationsEnabled } from "../sources/source-access.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
-import { answerPostedHandshake, answerToHandshake, handshakeRoutes } from "./handshake.ts";
+import {
+  answerPostedHandshake,
+  answerToHandshake,
+  handshakeRoutes,
+  type IngestInput,
+  integrationsOff,
+  later,
+} from "./handshake.ts";
 import { countFailedVerification, countUnknownSource, secondsToWait } from "./ingest-limits.ts";
 import { type ReceiveOutcome, receiveWebhook } from "./receive-webhook.ts";
-
-type Input = RouteInput<null, { readonly source_id: string }, unknown, null>;
 
 /** Slowest pace of a body. A slower sender holds a place that others need. */
 const pace = { bytes: 1 * KiB, perMs: seconds(10) };
@@ -30,12 +35,35 @@ const tooMuchInHand = "This source has too many requests in progress.";
 /** Answer to an unknown source, which takes as long as that of a known one. */
 const hidden: HttpResponse = refused(404, "not_found");
 
+const closed = later("This source accepts no webhooks at the moment.");
+
+/** The answer to each refusal, in one sentence. The failed part of a signature is shown to the owner only. */
+const refusals: Readonly<Record<Refused["outcome"], HttpResponse>> = {
+  "unknown-source": hidden,
+  hidden,
+  paused: closed,
+  blocked: closed,
+  "keys-away": refused(503, "unavailable", {
+    message: "The keys of the sender cannot be read now.",
+    retryAfterSeconds: 30,
+    // Their server is away, not ours.
+    isExpected: true,
+  }),
+  "not-verified": refused(401, "unauthorized", {
+    message: "The signature or its time is not valid.",
+    headers: { "www-authenticate": "Signature" },
+  }),
+  "too-large": refused(413, "payload_too_large", { message: "The body is larger than this source accepts." }),
+  "too-many": refused(429, "rate_limited", {
+    message: "This source has reached its rate limit. Send the webhook again.",
+    retryAfterSeconds: 1,
+  }),
+};
+
 /** Routes that partners post to. Anonymous: the signature is the credential. */
 export function ingestRoutes(service: IngestService): Routes {
-  const routes = createRoutes({ exampleIds: { source_id: webhookSourceExample.id } });
-  routes.post("/ingest/:source_id", {
-    operationId: "receiveWebhook",
-    summary: "Receive a webhook from a partner",
+  const routes = createRoutes({ exampleIds: { source_id: webhookSourceExample.id, token: "a-secret-of-the-partner" } });
+  const shared = {
     description: "202 means that the delivery is stored. A repetition is answered 202 again and has no second effect.",
     auth: "anonymous",
     audit: { unaudited: "Webhooks are listed as received or rejected." },
@@ -61,31 +89,59 @@ export function ingestRoutes(service: IngestService): Routes {
       404: "error",
       408: "error",
       413: "error",
-      415: "error",
       429: "error",
       503: "error",
     },
-    async handle(input) {
+    async handle(input: IngestInput) {
       const answer = await take(service, input);
       // Known and unknown sources wait alike, and without their bodies.
       if (answer.status >= 400) await service.refusalThrottle.place();
       return answer;
     },
+  } as const;
+  routes.post("/ingest/:source_id", {
+    ...shared,
+    operationId: "receiveWebhook",
+    summary: "Receive a webhook from a partner",
   });
-  routes.include(handshakeRoutes(service));
+  routes.post("/ingest/:source_id/:token", {
+    ...shared,
+    operationId: "receiveWebhookWithToken",
+    summary: "Receive a webhook from a partner whose address holds the secret",
+  });
+  routes.include(handshakeRoutes(service, (input) => takeQuery(service, input)));
   return routes;
 }
 
+/** Takes a GET as a webhook: its query is the form. */
+async function takeQuery(service: IngestService, input: IngestInput): Promise<HttpResponse> {
+  const { url = "" } = input.request;
+  const body = Buffer.from(url.slice(url.indexOf("?") + 1 || url.length));
+  const headers = { ...input.headers, "content-type": "application/x-www-form-urlencoded" };
+  const answer = await receiveBody(service, { ...input, headers }, body);
+  if (answer.status >= 400) await service.refusalThrottle.place();
+  return answer;
+}
+
+/** Receives the body of a request as a webhook, and answers it. */
+async function receiveBody(service: IngestService, input: IngestInput, body: Buffer): Promise<HttpResponse> {
+  const { params, headers, request, requestId } = input;
+  const { method = "POST", url = "" } = request;
+  const base = service.configuration.get("http.base-url");
+  const webhook = { address: params.source_id, method, url: `${base}${url}`, headers, body };
+  return answerOf(service, input, await receiveWebhook(service, webhook, requestId), body);
+}
+
 /** Refuses what the head shows to be refused, then reads the body in a place of the source. */
-async function take(service: IngestService, input: Input): Promise<HttpResponse> {
+async function take(service: IngestService, input: IngestInput): Promise<HttpResponse> {
   const { params, headers, request, clientAddress } = input;
   const { source_id: address } = params;
   const { admission, configuration } = service;
-  if (!areIntegrationsEnabled(service)) return later("Integrations are switched off.");
+  if (!areIntegrationsEnabled(service)) return integrationsOff;
   const wait = await secondsToWait(service, address, clientAddress);
   if (wait !== null)
     return turnAway(service, "allowance_used", wait, "Too many requests were refused. Try again later.");
-  if (request.url?.includes("validationToken=")) {
+  if (/[?&]validationtoken=/i.test(request.url ?? "") || headers["x-hook-secret"] !== undefined) {
     const answer = await answerPostedHandshake(service, input);
     if (answer) return answer;
   }
@@ -100,9 +156,7 @@ async function take(service: IngestService, input: Input): Promise<HttpResponse>
     const watch = { pace, onBytes, signal: arrival.signal };
     const body = await readBody(request, bytesMax, "payload_too_large", watch);
     if (!place.arrived()) return turnAway(service, "in_hand", 1, tooMuchInHand);
-    const { method = "POST", url = "" } = request;
-    const webhook = { address, method, url: `${configuration.get("http.base-url")}${url}`, headers, body };
-    return answerOf(service, input, await receiveWebhook(service, webhook), body);
+    return await receiveBody(service, input, body);
   } catch (error) {
     countUnread(service, error, input, bytesMax);
     throw error;
@@ -112,7 +166,7 @@ async function take(service: IngestService, input: Input): Promise<HttpResponse>
 }
 
 /** Counts a body that was not read to its end. One that is too large is also listed as a rejection. */
-function countUnread(service: IngestService, error: unknown, input: Input, bytesMax: number): void {
+function countUnread(service: IngestService, error: unknown, input: IngestInput, bytesMax: number): void {
   if (!isAppError(error)) return;
   const { receivingMetrics } = service;
   if (error.code === "request_timeout") receivingMetrics.countTurnedAway("body_too_slow");
@@ -123,12 +177,20 @@ function countUnread(service: IngestService, error: unknown, input: Input, bytes
   reject(service, input, { reason: "body_too_large", status: 413, bodyBytes });
 }
 
-function answerOf(service: IngestService, input: Input, result: ReceiveOutcome, body: Buffer): HttpResponse {
+async function answerOf(
+  service: IngestService,
+  input: IngestInput,
+  result: ReceiveOutcome,
+  body: Buffer,
+): Promise<HttpResponse> {
   service.receivingMetrics.countOutcome(input.params.source_id, result);
   switch (result.outcome) {
     case "received":
     case "repeated":
     case "dropped":
+      return takenAs(result.answer);
+    case "filtered":
+      service.sourceStatistics.countFiltered(result.source, result.eventType);
       return takenAs(result.answer);
     case "challenged":
       return answerToHandshake(result.answer);
@@ -136,10 +198,10 @@ function answerOf(service: IngestService, input: Input, result: ReceiveOutcome, 
       countUnknownSource(service, input.clientAddress);
       return hidden;
     default: {
-      const response = refusalOf(result);
+      const response = refusals[result.outcome];
       if (result.outcome === "hidden") countUnknownSource(service, input.clientAddress);
       if (result.outcome === "not-verified") {
-        countFailedVerification(service, input.params.source_id, input.clientAddress);
+        await countFailedVerification(service, input.params.source_id, input.clientAddress);
       }
       const { method = "POST", url = "" } = input.request;
       const webhook = result.kept ? { method, url, headers: input.headers, body, ...result.kept } : null;
@@ -161,64 +223,14 @@ function takenAs(answer: CustomAnswer = { status: 202 }): HttpResponse {
   return bytes(Buffer.from(body ?? ""), type, { status });
 }
 
-interface Refusal {
-  readonly reason: string;
-  readonly status: number;
-  readonly bodyBytes: number;
-}
-
-function reject(service: IngestService, input: Input, refusal: Refusal, evidence: Evidence = {}): void {
-  const { params, clientAddress: address } = input;
+function reject(
+  service: IngestService,
+  { params, clientAddress: address }: IngestInput,
+  refusal: Omit<Refusal, "sourceId" | "address">,
+  evidence: Evidence = {},
+): void {
   recordRejection(service, { sourceId: params.source_id, ...refusal, address }, evidence);
 }
-
-/** Maps a refusal to its answer, in one sentence. The failed part of a signature is shown to the owner only. */
-function refusalOf({ outcome }: Exclude<Refused, { outcome: "unknown-source" }>): HttpResponse {
-  switch (outcome) {
-    case "hidden":
-      return hidden;
-    case "paused":
-    case "blocked":
-      return later("This source accepts no webhooks at the moment.");
-    case "keys-away":
-      return refused(503, "unavailable", {
-        message: "The keys of the sender cannot be read now.",
-        retryAfterSeconds: 30,
-        // Their server is away, not ours.
-        isExpected: true,
-      });
-    case "not-verified":
-      return refused(401, "unauthorized", {
-        message: "The signature or its time is not valid.",
-        headers: { "www-authenticate": "Signature" },
-      });
-    case "media-type":
-      return refused(415, "unsupported_media_type", {
-        message: "The scheme of this source does not send this media type.",
-      });
-    case "coding":
-      return refused(415, "unsupported_media_type", {
-        message: "A webhook can have the Content-Encoding gzip, deflate or br.",
-      });
-    case "too-large":
-      return refused(413, "payload_too_large", { message: "The body is larger than this source accepts." });
-    case "malformed":
-      return refused(400, "invalid_request", { message: "The body does not match its media type." });
-    case "no-delivery-id":
-      return refused(400, "invalid_request", { message: "The id of the delivery is longer than 512 characters." });
-    case "too-many":
-      return refused(429, "rate_limited", {
-        message: "This source has reached its rate limit. Send the webhook again.",
-        retryAfterSeconds: 1,
-      });
-    case "type-refused":
-      return refused(400, "invalid_request", { message: "This source does not accept events of this type." });
-  }
-}
-
-/** Refuses by somebody's choice: the owner or an operator closed the source. */
-const later = (message: string): HttpResponse =>
-  refused(503, "unavailable", { message, retryAfterSeconds: 300, isExpected: true });
 
 function turnAway(
   { receivingMetrics }: IngestService,

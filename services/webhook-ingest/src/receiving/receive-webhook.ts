@@ -4,13 +4,11 @@ import type { HandshakeAnswer, SchemeName } from "@signalbox/webhook-signatures"
 import type { IngestService } from "../context/ingest-service.ts";
 import { type DecodedWebhook, decodeBody, type PostedWebhook } from "../judging/decode-body.ts";
 import { type Judgement, judgeWebhook } from "../judging/judge-webhook.ts";
-import type { ReceivedWebhook } from "../received/received-webhook.ts";
 import { originOf } from "../reconciling/recover-webhook.ts";
-import type { RejectionFigures } from "../rejections/rejection.ts";
+import { figuresOf, type RejectionFigures } from "../rejections/rejection.ts";
 import { isLiveAddress, type Source, sourceFrom } from "../sources/source.ts";
 import { type CachedSource, cachedSource } from "../sources/source-row.ts";
 import type { CustomAnswer } from "../sources/source-settings.ts";
-import { figuresOf } from "./rejection-figures.ts";
 
 export type ReceiveOutcome = (
   | Exclude<Judgement, { outcome: "accepted" }>
@@ -27,7 +25,17 @@ export type ReceiveOutcome = (
 /** Stands in for an unknown source. Its secret is random, so nothing is ever verified by it. */
 const unknownSource = cachedSource(
   sourceFrom(
-    { name: "", scheme: "hmac", eventTypes: null, forward: false, settings: {}, secret: "", verifyToken: null },
+    {
+      name: "",
+      scheme: "hmac",
+      eventTypes: null,
+      forward: false,
+      settings: {},
+      secret: "",
+      verifyToken: null,
+      preset: null,
+      presetVersion: null,
+    },
     "",
     new Date(0),
   ),
@@ -47,6 +55,7 @@ const triesMax = 4;
 export async function receiveWebhook(
   service: IngestService,
   posted: Omit<PostedWebhook, "sourceId">,
+  requestId: string | null = null,
 ): Promise<ReceiveOutcome> {
   const { sourceCache, configuration } = service;
   const sourceId = await sourceCache.idAt(posted.address);
@@ -63,7 +72,8 @@ export async function receiveWebhook(
         return { outcome: "too-many", reason: "rate_exceeded", scheme };
       // Counted once, however often it is judged.
       isCounted = true;
-      const outcome = await store(service, judgement.webhook);
+      const origin = await originOf(service, judgement.webhook);
+      const outcome = await service.webhookWriter.write({ ...judgement.webhook, origin }, requestId);
       if (outcome !== "stale") return { outcome, scheme, answer: settings.answer };
       source = await sourceCache.reread(sourceId);
       continue;
@@ -107,12 +117,6 @@ async function judgeMeasured(service: IngestService, webhook: DecodedWebhook, kn
 function isWithinRate({ limiterOf }: IngestService, { id, settings: { rate } }: Source): boolean {
   if (rate === undefined) return true;
   return limiterOf({ name: `ingest-rate-${rate}`, limit: rate, windowMs: seconds(1) }).take(id).allowed;
-}
-
-/** Stores the webhook, marked where the sender was asked to send it again. */
-async function store(service: IngestService, webhook: ReceivedWebhook) {
-  const origin = await originOf(service, webhook);
-  return service.webhookWriter.write({ ...webhook, origin });
 }
 
 /** Turns what the newest copy of the source refuses into the outcome, with what its owner is shown of it. */

@@ -2,7 +2,7 @@ import { hours, MiB, seconds } from "@signalbox/core";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
 import type { ListedWebhook, SenderAccess, SenderAnswer, SenderHistory, WebhookCopy } from "./sender-history.ts";
-import { type ApiAnswer, parsed, requestSender } from "./sender-requests.ts";
+import { type ApiAnswer, numberText, parsed, requestSender } from "./sender-requests.ts";
 
 const perPage = 100;
 const listBytesMax = 2 * MiB;
@@ -11,7 +11,7 @@ const deliveryBytesMax = 4 * MiB;
 
 const List = z.array(
   z.object({
-    id: z.number(),
+    id: numberText,
     guid: z.string().min(1),
     delivered_at: z.iso.datetime({ offset: true }),
     status_code: z.number(),
@@ -81,7 +81,7 @@ const hookOf = ({ repository, organization, hookId }: SenderAccess): string =>
   repository === null ? `orgs/${organization}/hooks/${hookId}` : `repos/${repository}/hooks/${hookId}`;
 
 const listedOf = ({ id, guid, delivered_at, event }: z.output<typeof List>[number]): ListedWebhook => ({
-  reference: String(id),
+  reference: id,
   deliveryId: guid,
   eventType: event,
   sentAt: new Date(delivered_at),

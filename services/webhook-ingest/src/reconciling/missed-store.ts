@@ -113,64 +113,47 @@ export async function addMissed(
   await db.query(add, [sourceId, runId, ...columns, missed.map(({ sentAt }) => sentAt)]);
 }
 
-/** Counts what is received as recovered: the given ones and those that arrived after they were asked for. */
-export const settleMissed = (
-  service: IngestService,
-  run: Reconciliation,
-  sender: SenderName,
-  digests: readonly Buffer[] = [],
-): Promise<void> => settleBy(service, run, sender, digests, false);
-
-/** The same for everything that a run found missing. */
-export const settleAllMissed = (service: IngestService, run: Reconciliation, sender: SenderName): Promise<void> =>
-  settleBy(service, run, sender, [], true);
-
-async function settleBy(
+/**
+ * Counts what is received as recovered: the given ones and those that arrived after they were asked for, or all that the
+ * run found missing.
+ */
+export async function settleMissed(
   { pool, metrics }: IngestService,
   { id, sourceId }: Reconciliation,
   sender: SenderName,
-  digests: readonly Buffer[],
-  isAll: boolean,
+  received: readonly Buffer[] | "all" = [],
 ): Promise<void> {
-  const { rows } = await pool.query<{ count: number }>(settle, [sourceId, id, digests, isAll]);
+  const isAll = received === "all";
+  const { rows } = await pool.query<{ count: number }>(settle, [sourceId, id, isAll ? [] : received, isAll]);
   const count = rows[0]?.count ?? 0;
   if (count > 0) metrics.counter("signalbox_webhooks_missed_total").inc({ sender, outcome: "recovered" }, count);
 }
 
 /** Forgets what former runs have not recovered: once it is received after all, or the sender lists it no more. */
-export const forgetMissed = async (db: Queryable, sourceId: string, runId: string, before: Date): Promise<void> =>
-  void (await db.query(forget, [sourceId, runId, before]));
+export const forgetMissed = (db: Queryable, sourceId: string, runId: string, before: Date) =>
+  db.query(forget, [sourceId, runId, before]);
 
-export const nextMissed = async (
-  db: Queryable,
-  runId: string,
-  state: MissedState,
-  limit: number,
-): Promise<readonly MissedWebhook[]> => (await db.query<MissedWebhook>(next, [runId, state, limit])).rows;
+export const nextMissed = async (db: Queryable, runId: string, state: MissedState, limit: number) =>
+  (await db.query<MissedWebhook>(next, [runId, state, limit])).rows;
 
 /** Returns true when another run may recover what this one has not. */
 export const hasMoreMissed = async (db: Queryable, runId: string): Promise<boolean> =>
   (await db.query(hasMore, [runId])).rowCount === 1;
 
 /** Moves a webhook to a state without an end. */
-export const markMissed = async (
-  db: Queryable,
-  sourceId: string,
-  digest: Buffer,
-  state: "fetch" | "ask",
-): Promise<void> => void (await db.query(mark, [sourceId, digest, state]));
+export const markMissed = (db: Queryable, sourceId: string, digest: Buffer, state: "fetch" | "ask") =>
+  db.query(mark, [sourceId, digest, state]);
 
 /** Notes that a webhook cannot be recovered by any run. */
-export const failMissed = async (db: Queryable, sourceId: string, digest: Buffer, reason: string): Promise<void> =>
-  void (await db.query(fail, [sourceId, digest, reason]));
+export const failMissed = (db: Queryable, sourceId: string, digest: Buffer, reason: string) =>
+  db.query(fail, [sourceId, digest, reason]);
 
 /** Notes that the sender is about to be asked, before it can send. */
-export const noteAskedMissed = async (db: Queryable, sourceId: string, digest: Buffer, at: Date): Promise<void> =>
-  void (await db.query(ask, [sourceId, digest, at]));
+export const noteAskedMissed = (db: Queryable, sourceId: string, digest: Buffer, at: Date) =>
+  db.query(ask, [sourceId, digest, at]);
 
 /** Gives up waiting for what the sender was asked to send again. */
-export const giveUpAskedMissed = async (db: Queryable, runId: string): Promise<void> =>
-  void (await db.query(giveUpAsked, [runId]));
+export const giveUpAskedMissed = (db: Queryable, runId: string) => db.query(giveUpAsked, [runId]);
 
 /** Returns true for a webhook that the sender was asked to send again. */
 export const isAskedMissed = async (db: Queryable, sourceId: string, digest: Buffer): Promise<boolean> =>

@@ -72,7 +72,7 @@ export const findRejectionSpells = async ({ pool, clock }: IngestService): Promi
   void (await pool.query(spells, [clock.now(), before(clock, quietMs), before(clock, spellEveryMs)]));
 
 /** Lists the outages in which sources of the account were compared, newest first. */
-export const listOutages = async (db: Queryable, accountId: string, range: ListRange): Promise<readonly Outage[]> =>
+export const listOutages = async (db: Queryable, accountId: string, range: ListRange) =>
   (await db.query<Outage>(list, [accountId, ...rangeValues(range)])).rows;
 
 const before = (clock: Clock, ms: number): Date => new Date(clock.nowMs() - ms);

@@ -180,17 +180,11 @@ interface RunEnd {
   readonly isWhole?: boolean;
 }
 
-interface RunTimes {
-  readonly fromAt: Date;
-  readonly toAt: Date;
-  readonly now: Date;
-}
-
 /** Creates a run in its first state. */
 export function newRun(
   { id: sourceId, accountId }: Source,
   trigger: Reconciliation["trigger"],
-  { fromAt, toAt, now }: RunTimes,
+  { fromAt, toAt, now }: { readonly fromAt: Date; readonly toAt: Date; readonly now: Date },
 ): Reconciliation {
   return {
     id: newId("rcn", now.getTime()),

@@ -32,20 +32,9 @@ export interface Release {
 }
 
 const rows = table("reconciliations", columns.reconciliations);
-const save = rows.update("status", "reason", "position", "isListed", "listed", "failures", "finishedAt");
-
-const saveDry = rows.update(
-  "status",
-  "reason",
-  "position",
-  "isListed",
-  "listed",
-  "failures",
-  "finishedAt",
-  "missed",
-  "missedFrom",
-  "missedTo",
-);
+const progress = ["status", "reason", "position", "isListed", "listed", "failures", "finishedAt"] as const;
+const save = rows.update(...progress);
+const saveDry = rows.update(...progress, "missed", "missedFrom", "missedTo");
 
 const start = sql(
   "reconciliation.start-schedule",
@@ -114,20 +103,15 @@ export const findRun = async (db: Queryable, sourceId: string, id: string): Prom
   (await db.query<Reconciliation>(find, [id, sourceId])).rows[0] ?? null;
 
 /** Lists the same range of each source's comparisons, newest first. */
-export const listRuns = async (
-  db: Queryable,
-  sourceIds: readonly string[],
-  range: ListRange,
-): Promise<readonly Reconciliation[]> =>
+export const listRuns = async (db: Queryable, sourceIds: readonly string[], range: ListRange) =>
   (await db.query<Reconciliation>(list, [sourceIds, ...rangeValues(range)])).rows;
 
 /** Makes the source due now, and from now on regularly. */
-export const startSchedule = async (tx: Tx, sourceId: string, at: Date, coveredTo: Date): Promise<void> =>
-  void (await tx.query(start, [sourceId, at, coveredTo]));
+export const startSchedule = (tx: Tx, sourceId: string, at: Date, coveredTo: Date) =>
+  tx.query(start, [sourceId, at, coveredTo]);
 
 /** Ends the comparisons of a source and forgets what it has not recovered. */
-export const endSchedule = async (tx: Tx, sourceId: string, at: Date): Promise<void> =>
-  void (await tx.query(end, [sourceId, at]));
+export const endSchedule = (tx: Tx, sourceId: string, at: Date) => tx.query(end, [sourceId, at]);
 
 /** Returns the time up to which the source was compared; null without a key. */
 export const findCoveredTo = async (tx: Tx, sourceId: string): Promise<Date | null> =>
@@ -151,28 +135,25 @@ export const releaseLease = (
   });
 
 /** Stores a new run of a leased source, and deletes old ones. Returns false when lease or trigger have changed. */
-export async function openRun(
-  tx: Tx,
-  { sourceId, leaseId, trigger, outageId }: Lease,
-  run: Reconciliation,
-): Promise<boolean> {
-  if ((await tx.query(open, [sourceId, run.id, leaseId, trigger, outageId])).rowCount !== 1) return false;
-  await tx.query(trim, [sourceId, runsKeptMax]);
-  await rows.insert(tx, run);
-  return true;
+export async function openRun(tx: Tx, { sourceId, leaseId, trigger, outageId }: Lease, run: Reconciliation) {
+  const { rowCount } = await tx.query(open, [sourceId, run.id, leaseId, trigger, outageId]);
+  if (rowCount === 1) await insertRun(tx, run);
+  return rowCount === 1;
 }
 
 /** Stores a requested run, due at once. Returns false when one is under way. */
 export async function openRequestedRun(tx: Tx, run: Reconciliation): Promise<boolean> {
-  if ((await tx.query(openRequested, [run.sourceId, run.id, run.createdAt])).rowCount !== 1) return false;
+  const { rowCount } = await tx.query(openRequested, [run.sourceId, run.id, run.createdAt]);
+  if (rowCount === 1) await insertRun(tx, run);
+  return rowCount === 1;
+}
+
+async function insertRun(tx: Tx, run: Reconciliation): Promise<void> {
   await tx.query(trim, [run.sourceId, runsKeptMax]);
   await rows.insert(tx, run);
-  return true;
 }
 
 /** Saves where a run is. Its counts of webhooks are those of missed webhooks, except in a dry run. */
-export const saveRun = (pool: Pool, run: Reconciliation): Promise<void> =>
-  inTransaction(pool, (tx) => saveProgress(tx, run));
+export const saveRun = (pool: Pool, run: Reconciliation) => inTransaction(pool, (tx) => saveProgress(tx, run));
 
-const saveProgress = async (tx: Tx, run: Reconciliation): Promise<void> =>
-  void (await (run.dryRun ? saveDry : save)(tx, run));
+const saveProgress = (tx: Tx, run: Reconciliation) => (run.dryRun ? saveDry : save)(tx, run);

@@ -33,14 +33,18 @@ export type Reconciliation = {
   readonly finishedAt: Date | null;
 };
 
-/** A time in which no instance received webhooks, with what an account missed in it. */
-export interface Outage {
-  readonly id: string;
+/** What was missed in a time. */
+interface MissedReport {
   readonly fromAt: Date;
   readonly toAt: Date;
-  readonly createdAt: Date;
   readonly missed: number;
   readonly recovered: number;
+}
+
+/** A time in which no instance received webhooks, with what an account missed in it. */
+export interface Outage extends MissedReport {
+  readonly id: string;
+  readonly createdAt: Date;
   /** Number of comparisons that still run. */
   readonly running: number;
 }
@@ -48,8 +52,7 @@ export interface Outage {
 const count = new Intl.NumberFormat("en-US");
 
 /** Returns the report in one line, in UTC: `14:02–15:01: 4,000 missed, 4,000 recovered`. */
-export function summaryOf(report: Pick<Outage, "fromAt" | "toAt" | "missed" | "recovered">): string {
-  const { fromAt, toAt, missed, recovered } = report;
+export function summaryOf({ fromAt, toAt, missed, recovered }: MissedReport): string {
   const [from, to] = [fromAt.toISOString(), toAt.toISOString()];
   const isOneDay = from.slice(0, 10) === to.slice(0, 10);
   const short = (text: string) => (isOneDay ? text.slice(11, 16) : `${text.slice(0, 10)} ${text.slice(11, 16)}`);
@@ -58,39 +61,6 @@ export function summaryOf(report: Pick<Outage, "fromAt" | "toAt" | "missed" | "r
   return `${short(from)}–${short(to)}: ${found}`;
 }
 
-/** Returns the comparison as its owner sees it. */
-export const viewReconciliation = (run: Reconciliation) => ({
-  id: run.id,
-  source_id: run.sourceId,
-  trigger: run.trigger,
-  outage_id: run.outageId,
-  dry_run: run.dryRun,
-  status: run.status,
-  reason: run.reason,
-  from: run.fromAt.toISOString(),
-  to: run.toAt.toISOString(),
-  listed: run.listed,
-  missed: run.missed,
-  recovered: run.recovered,
-  missed_from: run.missedFrom?.toISOString() ?? null,
-  missed_to: run.missedTo?.toISOString() ?? null,
-  summary: runSummaryOf(run),
-  created_at: run.createdAt.toISOString(),
-  finished_at: run.finishedAt?.toISOString() ?? null,
-});
-
 /** Returns the report of a run, over the time in which webhooks were missed where there were any. */
 export const runSummaryOf = ({ fromAt, toAt, missedFrom, missedTo, missed, recovered }: Reconciliation): string =>
   summaryOf({ fromAt: missedFrom ?? fromAt, toAt: missedTo ?? toAt, missed, recovered });
-
-/** Returns the outage as the owner of sources sees it. */
-export const viewOutage = (outage: Outage) => ({
-  id: outage.id,
-  from: outage.fromAt.toISOString(),
-  to: outage.toAt.toISOString(),
-  missed: outage.missed,
-  recovered: outage.recovered,
-  running: outage.running,
-  summary: summaryOf(outage),
-  created_at: outage.createdAt.toISOString(),
-});

@@ -1,7 +1,6 @@
 import type { Caller } from "@signalbox/auth";
-import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
-import type { Resolvers } from "@signalbox/http";
-import { accepted, ok } from "@signalbox/http";
+import { examples, identifier, timeInput, timestamp, viewOf, webhookSourceExample } from "@signalbox/contracts";
+import { accepted, ok, type Resolvers } from "@signalbox/http";
 import { audited, conflict, type Edges, edgesOf, list, listBelow, operation, record } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
@@ -18,32 +17,22 @@ import {
   reconciliationTriggers,
   runSummaryOf,
   summaryOf,
-  viewOutage,
-  viewReconciliation,
 } from "./reconciliation.ts";
 import { findCoveredTo, findRun, listRuns, openRequestedRun } from "./reconciliation-store.ts";
 
-/** A comparison on request. */
-interface Requested {
-  /** Beginning; null for the end of the last one. */
-  readonly from: Date | null;
-  /** Counts what is missing and recovers nothing. */
-  readonly dryRun: boolean;
-}
-
-/** Starts a comparison with the sender's list now, unless one is under way. */
+/** Starts a comparison with the sender's list now, by default from the end of the last one, unless one is under way. */
 async function requestReconciliation(
   service: IngestService,
   tx: Tx,
   caller: Caller,
   source: Source,
-  { from, dryRun }: Requested,
+  { from, dry_run: dryRun }: z.output<typeof ReconcileBody>,
 ) {
   const covered = await findCoveredTo(tx, source.id);
   if (source.senderKey === null || covered === null) return { outcome: "no-key" } as const;
   if (source.status !== "active") return { outcome: "paused" } as const;
   const now = service.clock.now();
-  const fromAt = earliest(service, source, source.senderKey.sender, from ?? covered);
+  const fromAt = earliest(service, source, source.senderKey.sender, from === undefined ? covered : new Date(from));
   const run = { ...newRun(source, "request", { fromAt, toAt: now, now }), dryRun };
   if (!(await openRequestedRun(tx, run))) return { outcome: "under-way" } as const;
   await service.outbox.append(tx, [audited(caller, { action: "webhook_source.reconcile", subject: source.id })]);
@@ -60,8 +49,7 @@ const missing = "There is no such reconciliation, or it is not kept any more.";
 
 const ReconcileBody = z
   .strictObject({
-    from: z.iso
-      .datetime({ offset: true })
+    from: timeInput
       .optional()
       .describe("Webhooks that were sent at this time or later. Default: since the last comparison."),
     dry_run: z.boolean().default(false).describe("Counts what is missing and recovers nothing."),
@@ -151,6 +139,18 @@ const OutageResource = z
     },
   });
 
+const viewReconciliation = viewOf(ReconciliationResource, (run: Reconciliation) => ({
+  from: run.fromAt.toISOString(),
+  to: run.toAt.toISOString(),
+  summary: runSummaryOf(run),
+}));
+
+const viewOutage = viewOf(OutageResource, (outage: Outage) => ({
+  from: outage.fromAt.toISOString(),
+  to: outage.toAt.toISOString(),
+  summary: summaryOf(outage),
+}));
+
 /** Comparisons of sources with their senders' lists, and the outages that they recover from, at both edges. */
 export function reconciliationApi(service: IngestService): Edges {
   return edgesOf(
@@ -207,8 +207,7 @@ function requests(service: IngestService) {
       audit: "webhook_source.reconcile",
       input: ReconcileBody,
       of: lockedSource(service),
-      change: (tx, found, { caller, input: { from, dry_run: dryRun } }) =>
-        requestReconciliation(service, tx, caller, found, { from: from === undefined ? null : new Date(from), dryRun }),
+      change: (tx, found, { caller, input }) => requestReconciliation(service, tx, caller, found, input),
       refusals: {
         "no-key": conflict("sender_key", "invalid", "The source has no read key of its sender; give it one first."),
         paused: conflict("status", "invalid", "The source takes no webhooks now; set its status to active first."),

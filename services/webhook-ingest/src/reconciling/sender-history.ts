@@ -7,12 +7,6 @@ export interface SenderAccess extends SenderPlace {
   readonly key: string;
 }
 
-/** A stretch of time: from, inclusive, to the end, exclusive. */
-interface Window {
-  readonly fromAt: Date;
-  readonly toAt: Date;
-}
-
 /** A webhook as the sender has it; of several bodies one is what it signed. */
 export interface WebhookCopy {
   readonly headers: IncomingHttpHeaders;
@@ -28,13 +22,6 @@ export interface ListedWebhook {
   readonly sentAt: Date;
   /** The webhook itself, where the list has it. */
   readonly copy: WebhookCopy | null;
-}
-
-/** A page of a list, newest first. */
-interface HistoryPage {
-  readonly webhooks: readonly ListedWebhook[];
-  /** Position of the next page; null at the end. */
-  readonly next: string | null;
 }
 
 export type SenderFailure =
@@ -55,12 +42,13 @@ export interface SenderHistory {
   readonly keepsMs: number;
   /** Requests of a step, one after another, and the least time from its start to that of the next. */
   readonly pace: { readonly requests: number; readonly perMs: number };
+  /** Reads a page of the list, newest first, from one time, inclusive, to another; `next` is null at its end. */
   readonly list: (
     service: IngestService,
     access: SenderAccess,
-    window: Window,
+    window: { readonly fromAt: Date; readonly toAt: Date },
     position: string | null,
-  ) => Promise<SenderAnswer<HistoryPage>>;
+  ) => Promise<SenderAnswer<{ readonly webhooks: readonly ListedWebhook[]; readonly next: string | null }>>;
   /** Reads a webhook that the list only names; null for one that is gone. Absent where the list has the webhooks. */
   readonly fetch?: (
     service: IngestService,

@@ -13,7 +13,7 @@ import {
   type SenderKey,
   type SenderPlace,
 } from "../sources/sender-key.ts";
-import { type Source, sourceUpdated } from "../sources/source.ts";
+import { revised, type Source, sourceUpdated } from "../sources/source.ts";
 import { lockSourceById, saveSenderKey } from "../sources/source-store.ts";
 import { SourceInFullResource } from "../sources/source-view.ts";
 import { endSchedule, startSchedule } from "./reconciliation-store.ts";
@@ -64,12 +64,8 @@ export async function noteSenderKey(
     const source = await lockSourceById(service, tx, id);
     if (!source?.senderKey || source.senderKey.setAt !== senderKey?.setAt) return;
     if (source.senderKey.state === state && source.senderKey.reason === reason) return;
-    await changeSenderKey(service, tx, source, {
-      ...source.senderKey,
-      state,
-      reason,
-      since: clock.now().toISOString(),
-    });
+    const since = clock.now().toISOString();
+    await changeSenderKey(service, tx, source, { ...source.senderKey, state, reason, since });
   });
 }
 
@@ -82,7 +78,7 @@ async function changeSenderKey(
   text?: string | null,
 ): Promise<Source> {
   const { sourceCache, outbox, clock } = service;
-  const updated = { ...source, senderKey, revision: source.revision + 1, updatedAt: clock.now() };
+  const updated = revised(source, { senderKey }, clock.now());
   await saveSenderKey(service, tx, updated, text);
   tx.afterCommit(() => sourceCache.forget(source.id));
   await outbox.append(tx, [sourceUpdated(updated, ["sender_key"])]);

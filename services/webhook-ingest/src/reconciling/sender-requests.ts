@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { seconds } from "@signalbox/core";
 import { isOutboundError, shownFailure } from "@signalbox/net";
+import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
 import type { SenderName } from "../sources/sender-key.ts";
 import type { SenderAnswer } from "./sender-history.ts";
@@ -13,7 +14,7 @@ interface SenderRequest {
   readonly responseBytesMax: number;
 }
 
-/** An answer of a sender's API; `body` is null for a thing that it does not have. */
+/** An answer of a sender's API. */
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -69,6 +70,34 @@ function pauseOf({ status, headers, text }: ApiAnswer, nowMs: number): Date | nu
   return isLimited ? new Date(nowMs + pauseMs) : null;
 }
 
+/** A number that a double would change, as its sender wrote it; `JSON.stringify` writes it so again. */
+interface RawNumber {
+  readonly rawJSON: string;
+}
+/** Members of JavaScript that TypeScript does not declare yet. */
+const rawJson = JSON as unknown as {
+  rawJSON(text: string): RawNumber;
+  isRawJSON(value: unknown): value is RawNumber;
+  parse(
+    text: string,
+    revive: (name: string, value: unknown, context: { readonly source?: string }) => unknown,
+  ): unknown;
+};
+
+/** Ids of senders are text: a number is read digit for digit. */
+export const numberText = z.unknown().transform((value, { addIssue }) => {
+  if (rawJson.isRawJSON(value)) return value.rawJSON;
+  if (typeof value === "number" || typeof value === "string") return String(value);
+  addIssue({ code: "custom", message: "The id is no number." });
+  return z.NEVER;
+});
+
+/** Parses JSON in which every number keeps its digits. */
+export const parseExactly = (text: string): unknown =>
+  rawJson.parse(text, (_, value, { source }) =>
+    typeof value === "number" && source !== undefined && String(value) !== source ? rawJson.rawJSON(source) : value,
+  );
+
 /** Parses the JSON of an answer, or reports the sender as away. */
 export function parsed<Value>(
   answer: SenderAnswer<ApiAnswer>,
@@ -76,7 +105,7 @@ export function parsed<Value>(
 ): SenderAnswer<Value> {
   if (answer.outcome !== "answered") return answer;
   try {
-    return { ...answer, value: read(JSON.parse(answer.value.text), answer.value) };
+    return { ...answer, value: read(parseExactly(answer.value.text), answer.value) };
   } catch {
     return { outcome: "away", reason: "answer_unreadable" };
   }

@@ -47,7 +47,7 @@ export const stripeHistory: SenderHistory = {
   },
 };
 
-/** Written as Stripe writes a webhook. No number of an event loses a digit: amounts are integers, decimals are texts. */
+/** Written as Stripe writes a webhook, each number with its digits. */
 const listedOf = (event: z.output<typeof List>["data"][number]): ListedWebhook => ({
   reference: event.id,
   deliveryId: event.id,

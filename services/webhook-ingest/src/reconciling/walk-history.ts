@@ -12,7 +12,6 @@ import {
   markMissed,
   nextMissed,
   noteAskedMissed,
-  settleAllMissed,
   settleMissed,
   unreceivedOf,
 } from "./missed-store.ts";
@@ -151,7 +150,7 @@ async function finish(service: IngestService, turn: Turn): Promise<Progress> {
   const isDue = (asked?.askedAt?.getTime() ?? 0) + arrivalMs <= clock.nowMs();
   if (asked && !isDue) return paced(run, later);
   if (asked) await giveUpAskedMissed(pool, run.id);
-  await settleAllMissed(service, run, access.sender);
+  await settleMissed(service, run, access.sender, "all");
   return { run, outcome: { outcome: "ended", reason: run.reason, isWhole: !(await hasMoreMissed(pool, run.id)) } };
 }
 

@@ -2,17 +2,14 @@ import { newId } from "@signalbox/core";
 import type { PreparedEvent } from "@signalbox/events";
 import type { IngestService } from "../context/ingest-service.ts";
 import { verifyUrlOf } from "../sources/source-view.ts";
-import { type RejectedWebhook, type Rejection, type RejectionFigures, rejectedEvent } from "./rejection.ts";
-import { insertRejection, isKeptWhole } from "./rejection-store.ts";
-
-/** A refusal as the route knows it; `sourceId` may be any address of the source. */
-interface Refusal {
-  readonly sourceId: string;
-  readonly reason: string;
-  readonly status: number;
-  readonly bodyBytes: number;
-  readonly address: string;
-}
+import {
+  type Refusal,
+  type RejectedWebhook,
+  type Rejection,
+  type RejectionFigures,
+  rejectedEvent,
+} from "./rejection.ts";
+import { insertRejection, trimBodies } from "./rejection-store.ts";
 
 /** The evidence of a refusal. */
 export interface Evidence {
@@ -28,52 +25,50 @@ export interface Evidence {
  */
 export function recordRejection(service: IngestService, refusal: Refusal, evidence: Evidence = {}): void {
   // While the database is away, the account of a source that is not in memory is unknown.
-  recordAtSource(service, refusal, evidence).catch(() => service.receivingMetrics.countDroppedRejection());
+  record(service, refusal, evidence).catch(() => service.receivingMetrics.countDroppedRejection());
 }
 
-/** Records a rejection for any of the source's addresses. Other addresses have no owner. */
-async function recordAtSource(service: IngestService, refusal: Refusal, evidence: Evidence): Promise<void> {
-  const { sourceCache, sourceStatistics } = service;
+/**
+ * Records a rejection, with its event, for any of the source's addresses; other addresses have no owner. Beyond the bound
+ * of a second rejections are only counted, and those whose webhook is kept have no event; the log gets the first.
+ */
+async function record(service: IngestService, refusal: Refusal, { webhook = null, figures }: Evidence): Promise<void> {
+  const { sourceCache, sourceStatistics, rejectionBudget, receivingMetrics, clock, log } = service;
   const known = await sourceCache.find(await sourceCache.idAt(refusal.sourceId));
   if (known === null) return;
   const { id: sourceId, accountId } = known.source;
   sourceStatistics.countRejection(known.source, refusal.reason);
-  await recordWithinBudget(service, accountId, { ...refusal, sourceId }, evidence);
-}
-
-/** Writes the rejection with its event. Beyond the bound rejections are only counted; the log gets the first of a second. */
-async function recordWithinBudget(
-  service: IngestService,
-  accountId: string,
-  refusal: Refusal,
-  { webhook = null, figures }: Evidence,
-): Promise<void> {
-  const { rejectionBudget, receivingMetrics, clock, log } = service;
-  const { isFirst, isWithin } = rejectionBudget.take(refusal.sourceId);
-  if (isFirst) log.info(refusal, "webhook refused");
-  if (!isWithin) return receivingMetrics.countDroppedRejection();
+  const { isFirst, isWithin } = rejectionBudget.take(sourceId);
+  if (isFirst) log.info({ ...refusal, sourceId }, "webhook refused");
+  if (!isWithin && webhook === null) return receivingMetrics.countDroppedRejection();
   const rejection = {
     ...refusal,
+    sourceId,
     id: newId("rej", clock.nowMs()),
     rejectedAt: clock.now(),
     figures: figures?.() ?? null,
-    isKept: webhook !== null && isKeptWhole(webhook),
+    isKept: webhook !== null,
     receivedId: null,
   };
-  await write(service, accountId, rejection, webhook).catch((error: unknown) => {
+  await write(service, isWithin ? accountId : null, rejection, webhook).catch((error: unknown) => {
     receivingMetrics.countDroppedRejection();
-    log.warn({ error, sourceId: refusal.sourceId }, "a rejection could not be written");
+    log.warn({ error, sourceId }, "a rejection could not be written");
   });
 }
 
 async function write(
   service: IngestService,
-  accountId: string,
+  accountId: string | null,
   rejection: Rejection,
   webhook: RejectedWebhook | null,
 ): Promise<void> {
-  const { outbox, configuration } = service;
-  const [event] = outbox.prepare([rejectedEvent(accountId, rejection, verifyUrlOf(service, rejection.sourceId))]);
+  const { outbox, configuration, rejectionBudget } = service;
+  const { sourceId } = rejection;
+  const verifyUrl = verifyUrlOf(service, sourceId);
+  const [event] = accountId === null ? [] : outbox.prepare([rejectedEvent(accountId, rejection, verifyUrl)]);
   const keptMax = configuration.get("webhook-ingest.rejections.max");
-  outbox.announce(await insertRejection(service, rejection, event as PreparedEvent, keptMax, webhook));
+  outbox.announce(await insertRejection(service, rejection, (event as PreparedEvent) ?? null, keptMax, webhook));
+  if (webhook === null) return;
+  const bytesMax = configuration.get("webhook-ingest.rejections.max-bytes");
+  if (rejectionBudget.isTrimDue(sourceId, webhook.body.length, bytesMax)) await trimBodies(service, sourceId, bytesMax);
 }

@@ -10,26 +10,37 @@ import {
   type SealedColumn,
   type Sealer,
   sql,
+  type TimePosition,
   type Tx,
 } from "@signalbox/storage";
 import type { IngestService } from "../context/ingest-service.ts";
 import { keptHeaders } from "../sources/request-headers.ts";
 import type { RejectedWebhook, Rejection, RejectionInFull } from "./rejection.ts";
+import type { RejectionChoice } from "./rejection-retry.ts";
 
 const insert = sql(
   "rejection.insert",
-  // Each one pushes out the one that is too old, so the bound holds at every moment and not only after a clean-up. The
-  // event goes out with the row, and without a source there is neither.
+  // Each one without a body pushes out the one that is too old, so that the bound holds at every moment and not only
+  // after a clean-up. The event goes out with the row, and without a source there is neither.
   `with gone as (
-     delete from rejections where source_id = $2 and (rejected_at, id) <= (
-       select rejected_at, id from rejections where source_id = $2 order by rejected_at desc, id desc offset $8 - 1 limit 1)),
+     delete from rejections where source_id = $2 and body is null and $11::bytea is null and (rejected_at, id) <= (
+       select rejected_at, id from rejections where source_id = $2 and body is null
+       order by rejected_at desc, id desc offset $8 - 1 limit 1)),
    stored as (
      insert into rejections (
        id, source_id, reason, status, body_bytes, address, rejected_at, figures, headers, body, sealed_proof)
      select $1, $2, $3, $4, $5, $6, $7, $9::jsonb, $10::jsonb, $11, $12 where exists (select from sources where id = $2)
      returning id)
    ${outboxInsert(`select $13::uuid as event_id, $14::text as topic, $15::text as key, $16::text as headers,
-     $17::bytea as payload, $18::int4 as key_hash from stored`)}`,
+     $17::bytea as payload, $18::int4 as key_hash from stored where $13::uuid is not null`)}`,
+);
+const trim = sql(
+  "rejection.trim-bodies",
+  // Small bodies count for what their rows take.
+  `with summed as (
+     select id, sum(greatest(octet_length(body), ${1 * KiB})) over (order by rejected_at desc, id desc) as bytes
+     from rejections where source_id = $1 and body is not null)
+   delete from rejections using summed where rejections.id = summed.id and summed.bytes > $2`,
 );
 const listed = `id, source_id as "sourceId", reason, status, body_bytes as "bodyBytes", address, rejected_at as "rejectedAt",
   received_id as "receivedId", figures, coalesce(octet_length(body) = body_bytes, false) as "isKept"`;
@@ -54,6 +65,18 @@ const lock = sql(
   `select ${listed}, headers, body, sealed_proof as "sealedProof" from rejections
    where source_id = $2 and id = $3 and source_id in (select id from sources where account_id = $1) for update`,
 );
+/** Kept rejections that no retry has received. */
+const chosen = `source_id = $1 and received_id is null and sealed_proof is not null and octet_length(body) = body_bytes
+  and ($2::text is null or reason = $2) and rejected_at < $3`;
+const countKept = sql(
+  "rejection.count-kept",
+  `select count(*)::int as count from rejections where ${chosen} and rejected_at >= $4`,
+);
+const lockKept = sql(
+  "rejection.lock-kept",
+  `select ${listed}, headers, body, sealed_proof as "sealedProof" from rejections
+   where ${chosen} and (rejected_at, id) > ($4, $5) order by rejected_at, id limit $6 for update`,
+);
 const saveReceived = sql("rejection.save-received", "update rejections set received_id = $2 where id = $1");
 
 const place = (id: unknown) => ({ service: "webhook-ingest", table: "rejections", row: String(id) });
@@ -67,12 +90,8 @@ export const sealedProofs: SealedColumn = {
   place: ([id]) => place(id),
 };
 
-/** Larger bodies are not kept whole: a thousand rejections of a source must not fill the disk. */
-const wholeBytesMax = 64 * KiB;
-const cutBytes = 4 * KiB;
-
-/** Returns true if the body is stored whole, so that the webhook can be verified again. */
-export const isKeptWhole = ({ body }: RejectedWebhook): boolean => body.length <= wholeBytesMax;
+/** Bytes of a body that are shown. */
+const shownBytes = 4 * KiB;
 
 const beginning = new Date(0);
 const endOfTime = new Date("9999-12-31T00:00:00.000Z");
@@ -88,14 +107,18 @@ export interface LockedRejection extends Rejection {
   readonly webhook: RejectedWebhook | null;
 }
 
+/** Deletes the oldest kept webhooks of a source beyond a number of bytes. */
+export const trimBodies = ({ pool }: IngestService, sourceId: string, bytesMax: number) =>
+  pool.query(trim, [sourceId, bytesMax]);
+
 /**
- * Stores the rejection with its event, and its webhook if given, and deletes all but the newest `perSource` of the source.
- * Returns the shards of the event: none when the source is gone.
+ * Stores the rejection with its event if given, and its webhook if given. One without a webhook deletes all such but the
+ * newest `perSource` of the source. Returns the shards of the event: none when the source is gone.
  */
 export async function insertRejection(
   { pool, sealer }: IngestService,
   rejection: Rejection,
-  event: PreparedEvent,
+  event: PreparedEvent | null,
   perSource: number,
   webhook: RejectedWebhook | null,
 ): Promise<number[]> {
@@ -105,7 +128,9 @@ export async function insertRejection(
   const { rows } = await pool.query<{ shard: number }>(insert, [
     ...row,
     ...(webhook ? keptOf(sealer, id, webhook) : [null, null, null]),
-    ...[event.eventId, event.topic, event.key, event.headers, event.payload, event.keyHash],
+    ...[event?.eventId, event?.topic, event?.key, event?.headers, event?.payload, event?.keyHash].map(
+      (one) => one ?? null,
+    ),
   ]);
   return rows.map(({ shard }) => shard);
 }
@@ -126,7 +151,7 @@ export async function listRejections(
 /** Finds a rejection with the kept part of its webhook; the body is cut to the size that is shown. */
 export async function findRejection(db: Queryable, sourceId: string, id: string): Promise<RejectionInFull | null> {
   const [found] = (await db.query<RejectionInFull>(find, [sourceId, id])).rows;
-  return found ? { ...found, body: found.body?.subarray(0, cutBytes) ?? null } : null;
+  return found ? { ...found, body: found.body?.subarray(0, shownBytes) ?? null } : null;
 }
 
 /** Finds a rejection of any source of the account. */
@@ -141,29 +166,51 @@ export async function lockRejection(
   sourceId: string,
   id: string,
 ): Promise<LockedRejection | null> {
-  type Row = RejectionInFull & { readonly sealedProof: string | null };
-  const [found] = (await tx.query<Row>(lock, [accountId, sourceId, id])).rows;
-  if (found === undefined) return null;
-  const { headers, body, sealedProof, ...rejection } = found;
+  const [found] = (await tx.query<LockedRow>(lock, [accountId, sourceId, id])).rows;
+  return found === undefined ? null : opened(sealer, found);
+}
+
+type LockedRow = RejectionInFull & { readonly sealedProof: string | null };
+
+function opened(sealer: Sealer, { headers, body, sealedProof, ...rejection }: LockedRow): LockedRejection {
   if (!rejection.isKept || body === null || sealedProof === null) return { ...rejection, webhook: null };
-  const { method, url, proofs }: Proof = JSON.parse(sealer.open(sealedProof, place(id)).toString("utf8"));
+  const { method, url, proofs }: Proof = JSON.parse(sealer.open(sealedProof, place(rejection.id)).toString("utf8"));
   return {
     ...rejection,
-    webhook: { method, url, headers: { ...(headers as IncomingHttpHeaders), ...proofs }, body },
+    webhook: { method, url, headers: { ...headers, ...proofs }, body },
   };
 }
 
+/** Counts the chosen rejections. */
+export async function countKeptRejections(
+  db: Queryable,
+  { sourceId, reason, fromAt, toAt }: RejectionChoice,
+): Promise<number> {
+  return (await db.query<{ count: number }>(countKept, [sourceId, reason, toAt, fromAt])).rows[0]?.count ?? 0;
+}
+
+/** Finds and locks the next chosen rejections after a position, in the order of their arrival. */
+export async function lockKeptRejections(
+  { sealer }: IngestService,
+  tx: Tx,
+  { sourceId, reason, toAt }: RejectionChoice,
+  { at, id }: TimePosition,
+  limit: number,
+): Promise<LockedRejection[]> {
+  const { rows } = await tx.query<LockedRow>(lockKept, [sourceId, reason, toAt, at, id, limit]);
+  return rows.map((row) => opened(sealer, row));
+}
+
 /** Saves the webhook that a retry of the rejection received. */
-export const saveRetried = async (tx: Tx, id: string, receivedId: string): Promise<void> =>
-  void (await tx.query(saveReceived, [id, receivedId]));
+export const saveRetried = (tx: Tx, id: string, receivedId: string) => tx.query(saveReceived, [id, receivedId]);
 
 /** Returns the headers with credentials masked, the bytes, and the sealed credentials. */
 function keptOf(sealer: Sealer, id: string, webhook: RejectedWebhook): unknown[] {
-  const { method, url, headers, body, proofHeaders = [] } = webhook;
-  const shown = keptHeaders(headers, { proofHeaders });
+  const { method, url, headers, body, proofHeaders } = webhook;
+  const shown = keptHeaders(headers, proofHeaders);
   const proofs = Object.fromEntries(Object.entries(headers).filter(([name]) => shown[name] === masked));
   const proof = sealer.seal(JSON.stringify({ method, url, proofs } satisfies Proof), place(id));
-  return [JSON.stringify(shown), isKeptWhole(webhook) ? body : body.subarray(0, cutBytes), proof];
+  return [JSON.stringify(shown), body, proof];
 }
 
 interface Proof {

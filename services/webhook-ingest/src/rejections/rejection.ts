@@ -1,11 +1,14 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { draft } from "@signalbox/contracts";
-import type { SchemeName } from "@signalbox/webhook-signatures";
-import type { Headers } from "../sources/request-headers.ts";
+import { draft, viewOf, WebhookRejectionResource } from "@signalbox/contracts";
+import { guessScheme, type SchemeName, schemeDefaults } from "@signalbox/webhook-signatures";
+import type { IngestService } from "../context/ingest-service.ts";
+import type { PostedWebhook } from "../judging/decode-body.ts";
+import { toleranceSecondsOf } from "../judging/judge-webhook.ts";
+import { type Headers, observed } from "../sources/request-headers.ts";
+import type { CachedSource } from "../sources/source-row.ts";
 
-/** A refused webhook: enough to find the mistake, and its content if the source keeps that. */
-export interface Rejection {
-  readonly id: string;
+/** A refusal as its route knows it; `sourceId` may be any address of the source. */
+export interface Refusal {
   readonly sourceId: string;
   /** A stable word, such as `signature_mismatch` or `timestamp_too_old`. */
   readonly reason: string;
@@ -13,6 +16,11 @@ export interface Rejection {
   readonly status: number;
   readonly bodyBytes: number;
   readonly address: string;
+}
+
+/** A refused webhook: enough to find the mistake, and its content if the source keeps that. */
+export interface Rejection extends Refusal {
+  readonly id: string;
   readonly rejectedAt: Date;
   /** True when the whole webhook is kept and can be verified again. */
   readonly isKept: boolean;
@@ -28,9 +36,9 @@ export interface RejectionFigures {
   readonly signedAt: string | null;
   /** Seconds from then to the arrival; negative for a time in the future. */
   readonly ageSeconds: number | null;
-  readonly toleranceSeconds: number;
+  readonly toleranceSeconds: number | null;
   /** The scheme of the source. */
-  readonly expected: SchemeName;
+  readonly expected: SchemeName | null;
   /** The scheme that the headers show; null for none. */
   readonly found: SchemeName | null;
   /** Names of headers that the scheme reads. */
@@ -56,32 +64,74 @@ export interface RejectionInFull extends Rejection {
   readonly body: Buffer | null;
 }
 
-/** Returns the rejection as its owner sees it in lists, with the URL that explains a webhook of the source. */
-export function viewRejection(rejection: Rejection, verifyUrl: string) {
-  const { figures } = rejection;
+/** The figures of a webhook that was refused before it was read. */
+const noFigures: RejectionFigures = {
+  signedAt: null,
+  ageSeconds: null,
+  toleranceSeconds: null,
+  expected: null,
+  found: null,
+  headersSeen: [],
+  headersMissing: [],
+};
+
+/** What its owner sees of a rejection besides: its figures, and the URL that explains a webhook of the source. */
+export interface ShownRejection extends RejectionFigures {
+  readonly kept: boolean;
+  readonly verifyUrl: string;
+}
+
+/** Returns the rejection as its owner sees it. */
+export const shownRejection = <R extends Rejection>(rejection: R, verifyUrl: string): R & ShownRejection => ({
+  ...noFigures,
+  ...rejection.figures,
+  ...rejection,
+  kept: rejection.isKept,
+  verifyUrl,
+});
+
+export const viewRejection = viewOf(WebhookRejectionResource, (_: Rejection & ShownRejection) => ({}));
+
+/** Times that a date can show. */
+const secondsMax = 8_640_000_000_000;
+
+/** Finds the figures of a refused webhook. The body is not looked at, so that this costs nothing that counts. */
+export function figuresOf(
+  service: IngestService,
+  { method, url, headers }: PostedWebhook,
+  { source, secrets, scheme }: CachedSource,
+  signedSeconds: number | null,
+): RejectionFigures {
+  const nowMs = service.clock.nowMs();
+  const toleranceSeconds = toleranceSecondsOf(service, source);
+  const read = new Set<string>();
+  const request = { method, url, headers: observed(headers, read), body: Buffer.alloc(0) };
+  scheme.verify(request, { secrets: [secrets.current], nowSeconds: Math.floor(nowMs / 1_000), toleranceSeconds });
+  const optional = { ...schemeDefaults(source.scheme), ...source.settings }.previousSignatureHeader;
+  const names = [...read].sort();
+  const isSeen = (name: string) => headers[name] !== undefined && headers[name] !== "";
+  const seen = names.filter(isSeen);
+  const missing = names.filter((name) => !isSeen(name) && name !== optional);
+  const isWhole = seen.length > 0 && missing.length === 0;
   return {
-    id: rejection.id,
-    reason: rejection.reason,
-    status: rejection.status,
-    body_bytes: rejection.bodyBytes,
-    address: rejection.address,
-    kept: rejection.isKept,
-    received_id: rejection.receivedId,
-    signed_at: figures?.signedAt ?? null,
-    age_seconds: figures?.ageSeconds ?? null,
-    tolerance_seconds: figures?.toleranceSeconds ?? null,
-    expected: figures?.expected ?? null,
-    found: figures?.found ?? null,
-    headers_seen: [...(figures?.headersSeen ?? [])],
-    headers_missing: [...(figures?.headersMissing ?? [])],
-    verify_url: verifyUrl,
-    rejected_at: rejection.rejectedAt.toISOString(),
+    ...timesOf(signedSeconds, nowMs),
+    toleranceSeconds,
+    expected: source.scheme,
+    found: isWhole ? source.scheme : guessScheme(headers),
+    headersSeen: seen,
+    headersMissing: missing,
   };
+}
+
+function timesOf(signedSeconds: number | null, nowMs: number) {
+  if (signedSeconds === null || signedSeconds > secondsMax) return { signedAt: null, ageSeconds: null };
+  const signedAt = new Date(signedSeconds * 1_000).toISOString();
+  return { signedAt, ageSeconds: Math.round(nowMs / 1_000 - signedSeconds) };
 }
 
 /** Creates the event that reports a rejection. */
 export function rejectedEvent(accountId: string, rejection: Rejection, verifyUrl: string) {
-  const { received_id: _, ...shown } = viewRejection(rejection, verifyUrl);
-  const data = { source_id: rejection.sourceId, ...shown };
-  return draft("webhook.rejected", { subject: rejection.sourceId, accountId, data });
+  const { received_id: _, ...shown } = viewRejection(shownRejection(rejection, verifyUrl));
+  const { sourceId } = rejection;
+  return draft("webhook.rejected", { subject: sourceId, accountId, data: { source_id: sourceId, ...shown } });
 }

@@ -62,8 +62,7 @@ async function payloadOf(
 ): Promise<Payload> {
   const coding = bodyDecoded ? undefined : headers["content-encoding"]?.toString();
   const decoding = await decodeBody(body, coding, configuration.get("limits.maxWebhookBytes"));
-  const decoded = "body" in decoding ? decoding.body : body;
-  const reading = readPayload(decoded, contentType, schemeOf(source.scheme, source.settings));
-  if (!("payload" in reading)) return { bytes: decoded };
-  return fittingPayload(reading.payload, decoded, configuration.get("events.message.max-bytes"));
+  if ("problem" in decoding && decoding.problem === "size") return { bytes: body };
+  const { payload } = readPayload(decoding, contentType, schemeOf(source.scheme, source.settings));
+  return fittingPayload(payload, decoding.body, configuration.get("events.message.max-bytes"));
 }

@@ -1,11 +1,10 @@
-import { examples, identifier, timestamp, webhookSourceExample } from "@signalbox/contracts";
-import type { Resolvers } from "@signalbox/http";
-import { accepted, ok } from "@signalbox/http";
+import { examples, identifier, timeInput, timestamp, viewOf, webhookSourceExample } from "@signalbox/contracts";
+import { accepted, ok, type Resolvers } from "@signalbox/http";
 import { type Edges, edgesOf, listBelow, operation, record, tooMany } from "@signalbox/service";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
 import { lockedSource, ownSource } from "../sources/own-source.ts";
-import { type Replay, viewReplay } from "./replay.ts";
+import type { Replay } from "./replay.ts";
 import { cancelReplay, type NewReplay, startReplay } from "./replays.ts";
 
 const exampleId = "rpl_01kbdq4v00e8w9x2m5n7p3r6tz";
@@ -19,11 +18,8 @@ const missing = "There is no such replay.";
 const CreateReplayBody = z
   .strictObject({
     ids: z.array(z.string().max(64)).min(1).max(1_000).optional().describe("The received webhooks to publish again."),
-    from: z.iso
-      .datetime({ offset: true })
-      .optional()
-      .describe("Instead of ids: webhooks received at this time or later."),
-    to: z.iso.datetime({ offset: true }).optional().describe("Webhooks received before this time. Default: now."),
+    from: timeInput.optional().describe("Instead of ids: webhooks received at this time or later."),
+    to: timeInput.optional().describe("Webhooks received before this time. Default: now."),
     event_types: z
       .array(z.string().min(1).max(256))
       .min(1)
@@ -95,15 +91,28 @@ const ReplayCount = z
   .meta({ id: "ReceivedWebhookReplayCount" })
   .register(examples, { example: { count: 1_200 } });
 
+const orAll = (chosen: readonly string[]) => (chosen.length === 0 ? null : [...chosen]);
+
+const viewReplay = viewOf(ReplayResource, (replay: Replay) => ({
+  ids: orAll(replay.receivedIds),
+  event_types: orAll(replay.eventTypes),
+  from: replay.fromAt.toISOString(),
+  to: replay.toAt.toISOString(),
+}));
+
+const replayFields: Resolvers = {
+  ReceivedWebhookReplay: {
+    ids: ({ receivedIds }: Replay) => orAll(receivedIds),
+    eventTypes: ({ eventTypes }: Replay) => orAll(eventTypes),
+    from: ({ fromAt }: Replay) => fromAt,
+    to: ({ toAt }: Replay) => toAt,
+  },
+};
+
 /** The replays of a source, at both edges. */
 export function replayApi(service: IngestService): Edges {
-  return edgesOf(
-    { ...reads(service), ...writes(service) },
-    {
-      exampleIds: { id: webhookSourceExample.id, replay_id: exampleId },
-      fields: replayFields,
-    },
-  );
+  const exampleIds = { id: webhookSourceExample.id, replay_id: exampleId };
+  return edgesOf({ ...reads(service), ...writes(service) }, { exampleIds, fields: replayFields });
 }
 
 function reads(service: IngestService) {
@@ -184,22 +193,10 @@ function writes(service: IngestService) {
   };
 }
 
-const replayFields: Resolvers = {
-  ReceivedWebhookReplay: {
-    ids: ({ receivedIds }: Replay) => (receivedIds.length === 0 ? null : receivedIds),
-    eventTypes: ({ eventTypes }: Replay) => (eventTypes.length === 0 ? null : eventTypes),
-    from: ({ fromAt }: Replay) => fromAt,
-    to: ({ toAt }: Replay) => toAt,
-  },
-};
-
-/** Converts the body of a request. */
+/** Converts the body of a request. Only a choice by time has types and an end. */
 function newReplayOf(body: z.output<typeof CreateReplayBody>): NewReplay {
   const { ids, from, to, event_types: eventTypes = [], rate, dry_run: dryRun } = body;
-  if (ids !== undefined) return { choice: { ids }, rate, dryRun };
-  return {
-    choice: { from: new Date(from ?? 0), to: to === undefined ? null : new Date(to), eventTypes },
-    rate,
-    dryRun,
-  };
+  return { ids: ids ?? null, from: dateOf(from), to: dateOf(to), eventTypes, rate, dryRun };
 }
+
+const dateOf = (text: string | undefined): Date | null => (text === undefined ? null : new Date(text));

@@ -39,25 +39,3 @@ export const replayKind: ReplayKind<Replay> = {
   lateMsMax: seconds(1),
   ended: (status, finishedAt) => ({ status: status === "done" ? "completed" : status, finishedAt }),
 };
-
-/** Selection of webhooks: by id, or by time and type; without an end, until now. */
-export type ReplayChoice =
-  | { readonly ids: readonly string[] }
-  | { readonly from: Date; readonly to: Date | null; readonly eventTypes: readonly string[] };
-
-/** Returns the replay as its owner sees it. */
-export const viewReplay = (replay: Replay) => ({
-  id: replay.id,
-  source_id: replay.sourceId,
-  status: replay.status,
-  total: replay.total,
-  published: replay.published,
-  missing: replay.missing,
-  rate: replay.rate,
-  ids: replay.receivedIds.length === 0 ? null : [...replay.receivedIds],
-  event_types: replay.eventTypes.length === 0 ? null : [...replay.eventTypes],
-  from: replay.fromAt.toISOString(),
-  to: replay.toAt.toISOString(),
-  created_at: replay.createdAt.toISOString(),
-  finished_at: replay.finishedAt?.toISOString() ?? null,
-});

@@ -1,53 +1,83 @@
 import { matchesEventType, type WhyStep } from "@signalbox/contracts";
-import { eventsAbout, hasPrefix, linkTo, stepsOf, type WhyFinder } from "@signalbox/service";
-import { sql } from "@signalbox/storage";
+import { eventsAbout, hasPrefix, linkTo, stepsOf, stepsOfReplay, type WhyFinder } from "@signalbox/service";
+import { type Statement, sql } from "@signalbox/storage";
 import type { IngestService } from "../context/ingest-service.ts";
 import { listReceived } from "../received/received-store.ts";
+import type { RejectionRetry } from "../rejections/rejection-retry.ts";
+import { listRejections } from "../rejections/rejection-store.ts";
 import type { Replay } from "./replay.ts";
 
 const step = stepsOf("webhook-ingest");
-const findSource = sql(
-  "why.source-of-replay",
-  `select source_id as "sourceId" from received_replays where id = $1 and account_id = $2`,
-);
-/** Webhooks of a replay that a chain goes on with. */
+const sourceIn = (table: string) =>
+  sql(`why.source-in-${table}`, `select source_id as "sourceId" from ${table} where id = $1 and account_id = $2`);
+const sourceOfReplay = sourceIn("received_replays");
+const sourceOfRetry = sourceIn("rejection_retries");
+/** Webhooks of a replay, or rejections of a retry, that a chain goes on with. */
 const shownMax = 5;
 
-/** Finds how far replays of received webhooks have come, for the chain behind an id. */
+/** Finds how far replays of received webhooks and retries of rejections have come, for the chain behind an id. */
 export const whyReplayed = (service: IngestService): readonly WhyFinder[] => [
   {
     scopes: ["webhooks:read"],
     knows: hasPrefix("rpl"),
     async find({ accountId }, id) {
-      const [place] = (await service.pool.query<{ sourceId: string }>(findSource, [id, accountId])).rows;
-      const replay = place ? await service.replayEngine.find(id, accountId, place.sourceId) : null;
-      if (replay === null) return null;
+      const sourceId = await findSource(service, sourceOfReplay, id, accountId);
+      const replay = sourceId && (await service.replayEngine.find(id, accountId, sourceId));
+      if (!replay) return null;
       const chosen = await chosenBy(service, replay);
-      return { steps: stepsOfReplay(replay), next: chosen.flatMap((one) => [linkTo(one), eventsAbout(one)]) };
+      return { steps: viewReplay(replay), next: chosen.flatMap((one) => [linkTo(one), eventsAbout(one)]) };
+    },
+  },
+  {
+    scopes: ["webhooks:read"],
+    knows: hasPrefix("rtr"),
+    async find({ accountId }, id) {
+      const sourceId = await findSource(service, sourceOfRetry, id, accountId);
+      const retry = sourceId && (await service.retryEngine.find(id, accountId, sourceId));
+      if (!retry) return null;
+      const { reason, fromAt: from, toAt: to } = retry;
+      const filter = { from, to, reason: reason ?? undefined };
+      const found = await listRejections(service.pool, [sourceId], { after: null, limit: shownMax }, filter);
+      return { steps: viewRetry(retry), next: found.map((one) => linkTo(one.id)) };
     },
   },
 ];
 
+/** Finds the source of a replay or a retry of the account. */
+async function findSource({ pool }: IngestService, statement: Statement, id: string, accountId: string) {
+  const [found] = (await pool.query<{ sourceId: string }>(statement, [id, accountId])).rows;
+  return found?.sourceId ?? null;
+}
+
 /** Lists some of the webhooks of a replay. */
 async function chosenBy(service: IngestService, replay: Replay): Promise<string[]> {
-  const { sourceId, receivedIds, eventTypes, fromAt: since, toAt: until } = replay;
+  const { sourceId, receivedIds, eventTypes, fromAt: from, toAt: to } = replay;
   if (receivedIds.length > 0) return receivedIds.slice(0, shownMax);
-  const between = await listReceived(service, [sourceId], { after: null, limit: shownMax }, { since, until });
+  const between = await listReceived(service, [sourceId], { after: null, limit: shownMax }, { from, to });
   const isChosen = (type: string | null) =>
     eventTypes.length === 0 || (type !== null && eventTypes.some((filter) => matchesEventType(filter, type)));
   return between.filter(({ eventType }) => isChosen(eventType)).map(({ id }) => id);
 }
 
-function stepsOfReplay(replay: Replay): WhyStep[] {
-  const { id, sourceId, status, total, published, missing, createdAt, finishedAt } = replay;
-  const link = `/api/v1/webhooks/sources/${sourceId}/replays/${id}`;
-  const what = `A replay of ${total} webhooks of the source ${sourceId} was started.`;
-  const started = step({ at: createdAt, id, what, link });
-  const counts = `${published} of ${total} webhooks are published again, ${missing} were not kept any more`;
-  if (status === "running") {
-    const reason = "waiting: for its next step";
-    return [started, step({ at: null, id, what: `${counts}.`, verdict: "waiting", reason, link })];
-  }
-  const ended = status === "completed" ? "ended" : "was cancelled";
-  return [started, step({ at: finishedAt, id, what: `The replay ${ended}: ${counts}.`, link })];
+function viewReplay(replay: Replay): WhyStep[] {
+  const { id, sourceId, total, published, missing, finishedAt } = replay;
+  return stepsOfReplay(step, {
+    ...replay,
+    endedAt: finishedAt,
+    link: `/api/v1/webhooks/sources/${sourceId}/replays/${id}`,
+    started: `A replay of ${total} webhooks of the source ${sourceId} was started.`,
+    progress: `${published} of ${total} webhooks are published again, ${missing} were not kept any more`,
+  });
+}
+
+function viewRetry(retry: RejectionRetry): WhyStep[] {
+  const { id, sourceId, reason, total, received, repeated, refused, finishedAt } = retry;
+  return stepsOfReplay(step, {
+    ...retry,
+    noun: "retry",
+    endedAt: finishedAt,
+    link: `/api/v1/webhooks/sources/${sourceId}/rejection-retries/${id}`,
+    started: `A retry of ${total} rejections of the source ${sourceId}${reason ? ` with ${reason}` : ""} was started.`,
+    progress: `of ${total} rejections ${received} are received, ${repeated} had been received, ${refused} are refused again`,
+  });
 }

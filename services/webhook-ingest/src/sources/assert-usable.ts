@@ -1,4 +1,4 @@
-import { AppError } from "@signalbox/core";
+import { AppError, snakeCase } from "@signalbox/core";
 import { leavesBodyOpen, type SchemeName, schemeOf } from "@signalbox/webhook-signatures";
 import type { IngestService } from "../context/ingest-service.ts";
 import { foreignSettings, type SourceSettings } from "./source-settings.ts";
@@ -35,8 +35,10 @@ function assertSettingsFit(scheme: SchemeName, settings: SourceSettings): void {
   const details = foreignSettings(scheme, settings).map((name) =>
     problemOf(name, `The scheme ${scheme} does not have this setting.`),
   );
-  if (settings.algorithm === "sha1" && settings.acceptWeak !== true)
-    details.push(problemOf("algorithm", "SHA-1 is weak; accept_weak must be true for it."));
+  for (const name of ["algorithm", "otherAlgorithm"] as const) {
+    if (settings[name] === "sha1" && settings.acceptWeak !== true)
+      details.push(problemOf(snakeCase(name), "SHA-1 is weak; accept_weak must be true for it."));
+  }
   if (settings.signedContent !== undefined && settings.acceptWeak !== true && leavesBodyOpen(settings.signedContent))
     details.push(problemOf("signed_content", "It does not cover the body; accept_weak must be true for it."));
   if (scheme === "ed25519") details.push(...keyProblems(settings));
@@ -46,12 +48,19 @@ function assertSettingsFit(scheme: SchemeName, settings: SourceSettings): void {
 }
 
 /** A sender's keys sign for all its customers: a token must be bound to this source, or to this body. */
-function jwtProblems({ issuer, audience, bodyDigestClaim, tokenFormat }: SourceSettings) {
+function jwtProblems(settings: SourceSettings) {
+  const { issuer, audience, bodyDigestClaim, tokenFormat, tokenFrom, tokenKey = "jwks", requiresTime } = settings;
   const problems = [];
+  if (requiresTime === false && !bodyDigestClaim && !tokenFrom)
+    problems.push(problemOf("requires_time", "A token without a time needs a body_digest_claim, or is in the body."));
+  if (tokenFrom && !(typeof tokenFrom === "object" && "pointer" in tokenFrom))
+    problems.push(problemOf("token_from", "A signed token is in a header or, with a pointer, in the body."));
   if (tokenFormat === "basic")
     problems.push(problemOf("token_format", "The scheme jwt needs token_format plain or bearer."));
-  if (!bodyDigestClaim && !(issuer && audience))
+  if (tokenKey === "jwks" && !bodyDigestClaim && !(issuer && audience))
     problems.push(problemOf("audience", "The scheme jwt needs an issuer and an audience, or a body_digest_claim."));
+  if (tokenKey === "certificates" && !audience)
+    problems.push(problemOf("audience", "Everybody's tokens have a chain to the same root: name yours."));
   return problems;
 }
 
@@ -59,8 +68,10 @@ function jwtProblems({ issuer, audience, bodyDigestClaim, tokenFormat }: SourceS
 function keyProblems(settings: SourceSettings) {
   const { keyFormat = "raw", certificateFrom, certificateUrls = [] } = settings;
   const problems = [];
-  if (keyFormat === "raw" && settings.algorithm !== undefined)
-    problems.push(problemOf("algorithm", "An Ed25519 key has no other algorithm; it needs key_format spki."));
+  for (const name of ["algorithm", "otherAlgorithm"] as const) {
+    if (keyFormat === "raw" && (settings[name] ?? null) !== null)
+      problems.push(problemOf(snakeCase(name), "An Ed25519 key has no other algorithm; it needs key_format spki."));
+  }
   if (keyFormat !== "certificate") {
     if (certificateFrom) problems.push(problemOf("certificate_from", "It needs key_format certificate."));
     if (certificateUrls.length > 0) problems.push(problemOf("certificate_urls", "It needs key_format certificate."));

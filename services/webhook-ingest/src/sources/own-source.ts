@@ -6,15 +6,11 @@ import { missingSource, type Source } from "./source.ts";
 import { findSource, findSources, lockSource } from "./source-store.ts";
 import { sourceInFull } from "./source-view.ts";
 
-interface SourcePlace {
-  readonly caller: Caller;
-  readonly params: { readonly id: string };
-}
-
 /** Finds a source of the caller, as the parent of what is below it. */
 export const ownSource = (service: IngestService) => ({
   type: "WebhookSource",
-  find: ({ caller, params }: SourcePlace) => findSource(service, caller.accountId, params.id),
+  find: ({ caller, params }: { readonly caller: Caller; readonly params: { readonly id: string } }) =>
+    findSource(service, caller.accountId, params.id),
   missing: missingSource,
 });
 

@@ -1,10 +1,12 @@
-import { examples, readableSenders, webhookSchemes } from "@signalbox/contracts";
+import { examples, readableSenders, viewOf, webhookSchemes } from "@signalbox/contracts";
 import { seconds, snakeCase } from "@signalbox/core";
 import { ok } from "@signalbox/http";
 import { type Edges, edgesOf, list, record } from "@signalbox/service";
 import {
   type DeliveryIdPlace,
+  describeRepetitions,
   identityPlaces,
+  type KnownPreset,
   type Preset,
   type PresetName,
   presets,
@@ -13,31 +15,6 @@ import {
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
 import { viewSourceSettings } from "./source-settings.ts";
-
-/** A preset under its name, with the places of a webhook's identity. */
-interface NamedPreset extends Omit<Preset, "documentation" | "secretFrom" | "settings" | "ownerSettings" | "readKey"> {
-  readonly name: string;
-  readonly documentationUrl: string;
-  readonly settings: Preset["settings"];
-  readonly secret: string;
-  /** Settings that only the owner knows, by their names in the API. */
-  readonly ownerSettings: readonly OwnerSetting[];
-  readonly deliveryId: IdentityPlace;
-  readonly eventType: IdentityPlace;
-  readonly readKey: NonNullable<Preset["readKey"]> | null;
-}
-
-interface OwnerSetting {
-  readonly name: string;
-  readonly description: string;
-}
-
-interface IdentityPlace {
-  /** Exactly one of these; neither for an id that is made from the content. */
-  readonly header: string | null;
-  readonly pointer: string | null;
-  readonly signed: boolean;
-}
 
 const place = z
   .object({
@@ -54,6 +31,7 @@ const ListedPreset = z
     scheme: z.enum(webhookSchemes).describe("The way that the sender signs."),
     secret: z.string().describe("Where the owner finds the secret."),
     documentation_url: z.string().describe("The sender's page about its signatures."),
+    documented_on: z.string().describe("Date of the documentation that the preset follows, which is its version."),
   })
   .meta({ id: "WebhookPreset" });
 
@@ -72,6 +50,7 @@ const PresetInFull = ListedPreset.extend({
   steps: z.array(z.string()).describe("Steps at the sender, once the source exists."),
   notes: z.array(z.string()).describe("Known traps and other notes."),
   retries: z.string().describe("When the sender sends a failed webhook again."),
+  repetitions: z.string().describe("Which of its webhooks count once."),
   read_key: z
     .object({
       sender: z.enum(readableSenders).describe("The `sender` of the read key."),
@@ -96,7 +75,7 @@ const PresetInFull = ListedPreset.extend({
 }).meta({ id: "WebhookPresetInFull", description: "A known sender: its scheme, and how to connect it." });
 
 /** In the order of their names, which the cursors of the list hold. */
-const all: readonly NamedPreset[] = Object.entries(presets)
+const all = Object.entries(presets)
   .map(([name, preset]) => named(name, preset))
   .toSorted((one, other) => (one.name < other.name ? -1 : 1));
 const read = { scopes: ["webhooks:read"] } as const;
@@ -136,13 +115,12 @@ export function presetApi({ pageLimits }: IngestService): Edges {
   );
 }
 
-function named(
-  name: string,
-  { documentation, secretFrom, settings, ownerSettings = {}, readKey, ...preset }: Preset,
-): NamedPreset {
-  const { covers } = schemeOf(preset.scheme, settings);
-  const { deliveryId, eventType } = identityPlaces(preset.scheme, settings);
-  const at = (found: DeliveryIdPlace): IdentityPlace => ({
+/** Returns a preset under its name, with the places of a webhook's identity. */
+function named(name: string, { documentation, secretFrom, ownerSettings = {}, readKey, ...preset }: KnownPreset) {
+  const { scheme, settings } = preset;
+  const { covers } = schemeOf(scheme, settings);
+  const { deliveryId, eventType } = identityPlaces(scheme, settings);
+  const at = (found: DeliveryIdPlace) => ({
     header: typeof found === "object" && "header" in found ? found.header : null,
     pointer: typeof found === "object" && "pointer" in found ? found.pointer : null,
     signed: found !== "digest" && covers(found),
@@ -151,48 +129,29 @@ function named(
     ...preset,
     name,
     documentationUrl: documentation,
-    settings,
     secret: secretFrom,
     ownerSettings: Object.entries(ownerSettings).map(([setting, description]) => ({
       name: snakeCase(setting),
       description,
     })),
     readKey: readKey ?? null,
+    repetitions: describeRepetitions(scheme, settings),
     deliveryId: at(settings.deliveryIdFrom ?? deliveryId),
-    eventType: at(settings.eventTypeFrom ?? eventType),
+    eventType: at([settings.eventTypeFrom ?? eventType].flat()[0] ?? eventType),
   };
 }
 
-const viewListed = ({ name, title, scheme, secret, documentationUrl }: NamedPreset) => ({
-  name,
-  title,
-  scheme,
-  secret,
-  documentation_url: documentationUrl,
-});
+type NamedPreset = (typeof all)[number];
 
-const viewInFull = (preset: NamedPreset) => ({
-  ...viewListed(preset),
-  settings: viewSourceSettings(preset.settings),
-  owner_settings: preset.ownerSettings.map((setting) => ({ ...setting })),
-  delivery_id: preset.deliveryId,
-  event_type: preset.eventType,
-  steps: [...preset.steps],
-  notes: [...preset.notes],
-  retries: preset.retries,
-  read_key: preset.readKey,
-  vector: viewVector(preset.vector),
-});
-
-const viewVector = ({ made, from, secret, url, headers, body, atSeconds }: Preset["vector"]) => ({
-  made,
-  from,
-  secret,
+const viewListed = viewOf(ListedPreset, (_: NamedPreset) => ({}));
+const viewInFull = viewOf(PresetInFull, ({ settings, vector }: NamedPreset) => ({
+  settings: viewSourceSettings(settings),
+  vector: viewVector(vector),
+}));
+const viewVector = viewOf(PresetInFull.shape.vector, ({ url, atSeconds }: Preset["vector"]) => ({
   url: url ?? null,
-  headers,
-  body,
   signed_at: timeOf(atSeconds).toISOString(),
-});
+}));
 
 const timeOf = (atSeconds: number): Date => new Date(seconds(atSeconds));
 

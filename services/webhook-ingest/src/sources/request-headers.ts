@@ -1,17 +1,14 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { masked } from "@signalbox/core";
-import type { SchemeName, SignatureScheme } from "@signalbox/webhook-signatures";
+import type { SchemeName } from "@signalbox/webhook-signatures";
 import type { Source } from "./source.ts";
 
-export type Headers = Readonly<Record<string, string | readonly string[]>>;
+export type Headers = Readonly<Record<string, string | string[]>>;
 
 const credential = /signature|secret|token|password|authori[sz]ation|credential|cookie|hmac|api-?key/;
 
 /** Returns all headers of a webhook in lower case, with credentials masked: lists must not show them. */
-export function keptHeaders(
-  headers: IncomingHttpHeaders,
-  { proofHeaders = [] }: Pick<SignatureScheme, "proofHeaders">,
-): Headers {
+export function keptHeaders(headers: IncomingHttpHeaders, proofHeaders: readonly string[] = []): Headers {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value = ""]) => [
       name,
@@ -50,9 +47,9 @@ const shownByScheme: Readonly<Record<SchemeName, readonly string[]>> = {
 /** Returns the headers of the event: those of the scheme, those that the source asks for, and the media type. */
 export function eventHeaders({ scheme, settings }: Source, headers: Headers): Record<string, string> {
   const { deliveryIdHeader, eventTypeHeader, timestampHeader, forwardedHeaders = [] } = settings;
-  const places = [settings.deliveryIdFrom, settings.eventTypeFrom].flatMap((place) =>
-    typeof place === "object" && "header" in place ? [place.header] : [],
-  );
+  const places = [settings.deliveryIdFrom, settings.eventTypeFrom]
+    .flat()
+    .flatMap((place) => (typeof place === "object" && "header" in place ? [place.header] : []));
   const named = [deliveryIdHeader, eventTypeHeader, timestampHeader, ...places].filter((name) => name !== undefined);
   const shown = ["content-type", ...shownByScheme[scheme], ...named, ...forwardedHeaders];
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-import type { readableSenders, WebhookSourceResource } from "@signalbox/contracts";
+import type { readableSenders } from "@signalbox/contracts";
 import type { SchemeName } from "@signalbox/webhook-signatures";
 import type { SourceSettings } from "./source-settings.ts";
 
@@ -28,16 +28,11 @@ export interface SenderKey extends SenderPlace {
   readonly setAt: string;
 }
 
-interface ReadableSender {
-  /** Scheme of the sources that the sender pushes to. */
-  readonly scheme: SchemeName;
-  readonly apiUrl: string;
-  /** Names the webhook that the list is about: `hook`, or nothing where the key alone does. */
-  readonly place: "hook" | "key";
-}
-
-/** Senders whose documentation has a list of what they sent. */
-export const readable: Readonly<Record<SenderName, ReadableSender>> = {
+/**
+ * Senders whose documentation has a list of what they sent, with the scheme of the sources that they push to. `place`
+ * names the webhook that the list is about: `hook`, or nothing where the key alone does.
+ */
+export const readable: Readonly<Record<SenderName, { scheme: SchemeName; apiUrl: string; place: "hook" | "key" }>> = {
   github: { scheme: "github", apiUrl: "https://api.github.com", place: "hook" },
   stripe: { scheme: "stripe", apiUrl: "https://api.stripe.com", place: "key" },
 };
@@ -58,21 +53,4 @@ export function placeProblem(
   if ((repository === null) === (organization === null))
     return { field: "repository", message: "Give either the repository or the organization of the webhook." };
   return hookId === null ? { field: "hook_id", message: "Give the id of the webhook at the sender." } : null;
-}
-
-/** Returns the key as its owner sees it. */
-export function viewSenderKey(key: SenderKey | null): NonNullable<WebhookSourceResource["sender_key"]> | null {
-  if (key === null) return null;
-  const { sender, repository, organization, hookId, apiUrl, state, reason, since, setAt } = key;
-  return {
-    sender,
-    repository,
-    organization,
-    hook_id: hookId,
-    api_url: apiUrl,
-    state,
-    reason,
-    since,
-    set_at: setAt,
-  };
 }

@@ -1,9 +1,9 @@
 import {
   displayName,
   examples,
+  WebhookSourceResource,
   webhookSchemes,
   webhookSourceExample,
-  webhookSourceStatuses,
 } from "@signalbox/contracts";
 import { snakeCase } from "@signalbox/core";
 import { created, textParameter } from "@signalbox/http";
@@ -21,8 +21,8 @@ import {
   type Source,
   type SourceAddress,
 } from "./source.ts";
-import { rotationOperations, secretText } from "./source-rotations.ts";
-import { mergeSettings, SettingsBody, SettingsPatchBody } from "./source-settings.ts";
+import { addressRotations, secretRotations, secretText } from "./source-rotations.ts";
+import { mergeSettings, SettingsBody, SettingsPatchBody, shownSettings } from "./source-settings.ts";
 import { findSource, listSources } from "./source-store.ts";
 import { SourceInFullResource, sourceInFull, sourceInFullFields } from "./source-view.ts";
 import { createSource, deleteSource, updateSource } from "./sources.ts";
@@ -46,7 +46,7 @@ const eventTypes = z
   .nullable()
   .describe("Accepted types of the partner, each a name or a prefix that ends in `*`; null accepts every type.");
 const sourceFilter = {
-  status: z.enum(webhookSourceStatuses).optional().describe("Only sources in this state."),
+  status: WebhookSourceResource.shape.status.optional().describe("Only sources in this state."),
   text: textParameter().optional().describe("A part of the name or of the id, in any case."),
 };
 const forward = z.boolean().describe("Forwards accepted webhooks to the account's endpoints.");
@@ -110,20 +110,22 @@ const UpdateSourceBody = z
 
 /** The sources of an account, at both edges. */
 export function sourceApi(service: IngestService, loadSource: Load<Source>): Edges {
-  const declared = { ...reads(service, loadSource), ...writes(service), ...rotationOperations(service) };
-  return edgesOf(declared, { exampleIds: { id: webhookSourceExample.id }, fields: sourceFields(service) });
+  const operations = { ...writes(service), ...secretRotations(service), ...addressRotations(service) };
+  const ingestPath = ({ address }: SourceAddress) => pathTo(address);
+  const fields = {
+    WebhookSource: {
+      ...sourceInFullFields(service),
+      settings: ({ settings }: Source) => shownSettings(settings),
+      ingestPath: ingestPathOf,
+      overlapsEndAt: ({ secrets }: Source) => formerEnds(secrets),
+      formerIngestPaths: ({ addresses }: Source) => addresses.slice(1),
+    },
+    WebhookSourceAddress: { ingestPath },
+    FormerIngestPath: { ingestPath },
+  };
+  const exampleIds = { id: webhookSourceExample.id };
+  return edgesOf({ ...reads(service, loadSource), ...operations }, { exampleIds, fields });
 }
-
-const sourceFields = (service: IngestService) => ({
-  WebhookSource: {
-    ...sourceInFullFields(service),
-    ingestPath: ingestPathOf,
-    overlapsEndAt: ({ secrets }: Source) => formerEnds(secrets),
-    formerIngestPaths: ({ addresses }: Source) => addresses.slice(1),
-  },
-  WebhookSourceAddress: { ingestPath: ({ address }: SourceAddress) => pathTo(address) },
-  FormerIngestPath: { ingestPath: ({ address }: SourceAddress) => pathTo(address) },
-});
 
 function reads(service: IngestService, loadSource: Load<Source>) {
   return {
@@ -207,7 +209,7 @@ function writes(service: IngestService) {
 function newSourceOf(body: z.output<typeof CreateSourceBody>): NewSource {
   const { event_types: eventTypes, verify_token, preset, scheme = "hmac", settings, ...rest } = body;
   const named = { ...rest, eventTypes, verifyToken: verify_token };
-  if (preset === undefined) return { ...named, scheme, settings };
-  const known = presets[preset];
-  return { ...named, scheme: known.scheme, settings: mergeSettings(known.settings, settings) };
+  if (preset === undefined) return { ...named, scheme, settings, preset: null, presetVersion: null };
+  const { scheme: own, documentedOn: presetVersion, settings: given } = presets[preset];
+  return { ...named, scheme: own, settings: mergeSettings(given, settings), preset, presetVersion };
 }

@@ -8,7 +8,7 @@ import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
 import { assertUsable } from "./assert-usable.ts";
 import { lockedOwnSource, showSource } from "./own-source.ts";
-import { isShort, newAddress, newSecret, type Source, sourceUpdated } from "./source.ts";
+import { isShort, newAddress, newSecret, revised, type Source, sourceUpdated } from "./source.ts";
 import { findSourceWithSecrets } from "./source-row.ts";
 import { saveSource, saveSourceAddresses } from "./source-store.ts";
 import { SourceInFullResource } from "./source-view.ts";
@@ -78,36 +78,19 @@ async function removePreviousAddresses(service: IngestService, tx: Tx, caller: C
   await announceRotation(service, tx, caller, changed, "rotate_url");
 }
 
-const rotatedFields = {
-  rotate_secret: "secret",
-  rotate_url: "ingest_path",
-} as const;
-
 async function announceRotation(
   { sourceCache, outbox }: IngestService,
   tx: Tx,
   caller: Caller,
   source: Source,
-  action: keyof typeof rotatedFields,
+  action: "rotate_secret" | "rotate_url",
 ) {
   tx.afterCommit(() => sourceCache.forget(source.id));
-  const fields = [rotatedFields[action]];
+  const fields = [action === "rotate_secret" ? "secret" : "ingest_path"];
   const change = { action: `webhook_source.${action}`, subject: source.id, fields } as const;
   await outbox.append(tx, [sourceUpdated(source, fields), audited(caller, change)]);
   return { outcome: "rotated", source } as const;
 }
-
-/** Returns the source with other values, in its next revision. */
-const revised = (
-  source: Source,
-  values: Partial<Pick<Source, "secrets" | "isSecretShort" | "addresses">>,
-  at: Date,
-): Source => ({
-  ...source,
-  ...values,
-  revision: source.revision + 1,
-  updatedAt: at,
-});
 
 /** A secret, in every input that takes one. */
 export const secretText = z.string().min(1).max(1024).describe("Secret that the partner signs with. Write-only.");
@@ -130,13 +113,8 @@ const RotateUrlBody = z
 const one = "/api/v1/webhooks/sources/:id";
 const write = { scopes: ["webhooks:write"] } as const;
 
-/** Declares the rotations of sources, and their ends, for `sourceApi`. */
-export const rotationOperations = (service: IngestService) => ({
-  ...secretRotations(service),
-  ...addressRotations(service),
-});
-
-function secretRotations(service: IngestService) {
+/** Declares the rotation of secrets, and its end, for `sourceApi`. */
+export function secretRotations(service: IngestService) {
   const of = lockedOwnSource(service);
   return {
     rotateWebhookSourceSecret: operation({
@@ -173,7 +151,8 @@ function secretRotations(service: IngestService) {
   };
 }
 
-function addressRotations(service: IngestService) {
+/** Declares the rotation of addresses, and its end, for `sourceApi`. */
+export function addressRotations(service: IngestService) {
   const of = lockedOwnSource(service);
   return {
     rotateWebhookSourceUrl: operation({

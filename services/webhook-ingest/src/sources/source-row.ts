@@ -11,6 +11,8 @@ import {
 import { type SignatureScheme, schemeOf } from "@signalbox/webhook-signatures";
 import { columns } from "../generated/columns.ts";
 import { addressOf, formerEnds, isSourceId, type Source } from "./source.ts";
+import { withCorrections } from "./source-preset.ts";
+import type { SourceSettings } from "./source-settings.ts";
 
 /** Columns that a source shows; its secrets are read separately. */
 export const sources = table("sources", columns.sources, [
@@ -33,17 +35,14 @@ export const placeOfSenderKey = (id: unknown) => place(`${id} sender key`);
 /** Secrets of a partner: the current one, and the former ones with their ends. */
 export interface SourceSecrets {
   readonly current: string;
-  readonly former: readonly FormerSecret[];
+  readonly former: readonly (RotatingValue & { readonly secret: string })[];
   /** Token that Meta sends with its verification request. */
   readonly verifyToken: string | null;
 }
 
-interface FormerSecret extends RotatingValue {
-  readonly secret: string;
-}
-
 /** A row: of each kind of value the ids, newest first, and of the former ones what the kind has. */
 export interface SourceRow extends Omit<Source, "secrets" | "addresses"> {
+  readonly presetSettings: SourceSettings | null;
   /** Null until a version that has ids changes the secrets. */
   readonly secretIds: readonly string[] | null;
   readonly formerSecretsEndAt: readonly Date[];
@@ -98,12 +97,14 @@ const secretsOf = (row: SourceRow): RotatingValue[] => valuesOf(row, "srk", row.
 
 /** Converts a row to a source with the values that are live. */
 export function sourceFromRow(row: SourceRow, now: Date): Source {
-  const { secretIds, formerSecretsEndAt, address, addressIds, formerAddresses, formerAddressesEndAt, ...source } = row;
+  const { secretIds, formerSecretsEndAt, address, addressIds, formerAddresses, formerAddressesEndAt, ...rest } = row;
+  const { presetSettings, ...source } = rest;
   const addresses = [address ?? row.id, ...formerAddresses];
   const values = valuesOf(row, "sra", addressIds, formerAddressesEndAt);
   const live = <Value extends RotatingValue>(all: readonly Value[]) => all.filter((value) => isLive(value, now));
   return {
     ...source,
+    ...withCorrections({ ...source, presetSettings }),
     secrets: live(secretsOf(row)),
     addresses: live(values.map((value, at) => ({ ...value, address: addresses[at] ?? row.id }))),
   };
@@ -146,7 +147,7 @@ function openSecrets(row: SealedSource, sealer: Sealer): SourceSecrets {
   const [, ...formerValues] = secretsOf(row);
   return {
     current: sealer.open(sealedSecret, place(id)).toString("utf8"),
-    former: (JSON.parse(former) as Pick<FormerSecret, "secret">[]).flatMap(({ secret }, at) => {
+    former: (JSON.parse(former) as { secret: string }[]).flatMap(({ secret }, at) => {
       const value = formerValues[at];
       return value ? { ...value, secret } : [];
     }),

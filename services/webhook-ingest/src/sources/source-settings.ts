@@ -1,4 +1,5 @@
-import { camelCase, MiB, snakeCase } from "@signalbox/core";
+import { camelCase, MiB, masked } from "@signalbox/core";
+import { toWire } from "@signalbox/http";
 import {
   type DeliveryIdPlace,
   handshakes,
@@ -20,6 +21,12 @@ const jsonPointer = z
   .regex(/^(?:\/(?:[^~/]|~[01])*)+$/);
 const inHeader = z.strictObject({ header: headerName.describe("The name of the header.") });
 const atPointer = z.strictObject({ pointer: jsonPointer.describe("The JSON Pointer of the value in the body.") });
+const inQuery = z.strictObject({
+  query: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/)
+    .describe("The name of the parameter of the query."),
+});
 const pairKey = z.string().regex(/^[\w-]{1,32}$/);
 const placeOfId = z.union([z.literal("digest"), inHeader, atPointer]) satisfies z.ZodType<DeliveryIdPlace>;
 
@@ -32,7 +39,7 @@ const signedContent = z
   })
   .describe(
     "Template of the signed text, with {timestamp}, {id}, {body}, {method}, {url}, {form}, {crc32}, {secret}, {header:name}, " +
-      "{body:/pointer} and {line:name}. Without {body} or {form} it needs `accept_weak`.",
+      "{query:name}, {query-lower:name}, {body:/pointer} and {line:name}. Without {body} or {form} it needs `accept_weak`.",
   );
 
 /** Settings of senders that sign a text made of parts of the request. */
@@ -40,7 +47,9 @@ const templateMembers = {
   signed_content: signedContent,
   encoding: z.enum(["hex", "base64", "base64url"]).describe("Encoding of a signature."),
   secret_encoding: z.enum(["utf8", "hex", "base64"]).describe("Encoding of the key's bytes in the secret."),
-  time_unit: z.enum(["s", "ms", "rfc3339"]).describe("Unit of the signed time."),
+  time_unit: z
+    .enum(["s", "ms", "s-or-ms", "rfc3339"])
+    .describe("Unit of the signed time; `s-or-ms` for a sender that writes one or the other."),
   pairs: z
     .strictObject({
       time_key: pairKey.nullable().default(null).describe("The key of the signed time; null where no time is signed."),
@@ -79,7 +88,11 @@ const certificateUrl = z
     /^https?:\/\/(?:(?:[a-z0-9-]+|\*)\.)*[a-z0-9-]+\.[a-z0-9-]+(?:\.[a-z0-9-]+)?(?::\d{1,5})?\/[A-Za-z0-9._/*-]*$/,
     "An https URL without a query, in which * stands for a label of the host or a part of a segment of the path.",
   );
+const digestAlgorithm = z.enum(["sha256", "sha512", "sha1"]);
 const keyMembers = {
+  other_algorithm: digestAlgorithm
+    .nullable()
+    .describe("Another algorithm that a signature may have, for senders with two versions; sha1 needs `accept_weak`."),
   key_format: z
     .enum(["raw", "spki", "certificate"])
     .describe(
@@ -96,11 +109,20 @@ const keyMembers = {
       "URLs that a certificate is read from; `*` stands for a label of the host or a part of a segment of the path.",
     ),
 };
-const tokenMembers = {
-  token_from: atPointer
+const tokenFromMember = {
+  token_from: z
+    .union([z.literal("path"), inQuery, atPointer])
     .nullable()
     .describe(
-      "Place of the token in the body; every item of a list on the way must hold it. Headers then do not count.",
+      "Place of the token instead of a header: the body, where every item of a list on the way must hold it; a parameter of the query; or `path`, the segment after the address of the source.",
+    ),
+};
+const tokenMembers = {
+  ...tokenFromMember,
+  signing_token: z
+    .boolean()
+    .describe(
+      "True verifies the Standard Webhooks signature instead of the token where a secret begins with `whsec_`.",
     ),
 };
 const shownTokenMembers = {
@@ -113,8 +135,24 @@ const shownTokenMembers = {
 };
 const claimName = z.string().min(1).max(256);
 const jwtMembers = {
+  token_key: z
+    .enum(["jwks", "secret", "certificates"])
+    .describe(
+      "`jwks`: the secret is the sender's key set or its address; `secret`: the sender signs with it (HS256); `certificates`: the token brings its chain along (`x5c`), and the secret is the SHA-256 fingerprint of the root.",
+    ),
+  certificate_oids: z
+    .array(z.string().regex(/^[0-2](?:\.\d{1,9}){1,15}$/))
+    .max(2)
+    .describe("Object identifiers of extensions that the signer's certificate must have and, second, its issuer's."),
+  requires_time: z
+    .boolean()
+    .describe("False takes tokens without `iat` and `exp`, which needs `body_digest_claim` or a token in the body."),
   issuer: claimName.nullable().describe("Required `iss` of the sender's tokens."),
   audience: claimName.nullable().describe("Audience that must be among the `aud` of a token."),
+  audience_from: z
+    .array(atPointer)
+    .max(8)
+    .describe("Places of the audience among the claims, for a sender that has it elsewhere than in `aud`."),
   body_digest_claim: claimName.nullable().describe("Claim with the SHA-256 of the body, if the tokens have one."),
   body_digest_encoding: z.enum(["hex", "base64", "base64url"]).describe("Encoding of that digest."),
   required_claims: z
@@ -132,9 +170,23 @@ const senderMembers = {
   accept_short_secret: z
     .boolean()
     .describe("True accepts a secret of 6 to 15 bytes, for a sender that has one; the source then shows a warning."),
+  accept_get: z
+    .boolean()
+    .describe(
+      "True takes GET as a webhook too, for senders that put the members into the query, which is then the form.",
+    ),
   keep_rejected_bodies: z.boolean().describe("Keeps refused webhooks, so that they can be read and retried."),
   delivery_id_from: placeOfId.describe("Place of the delivery id, instead of the scheme's own."),
-  event_type_from: z.union([inHeader, atPointer]).describe("Place of the event type, instead of the scheme's own."),
+  event_type_from: z
+    .union([
+      inHeader,
+      atPointer,
+      z
+        .array(z.union([inHeader, atPointer]))
+        .min(1)
+        .max(8),
+    ])
+    .describe("Place of the event type, instead of the scheme's own; of several places the first with a value counts."),
   forwarded_headers: z
     .array(headerName)
     .max(20)
@@ -145,7 +197,12 @@ const senderMembers = {
     .min(0)
     .max(86_400)
     .describe(
-      "Time in which the same body counts once, whatever its id and type, where neither id nor time is signed. Default 300; 0 for senders that repeat a body.",
+      "Time in which the same body of the same type counts once, whatever its id, where neither id nor time is signed. Default 300; 0 for senders that repeat a body.",
+    ),
+  repetition_by: z
+    .enum(["id", "id_and_content"])
+    .describe(
+      "What a repetition has in common with an earlier webhook: a signed id, or id and content, for an id that names a subject. Default `id` where the sender signs one, else `id_and_content`.",
     ),
   signature_over: z
     .enum(["wire", "decoded"])
@@ -188,7 +245,7 @@ const settingsOfSchemes: Readonly<Partial<Record<string, ReadonlySet<string>>>> 
   hmac: namesOf(hmacMembers, templateMembers),
   ed25519: namesOf(hmacMembers, templateMembers, keyMembers),
   token: namesOf(shownTokenMembers, tokenMembers),
-  jwt: namesOf(shownTokenMembers, jwtMembers),
+  jwt: namesOf(shownTokenMembers, tokenFromMember, jwtMembers),
 };
 
 /** Settings of a source about its sender, by their names in the API in camel case. */
@@ -233,9 +290,16 @@ export const SettingsPatchBody = z
 
 export type SettingsPatch = { readonly [K in keyof SourceSettings]?: SourceSettings[K] | null };
 
-/** Returns the settings after a patch. */
+/** Returns the settings as they may be read: a URL without the password that a sender signs with it. */
+export const shownSettings = (settings: SourceSettings): SourceSettings =>
+  settings.publicUrl === undefined ? settings : { ...settings, publicUrl: withMaskedUser(settings.publicUrl) };
+
+const withMaskedUser = (url: string): string => url.replace(/^([a-z]+:\/\/)[^/?#]*@/i, `$1${masked}@`);
+
+/** Returns the settings after a patch. A URL that comes back as it was shown stays as it is. */
 export function mergeSettings(current: SourceSettings, patch: SettingsPatch): SourceSettings {
-  const merged = { ...current, ...patch };
+  const isUrlAsShown = patch.publicUrl !== undefined && patch.publicUrl === shownSettings(current).publicUrl;
+  const merged = { ...current, ...patch, ...(isUrlAsShown && { publicUrl: current.publicUrl }) };
   const kept = names.filter(([key]) => {
     const value = merged[key];
     return value !== undefined && (value !== null || nullable.has(key));
@@ -245,16 +309,14 @@ export function mergeSettings(current: SourceSettings, patch: SettingsPatch): So
 
 /** Returns the settings under their names in the API. */
 export function viewSourceSettings(settings: SourceSettings): Record<string, unknown> {
+  const shown = shownSettings(settings);
   return Object.fromEntries(
     names.flatMap(([key, name]) => {
-      const value = settings[key];
-      return value === undefined ? [] : [[name, viewSetting(value)]];
+      const value = shown[key];
+      return value === undefined ? [] : [[name, toWire(value)]];
     }),
   );
 }
-
-/** Returns the value of a setting as the API shows it. */
-export const viewSetting = (value: unknown): unknown => renamed(value, snakeCase);
 
 /** Lists the settings that a source of the scheme may have, by their names in camel case. */
 export const settingsOf = (scheme: SchemeName): (keyof SourceSettings)[] =>
@@ -270,13 +332,10 @@ const isOfSomeScheme = (name: string): boolean => Object.values(settingsOfScheme
 
 function fromWire<T extends object>(given: T): SourceSettings {
   const values = given as Record<string, unknown>;
-  return Object.fromEntries(
-    names.flatMap(([key, name]) => (name in values ? [[key, renamed(values[name], camelCase)]] : [])),
-  );
+  return Object.fromEntries(names.flatMap(([key, name]) => (name in values ? [[key, inCamelCase(values[name])]] : [])));
 }
 
-/** Renames the members of an object. */
-function renamed(value: unknown, rename: (name: string) => string): unknown {
+function inCamelCase(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [rename(name), member]));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [camelCase(name), member]));
 }

@@ -11,6 +11,7 @@ import {
 } from "@signalbox/storage";
 import type { IngestService } from "../context/ingest-service.ts";
 import type { Source } from "./source.ts";
+import { presetColumns } from "./source-preset.ts";
 import {
   addressColumns,
   placeOfSenderKey,
@@ -22,25 +23,12 @@ import {
   sources,
 } from "./source-row.ts";
 
-const save = sources.update(
-  "name",
-  "eventTypes",
-  "status",
-  "forward",
-  "settings",
-  "isSecretShort",
-  "revision",
-  "updatedAt",
-);
-const saveAddresses = sources.update(
-  "address",
-  "addressIds",
-  "formerAddresses",
-  "formerAddressesEndAt",
-  "revision",
-  "updatedAt",
-);
-const saveKey = sources.update("senderKey", "revision", "updatedAt");
+const revision = ["revision", "updatedAt"] as const;
+const terms = ["name", "eventTypes", "status", "forward", "settings"] as const;
+const ofPreset = ["presetVersion", "presetSettings"] as const;
+const save = sources.update(...terms, ...ofPreset, "isSecretShort", ...revision);
+const saveAddresses = sources.update("address", "addressIds", "formerAddresses", "formerAddressesEndAt", ...revision);
+const saveKey = sources.update("senderKey", ...revision);
 const saveSealedKey = sealedSources.update("sealedSenderKey");
 const saveSecrets = sealedSources.update(
   "sealedSecret",
@@ -118,38 +106,28 @@ export async function lockSourceCount(tx: Tx, accountId: string): Promise<number
 export const insertSource = ({ sealer }: IngestService, tx: Tx, source: Source, secrets: SourceSecrets) =>
   sealedSources.insert(tx, {
     ...source,
+    ...presetColumns(source),
     ...addressColumns(source),
     ...secretColumns(source, secrets, sealer),
     sealedSenderKey: null,
   });
 
 /** Saves the changeable fields of a source, and its secrets if given. */
-export async function saveSource(
-  { sealer }: IngestService,
-  tx: Tx,
-  source: Source,
-  secrets?: SourceSecrets,
-): Promise<void> {
-  await save(tx, source);
+export async function saveSource({ sealer }: IngestService, tx: Tx, source: Source, secrets?: SourceSecrets) {
+  await save(tx, { ...source, ...presetColumns(source) });
   if (secrets) await saveSecrets(tx, { id: source.id, ...secretColumns(source, secrets, sealer) });
 }
 
 export const saveSourceAddresses = (tx: Tx, source: Source) =>
   saveAddresses(tx, { ...source, ...addressColumns(source) });
 
-export const removeSource = async (tx: Tx, id: string): Promise<void> => void (await tx.query(remove, [id]));
+export const removeSource = (tx: Tx, id: string) => tx.query(remove, [id]);
 
 /** Has the statistics of a deleted account removed, which belong to no source. */
-export const noteDeletedAccount = async (tx: Tx, accountId: string): Promise<void> =>
-  void (await tx.query(noteAccount, [accountId]));
+export const noteDeletedAccount = (tx: Tx, accountId: string) => tx.query(noteAccount, [accountId]);
 
 /** Saves the read key of a source; without its text, which then stays, or null for no key. */
-export async function saveSenderKey(
-  { sealer }: IngestService,
-  tx: Tx,
-  source: Source,
-  text?: string | null,
-): Promise<void> {
+export async function saveSenderKey({ sealer }: IngestService, tx: Tx, source: Source, text?: string | null) {
   await saveKey(tx, source);
   if (text === undefined) return;
   const sealedSenderKey = text === null ? null : sealer.seal(text, placeOfSenderKey(source.id));

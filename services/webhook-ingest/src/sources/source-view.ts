@@ -1,15 +1,12 @@
+import { isDeepStrictEqual } from "node:util";
 import { examples, WebhookSourceResource, webhookSourceExample } from "@signalbox/contracts";
-import { snakeCase } from "@signalbox/core";
-import { schemeDefaults, schemeOf } from "@signalbox/webhook-signatures";
+import { toWire } from "@signalbox/http";
+import { sameContentSecondsOf, schemeDefaults, schemeOf } from "@signalbox/webhook-signatures";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
-import { ingestPathOf, refuseSameContentSeconds, type Source, viewSource } from "./source.ts";
-import { type SourceSettings, settingsOf, viewSetting } from "./source-settings.ts";
-
-/** The place that the value of a setting comes from. */
-const origins = ["source", "property", "default"] as const;
-
-const warningCodes = ["short_secret"] as const;
+import { ingestPathOf, type Source, viewSource } from "./source.ts";
+import { presetSettingsOf } from "./source-preset.ts";
+import { type SourceSettings, settingsOf, shownSettings } from "./source-settings.ts";
 
 /** Lists the weaknesses that the owner of a source has accepted. */
 function warningsOf({ isSecretShort }: Source) {
@@ -17,11 +14,6 @@ function warningsOf({ isSecretShort }: Source) {
     "The secret is shorter than 16 bytes and could be guessed. Give the sender and the source a longer one.";
   return isSecretShort ? [{ code: "short_secret" as const, message }] : [];
 }
-
-/** The values of all settings of its scheme as webhooks are judged by them, each with its origin. */
-export type EffectiveSettings = Readonly<
-  Record<string, { readonly value: unknown; readonly from: (typeof origins)[number] }>
->;
 
 /** A source as its owner reads it, with what follows from its settings. */
 export const SourceInFullResource = WebhookSourceResource.extend({
@@ -32,15 +24,17 @@ export const SourceInFullResource = WebhookSourceResource.extend({
       z.object({
         value: z.unknown().describe("The value of the setting; null for none."),
         from: z
-          .enum(origins)
-          .describe("`source`: its own setting; `property`: a property of the service; `default`: that of its scheme."),
+          .enum(["source", "preset", "property", "default"])
+          .describe(
+            "`source`: its own setting; `preset`: that of its preset, with later corrections; `property`: a property of the service; `default`: that of its scheme.",
+          ),
       }),
     )
     .describe("The settings that hold, with where each comes from."),
   warnings: z
     .array(
       z.object({
-        code: z.enum(warningCodes).describe("A stable name."),
+        code: z.enum(["short_secret"]).describe("A stable name."),
         message: z.string().describe("What is weak, and what to do."),
       }),
     )
@@ -51,6 +45,8 @@ export const SourceInFullResource = WebhookSourceResource.extend({
   description: "A source with its URL and the settings that hold.",
 });
 export type SourceInFullResource = z.output<typeof SourceInFullResource>;
+/** The values of all settings of its scheme as webhooks are judged by them, each with its origin. */
+type EffectiveSettings = SourceInFullResource["effective_settings"];
 
 examples.add(SourceInFullResource, {
   example: {
@@ -70,12 +66,7 @@ examples.add(SourceInFullResource, {
 export const sourceInFull = (service: IngestService, source: Source): SourceInFullResource => ({
   ...viewSource(source),
   ingest_url: ingestUrlOf(service, source),
-  effective_settings: Object.fromEntries(
-    Object.entries(effectiveSettings(service, source)).map(([name, { value, from }]) => [
-      snakeCase(name),
-      { value: viewSetting(value), from },
-    ]),
-  ),
+  effective_settings: toWire(effectiveSettings(service, source)) as EffectiveSettings,
   warnings: warningsOf(source),
   doc_url: docUrlOf(service),
 });
@@ -101,9 +92,9 @@ const docUrlOf = ({ configuration }: IngestService): string =>
 /** Settings of every scheme where a source sets none. */
 const senderDefaults: SourceSettings = {
   acceptShortSecret: false,
+  acceptGet: false,
   keepRejectedBodies: false,
   forwardedHeaders: [],
-  refuseSameContentSeconds,
   signatureOver: "wire",
   answer: { status: 202 },
 };
@@ -120,12 +111,18 @@ function effectiveSettings(service: IngestService, source: Source): EffectiveSet
   const { handshake } = schemeOf(scheme, own);
   const defaults: Partial<Record<keyof SourceSettings, unknown>> = {
     ...senderDefaults,
+    refuseSameContentSeconds: sameContentSecondsOf(scheme, own),
     handshake,
     ...schemeDefaults(scheme),
   };
+  const ofPreset = presetSettingsOf(source.preset);
+  const shown = shownSettings(own);
   return Object.fromEntries(
     settingsOf(scheme).map((name) => {
-      if (own[name] !== undefined) return [name, { value: own[name], from: "source" as const }];
+      if (own[name] !== undefined) {
+        const from = isDeepStrictEqual(own[name], ofPreset[name]) ? ("preset" as const) : ("source" as const);
+        return [name, { value: shown[name], from }];
+      }
       if (fromProperties[name] !== undefined) return [name, { value: fromProperties[name], from: "property" as const }];
       return [name, { value: defaults[name] ?? null, from: "default" as const }];
     }),

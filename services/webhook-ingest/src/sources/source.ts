@@ -1,28 +1,32 @@
-import { draft, matchesEventType, type WebhookSourceResource } from "@signalbox/contracts";
+import { draft, matchesEventType, viewOf, WebhookSourceResource } from "@signalbox/contracts";
 import { newId, type Patch, randomId } from "@signalbox/core";
 import { isLive, type RotatingValue, viewValue } from "@signalbox/storage";
 import { type SchemeName, schemeOf } from "@signalbox/webhook-signatures";
-import { type SenderKey, viewSenderKey } from "./sender-key.ts";
+import type { SenderKey } from "./sender-key.ts";
 import { type SettingsPatch, type SourceSettings, viewSourceSettings } from "./source-settings.ts";
 
 /** The refusal of an id that is no source of the caller. */
 export const missingSource = "There is no such source.";
 
-/** Default of `refuse_same_content_seconds`. A captured webhook must not become another webhook by another header. */
-export const refuseSameContentSeconds = 300;
-
-/** A source: a partner that may post to `/ingest/{id}`. Its secret is stored apart, sealed, and never shown. */
-export interface Source {
-  readonly id: string;
-  readonly accountId: string;
+/** What an owner says of a source. */
+interface SourceTerms {
   readonly name: string;
   readonly scheme: SchemeName;
+  /** The preset that it follows, and the version that it has now; null without a preset. */
+  readonly preset: string | null;
+  readonly presetVersion: string | null;
   readonly eventTypes: readonly string[] | null;
-  /** A paused source makes the partner try again; a stopped one answers success and keeps nothing. */
-  readonly status: "active" | "paused" | "stopped";
   readonly forward: boolean;
   /** Differences of the sender from its scheme. */
   readonly settings: SourceSettings;
+}
+
+/** A source: a partner that may post to `/ingest/{id}`. Its secret is stored apart, sealed, and never shown. */
+export interface Source extends SourceTerms {
+  readonly id: string;
+  readonly accountId: string;
+  /** A paused source makes the partner try again; a stopped one answers success and keeps nothing. */
+  readonly status: "active" | "paused" | "stopped";
   /** The secrets that verify now, newest first, without their texts. */
   readonly secrets: readonly RotatingValue[];
   /** True when the current secret is shorter than others must be; null for a source of a version that did not say. */
@@ -42,17 +46,16 @@ export interface SourceAddress extends RotatingValue {
 }
 
 /** Input of a new source. */
-export type NewSource = Pick<Source, "name" | "scheme" | "eventTypes" | "forward" | "settings"> & {
+export interface NewSource extends SourceTerms {
   readonly secret: string;
   readonly verifyToken: string | null;
-};
+}
 
 /** Fields that an owner may change. Settings are merged into the current ones. */
-export type SourceChange = Patch<Pick<Source, "name" | "eventTypes" | "status" | "forward">> & {
+export interface SourceChange extends Patch<Omit<NewSource, "scheme" | "preset" | "presetVersion" | "settings">> {
+  readonly status?: Source["status"] | undefined;
   readonly settings?: SettingsPatch | undefined;
-  readonly secret?: string | undefined;
-  readonly verifyToken?: string | null | undefined;
-};
+}
 
 /** Names of the changeable fields in the API. */
 export const sourceFieldNames = {
@@ -83,7 +86,7 @@ export function sourceFrom({ secret, verifyToken: _, ...wanted }: NewSource, acc
 }
 
 /** Returns true for a secret that is usable by a source that accepts short ones, and by no other. */
-export const isShort = ({ scheme, settings }: Pick<Source, "scheme" | "settings">, secret: string): boolean =>
+export const isShort = ({ scheme, settings }: SourceTerms, secret: string): boolean =>
   settings.acceptShortSecret === true && schemeOf(scheme, settings).secretProblem(secret) !== null;
 
 /** Returns true for the id of a source, false for an address that replaced one. */
@@ -117,27 +120,29 @@ export const pathTo = (address: string): string => `/ingest/${address}`;
 /** Returns the ends of former values, the latest first. */
 export const formerEnds = (values: readonly RotatingValue[]): Date[] => values.flatMap(({ endsAt }) => endsAt ?? []);
 
+/** Returns the source with other values, in its next revision. */
+export const revised = (source: Source, values: Partial<Source>, at: Date): Source => ({
+  ...source,
+  ...values,
+  revision: source.revision + 1,
+  updatedAt: at,
+});
+
+const viewSenderKey = viewOf(WebhookSourceResource.shape.sender_key.unwrap().unwrap(), (_: SenderKey) => ({}));
+
 /** Returns the source as its owner sees it, in the API and in every event. */
-export function viewSource(source: Source): WebhookSourceResource {
+export const viewSource = viewOf(WebhookSourceResource, (source: Source) => {
   const addresses = source.addresses.map((one) => ({ ...viewValue(one), ingest_path: pathTo(one.address) }));
   return {
-    id: source.id,
-    name: source.name,
-    scheme: source.scheme,
-    event_types: source.eventTypes === null ? null : [...source.eventTypes],
-    status: source.status,
-    forward: source.forward,
     ingest_path: ingestPathOf(source),
     former_ingest_paths: addresses.flatMap(({ ingest_path, ends_at }) => (ends_at ? { ingest_path, ends_at } : [])),
     addresses,
     settings: viewSourceSettings(source.settings),
     overlaps_end_at: formerEnds(source.secrets).map((at) => at.toISOString()),
     secrets: source.secrets.map(viewValue),
-    sender_key: viewSenderKey(source.senderKey),
-    created_at: source.createdAt.toISOString(),
-    updated_at: source.updatedAt.toISOString(),
+    sender_key: source.senderKey && viewSenderKey(source.senderKey),
   };
-}
+});
 
 export const sourceCreated = (source: Source) => about("webhook_source.created", source, []);
 /** `changed` names the fields. It may name `secret`, but no value is shown. */

@@ -1,5 +1,5 @@
 import { type Caller, requireStepUp } from "@signalbox/auth";
-import { changedMembers, patched } from "@signalbox/core";
+import { changedMembers, definedMembers, patched } from "@signalbox/core";
 import { audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { IngestService } from "../context/ingest-service.ts";
@@ -8,6 +8,7 @@ import {
   isShort,
   type NewSource,
   newSecret,
+  revised,
   type Source,
   type SourceChange,
   sourceCreated,
@@ -55,25 +56,27 @@ export async function updateSource(
   tx: Tx,
   caller: Caller,
   source: Source,
-  { secret, verifyToken, settings = {}, ...fields }: SourceChange,
+  change: SourceChange,
 ): Promise<Source> {
   const { sourceCache, outbox, clock } = service;
+  const { secret, verifyToken, settings = {}, ...fields } = change;
   const wanted = { ...patched(source, fields), settings: mergeSettings(source.settings, settings) };
-  const proofs = proofsIn({ secret, verifyToken });
+  const proofs = Object.keys(definedMembers({ secret, verify_token: verifyToken }));
   const changed = [...changedMembers(source, wanted, sourceFieldNames), ...proofs];
   if (changed.length === 0) return source;
   if (proofs.length > 0) requireStepUp(caller, clock);
-  const former = await formerSecrets(service, tx, source, { secret, verifyToken, settings });
+  const former = await formerSecrets(service, tx, source, change);
   const current = secret ?? former?.current;
   assertUsable(service, wanted.scheme, wanted.settings, current);
   const isSecretShort = current === undefined ? source.isSecretShort : isShort(wanted, current);
-  const updated = { ...wanted, isSecretShort, revision: source.revision + 1, updatedAt: clock.now() };
-  const replaced = secret === undefined ? updated : { ...updated, secrets: [newSecret(updated.updatedAt)] };
-  await saveSource(service, tx, replaced, former && secretsAfter(former, { secret, verifyToken }));
+  const now = clock.now();
+  const secrets = secret === undefined ? source.secrets : [newSecret(now)];
+  const updated = revised(wanted, { isSecretShort, secrets }, now);
+  await saveSource(service, tx, updated, former && secretsAfter(former, change));
   tx.afterCommit(() => sourceCache.forget(source.id));
   const entry = audited(caller, { action: "webhook_source.update", subject: source.id, fields: changed });
-  await outbox.append(tx, [sourceUpdated(replaced, changed), entry]);
-  return replaced;
+  await outbox.append(tx, [sourceUpdated(updated, changed), entry]);
+  return updated;
 }
 
 /** Deletes a source with what it received. */
@@ -92,15 +95,6 @@ export async function deleteSourcesOf(service: IngestService, tx: Tx, accountId:
   if (owned.length > 0) await service.outbox.append(tx, owned.map(sourceDeleted));
 }
 
-type SecretChange = Pick<SourceChange, "secret" | "verifyToken">;
-
-function proofsIn({ secret, verifyToken }: SecretChange): string[] {
-  const names = [];
-  if (secret !== undefined) names.push("secret");
-  if (verifyToken !== undefined) names.push("verify_token");
-  return names;
-}
-
 /** Returns the present secrets when one of them, or its encoding, changes. */
 async function formerSecrets(
   { sealer, clock }: IngestService,
@@ -108,13 +102,14 @@ async function formerSecrets(
   { id }: Source,
   { secret, verifyToken, settings = {} }: SourceChange,
 ): Promise<SourceSecrets | undefined> {
-  const isRead = ["secretEncoding", "tokenFormat", "keyFormat", "acceptShortSecret"].some((name) => name in settings);
+  const reading = ["secretEncoding", "tokenFormat", "tokenKey", "keyFormat", "acceptShortSecret"];
+  const isRead = reading.some((name) => name in settings);
   if (secret === undefined && verifyToken === undefined && !isRead) return undefined;
   return (await findSourceWithSecrets(tx, sealer, id, clock.now()))?.secrets;
 }
 
 /** Returns the secrets after a change. A new secret ends all former ones. */
-const secretsAfter = (now: SourceSecrets, { secret, verifyToken }: SecretChange): SourceSecrets => ({
+const secretsAfter = (now: SourceSecrets, { secret, verifyToken }: SourceChange): SourceSecrets => ({
   current: secret ?? now.current,
   former: secret === undefined ? now.former : [],
   verifyToken: verifyToken === undefined ? now.verifyToken : verifyToken,

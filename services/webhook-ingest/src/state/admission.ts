@@ -4,24 +4,17 @@ import { MiB } from "@signalbox/core";
  * Limits of the requests and bytes in hand, per source and for the process, so that one source's burst leaves memory
  * for the others.
  */
-export interface AdmissionLimits {
+const defaults = {
   /** Requests with a complete body, until they are answered. */
-  readonly requestsPerSource: number;
-  /** Requests whose body is still arriving. */
-  readonly arrivingPerSource: number;
-  readonly arriving: number;
-  /** Bytes received, of both kinds of requests. */
-  readonly bytesPerSource: number;
-  readonly bytes: number;
-}
-
-const defaults: AdmissionLimits = {
   requestsPerSource: 64,
+  /** Requests whose body is still arriving. */
   arrivingPerSource: 256,
   arriving: 2_048,
+  /** Bytes received, of both kinds of requests. */
   bytesPerSource: 8 * MiB,
   bytes: 64 * MiB,
 };
+export type AdmissionLimits = Readonly<typeof defaults>;
 
 /** An admitted request. */
 export interface Place {

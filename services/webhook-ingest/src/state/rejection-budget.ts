@@ -1,4 +1,5 @@
-import { type Clock, seconds } from "@signalbox/core";
+import { type Clock, entryLimit, KiB, seconds } from "@signalbox/core";
+import { LRUCache } from "lru-cache";
 
 /**
  * Rejections written per source and second, each with its event. Anybody can cause rejections at any rate, so the writes
@@ -6,12 +7,17 @@ import { type Clock, seconds } from "@signalbox/core";
  */
 const writtenPerSecondMax = 10;
 const sourcesRememberedMax = 10_000;
+/** A trim reads all kept rows of a source, so it comes after a share of the bound, which is exceeded by that share. */
+const trimsPerBound = 16;
+const bodyBytesMin = 1 * KiB;
 
 /** The rejections that may be written in this second. */
 export class RejectionBudget {
   readonly #clock: Clock;
   readonly #written = new Map<string, number>();
   #windowEndsMs = 0;
+  /** Bytes of bodies kept since the last trim, by source. */
+  readonly #kept = new LRUCache<string, number>(entryLimit(sourcesRememberedMax));
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -27,5 +33,13 @@ export class RejectionBudget {
     const nth = (this.#written.get(sourceId) ?? 0) + 1;
     this.#written.set(sourceId, nth);
     return { isFirst: nth === 1, isWithin: nth <= writtenPerSecondMax };
+  }
+
+  /** Counts a kept body; returns true when the bodies of the source have to be trimmed to a number of bytes. */
+  isTrimDue(sourceId: string, bodyBytes: number, bytesMax: number): boolean {
+    const kept = (this.#kept.get(sourceId) ?? bytesMax) + Math.max(bodyBytes, bodyBytesMin);
+    const isDue = kept >= bytesMax / trimsPerBound;
+    this.#kept.set(sourceId, isDue ? 0 : kept);
+    return isDue;
   }
 }

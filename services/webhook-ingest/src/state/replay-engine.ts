@@ -1,10 +1,9 @@
-import type { Clock } from "@signalbox/core";
-import { createReplayEngine, type Outbox } from "@signalbox/events";
-import type { Pool } from "@signalbox/storage";
-import { replayKind } from "../replays/replay.ts";
+import type { createReplayEngine } from "@signalbox/events";
+import type { RejectionRetry } from "../rejections/rejection-retry.ts";
+import type { Replay } from "../replays/replay.ts";
 
-export type ReplayEngine = ReturnType<typeof openReplayEngine>;
+/** Runs replays of received webhooks step by step. */
+export type ReplayEngine = ReturnType<typeof createReplayEngine<Replay>>;
 
-/** Opens the engine that runs replays of received webhooks step by step. */
-export const openReplayEngine = (pool: Pool, outbox: Outbox, clock: Clock) =>
-  createReplayEngine(replayKind, { pool, outbox, clock });
+/** Runs retries of rejections step by step. */
+export type RetryEngine = ReturnType<typeof createReplayEngine<RejectionRetry>>;

@@ -1,5 +1,6 @@
 import type { Clock } from "@signalbox/core";
-import { createFigureCounter, createStatistics, type Pool, type Statistics, sql } from "@signalbox/storage";
+import { createFigureCounter, createStatistics, type Statistics } from "@signalbox/service";
+import { type Pool, sql } from "@signalbox/storage";
 import { acceptedEntry, type ReceivedWebhook } from "../received/received-webhook.ts";
 import type { Source } from "../sources/source.ts";
 
@@ -27,11 +28,16 @@ export class SourceStatistics {
   }
 
   countDuplicate(webhook: ReceivedWebhook): void {
-    this.#counter.count({ ...acceptedEntry(webhook), counts: [0, 1, 0] });
+    this.#counter.count({ ...acceptedEntry(webhook), counts: [0, 1, 0, 0] });
+  }
+
+  countFiltered({ id, accountId }: Source, eventType: string | null): void {
+    const place = { accountId, subjectId: id, atMs: this.#clock.nowMs() };
+    this.#counter.count({ ...place, labels: [eventType, null], counts: [0, 0, 0, 1] });
   }
 
   countRejection({ id, accountId }: Source, reason: string): void {
     const place = { accountId, subjectId: id, atMs: this.#clock.nowMs() };
-    this.#counter.count({ ...place, labels: [null, reason], counts: [0, 0, 1] });
+    this.#counter.count({ ...place, labels: [null, reason], counts: [0, 0, 1, 0] });
   }
 }

@@ -2,7 +2,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { type Clock, KiB, MiB, seconds } from "@signalbox/core";
 import type { Outbox, PreparedEvent } from "@signalbox/events";
 import { GroupCommit, type Pool } from "@signalbox/storage";
-import { alternativeId, dedupeKeysOf } from "../received/dedupe-keys.ts";
+import { sameContentSecondsOf } from "@signalbox/webhook-signatures";
+import { alternativeId, dedupeKeysOf, isSameContent } from "../received/dedupe-keys.ts";
 import {
   findDedupeKeys,
   type InsertOutcome,
@@ -13,7 +14,7 @@ import {
   type WebhookWrite,
 } from "../received/insert-webhooks.ts";
 import { type ReceivedWebhook, webhookReceived } from "../received/received-webhook.ts";
-import { refuseSameContentSeconds } from "../sources/source.ts";
+import { countRepetitions, type Repetition } from "../received/repetitions.ts";
 import type { SourceStatistics } from "./source-statistics.ts";
 
 /** `stale`: the source changed after the verification, and nothing was written. */
@@ -25,16 +26,19 @@ const countedBytesMin = 16 * KiB;
 const batchesMax = 4;
 /** Bytes that may wait: the bodies are in memory. */
 const waitingBytesMax = 64 * MiB;
+const repetitionsMax = 64;
+const repetitionsWaitingMax = 4_096;
 
 /**
- * The writer of webhooks with their events. Webhooks that meet share a statement and a commit. A known delivery id with
- * the same content is a repetition; with other content the webhook is stored under an id of its own.
+ * The writer of webhooks with their events. Webhooks that meet share a statement and a commit. A known delivery id is a
+ * repetition where it is signed, or comes with the same content; else the webhook is stored under an id of its own.
  */
 export class WebhookWriter {
   readonly #pool: Pool;
   readonly #outbox: Outbox;
   readonly #statistics: SourceStatistics;
   readonly #group: GroupCommit<WebhookWrite, InsertOutcome>;
+  readonly #repetitions: GroupCommit<Repetition, undefined>;
 
   constructor(pool: Pool, outbox: Outbox, clock: Clock, statistics: SourceStatistics) {
     this.#pool = pool;
@@ -52,10 +56,22 @@ export class WebhookWriter {
       batchesMax,
       write: (batch) => this.#insert(batch),
     });
+    this.#repetitions = new GroupCommit({
+      clock,
+      sizeMax: repetitionsMax,
+      // A statement counts one repetition of a webhook.
+      keysOf: ({ receivedId }) => [receivedId],
+      batchesMax: 1,
+      waitingMax: repetitionsWaitingMax,
+      write: async (batch) => {
+        await countRepetitions(pool, batch);
+        return batch.map(() => undefined);
+      },
+    });
   }
 
-  /** Resolves when the webhook is stored, or known to be a repetition. */
-  async write(webhook: ReceivedWebhook): Promise<WriteOutcome> {
+  /** Resolves when the webhook is stored, or counted as a repetition of the request, if one brought it. */
+  async write(webhook: ReceivedWebhook, requestId: string | null = null): Promise<WriteOutcome> {
     // The event is created in the trace of the request that brought the webhook.
     const inTrace = AsyncLocalStorage.snapshot();
     let identity: WebhookIdentity = {
@@ -65,38 +81,44 @@ export class WebhookWriter {
     };
     for (;;) {
       const write = { webhook, ...identity, event: inTrace(() => this.#eventOf(webhook, identity.deliveryId)) };
-      const outcome = await this.#group.add(write);
-      if (outcome === "new") return "received";
-      if (outcome === "stale") return outcome;
-      const other = outcome === "known" ? await this.#alternativeFor(write) : null;
-      if (other === null) {
-        this.#statistics.countDuplicate(webhook);
+      const inserted = await this.#group.add(write);
+      if (inserted.outcome === "new") return "received";
+      if (inserted.outcome === "stale") return "stale";
+      const known = inserted.outcome === "repeated" ? inserted : await this.#alternativeFor(write);
+      if ("receivedId" in known) {
+        await this.#countRepetition(webhook, known.receivedId, requestId);
         return "repeated";
       }
-      identity = other;
+      identity = known;
     }
+  }
+
+  /** The sender gets its 202 without the count, too. */
+  async #countRepetition(webhook: ReceivedWebhook, receivedId: string, requestId: string | null): Promise<void> {
+    this.#statistics.countDuplicate(webhook);
+    const repetition = { sourceId: webhook.source.id, receivedId, at: webhook.receivedAt, requestId };
+    await this.#repetitions.add(repetition).catch(() => {});
   }
 
   async #insert(batch: readonly WebhookWrite[]): Promise<InsertOutcome[]> {
     const { outcomes, shards } = await insertWebhooks(this.#pool, batch);
     this.#outbox.announce(shards);
-    return batch.map(({ webhook }) => outcomes.get(webhook.id) ?? "stale");
+    return batch.map(({ webhook }) => outcomes.get(webhook.id) ?? { outcome: "stale" });
   }
 
-  /** Returns the id and keys under which the webhook is stored beside earlier ones; null for a repetition. */
-  async #alternativeFor(write: WebhookWrite): Promise<WebhookIdentity | null> {
+  /** Returns the id and keys under which the webhook is stored beside earlier ones, or the one that it repeats. */
+  async #alternativeFor(write: WebhookWrite): Promise<WebhookIdentity | { readonly receivedId: string }> {
     const { webhook, deliveryId, keys, sameContentAs } = write;
     const found = await findDedupeKeys(this.#pool, write);
     const sameSigned = found.find(({ digest, receivedId }) => keys.signed?.equals(digest) && receivedId !== webhook.id);
     if (sameSigned) {
-      if (!mayRepeat(webhook, sameSigned)) return null;
+      if (!mayRepeat(webhook, sameSigned)) return sameSigned;
       // Only one of several concurrent webhooks gets the key; the others find it renewed.
       if (!(await renewDedupeKey(this.#pool, webhook, sameSigned))) return { deliveryId, keys, sameContentAs };
       return { deliveryId, keys: { ...keys, signed: null }, sameContentAs: sameSigned.receivedId };
     }
     const sameName = found.find(({ digest }) => keys.id.equals(digest));
-    if (sameName && (webhook.isIdFinal || hasAnyContent(sameName) || sameName.content.equals(keys.content)))
-      return null;
+    if (sameName && (webhook.isIdFinal || isSameContent(sameName.content, keys, webhook))) return sameName;
     const name = sameName ? alternativeId(deliveryId, keys) : deliveryId;
     return { deliveryId: name, keys: { ...dedupeKeysOf(webhook, name), signed: null }, sameContentAs };
   }
@@ -108,14 +130,12 @@ export class WebhookWriter {
   }
 }
 
-const hasAnyContent = ({ content }: KnownKey): boolean => content.length === 0;
-
 /**
  * Decides if signed content may come again: with a signed time never, without one after the source's time limit. The
  * clocks of two instances differ, so the earlier webhook may seem to be the later one.
  */
 function mayRepeat({ signedSeconds, source, receivedAt }: ReceivedWebhook, earlier: KnownKey): boolean {
   if (signedSeconds !== null) return false;
-  const refusedMs = seconds(source.settings.refuseSameContentSeconds ?? refuseSameContentSeconds);
+  const refusedMs = seconds(sameContentSecondsOf(source.scheme, source.settings));
   return Math.abs(receivedAt.getTime() - earlier.receivedAt.getTime()) >= refusedMs;
 }

@@ -15,8 +15,9 @@ const kind = defineStatistics({
     accepted: "Webhooks that were received.",
     duplicates: "Repetitions of webhooks that had been received.",
     rejected: "Webhooks that were refused.",
+    filtered: "Webhooks of a type outside `event_types`, which were answered 202 and not stored.",
   },
-  example: { type: "orders/create", reason: null, accepted: 120, duplicates: 2, rejected: 0 },
+  example: { type: "orders/create", reason: null, accepted: 120, duplicates: 2, rejected: 0, filtered: 0 },
 });
 
 /** The statistics of an account's sources, at both edges. */

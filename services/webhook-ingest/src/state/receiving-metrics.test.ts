@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createManualClock, minutes } from "@signalbox/core";
-import { RefusedShares } from "./refused-shares.ts";
+import { RefusedShares } from "./receiving-metrics.ts";
 
 function shares() {
   const clock = createManualClock();

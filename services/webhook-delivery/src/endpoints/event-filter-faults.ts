@@ -1,0 +1,80 @@
+import { compileFilter, type EventFilter, type FilterPath, type FilterProblem } from "./event-filter.ts";
+
+/**
+ * Finds what no event can match in a filter that compiles, such as conditions that contradict each other. It is judged
+ * where a filter is set: a stored one that matches nothing must not become one that is ignored.
+ */
+export function impossiblePart(filter: EventFilter, path: FilterPath = []): FilterProblem | null {
+  for (const [name, given] of Object.entries(filter)) {
+    const place = [...path, name];
+    const found =
+      name === "any"
+        ? firstOf(given as EventFilter[], (one, index) => impossiblePart(one, [...place, index]))
+        : name === "not"
+          ? null
+          : impossiblePath(name, given as Conditions, place);
+    if (found) return found;
+  }
+  return null;
+}
+
+type Conditions = Readonly<Record<string, unknown>>;
+
+function firstOf<Item>(items: readonly Item[], find: (item: Item, index: number) => FilterProblem | null) {
+  for (const [index, item] of items.entries()) {
+    const found = find(item, index);
+    if (found) return found;
+  }
+  return null;
+}
+
+function impossiblePath(name: string, conditions: Conditions, path: FilterPath): FilterProblem | null {
+  const plain = name.replaceAll(/\\./gs, "");
+  if (/[[\]]/.test(plain)) {
+    return {
+      path,
+      message: "A member of a list is `items.0.sku`, any of them `items.*.sku`; a bracket in a name is `\\[`.",
+    };
+  }
+  if (plain.split(".").includes("") && !name.includes("\\")) {
+    return { path, message: "A path has names with one dot between them; a dot in a name is `\\.`, in JSON `\\\\.`." };
+  }
+  if (!contradict(conditions)) return null;
+  return { path, message: "No value meets these conditions together." };
+}
+
+/** Conditions that a missing value meets besides `exists: false`. */
+const ofMissing = new Set(["exists", "ne"]);
+
+function contradict(conditions: Conditions): boolean {
+  if (conditions.exists === false) return Object.keys(conditions).some((name) => !ofMissing.has(name));
+  const candidates = "eq" in conditions ? [conditions.eq] : (conditions.in as unknown[] | undefined);
+  if (candidates) {
+    const test = compileFilter({ value: conditions });
+    return typeof test === "function" && !candidates.some((value) => test({ value }));
+  }
+  return kindsOf(conditions).size > 1 || isEmptyRange(conditions);
+}
+
+const bounds = ["gt", "gte", "lt", "lte"] as const;
+
+/** The kinds of value that the conditions ask for. `contains` with a text fits a text and a list. */
+function kindsOf(conditions: Conditions): Set<string> {
+  const { contains, prefix } = conditions;
+  const ofBounds = bounds.flatMap((name) => (name in conditions ? [typeof conditions[name]] : []));
+  const kinds = new Set<string>([...ofBounds, ...(prefix === undefined ? [] : ["string"])]);
+  if (contains !== undefined && typeof contains !== "string") kinds.add("list");
+  if (typeof contains === "string" && kinds.has("number")) kinds.add("string");
+  return kinds;
+}
+
+function isEmptyRange(conditions: Conditions): boolean {
+  const boundsIn = (...names: (typeof bounds)[number][]) =>
+    names.flatMap((name) => (name in conditions ? [[name, conditions[name]] as const] : []));
+  return boundsIn("gt", "gte").some(([lower, low]) =>
+    boundsIn("lt", "lte").some(([upper, high]) => {
+      const isStrict = lower === "gt" || upper === "lt";
+      return (low as string) > (high as string) || (low === high && isStrict);
+    }),
+  );
+}
