@@ -1,19 +1,9 @@
 import { principalProperties } from "@signalbox/auth/properties";
 import { capabilityProperties, limitProperties, supportedProperties } from "@signalbox/contracts/properties";
 import { imagingProperties } from "@signalbox/imaging/properties";
-import { defineProperties } from "@signalbox/runtime";
+import { defineProperties, property } from "@signalbox/runtime";
 import { commonProperties } from "@signalbox/service/common-properties";
 import { blobProperties, secretsProperties } from "@signalbox/storage/properties";
-
-interface Numbers {
-  readonly default: number;
-  readonly min: number;
-  readonly max: number;
-  readonly unit: string;
-}
-
-const count = (numbers: Numbers, effect: string) =>
-  ({ type: "integer", ...numbers, secrecy: "internal", reload: "live", effect }) as const;
 
 /** Every property of the images service. */
 export const properties = defineProperties({
@@ -30,142 +20,117 @@ export const properties = defineProperties({
   "capabilities.imageDirectUpload": capabilityProperties["capabilities.imageDirectUpload"],
   "capabilities.imageAvif": capabilityProperties["capabilities.imageAvif"],
   "capabilities.signedUrls": capabilityProperties["capabilities.signedUrls"],
-  "images.limits.avif-pixels": count(
-    { default: 40_000_000, min: 1, max: 1_000_000_000, unit: "pixels" },
+  "images.limits.avif-pixels": property.integer(
+    { default: 40_000_000, min: 1, max: 1_000_000_000, unit: "pixels", reload: "live" },
     "Largest pixel count of an AVIF original: its decoder takes 18 bytes of memory for each.",
   ),
-  "images.limits.aspect-ratio": count(
-    { default: 200, min: 1, max: 65_535, unit: "times" },
+  "images.limits.aspect-ratio": property.integer(
+    { default: 200, min: 1, max: 65_535, unit: "times", reload: "live" },
     "Largest ratio between the longer and the shorter side.",
   ),
-  "images.limits.frames": count(
-    { default: 300, min: 1, max: 10_000, unit: "frames" },
+  "images.limits.frames": property.integer(
+    { default: 300, min: 1, max: 10_000, unit: "frames", reload: "live" },
     "Largest number of frames of an animation.",
   ),
-  "images.limits.frame-pixels": count(
-    { default: 200_000_000, min: 1, max: 10_000_000_000, unit: "pixels" },
+  "images.limits.frame-pixels": property.integer(
+    { default: 200_000_000, min: 1, max: 10_000_000_000, unit: "pixels", reload: "live" },
     "Largest number of pixels in all frames of an animation together.",
   ),
-  "images.upload.directory": {
-    type: "string",
-    default: null,
-    secrecy: "internal",
-    reload: "restart",
-    local: true,
-    effect:
-      "Folder of incoming files until they are judged. Default: beside the blobs, where a file can become a blob without being copied; with S3, the system's temporary folder.",
-  },
-  "images.direct-upload.expires-after": count(
-    { default: 3_600_000, min: 60_000, max: 86_400_000, unit: "ms" },
+  "images.upload.directory": property.string(
+    { default: null, local: true },
+    "Folder of incoming files until they are judged. Default: beside the blobs, where a file can become a blob without being copied; with S3, the system's temporary folder.",
+  ),
+  "images.direct-upload.expires-after": property.integer(
+    { default: 3_600_000, min: 60_000, max: 86_400_000, unit: "ms", reload: "live" },
     "Time for which the bytes of a direct upload are accepted and may become an image; then they are removed.",
   ),
-  "images.direct-upload.open-max": count(
-    { default: 100, min: 1, max: 100_000, unit: "uploads" },
+  "images.direct-upload.open-max": property.integer(
+    { default: 100, min: 1, max: 100_000, unit: "uploads", reload: "live" },
     "Largest number of open direct uploads of an account.",
   ),
-  "images.direct-upload.bytes-max": count(
-    { default: 1_073_741_824, min: 1, max: 9_007_199_254_740_991, unit: "bytes" },
+  "images.direct-upload.bytes-max": property.integer(
+    { default: 1_073_741_824, min: 1, max: 9_007_199_254_740_991, unit: "bytes", reload: "live" },
     "Largest sum of the announced bytes of an account's open direct uploads.",
   ),
-  "images.direct-upload.store-origin": {
-    type: "string",
-    default: null,
-    pattern: "https?://[^/?#@\\s]+",
-    format: "url",
-    secrecy: "internal",
-    reload: "restart",
-    local: true,
-    effect:
-      "Address of the object store for clients of direct uploads, as scheme://host:port; that of blobs.url when not set. Not used by file:.",
-  },
-  "images.import.allow": {
-    type: "list",
-    default: [],
-    pattern: "(\\[[0-9A-Fa-f:]+\\]|[0-9.]+):(\\*|[0-9]{1,5})",
-    secrecy: "internal",
-    reload: "restart",
-    local: true,
-    effect: "Non-public addresses that images may be imported from, as address:port; 127.0.0.1:* for development.",
-  },
-  "images.import.deadline": count(
-    { default: 20_000, min: 100, max: 300_000, unit: "ms" },
+  "images.direct-upload.store-origin": property.string(
+    { default: null, pattern: "https?://[^/?#@\\s]+", format: "url", local: true },
+    "Address of the object store for clients of direct uploads, as scheme://host:port; that of blobs.url when not set. Not used by file:.",
+  ),
+  "images.import.allow": property.list(
+    { default: [], pattern: "(\\[[0-9A-Fa-f:]+\\]|[0-9.]+):(\\*|[0-9]{1,5})", local: true },
+    "Non-public addresses that images may be imported from, as address:port; 127.0.0.1:* for development.",
+  ),
+  "images.import.deadline": property.integer(
+    { default: 20_000, min: 100, max: 300_000, unit: "ms", reload: "live" },
     "Time limit of an import, all redirects included.",
   ),
-  "images.render.wait-max": count(
-    { default: 10_000, min: 10, max: 60_000, unit: "ms" },
+  "images.render.wait-max": property.integer(
+    { default: 10_000, min: 10, max: 60_000, unit: "ms", reload: "live" },
     "Longest expected wait of a rendition of less than a quarter of a second for its turn, also behind others of its account; beyond it the answer is 429. A rendition that would not end within limits.requestTimeoutSeconds is 429 as well.",
   ),
-  "images.render.avif-pixels": count(
-    { default: 500_000, min: 0, max: 100_000_000, unit: "pixels" },
+  "images.render.avif-pixels": property.integer(
+    { default: 500_000, min: 0, max: 100_000_000, unit: "pixels", reload: "live" },
     "Largest AVIF, in pixels, that is made while a caller waits; a larger one is made in the background.",
   ),
   "images.render.memory": {
-    ...count(
-      { default: 67_108_864, min: 0, max: 17_179_869_184, unit: "bytes" },
+    ...property.integer(
+      { default: 67_108_864, min: 0, max: 17_179_869_184, unit: "bytes", reload: "live" },
       "Memory for renditions that were shown recently; 0 keeps none.",
     ),
     reload: "restart",
   },
-  "images.render.attempts": count(
-    { default: 3, min: 1, max: 20, unit: "attempts" },
+  "images.render.attempts": property.integer(
+    { default: 3, min: 1, max: 20, unit: "attempts", reload: "live" },
     "Number of attempts of the worker before an image counts as failed.",
   ),
-  "images.render.lost-after": count(
-    { default: 300_000, min: 1_000, max: 3_600_000, unit: "ms" },
+  "images.render.lost-after": property.integer(
+    { default: 300_000, min: 1_000, max: 3_600_000, unit: "ms", reload: "live" },
     "Time after which an unanswered job of the worker is sent again; doubled each time, up to an hour.",
   ),
   "images.public.requests": {
-    ...count(
-      { default: 3_000, min: 1, max: 1_000_000, unit: "requests" },
+    ...property.integer(
+      { default: 3_000, min: 1, max: 1_000_000, unit: "requests", reload: "live" },
       "Requests for content without credentials from one address in one window.",
     ),
     reload: "restart",
   },
   "images.public.window": {
-    ...count({ default: 10_000, min: 1_000, max: 3_600_000, unit: "ms" }, "Length of the window for that limit."),
+    ...property.integer(
+      { default: 10_000, min: 1_000, max: 3_600_000, unit: "ms", reload: "live" },
+      "Length of the window for that limit.",
+    ),
     reload: "restart",
   },
-  "images.public.transforms": {
-    type: "string",
-    default: "any",
-    choices: ["any", "named", "signed"],
-    secrecy: "internal",
-    reload: "live",
-    effect:
-      "Forms of a public image that are shown without its owner's credentials or a signed URL: any, those of its record and of a ladder of widths (named), or those of its record alone (signed).",
-  },
-  "images.public.render-budget": count(
-    { default: 60_000, min: 100, max: 3_600_000, unit: "ms" },
+  "images.public.transforms": property.string(
+    { default: "any", choices: ["any", "named", "signed"], reload: "live" },
+    "Forms of a public image that are shown without its owner's credentials or a signed URL: any, those of its record and of a ladder of widths (named), or those of its record alone (signed).",
+  ),
+  "images.public.render-budget": property.integer(
+    { default: 60_000, min: 100, max: 3_600_000, unit: "ms", reload: "live" },
     "Processor time per minute and instance for new renditions of one account's public images requested by others; beyond it the answer is 429.",
   ),
-  "images.quota.images": count(
-    { default: 0, min: 0, max: 1_000_000_000, unit: "images" },
+  "images.quota.images": property.integer(
+    { default: 0, min: 0, max: 1_000_000_000, unit: "images", reload: "live" },
     "Largest number of images of an account; 0 is unlimited.",
   ),
-  "images.quota.bytes": count(
-    { default: 0, min: 0, max: 9_007_199_254_740_991, unit: "bytes" },
+  "images.quota.bytes": property.integer(
+    { default: 0, min: 0, max: 9_007_199_254_740_991, unit: "bytes", reload: "live" },
     "Largest number of bytes of an account's originals, each counted once; 0 is unlimited.",
   ),
-  "images.cors.origins": {
-    type: "list",
-    default: [],
-    pattern: "[a-z][a-z0-9+.-]*://[^/?#@\\s]+",
-    secrecy: "internal",
-    reload: "restart",
-    local: true,
-    effect:
-      "Origins, besides those of http.cors.origins, whose pages may upload and read images in a browser; public content is readable for every page.",
-  },
-  "images.cache.public": count(
-    { default: 3_600, min: 0, max: 31_536_000, unit: "s" },
+  "images.cors.origins": property.list(
+    { default: [], pattern: "[a-z][a-z0-9+.-]*://[^/?#@\\s]+", local: true },
+    "Origins, besides those of http.cors.origins, whose pages may upload and read images in a browser; public content is readable for every page.",
+  ),
+  "images.cache.public": property.integer(
+    { default: 3_600, min: 0, max: 31_536_000, unit: "s", reload: "live" },
     "Time for which everyone may cache the content of a public image.",
   ),
-  "images.cache.private": count(
-    { default: 300, min: 0, max: 31_536_000, unit: "s" },
+  "images.cache.private": property.integer(
+    { default: 300, min: 0, max: 31_536_000, unit: "s", reload: "live" },
     "Time for which the owner's client may cache the content of a private image.",
   ),
-  "images.sweep.grace": count(
-    { default: 3_600_000, min: 60_000, max: 2_592_000_000, unit: "ms" },
+  "images.sweep.grace": property.integer(
+    { default: 3_600_000, min: 60_000, max: 2_592_000_000, unit: "ms", reload: "live" },
     "Time for which bytes are kept after the last record that needed them is gone.",
   ),
 });

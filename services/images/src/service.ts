@@ -8,10 +8,9 @@ import { exportRoutes } from "@signalbox/http";
 import { type ImagePool, openImagePool } from "@signalbox/imaging";
 import { createOutboundClient, type OutboundClient } from "@signalbox/net";
 import { createWakeUp, ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
-import { imageJobMetrics, type OpenedService, openPrincipals, openService } from "@signalbox/service";
+import { imageJobMetrics, keepStatistics, type OpenedService, openPrincipals, openService } from "@signalbox/service";
 import {
   createSealer,
-  keepStatistics,
   type ObjectFiles,
   type ObjectStore,
   openObjectFiles,

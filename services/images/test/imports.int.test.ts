@@ -22,6 +22,8 @@ const serve: RequestListener = (request, response) => {
       response.setHeader("content-length", photo.length);
       response.write(photo.subarray(0, 1000));
       return void setTimeout(() => response.destroy(), 20);
+    case "/down":
+      return void response.writeHead(500).end();
     case "/endless":
       for (let count = 0; count < 30; count++) response.write(Buffer.alloc(1_000_000));
       return void response.end();
@@ -86,11 +88,18 @@ test("a forbidden URL is 422 on its field, also behind a redirect", async () => 
   }
 });
 
+test("an address at which the source has nothing is 422 on its field", async () => {
+  const { status, body } = await images.send(testPerson(), "POST", "/images/import", {
+    body: { source_url: `${source.url}/none` },
+  });
+  assert.deepEqual([status, body.error.code, body.error.details[0].field], [422, "validation_error", "source_url"]);
+});
+
 test("a source that cannot be reached, fails or breaks off is 502", async () => {
   const who = testPerson();
   const closed = await serveListener(() => {});
   await closed.close();
-  for (const url of [`${closed.url}/a.jpg`, `${source.url}/none`, `${source.url}/broken`]) {
+  for (const url of [`${closed.url}/a.jpg`, `${source.url}/down`, `${source.url}/broken`]) {
     const { status, body } = await images.send(who, "POST", "/images/import", { body: { source_url: url } });
     assert.deepEqual([status, body.error.code, body.error.field], [502, "bad_gateway", "source_url"], url);
   }

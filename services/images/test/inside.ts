@@ -64,6 +64,8 @@ export function imageRecord({
     sizeBytes: 1,
     placeholder: "",
     dominantColor: null,
+    colorSpace: null,
+    hdr: null,
     facts: {
       format: "png",
       mimeType: "image/png",

@@ -40,6 +40,15 @@ test("a signed URL shows a private image in its form to everyone until it expire
   assert.equal(head.status, 200);
 });
 
+test("parameters that a network adds to a link change nothing about its content", async () => {
+  const who = owner();
+  const { id } = await uploaded(who);
+  const { url } = await signed(who, id);
+  const [plain, tracked] = [await get(url), await get(`${url}&utm_source=mail&fbclid=a%2Cb`)];
+  assert.deepEqual([tracked.status, tracked.headers.get("etag")], [200, plain.headers.get("etag")]);
+  assert.equal((await get(`${url}&utm=mail`)).status, 400);
+});
+
 test("a signed URL grants exactly its parameters, on its image, by its method, until it expires", async () => {
   const who = owner();
   const [{ id }, other] = [await uploaded(who), await uploaded(who)];

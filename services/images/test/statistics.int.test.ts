@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { draft, eventOf } from "@signalbox/contracts";
-import { freshBatch, sql } from "@signalbox/storage";
+import { freshBatch } from "@signalbox/service";
+import { sql } from "@signalbox/storage";
 import { eventually, readFixture, type TestPerson, testPerson } from "@signalbox/testing";
 import { renderedEntry } from "../src/statistics/image-statistics.ts";
 import { type Harness, startImages } from "./harness.ts";

@@ -94,6 +94,15 @@ test("a type is detected by the file's bytes, not by its name or the client's ty
   }
 });
 
+test("a part `file` without a name is a file", async () => {
+  const png = await readFixture("alpha.png");
+  const head = '--b\r\ncontent-disposition: form-data; name="file"\r\ncontent-type: image/png\r\n\r\n';
+  const body = Buffer.concat([Buffer.from(head), png, Buffer.from("\r\n--b--\r\n")]);
+  const headers = { "content-type": "multipart/form-data; boundary=b" };
+  const made = await images.send(testPerson(), "POST", "/images", { headers, body });
+  assert.deepEqual([made.status, made.body.filename], [201, "image.png"]);
+});
+
 test("a file that is one byte too large is 413, announced or not", async () => {
   const small = await startImages({ "limits.maxUploadBytes": 100_000 });
   try {
@@ -192,11 +201,12 @@ test("malformed forms are refused by their first fault, with the part's name", a
   assert.deepEqual(await waitingFiles(), []);
 });
 
-test("a file name loses its folder, or is 422 when it is not valid", async () => {
+test("a file name is cleaned of its folder, as well as of what exceeds 255 bytes", async () => {
   const who = testPerson();
   const file = await readFixture("one-pixel.png");
   assert.equal((await images.upload(who, file, {}, "../../etc/passwd.png")).body.filename, "passwd.png");
-  assert.equal((await images.upload(who, file, {}, `${"x".repeat(256)}.png`)).status, 422);
+  const { status, body } = await images.upload(who, file, {}, `${"x".repeat(256)}.png`);
+  assert.deepEqual([status, body.filename], [201, `${"x".repeat(251)}.png`]);
 });
 
 test("the same key repeats the answer for the same file alone", async () => {

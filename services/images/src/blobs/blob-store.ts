@@ -59,9 +59,7 @@ export async function keepBlob(tx: Tx, { accountId, sha256 }: OriginalId): Promi
 }
 
 /** Ends the grace period of all blobs of an account. */
-export async function releaseBlobsOf(tx: Tx, accountId: string): Promise<void> {
-  await tx.query(statements.releaseOf, [accountId]);
-}
+export const releaseBlobsOf = (tx: Tx, accountId: string) => tx.query(statements.releaseOf, [accountId]);
 
 /** Lists blobs that no record has needed since `before`. */
 export async function listUnusedBlobs(db: Queryable, before: Date, limit: number): Promise<OriginalId[]> {
@@ -76,6 +74,5 @@ export async function lockBlob(tx: Tx, { accountId, sha256 }: OriginalId): Promi
   return rows[0] && judged[0] ? { ...rows[0], ...judged[0] } : null;
 }
 
-export async function removeBlob(tx: Tx, { accountId, sha256 }: OriginalId): Promise<void> {
-  await tx.query(statements.remove, [accountId, sha256]);
-}
+export const removeBlob = (tx: Tx, { accountId, sha256 }: OriginalId) =>
+  tx.query(statements.remove, [accountId, sha256]);

@@ -13,7 +13,6 @@ export interface Erased {
 
 const sweptTogether = 50;
 const page = 500;
-const nothing: Erased = { objects: 0, bytes: 0, isKept: false };
 
 /** Blobs that were released without a grace period, those of purged accounts, were last needed before this. */
 export const releasedBefore = new Date(1);
@@ -39,7 +38,7 @@ export async function sweepBlobs(pool: Pool, objects: ObjectStore, before: Date,
  */
 export async function eraseBlob(tx: Tx, objects: ObjectStore, original: OriginalId): Promise<Erased> {
   const blob = await lockBlob(tx, original);
-  if (blob?.isNeeded) return { ...nothing, isKept: true };
+  if (blob?.isNeeded) return { objects: 0, bytes: 0, isKept: true };
   return eraseAll(tx, objects, original, blob?.sizeBytes ?? null);
 }
 

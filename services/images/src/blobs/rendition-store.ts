@@ -1,6 +1,7 @@
 import type { RenditionResult } from "@signalbox/contracts";
 import { minutes } from "@signalbox/core";
-import { freshBatch, type Queryable, sql, type Tx } from "@signalbox/storage";
+import { freshBatch } from "@signalbox/service";
+import { type Queryable, sql, type Tx } from "@signalbox/storage";
 import { renderedEntry } from "../statistics/image-statistics.ts";
 import type { OriginalId } from "./blob-keys.ts";
 
@@ -129,29 +130,19 @@ export async function beginAttempt(db: Queryable, key: string, of: OriginalId, n
 }
 
 /** Removes an attempt that crashed no process. */
-export async function endAttempt(db: Queryable, key: string): Promise<void> {
-  await db.query(statements.endAttempt, [key]);
-}
+export const endAttempt = (db: Queryable, key: string) => db.query(statements.endAttempt, [key]);
 
 /** Records that the worker failed to render this job. */
-export async function refuseRenditionJob(tx: Tx, jobId: string, now: Date): Promise<void> {
-  await tx.query(statements.refuseJob, [jobId, now]);
-}
+export const refuseRenditionJob = (tx: Tx, jobId: string, now: Date) => tx.query(statements.refuseJob, [jobId, now]);
 
 /** Forgets the crashes of an original's renditions. */
-export async function forgiveRenditions(tx: Tx, { accountId, sha256 }: OriginalId): Promise<void> {
-  await tx.query(statements.forgive, [accountId, sha256]);
-}
+export const forgiveRenditions = (tx: Tx, { accountId, sha256 }: OriginalId) =>
+  tx.query(statements.forgive, [accountId, sha256]);
 
 /** Records the last use of a rendition. */
-export async function markRenditionSeen(db: Queryable, key: string, now: Date): Promise<void> {
-  await db.query(statements.markSeen, [key, now]);
-}
+export const markRenditionSeen = (db: Queryable, key: string, now: Date) => db.query(statements.markSeen, [key, now]);
 
-export async function listRenditionsOnDemand(
-  db: Queryable,
-  { accountId, sha256 }: OriginalId,
-): Promise<OnDemandRendition[]> {
+export async function listRenditionsOnDemand(db: Queryable, { accountId, sha256 }: OriginalId) {
   return (await db.query<OnDemandRendition>(statements.listOnDemand, [accountId, sha256])).rows;
 }
 
@@ -160,10 +151,7 @@ export async function listStoredRenditions(tx: Tx, { accountId, sha256 }: Origin
   return (await tx.query<StoredSize>(statements.listStored, [accountId, sha256])).rows;
 }
 
-export async function removeRenditionsOf(tx: Tx, { accountId, sha256 }: OriginalId): Promise<void> {
-  await tx.query(statements.removeOf, [accountId, sha256]);
-}
+export const removeRenditionsOf = (tx: Tx, { accountId, sha256 }: OriginalId) =>
+  tx.query(statements.removeOf, [accountId, sha256]);
 
-export async function removeRenditions(db: Queryable, keys: readonly string[]): Promise<void> {
-  await db.query(statements.removeMany, [keys]);
-}
+export const removeRenditions = (db: Queryable, keys: readonly string[]) => db.query(statements.removeMany, [keys]);

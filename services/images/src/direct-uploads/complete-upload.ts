@@ -7,7 +7,7 @@ import { type DirectUpload, statusOf } from "../state/direct-upload.ts";
 import type { Image, Original } from "../state/image.ts";
 import type { NewImageFields } from "../state/image-fields.ts";
 import type { StagedFile } from "../state/staging-area.ts";
-import { type RefusedFile, refusedFile, storeOriginal, type Waiting } from "../uploads/originals.ts";
+import { type RefusedFile, refusedFile, refusedFor, storeOriginal, type Waiting } from "../uploads/originals.ts";
 import { findOwnDirectUpload, lockOwnDirectUpload } from "./direct-upload-store.ts";
 import { areDirectUploadsOffered, type Ended, endDirectUpload } from "./direct-uploads.ts";
 
@@ -39,23 +39,20 @@ export async function completeUpload(
   if (!areDirectUploadsOffered(service)) return { outcome: "switched-off" };
   const judged = await judge(service, flow, uploadId);
   if (judged.outcome !== "judged") return judged;
-  const completion = { uploadId, original: judged.original, fields };
-  return flow.inTransaction((tx) => record(service, tx, flow.caller, completion));
+  return flow.inTransaction((tx) => record(service, tx, flow.caller, uploadId, judged.original, fields));
 }
 
-interface Completion {
-  readonly uploadId: string;
-  /** The judged original; null for an upload that was completed meanwhile. */
-  readonly original: Original | null;
-  readonly fields: NewImageFields;
-}
-
-/** Creates the image of judged bytes. Of concurrent completions the first one creates the image, and all return it. */
+/**
+ * Creates the image of judged bytes. Of concurrent completions the first one creates the image, and all return it; an
+ * upload that was completed meanwhile has no original.
+ */
 async function record(
   service: ImagesService,
   tx: Tx,
   caller: Caller,
-  { uploadId, original, fields }: Completion,
+  uploadId: string,
+  original: Original | null,
+  fields: NewImageFields,
 ): Promise<Completed> {
   const upload = await lockOwnDirectUpload(tx, caller.accountId, uploadId);
   if (!upload) return { outcome: "missing" };
@@ -99,15 +96,10 @@ async function judgeFile(
   if (file.bytes !== upload.sizeBytes) return incomplete(upload, file.bytes);
   if (upload.sha256 !== null && file.sha256 !== upload.sha256) {
     const message = "The hash of the bytes differs from the announced one.";
-    return refusedFile({ code: "invalid_request", message, details: [{ field: "sha256", code: "invalid", message }] });
+    return refusedFor("sha256", "invalid_request", "invalid", message);
   }
   const stored = await storeOriginal(service, waiting, { file, filename: upload.filename });
-  if (stored.outcome !== "stored") return stored;
-  const { mimeType } = stored.original.facts;
-  if (mimeType === upload.mimeType) return { outcome: "judged", original: stored.original };
-  const message = `The bytes are ${mimeType}, but ${upload.mimeType} was announced.`;
-  const details = [{ field: "mime_type", code: "invalid", message } as const];
-  return refusedFile({ code: "validation_error", message, details });
+  return stored.outcome === "stored" ? { outcome: "judged", original: stored.original } : stored;
 }
 
 const incomplete = ({ sizeBytes }: DirectUpload, received: number): RefusedFile =>

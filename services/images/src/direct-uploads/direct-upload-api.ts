@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Principal } from "@signalbox/auth";
-import { ImageResource } from "@signalbox/contracts";
+import { ImageResource, viewOf } from "@signalbox/contracts";
 import { AppError, type Refusal } from "@signalbox/core";
 import { created, type HttpResponse, noContent, ok, type RouteInput, refusedWith } from "@signalbox/http";
 import { type Edges, edgesOf, operation, record } from "@signalbox/service";
@@ -11,10 +11,9 @@ import {
   NewUploadBody,
   NewUploadView,
   type SendingTerms,
+  statusOf,
   UploadView,
   uploadExampleId,
-  viewNewUpload,
-  viewUpload,
 } from "../state/direct-upload.ts";
 import { createDigestCheck } from "../state/expect-digest.ts";
 import { etagOfImage, type Image, viewImage } from "../state/image.ts";
@@ -44,6 +43,12 @@ const refusedEnded = ({ status }: { readonly status: string }): Refusal => ({
   code: "conflict",
   message: `The upload is ${status}. Start another one.`,
 });
+
+const viewNewUpload = viewOf(NewUploadView, (_: DirectUpload & SendingTerms) => ({}));
+const viewUpload = viewOf(UploadView, (upload: DirectUpload, received: number, now: Date) => ({
+  status: statusOf(upload, now),
+  received_bytes: received,
+}));
 
 /** Direct uploads: announced and completed at both edges; their bytes are sent over REST alone. */
 export function directUploadApi(service: ImagesService): Edges {
@@ -90,7 +95,7 @@ function announcements(service: ImagesService) {
         responses: { 201: NewUploadView },
         // The URL of a PUT is a credential.
         idempotent: "sealed",
-        answer: ({ upload, terms }) => created(`${base}/${upload.id}`, viewNewUpload(upload, terms)),
+        answer: ({ upload, terms }) => created(`${base}/${upload.id}`, viewNewUpload({ ...upload, ...terms })),
       },
       graph: { payload: { upload: sendingOf }, type: "ImageUploadPayload" },
     }),

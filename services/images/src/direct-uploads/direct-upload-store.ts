@@ -1,4 +1,4 @@
-import { advisoryLock, type Queryable, sql, type Tx, table } from "@signalbox/storage";
+import { advisoryLock, type Queryable, type Statement, sql, type Tx, table } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
 import type { DirectUpload } from "../state/direct-upload.ts";
 
@@ -24,48 +24,33 @@ const statements = {
   remove: sql("direct-upload.remove", "delete from direct_uploads where id = $1"),
 };
 
-export async function insertDirectUpload(tx: Tx, upload: DirectUpload): Promise<void> {
-  await uploads.insert(tx, upload);
-}
+export const insertDirectUpload = (tx: Tx, upload: DirectUpload) => uploads.insert(tx, upload);
 
-export async function findOwnDirectUpload(
-  db: Queryable,
-  accountId: string,
-  uploadId: string,
-): Promise<DirectUpload | null> {
-  return (await db.query<DirectUpload>(statements.findOwn, [uploadId, accountId])).rows[0] ?? null;
-}
+export const findOwnDirectUpload = (db: Queryable, accountId: string, uploadId: string) =>
+  first(db, statements.findOwn, [uploadId, accountId]);
 
 /** Finds the upload and locks it until the transaction ends. */
-export async function lockOwnDirectUpload(tx: Tx, accountId: string, uploadId: string): Promise<DirectUpload | null> {
-  return (await tx.query<DirectUpload>(statements.lockOwn, [uploadId, accountId])).rows[0] ?? null;
-}
+export const lockOwnDirectUpload = (tx: Tx, accountId: string, uploadId: string) =>
+  first(tx, statements.lockOwn, [uploadId, accountId]);
 
 /** Locks the upload whose bytes are overdue for removal the longest; other instances may work on the rest. */
-export async function lockDueDirectUpload(tx: Tx, now: Date): Promise<DirectUpload | null> {
-  return (await tx.query<DirectUpload>(statements.lockDue, [now])).rows[0] ?? null;
-}
+export const lockDueDirectUpload = (tx: Tx, now: Date) => first(tx, statements.lockDue, [now]);
 
-export async function saveDirectUpload(tx: Tx, upload: DirectUpload): Promise<void> {
-  await saveUpload(tx, upload);
-}
+export const saveDirectUpload = (tx: Tx, upload: DirectUpload) => saveUpload(tx, upload);
 
 /** Counts an account's open uploads and their announced bytes, and blocks new ones of the account meanwhile. */
-export async function lockOpenUploads(
-  tx: Tx,
-  accountId: string,
-  now: Date,
-): Promise<{ readonly uploads: number; readonly bytes: number }> {
+export async function lockOpenUploads(tx: Tx, accountId: string, now: Date) {
   await advisoryLock(tx, `direct uploads:${accountId}`);
   const { rows } = await tx.query<{ uploads: number; bytes: number }>(statements.sumOpen, [accountId, now]);
   return rows[0] ?? { uploads: 0, bytes: 0 };
 }
 
 /** Ends every upload of a purged account. */
-export async function cancelDirectUploadsOf(tx: Tx, accountId: string, now: Date): Promise<void> {
-  await tx.query(statements.endAllOf, [accountId, now]);
-}
+export const cancelDirectUploadsOf = (tx: Tx, accountId: string, now: Date) =>
+  tx.query(statements.endAllOf, [accountId, now]);
 
-export async function removeDirectUpload(tx: Tx, { id }: DirectUpload): Promise<void> {
-  await tx.query(statements.remove, [id]);
+export const removeDirectUpload = (tx: Tx, { id }: DirectUpload) => tx.query(statements.remove, [id]);
+
+async function first(db: Queryable, statement: Statement, values: readonly unknown[]): Promise<DirectUpload | null> {
+  return (await db.query<DirectUpload>(statement, values)).rows[0] ?? null;
 }

@@ -10,10 +10,11 @@ import {
   nextSweepAt,
   type SendingTerms,
   statusOf,
+  unknownType,
 } from "../state/direct-upload.ts";
 import { tooManyBytes } from "../state/staging-area.ts";
 import type { Appended, Piece } from "../state/upload-target.ts";
-import { type RefusedFile, refusedFile } from "../uploads/originals.ts";
+import { type RefusedFile, refusedFor } from "../uploads/originals.ts";
 import {
   cancelDirectUploadsOf,
   findOwnDirectUpload,
@@ -70,16 +71,13 @@ export async function announceDirectUpload(
 
 function refusalOf({ configuration }: ImagesService, body: NewUploadBody): RefusedFile | null {
   const acceptedTypes = configuration.get("supported.imageTypes");
-  if (!acceptedTypes.includes(body.mime_type)) {
+  if (body.mime_type !== unknownType && !acceptedTypes.includes(body.mime_type)) {
     const message = `Accepted types: ${acceptedTypes.join(", ")}.`;
-    const details = [{ field: "mime_type", code: "type_not_accepted", message } as const];
-    return refusedFile({ code: "unsupported_media_type", message, details });
+    return refusedFor("mime_type", "unsupported_media_type", "type_not_accepted", message);
   }
   const bytesMax = configuration.get("limits.maxUploadBytes");
   if (body.size_bytes <= bytesMax) return null;
-  const message = tooManyBytes(bytesMax);
-  const details = [{ field: "size_bytes", code: "too_big", message } as const];
-  return refusedFile({ code: "image_too_large", message, details });
+  return refusedFor("size_bytes", "image_too_large", "too_big", tooManyBytes(bytesMax));
 }
 
 async function noRoom(
@@ -96,18 +94,8 @@ async function noRoom(
   return null;
 }
 
-interface Progress {
-  readonly upload: DirectUpload;
-  /** Number of bytes that have arrived; 0 once the upload has ended. */
-  readonly received: number;
-}
-
-/** Reads what has arrived of an upload of this account. */
-export async function readProgress(
-  service: ImagesService,
-  accountId: string,
-  uploadId: string,
-): Promise<Progress | null> {
+/** Reads the number of bytes that have arrived of an upload of this account; 0 once the upload has ended. */
+export async function readProgress(service: ImagesService, accountId: string, uploadId: string) {
   const { pool, uploadTarget, clock } = service;
   const upload = await findOwnDirectUpload(pool, accountId, uploadId);
   if (!upload) return null;

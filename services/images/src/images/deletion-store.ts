@@ -52,11 +52,11 @@ export async function lockNextDeletion(tx: Tx): Promise<Deletion | null> {
   return (await tx.query<Deletion>(statements.lockNext, [])).rows[0] ?? null;
 }
 
-export async function saveErased(tx: Tx, { imageId }: Deletion, erased: Erased, now: Date): Promise<void> {
-  const { bytes, objects, isKept } = erased;
-  await tx.query(statements.saveErased, [imageId, now, bytes, objects, isKept]);
+/** Saves what was erased of a deletion, and returns it as it is then. */
+export async function saveErased(tx: Tx, deletion: Deletion, erased: Erased, erasedAt: Date): Promise<Deletion> {
+  const { bytes, objects: erasedObjects, isKept: isOriginalKept } = erased;
+  await tx.query(statements.saveErased, [deletion.imageId, erasedAt, bytes, erasedObjects, isOriginalKept]);
+  return { ...deletion, erasedAt, erasedBytes: BigInt(bytes), erasedObjects, isOriginalKept };
 }
 
-export async function removeDeletionsOf(tx: Tx, accountId: string): Promise<void> {
-  await tx.query(statements.removeOf, [accountId]);
-}
+export const removeDeletionsOf = (tx: Tx, accountId: string) => tx.query(statements.removeOf, [accountId]);

@@ -1,4 +1,4 @@
-import { draft, ImageDeletionResource, imageExample } from "@signalbox/contracts";
+import { draft, ImageDeletionResource, imageExample, viewOf } from "@signalbox/contracts";
 import { ok } from "@signalbox/http";
 import { audited, type Edges, edgesOf, record, systemActor } from "@signalbox/service";
 import { inTransaction, type Tx } from "@signalbox/storage";
@@ -42,16 +42,8 @@ export async function eraseNextImage({ pool, objects, outbox, clock }: ImagesSer
     const deletion = await lockNextDeletion(tx);
     if (!deletion) return false;
     const erased = await eraseBlob(tx, objects, deletion);
-    const now = clock.now();
-    await saveErased(tx, deletion, erased, now);
+    const done = await saveErased(tx, deletion, erased, clock.now());
     const { imageId: subject, accountId } = deletion;
-    const done: Deletion = {
-      ...deletion,
-      erasedAt: now,
-      erasedBytes: BigInt(erased.bytes),
-      erasedObjects: erased.objects,
-      isOriginalKept: erased.isKept,
-    };
     const entry = audited(systemActor("images"), { action: "image.erase", accountId, subject });
     await outbox.append(tx, [
       draft("image.erased", { subject, accountId, data: { ...viewDeletion(done), changed: [] } }),
@@ -89,17 +81,8 @@ export const deletionApi = (service: ImagesService): Edges =>
   );
 
 /** Builds the owner's view of the receipt. */
-function viewDeletion(deletion: Deletion): ImageDeletionResource {
-  const { erasedAt, erasedBytes, erasedObjects, isOriginalKept } = deletion;
-  return {
-    image_id: deletion.imageId,
-    account_id: deletion.accountId,
-    sha256: deletion.sha256,
-    status: erasedAt ? "erased" : "erasing",
-    deleted_at: deletion.deletedAt.toISOString(),
-    erased_at: erasedAt?.toISOString() ?? null,
-    erased_bytes: erasedBytes === null ? null : Number(erasedBytes),
-    erased_objects: erasedObjects,
-    kept: isOriginalKept ? "shared_with_another_image" : null,
-  };
-}
+const viewDeletion = viewOf(ImageDeletionResource, ({ erasedAt, erasedBytes, isOriginalKept }: Deletion) => ({
+  status: erasedAt ? ("erased" as const) : ("erasing" as const),
+  erased_bytes: erasedBytes === null ? null : Number(erasedBytes),
+  kept: isOriginalKept ? ("shared_with_another_image" as const) : null,
+}));

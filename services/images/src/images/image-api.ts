@@ -1,4 +1,4 @@
-import { examples, ImageResource, imageExample, imageStatuses, imageVisibilities } from "@signalbox/contracts";
+import { examples, ImageResource, imageExample } from "@signalbox/contracts";
 import { type HttpResponse, ok, textParameter, timeParameter } from "@signalbox/http";
 import { type Edges, edgesOf, list, type OwnRow, operation, ownRows, record } from "@signalbox/service";
 import { z } from "zod";
@@ -188,7 +188,7 @@ const DeletedImages = z
 const imageFilter = ({ configuration }: ImagesService) => ({
   text: textParameter().optional().describe("A part of the title, the file name or a tag, in any case."),
   tag: z.string().min(1).max(64).optional().describe("Images that have this tag."),
-  visibility: z.enum(imageVisibilities).optional().describe("Only images with this visibility."),
+  visibility: ImageResource.shape.visibility.optional().describe("Only images with this visibility."),
   mime_type: z
     .string()
     .refine((type) => configuration.get("supported.imageTypes").includes(type), {
@@ -196,7 +196,7 @@ const imageFilter = ({ configuration }: ImagesService) => ({
     })
     .optional()
     .describe("Only images whose original has this media type."),
-  status: z.enum(imageStatuses).optional().describe("Only images in this state."),
+  status: ImageResource.shape.status.optional().describe("Only images in this state."),
   created_after: timeParameter().optional().describe("RFC 3339; later than this."),
   created_before: timeParameter().optional().describe("RFC 3339; earlier than this."),
   sort: z.enum(imageSorts).optional().describe("The order; a minus sign is descending. Default: `-created_at`."),

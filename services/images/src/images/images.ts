@@ -20,11 +20,6 @@ export interface AccountFull {
   readonly max: number;
 }
 
-interface DeletionOutcome {
-  readonly id: string;
-  readonly outcome: "deleted" | "missing";
-}
-
 /** Largest number of records held in memory at a time. */
 const deletedTogether = 200;
 
@@ -108,7 +103,7 @@ export async function deleteImages(
   tx: Tx,
   caller: Caller,
   ids: readonly string[],
-): Promise<DeletionOutcome[]> {
+): Promise<{ readonly id: string; readonly outcome: "deleted" | "missing" }[]> {
   const found = await service.imageStore.lockOwnMany(tx, caller.accountId, ids);
   const own = new Map(found.map((image) => [image.id, image]));
   for (const image of own.values()) await deleteImage(service, tx, caller, image);

@@ -43,19 +43,11 @@ const whyImage = ({ pool, imageStore }: ImagesService): WhyFinder => ({
     const deletion = await findDeletion(pool, id);
     if (deletion?.accountId !== accountId) return null;
     const { deletedAt, deletedBy, erasedAt, isOriginalKept } = deletion;
-    const deleted = step({
-      at: deletedAt,
-      id,
-      what: "The image was deleted.",
-      by: deletedBy,
-      link: `/images/deletions/${id}`,
-    });
+    const link = `/images/deletions/${id}`;
+    const deleted = step({ at: deletedAt, id, what: "The image was deleted.", by: deletedBy, link });
+    const what = isOriginalKept ? "Its bytes were kept for another image." : "Its bytes were erased.";
     const erased = erasedAt
-      ? step({
-          at: erasedAt,
-          id,
-          what: isOriginalKept ? "Its bytes were kept for another image." : "Its bytes were erased.",
-        })
+      ? step({ at: erasedAt, id, what })
       : step({ at: null, id, what: "Its bytes are to be erased.", verdict: "waiting" });
     return { steps: [deleted, erased], next };
   },

@@ -1,9 +1,9 @@
 import {
-  autoQualityOf,
   canonicalRendition,
   chooseFormat,
   type OutputFormat,
   outputFormats,
+  outputTraits,
   planGeometry,
   type Rendition,
   type Size,
@@ -46,7 +46,7 @@ export function chooseRendition(
   if (query.gravity === "attention") look.attention = true;
   if (background !== undefined) look.background = background;
   if (query.metadata === "copyright") look.copyright = true;
-  const qualityIn = (format: OutputFormat) => (quality === "auto" ? autoQualityOf(format) : quality);
+  const qualityIn = (format: OutputFormat) => (quality === "auto" ? outputTraits[format].autoQuality : quality);
   const renditionIn = (format: OutputFormat) =>
     canonicalRendition({ ...box, ...look, format, quality: qualityIn(format) }, facts);
   const { output } = planGeometry(facts, box);

@@ -18,7 +18,7 @@ import { originalKey } from "../blobs/blob-keys.ts";
 import type { ImagesService } from "../context/images-service.ts";
 import type { ContentDescription } from "../state/content-cache.ts";
 import { contentRange, disposition, outOfRange, partOf } from "../state/content-headers.ts";
-import { ContentQuery } from "../state/content-query.ts";
+import { ContentQuery, trackingParameters } from "../state/content-query.ts";
 import { type Image, sideMax } from "../state/image.ts";
 import { answerFromCache, describeContent } from "./cached-content.ts";
 import { judgeAccess, type Viewer } from "./content-access.ts";
@@ -52,6 +52,7 @@ export function contentRoutes(service: ImagesService): Routes {
     auth: { scopes: ["images:read"], optional: true },
     anonymousRateLimit: publicContentPolicy,
     query: ContentQuery,
+    ignoredQuery: trackingParameters,
     ownNegotiation: true,
     responses: { 200: content, 206: content, 416: "error", 422: "error" },
     known,
@@ -165,7 +166,8 @@ async function showLater(
   }
   if (viewer.isOnBudget) service.renderBudget.requireLeft(image.accountId);
   await requestLater(service, image, rendition, viewer);
-  return refused(503, "unavailable", { message: "The image is being made in this form.", retryAfterSeconds });
+  const message = "The image is being made in this form.";
+  return refused(503, "unavailable", { message, retryAfterSeconds, isExpected: true });
 }
 
 /** Requests a rendition from the worker and charges it to the budget, once. */

@@ -62,7 +62,8 @@ export async function makeRendition(service: ImagesService, wanted: Wanted, term
   if (made?.outcome === "rendered") return { bytes: await readFile(path), path, file: made.result };
   await rm(path, { force: true });
   if (made === null) throw missing(image);
-  if (made.outcome === "too-slow" && attempt === 1) {
+  const isOverdue = made.outcome === "interrupted" && clock.steadyMs() >= (terms.endsByMs ?? Number.POSITIVE_INFINITY);
+  if ((made.outcome === "too-slow" || isOverdue) && attempt === 1) {
     renditionMemory.slow.set(key, true);
     return null;
   }

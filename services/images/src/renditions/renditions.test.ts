@@ -21,6 +21,8 @@ const image = newImage(
     sizeBytes: 9,
     placeholder: "AAAA",
     dominantColor: "#102030",
+    colorSpace: "srgb",
+    hdr: null,
     facts: {
       format: "jpeg",
       mimeType: "image/jpeg",

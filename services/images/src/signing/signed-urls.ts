@@ -3,11 +3,11 @@ import { hours } from "@signalbox/core";
 import { audited } from "@signalbox/service";
 import { inTransaction, olderAfter, type Tx } from "@signalbox/storage";
 import type { ImagesService } from "../context/images-service.ts";
+import { trackingParameters } from "../state/content-query.ts";
 import { versionOf } from "../state/image.ts";
 import {
   expiryOf,
   isSignedBy,
-  type LiveKey,
   queryOf,
   readSignature,
   sign,
@@ -68,8 +68,8 @@ export async function judgeSignature(
   const key = read && (await service.signingKeyStore.find(read.keyId));
   if (!read || !key) return { outcome: "invalid" };
   const { expiresAt } = read;
-  const parameters = new Map(new URLSearchParams(query));
-  parameters.delete(signatureParameter);
+  const isMeant = (name: string) => name !== signatureParameter && !trackingParameters.test(name);
+  const parameters = new Map([...new URLSearchParams(query)].filter(([name]) => isMeant(name)));
   if (!isSignedBy(key, read, { imageId, parameters, expiresAt })) return { outcome: "invalid" };
   const secondsLeft = secondsUntil(service, expiresAt);
   if (secondsLeft <= 0) return { outcome: "expired" };
@@ -87,11 +87,6 @@ const isOffered = ({ configuration }: ImagesService): boolean => configuration.g
 const secondsUntil = ({ clock }: ImagesService, expiresAt: number): number =>
   Math.floor(expiresAt - clock.nowMs() / 1000);
 
-interface Rotated {
-  readonly key: LiveKey;
-  readonly older: readonly LiveKey[];
-}
-
 /** The signing key and the previous one, whose URLs stay valid. */
 const liveMax = 2;
 /** Every URL that a key signed has expired by then: it lives for a week, and up to a day is added. */
@@ -101,12 +96,7 @@ const longestOverlapMs = hours(8 * 24);
  * Rotates an account's key, and returns the new one and the older ones. URLs of the previous key stay valid until they
  * expire, the overlap ends or the next rotation; those of older keys end now, so no limit refuses a rotation.
  */
-export async function rotateSigningKey(
-  service: ImagesService,
-  tx: Tx,
-  caller: Caller,
-  overlapMs = longestOverlapMs,
-): Promise<Rotated> {
+export async function rotateSigningKey(service: ImagesService, tx: Tx, caller: Caller, overlapMs = longestOverlapMs) {
   const { signingKeyStore, outbox, clock } = service;
   const keys = await signingKeyStore.lock(tx, caller.accountId);
   const older = olderAfter(keys, { overlapMs, now: clock.now() }).slice(0, liveMax - 1);

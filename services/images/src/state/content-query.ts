@@ -28,6 +28,10 @@ const quality = z
     return z.NEVER;
   });
 
+/** Parameters that mail and social networks add to every link; they say nothing about the image. */
+export const trackingParameters =
+  /^(utm_.*|fbclid|gclid|dclid|gbraid|wbraid|msclkid|mc_[ce]id|igshid|twclid|yclid|_ga|_gl)$/;
+
 /** The requested form of an image. */
 export const ContentQuery = z.object({
   width: side.describe("Pixels; the other side follows when it is not given."),
@@ -47,9 +51,10 @@ export const ContentQuery = z.object({
     .describe("Six hex digits: what is seen where the image is transparent or does not reach."),
   quality: quality.optional().describe("For JPEG, WebP and AVIF; `auto` looks the same in each."),
   format: z
-    .enum(["auto", ...outputFormats])
+    .enum(["auto", ...outputFormats, "jpg"])
     .default("auto")
-    .describe("`auto` keeps the original's type unless Accept names WebP or AVIF."),
+    .transform((format) => (format === "jpg" ? "jpeg" : format))
+    .describe("`auto` keeps the original's type unless Accept names WebP or AVIF; `jpg` is `jpeg`."),
   metadata: z
     .enum(["none", "copyright"])
     .default("none")

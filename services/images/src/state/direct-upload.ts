@@ -3,15 +3,19 @@ import { minutes, newId } from "@signalbox/core";
 import { z } from "zod";
 import { filename, NewImageFields, sha256Hex } from "./image-fields.ts";
 
-/** An announced file that its client sends directly to the store. */
-export interface DirectUpload {
-  readonly id: string;
-  readonly accountId: string;
+/** A file as its client announced it. */
+interface AnnouncedFile {
   readonly filename: string;
   readonly mimeType: string;
   readonly sizeBytes: number;
-  /** The hash that the client announced, in lower-case hex. */
+  /** Lower-case hex. */
   readonly sha256: string | null;
+}
+
+/** An announced file that its client sends directly to the store. */
+export interface DirectUpload extends AnnouncedFile {
+  readonly id: string;
+  readonly accountId: string;
   readonly state: "open" | "completed" | "cancelled";
   /** The image created from it. */
   readonly imageId: string | null;
@@ -37,7 +41,7 @@ const lateMs = minutes(15);
 /** Creates an upload without any bytes. */
 export function newDirectUpload(
   accountId: string,
-  announced: Pick<DirectUpload, "filename" | "mimeType" | "sizeBytes" | "sha256">,
+  announced: AnnouncedFile,
   { now, livesMs }: { readonly now: Date; readonly livesMs: number },
 ): DirectUpload {
   const expiresAt = new Date(now.getTime() + livesMs);
@@ -76,11 +80,31 @@ export function nextSweepAt({ expiresAt }: DirectUpload, now: Date): Date | null
 const { filename: exampleName, mime_type, size_bytes, sha256: exampleHash } = imageExample;
 const fileExample = { filename: exampleName, mime_type, size_bytes, sha256: exampleHash };
 
+/** The type of a file that its client does not know. */
+export const unknownType = "application/octet-stream";
+/** Names that systems have for types of ours. */
+const otherNames = new Map([
+  ["", unknownType],
+  ["image/jpg", "image/jpeg"],
+  ["image/pjpeg", "image/jpeg"],
+  ["image/x-png", "image/png"],
+]);
+
+/** Returns a media type in lower case, without parameters, under its registered name. */
+function plainType(given: string): string {
+  const [type = ""] = given.toLowerCase().split(";");
+  return otherNames.get(type.trim()) ?? type.trim();
+}
+
 /** The announcement of a file before it is sent. */
 export const NewUploadBody = z
   .strictObject({
     filename,
-    mime_type: z.string().min(1).max(100).describe("One of `supported.imageTypes`; the bytes have to be of it."),
+    mime_type: z
+      .string()
+      .max(100)
+      .transform(plainType)
+      .describe("One of `supported.imageTypes`, or empty where it is not known. The bytes decide."),
     size_bytes: z
       .int()
       .min(1)
@@ -147,27 +171,3 @@ export const UploadView = z
   .register(examples, {
     example: { ...announcedExample, status: "open", received_bytes: 524_288, image_id: null },
   });
-
-const viewAnnounced = (upload: DirectUpload) => ({
-  id: upload.id,
-  filename: upload.filename,
-  mime_type: upload.mimeType,
-  size_bytes: upload.sizeBytes,
-  sha256: upload.sha256,
-  created_at: upload.createdAt.toISOString(),
-  expires_at: upload.expiresAt.toISOString(),
-});
-
-export const viewNewUpload = (upload: DirectUpload, terms: SendingTerms): z.input<typeof NewUploadView> => ({
-  ...viewAnnounced(upload),
-  ...terms,
-});
-
-export function viewUpload(upload: DirectUpload, received: number, now: Date): z.input<typeof UploadView> {
-  return {
-    ...viewAnnounced(upload),
-    status: statusOf(upload, now),
-    received_bytes: received,
-    image_id: upload.imageId,
-  };
-}

@@ -1,23 +1,18 @@
-import { examples, imageExample, imageVisibilities } from "@signalbox/contracts";
+import { examples, ImageResource, imageExample, readable } from "@signalbox/contracts";
 import { z } from "zod";
 
 const characters = (text: string): number => [...text].length;
 
 /** Builds the schema of a human-readable text of at most `max` characters; `lines` allows line breaks. */
-function prose(max: number, { lines }: { lines: boolean }) {
-  const control = lines ? /[^\P{Cc}\n\r\t]|[\u202a-\u202e\u2066-\u2069]/u : /\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u;
-  return z
+const prose = (max: number, options: { readonly lines: boolean }) =>
+  z
     .string()
     .normalize("NFC")
     .refine((text) => characters(text) <= max, {
       message: `Must have at most ${max} characters.`,
       params: { code: "too_big" },
     })
-    .refine((text) => !control.test(text), {
-      message: "Must not contain control or direction-changing characters.",
-      params: { code: "invalid_text" },
-    });
-}
+    .check(readable(options));
 
 export const filename = prose(255, { lines: false })
   .refine((name) => Buffer.byteLength(name) <= 255, {
@@ -30,12 +25,29 @@ export const filename = prose(255, { lines: false })
   })
   .describe("At most 255 bytes, without folders.");
 
+/** What browsers encode in the name of a part (WHATWG HTML, multipart form data). */
+const encodedMarks = /%(0A|0D|22)/gi;
+const nameBytesMax = 255;
+
+/** Makes a file's name fit for `filename`, since its sender can rarely change it; empty when nothing is left. */
+export function cleanFilename(given: string): string {
+  const plain = given.toWellFormed().normalize("NFC").replace(encodedMarks, "_").replace(/[/\\]/g, "_");
+  const name = plain.replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "").trim();
+  const [, stem = "", extension = ""] = /^(.*?)(\.[^.]{1,10})?$/su.exec(name) ?? [];
+  let kept = "";
+  for (const character of stem) {
+    if (Buffer.byteLength(kept + character + extension) > nameBytesMax) break;
+    kept += character;
+  }
+  return /^\.*$/.test(kept + extension) ? "" : kept + extension;
+}
+
 const title = prose(200, { lines: false }).nullable().describe("At most 200 characters.");
 const caption = prose(2000, { lines: true }).nullable().describe("At most 2,000 characters.");
 const altText = prose(2000, { lines: true }).nullable().describe("At most 2,000 characters.");
-const visibility = z
-  .enum(imageVisibilities)
-  .describe("`public` opens content and variants to everyone; record, list and original stay the owner's.");
+const visibility = ImageResource.shape.visibility.describe(
+  "`public` opens content and variants to everyone; record, list and original stay the owner's.",
+);
 
 /** Each tag once, in the order given. */
 const tags = z

@@ -180,9 +180,8 @@ export class ImageStore {
 const all = async (from: Queryable, ...query: Parameters<Queryable["query"]>): Promise<Image[]> =>
   (await from.query<Row>(...query)).rows.map(imageFrom);
 
-async function first(from: Queryable, ...query: Parameters<Queryable["query"]>): Promise<Image | null> {
-  return (await all(from, ...query))[0] ?? null;
-}
+const first = async (from: Queryable, ...query: Parameters<Queryable["query"]>): Promise<Image | null> =>
+  (await all(from, ...query))[0] ?? null;
 
 const ownOf = (accountId: string, image: Image | null): Image | null => (image?.accountId === accountId ? image : null);
 

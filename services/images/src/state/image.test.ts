@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changeImage, newImage, type Original } from "./image.ts";
+import { cleanFilename, filename } from "./image-fields.ts";
 
 const at = new Date("2026-01-02T03:04:05.678Z");
 const later = new Date("2026-01-02T04:00:00.000Z");
@@ -10,6 +11,8 @@ const original: Original = {
   sizeBytes: 9,
   placeholder: "AAAA",
   dominantColor: "#102030",
+  colorSpace: "srgb",
+  hdr: null,
   facts: {
     format: "jpeg",
     mimeType: "image/jpeg",
@@ -42,6 +45,8 @@ test("a new record of the file's facts with the client's fields waits for its va
       sizeBytes: 9,
       placeholder: "AAAA",
       dominantColor: "#102030",
+      colorSpace: "srgb",
+      hdr: null,
       failureCode: null,
       failedAt: null,
       mimeType: "image/jpeg",
@@ -84,4 +89,20 @@ test("a change of values is listed under their wire names in one revision", () =
 test("an empty change leaves the record as it is", () => {
   const same = { title: "Hills", caption: undefined, tags: ["sea"], focal_point: null };
   assert.deepEqual(changeImage(image, same, later), { image, changed: [] });
+});
+
+test("a name that its sender cannot change is cleaned, never refused", () => {
+  const cleaned = [
+    ["harbour.jpg", "harbour.jpg"],
+    ["a\u202egpj.exe\u0000.jpg", "agpj.exe.jpg"],
+    ["C:\\photos/a%22b%0D.png", "C:_photos_a_b_.png"],
+    [`${"ä".repeat(300)}.jpeg`, `${"ä".repeat(125)}.jpeg`],
+    ["..", ""],
+    ["\ud800.jpg", "\ufffd.jpg"],
+    [" \u200f ", ""],
+  ] as const;
+  for (const [given, wanted] of cleaned) {
+    assert.equal(cleanFilename(given), wanted);
+    if (wanted !== "") assert.equal(filename.parse(wanted), wanted);
+  }
 });

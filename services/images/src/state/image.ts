@@ -1,4 +1,4 @@
-import type { ImageResource } from "@signalbox/contracts";
+import { ImageResource, viewOf } from "@signalbox/contracts";
 import { changedMembers, newId, patched } from "@signalbox/core";
 import { strongEtag } from "@signalbox/http";
 import { contentVersion, type FocalPoint, type ImageFacts, inputFormatOf, namedBoxes } from "@signalbox/imaging";
@@ -26,6 +26,9 @@ export interface Image {
   readonly placeholder: string | null;
   /** `#rrggbb`. */
   readonly dominantColor: string | null;
+  /** Null for records older than these columns; `hdr` also for an original without high dynamic range. */
+  readonly colorSpace: string | null;
+  readonly hdr: string | null;
   /** Reason and time of the failure of a `failed` image. */
   readonly failureCode: string | null;
   readonly failedAt: Date | null;
@@ -51,12 +54,14 @@ export interface Original {
   readonly facts: ImageFacts;
   readonly placeholder: string | null;
   readonly dominantColor: string | null;
+  readonly colorSpace: string | null;
+  readonly hdr: string | null;
 }
 
 /** Returns the original of a record, for another record of it. */
 export function originalOf(image: Image): Original {
-  const { filename, sha256, sizeBytes, placeholder, dominantColor } = image;
-  return { filename, sha256, sizeBytes, facts: factsOf(image), placeholder, dominantColor };
+  const { filename, sha256, sizeBytes, placeholder, dominantColor, colorSpace, hdr } = image;
+  return { filename, sha256, sizeBytes, facts: factsOf(image), placeholder, dominantColor, colorSpace, hdr };
 }
 
 /** Creates the first record of an original. */
@@ -84,12 +89,6 @@ export function newImage(accountId: string, original: Original, fields: NewImage
   };
 }
 
-interface ChangedImage {
-  readonly image: Image;
-  /** Wire names of the changed fields; empty when nothing changed. */
-  readonly changed: readonly string[];
-}
-
 /** Requires every member with the same name on both sides, so that no field is forgotten and silently unchangeable. */
 type WireNames = { readonly [Name in keyof Image]?: keyof ImageChanges } & {
   readonly [Name in keyof Image & keyof ImageChanges]: Name;
@@ -106,8 +105,11 @@ const wireNames = {
   focalPoint: "focal_point",
 } as const satisfies WireNames;
 
-/** Applies changes to a record. Fields with an equal value do not count, and an empty change changes nothing. */
-export function changeImage(image: Image, changes: ImageChanges, now: Date): ChangedImage {
+/**
+ * Applies changes to a record. Fields with an equal value do not count, and an empty change changes nothing. `changed`:
+ * wire names of the changed fields.
+ */
+export function changeImage(image: Image, changes: ImageChanges, now: Date) {
   const { alt_text: altText, focal_point: focalPoint, ...same } = changes;
   const wanted = patched(image, { ...same, altText, focalPoint });
   const changed = changedMembers(image, wanted, wireNames);
@@ -124,37 +126,18 @@ export function factsOf(image: Image): ImageFacts {
 }
 
 /** Builds the owner's view of the record. `baseUrl` has no slash at its end. */
-export function viewImage(image: Image, baseUrl: string): ImageResource {
+export const viewImage = viewOf(ImageResource, (image: Image, baseUrl: string) => {
   const content = `${baseUrl}/images/${image.id}/content`;
   const version = `v=${versionOf(image)}`;
   return {
-    id: image.id,
-    account_id: image.accountId,
     url: `${content}?${version}`,
-    filename: image.filename,
-    mime_type: image.mimeType,
-    width: image.width,
-    height: image.height,
-    size_bytes: image.sizeBytes,
-    sha256: image.sha256,
-    title: image.title,
-    caption: image.caption,
-    alt_text: image.altText,
-    tags: [...image.tags],
-    visibility: image.visibility,
-    status: image.status,
     animated: image.frames > 1,
-    placeholder: image.placeholder,
-    dominant_color: image.dominantColor,
     failure: failureOf(image),
-    focal_point: image.focalPoint,
     variants: Object.fromEntries(
       Object.entries(namedBoxes).map(([name, box]) => [name, `${content}?${queryOf(box)}&${version}`]),
     ),
-    created_at: image.createdAt.toISOString(),
-    updated_at: image.updatedAt.toISOString(),
   };
-}
+});
 
 /** Returns the reason of a `failed` image. */
 export function failureOf({ failureCode: code, failedAt, renderAttempt: attempts }: Image): ImageResource["failure"] {

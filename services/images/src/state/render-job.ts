@@ -4,11 +4,6 @@ import { canonicalRendition, keptFormat, namedBoxes, type Rendition } from "@sig
 import { keyOf, originalKey } from "../blobs/blob-keys.ts";
 import { factsOf, type Image } from "./image.ts";
 
-interface Job {
-  readonly id: string;
-  readonly attempt: number;
-}
-
 interface Wanted {
   /** Null for a rendition that is not a named variant. */
   readonly name: string | null;
@@ -28,7 +23,7 @@ export function renderWaitMs(issues: number, lostAfterMs: number): number {
 
 /** Drafts the job that renders an image's named variants. */
 export function renderRequested(image: Image) {
-  return jobFor(image, { id: image.renderJobId, attempt: image.renderAttempt }, namedRenditions(image));
+  return jobFor(image, image.renderJobId, image.renderAttempt, namedRenditions(image));
 }
 
 /**
@@ -63,7 +58,7 @@ export function renderedAgain(before: Image, now: Date) {
 
 /** Drafts the job of one requested rendition that takes too long to wait for. */
 export function singleRenderRequested(image: Image, jobId: string, rendition: Rendition) {
-  return jobFor(image, { id: jobId, attempt: 1 }, [{ name: null, rendition }]);
+  return jobFor(image, jobId, 1, [{ name: null, rendition }]);
 }
 
 /**
@@ -82,16 +77,16 @@ function namedRenditions(image: Image): Wanted[] {
   });
 }
 
-function jobFor(image: Image, job: Job, wanted: readonly Wanted[]) {
+function jobFor(image: Image, jobId: string, attempt: number, wanted: readonly Wanted[]) {
   const { id, accountId, sha256, mimeType, sizeBytes, focalPoint } = image;
   // Read by services/image-worker (`answer-job.ts`), which answers with `image.rendered`: `consumers.ts` here.
   return draft("image.render_requested", {
     subject: id,
     accountId,
     data: {
-      job_id: job.id,
+      job_id: jobId,
       image_id: id,
-      attempt: job.attempt,
+      attempt,
       original: { key: originalKey(image), mime_type: mimeType, sha256, size_bytes: sizeBytes },
       focal_point: focalPoint,
       renditions: wanted.map(({ name, rendition }) => {

@@ -1,15 +1,16 @@
 import { type Clock, minutes } from "@signalbox/core";
 import type { HttpResponse } from "@signalbox/http";
-import { defineStatistics, type Edges, edgesOf, statistics } from "@signalbox/service";
 import {
   createFigureCounter,
   createStatistics,
+  defineStatistics,
+  type Edges,
+  edgesOf,
   type FreshEntry,
-  type Pool,
   type Statistics,
-  sql,
-  type Tx,
-} from "@signalbox/storage";
+  statistics,
+} from "@signalbox/service";
+import { type Pool, sql, type Tx } from "@signalbox/storage";
 import { ServedCounter, type ServedForm } from "./served-counter.ts";
 
 /** Renderings and answers: labels and counters in the order of the entries here and of `served-counter.ts`. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { createManualClock, minutes } from "@signalbox/core";
 import { bytes, notModified, refused } from "@signalbox/http";
-import type { FreshEntry } from "@signalbox/storage";
+import type { FreshEntry } from "@signalbox/service";
 import { ServedCounter } from "./served-counter.ts";
 
 const start = Date.parse("2026-03-01T00:00:59.999Z");

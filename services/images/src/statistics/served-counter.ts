@@ -1,7 +1,7 @@
 import { type Clock, minutes } from "@signalbox/core";
 import type { HttpResponse } from "@signalbox/http";
 import { outputFormats } from "@signalbox/imaging";
-import type { FreshEntry } from "@signalbox/storage";
+import type { FreshEntry } from "@signalbox/service";
 
 /** The forms of content: renditions by their format, and files as they were uploaded. */
 const forms = [...outputFormats, "original"] as const;

@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream";
-import { AppError, type DetailCode, detailCodes } from "@signalbox/core";
+import { type DetailCode, detailCodes } from "@signalbox/core";
 import { isOutboundError, type OutboundError, shownFailure } from "@signalbox/net";
 import type { ImagesService } from "../context/images-service.ts";
 import type { ArrivedFile } from "../state/staging-area.ts";
@@ -9,8 +9,7 @@ const redirectsMax = 3;
 
 /**
  * Fetches a file from a URL of the client's choice, through the outbound guard. Its name is the last segment of the
- * path. A forbidden URL and a file that is too large are refused.
- * @throws AppError `bad_gateway` when the source cannot be reached or sends no file.
+ * path. Refused are a forbidden URL, one without a file, a file that is too large, and a source that fails.
  */
 export async function fetchFile(
   service: ImagesService,
@@ -33,19 +32,31 @@ export async function fetchFile(
       signal,
       bodyTo: body,
     });
-    if (response.status !== 200) throw sourceFailed(`The source answered with status ${response.status}.`);
+    if (response.status !== 200) return await leave(refusalOfStatus(response.status));
     body.end();
     return { file: await staged, filename: filenameOf(response.url) };
   } catch (error) {
-    body.destroy(error as Error);
+    if (!isOutboundError(error)) throw await leave(error as Error);
+    return await leave(refusalOf(error));
+  }
+
+  /** Removes the bytes that have arrived. */
+  async function leave<T>(result: T): Promise<T> {
+    body.destroy(new Error("the import has ended"));
     const file = await staged.catch(() => null);
     await file?.discard();
-    if (!isOutboundError(error)) throw error;
-    return refusalOf(error);
+    return result;
   }
 }
 
-/** Refuses what the client can change. @throws AppError `bad_gateway` for a failure of the source. */
+/** Refuses an answer without a file: a dead address is the client's to change, a source that is down is not. */
+function refusalOfStatus(status: number): RefusedFile {
+  const message = `The source answered with status ${status}.`;
+  const isDead = status >= 400 && status < 500 && status !== 408 && status !== 429;
+  return isDead ? refusedUrl(message, "invalid") : sourceFailed(message);
+}
+
+/** Refuses what the client can change, and what the source failed to do. */
 function refusalOf(error: OutboundError): RefusedFile {
   const { stage, code, message } = shownFailure(error);
   switch (stage) {
@@ -54,7 +65,7 @@ function refusalOf(error: OutboundError): RefusedFile {
     case "too-large":
       return refusedFile({ code: "image_too_large", message });
     default:
-      throw sourceFailed(message, error);
+      return sourceFailed(message);
   }
 }
 
@@ -66,9 +77,8 @@ function refusedUrl(message: string, code: DetailCode): RefusedFile {
   return refusedFile({ code: "validation_error", message: "The image cannot be imported from there.", details });
 }
 
-function sourceFailed(message: string, cause?: unknown): AppError {
-  return new AppError("bad_gateway", message, { field: "source_url", cause });
-}
+const sourceFailed = (message: string): RefusedFile =>
+  refusedFile({ code: "bad_gateway", message, field: "source_url" });
 
 function filenameOf(url: string): string {
   const segment = new URL(url).pathname.split("/").at(-1) ?? "";

@@ -1,13 +1,12 @@
 import type { Caller } from "@signalbox/auth";
-import { AppError, type DetailCode, type Refusal } from "@signalbox/core";
-import { judge } from "@signalbox/http";
+import type { DetailCode, Refusal } from "@signalbox/core";
 import { type Inspection, inspectImage } from "@signalbox/imaging";
 import { originalKey } from "../blobs/blob-keys.ts";
 import { type Blob, touchBlob } from "../blobs/blob-store.ts";
 import type { ImagesService } from "../context/images-service.ts";
 import { imageLimits, jobTerms } from "../renditions/render-terms.ts";
 import type { Original } from "../state/image.ts";
-import { filename as filenameRule } from "../state/image-fields.ts";
+import { cleanFilename } from "../state/image-fields.ts";
 import type { ArrivedFile } from "../state/staging-area.ts";
 
 /** The caller, and the time until which it waits. */
@@ -24,6 +23,10 @@ export interface RefusedFile {
 
 export const refusedFile = (refusal: Refusal): RefusedFile => ({ outcome: "refused", refusal });
 
+/** Refuses a file for one member of its request. */
+export const refusedFor = (field: string, code: Refusal["code"], detail: DetailCode, message: string): RefusedFile =>
+  refusedFile({ code, message, details: [{ field, code: detail, message }] });
+
 type Stored = { readonly outcome: "stored"; readonly original: Original } | RefusedFile;
 
 /**
@@ -39,17 +42,17 @@ export async function storeOriginal(service: ImagesService, waiting: Waiting, ar
   const inspection = await tracer.span("read image", { attributes: { "image.bytes": sizeBytes } }, () =>
     inspectImage(imagePool, file, imageLimits(service), terms),
   );
-  if (inspection.outcome !== "accepted") return refusedFile(refusalOf(inspection));
-  const { facts, placeholder, dominantColor } = inspection;
-  const { mimeType } = facts;
+  if (inspection.outcome !== "accepted") return refusedAfter(inspection);
+  const { outcome: _outcome, ...judged } = inspection;
+  const { mimeType } = judged.facts;
   const acceptedTypes = configuration.get("supported.imageTypes");
   if (!acceptedTypes.includes(mimeType)) {
     const advice = `Accepted types: ${acceptedTypes.join(", ")}.`;
-    return refusedFile(refusalOf({ outcome: "not-accepted", mimeType, advice }));
+    return refusedAfter({ outcome: "not-accepted", mimeType, advice });
   }
-  const filename = readFilename(arrived.filename, mimeType);
+  const filename = cleanFilename(arrived.filename) || `image.${mimeType.slice("image/".length).replace("jpeg", "jpg")}`;
   await storeBlob(service, file.path, { accountId: caller.accountId, sha256, sizeBytes, mimeType });
-  return { outcome: "stored", original: { filename, sha256, sizeBytes, facts, placeholder, dominantColor } };
+  return { outcome: "stored", original: { filename, sha256, sizeBytes, ...judged } };
 }
 
 async function storeBlob({ pool, objectFiles, clock }: ImagesService, path: string, blob: Blob): Promise<void> {
@@ -58,37 +61,28 @@ async function storeBlob({ pool, objectFiles, clock }: ImagesService, path: stri
   await objectFiles.put(originalKey(blob), path, { size, contentType, ifAbsent: true, sha256 });
 }
 
-/** Chooses the stored name: the client's own, or one derived from the type. @throws AppError `validation_error` */
-function readFilename(given: string, mimeType: string): string {
-  if (given === "") return `image.${mimeType.slice("image/".length).replace("jpeg", "jpg")}`;
-  const judged = judge(filenameRule, given);
-  if (judged.success) return judged.data;
-  const details = judged.details.map((detail) => ({ ...detail, field: "filename" }));
-  throw new AppError("validation_error", "The file's name is not valid.", { details });
-}
-
-/** Builds the refusal of a file that was not accepted. */
-function refusalOf(result: Exclude<Inspection, { outcome: "accepted" }>): Refusal {
+/** Refuses a file that was not accepted. */
+function refusedAfter(result: Exclude<Inspection, { outcome: "accepted" }>): RefusedFile {
   switch (result.outcome) {
     case "not-accepted":
-      return refusalWith("unsupported_media_type", "type_not_accepted", result.advice);
+      return refusedFor("file", "unsupported_media_type", "type_not_accepted", result.advice);
     case "over-limit": {
       const { kind, code, message } = result.problem;
-      return refusalWith(kind === "too-large" ? "image_too_large" : "validation_error", code, message);
+      return refusedFor("file", kind === "too-large" ? "image_too_large" : "validation_error", code, message);
     }
+    case "interrupted":
+      return refusedFile({
+        code: "unavailable",
+        message: "The image could not be decoded this time.",
+        retryAfterSeconds: 5,
+      });
     case "crashed":
     case "out-of-memory":
     case "too-slow": {
       const message = "Decoding the image takes more memory or time than allowed for one image.";
-      return refusalWith("validation_error", "invalid", message);
+      return refusedFor("file", "validation_error", "invalid", message);
     }
     case "broken":
-      return refusalWith("validation_error", "not_an_image", result.message);
+      return refusedFor("file", "validation_error", "not_an_image", result.message);
   }
 }
-
-const refusalWith = (code: Refusal["code"], detail: DetailCode, message: string): Refusal => ({
-  code,
-  message,
-  details: [{ field: "file", code: detail, message }],
-});

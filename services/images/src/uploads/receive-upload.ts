@@ -104,7 +104,7 @@ class Form {
   async result(): Promise<ReceivedUpload> {
     const file = await this.#file;
     if (this.#refusal) throw this.#refusal;
-    if (!file) throw badRequest("file", "required", "The part `file`, with a file name, is required.");
+    if (!file) throw badRequest("file", "required", "The part `file` is required.");
     return { file, filename: this.#filename, texts: this.#texts };
   }
 
@@ -144,11 +144,15 @@ class Form {
 
 function openBusboy(request: IncomingMessage): BusboyInstance {
   try {
-    return new Busboy({ headers: request.headers as BusboyHeaders, limits });
+    return new Busboy({ headers: request.headers as BusboyHeaders, limits, isPartAFile });
   } catch (cause) {
     throw new AppError("invalid_request", "The multipart body has no boundary.", { cause });
   }
 }
+
+/** Takes `file` for a file also without a name, which is optional (RFC 7578 §4.2). */
+const isPartAFile = (part?: string, type?: string, filename?: string): boolean =>
+  part === "file" || filename !== undefined || type === "application/octet-stream";
 
 function badRequest(field: string, code: DetailCode, message: string): AppError {
   return new AppError("invalid_request", message, { details: [{ field, code, message }] });

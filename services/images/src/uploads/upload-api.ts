@@ -114,7 +114,7 @@ type UploadBody = z.output<typeof UploadBody>;
 function createWithoutFile(service: ImagesService, flow: Flow, body: UploadBody): Promise<Uploaded> {
   const { source_url: sourceUrl, sha256 = "", filename, ...fields } = body;
   if (sourceUrl !== undefined) return importImage(service, flow, sourceUrl, fields);
-  return createImageFromOriginal(service, flow, { sha256, filename }, fields);
+  return createImageFromOriginal(service, flow, sha256, filename, fields);
 }
 
 /** Receives the form before the flow: its key covers the hash of the file. */

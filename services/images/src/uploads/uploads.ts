@@ -16,12 +16,6 @@ type Imported =
 /** The image of a source, or why there is none: `missing` when the account has no original with this hash. */
 export type Uploaded = Imported | { readonly outcome: "missing" };
 
-interface StoredBefore {
-  readonly sha256: string;
-  /** The name of the new record; that of the record that has the original, when left out. */
-  readonly filename?: string | undefined;
-}
-
 /**
  * Creates the image of a file, and leaves the file to its holder. The bytes are stored before the record: a crash
  * between the two leaves only bytes, which the sweep finds.
@@ -36,7 +30,7 @@ export async function createImageFromFile(
   return stored.outcome === "stored" ? recordOriginal(service, flow, stored.original, fields) : stored;
 }
 
-/** Imports an image. @throws AppError `bad_gateway` when the source cannot be reached or sends no file. */
+/** Imports an image from a URL. */
 export async function importImage(
   service: ImagesService,
   flow: Flow,
@@ -53,11 +47,15 @@ export async function importImage(
   }
 }
 
-/** Creates another record of an original that the account has: its bytes need not be sent again. */
+/**
+ * Creates another record of an original that the account has: its bytes need not be sent again. The name is that of the
+ * record that has the original, when none is given.
+ */
 export async function createImageFromOriginal(
   service: ImagesService,
   flow: Flow,
-  { sha256, filename }: StoredBefore,
+  sha256: string,
+  filename: string | undefined,
   fields: NewImageFields,
 ): Promise<Uploaded> {
   const image = await service.imageStore.findOfOriginal({ accountId: flow.caller.accountId, sha256 });
