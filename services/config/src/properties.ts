@@ -1,45 +1,26 @@
 import { principalProperties } from "@signalbox/auth/properties";
 import { publishedProperties, serverProperties } from "@signalbox/contracts/properties";
-import { defineProperties } from "@signalbox/runtime";
+import { defineProperties, property } from "@signalbox/runtime";
 import { canaryProperties, commonProperties } from "@signalbox/service/common-properties";
 
-/** Every property of the config service. */
 export const properties = defineProperties({
   ...commonProperties,
   ...canaryProperties,
   ...principalProperties,
   ...publishedProperties,
   ...serverProperties,
-  "config.streams.max": {
-    type: "integer",
-    default: 20_000,
-    min: 1,
-    max: 1_000_000,
-    unit: "streams",
-    secrecy: "internal",
-    reload: "restart",
-    effect: "Open streams of changes in one instance; beyond it the answer is 503.",
-  },
-  "config.streams.max-per-credential": {
-    type: "integer",
-    default: 10,
-    min: 1,
-    max: 1_000_000,
-    unit: "streams",
-    secrecy: "internal",
-    reload: "restart",
-    effect: "Open streams of changes of one credential in one instance; beyond it the answer is 429.",
-  },
-  "config.approval": {
-    type: "string",
-    default: "off",
-    choices: ["off", "guarded", "all"],
-    secrecy: "internal",
-    audience: "operator",
-    reload: "restart",
-    local: true,
-    effect: "Changes of properties that need a second operator: none, those of guarded properties, or all.",
-  },
+  "config.streams.max": property.integer(
+    { default: 20_000, min: 1, max: 1_000_000, unit: "streams" },
+    "Open streams of changes in one instance; beyond it the answer is 503.",
+  ),
+  "config.streams.max-per-credential": property.integer(
+    { default: 10, min: 1, max: 1_000_000, unit: "streams" },
+    "Open streams of changes of one credential in one instance; beyond it the answer is 429.",
+  ),
+  "config.approval": property.string(
+    { default: "off", choices: ["off", "guarded", "all"], audience: "operator", local: true },
+    "Changes of properties that need a second operator: none, those of guarded properties, or all.",
+  ),
 });
 
 export type Properties = typeof properties;

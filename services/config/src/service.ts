@@ -6,16 +6,14 @@ import { openPrincipals, openService, startCanary } from "@signalbox/service";
 import { accountEvents } from "./consumers.ts";
 import type { ConfigService } from "./context/config-service.ts";
 import { serviceEdges } from "./edges.ts";
-import { watchBackups } from "./operating/backups.ts";
-import { instanceRoutes } from "./operating/instance-routes.ts";
+import { instanceRoutes, watchBackups } from "./operating/instance-routes.ts";
 import { whyRevised } from "./overrides/why-revised.ts";
 import type { Properties } from "./properties.ts";
 import { openAppliedReports } from "./state/applied-reports.ts";
-import { ExpiryProblems } from "./state/expiry-problems.ts";
 import { readPropertyCatalogue } from "./state/property-catalogue.ts";
 import { PublishedConfiguration } from "./state/published-configuration.ts";
 import { ConfigStream } from "./stream/config-stream.ts";
-import { StreamValues } from "./stream/stream-values.ts";
+import { StreamValues } from "./stream/stream-events.ts";
 import { startWorkers } from "./workers.ts";
 
 const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
@@ -38,7 +36,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     flags,
     accessStates,
     principals,
-    values: new StreamValues(configuration, catalogue, published, reports),
+    values: new StreamValues({ configuration, catalogue, published, reports }),
     limits: {
       all: configuration.get("config.streams.max"),
       perCredential: configuration.get("config.streams.max-per-credential"),
@@ -63,7 +61,7 @@ export async function createService(context: ServiceContext<Properties>): Promis
     catalogue,
     reports,
     published,
-    expiryProblems: new ExpiryProblems(),
+    expiryProblems: [],
     stream,
   };
 

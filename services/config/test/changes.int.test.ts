@@ -267,6 +267,21 @@ test("a rollback is a new revision with the old values, including overrides remo
   }
 });
 
+test("a rollback over a temporary value that has expired restores the permanent one below it", async () => {
+  const own = await startConfig();
+  try {
+    await change([["server.name", "Perm"]], {}, own);
+    const expiresAt = new Date(Date.now() + 1_000).toISOString();
+    const { revision: temporary } = await change([["server.name", "Temp"]], { expiresAt }, own);
+    const { revision: last } = await change([["server.name", "Now"]], {}, own);
+    await eventually(() => new Date().toISOString() > expiresAt);
+    const back = await send("rollback", { toRevision: temporary, expectedRevision: last, reason: "back" }, ada, own);
+    assert.deepEqual([back.errors, await valuesNow(own)], [[], { "server.name": "Perm" }]);
+  } finally {
+    await own.close();
+  }
+});
+
 test("the history of a property shows old and new value, actor, credential and reason, page by page", async () => {
   const history = `query($name: String!, $first: Int, $after: String) {
     propertyHistory(name: $name, first: $first, after: $after) { pageInfo { hasNextPage endCursor } edges { node {
@@ -315,7 +330,7 @@ test("a proposal and its approval are tried without an effect, and a rejection t
     assert.equal((await valuesNow(own))["webhook-ingest.tolerance"], undefined);
 
     const reason = "Partners repeat for longer.";
-    const secret = await send("withdrawChange", { id, reason: "Bearer abcdefghijklmnop" }, grace, own);
+    const secret = await send("withdrawChange", { id, reason: "Bearer 7Yb0cPq7TnV2sKxW9mRdLh" }, grace, own);
     assert.equal(secret.errors[0].field, "reason");
     const rejected = (await send("withdrawChange", { id, reason }, grace, own)).proposal;
     assert.deepEqual(rejected, { state: "withdrawn", decidedBy: grace.accountId, decisionReason: reason });

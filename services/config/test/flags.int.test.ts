@@ -89,7 +89,8 @@ test("a flag is stored as written, has its event, and shares its revisions with 
     { age: { from: 3 }, variant: "snake_case" },
   ];
   const schedule = { from: "2026-01-01T00:00:00.000Z", until: null };
-  const { flag, errors } = await set({ key: "whole", rules, schedule, expires: "2026-12-31", salt: "mine" });
+  const written = { from: "2026-01-01t01:00:00+01:00", until: null };
+  const { flag, errors } = await set({ key: "whole", rules, schedule: written, expires: "2026-12-31", salt: "mine" });
   assert.deepEqual(errors, []);
   assert.deepEqual([flag.variants, flag.schedule, flag.salt], [draftOf().variants, schedule, "mine"]);
   assert.deepEqual(flag.rules, [

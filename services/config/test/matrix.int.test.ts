@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { accountStates, type Scope } from "@signalbox/contracts";
-import { eventually, type TestPerson, testPerson } from "@signalbox/testing";
-import { type Harness, setProperty, startConfig } from "./harness.ts";
+import { type TestPerson, testPerson } from "@signalbox/testing";
+import { type Harness, startConfig } from "./harness.ts";
 
 let config: Harness;
 before(async () => {
@@ -79,39 +79,3 @@ for (const route of matrix) {
     }
   });
 }
-
-test("null, an empty text, an empty list, false and 0 are values, read back unchanged; absent is different", async () => {
-  const operator = testPerson();
-  const query = "{ properties { name value source override { value revision } } }";
-  const find = async (name: string) =>
-    (await config.graphql(operator, query)).data.properties.find((each: { name: string }) => each.name === name);
-  const values = [
-    ["server.support-url", null],
-    ["features.reports", "disabled"],
-    ["capabilities.webhooks", false],
-    ["images.cache.private", 0],
-    ["server.name", "0"],
-  ] as const;
-  let revision = 0;
-  for (const [name, value] of values) {
-    assert.equal((await find(name)).override, null, `${name}: absent`);
-    const input = { name, value, expectedRevision: "0" };
-    const { data } = await config.graphql(operator, setProperty, { input });
-    assert.deepEqual(data.setProperty.errors, [], name);
-    revision++;
-    assert.deepEqual((await find(name)).override, { value, revision: String(revision) }, name);
-  }
-  await eventually(async () => (await config.send(operator, "/api/v1/status/config")).body.revision === `${revision}`);
-  const { source, value } = await find("server.support-url");
-  assert.deepEqual([source, value], ["overrides", null], "null is set, and not left to the next source");
-  for (const [name, refused] of [
-    ["server.name", ""],
-    ["supported.locales", []],
-    ["limits.maxPageSize", null],
-  ] as const) {
-    const { data } = await config.graphql(operator, setProperty, {
-      input: { name, value: refused, expectedRevision: "0" },
-    });
-    assert.equal(data.setProperty.errors[0]?.field, "value", `${name} refuses the value`);
-  }
-});

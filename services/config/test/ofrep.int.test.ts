@@ -68,6 +68,15 @@ test("each type is answered unchanged, with variant and reason", async () => {
   assert.equal((await single("german")).body.reason, "TARGETING_MATCH");
 });
 
+test("a float without a fraction is written with one, for SDKs with types", async () => {
+  await set("rate", { type: "float", variants: [{ name: "off", value: 1 }] });
+  const { text } = await eventually(async () => {
+    const answer = await single("rate");
+    return answer.status === 200 && answer;
+  });
+  assert.match(text, /"value":1\.0,/);
+});
+
 test("the account's own roles, locale and age count, not the claims of its context", async () => {
   const claims = { targetingKey: eve.accountId, roles: ["owner"], locale: "de", createdAt: "2020-01-01T00:00:00Z" };
   assert.equal((await single("german", eve, { context: claims })).body.value, false);
@@ -106,6 +115,11 @@ test("a fault in a question has OpenFeature's error code", async () => {
     [{ context: "x" }, "INVALID_CONTEXT"],
     [{ context: [] }, "INVALID_CONTEXT"],
     [{ context: { targetingKey: 7 } }, "INVALID_CONTEXT"],
+    [{ body: `\ufeff${JSON.stringify({ context: own })}` }, "PARSE_ERROR"],
+    [{ body: `{"context":{"targetingKey":"x","targetingKey":"${own.targetingKey}"}}` }, "PARSE_ERROR"],
+    [{ body: `{"context":{"targetingKey":"${own.targetingKey}","n":1e999}}` }, "PARSE_ERROR"],
+    [{ context: { ...own, name: "a\u0000" } }, "INVALID_CONTEXT"],
+    [{ context: { ...own, name: "\ud800" } }, "INVALID_CONTEXT"],
     [{ context: { ...own, deep: deep(8) } }, "INVALID_CONTEXT"],
     [{ context: { ...own, large: "x".repeat(16 * 1024) } }, "INVALID_CONTEXT"],
   ];

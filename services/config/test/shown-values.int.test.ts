@@ -6,6 +6,7 @@ import { type PropertyDeclaration, refusalOfOverride } from "@signalbox/runtime"
 import { eventually, testEventLog, testPerson } from "@signalbox/testing";
 import fc from "fast-check";
 import { properties } from "../src/properties.ts";
+import { valuesOf } from "./generated-values.ts";
 import { type Harness, setProperty, startConfig } from "./harness.ts";
 
 let config: Harness;
@@ -64,26 +65,6 @@ test("a bad value of an earlier version is left out by itself, with its name in 
   });
   assert.match(problems.join(), /server\.support-url must be an absolute URL/);
 });
-
-/** Values of a property's type, and others that a person or a program might send. */
-function valuesOf({ type, choices, default: usual, min = 0, max = 10 }: PropertyDeclaration): fc.Arbitrary<unknown> {
-  const odd = [
-    "",
-    " ",
-    "https://h ost/",
-    "https://h:99999/",
-    "https://h",
-    "http://[::1]:1/ü?#",
-    "x",
-    "en-aa-bb",
-    "image/x",
-    "\u202e",
-  ];
-  const word = fc.oneof(fc.constantFrom(...odd, ...(choices ?? [])), fc.string({ unit: "grapheme" }), fc.webUrl());
-  const number = fc.oneof(fc.integer({ min, max }), fc.double(), fc.constantFrom(min, max, -1, 0.5, 2 ** 53));
-  const own = { string: word, integer: number, number, boolean: fc.boolean(), list: fc.array(word, { maxLength: 4 }) };
-  return fc.oneof({ weight: 6, arbitrary: own[type] }, fc.constantFrom(usual, null), fc.jsonValue());
-}
 
 const shown = Object.entries(properties as Record<string, PropertyDeclaration>).filter(
   ([, { audience, secrecy, local }]) => audience !== undefined && secrecy !== "secret" && !local,

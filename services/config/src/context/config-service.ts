@@ -6,7 +6,6 @@ import type { Configuration, Logger, Metrics } from "@signalbox/runtime";
 import type { Flags } from "@signalbox/service";
 import type { Pool } from "@signalbox/storage";
 import type { AppliedReports } from "../state/applied-reports.ts";
-import type { ExpiryProblems } from "../state/expiry-problems.ts";
 import type { PropertyCatalogue } from "../state/property-catalogue.ts";
 import type { PublishedConfiguration } from "../state/published-configuration.ts";
 import type { ConfigStream } from "../stream/config-stream.ts";
@@ -33,6 +32,7 @@ export interface ConfigService {
   /** The values that each instance runs with. */
   readonly reports: AppliedReports;
   readonly published: PublishedConfiguration;
-  readonly expiryProblems: ExpiryProblems;
+  /** The reasons why expired overrides are still active, a sentence each. */
+  expiryProblems: readonly string[];
   readonly stream: ConfigStream;
 }

@@ -9,15 +9,7 @@ import type { ConfigService } from "../context/config-service.ts";
 import { flagResultOf, succeeded } from "../overrides/change-results.ts";
 import { lockRevisions, nextRevision } from "../overrides/override-store.ts";
 import { dryRun, operators, requiredReason, revisionOf, waitForMs } from "../overrides/property-fields.ts";
-import {
-  eraseFlagReasons,
-  type Flag,
-  type FlagChange,
-  listFlagHistory,
-  listFlags,
-  listNewestFlagsBefore,
-  saveFlag,
-} from "./flag-store.ts";
+import { type Flag, type FlagChange, listFlagHistory, listFlags, saveFlag } from "./flag-store.ts";
 
 /** A flag as its author writes it; without a salt the previous one is kept. */
 type FlagDraft = Omit<FlagDefinition, "salt"> & { readonly salt?: string | undefined };
@@ -70,22 +62,6 @@ async function archiveFlag(
   return changeFlag(service, tx, caller, key, null, reason);
 }
 
-/** Announces the newest change of each flag again once it is this old, like those of properties. */
-export async function repeatFlags(service: ConfigService, tx: Tx, ageMs: number): Promise<void> {
-  await lockRevisions(tx);
-  await announce(service, tx, await listNewestFlagsBefore(tx, new Date(service.clock.nowMs() - ageMs)));
-}
-
-/** Erases the reasons given by a purged account, here and on the log. */
-export async function eraseReasonsOfFlags(service: ConfigService, tx: Tx, accountId: string): Promise<void> {
-  await lockRevisions(tx);
-  await announce(service, tx, await eraseFlagReasons(tx, accountId));
-}
-
-async function announce({ outbox }: ConfigService, tx: Tx, changes: readonly FlagChange[]): Promise<void> {
-  if (changes.length > 0) await outbox.append(tx, changes.map(changedEvent));
-}
-
 /** Assigns the next revision to a flag's change: rows, event and audit entry in one transaction. */
 async function changeFlag(
   { outbox, clock }: ConfigService,
@@ -102,7 +78,7 @@ async function changeFlag(
   await saveFlag(tx, made);
   const action = definition === null ? "flag.archive" : "flag.set";
   const fields = definition === null ? [] : ["definition", `revision ${revision}`];
-  await outbox.append(tx, [changedEvent(made), audited(caller, { action, subject: key, fields, reason })]);
+  await outbox.append(tx, [flagChanged(made), audited(caller, { action, subject: key, fields, reason })]);
   return made;
 }
 
@@ -135,16 +111,10 @@ function refuse(problems: readonly Omit<ErrorDetail, "code">[]): void {
   if (details.length > 0) throw new AppError("validation_error", "The flag is not valid.", { details });
 }
 
-function changedEvent({ key, definition, revision, actor, reason, changedAt }: FlagChange): EventDraft {
-  const data = {
-    flag: key,
-    definition,
-    revision: Number(revision),
-    actor,
-    reason,
-    changed_at: changedAt.toISOString(),
-  };
-  return draft("flag.changed", { subject: `flag:${key}`, accountId: null, data });
+/** Creates the event of a change. */
+export function flagChanged({ key: flag, definition, revision, actor, reason, changedAt }: FlagChange): EventDraft {
+  const data = { flag, definition, revision: Number(revision), actor, reason, changed_at: changedAt.toISOString() };
+  return draft("flag.changed", { subject: `flag:${flag}`, accountId: null, data });
 }
 
 /** GraphQL omits absent members or sends them as null; both mean absent. */
@@ -161,6 +131,9 @@ const wanted = {
   wait_for_ms: waitForMs,
 };
 
+const listOf = <List extends z.ZodType>(list: List, prepare: (item: unknown) => unknown) =>
+  z.preprocess((items) => (Array.isArray(items) ? items.map((item) => prepare(item)) : items), list);
+
 const SetFlag = z.preprocess(
   given,
   z.strictObject({
@@ -169,12 +142,9 @@ const SetFlag = z.preprocess(
     schedule: z.preprocess(given, schedule),
     expires,
     salt: salt.optional().describe("Without it a flag keeps its salt, and a new flag gets a new one."),
-    rules: z.preprocess((list) => (Array.isArray(list) ? list.map((rule) => withoutNulls(rule)) : list), rules),
-    prerequisites: z.preprocess((list) => (Array.isArray(list) ? list.map(given) : list), prerequisites),
-    variants: z.preprocess(
-      (list) => (Array.isArray(list) ? list.map((each) => ({ ...each })) : list),
-      members.variants,
-    ),
+    rules: listOf(rules, withoutNulls),
+    prerequisites: listOf(prerequisites, given),
+    variants: listOf(members.variants, (variant) => ({ ...(variant as object) })),
     ...wanted,
     dry_run: dryRun,
   }),

@@ -1,21 +1,22 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Principal } from "@signalbox/auth";
-import { examples } from "@signalbox/contracts";
-import { KiB } from "@signalbox/core";
+import { examples, timeInput } from "@signalbox/contracts";
+import { isAppError, KiB } from "@signalbox/core";
 import {
   createRoutes,
   type HttpResponse,
   isNotModified,
+  type JsonBody,
   notModified,
   ok,
+  parseJsonBody,
   type Routes,
   refused,
   strongEtag,
 } from "@signalbox/http";
-import type { FlagContext, FlagEvaluation, Flags } from "@signalbox/service";
+import { type FlagContext, type FlagEvaluation, type Flags, flagContextOf } from "@signalbox/service";
 import { z } from "zod";
 import type { ConfigService } from "../context/config-service.ts";
-import { readContext } from "./read-context.ts";
 
 /** Larger than the limit of a context, so that a too large one gets a specific error. */
 const bodyBytesMax = 64 * KiB;
@@ -87,10 +88,8 @@ const varying = { vary: "Accept, Authorization, X-API-Key" };
 
 /** The routes of the OpenFeature Remote Evaluation Protocol 0.3. */
 export function ofrepRoutes(service: ConfigService): Routes {
-  const {
-    flags: { set },
-    clock,
-  } = service;
+  const { flags, clock } = service;
+  const { set } = flags;
   const routes = createRoutes({ errors: "configuration" });
   routes.post("/ofrep/v1/evaluate/flags/:key", {
     operationId: "evaluateFlag",
@@ -140,9 +139,7 @@ export function ofrepRoutes(service: ConfigService): Routes {
  * attributes.
  */
 function bulkEtag(set: Flags["set"], { accountId, roles, locale, createdAtMs }: FlagContext, nowMs: number): string {
-  const digest = createHash("sha256")
-    .update(JSON.stringify([accountId, roles, locale, createdAtMs]))
-    .digest("base64url");
+  const digest = hash("sha256", JSON.stringify([accountId, roles, locale, createdAtMs]), "base64url");
   return strongEtag(`${set.revision}.${set.epochAt(nowMs)}.${digest}`, "flags");
 }
 
@@ -159,7 +156,7 @@ function evaluateFor(
   evaluate: (context: FlagContext) => HttpResponse,
 ): HttpResponse {
   const read = readContext(body, principal);
-  if (read.ok) return evaluate(read.context);
+  if ("context" in read) return evaluate(read.context);
   if (read.code === "NOT_ALLOWED") return refused(403, "forbidden", { message: read.details });
   return failed(400, read.code, read.details, of);
 }
@@ -174,4 +171,74 @@ const failed = (
   body: { kind: "json", value: { ...of, errorCode, errorDetails } },
 });
 
-const viewOf = ({ key, value, variant, reason }: FlagEvaluation) => ({ key, value, variant, reason });
+const viewOf = ({ key, json: value, variant, reason }: FlagEvaluation) => ({ key, value, variant, reason });
+
+/** The OpenFeature code of a fault that prevents an evaluation. */
+type ContextFault = "PARSE_ERROR" | "TARGETING_KEY_MISSING" | "INVALID_CONTEXT" | "NOT_ALLOWED";
+
+type Read = { readonly context: FlagContext } | { readonly code: ContextFault; readonly details: string };
+
+const contextBytesMax = 16 * KiB;
+const depthMax = 8;
+
+/** The attributes given by a caller who may evaluate for others. */
+const Others = z.object({
+  roles: z.array(z.string().max(100)).max(100).default([]),
+  locale: z.string().max(100).nullish(),
+  createdAt: timeInput.nullish(),
+});
+
+/**
+ * Reads the evaluation context. For the caller's own account every attribute comes from the principal: a context chosen
+ * by its sender would reveal the flags of others. Callers with `config:admin` may name another account.
+ */
+function readContext(body: Buffer, principal: Principal): Read {
+  const { value: request, flaws } = parsed(body);
+  if (!isObject(request)) return fault("PARSE_ERROR", flaws[0]?.message ?? "The body must be a JSON object.");
+  if (flaws[0]) return fault("INVALID_CONTEXT", `${flaws[0].field}: ${flaws[0].message}`);
+  const { context } = request;
+  if (context === undefined || context === null) return missing;
+  if (!isObject(context)) return fault("INVALID_CONTEXT", "context must be an object.");
+  if (!isWithinDepth(context, depthMax))
+    return fault("INVALID_CONTEXT", `context may be at most ${depthMax} levels deep.`);
+  if (body.byteLength > contextBytesMax && Buffer.byteLength(JSON.stringify(context)) > contextBytesMax) {
+    return fault("INVALID_CONTEXT", `context may have at most ${contextBytesMax} bytes.`);
+  }
+  const { targetingKey } = context;
+  if (targetingKey === undefined || targetingKey === null || targetingKey === "") return missing;
+  if (typeof targetingKey !== "string" || targetingKey.length > 256 || !targetingKey.isWellFormed()) {
+    return fault("INVALID_CONTEXT", "targetingKey must be the id of an account.");
+  }
+  if (targetingKey === principal.accountId) return { context: flagContextOf(principal) };
+  if (!principal.scopes.has("config:admin"))
+    return fault("NOT_ALLOWED", "targetingKey must be the id of your own account.");
+  return contextOfOther(targetingKey, context);
+}
+
+function contextOfOther(accountId: string, context: Record<string, unknown>): Read {
+  const { data, success } = Others.safeParse(context);
+  if (!success) return fault("INVALID_CONTEXT", "roles must be strings, locale a string and createdAt a time.");
+  const { roles, locale = null, createdAt } = data;
+  return { context: { accountId, roles, locale, createdAtMs: createdAt ? Date.parse(createdAt) : null } };
+}
+
+const fault = (code: ContextFault, details: string): Read => ({ code, details });
+const missing = fault("TARGETING_KEY_MISSING", "context.targetingKey must be the id of an account.");
+
+/** Parses the body by the rules of all JSON routes; a refusal is a flaw without a value. */
+function parsed(body: Buffer): JsonBody {
+  try {
+    return parseJsonBody(body);
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return { value: undefined, flaws: [{ field: "", code: "invalid", message: error.message }] };
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function isWithinDepth(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return depth > 0 && Object.values(value).every((member) => isWithinDepth(member, depth - 1));
+}

@@ -3,12 +3,7 @@ import { refusalError } from "@signalbox/http";
 import type { PropertyScalar } from "@signalbox/runtime";
 import type { ConfigService } from "../context/config-service.ts";
 import { elsewhereOf } from "../state/property-catalogue.ts";
-
-export interface PropertyChange {
-  readonly name: string;
-  readonly set: boolean;
-  readonly value: unknown;
-}
+import type { PlannedChange } from "./plan-changes.ts";
 
 const refuse = (code: Refusal["code"], message: string, field?: string): Refusal => ({ code, message, field });
 
@@ -52,7 +47,7 @@ const above: ReadonlySet<string> = new Set(["command line", "environment"]);
  */
 export async function resultsOf(
   service: ConfigService,
-  made: readonly PropertyChange[],
+  made: readonly PlannedChange[],
   revision: bigint | null,
   waitMs: number,
 ) {
@@ -70,7 +65,7 @@ export async function flagResultOf({ reports }: ConfigService, revision: bigint 
 }
 
 /** Builds the result of one change; for unmade changes the revision is null. */
-function resultOf(service: ConfigService, { name, set, value }: PropertyChange, revision: bigint | null) {
+function resultOf(service: ConfigService, { name, set, value }: PlannedChange, revision: bigint | null) {
   const { catalogue, configuration } = service;
   const { property, services, declaration } = catalogue.target(name);
   const alive = aliveOf(service, services);

@@ -1,12 +1,11 @@
 import type { Caller } from "@signalbox/auth";
+import { type AuditAction, draft, type EventDraft } from "@signalbox/contracts";
 import type { ErrorDetail } from "@signalbox/core";
-import { actorOf } from "@signalbox/service";
+import { type Actor, actorOf, audited } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import type { ConfigService } from "../context/config-service.ts";
-import { type Change, eraseReasons, lockNewestBefore, lockOverrides } from "./override-store.ts";
+import { type Change, lockOverrides, nextRevision, type Override, saveChange } from "./override-store.ts";
 import { type ChangeSet, judgeChanges } from "./plan-changes.ts";
-import { changedEvent, type Revised, revise } from "./revise.ts";
-import { toRestore } from "./undo-changes.ts";
 
 /** Terms by which changes are judged; those of a dry run are not made. */
 export interface Judging {
@@ -34,24 +33,63 @@ export async function changeOverrides(
   return revise(service, tx, revised, { by: actorOf(caller), reason, actionOf });
 }
 
-/**
- * Announces the newest change of each property again once it is this old. This repairs a log that lost its newest
- * records, or received a late one behind them.
- */
-export async function repeatOverrides(service: ConfigService, tx: Tx, ageMs: number): Promise<void> {
-  await announce(service, tx, await lockNewestBefore(tx, new Date(service.clock.nowMs() - ageMs)));
+/** Finds the last permanent change: a temporary one over another temporary one restores the value before both. */
+const toRestore = (override: Override | undefined): bigint =>
+  override === undefined ? 0n : override.expiresAt === null ? override.revision : (override.restores ?? 0n);
+
+/** The effect of a revision on one property. */
+export type Revised = Pick<Change, "name" | "set" | "value" | "expiresAt" | "restores">;
+
+interface How {
+  readonly by: Actor;
+  readonly reason: string | null;
+  readonly actionOf: (revised: Revised) => Extract<AuditAction, `property.${string}`>;
+  /** Owner of the audit entry, where it is not the actor. */
+  readonly auditOf?: (name: string) => string | undefined;
 }
 
-/**
- * Erases the reasons given by a purged account. The log keeps the newest change of each property forever, so those are
- * published again.
- */
-export async function eraseOverrideReasons(service: ConfigService, tx: Tx, accountId: string): Promise<void> {
-  await announce(service, tx, await eraseReasons(tx, accountId));
+/** Assigns the next revision to these changes: rows, events and audit entries in one transaction. */
+export async function revise(
+  service: ConfigService,
+  tx: Tx,
+  revised: readonly Revised[],
+  { by, reason, actionOf, auditOf }: How,
+): Promise<Change[]> {
+  if (revised.length === 0) return [];
+  const { clock, outbox } = service;
+  const revision = await nextRevision(tx);
+  const made = { revision, reason, changedAt: clock.now(), together: revised.length, requestId: by.requestId || null };
+  const actor = by.accountId ?? by.kind;
+  const changes = revised.map((each) => ({ ...each, ...made, actor, credential: by.credential }));
+  const events: EventDraft[] = [];
+  for (const change of changes) {
+    await saveChange(tx, change);
+    const entry = { action: actionOf(change), subject: change.name, fields: ["value", `revision ${revision}`], reason };
+    const owner = auditOf?.(change.name) ?? by.accountId;
+    events.push(overrideChanged(service, change));
+    if (owner?.startsWith("acc_")) events.push(audited(by, { ...entry, accountId: owner }));
+  }
+  await outbox.append(tx, events);
+  return changes;
 }
 
-/** Announces changes again; with an unchanged revision they have no effect where they are known. */
-async function announce(service: ConfigService, tx: Tx, changes: readonly Change[]): Promise<void> {
-  const events = changes.map((changed) => changedEvent(service, changed));
-  if (events.length > 0) await service.outbox.append(tx, events);
+/** Creates the event of a change. */
+export function overrideChanged({ catalogue }: ConfigService, change: Change): EventDraft {
+  return draft("config.changed", {
+    subject: change.name,
+    accountId: null,
+    data: {
+      property: change.name,
+      set: change.set,
+      value: change.value as never,
+      revision: Number(change.revision),
+      secrecy: catalogue.secrecyOf(change.name),
+      audience: catalogue.audienceOf(change.name),
+      actor: change.actor,
+      reason: change.reason,
+      changed_at: change.changedAt.toISOString(),
+      expires_at: change.expiresAt?.toISOString() ?? null,
+      ...(change.together > 1 && { together: change.together }),
+    },
+  });
 }

@@ -4,7 +4,7 @@ import { elsewhereOf } from "../state/property-catalogue.ts";
 import type { Override } from "./override-store.ts";
 
 /** A change of one property; `set` false removes its override. */
-interface PlannedChange {
+export interface PlannedChange {
   readonly name: string;
   readonly set: boolean;
   readonly value: unknown;
@@ -64,7 +64,7 @@ function flawsOf(
   const message = `${name} can be changed only once in a revision.`;
   if (earlier.some((other) => other.name === name)) return [{ field: "name", code: "repeated", message }];
   return refusalsOf(() => {
-    catalogue.overridable(name);
+    catalogue.assertOverridable(name);
     if (set) catalogue.assertFits(name, value);
   });
 }
@@ -124,9 +124,9 @@ export const operatorRefusals = (service: ConfigService, { changes, fieldOf }: C
     needsAnother(service, name) ? [secondOperator(name, fieldOf(index, "name"))] : [],
   );
 
-/** @throws AppError `validation_error` for the same properties among names that the server computed. */
-export function assertOneOperator(service: ConfigService, names: readonly string[], field: string): void {
-  const details = names.filter((name) => needsAnother(service, name)).map((name) => secondOperator(name, field));
+/** @throws AppError `validation_error` for the same properties among changes that the server computed. */
+export function assertOneOperator(service: ConfigService, changes: readonly PlannedChange[], field: string): void {
+  const details = changes.flatMap(({ name }) => (needsAnother(service, name) ? [secondOperator(name, field)] : []));
   if (details.length > 0) throw refusal(details);
 }
 

@@ -1,12 +1,12 @@
-import { audienceOf } from "@signalbox/contracts";
+import { audienceOf, timeInput } from "@signalbox/contracts";
 import { maskText } from "@signalbox/core";
 import { connectionField, field, mutation, type Resolvers, type SubgraphContext } from "@signalbox/http";
 import { z } from "zod";
 import type { ConfigService } from "../context/config-service.ts";
-import { type PropertyChange, resultsOf, succeeded } from "./change-results.ts";
+import { resultsOf, succeeded } from "./change-results.ts";
 import { type Change, listHistory, type PastChange } from "./override-store.ts";
-import { changeOverrides } from "./overrides.ts";
-import { type ChangeSet, expiryRefusals, operatorRefusals } from "./plan-changes.ts";
+import { changeOverrides, type Judging } from "./overrides.ts";
+import { type ChangeSet, expiryRefusals, operatorRefusals, type PlannedChange } from "./plan-changes.ts";
 import { listProperties, viewOverride } from "./property-list.ts";
 import { rollBack } from "./undo-changes.ts";
 
@@ -62,12 +62,9 @@ const ChangeItem = z
 const severalChanges = {
   changes: z.array(ChangeItem).min(1).max(changesMax),
   reason: requiredReason,
-  expires_at: z.iso
-    .datetime({ offset: true })
-    .nullish()
-    .transform(noneAs(null))
-    .describe("Time at which the changes expire."),
+  expires_at: timeInput.nullish().transform(noneAs(null)).describe("Time at which the changes expire."),
 };
+type SeveralChanges = z.output<z.ZodObject<typeof severalChanges>>;
 export const ProposeChange = z.strictObject({ ...severalChanges, dry_run: dryRun });
 const SetProperties = z.strictObject({ ...severalChanges, dry_run: dryRun, wait_for_ms: waitForMs });
 const Rollback = z.strictObject({
@@ -117,13 +114,12 @@ function singleMutations(service: ConfigService) {
     setProperty: mutation(
       { ...shown, audit: "property.set", input: SetProperty },
       ({ name, value, reason, expected_revision: expectedRevision }, context) =>
-        changeOne(service, context, singleChange({ name, set: true, value, expectedRevision }, reason)),
+        changeOne(service, context, { name, set: true, value, expectedRevision }, reason),
     ),
     unsetProperty: mutation(
       { ...shown, audit: "property.unset", input: UnsetProperty },
       async ({ name, reason, expected_revision: expectedRevision }, context) => {
-        const change = { name, set: false, value: null, expectedRevision };
-        await changeOne(service, context, singleChange(change, reason));
+        await changeOne(service, context, { name, set: false, value: null, expectedRevision }, reason);
         return null;
       },
     ),
@@ -138,10 +134,7 @@ function setMutations(service: ConfigService) {
       async (input, context) => {
         const wanted = changeSetOf(input);
         const refused = [...expiryRefusals(service, wanted), ...operatorRefusals(service, wanted)];
-        const how = { refused, dryRun: input.dry_run };
-        const made = await context.inTransaction((tx) =>
-          succeeded(changeOverrides(service, tx, context.caller, wanted, how)),
-        );
+        const made = await change(service, context, wanted, { refused, dryRun: input.dry_run });
         return answerOf(service, wanted.changes, made, input.wait_for_ms);
       },
     ),
@@ -154,13 +147,19 @@ function setMutations(service: ConfigService) {
   };
 }
 
-async function changeOne(service: ConfigService, context: SubgraphContext, wanted: ChangeSet) {
+const change = (service: ConfigService, context: SubgraphContext, wanted: ChangeSet, how: Judging) =>
+  context.inTransaction((tx) => succeeded(changeOverrides(service, tx, context.caller, wanted, how)));
+
+async function changeOne(
+  service: ConfigService,
+  context: SubgraphContext,
+  one: ChangeSet["changes"][number],
+  reason: string | null,
+) {
   // A single property is what the mutation is about: an unknown one is NOT_FOUND.
-  for (const { name } of wanted.changes) service.catalogue.target(name);
-  const how = { refused: operatorRefusals(service, wanted), dryRun: false };
-  const [made] = await context.inTransaction((tx) =>
-    succeeded(changeOverrides(service, tx, context.caller, wanted, how)),
-  );
+  service.catalogue.target(one.name);
+  const wanted: ChangeSet = { changes: [one], reason, expiresAt: null, fieldOf: (_index, member) => member };
+  const [made] = await change(service, context, wanted, { refused: operatorRefusals(service, wanted), dryRun: false });
   if (made === undefined) throw new Error("a change created no revision");
   return viewOverride(service, made);
 }
@@ -168,32 +167,23 @@ async function changeOne(service: ConfigService, context: SubgraphContext, wante
 /** Builds the answer: the new revision, null for none, and the result of each property. */
 export async function answerOf(
   service: ConfigService,
-  changes: readonly PropertyChange[],
+  changes: readonly PlannedChange[],
   made: readonly Change[],
   waitMs: number,
 ) {
   const revision = made[0]?.revision ?? null;
-  const changeResults = await resultsOf(service, changes, revision, waitMs);
-  return { revision: revision === null ? null : String(revision), results: changeResults };
+  const results = await resultsOf(service, changes, revision, waitMs);
+  return { revision: revision === null ? null : String(revision), results };
 }
 
 /** Builds the change set of an input for the operations. */
-export function changeSetOf({
-  changes,
-  reason,
-  expires_at,
-}: Pick<z.output<typeof ProposeChange>, "changes" | "reason" | "expires_at">): ChangeSet {
+export function changeSetOf({ changes, reason, expires_at }: SeveralChanges): ChangeSet {
   return {
     changes: changes.map((each) => ({ ...each, set: each.unset !== true, value: each.value ?? null })),
     reason,
     expiresAt: expires_at === null ? null : new Date(expires_at),
     fieldOf: (index, member) => `changes[${index}].${member}`,
   };
-}
-
-/** Builds the change set of one change whose members are in the input itself. */
-function singleChange(change: ChangeSet["changes"][number], reason: string | null): ChangeSet {
-  return { changes: [change], reason, expiresAt: null, fieldOf: (_index, member) => member };
 }
 
 function viewPastChange({ catalogue }: ConfigService, change: PastChange) {

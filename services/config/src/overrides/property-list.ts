@@ -5,15 +5,6 @@ import type { ConfigService } from "../context/config-service.ts";
 import { addressesOf } from "../state/property-catalogue.ts";
 import { type Override, overridesByName } from "./override-store.ts";
 
-/** The value reported by an instance, already masked. */
-interface Running {
-  readonly service: string;
-  readonly instance: string;
-  readonly value: unknown;
-  readonly source: string;
-  readonly pending?: { readonly value: unknown; readonly revision: number } | undefined;
-}
-
 /**
  * Lists every property that the audience may see, of every service, with each instance's value and the active
  * overrides.
@@ -23,8 +14,7 @@ export async function listProperties(service: ConfigService, audience: Audience)
   const overrideOf = await overridesByName(pool);
   const own = configuration.runningValues();
   const runningOf = runningIn(service);
-  return catalogue
-    .all()
+  return catalogue.all
     .filter(({ declaration }) => isVisibleTo(audience, declaration.audience))
     .map(({ name, services, declaration }) => {
       const instances = runningOf(name);
@@ -82,15 +72,14 @@ function describe(declaration: PropertyDeclaration) {
   };
 }
 
-/** Collects the reported values of live instances by property, ordered by instance name to keep the order stable. */
-function runningIn({ reports }: ConfigService): (name: string) => Running[] {
-  const alive = reports
-    .alive()
-    .map(({ report }) => report)
-    .sort((a, b) => `${a.service}/${a.instance}`.localeCompare(`${b.service}/${b.instance}`));
-  return (name) =>
-    alive.flatMap(({ service, instance, values }) => {
+/** Collects the reported, masked values of live instances by property, in the stable order of the instances. */
+function runningIn({ reports }: ConfigService) {
+  const alive = reports.inOrder();
+  return (name: string) =>
+    alive.flatMap(({ report: { service, instance, values } }) => {
       const running = values?.[name];
       return running ? [{ service, instance, ...running }] : [];
     });
 }
+
+type Running = ReturnType<ReturnType<typeof runningIn>>[number];

@@ -13,8 +13,8 @@ import {
   type Override,
   overridesByName,
 } from "./override-store.ts";
+import { type Revised, revise } from "./overrides.ts";
 import { assertOneOperator, assertRulesAfter, judgeChanges } from "./plan-changes.ts";
-import { type Revised, revise } from "./revise.ts";
 
 /** A requested rollback. */
 export interface Rollback {
@@ -39,12 +39,8 @@ export async function rollBack(
   if (toRevision > now) return { outcome: "no-such-revision", revision: toRevision } as const;
   if (expectedRevision !== now) return { outcome: "newer-revision", newest: now } as const;
   const inForce = await overridesByName(tx);
-  const revised = differences(inForce, await listAt(tx, toRevision), service.clock.now());
-  assertOneOperator(
-    service,
-    revised.map(({ name }) => name),
-    "toRevision",
-  );
+  const revised = differences(inForce, await heldSince(tx, toRevision, service.clock.now()));
+  assertOneOperator(service, revised, "toRevision");
   const wanted = revised.map((each) => ({ ...each, expectedRevision: inForce.get(each.name)?.revision ?? 0n }));
   const stale = judgeChanges(service, wanted, inForce, () => "toRevision");
   if (stale) return stale;
@@ -54,15 +50,16 @@ export async function rollBack(
 
 /** Ends expired overrides, if there are any, and notes those that a rule between properties keeps active. */
 export async function expireDueOverrides(service: ConfigService): Promise<void> {
-  const { pool, clock, log, expiryProblems } = service;
+  const { pool, clock, log } = service;
   const over = await listExpired(pool, clock.now());
   try {
     if (over.length > 0) await inTransaction(pool, (tx) => expireOverrides(service, tx));
-    expiryProblems.replace([]);
+    service.expiryProblems = [];
   } catch (error) {
     if (!isAppError(error) || error.code !== "validation_error") throw error;
     const problems = error.details.map(({ message }) => `an expired override stays active: ${message}`);
-    if (expiryProblems.replace(problems)) log.warn({ problems }, "expired overrides cannot end");
+    if (problems.join() !== service.expiryProblems.join()) log.warn({ problems }, "expired overrides cannot end");
+    service.expiryProblems = problems;
   }
 }
 
@@ -71,9 +68,8 @@ export async function expireDueOverrides(service: ConfigService): Promise<void> 
  * @throws AppError `validation_error` when that would break a rule between properties.
  */
 async function expireOverrides(service: ConfigService, tx: Tx): Promise<Change[]> {
-  const { clock } = service;
   const inForce = await lockOverrides(tx);
-  const over = [...inForce.values()].filter(({ expiresAt }) => expiresAt !== null && expiresAt <= clock.now());
+  const over = [...inForce.values()].filter(({ expiresAt }) => expiresAt !== null && expiresAt <= service.clock.now());
   const revised: Revised[] = [];
   for (const override of over) revised.push(await restored(tx, override));
   assertRulesAfter(service, revised, inForce, (_index, member) => member);
@@ -83,26 +79,25 @@ async function expireOverrides(service: ConfigService, tx: Tx): Promise<Change[]
   return revise(service, tx, revised, how);
 }
 
-/** Finds the last permanent change: a temporary one over another temporary one restores the value before both. */
-export const toRestore = (override: Override | undefined): bigint =>
-  override === undefined ? 0n : override.expiresAt === null ? override.revision : (override.restores ?? 0n);
-
 async function restored(tx: Tx, { name, restores }: Override): Promise<Revised> {
   const before = restores ? await findChange(tx, name, restores) : null;
   const [set, value] = before?.set ? [true, before.value] : [false, null];
   return { name, set, value, expiresAt: null, restores: null };
 }
 
-/**
- * Computes the differences between the active overrides and those at a revision. A temporary one that has expired since
- * counts as removed.
- */
-function differences(inForce: ReadonlyMap<string, Override>, then: readonly Change[], now: Date): Revised[] {
-  const before = new Map(
-    then
-      .filter(({ set, expiresAt }) => set && (expiresAt === null || expiresAt > now))
-      .map((each) => [each.name, each]),
-  );
+/** Lists the overrides at a revision as they hold now: an expired one has given way to the last permanent value. */
+async function heldSince(tx: Tx, revision: bigint, now: Date): Promise<Revised[]> {
+  const held: Revised[] = [];
+  for (const change of await listAt(tx, revision)) {
+    const isOver = change.expiresAt !== null && change.expiresAt <= now;
+    held.push(isOver ? await restored(tx, change) : change);
+  }
+  return held.filter(({ set }) => set);
+}
+
+/** Computes the differences between the active overrides and those of a revision. */
+function differences(inForce: ReadonlyMap<string, Override>, then: readonly Revised[]): Revised[] {
+  const before = new Map(then.map((each) => [each.name, each]));
   const names = [...new Set([...inForce.keys(), ...before.keys()])].sort();
   return names.flatMap((name): Revised[] => {
     const [was, is] = [before.get(name), inForce.get(name)];

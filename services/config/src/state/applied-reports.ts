@@ -54,7 +54,6 @@ export class AppliedReports {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Lists the live instances. */
   alive(): LiveInstance[] {
     const nowMs = this.#clock.nowMs();
     for (const [key, { receivedAtMs }] of this.#received)
@@ -70,6 +69,12 @@ export class AppliedReports {
   /** Time at which the next of them counts as stopped without a new report, in milliseconds since the epoch. */
   nextGoneAtMs(): number {
     return Math.min(...[...this.#received.values()].map(({ receivedAtMs }) => receivedAtMs + staleAfterMs));
+  }
+
+  /** Lists the live instances by their services and names. */
+  inOrder(): LiveInstance[] {
+    const nameOf = ({ report }: LiveInstance) => `${report.service}/${report.instance}`;
+    return this.alive().sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
   }
 
   /** Calls the listener after each report with new content; returns the function that stops it. */

@@ -1,12 +1,11 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Properties } from "@signalbox/config-service/properties";
 import { examples, publishedProperties } from "@signalbox/contracts";
 import type { Clock } from "@signalbox/core";
 import { strongEtag } from "@signalbox/http";
-import type { Configuration } from "@signalbox/runtime";
+import { type Configuration, checkValue, type PropertyDeclaration } from "@signalbox/runtime";
 import { z } from "zod";
 import type { AppliedReports } from "./applied-reports.ts";
-import { disagreements, type PublishedValues, strictest } from "./published-values.ts";
 
 const count = z.int().nonnegative();
 
@@ -72,7 +71,6 @@ interface Publication {
   readonly etag: string;
   /** Names with different values among the instances: the strictest is shown. */
   readonly disagreements: readonly string[];
-  /** Time of its last change. */
   readonly changedAt: Date;
 }
 
@@ -98,8 +96,7 @@ export class PublishedConfiguration {
       this.#staleSince ??= clock.now();
     };
     reports.onChange(markStale);
-    for (const name of Object.keys(publishedProperties))
-      configuration.onChange(name as keyof Properties & string, markStale);
+    for (const name of publishedNames) configuration.onChange(name, markStale);
   }
 
   current(): Publication {
@@ -121,7 +118,7 @@ export class PublishedConfiguration {
     const own = valuesOf(configuration);
     const others = this.#reports.alive().map(({ report }) => report.published as PublishedValues);
     const resource = configResourceFrom(configuration.get("http.base-url"), strictest(own, others));
-    const content = createHash("sha256").update(JSON.stringify(resource)).digest("hex");
+    const content = hash("sha256", JSON.stringify(resource));
     // The content is part of it besides the revision, because instances apply one revision at different times.
     const etag = strongEtag(`${configuration.revision ?? 0}.${content}`, "config");
     return { resource, etag, disagreements: disagreements(own, others), changedAt };
@@ -129,8 +126,7 @@ export class PublishedConfiguration {
 }
 
 function valuesOf(configuration: Configuration<Properties>): PublishedValues {
-  const names = Object.keys(publishedProperties) as (keyof typeof publishedProperties)[];
-  return Object.fromEntries(names.map((name) => [name, configuration.get(name)]));
+  return Object.fromEntries(publishedNames.map((name) => [name, configuration.get(name)]));
 }
 
 /** Groups published values such as `limits.maxPageSize` into the resource: the part before the dot is the member. */
@@ -141,4 +137,65 @@ function configResourceFrom(baseUrl: string, values: Readonly<Record<string, unk
     members[member] = { ...members[member], [key]: value };
   }
   return ConfigResource.parse({ apiVersion: "v1", baseUrl, ...members });
+}
+
+type PublishedName = keyof typeof publishedProperties;
+const publishedNames = Object.keys(publishedProperties) as PublishedName[];
+type Value = string | number | boolean | readonly string[];
+
+/** The published properties of an instance by name. */
+type PublishedValues = Readonly<Partial<Record<string, unknown>>>;
+
+/**
+ * Computes the values that clients may rely on when instances disagree, as they do while a change rolls out: the
+ * smallest limit, a capability only when every instance has it, a feature only in the state that all agree on, and the
+ * common items of every list. `own` decides alone what no other instance reports.
+ */
+export function strictest(own: PublishedValues, reports: readonly PublishedValues[]): Record<PublishedName, Value> {
+  const each = Object.fromEntries(
+    publishedNames.map((name) => {
+      const values = [own, ...reports].map((report) => report[name]).filter((value) => isPublishable(name, value));
+      return [name, strictestOf(name, values as Value[])];
+    }),
+  ) as Record<PublishedName, Value>;
+  return Object.fromEntries(publishedNames.map((name) => [name, withinRules(name, each)])) as Record<
+    PublishedName,
+    Value
+  >;
+}
+
+/** Instances of other versions may run with a value that this one cannot show; more than it serves is no fault. */
+function isPublishable(name: PublishedName, value: unknown): boolean {
+  const { fixed: _, ...declaration } = publishedProperties[name] as PropertyDeclaration;
+  return checkValue(declaration as PropertyDeclaration, value).ok;
+}
+
+/** Enforces the rules between properties, which the strictest of each may break although every instance keeps them. */
+function withinRules(name: PublishedName, values: Readonly<Record<string, Value>>): Value {
+  const { atMost, oneOf } = publishedProperties[name] as { readonly atMost?: string; readonly oneOf?: string };
+  const value = values[name] as Value;
+  if (atMost !== undefined) return Math.min(value as number, values[atMost] as number);
+  const items = oneOf === undefined ? [] : (values[oneOf] as readonly string[]);
+  return items.length === 0 || items.includes(value as string) ? value : (items[0] as string);
+}
+
+/** Lists the published names with different values among the instances. */
+export function disagreements(own: PublishedValues, reports: readonly PublishedValues[]): string[] {
+  return publishedNames.filter((name) => {
+    const texts = [own, ...reports].map((report) => JSON.stringify(report[name])).filter((text) => text !== undefined);
+    return new Set(texts).size > 1;
+  });
+}
+
+function strictestOf(name: PublishedName, values: readonly Value[]): Value {
+  const [first] = values;
+  if (first === undefined) return publishedProperties[name].default;
+  if (values.every((value) => JSON.stringify(value) === JSON.stringify(first))) return first;
+  if (typeof first === "number") return Math.min(...(values as number[]));
+  if (typeof first === "boolean") return values.every((value) => value === true);
+  if (Array.isArray(first)) {
+    const common = first.filter((item) => values.every((value) => (value as string[]).includes(item)));
+    return common.length > 0 ? common : first;
+  }
+  return name.startsWith("features.") ? "disabled" : first;
 }

@@ -3,8 +3,7 @@ import { test } from "node:test";
 import { publishedProperties } from "@signalbox/contracts";
 import { createManualClock, seconds } from "@signalbox/core";
 import { AppliedReports } from "./applied-reports.ts";
-import { PublishedConfiguration } from "./published-configuration.ts";
-import { disagreements, strictest } from "./published-values.ts";
+import { disagreements, PublishedConfiguration, strictest } from "./published-configuration.ts";
 
 type Report = Parameters<AppliedReports["apply"]>[0];
 

@@ -1,27 +1,21 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setImmediate as othersTurn } from "node:timers/promises";
-import type { AccessStates, Principal, PrincipalSource } from "@signalbox/auth";
+import type { Principal } from "@signalbox/auth";
 import { type Audience, audienceOf } from "@signalbox/contracts";
-import { type Clock, seconds } from "@signalbox/core";
-import type { Logger, Runner } from "@signalbox/runtime";
+import { seconds } from "@signalbox/core";
+import type { Logger } from "@signalbox/runtime";
 import { type Flags, flagContextOf } from "@signalbox/service";
 import type { Pool } from "@signalbox/storage";
-import { isOutdated, judgeFollowers } from "./judge-followers.ts";
-import { revisionsSince } from "./revisions-since.ts";
-import { type FoundRevision, SentRevisions } from "./sent-revisions.ts";
+import { type FollowerAccess, isOutdated, judgeFollowers } from "./judge-followers.ts";
+import { type FoundRevision, revisionsSince, SentRevisions } from "./sent-revisions.ts";
 import { type Follower, StreamClient, type StreamEnd } from "./stream-client.ts";
-import { flagFrames, framesOf, type Revised } from "./stream-events.ts";
-import type { StreamValues } from "./stream-values.ts";
+import { flagFrames, framesOf, type Revised, type StreamValues } from "./stream-events.ts";
 
-export interface ConfigStreamOptions {
-  readonly runner: Runner;
+interface ConfigStreamOptions extends FollowerAccess {
   readonly log: Logger;
-  readonly clock: Clock;
   /** Holds the history, for clients that missed revisions. */
   readonly pool: Pool;
   readonly flags: Flags;
-  readonly accessStates: AccessStates;
-  readonly principals: PrincipalSource;
   readonly values: StreamValues;
   readonly limits: { readonly perCredential: number; readonly all: number };
 }
@@ -48,11 +42,11 @@ export class ConfigStream {
   #turn = 0;
 
   constructor(options: ConfigStreamOptions) {
-    const { runner, clock, flags, accessStates, principals } = options;
+    const { runner, flags } = options;
     this.#options = options;
     runner.every("configuration stream", tickMs, () => this.#tick());
     runner.onDrain("configuration stream", () => this.end("draining"));
-    judgeFollowers(this.#clients, { accessStates, principals, clock, runner });
+    judgeFollowers(this.#clients, options);
     flags.onChange(() => this.#changed());
   }
 
@@ -118,8 +112,7 @@ export class ConfigStream {
 
   /** Returns the sent revisions; created with the first client. */
   #revisions(): SentRevisions {
-    const { current } = this.#options.flags;
-    const known = current();
+    const known = this.#options.flags.current();
     this.#sent ??= new SentRevisions(known, known.revision);
     return this.#sent;
   }

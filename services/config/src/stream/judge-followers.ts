@@ -37,14 +37,17 @@ export function judgeFollowers(clients: ReadonlySet<StreamClient>, access: Follo
 
 /** Returns true when the access of a principal has changed since it was resolved. */
 export function isOutdated(
-  { accountId, epoch, credential: { id, tokenId } }: Principal,
+  { accountId, epoch, member, credential: { id, tokenId } }: Principal,
   { stateOf, isRevoked }: AccessStates,
 ): boolean {
+  if (member && (stateOf(member.accountId)?.epoch ?? 0) > member.epoch) return true;
   return (stateOf(accountId)?.epoch ?? 0) > epoch || isRevoked(id) || (tokenId !== undefined && isRevoked(tokenId));
 }
 
-function isMeant({ accountId, credential }: Principal, kind: "account" | "credential", id: string): boolean {
-  return kind === "account" ? accountId === id : credential.id === id || credential.tokenId === id;
+function isMeant({ accountId, credential, member }: Principal, kind: "account" | "credential", id: string): boolean {
+  return kind === "account"
+    ? accountId === id || member?.accountId === id
+    : credential.id === id || credential.tokenId === id;
 }
 
 async function askAbout(clients: ReadonlySet<StreamClient>, { principals }: FollowerAccess): Promise<void> {
@@ -76,4 +79,7 @@ async function principalNow(
 
 /** After any other change of access the client reconnects and is judged again. */
 const mayGoOn = (known: Principal, now: Principal | null): boolean =>
-  now !== null && now.epoch <= known.epoch && stateRefusal(now, "subscribe") === null;
+  now !== null &&
+  now.epoch <= known.epoch &&
+  (now.member?.epoch ?? 0) <= (known.member?.epoch ?? 0) &&
+  stateRefusal(now, "subscribe") === null;

@@ -40,7 +40,6 @@ export class StreamClient {
     return !this.#response.writableEnded && !this.#response.destroyed;
   }
 
-  /** Sends a new event. */
   send(frame: Buffer): void {
     if (this.#waiting === null) {
       this.write(frame);

@@ -1,9 +1,12 @@
 import type { Properties } from "@signalbox/config-service/properties";
-import { type Audience, isVisibleTo } from "@signalbox/contracts";
+import { type Audience, isVisibleTo, publishedProperties } from "@signalbox/contracts";
+import { masked } from "@signalbox/core";
+import type { Configuration } from "@signalbox/runtime";
 import type { FlagContext, FlagSet } from "@signalbox/service";
-import type { StreamValues } from "./stream-values.ts";
+import type { AppliedReports } from "../state/applied-reports.ts";
+import type { PropertyCatalogue } from "../state/property-catalogue.ts";
+import type { PublishedConfiguration } from "../state/published-configuration.ts";
 
-/** The changes of one revision. */
 export interface Revised {
   readonly revision: number;
   /** The bare names of properties. */
@@ -41,16 +44,11 @@ export function framesOf(revised: Revised, audience: Audience, values: StreamVal
     const member = name.startsWith("features.") ? name : settingsMembers[name as keyof Properties];
     return member === undefined ? [] : [[member, name] as const];
   });
-  const ofConfig = seen.filter(
-    (name) => values.isPublished(name) || settingsMembers[name as keyof Properties] === undefined,
-  );
-  const events = [
-    ...change(
-      "config",
-      ofConfig.map((name) => [name, name] as const),
-    ),
-    ...change("settings", ofSettings),
-  ];
+  const ofConfig = seen.flatMap((name) => {
+    const isShown = values.isPublished(name) || settingsMembers[name as keyof Properties] === undefined;
+    return isShown ? [[name, name] as const] : [];
+  });
+  const events = [...change("config", ofConfig), ...change("settings", ofSettings)];
   return revised.flags.length > 0 ? events : withId(events, id);
 }
 
@@ -64,7 +62,7 @@ export function flagFrames(
 ): string[] {
   if (flags.length === 0) return [];
   const values = flags.map((key) => {
-    const { value, variant, reason } = set.evaluate(key, context, nowMs);
+    const { json: value, variant, reason } = set.evaluate(key, context, nowMs);
     return [key, variant === null ? null : { value, variant, reason }] as const;
   });
   const data = { revision: String(revision), names: flags, values: Object.fromEntries(values) };
@@ -76,3 +74,59 @@ const withId = (events: readonly string[], id: number): string[] => [
   ...events.slice(0, -1),
   `id: ${id}\n${events.at(-1) ?? "\n"}`,
 ];
+
+interface State {
+  readonly configuration: Configuration<Properties>;
+  readonly catalogue: PropertyCatalogue;
+  readonly published: PublishedConfiguration;
+  readonly reports: AppliedReports;
+}
+
+/** The current values of properties, as the stream sends them. */
+export class StreamValues {
+  readonly #state: State;
+
+  constructor(state: State) {
+    this.#state = state;
+  }
+
+  /** Returns the property of an override's name; an undeclared name is returned unchanged. */
+  propertyOf(name: string): string {
+    try {
+      return this.#state.catalogue.target(name).property;
+    } catch {
+      return name;
+    }
+  }
+
+  audienceOf(name: string): Audience {
+    return this.#state.catalogue.audienceOf(name);
+  }
+
+  /** Returns true for a property of `/api/v1/config/`. */
+  isPublished(name: string): boolean {
+    return Object.hasOwn(publishedProperties, name);
+  }
+
+  /** Returns the value of a property; null for one that is masked. */
+  property(name: string): unknown {
+    if (this.isPublished(name)) {
+      const [member = "", key = ""] = name.split(".");
+      const resource = this.#state.published.current().resource as unknown as Record<string, Record<string, unknown>>;
+      return resource[member]?.[key];
+    }
+    const elsewhere = () =>
+      this.#state.reports.alive().find(({ report }) => report.values?.[name])?.report.values?.[name];
+    const value = (this.#state.configuration.runningValues()[name] ?? elsewhere())?.value ?? null;
+    return value === masked ? null : value;
+  }
+
+  /**
+   * Settles once the instances agree on these properties, or after a time limit. While a change rolls out the strictest
+   * value is published, and one event should announce the final one.
+   */
+  settled(names: readonly string[], waitMs: number): Promise<void> {
+    const agree = () => !this.#state.published.current().disagreements.some((name) => names.includes(name));
+    return this.#state.reports.until(agree, waitMs);
+  }
+}
