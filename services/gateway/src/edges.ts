@@ -1,6 +1,5 @@
 import { credentialFrom, stepUpChallenge } from "@signalbox/auth";
-import { AppError, type ErrorDetail, graphqlExtensions, isAppError, MiB } from "@signalbox/core";
-import type { PageLimits } from "@signalbox/http";
+import { AppError, type Clock, type ErrorDetail, graphqlExtensions, isAppError, MiB } from "@signalbox/core";
 import {
   bytes,
   createRoutes,
@@ -10,23 +9,23 @@ import {
   type RouteInput,
   stream as streamed,
 } from "@signalbox/http";
-import type { Edges } from "@signalbox/service";
-import { GraphQLError, type GraphQLFormattedError } from "graphql";
+import type { Configuration } from "@signalbox/runtime";
+import { type Edges, pageLimitsOf } from "@signalbox/service";
+import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from "graphql";
 import { z } from "zod";
-import { docsRoutes } from "./docs/docs-routes.ts";
-import { type FrontPage, frontRoutes } from "./docs/front-page.ts";
+import { docsRoutes, referenceRoutes } from "./docs/docs-routes.ts";
+import { frontRoutes, securityTxtRoutes } from "./docs/front-page.ts";
 import { graphiqlPage, graphiqlRoutes } from "./docs/graphiql.ts";
-import { type ReferenceDependencies, referenceRoutes } from "./docs/reference-routes.ts";
 import { schemaRoutes } from "./docs/schema-registry-routes.ts";
-import { type SecurityContact, securityTxtRoutes } from "./docs/security-txt.ts";
 import { type OperationRequest, operationRequestFrom } from "./documents/operation-request.ts";
 import { eventsOf, subscribeFor } from "./live/event-stream.ts";
 import type { OpenLive } from "./live/open-live.ts";
 import type { AskServices } from "./operating/ask-services.ts";
 import { operatingApi } from "./operating/operating-api.ts";
-import type { Carried } from "./operations/choose-operation.ts";
 import type { Operations, Outcome } from "./operations/operations.ts";
-import { type Why, whyRoutes } from "./why/why.ts";
+import type { Carried } from "./operations/prepare-operation.ts";
+import type { Properties } from "./properties.ts";
+import { whyRoutes } from "./why/why.ts";
 
 const members = z.record(z.string(), z.unknown());
 
@@ -94,29 +93,20 @@ const auth = { scopes: [], access: "own-account:read", optional: true, portal: t
 const page = "text/html";
 
 interface Dependencies {
+  readonly configuration: Configuration<Properties>;
+  readonly clock: Clock;
   readonly operations: Operations;
   readonly live: OpenLive;
   /** Asks the services behind the routes of operators. */
   readonly ask: AskServices;
-  readonly pageLimits: PageLimits;
-  readonly why: Why;
-  readonly docs: DocsDependencies;
-}
-
-interface DocsDependencies {
-  readonly reference: ReferenceDependencies;
-  readonly security: SecurityContact;
-  readonly front: FrontPage;
-  /** Returns true when browsers get GraphiQL. */
-  readonly hasPage: () => boolean;
-  /** Returns true when `/docs` is served. */
-  readonly showsDocs: () => boolean;
+  readonly schema: () => GraphQLSchema;
 }
 
 /** The query endpoint (spec, "Query endpoint"; GraphQL over HTTP), and the documentation. It has no fields of its own. */
-export function serviceEdges({ operations, live, ask, pageLimits, why, docs }: Dependencies): Edges {
-  const { reference, security, front, hasPage, showsDocs } = docs;
+export function serviceEdges({ configuration, clock, operations, live, ask, schema }: Dependencies): Edges {
   const routes = createRoutes();
+  const showsSchema = () => configuration.get("graphql.introspection");
+  const hasPage = () => configuration.get("graphql.graphiql") && showsSchema();
 
   routes.post("/graphql", {
     operationId: "runOperation",
@@ -162,20 +152,20 @@ export function serviceEdges({ operations, live, ask, pageLimits, why, docs }: D
       return answer(input, run, wantsPage ? mediaTypes[0] : input.mediaType);
     },
   });
-  routes.include(frontRoutes(front));
+  routes.include(frontRoutes(configuration));
   routes.include(graphiqlRoutes(hasPage));
-  routes.include(docsRoutes(showsDocs));
-  routes.include(referenceRoutes(reference));
-  routes.include(schemaRoutes(front.baseUrl));
-  routes.include(operatingApi(ask, pageLimits));
-  routes.include(whyRoutes(why));
-  routes.include(securityTxtRoutes(security));
+  routes.include(docsRoutes(() => configuration.get("docs.enabled")));
+  routes.include(referenceRoutes(schema, showsSchema));
+  routes.include(schemaRoutes(configuration.get("http.base-url")));
+  routes.include(operatingApi(ask, pageLimitsOf(configuration)));
+  routes.include(whyRoutes(ask));
+  routes.include(securityTxtRoutes(configuration, clock));
   return { routes, resolvers: {} };
 }
 
 /** Answers with messages as they arrive. A refusal before the first one is answered as JSON. */
 async function answerInEvents(
-  input: Input,
+  input: RouteInput,
   read: () => OperationRequest,
   carried: Carried,
   { operations, live, callers }: OpenLive & { readonly operations: Operations },
@@ -191,15 +181,12 @@ async function answerInEvents(
       input.note(notes);
       return status === 200 ? bytes(eventsOf(body), eventStream) : refusedInEvents(body);
     }
-    const who = { principal: input.principal, credential: credentialFrom(input.headers) };
-    const stream = await subscribeFor(live, callers, { ...who, clientAddress: input.clientAddress }, request, asking);
+    const who = { ...asking, credential: credentialFrom(input.headers) };
+    const stream = await subscribeFor(live, callers, who, request);
     input.note({ operationType: "subscription", operationName: operation.name?.value });
     return streamed(stream, { contentType: `${eventStream}; charset=utf-8`, headers: { "X-Accel-Buffering": "no" } });
   } catch (error) {
-    if (error instanceof GraphQLError) return refusedInEvents(textOf(error.toJSON()));
-    if (!isAppError(error) || error.code !== "invalid_request") throw error;
-    const extensions = { ...graphqlExtensions(error), request_id: input.requestId };
-    return refusedInEvents(textOf({ message: error.message, extensions }));
+    return refusedInEvents(textOf(error instanceof GraphQLError ? error.toJSON() : faultOf(error, input)));
   }
 }
 
@@ -207,12 +194,13 @@ const textOf = (error: GraphQLFormattedError): Buffer => Buffer.from(JSON.string
 
 const refusedInEvents = (body: Buffer): HttpResponse => bytes(body, "application/json; charset=utf-8", { status: 400 });
 
-type Input = Pick<
-  RouteInput,
-  "principal" | "requestId" | "clientAddress" | "mediaType" | "headers" | "note" | "signal"
->;
+/** Shows a malformed request as an error of GraphQL. @throws any other error again */
+function faultOf(error: unknown, { requestId }: RouteInput): GraphQLFormattedError {
+  if (!isAppError(error) || error.code !== "invalid_request") throw error;
+  return { message: error.message, extensions: { ...graphqlExtensions(error), request_id: requestId } };
+}
 
-const askingOf = ({ principal, requestId, clientAddress, headers, signal }: Input) => ({
+const askingOf = ({ principal, requestId, clientAddress, headers, signal }: RouteInput) => ({
   principal,
   requestId,
   clientAddress,
@@ -221,16 +209,16 @@ const askingOf = ({ principal, requestId, clientAddress, headers, signal }: Inpu
 });
 
 /** Writes a result, or a fault of the request, in the negotiated media type. */
-async function answer(input: Input, run: () => Promise<Outcome>, mediaType = input.mediaType): Promise<HttpResponse> {
-  const { requestId } = input;
+async function answer(
+  input: RouteInput,
+  run: () => Promise<Outcome>,
+  mediaType = input.mediaType,
+): Promise<HttpResponse> {
   const { status, errors, body, isReplayed, cost, notes } = await run().then(
-    withStatusOf(mediaType),
+    (outcome) => ({ ...outcome, status: statusOf(outcome, mediaType) }),
     (error: unknown): Outcome => {
-      if (!isAppError(error) || error.code !== "invalid_request") throw error;
-      const extensions = { ...graphqlExtensions(error), request_id: requestId };
-      const notes = { reason: error.code };
-      const refusal = [{ message: error.message, extensions }];
-      return { status: 400, errors: refusal, body: Buffer.from(JSON.stringify({ errors: refusal })), notes };
+      const fault = faultOf(error, input);
+      return { status: 400, errors: [fault], body: textOf(fault), notes: { reason: "invalid_request" } };
     },
   );
   input.note(notes);
@@ -252,16 +240,18 @@ const detailsOf = ({ extensions }: GraphQLFormattedError) => (extensions?.detail
  * GraphQL over HTTP, "Status Codes": a client of `application/json` gets 200 for a well-formed request with a refused
  * document, because a JSON answer with another status could come from any intermediary.
  */
-const withStatusOf =
-  (mediaType: string) =>
-  (outcome: Outcome): Outcome =>
-    outcome.status === 400 && mediaType === "application/json" ? { ...outcome, status: 200 } : outcome;
+const statusOf = ({ status }: Outcome, mediaType: string): number =>
+  status === 400 && mediaType === "application/json" ? 200 : status;
 
-function requestFromQuery({ variables, extensions, ...given }: Readonly<Record<string, string | undefined>>) {
+/** Reads a request from a query string, in which an empty parameter is absent, as forms send it. */
+function requestFromQuery(given: Readonly<Record<string, string | undefined>>): OperationRequest {
+  const { query, documentId, operationName, variables, extensions } = given;
   return operationRequestFrom({
-    ...given,
-    variables: variables === undefined ? undefined : parsed(variables),
-    extensions: extensions === undefined ? undefined : parsed(extensions),
+    query,
+    documentId: documentId || undefined,
+    operationName: operationName || undefined,
+    variables: variables ? parsed(variables) : undefined,
+    extensions: extensions ? parsed(extensions) : undefined,
   });
 }
 
@@ -272,7 +262,7 @@ const parsed = (text: string): unknown => parseJsonBody(Buffer.from(text)).value
  * Browsers send cookies and Basic credentials by themselves, so a foreign page could read through a plain GET. Bearer
  * tokens and keys are always sent explicitly.
  */
-function refuseAmbientCredentials({ headers }: Input): void {
+function refuseAmbientCredentials({ headers }: RouteInput): void {
   const isBasic = headers.authorization?.toLowerCase().startsWith("basic ") ?? false;
   if (headers.cookie === undefined && !isBasic && headers["sec-fetch-site"] !== "cross-site") return;
   throw new AppError("forbidden", "Send this query with POST.");

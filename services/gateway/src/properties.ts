@@ -3,27 +3,38 @@ import { capabilityProperties, defaultProperties, limitProperties } from "@signa
 import { KiB, MiB } from "@signalbox/core";
 import { eventsProperties } from "@signalbox/events/properties";
 import { httpProperties } from "@signalbox/http/properties";
-import { defineProperties } from "@signalbox/runtime";
+import { defineProperties, property } from "@signalbox/runtime";
 import { runtimeProperties } from "@signalbox/runtime/properties";
 import { cacheProperties } from "@signalbox/storage/properties";
 
 const subgraphUrl = (service: string) =>
-  ({
-    type: "string",
-    default: null,
-    required: `the ${service} subgraph is reached on its internal listener`,
-    pattern: "https?://.+",
-    format: "url",
-    secrecy: "internal",
-    reload: "restart",
-    local: true,
-    effect: `Address of the ${service} service's internal listener, which serves its subgraph.`,
-  }) as const;
+  property.string(
+    {
+      default: null,
+      required: `the ${service} subgraph is reached on its internal listener`,
+      pattern: "https?://.+",
+      format: "url",
+      local: true,
+    },
+    `Address of the ${service} service's internal listener, which serves its subgraph.`,
+  );
 
 const limit = (value: number, max: number, effect: string, reload: "live" | "restart" = "live") =>
-  ({ type: "integer", default: value, min: 1, max, secrecy: "internal", reload, effect }) as const;
+  property.integer({ default: value, min: 1, max, reload }, effect);
 
-/** Every property of the gateway. */
+const flag = (effect: string) => property.boolean({ default: true, reload: "live" }, effect);
+
+const timeLimit = (value: number, effect: string) =>
+  property.integer({ default: value, unit: "ms", min: 100, max: 120_000 }, effect);
+
+/** A URL that the console shows. */
+const consoleLink = (pattern: string, effect: string) =>
+  property.string({ default: null, pattern, format: "url", reload: "live" }, effect);
+
+/** A URI of the deployment that everybody may read. */
+const publicLink = (pattern: string, effect: string) =>
+  property.string({ default: null, pattern, format: "url", secrecy: "public", local: true }, effect);
+
 export const properties = defineProperties({
   ...runtimeProperties,
   ...cacheProperties,
@@ -31,93 +42,44 @@ export const properties = defineProperties({
   ...internalProperties,
   ...principalProperties,
   ...httpProperties,
-  "auth.issuers": issuerProperties["auth.issuers"],
+  "account.issuer.enabled": issuerProperties["account.issuer.enabled"],
   "images.internal-url": subgraphUrl("images"),
   "config.internal-url": subgraphUrl("config"),
   "webhook-ingest.internal-url": subgraphUrl("webhook-ingest"),
   "webhook-delivery.internal-url": subgraphUrl("webhook-delivery"),
-  "console.enabled": {
-    type: "boolean",
-    default: true,
-    secrecy: "internal",
-    reload: "live",
-    effect: "True serves the console, the pages for people, at `/console/`.",
-  },
-  "console.links.dashboards": {
-    type: "string",
-    default: null,
-    pattern: "https?://.+",
-    format: "url",
-    secrecy: "internal",
-    reload: "live",
-    effect: "Address of the dashboards of this deployment, which the console links on its pages for operators.",
-  },
-  "console.links.trace": {
-    type: "string",
-    default: null,
-    pattern: "https?://.*\\{trace_id\\}.*",
-    format: "url",
-    secrecy: "internal",
-    reload: "live",
-    effect: "Address that shows a trace, with `{trace_id}` in its place; the console links messages to their traces.",
-  },
-  "console.portal.origins": {
-    type: "list",
-    default: [],
-    pattern: "https://(\\*\\.)?[A-Za-z0-9.-]+(:[0-9]+)?|http://(localhost|127\\.0\\.0\\.1)(:[0-9]+)?",
-    format: "url",
-    secrecy: "internal",
-    reload: "restart",
-    local: true,
-    effect:
-      "Origins, such as `https://app.example`, whose pages may frame the portal at `/console/portal/`. Without any it opens in a tab of its own only; the console is never framed.",
-  },
-  "docs.enabled": {
-    type: "boolean",
-    default: true,
-    secrecy: "internal",
-    reload: "live",
-    effect:
-      "True serves the documents at `/docs`: guide, reference, all routes and events. Off, the error codes remain.",
-  },
-  "http.health-url": {
-    local: true,
-    type: "string",
-    default: null,
-    pattern: "https?://[^\\s]+",
-    format: "url",
-    secrecy: "public",
-    reload: "restart",
-    effect: "An address of the health that callers can reach, which `/` links to; left out, there is no such link.",
-  },
-  "http.security-contact": {
-    local: true,
-    type: "string",
-    default: null,
-    pattern: "(mailto:|tel:|https://)[^\\s]+",
-    format: "url",
-    secrecy: "public",
-    reload: "restart",
-    effect:
-      "Who takes reports of vulnerabilities, as `mailto:security@example.org`: `/.well-known/security.txt` says it (RFC 9116). Left out, there is no such file.",
-  },
-  "graphql.executor": {
-    type: "string",
-    default: "ours",
-    choices: ["ours", "apollo"],
-    secrecy: "internal",
-    reload: "restart",
-    effect: "Executor of operations: `ours`, which needs half the processor time or less, or that of @apollo/gateway.",
-  },
-  "graphql.supergraph": {
-    type: "string",
-    local: true,
-    default: null,
-    secrecy: "internal",
-    reload: "restart",
-    effect:
-      "A path or URL of a supergraph that replaces the built-in one; checked for changes every two seconds. Its subgraphs are those of the gateway.",
-  },
+  "console.enabled": flag("True serves the console, the pages for people, at `/console/`."),
+  "console.links.dashboards": consoleLink(
+    "https?://.+",
+    "Address of the dashboards of this deployment, which the console links on its pages for operators.",
+  ),
+  "console.links.trace": consoleLink(
+    "https?://.*\\{trace_id\\}.*",
+    "Address that shows a trace, with `{trace_id}` in its place; the console links messages to their traces.",
+  ),
+  "console.portal.origins": property.list(
+    {
+      default: [],
+      pattern: "https://(\\*\\.)?[A-Za-z0-9.-]+(:[0-9]+)?|http://(localhost|127\\.0\\.0\\.1)(:[0-9]+)?",
+      format: "url",
+      local: true,
+    },
+    "Origins, such as `https://app.example`, whose pages may frame the portal at `/console/portal/`. Without any it opens in a tab of its own only; the console is never framed.",
+  ),
+  "docs.enabled": flag(
+    "True serves the documents at `/docs`: guide, reference, all routes and events. Off, the error codes remain.",
+  ),
+  "http.health-url": publicLink(
+    "https?://[^\\s]+",
+    "An address of the health that callers can reach, which `/` links to; left out, there is no such link.",
+  ),
+  "http.security-contact": publicLink(
+    "(mailto:|tel:|https://)[^\\s]+",
+    "Who takes reports of vulnerabilities, as `mailto:security@example.org`: `/.well-known/security.txt` says it (RFC 9116). Left out, there is no such file.",
+  ),
+  "graphql.supergraph": property.string(
+    { local: true, default: null },
+    "A path or URL of a supergraph that replaces the built-in one; checked for changes every two seconds. Its subgraphs are those of the gateway.",
+  ),
   "graphql.limits.depth": limit(16, 100, "Largest depth of a document; fragments count where they are spread."),
   "graphql.limits.aliases": limit(
     30,
@@ -139,7 +101,7 @@ export const properties = defineProperties({
   "graphql.limits.cost": limit(
     5_000,
     100_000,
-    "Largest cost of an operation: an object 1, a mutation 10, the items of a page multiplied by `first`. Introspection counts the objects of its answer.",
+    "Largest cost of an operation: an object 1, a mutation 10, the items of a page multiplied by `first`. Ten introspected objects count as one.",
   ),
   "graphql.limits.cost-window": limit(
     50_000,
@@ -153,93 +115,38 @@ export const properties = defineProperties({
     "Largest cost in a minute of the operations of one address without credentials; a refused document costs its tokens.",
     "restart",
   ),
-  "graphql.limits.response": {
-    type: "integer",
-    default: 16 * MiB,
-    unit: "bytes",
-    min: KiB,
-    max: 64 * MiB,
-    secrecy: "internal",
-    reload: "live",
-    effect: "Largest size of an answer; a larger one is `LIMIT_RESPONSE`. One service may send 16 MiB.",
-  },
-  "graphql.documents": {
-    type: "string",
-    default: "apq",
-    choices: ["any", "apq", "trusted"],
-    secrecy: "internal",
-    reload: "restart",
-    local: true,
-    effect:
-      "Allowed documents: `any` text, texts and the SHA-256 of earlier ones (`apq`), or only those of `graphql.trusted-documents`.",
-  },
-  "graphql.trusted-documents": {
-    type: "string",
-    local: true,
-    default: null,
-    secrecy: "internal",
-    reload: "restart",
-    effect:
-      "A path or URL of the manifest for `graphql.documents=trusted`, of Apollo, Relay or GraphQL Code Generator; checked for changes every two seconds.",
-  },
-  "graphql.introspection": {
-    type: "boolean",
-    default: true,
-    secrecy: "internal",
-    reload: "live",
-    effect: "True allows introspection; false also removes suggestions of names from errors.",
-  },
-  "graphql.graphiql": {
-    type: "boolean",
-    default: true,
-    secrecy: "internal",
-    reload: "live",
-    effect:
-      "True serves GraphiQL to browsers at `/graphql`. It needs introspection, so `graphql.introspection` off disables it too.",
-  },
-  "graphql.limits.mode": {
-    type: "string",
-    default: "enforce",
-    choices: ["enforce", "measure"],
-    secrecy: "internal",
-    reload: "restart",
-    local: true,
-    effect:
-      "With `measure` the cost of an operation is only reported, in headers and in the log, and never a reason for a refusal.",
-  },
+  "graphql.limits.response": property.integer(
+    { default: 16 * MiB, unit: "bytes", min: KiB, max: 64 * MiB, reload: "live" },
+    "Largest size of an answer; a larger one is `LIMIT_RESPONSE`. One service may send 16 MiB.",
+  ),
+  "graphql.documents": property.string(
+    { default: "apq", choices: ["any", "apq", "trusted"], local: true },
+    "Allowed documents: `any` text, texts and the SHA-256 of earlier ones (`apq`), or only those of `graphql.trusted-documents`.",
+  ),
+  "graphql.trusted-documents": property.string(
+    { local: true, default: null },
+    "A path or URL of the manifest for `graphql.documents=trusted`, of Apollo, Relay or GraphQL Code Generator; checked for changes every two seconds.",
+  ),
+  "graphql.introspection": flag("True allows introspection; false also removes suggestions of names from errors."),
+  "graphql.graphiql": flag(
+    "True serves GraphiQL to browsers at `/graphql`. It needs introspection, so `graphql.introspection` off disables it too.",
+  ),
+  "graphql.limits.mode": property.string(
+    { default: "enforce", choices: ["enforce", "measure"], local: true },
+    "With `measure` the cost of an operation is only reported, in headers and in the log, and never a reason for a refusal.",
+  ),
   "capabilities.graphqlSubscriptions": capabilityProperties["capabilities.graphqlSubscriptions"],
   "defaults.pageSize": defaultProperties["defaults.pageSize"],
   "limits.maxPageSize": limitProperties["limits.maxPageSize"],
-  "graphql.document-cache.bytes-max": {
-    type: "integer",
-    default: 32 * MiB,
-    unit: "bytes",
-    min: 64 * KiB,
-    max: 1_024 * MiB,
-    secrecy: "internal",
-    reload: "restart",
-    effect: "Largest memory of checked documents; the least recently used are removed first.",
-  },
-  "graphql.deadline": {
-    type: "integer",
-    default: 15_000,
-    unit: "ms",
-    min: 100,
-    max: 120_000,
-    secrecy: "internal",
-    reload: "restart",
-    effect: "Time limit of one operation with all its fetches; missing parts are `UNAVAILABLE`.",
-  },
-  "graphql.subgraph-deadline": {
-    type: "integer",
-    default: 10_000,
-    unit: "ms",
-    min: 100,
-    max: 120_000,
-    secrecy: "internal",
-    reload: "restart",
-    effect: "Time limit of one fetch from a subgraph; only its fields fail then.",
-  },
+  "graphql.document-cache.bytes-max": property.integer(
+    { default: 32 * MiB, unit: "bytes", min: 64 * KiB, max: 1_024 * MiB },
+    "Largest memory of checked documents; the least recently used are removed first.",
+  ),
+  "graphql.deadline": timeLimit(
+    15_000,
+    "Time limit of one operation with all its fetches; missing parts are `UNAVAILABLE`.",
+  ),
+  "graphql.subgraph-deadline": timeLimit(10_000, "Time limit of one fetch from a subgraph; only its fields fail then."),
 });
 
 export type Properties = typeof properties;

@@ -1,5 +1,5 @@
-import { internalTokenHeader, parseIssuers } from "@signalbox/auth";
-import { errorDocsAt, MiB } from "@signalbox/core";
+import { internalTokenHeader } from "@signalbox/auth";
+import { MiB } from "@signalbox/core";
 import { createHttpApp, openApiDocument } from "@signalbox/http";
 import { createInternalClient, type InternalClient } from "@signalbox/net";
 import type { ServiceContext, ServiceParts } from "@signalbox/runtime";
@@ -11,30 +11,26 @@ import {
   openAccess,
   openEdgeLimits,
   openServiceLog,
-  pageLimitsOf,
 } from "@signalbox/service";
 import { consolePath, createConsoleListener } from "./console/console-listener.ts";
 import { schemaReads } from "./docs/schema-registry-routes.ts";
-import { openDocuments } from "./documents/persisted-query-store.ts";
-import { openTrustedDocuments, type TrustedDocuments } from "./documents/trusted-documents.ts";
+import { openDocuments, openTrustedDocuments, type TrustedDocuments } from "./documents/persisted-query-store.ts";
 import { serviceEdges } from "./edges.ts";
 import { openLive } from "./live/open-live.ts";
 import { createMergedOpenapi, openapiRoutes } from "./openapi/merged-openapi.ts";
 import { askedServices, createAskServices } from "./operating/ask-services.ts";
 import { createCostLimits } from "./operations/cost-limits.ts";
 import { createOperations, type Operations } from "./operations/operations.ts";
-import { createPreparation } from "./operations/prepare-operation.ts";
 import type { Properties } from "./properties.ts";
 import type { CurrentSupergraph } from "./supergraph/current-supergraph.ts";
 import { openSupergraph } from "./supergraph/open-supergraph.ts";
-import { createWhy } from "./why/why.ts";
 
 /** Largest number of concurrent fetches from one subgraph; others wait, each until its deadline. */
 const fetchesMax = 64;
 
 /** Serves one graph over the services' subgraphs. */
 export async function createService(context: ServiceContext<Properties>): Promise<ServiceParts> {
-  const { configuration, log, tracer, metrics, runner, clock } = context;
+  const { configuration, runner, clock } = context;
   const eventLog = await openServiceLog(context);
   await followConfiguration(context, eventLog);
   const { rateLimits, limiterOf } = await openEdgeLimits(context, [schemaReads]);
@@ -43,20 +39,14 @@ export async function createService(context: ServiceContext<Properties>): Promis
 
   const clients = openSubgraphClients(context);
   const ask = createAskServices(clients);
-  const why = createWhy(ask);
   const location = configuration.get("graphql.supergraph");
   const supergraph = await openSupergraph({
-    executor: configuration.get("graphql.executor"),
+    ...context,
     location,
     clients,
-    why,
+    ask,
     work: rateLimits.work,
     accessStates,
-    tracer,
-    clock,
-    metrics,
-    log,
-    runner,
   }).catch((error: Error) => {
     if (location === null) throw error;
     throw unreadable("graphql.supergraph", location, `a supergraph: ${error.message}`);
@@ -66,27 +56,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const openapi = { title: "Signalbox query endpoint", version: "1" };
   const schema = () => supergraph.schema;
   const live = await openLive({ context, eventLog, operations, schema, authenticator, accessStates, rateLimits });
-  const reference = {
-    schema,
-    showsSchema: () => configuration.get("graphql.introspection"),
-  };
-  const hasPage = () => configuration.get("graphql.graphiql") && configuration.get("graphql.introspection");
-  const mounts = consoleMount(configuration);
-  const front = frontPageOf(configuration);
-  const { routes } = serviceEdges({
-    operations,
-    live,
-    ask,
-    pageLimits: pageLimitsOf(configuration),
-    why,
-    docs: {
-      reference,
-      security: { contact: configuration.get("http.security-contact"), clock },
-      front,
-      hasPage,
-      showsDocs: () => configuration.get("docs.enabled"),
-    },
-  });
+  const mounts = { [consolePath]: createConsoleListener(configuration) };
+  const { routes } = serviceEdges({ configuration, clock, operations, live, ask, schema });
   const own = openApiDocument(routes, openapi);
   routes.include(openapiRoutes(createMergedOpenapi({ clients, own, clock })));
   return {
@@ -96,27 +67,11 @@ export async function createService(context: ServiceContext<Properties>): Promis
   };
 }
 
-const consoleMount = (configuration: ServiceContext<Properties>["configuration"]) => ({
-  [consolePath]: createConsoleListener({
-    isOn: () => configuration.get("console.enabled"),
-    portalOrigins: configuration.get("console.portal.origins"),
-    docs: errorDocsAt(configuration.get("http.error-docs"), configuration.get("http.base-url")),
-  }),
-});
-
-const frontPageOf = (configuration: ServiceContext<Properties>["configuration"]) => ({
-  baseUrl: configuration.get("http.base-url"),
-  version: configuration.get("deployment.release") ?? "unreleased",
-  hasSignIn: parseIssuers(configuration.get("auth.issuers")).length === 0,
-  healthUrl: configuration.get("http.health-url"),
-});
-
-/** Opens the executor of operations, with its cost limits. */
 async function openOperations(
   context: ServiceContext<Properties>,
   { limiterOf, rateLimits, supergraph }: Omit<EdgeLimits, "cache"> & { readonly supergraph: CurrentSupergraph },
 ): Promise<Operations> {
-  const { configuration, log, metrics, clock } = context;
+  const { configuration } = context;
   const isEnforced = configuration.get("graphql.limits.mode") === "enforce";
   const costLimits = createCostLimits({
     limiterOf,
@@ -127,7 +82,8 @@ async function openOperations(
     costMax: isEnforced ? () => configuration.get("graphql.limits.cost") : () => null,
     pageSize: () => Math.min(configuration.get("defaults.pageSize"), configuration.get("limits.maxPageSize")),
   });
-  const preparation = createPreparation({
+  return createOperations({
+    ...context,
     supergraph,
     documents: openDocuments(configuration.get("graphql.documents"), await openManifest(context)),
     limits: () => ({
@@ -142,10 +98,9 @@ async function openOperations(
     documentCacheBytesMax: configuration.get("graphql.document-cache.bytes-max"),
     costLimits,
     work: rateLimits.work,
+    responseBytesMax: () => configuration.get("graphql.limits.response"),
+    deadlineMs: configuration.get("graphql.deadline"),
   });
-  const responseBytesMax = () => configuration.get("graphql.limits.response");
-  const deadlineMs = configuration.get("graphql.deadline");
-  return createOperations({ preparation, costLimits, supergraph, responseBytesMax, log, metrics, clock, deadlineMs });
 }
 
 /** Opens the manifest of trusted documents; null when every document is allowed. */
@@ -167,23 +122,19 @@ const unreadable = (property: string, value: string, expected: string) =>
 
 /** Opens the clients of all services, and takes the time of one: the gateway has no database. */
 function openSubgraphClients(context: ServiceContext<Properties>): ReadonlyMap<string, InternalClient> {
-  const { runner, metrics, log } = context;
-  const clients = new Map(askedServices.map((name) => [name as string, openSubgraphClient(context, name)]));
+  const { configuration, runner, metrics, log } = context;
+  const clients = new Map<string, InternalClient>();
+  for (const name of askedServices) {
+    const client = createInternalClient({
+      url: configuration.get(`${name}.internal-url`),
+      headers: () => ({ [internalTokenHeader]: configuration.get("internal.token")[0] ?? "" }),
+      deadlineMs: configuration.get("graphql.subgraph-deadline"),
+      responseBytesMax: 16 * MiB,
+      connections: fetchesMax,
+    });
+    runner.defer(`${name} client`, () => client.close());
+    clients.set(name, client);
+  }
   followServiceClock({ client: clients.get("account") as InternalClient, runner, metrics, log });
   return clients;
-}
-
-function openSubgraphClient(
-  { configuration, runner }: ServiceContext<Properties>,
-  name: (typeof askedServices)[number],
-): InternalClient {
-  const client = createInternalClient({
-    url: configuration.get(`${name}.internal-url`),
-    headers: () => ({ [internalTokenHeader]: configuration.get("internal.token")[0] ?? "" }),
-    deadlineMs: configuration.get("graphql.subgraph-deadline"),
-    responseBytesMax: 16 * MiB,
-    connections: fetchesMax,
-  });
-  runner.defer(`${name} client`, () => client.close());
-  return client;
 }

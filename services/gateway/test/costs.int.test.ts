@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { testPerson } from "@signalbox/testing";
+import { getIntrospectionQuery } from "graphql";
 import { type Harness, startGateway } from "./harness.ts";
 
 let gateway: Harness;
@@ -29,6 +30,23 @@ test("an operation above the limit is refused before anything is fetched for it"
   const { body, ...answer } = await gateway.query(testPerson(), two);
   assert.deepEqual([answer.status, body.errors[0].extensions], [200, { code: "LIMIT_COST" }]);
   assert.deepEqual([costsOf(answer), heard.length], [["203", "0"], before]);
+});
+
+test("standard introspection passes twelve times a minute without a credential", async (t) => {
+  const open = await startGateway();
+  t.after(() => open.close());
+  const every = {
+    specifiedByUrl: true,
+    directiveIsRepeatable: true,
+    schemaDescription: true,
+    inputValueDeprecation: true,
+  };
+  const answers = [];
+  for (let count = 0; count < 12; count++) answers.push(await open.query(null, getIntrospectionQuery(every)));
+  assert.deepEqual(
+    answers.map(({ status, body }) => [status, body.errors, typeof body.data?.__schema]),
+    answers.map(() => [200, undefined, "object"]),
+  );
 });
 
 test("operations that cost too much together have to wait, whoever sends them and however few they are", async () => {

@@ -59,8 +59,7 @@ test("a HEAD of the page gets its head alone", async () => {
 });
 
 test("an address without a sign-in of its own does not link to one", async (t) => {
-  const issuer = { name: "corp", issuer: "https://id.example.com", audience: "signalbox", algorithms: ["RS256"] };
-  const other = await startGateway({ "auth.issuers": JSON.stringify([issuer]) });
+  const other = await startGateway({ "account.issuer.enabled": false });
   t.after(() => other.close());
   const { links } = (await (await fetch(`${other.url}/`)).json()) as { links: Record<string, string> };
   assert.deepEqual([links.sign_in, links.health], [undefined, undefined]);

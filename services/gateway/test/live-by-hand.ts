@@ -8,15 +8,16 @@ import { buildASTSchema, parse } from "graphql";
 import { operationRequestFrom } from "../src/documents/operation-request.ts";
 import { Live } from "../src/live/live.ts";
 import { LiveCaller } from "../src/live/live-caller.ts";
-import { createCursors, type Positions } from "../src/live/live-cursor.ts";
+import { Cursors, type Positions } from "../src/live/live-cursor.ts";
 import type { LiveEvent } from "../src/live/live-event.ts";
 import type { LiveStream } from "../src/live/live-stream.ts";
-import { testOperations } from "../src/operations/test-operations.ts";
+import { testOperations } from "./test-operations.ts";
 
 export const sdl = await readFile(new URL("../subgraph.graphql", import.meta.url), "utf8");
+/** The same without a field of `ImageChange`. */
+export const withoutImageId = (text: string) => text.replace('  "The id of the image."\n  imageId: ID!\n', "");
 export const schemaOf = (text: string) => buildASTSchema(parse(text), { assumeValidSDL: true });
 export const place = "signalbox.image.v1/0";
-const origin = { requestId: "r-1", clientAddress: "127.0.0.1" };
 export const ada = testPerson();
 export const quiet = { change: () => {}, end: () => {} };
 
@@ -26,7 +27,7 @@ export const authenticator = (authenticate: () => Promise<unknown> = () => Promi
 export const callerOf = (principal: Principal) =>
   new LiveCaller(
     { authenticator: authenticator(), clock: systemClock },
-    { credential: null, principal, clientAddress: "192.0.2.1" },
+    { credential: null, principal, requestId: "r-1", clientAddress: "192.0.2.1" },
     quiet,
   );
 
@@ -61,7 +62,7 @@ export function setUp({ deadlineMs = 1_000 } = {}) {
     // What was checked against one schema is not taken for the other.
     limits: () => ({ tokensMax: 4_000 + state.reloads }),
   });
-  const cursors = createCursors(() => ["secret"]);
+  const cursors = new Cursors(() => ["secret"]);
   const live = new Live({
     operations,
     cursors,
@@ -79,7 +80,7 @@ export function setUp({ deadlineMs = 1_000 } = {}) {
     },
   });
   const subscribeAs = (caller: LiveCaller, query: string, resumeAfter: string | null = null) =>
-    live.subscribe({ ...operationRequestFrom({ query }), resumeAfter }, caller, origin);
+    live.subscribe({ ...operationRequestFrom({ query }), resumeAfter }, caller);
   const subscribe = (query: string, resumeAfter: string | null = null, who: Principal = ada.principal) =>
     subscribeAs(callerOf(who), query, resumeAfter);
   const publish = (offset: bigint) => {

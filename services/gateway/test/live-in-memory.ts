@@ -15,20 +15,20 @@ import { operationRequestFrom } from "../src/documents/operation-request.ts";
 import { subscribeFor } from "../src/live/event-stream.ts";
 import { Live } from "../src/live/live.ts";
 import { LiveCallers } from "../src/live/live-caller.ts";
-import { createCursors } from "../src/live/live-cursor.ts";
+import { Cursors } from "../src/live/live-cursor.ts";
 import { LiveFeed } from "../src/live/live-feed.ts";
 import { LiveSockets } from "../src/live/live-sockets.ts";
 import { createSocketSignIn } from "../src/live/socket-sign-in.ts";
-import { testOperations } from "../src/operations/test-operations.ts";
-import { place, schemaOf, sdl } from "./live-by-hand.ts";
+import { place, schemaOf, sdl, withoutImageId } from "./live-by-hand.ts";
 import { MemoryLog } from "./memory-log.ts";
+import { testOperations } from "./test-operations.ts";
 
 const accountId = testPerson().accountId;
 /** So small that replays read the log as well as the memory of the feed. */
 const ringBytesMax = 48 * KiB;
 /** So small that a client which reads nothing is noticed after a few messages. */
 const connectionBytes = 4 * KiB;
-const schemas = { whole: schemaOf(sdl), again: schemaOf(sdl), lacking: schemaOf(sdl.replace("  imageId: ID!\n", "")) };
+const schemas = { whole: schemaOf(sdl), again: schemaOf(sdl), lacking: schemaOf(withoutImageId(sdl)) };
 
 export type SchemaName = keyof typeof schemas;
 export type Access = "revoked" | "narrow";
@@ -40,7 +40,7 @@ export class LiveInMemory {
   readonly live: Live;
   /** Everything that would have ended the process. */
   readonly unhandled: unknown[] = [];
-  readonly #cursors = createCursors(() => ["secret"]);
+  readonly #cursors = new Cursors(() => ["secret"]);
   readonly #server = createServer((request, response) => void this.#answer(request, response));
   readonly #access = new Map<string, Access>();
   readonly #callers: LiveCallers;
@@ -70,7 +70,7 @@ export class LiveInMemory {
         this.#announce = announce;
         return () => {};
       },
-    };
+    } as unknown as AccessStates;
     this.#callers = new LiveCallers({ authenticator, accessStates, runner, clock: systemClock });
     const allowed = { take: () => ({ allowed: true }) };
     const rateLimits = { credential: allowed, anonymous: allowed, failedSignIn: allowed } as unknown as RateLimits;
@@ -184,8 +184,8 @@ export class LiveInMemory {
       const query = new URL(request.url ?? "", "http://gateway").searchParams.get("query");
       const resumeAfter = (request.headers["last-event-id"] as string | undefined) ?? null;
       const asked = { ...operationRequestFrom({ query }), resumeAfter };
-      const who = { principal, credential, clientAddress: "127.0.0.1" };
-      const stream = await subscribeFor(this.live, this.#callers, who, asked, { requestId: "r-1" });
+      const who = { principal, credential, requestId: "r-1", clientAddress: "127.0.0.1" };
+      const stream = await subscribeFor(this.live, this.#callers, who, asked);
       if (response.destroyed) return void stream.destroy();
       response.writeHead(200, { "Content-Type": "text/event-stream" });
       await pipeline(stream, response);

@@ -5,7 +5,7 @@ import { type Audience, draft, eventOf, scopesOfRole } from "@signalbox/contract
 import { publishEvents } from "@signalbox/events";
 import { openPool } from "@signalbox/storage";
 import { eventually, internalToken, testPerson } from "@signalbox/testing";
-import { createCursors } from "../src/live/live-cursor.ts";
+import { Cursors } from "../src/live/live-cursor.ts";
 import { type Harness, startGateway } from "./harness.ts";
 import { changeImage, type Heard, listen, liveClient, ready } from "./live-client.ts";
 
@@ -101,7 +101,7 @@ test("a cursor of another log or of events long gone ends with CURSOR_EXPIRED", 
   const person = testPerson();
   const client = liveClient(emptied, person);
   opened.defer(async () => client.dispose());
-  const cursors = createCursors(() => [internalToken]);
+  const cursors = new Cursors(() => [internalToken]);
   const { rows } = await events.query<{ partition: number }>({
     name: "",
     text: "select partition from signalbox.log_partition where topic = 'signalbox.image.v1'",
@@ -148,7 +148,7 @@ test("a change of the account reaches its owner with the account as it is now", 
   });
   assert.deepEqual(heard.results[0].data.accountChanged, {
     event: { type: "account.updated" },
-    changed: ["display_name"],
+    changed: ["displayName"],
     account: { id: ada.accountId, displayName: "Ada" },
   });
   assert.deepEqual(
@@ -271,29 +271,6 @@ test("each change of a property reaches the audience of the property alone", asy
   assert.deepEqual(changed(account), new Set(["defaults.pageSize", "features.integrations"]));
   assert.deepEqual(changed(operator), new Set(["defaults.pageSize", "features.integrations", "graphql.limits.depth"]));
   await Promise.all(clients.map(async (client) => client.dispose()));
-});
-
-test("node(id) takes the type from the id, the existence for the caller from the owner", async () => {
-  const person = testPerson();
-  const text = `{ image: node(id: "img_1") { __typename id ... on Image { filename } } me: node(id: "${person.accountId}") { ... on Account { displayName } }
-    none: node(id: "xyz_1") { id } odd: node(id: "") { id } }`;
-  assert.deepEqual((await gateway.query(person, text)).body, {
-    data: {
-      image: { __typename: "Image", id: "img_1", filename: "photo.jpg" },
-      me: { displayName: "Ada" },
-      none: null,
-      odd: null,
-    },
-  });
-  const images = gateway.subgraphs.get("images") ?? assert.fail();
-  images.instead = (_request, response) => void response.end(JSON.stringify({ data: { _entities: [null] } }));
-  assert.deepEqual((await gateway.query(person, '{ node(id: "img_2") { id } }')).body, { data: { node: null } });
-  images.instead = (_request, response) => void response.writeHead(503).end();
-  const { body } = await gateway.query(person, '{ node(id: "img_3") { id } }');
-  assert.deepEqual(
-    [body.data, body.errors[0].path, body.errors[0].extensions.code],
-    [{ node: null }, ["node"], "UNAVAILABLE"],
-  );
 });
 
 test("whatever has an id of its own in a service is a node", async () => {

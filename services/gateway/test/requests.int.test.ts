@@ -47,6 +47,47 @@ test("documents that do not parse, do not validate or do not choose an operation
   }
 });
 
+test("a text that is no time is refused before a subgraph is asked, naming where it stands", async () => {
+  const heard = () => [...gateway.subgraphs.values()].reduce((sum, { heard }) => sum + heard.length, 0);
+  const before = heard();
+  const from = (value: string) => `{ viewer { id webhookDeliveries(from: ${value}) { edges { cursor } } } }`;
+  const withVariable = `query ($since: DateTime) ${from("$since")}`;
+  const refused: readonly [string, object, RegExp][] = [
+    [from('"2026-02-30T00:00:00Z"'), {}, /^"from" is "2026-02-30T00:00:00Z", which is not a DateTime: write RFC 3339/],
+    [from("5"), {}, /^"from" is 5, which/],
+    [`query ($since: DateTime = "today") ${from("$since")}`, {}, /^"\$since" is "today", which/],
+    [withVariable, { since: "2026-01-31 12:00" }, /^Variable "\$since" got invalid value "2026-01-31 12:00"/],
+    [withVariable, { since: 7 }, /^Variable "\$since" got invalid value 7/],
+  ];
+  for (const [query, variables, message] of refused) {
+    const { body } = await gateway.query(person, query, { variables });
+    assert.deepEqual([body.errors.length, codeOf({ body })], [1, "VALIDATION_FAILED"], query);
+    assert.match(body.errors[0].message, message);
+  }
+  assert.equal(heard(), before);
+  const { body } = await gateway.query(person, withVariable, {
+    variables: { since: "2026-01-31t12:00:00.123456+01:00" },
+  });
+  assert.equal(body.errors, undefined);
+});
+
+test("a sixth why is refused by its own code, beside the answers of the others", async () => {
+  const asked = repeat(6, (n) => `w${n}: why(id: "acc_none") { service }`);
+  const { body } = await gateway.query(person, `{ ${asked} serverSettings { locale } }`);
+  const sixth = body.errors.filter(({ path }: { path: string[] }) => path[0] === "w5");
+  assert.deepEqual(
+    sixth.map(({ message, extensions }: { message: string; extensions: object }) => [message, extensions]),
+    [["An operation has at most 5 fields `why`.", { code: "LIMIT_ROOT_FIELDS" }]],
+  );
+  assert.equal(body.data.serverSettings.locale, "en");
+});
+
+test("empty parameters of a GET are absent", async () => {
+  const empty = "variables=&operationName=&extensions=&documentId=";
+  const answer = await fetch(`${gateway.url}/graphql?query={__typename}&${empty}`);
+  assert.deepEqual([answer.status, await answer.json()], [200, { data: { __typename: "Query" } }]);
+});
+
 test("malformed requests are refused in the form of a GraphQL answer", async () => {
   for (const body of [
     "",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { catalogue, registeredSchemas, schemaPathOf } from "@signalbox/contracts";
+import { catalogue, schemaRegistry } from "@signalbox/contracts";
 import { type Harness, startGateway } from "./harness.ts";
 
 const baseUrl = "https://api.example.com/base";
@@ -18,7 +18,7 @@ const get = async (path: string, headers: Record<string, string> = {}) => {
 
 test("anybody may read and cache the schema of an event at its address", async () => {
   for (const event of [...catalogue, { name: "envelope", version: 1 }]) {
-    const path = schemaPathOf(event);
+    const path = schemaRegistry.pathOf(event);
     const { status, headers, body } = await get(path);
     assert.equal(status, 200, path);
     assert.equal(body.$id, `${baseUrl}${path}`);
@@ -59,7 +59,7 @@ test("the registry answers what its clients ask, with the parameters and types t
   assert.equal(headers.get("content-type"), registryType);
   assert.ok(subjects.includes("image.created") && subjects.includes("signalbox.image.v1-value"));
   assert.deepEqual((await get("/schemas/types")).body, ["JSON"]);
-  for (const { subject, version, id, guid, schema } of registeredSchemas(baseUrl)) {
+  for (const { subject, version, id, guid, schema } of schemaRegistry.registered(baseUrl)) {
     const path = `/subjects/${subject}/versions`;
     assert.deepEqual((await get(path)).body, [version]);
     for (const named of [String(version), "latest", "-1"]) {

@@ -3,7 +3,9 @@ import { readFile } from "node:fs/promises";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompressSync, constants, gzip } from "node:zlib";
-import { errorBody, requestIdOf } from "@signalbox/core";
+import { errorBody, errorDocsAt, requestIdOf } from "@signalbox/core";
+import type { Properties } from "@signalbox/gateway-service/properties";
+import type { Configuration } from "@signalbox/runtime";
 
 /** The prefix of the console, and of no other page. */
 export const consolePath = "/console";
@@ -51,22 +53,15 @@ interface Coded {
   readonly gzip: Buffer;
 }
 
-interface ConsoleDependencies {
-  readonly isOn: () => boolean;
-  /** Origins that may frame the portal. */
-  readonly portalOrigins: readonly string[];
-  /** The absolute address of the page that explains the error codes. */
-  readonly docs: string;
-}
-
 /**
  * Serves the built console: files with a digest in their name for a year, and the page at every other address below the
  * prefix, since the console reads its own addresses.
  */
-export function createConsoleListener({ isOn, portalOrigins, docs }: ConsoleDependencies): RequestListener {
+export function createConsoleListener(configuration: Configuration<Properties>): RequestListener {
+  const docs = errorDocsAt(configuration.get("http.error-docs"), configuration.get("http.base-url"));
   const policies = {
     index: policyFor("'none'"),
-    portal: policyFor(portalOrigins.length > 0 ? portalOrigins.join(" ") : "'none'"),
+    portal: policyFor(configuration.get("console.portal.origins").join(" ") || "'none'"),
   };
   let files: Promise<Readonly<Record<string, string>>> | undefined;
   const coded = new Map<string, Promise<Coded>>();
@@ -91,7 +86,7 @@ export function createConsoleListener({ isOn, portalOrigins, docs }: ConsoleDepe
     const refused = (code: Refused, message: string) => refuse(request, response, { code, message, docs });
     if (request.method !== "GET" && request.method !== "HEAD")
       return refused("method_not_allowed", "The console is only read.");
-    if (!isOn()) return refused("not_found", "This deployment has no console.");
+    if (!configuration.get("console.enabled")) return refused("not_found", "This deployment has no console.");
     if (path === consolePath) return void response.writeHead(308, { Location: "console/" }).end();
     const below = path.slice(consolePath.length + 1);
     if (below.startsWith("assets/")) {

@@ -1,17 +1,11 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { AppError, type Clock } from "@signalbox/core";
+import type { Properties } from "@signalbox/gateway-service/properties";
 import { bytes, createRoutes, type Routes } from "@signalbox/http";
+import type { Configuration } from "@signalbox/runtime";
 import { z } from "zod";
 import { publicLinks } from "./front-links.ts";
-
-export interface FrontPage {
-  readonly baseUrl: string;
-  readonly version: string;
-  /** True when this deployment signs people in itself. */
-  readonly hasSignIn: boolean;
-  /** An address of the health that callers can reach; null where there is none. */
-  readonly healthUrl: string | null;
-}
 
 const types = { json: "application/json", html: "text/html", icon: "image/x-icon", text: "text/plain" };
 const cache = "public, max-age=300";
@@ -37,7 +31,7 @@ const Front = z
   });
 
 /** Serves what a browser and a program find at the bare address: a page or JSON, an icon, and the rules for crawlers. */
-export function frontRoutes(front: FrontPage): Routes {
+export function frontRoutes(configuration: Configuration<Properties>): Routes {
   const routes = createRoutes();
   const icon = readFileSync(new URL("../../assets/favicon.ico", import.meta.url));
   routes.get("/", {
@@ -49,10 +43,10 @@ export function frontRoutes(front: FrontPage): Routes {
     cache,
     handle: ({ mediaType }) =>
       mediaType === types.html
-        ? bytes(Buffer.from(frontPage(front)), `${types.html}; charset=utf-8`, {
+        ? bytes(Buffer.from(frontPage(configuration)), `${types.html}; charset=utf-8`, {
             headers: { "Content-Security-Policy": policy },
           })
-        : bytes(Buffer.from(JSON.stringify(frontDocument(front))), `${types.json}; charset=utf-8`),
+        : bytes(Buffer.from(JSON.stringify(frontDocument(configuration))), `${types.json}; charset=utf-8`),
   });
   routes.get("/favicon.ico", {
     operationId: "favicon",
@@ -79,12 +73,19 @@ export function frontRoutes(front: FrontPage): Routes {
 
 const robots = "User-agent: *\nAllow: /$\nAllow: /docs\nDisallow: /\n";
 
-function frontDocument({ baseUrl, version, ...front }: FrontPage): z.output<typeof Front> {
-  const links = linksOf(front).map(({ id, path }) => [id, path.includes(":") ? path : `${baseUrl}/${path}`]);
+const versionOf = (configuration: Configuration<Properties>): string =>
+  configuration.get("deployment.release") ?? "unreleased";
+
+function frontDocument(configuration: Configuration<Properties>): z.output<typeof Front> {
+  const baseUrl = configuration.get("http.base-url");
+  const links = linksOf(configuration).map(({ id, path }) => [id, path.includes(":") ? path : `${baseUrl}/${path}`]);
+  const version = versionOf(configuration);
   return { name: "Signalbox", description: summary, version, links: Object.fromEntries(links) };
 }
 
-function linksOf({ hasSignIn, healthUrl }: Pick<FrontPage, "hasSignIn" | "healthUrl">) {
+function linksOf(configuration: Configuration<Properties>) {
+  const healthUrl = configuration.get("http.health-url");
+  const hasSignIn = configuration.get("account.issuer.enabled");
   return [
     ...publicLinks,
     { id: "api_reference", name: "API reference", path: "docs/api" },
@@ -112,8 +113,8 @@ const policy = [
   "form-action 'none'",
 ].join("; ");
 
-function frontPage(front: FrontPage): string {
-  const rows = linksOf(front).map(
+function frontPage(configuration: Configuration<Properties>): string {
+  const rows = linksOf(configuration).map(
     ({ name, path }) =>
       `<dt>${name}</dt><dd><a href="${escaped(path)}">${escaped(path.includes(":") ? path : `/${path}`)}</a></dd>`,
   );
@@ -129,7 +130,7 @@ function frontPage(front: FrontPage): string {
 <body>
 <main>
 <h1>Signalbox</h1>
-<p>${summary} Version ${escaped(front.version)}. Everything that is not public needs a credential.</p>
+<p>${summary} Version ${escaped(versionOf(configuration))}. Everything that is not public needs a credential.</p>
 <dl>
 ${rows.join("\n")}
 </dl>
@@ -141,3 +142,38 @@ ${rows.join("\n")}
 
 const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+
+/** Serves the contact for reports of vulnerabilities (RFC 9116); without one there is no such file. */
+export function securityTxtRoutes(configuration: Configuration<Properties>, clock: Clock): Routes {
+  const routes = createRoutes();
+  routes.get("/.well-known/security.txt", {
+    operationId: "securityTxt",
+    summary: "Read where to report a vulnerability",
+    description: "The contact of this deployment (RFC 9116); 404 where none is named.",
+    auth: "anonymous",
+    responses: {
+      200: {
+        content: [types.text],
+        example: "Contact: mailto:security@example.org\nExpires: 2027-05-01T00:00:00.000Z\nPreferred-Languages: en\n",
+      },
+      404: "error",
+    },
+    cache,
+    handle: () => {
+      const contact = configuration.get("http.security-contact");
+      if (contact === null) throw new AppError("not_found", "This deployment names no contact for security reports.");
+      return bytes(Buffer.from(securityTxt(contact, clock.nowMs())), `${types.text}; charset=utf-8`);
+    },
+  });
+  return routes;
+}
+
+const dayMs = 86_400_000;
+/** RFC 9116 wants less than a year. Who keeps a copy longer than this asks again. */
+const validDays = 180;
+
+/** From the start of a day, so that the text and its ETag stay the same until the next one. */
+function securityTxt(contact: string, nowMs: number): string {
+  const expires = new Date((Math.floor(nowMs / dayMs) + validDays) * dayMs).toISOString();
+  return `Contact: ${contact}\nExpires: ${expires}\nPreferred-Languages: en\n`;
+}

@@ -1,4 +1,4 @@
-import { publishedSchemas, type RegisteredSchema, registeredSchemas } from "@signalbox/contracts";
+import { schemaRegistry } from "@signalbox/contracts";
 import { AppError, minutes } from "@signalbox/core";
 import {
   bytes,
@@ -89,13 +89,11 @@ export function schemaRoutes(baseUrl: string): Routes {
       return answer(headers);
     },
   });
-  let registered: readonly RegisteredSchema[] | undefined;
-  const registry = () => {
-    registered ??= registeredSchemas(baseUrl);
+  let registered: readonly schemaRegistry.RegisteredSchema[] | undefined;
+  registryRoutes(routes, () => {
+    registered ??= schemaRegistry.registered(baseUrl);
     return registered;
-  };
-  routes.include(registeredRoutes(registry));
-  routes.include(subjectRoutes(registry));
+  });
   return routes;
 }
 
@@ -108,9 +106,8 @@ const exampleIds = {
   guid: registeredExample.guid,
 };
 
-/** The answers by media type and path. */
 function publishedFiles(baseUrl: string): ReadonlyMap<string, Answer> {
-  const files = [...publishedSchemas(baseUrl)].flatMap(([path, schema]) => {
+  const files = [...schemaRegistry.published(baseUrl)].flatMap(([path, schema]) => {
     const text = `${JSON.stringify(schema, null, 2)}\n`;
     return schemaTypes.map(
       (type) => [`${type} ${path}`, createDocumentAnswer(text, `${type}; charset=utf-8`)] as const,
@@ -118,8 +115,6 @@ function publishedFiles(baseUrl: string): ReadonlyMap<string, Answer> {
   });
   return new Map(files);
 }
-
-type Registry = () => readonly RegisteredSchema[];
 
 /** Clients add parameters for what a registry can filter or format. There is nothing to filter here. */
 const common = {
@@ -130,9 +125,12 @@ const common = {
 } as const;
 const either = (schema: z.ZodType) => ({ content: registryTypes, schema });
 
-/** Serves the schemas of a registry by their ids. */
-function registeredRoutes(registry: Registry): Routes {
-  const routes = createRoutes({ exampleIds });
+/**
+ * Declares the routes of a registry: its schemas by their ids, and its subjects, one for each event and for the values
+ * of each topic. It takes no others.
+ */
+function registryRoutes(routes: Routes, registry: () => readonly schemaRegistry.RegisteredSchema[]): void {
+  const versionsOf = (subject: string) => registry().filter((one) => one.subject === subject);
   routes.get("/schemas/types", {
     ...common,
     operationId: "schemaTypes",
@@ -147,11 +145,7 @@ function registeredRoutes(registry: Registry): Routes {
     summary: "Read a schema by its id in the registry",
     description: "Ids are derived from the names of events, so they are the same in every deployment and release.",
     responses: { 200: either(SchemaOfId), 404: missing },
-    handle: ({ mediaType, params: { id } }) =>
-      schemaOf(
-        registry().find((one) => String(one.id) === id),
-        mediaType,
-      ),
+    handle: ({ mediaType, params }) => schemaOf(registry(), (one) => String(one.id) === params.id, mediaType),
   });
   routes.get("/schemas/guids/:guid", {
     ...common,
@@ -159,18 +153,8 @@ function registeredRoutes(registry: Registry): Routes {
     summary: "Read a schema by its GUID in the registry",
     description: "Each record of Kafka has the GUID of its schema in the header `__value_schema_id`.",
     responses: { 200: either(SchemaOfId), 404: missing },
-    handle: ({ mediaType, params: { guid } }) =>
-      schemaOf(
-        registry().find((one) => one.guid === guid),
-        mediaType,
-      ),
+    handle: ({ mediaType, params }) => schemaOf(registry(), (one) => one.guid === params.guid, mediaType),
   });
-  return routes;
-}
-
-/** Serves the subjects of a registry: one for each event and for the values of each topic. It takes no others. */
-function subjectRoutes(registry: Registry): Routes {
-  const routes = createRoutes({ exampleIds });
   routes.get("/subjects", {
     ...common,
     operationId: "schemaSubjects",
@@ -186,13 +170,8 @@ function subjectRoutes(registry: Registry): Routes {
     description: "The versions of the event that are published now.",
     responses: { 200: either(listOf(z.int(), [1])), 404: missing },
     handle: ({ mediaType, params: { subject } }) => {
-      const versions = registry().filter((one) => one.subject === subject);
-      return versions.length === 0
-        ? noSubject(mediaType)
-        : answerOf(
-            versions.map(({ version }) => version),
-            mediaType,
-          );
+      const versions = versionsOf(subject).map(({ version }) => version);
+      return versions.length === 0 ? noSubject(mediaType) : answerOf(versions, mediaType);
     },
   });
   routes.get("/subjects/:subject/versions/:version", {
@@ -202,32 +181,32 @@ function subjectRoutes(registry: Registry): Routes {
     description: "The schema with its id. `latest` is the newest version.",
     responses: { 200: either(SubjectVersion), 404: missing, 422: missing },
     handle: ({ mediaType, params: { subject, version } }) => {
-      const versions = registry().filter((one) => one.subject === subject);
+      const versions = versionsOf(subject);
       if (versions.length === 0) return noSubject(mediaType);
       if (!/^(latest|-1|[1-9][0-9]{0,8})$/.test(version))
         return refused(422, 42_202, "A version is a number from 1, or `latest`.", mediaType);
-      const wanted =
-        version === "latest" || version === "-1"
-          ? versions.at(-1)
-          : versions.find((one) => String(one.version) === version);
-      return wanted ? answerOf(viewOf(wanted), mediaType) : refused(404, 40_402, "Version not found.", mediaType);
+      const isNewest = version === "latest" || version === "-1";
+      const wanted = isNewest ? versions.at(-1) : versions.find((one) => String(one.version) === version);
+      if (!wanted) return refused(404, 40_402, "Version not found.", mediaType);
+      return answerOf({ ...wanted, schemaType: "JSON" }, mediaType);
     },
   });
-  return routes;
 }
 
-const viewOf = (schema: RegisteredSchema) => ({ ...schema, schemaType: "JSON" });
-
-function schemaOf(found: RegisteredSchema | undefined, mediaType: string): HttpResponse {
+function schemaOf(
+  schemas: readonly schemaRegistry.RegisteredSchema[],
+  isWanted: (one: schemaRegistry.RegisteredSchema) => boolean,
+  mediaType: string,
+): HttpResponse {
+  const found = schemas.find(isWanted);
   if (!found) return refused(404, 40_403, "Schema not found.", mediaType);
-  const { schema, guid } = found;
-  return answerOf({ schemaType: "JSON", schema, guid }, mediaType);
+  return answerOf({ schemaType: "JSON", schema: found.schema, guid: found.guid }, mediaType);
 }
 
 const noSubject = (mediaType: string): HttpResponse => refused(404, 40_401, "Subject not found.", mediaType);
 
-const answerOf = (value: unknown, mediaType: string): HttpResponse =>
-  bytes(Buffer.from(JSON.stringify(value)), mediaType);
+const answerOf = (value: unknown, mediaType: string, status = 200): HttpResponse =>
+  bytes(Buffer.from(JSON.stringify(value)), mediaType, { status });
 
 const refused = (status: number, error_code: number, message: string, mediaType: string): HttpResponse =>
-  bytes(Buffer.from(JSON.stringify({ error_code, message })), mediaType, { status });
+  answerOf({ error_code, message }, mediaType, status);

@@ -2,10 +2,12 @@ import { AppError } from "@signalbox/core";
 import { type RequestMembers, requestMembersFrom } from "@signalbox/http";
 
 /** A request for an operation. Its document is given as text, by name, or both. */
-export interface OperationRequest extends Pick<RequestMembers, "variables" | "operationName"> {
+export interface OperationRequest {
   readonly query: string | null;
   /** The SHA-256 of the text in hex, or its name in the manifest. */
   readonly documentId: string | null;
+  readonly variables: RequestMembers["variables"];
+  readonly operationName: RequestMembers["operationName"];
   /** The cursor that a subscription resumes after. */
   readonly resumeAfter: string | null;
 }
@@ -17,10 +19,10 @@ export function operationRequestFrom(body: unknown): OperationRequest {
   const { query, documentId, variables, operationName, extensions } = requestMembersFrom(body);
   const id = idFrom(documentId) ?? idFromExtension(extensions?.persistedQuery);
   const resumeAfter = cursorFrom(extensions?.resumeAfter);
-  if (typeof query === "string") return { query, documentId: id, variables, operationName, resumeAfter };
-  if (id === null || (query !== undefined && query !== null))
+  const text = query ?? null;
+  if (typeof text !== "string" && (text !== null || id === null))
     throw new AppError("invalid_request", "query must be a string.", { field: "query" });
-  return { query: null, documentId: id, variables, operationName, resumeAfter };
+  return { query: text, documentId: id, variables, operationName, resumeAfter };
 }
 
 function cursorFrom(cursor: unknown): string | null {

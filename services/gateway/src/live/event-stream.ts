@@ -1,10 +1,10 @@
 import { Readable } from "node:stream";
 import { seconds } from "@signalbox/core";
 import type { FormattedExecutionResult } from "graphql";
+import { graphErrorOf } from "../documents/graph-error.ts";
 import type { OperationRequest } from "../documents/operation-request.ts";
 import type { Live } from "./live.ts";
-import type { LiveCaller, LiveCallers } from "./live-caller.ts";
-import { liveErrorOf } from "./live-error.ts";
+import type { LiveCaller, LiveCallers, Opening } from "./live-caller.ts";
 import type { LiveStream } from "./live-stream.ts";
 
 const pingMs = seconds(12);
@@ -18,16 +18,15 @@ const farewellMs = seconds(10);
 export async function subscribeFor(
   live: Live,
   callers: LiveCallers,
-  who: Parameters<LiveCallers["open"]>[1],
+  who: Opening,
   request: OperationRequest,
-  { requestId }: { readonly requestId: string },
 ): Promise<Readable> {
   const caller: LiveCaller = callers.open("stream", who, {
     change: () => live.recheck(caller),
     end: (reason) => live.end(caller, reason),
   });
   try {
-    const stream = await live.subscribe(request, caller, { requestId, clientAddress: who.clientAddress });
+    const stream = await live.subscribe(request, caller);
     return new EventStream(stream, () => callers.close(caller));
   } catch (error) {
     callers.close(caller);
@@ -88,7 +87,7 @@ class EventStream extends Readable {
       if (!done && value) return void this.push(nextOf(value.result, value.cursor));
     } catch (error) {
       if (this.destroyed) return;
-      this.push(nextOf({ errors: [liveErrorOf(error).toJSON()] }));
+      this.push(nextOf({ errors: [graphErrorOf(error).toJSON()] }));
     }
     clearInterval(this.#timer);
     this.push(complete);

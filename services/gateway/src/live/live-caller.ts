@@ -2,20 +2,20 @@ import type { AccessStates, Authenticator, PresentedCredential, Principal } from
 import { requirePortal, requireScopes, requireState } from "@signalbox/auth";
 import { type Audience, audienceOf, isVisibleTo, type SubscriptionDeclaration } from "@signalbox/contracts";
 import { AppError, type Clock, isAppError, seconds } from "@signalbox/core";
-import { addressBucket } from "@signalbox/http";
+import { addressBucket, turnOf } from "@signalbox/http";
 import type { Runner } from "@signalbox/runtime";
+import type { RequestCaller } from "../supergraph/subgraph-sender.ts";
 
 interface Dependencies {
   readonly authenticator: Authenticator;
-  readonly accessStates: Pick<AccessStates, "onChange" | "isBehind">;
-  readonly runner: Pick<Runner, "every" | "defer">;
   readonly clock: Clock;
+  readonly accessStates: AccessStates;
+  readonly runner: Runner;
 }
 
-interface Opening {
+/** The caller of a new connection. */
+export interface Opening extends RequestCaller {
   readonly credential: PresentedCredential | null;
-  readonly principal: Principal | null;
-  readonly clientAddress: string;
 }
 
 interface Callbacks {
@@ -33,14 +33,14 @@ const recheckMs = seconds(1);
  * The caller of a connection: its current principal, and the end of its access. Null credentials are those of an
  * anonymous caller.
  */
-export class LiveCaller {
+export class LiveCaller implements RequestCaller {
   principal: Principal | null;
+  readonly requestId: string;
+  readonly clientAddress: string;
   /** The account, or the address of an anonymous caller: whom work is charged to. */
   readonly payer: string;
-  readonly #authenticator: Authenticator;
-  readonly #clock: Clock;
-  readonly #onChange: (caller: LiveCaller) => void;
-  readonly #onEnd: (reason: AppError) => void;
+  readonly #dependencies: Pick<Dependencies, "authenticator" | "clock">;
+  readonly #on: Callbacks;
   #credential: PresentedCredential | null;
   /** Pending check of a change; nothing is sent until it settles. */
   #checking: Promise<void> = Promise.resolve();
@@ -49,18 +49,14 @@ export class LiveCaller {
   #expiry: NodeJS.Timeout | undefined;
   #isEnded = false;
 
-  constructor(
-    { authenticator, clock }: Pick<Dependencies, "authenticator" | "clock">,
-    { credential, principal, clientAddress }: Opening,
-    on: Callbacks,
-  ) {
-    this.#authenticator = authenticator;
-    this.#clock = clock;
-    this.#credential = credential;
-    this.principal = principal;
-    this.payer = principal?.accountId ?? addressBucket(clientAddress);
-    this.#onChange = on.change;
-    this.#onEnd = on.end;
+  constructor(dependencies: Pick<Dependencies, "authenticator" | "clock">, opening: Opening, on: Callbacks) {
+    this.#dependencies = dependencies;
+    this.#on = on;
+    this.#credential = opening.credential;
+    this.principal = opening.principal;
+    this.requestId = opening.requestId;
+    this.clientAddress = opening.clientAddress;
+    this.payer = turnOf(opening);
     this.#watchExpiry();
   }
 
@@ -73,7 +69,7 @@ export class LiveCaller {
   }
 
   /** Resolves when the caller may receive events, judged by its current access. @throws AppError */
-  async admit({ access, portal }: Pick<SubscriptionDeclaration, "access" | "portal">): Promise<void> {
+  async admit({ access, portal }: SubscriptionDeclaration): Promise<void> {
     await this.#checking;
     if (this.#isEnded) throw new AppError("unauthorized", "The credential is not valid.");
     if (this.principal !== null) requirePortal(this.principal, portal === true);
@@ -102,7 +98,7 @@ export class LiveCaller {
     if (credential === null || this.#isEnded) return;
     const check = ++this.#checks;
     const isLast = () => this.#checks === check && this.#credential === credential;
-    this.#checking = this.#authenticator.authenticate(credential).then(
+    this.#checking = this.#dependencies.authenticator.authenticate(credential).then(
       (principal) => {
         if (isLast()) this.#become(principal);
       },
@@ -117,7 +113,7 @@ export class LiveCaller {
   #become(principal: Principal): void {
     this.principal = principal;
     this.#watchExpiry();
-    this.#onChange(this);
+    this.#on.change(this);
   }
 
   close(): void {
@@ -128,14 +124,14 @@ export class LiveCaller {
   #end(reason: AppError): void {
     if (this.#isEnded) return;
     this.close();
-    this.#onEnd(reason);
+    this.#on.end(reason);
   }
 
   #watchExpiry(): void {
     clearTimeout(this.#expiry);
     const { expiresAt } = this.principal ?? {};
     if (!expiresAt || this.#isEnded) return;
-    const leftMs = Math.max(0, expiresAt.getTime() - this.#clock.nowMs());
+    const leftMs = Math.max(0, expiresAt.getTime() - this.#dependencies.clock.nowMs());
     // Never immediately: a credential may be accepted shortly after its end, and the caller must be notified first.
     this.#expiry = setTimeout(
       () => {
@@ -161,8 +157,8 @@ export class LiveCallers {
   readonly #counts = new Map<string, number>();
 
   constructor(dependencies: Dependencies) {
-    this.#dependencies = dependencies;
     const { accessStates, runner } = dependencies;
+    this.#dependencies = dependencies;
     const stop = accessStates.onChange(({ id }) => {
       for (const caller of this.#callers.keys()) if (isAbout(id, caller)) caller.recheck();
     });
@@ -200,6 +196,6 @@ export class LiveCallers {
 
 function isAbout(id: string, { principal }: LiveCaller): boolean {
   if (principal === null) return false;
-  const { accountId, credential } = principal;
-  return accountId === id || credential.id === id || credential.tokenId === id;
+  const { accountId, credential, member } = principal;
+  return accountId === id || member?.accountId === id || credential.id === id || credential.tokenId === id;
 }

@@ -12,12 +12,12 @@ import {
   type SubscribePayload,
 } from "graphql-ws";
 import type { WebSocket } from "ws";
+import { graphErrorOf } from "../documents/graph-error.ts";
 import { operationRequestFrom } from "../documents/operation-request.ts";
 import type { Operations } from "../operations/operations.ts";
 import type { Live } from "./live.ts";
 import type { LiveCaller, LiveCallers } from "./live-caller.ts";
-import { liveErrorOf } from "./live-error.ts";
-import { SocketOperation } from "./socket-operation.ts";
+import type { LiveStream } from "./live-stream.ts";
 import type { SocketSignIn } from "./socket-sign-in.ts";
 
 export interface ConnectionContext {
@@ -146,19 +146,19 @@ export class LiveConnection {
     const { signIn, callers, live } = this.#context;
     const who = (await signIn.fromInit(params, this)) ?? { credential: null, principal: null };
     if (!this.#isOpen) return;
-    this.#caller = callers.open(
-      "socket",
-      { ...who, clientAddress: this.address },
-      { change: (caller) => live.recheck(caller), end: (reason) => this.#refuse(reason) },
-    );
-    await this.#send({ type: MessageType.ConnectionAck });
+    const opening = { ...who, requestId: this.#requestId, clientAddress: this.address };
+    this.#caller = callers.open("socket", opening, {
+      change: (caller) => live.recheck(caller),
+      end: (reason) => this.#refuse(reason),
+    });
+    await this.#send(JSON.stringify({ type: MessageType.ConnectionAck }));
   }
 
   /** Answers a ping, which may bring the next credential. */
   async #answerPing(payload: Members | undefined): Promise<void> {
     const renewed = this.#caller && (await this.#context.signIn.fromPing(payload, this.address));
     if (renewed) this.#caller?.renew(renewed.credential, renewed.principal);
-    await this.#send({ type: MessageType.Pong, ...(payload && { payload }) });
+    await this.#send(JSON.stringify({ type: MessageType.Pong, payload }));
   }
 
   async #subscribe(id: string, payload: SubscribePayload): Promise<void> {
@@ -168,9 +168,9 @@ export class LiveConnection {
     this.#operations.add(operation);
     try {
       const errors = await this.#run(operation, payload, this.#caller);
-      await (errors ? this.#sendErrors(operation, errors) : this.#sendOf(operation, { type: MessageType.Complete }));
+      await (errors ? this.#sendErrors(operation, errors) : this.#sendOf(operation, MessageType.Complete));
     } catch (error) {
-      const failure = liveErrorOf(error);
+      const failure = graphErrorOf(error);
       const isFault = failure.extensions.code === "INTERNAL" && !operation.isOver && this.#isOpen;
       if (isFault) this.#context.log.error({ error }, "a subscription failed");
       await this.#sendErrors(operation, [failure.toJSON()]);
@@ -191,23 +191,20 @@ export class LiveConnection {
       throw new AppError("rate_limited", `A connection has at most ${operationsMax} operations.`);
     signIn.count(caller.principal, this.address);
     const request = operationRequestFrom(payload);
-    const origin = { requestId: this.#requestId, clientAddress: this.address };
-    const asking = { ...origin, principal: caller.principal };
-    const prepared = operations.prepare(request, "everything", asking);
+    const prepared = operations.prepare(request, "everything", caller);
     if ("refusal" in prepared) return prepared.refusal;
     if (prepared.operation.operation !== "subscription") {
-      const { signal } = operation;
-      const running = { ...asking, idempotencyKey: null, signal };
-      const { body } = await operations.execute(request, running, "queries and mutations");
-      await this.#sendOf(operation, { type: MessageType.Next }, body.toString());
+      const { principal, requestId, clientAddress } = caller;
+      const asking = { principal, requestId, clientAddress, idempotencyKey: null, signal: operation.signal };
+      const { body } = await operations.execute(request, asking, "queries and mutations");
+      await this.#sendOf(operation, MessageType.Next, body.toString());
       return null;
     }
-    const stream = await live.subscribe(request, caller, origin);
+    const stream = await live.subscribe(request, caller);
     operation.own(stream);
     // A client that is cut off before the first message misses nothing.
     this.#sendCursor(operation);
-    for await (const { result } of stream)
-      await this.#sendOf(operation, { type: MessageType.Next }, JSON.stringify(result));
+    for await (const { result } of stream) await this.#sendOf(operation, MessageType.Next, JSON.stringify(result));
     return null;
   }
 
@@ -235,22 +232,18 @@ export class LiveConnection {
   }
 
   #sendErrors(operation: SocketOperation, payload: readonly GraphQLFormattedError[]): Promise<void> {
-    return this.#sendOf(operation, { type: MessageType.Error }, JSON.stringify(payload));
+    return this.#sendOf(operation, MessageType.Error, JSON.stringify(payload));
   }
 
   /** Sends a message of an operation, whose payload is JSON; nothing once it is over. */
-  async #sendOf({ id, isOver }: SocketOperation, { type }: Pick<Message, "type">, payload?: string): Promise<void> {
+  async #sendOf({ id, isOver }: SocketOperation, type: MessageType, payload?: string): Promise<void> {
     if (isOver) return;
     const head = JSON.stringify({ id, type });
-    await this.#sendText(payload === undefined ? head : `${head.slice(0, -1)},"payload":${payload}}`);
-  }
-
-  #send(message: object): Promise<void> {
-    return this.#sendText(JSON.stringify(message));
+    await this.#send(payload === undefined ? head : `${head.slice(0, -1)},"payload":${payload}}`);
   }
 
   /** Resolves when the client's system has taken the message. */
-  #sendText(text: string): Promise<void> {
+  #send(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#socket.send(text, (error) => (error ? reject(error) : resolve()));
     });
@@ -268,4 +261,43 @@ function messageIn(text: string): Message | null {
 function codeOf({ code }: AppError): number {
   if (code === "unavailable") return tryLater;
   return code === "rate_limited" ? CloseCode.TooManyInitialisationRequests : CloseCode.Forbidden;
+}
+
+/**
+ * An operation of a connection, from its message until the last of its answer. After a client has completed it, another
+ * one may have its id while this one is still being prepared.
+ */
+class SocketOperation {
+  readonly id: string;
+  readonly #over = new AbortController();
+  #stream: LiveStream | null = null;
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  /** Aborts when the client has completed the operation, or the connection ends. */
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  get isOver(): boolean {
+    return this.signal.aborted;
+  }
+
+  /** The stream's current cursor; null for an operation without an open stream. */
+  get cursor(): string | null {
+    return this.#stream && !this.#stream.isClosed ? this.#stream.cursor() : null;
+  }
+
+  /** Owns the stream from now on; one that comes too late ends at once. */
+  own(stream: LiveStream): void {
+    this.#stream = stream;
+    if (this.isOver) this.end();
+  }
+
+  end(): void {
+    this.#over.abort();
+    this.#stream?.close();
+  }
 }

@@ -3,48 +3,49 @@ import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyOb
 /** The next offset of each partition, by `topic/partition`. */
 export type Positions = ReadonlyMap<string, bigint>;
 
-/** Encodes positions of a subscription. Sealed: offsets would reveal the traffic of others. */
-export interface Cursors {
-  seal(field: string, positions: Positions): string;
-  /** Decodes a cursor; null when it is not one of this field. */
-  open(field: string, cursor: string): Positions | null;
-}
-
 const [nonceBytes, tagBytes] = [12, 16];
 const algorithm = "aes-256-gcm";
 const cursorLengthMax = 8_192;
 
-/** Creates the cursors. Every instance must read them, so their key is derived from the shared secret. */
-export function createCursors(secrets: () => readonly string[]): Cursors {
+/**
+ * Encodes positions of a subscription. Sealed: offsets would reveal the traffic of others. Every instance must read the
+ * cursors, so their key is derived from the shared secret.
+ */
+export class Cursors {
+  readonly #secrets: () => readonly string[];
   // Key objects instead of bytes: for bytes Node throws and catches an exception first, and cursors are in every
   // message.
-  const keys = new Map<string, KeyObject>();
-  function keyOf(secret: string): KeyObject {
-    const known = keys.get(secret);
-    if (known) return known;
-    const key = createSecretKey(new Uint8Array(hkdfSync("sha256", secret, "", "signalbox live cursor", 32)));
-    keys.set(secret, key);
-    return key;
+  readonly #keys = new Map<string, KeyObject>();
+
+  constructor(secrets: () => readonly string[]) {
+    this.#secrets = secrets;
   }
 
-  return {
-    seal(field, positions) {
-      const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv(algorithm, keyOf(secrets()[0] ?? ""), nonce).setAAD(Buffer.from(field));
-      return Buffer.concat([nonce, cipher.update(textOf(positions)), cipher.final(), cipher.getAuthTag()]).toString(
-        "base64url",
-      );
-    },
-    open(field, cursor) {
-      if (cursor.length > cursorLengthMax) return null;
-      const bytes = Buffer.from(cursor, "base64url");
-      for (const secret of secrets()) {
-        const text = decrypted(bytes, keyOf(secret), field);
-        if (text !== null) return positionsIn(text);
-      }
-      return null;
-    },
-  };
+  seal(field: string, positions: Positions): string {
+    const nonce = randomBytes(nonceBytes);
+    const cipher = createCipheriv(algorithm, this.#keyOf(this.#secrets()[0] ?? ""), nonce).setAAD(Buffer.from(field));
+    const sealed = [nonce, cipher.update(textOf(positions)), cipher.final(), cipher.getAuthTag()];
+    return Buffer.concat(sealed).toString("base64url");
+  }
+
+  /** Decodes a cursor; null when it is not one of this field. */
+  open(field: string, cursor: string): Positions | null {
+    if (cursor.length > cursorLengthMax) return null;
+    const bytes = Buffer.from(cursor, "base64url");
+    for (const secret of this.#secrets()) {
+      const text = decrypted(bytes, this.#keyOf(secret), field);
+      if (text !== null) return positionsIn(text);
+    }
+    return null;
+  }
+
+  #keyOf(secret: string): KeyObject {
+    const known = this.#keys.get(secret);
+    if (known) return known;
+    const key = createSecretKey(new Uint8Array(hkdfSync("sha256", secret, "", "signalbox live cursor", 32)));
+    this.#keys.set(secret, key);
+    return key;
+  }
 }
 
 /** Compact form `topic partition=offset partition=offset;…`, because cursors are in every message. */

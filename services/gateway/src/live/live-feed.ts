@@ -1,22 +1,18 @@
 import { setImmediate } from "node:timers/promises";
-import { type SubscriptionDeclaration, subscriptions } from "@signalbox/contracts";
-import { MiB } from "@signalbox/core";
-import { decodeEvent, type EventLog, eventNameOf, type ReceivedRecord } from "@signalbox/events";
+import { AppError, MiB, randomId } from "@signalbox/core";
+import { decodeEvent, type EventLog, eventNameOf, type PartitionRange, type ReceivedRecord } from "@signalbox/events";
 import type { ServiceContext } from "@signalbox/runtime";
+import { graphError } from "../documents/graph-error.ts";
 import type { Positions } from "./live-cursor.ts";
-import { type LiveEvent, topicsOf } from "./live-event.ts";
-import { replayFromLog } from "./log-replay.ts";
+import { declarations, type LiveEvent, RecentIds, topicsOf } from "./live-event.ts";
 
 interface Kept {
   readonly one: LiveEvent;
   readonly bytes: number;
 }
 
-type FeedContext = Pick<ServiceContext<unknown>, "service" | "instance" | "log" | "runner" | "health"> & {
-  readonly eventLog: EventLog;
-};
+type FeedContext = Omit<ServiceContext<unknown>, "configuration"> & { readonly eventLog: EventLog };
 
-const declarations: readonly SubscriptionDeclaration[] = Object.values(subscriptions);
 const subscribedEvents: ReadonlySet<string> = new Set(declarations.flatMap(({ events }) => events));
 
 const ringBytesMax = 64 * MiB;
@@ -80,7 +76,6 @@ export class LiveFeed {
     );
   }
 
-  /** Returns the current positions of some topics. */
   positionsIn(topics: readonly string[]): Positions {
     return new Map([...this.#positions].filter(([place]) => topics.includes(topicAt(place))));
   }
@@ -94,12 +89,7 @@ export class LiveFeed {
     const until = this.positionsIn(topics);
     const isInRing = [...until.keys()].every((place) => (after.get(place) ?? 0n) >= (this.#floor.get(place) ?? 0n));
     const isAhead = [...after].some(([place, offset]) => offset > (until.get(place) ?? offset));
-    if (isInRing && !isAhead)
-      return fromRing(
-        this.#ring.map(({ one }) => one),
-        after,
-        topics,
-      );
+    if (isInRing && !isAhead) return fromRing([...this.#ring], after, topics);
     return replayFromLog({ ...this.#context, topics, after, until, over, read: (record) => this.#read(record) });
   }
 
@@ -151,10 +141,112 @@ export class LiveFeed {
   }
 }
 
-async function* fromRing(ring: readonly LiveEvent[], after: Positions, topics: readonly string[]) {
-  for (const one of ring) {
+async function* fromRing(ring: readonly Kept[], after: Positions, topics: readonly string[]) {
+  for (const { one } of ring) {
     if (topics.includes(one.topic) && one.offset >= (after.get(one.place) ?? 0n)) yield one;
   }
 }
 
 const topicAt = (place: string): string => place.slice(0, place.lastIndexOf("/"));
+
+interface Replay {
+  readonly eventLog: { readonly broadcast: EventLog["broadcast"] };
+  readonly service: string;
+  readonly instance: string;
+  readonly topics: readonly string[];
+  readonly after: Positions;
+  /** The feed's position at the start of the replay: later events are sent by the feed. */
+  readonly until: Positions;
+  /** Resolves when nobody wants the events any more, also while the log sends none. */
+  readonly over: Promise<void>;
+  readonly read: (record: ReceivedRecord) => LiveEvent | null;
+}
+
+/** Number of events read ahead of a client. */
+const aheadMax = 64;
+/** The two copies of a repeated event are within a page of an outbox. */
+const seenMax = 10_000;
+
+/**
+ * Reads the log between two positions again, by a reader of its own.
+ * @throws GraphQLError `CURSOR_EXPIRED`, or AppError `unavailable` where the log cannot be read now
+ */
+export async function* replayFromLog({ after, until, over, read, ...parts }: Replay): AsyncIterable<LiveEvent> {
+  const ahead: LiveEvent[] = [];
+  const seen = new RecentIds(seenMax);
+  let failure: Error | null = null;
+  let isOver = false;
+  let [wake, hasRoom] = [() => {}, () => {}];
+
+  const options: Parameters<EventLog["broadcast"]>[0] = {
+    service: parts.service,
+    instance: `${parts.instance}-${randomId("replay")}`,
+    topics: parts.topics,
+    from(range) {
+      const wanted = after.get(`${range.topic}/${range.partition}`) ?? range.first;
+      if (isGone(range, wanted)) failure ??= expired();
+      return wanted;
+    },
+    async onRecord(record) {
+      if (record.offset >= (until.get(`${record.topic}/${record.partition}`) ?? record.offset)) return;
+      const one = read(record);
+      if (!one || seen.has(one.event.id)) return;
+      seen.add(one.event.id);
+      ahead.push(one);
+      wake();
+      while (ahead.length > aheadMax && !isOver) {
+        await new Promise<void>((resolve) => {
+          hasRoom = resolve;
+        });
+      }
+    },
+  };
+  const reader = await parts.eventLog.broadcast(options).catch((cause: unknown) => {
+    throw unreadable(cause);
+  });
+  const end = (error: Error | null) => {
+    failure ??= error;
+    isOver = true;
+    wake();
+  };
+  reader.caughtUp.then(
+    () => end(null),
+    (cause: unknown) => end(unreadable(cause)),
+  );
+  void over.then(() => end(null));
+
+  try {
+    while (!failure && (ahead.length > 0 || !isOver)) {
+      const one = ahead.shift();
+      if (one) {
+        hasRoom();
+        yield one;
+      } else {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+    if (failure) throw failure;
+  } finally {
+    isOver = true;
+    hasRoom();
+    await reader.close();
+  }
+}
+
+/** Returns true for an unavailable offset; a cursor from another log may also be ahead of this one. */
+const isGone = ({ first, end }: PartitionRange, wanted: bigint): boolean => wanted < first || wanted > end;
+
+/** Wraps an error: only the log can fail here, and the client still has its cursor. */
+const unreadable = (cause: unknown) =>
+  new AppError("unavailable", "The events after this cursor cannot be read now. Subscribe again with it.", {
+    cause,
+    retryAfterSeconds: 2,
+  });
+
+const expired = () =>
+  graphError(
+    "CURSOR_EXPIRED",
+    "The events after this cursor are no longer kept. Read the current state, and subscribe again.",
+  );

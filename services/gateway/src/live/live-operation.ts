@@ -1,23 +1,23 @@
 import { createHash } from "node:crypto";
 import { type SubscriptionDeclaration, subscriptions } from "@signalbox/contracts";
 import {
-  type DocumentNode,
   execute,
   type FieldNode,
   type FormattedExecutionResult,
-  type FragmentDefinitionNode,
   type GraphQLObjectType,
   type GraphQLSchema,
   getArgumentValues,
   getNamedType,
   Kind,
   type OperationDefinitionNode,
+  parse,
   print,
-  type SelectionNode,
 } from "graphql";
 import { collectFields, collectSubfields } from "graphql/execution/collectFields.js";
+import { graphError } from "../documents/graph-error.ts";
+import { fragmentsOf } from "../operations/operation-cost.ts";
 import type { PreparedOperation } from "../operations/prepare-operation.ts";
-import { liveError } from "./live-error.ts";
+import type { RunnableOperation } from "../supergraph/supergraph.ts";
 import type { LiveEvent } from "./live-event.ts";
 
 /** A requested subscription: its events, and the query that completes them. */
@@ -33,26 +33,20 @@ export interface LiveOperation {
   shape(one: LiveEvent, cursor: string, entity: FormattedExecutionResult | null): FormattedExecutionResult;
 }
 
-/** An operation `query ($signalboxEntity: ID!) { name: node(id: $signalboxEntity) { … } }`, with the client's own variables. */
-export interface EntityQuery {
-  readonly query: string;
-  readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
-  readonly operationName: undefined;
-  readonly variables: Readonly<Record<string, unknown>>;
+/** A query of the entity of an event, whose id is the value of a variable that the client does not have. */
+interface EntityQuery extends RunnableOperation {
+  readonly idVariable: string;
 }
-
-export const entityVariable = "signalboxEntity";
 
 /** Splits a subscription into its parts. Validation guarantees one root field. */
 export function liveOperationOf(schema: GraphQLSchema, prepared: PreparedOperation): LiveOperation {
   const { document, operation, variables } = prepared;
   const root = schema.getSubscriptionType() as GraphQLObjectType;
-  const fragments = fragmentsIn(document);
+  const fragments = Object.fromEntries(fragmentsOf(document));
   const [[name, nodes] = ["", []]] = collectFields(schema, fragments, variables, root, operation.selectionSet);
   const [node] = nodes as readonly FieldNode[];
   const field = root.getFields()[node?.name.value ?? ""];
-  if (!node || !field) throw liveError("VALIDATION_FAILED", "The field of a subscription cannot be skipped.");
+  if (!node || !field) throw graphError("VALIDATION_FAILED", "The field of a subscription cannot be skipped.");
   const declaration = subscriptions[field.name as keyof typeof subscriptions] as SubscriptionDeclaration;
   const { argument = "" } = declaration.only ?? {};
   const given = getArgumentValues(field, node, variables)[argument];
@@ -65,11 +59,11 @@ export function liveOperationOf(schema: GraphQLSchema, prepared: PreparedOperati
       .update(JSON.stringify([prepared.query, operation.name?.value, variables]))
       .digest("base64url"),
     entityQuery: entityQueryOf(prepared, payload, declaration, asked),
-    shape: (one, cursor, entity) =>
-      shaped({ schema, prepared, declaration, field: field.name, name }, one, cursor, entity),
+    shape: (...event) => shaped(schema, prepared, declaration, [field.name, name], event),
   };
 }
 
+/** Builds `query ($entityId: ID!) { name: node(id: $entityId) { … } }`, with the client's own variables. */
 function entityQueryOf(
   { document, operation, variables }: PreparedOperation,
   payload: GraphQLObjectType,
@@ -80,62 +74,29 @@ function entityQueryOf(
   const field = payload.getFields()[entity ?? ""];
   if (!field || wanted.length === 0) return null;
   const type = getNamedType(field.type).name;
-  const own: OperationDefinitionNode = {
-    kind: Kind.OPERATION_DEFINITION,
-    operation: "query" as OperationDefinitionNode["operation"],
-    variableDefinitions: [...(operation.variableDefinitions ?? []), ...entityVariableDefinition],
-    selectionSet: {
-      kind: Kind.SELECTION_SET,
-      selections: wanted.map(([name, nodes]) => nodeField(name, type, nodes)),
-    },
-  };
-  const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
-  const whole: DocumentNode = { kind: Kind.DOCUMENT, definitions: [own, ...fragments] };
-  return { query: print(whole), document: whole, operation: own, operationName: undefined, variables };
+  const declared = operation.variableDefinitions ?? [];
+  const taken = new Set(declared.map(({ variable }) => variable.name.value));
+  let idVariable = "entityId";
+  while (taken.has(idVariable)) idVariable += "_";
+  const fields = wanted.map(([name, nodes]) => {
+    const selections = nodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []).map(print);
+    return `${name}: node(id: $${idVariable}) { ... on ${type} { ${selections.join(" ")} } }`;
+  });
+  const fragments = document.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION).map(print);
+  const query = `query (${[...declared.map(print), `$${idVariable}: ID!`].join()}) { ${fields.join(" ")} } ${fragments.join(" ")}`;
+  const whole = parse(query, { noLocation: true });
+  const [own] = whole.definitions as readonly [OperationDefinitionNode];
+  return { query, document: whole, operation: own, variables, idVariable };
 }
 
-const nameNode = (value: string) => ({ kind: Kind.NAME, value }) as const;
-const variableNode = { kind: Kind.VARIABLE, name: nameNode(entityVariable) } as const;
-const entityVariableDefinition = [
-  {
-    kind: Kind.VARIABLE_DEFINITION,
-    variable: variableNode,
-    type: { kind: Kind.NON_NULL_TYPE, type: { kind: Kind.NAMED_TYPE, name: nameNode("ID") } },
-  },
-] as const;
-
-function nodeField(name: string, type: string, nodes: readonly FieldNode[]): SelectionNode {
-  const selections = nodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
-  const ofType = {
-    kind: Kind.INLINE_FRAGMENT,
-    typeCondition: { kind: Kind.NAMED_TYPE, name: nameNode(type) },
-    selectionSet: { kind: Kind.SELECTION_SET, selections },
-  } as const;
-  return {
-    kind: Kind.FIELD,
-    alias: nameNode(name),
-    name: nameNode("node"),
-    arguments: [{ kind: Kind.ARGUMENT, name: nameNode("id"), value: variableNode }],
-    selectionSet: { kind: Kind.SELECTION_SET, selections: [ofType] },
-  };
-}
-
-interface Shaping {
-  readonly schema: GraphQLSchema;
-  readonly prepared: PreparedOperation;
-  readonly declaration: SubscriptionDeclaration;
-  /** The root field, and its name in the answer. */
-  readonly field: string;
-  readonly name: string;
-}
-
+/** Builds the payload of an event in the form of the root field, which has a name of its own in the answer. */
 function shaped(
-  { schema, prepared, declaration, field, name }: Shaping,
-  { event }: LiveEvent,
-  cursor: string,
-  entity: FormattedExecutionResult | null,
+  schema: GraphQLSchema,
+  { document, operation, variables }: PreparedOperation,
+  declaration: SubscriptionDeclaration,
+  [field, name]: readonly [string, string],
+  [{ event }, cursor, entity]: Parameters<LiveOperation["shape"]>,
 ): FormattedExecutionResult {
-  const { document, operation, variables } = prepared;
   const members = declaration.payloadOf({ name: event.name, data: event.data });
   const eventMembers = { id: event.id, type: event.name, occurredAt: event.time.toISOString() };
   const payload = { ...members, event: eventMembers, cursor };
@@ -158,9 +119,4 @@ function shaped(
     error.path ? { ...error, path: [name, ...error.path] } : error,
   );
   return errors.length > 0 ? { data: data ?? null, errors } : { data: data ?? null };
-}
-
-function fragmentsIn({ definitions }: DocumentNode): Record<string, FragmentDefinitionNode> {
-  const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
-  return Object.fromEntries(fragments.map((fragment) => [fragment.name.value, fragment]));
 }

@@ -11,7 +11,6 @@ const socketsMax = 10_000;
 const farewellMs = 100;
 const serviceRestart = 1012;
 
-/** The WebSocket connections of this instance. */
 export class LiveSockets {
   readonly #context: ConnectionContext;
   readonly #server = new WebSocketServer({ noServer: true, maxPayload: messageBytesMax, handleProtocols });

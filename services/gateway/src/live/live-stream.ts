@@ -1,12 +1,8 @@
 import { MiB } from "@signalbox/core";
 import type { FormattedExecutionResult, GraphQLError } from "graphql";
-import { liveError, liveErrorOf } from "./live-error.ts";
+import { graphError, graphErrorOf } from "../documents/graph-error.ts";
 
-/** One message of a subscription, and the cursor after it. */
-interface LiveMessage {
-  readonly result: FormattedExecutionResult;
-  readonly cursor: string;
-}
+type LiveMessage = Pick<Resolved, "result"> & { readonly cursor: string };
 
 /** The result of an event, with its length as JSON. */
 export interface Resolved {
@@ -40,7 +36,7 @@ interface StreamOptions {
  * behind by 256 messages or 1 MiB ends it: the client is notified, with the cursor after its last message, and loses
  * nothing.
  */
-export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
+export class LiveStream implements AsyncIterableIterator<LiveMessage, void> {
   /** Resolves when the stream is over, also for a transport that takes nothing more. */
   readonly over: Promise<void>;
   readonly #options: StreamOptions;
@@ -84,7 +80,7 @@ export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
     if (this.isClosed) return;
     resolve().then(
       (outcome) => this.#resolve(waiting, outcome),
-      (error: unknown) => this.#resolve(waiting, { error: liveErrorOf(error) }),
+      (error: unknown) => this.#resolve(waiting, { error: graphErrorOf(error) }),
     );
   }
 
@@ -98,8 +94,8 @@ export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
   }
 
   /** Ends the stream with an error, which has the cursor after the last delivered message. */
-  fail(code: string, message: string, more: Readonly<Record<string, unknown>> = {}): void {
-    this.failWith(liveError(code, message, { ...more, cursor: this.cursor() }));
+  fail(code: string, message: string): void {
+    this.failWith(graphError(code, message, { cursor: this.cursor() }));
   }
 
   failWith(error: GraphQLError): void {
@@ -135,17 +131,8 @@ export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
     return { done: true, value: undefined };
   }
 
-  async throw(error: unknown): Promise<IteratorResult<LiveMessage, void>> {
-    this.close();
-    throw error;
-  }
-
   [Symbol.asyncIterator](): this {
     return this;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.close();
   }
 
   #resolve(waiting: Waiting, outcome: Resolved | { readonly error: GraphQLError }): void {
@@ -161,7 +148,8 @@ export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
     const most = this.#waiting[0]?.outcome ? messagesMax : unresolvedMax;
     // A single message may be larger than the limit for all.
     const isTooMuch = this.#bytes > bytesMax && this.#waiting.length > 1 && this.#waiting[0]?.outcome !== null;
-    if (this.#waiting.length > most || (isTooMuch && !isPaced)) this.#endSlow();
+    if (this.#waiting.length > most || (isTooMuch && !isPaced))
+      this.fail("SLOW_CONSUMER", "This subscription was read too slowly. Subscribe again with the cursor.");
   }
 
   #deliver(first: Waiting, { result, bytes }: Resolved): IteratorResult<LiveMessage, void> {
@@ -170,16 +158,6 @@ export class LiveStream implements AsyncGenerator<LiveMessage, void, void> {
     this.#delivered = first.cursor;
     this.#hasRoom();
     return { done: false, value: { result, cursor: first.cursor } };
-  }
-
-  #endSlow(): void {
-    this.fail("SLOW_CONSUMER", "This subscription was read too slowly. Subscribe again with the cursor.");
-  }
-
-  #close(): void {
-    const wasOver = this.isClosed;
-    this.#isClosed = true;
-    if (!wasOver) this.#release();
   }
 
   /** Gives everything back at once: a client that reads no more would never ask for the end. */

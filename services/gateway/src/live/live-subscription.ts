@@ -1,19 +1,11 @@
+import { seesEndpoint } from "@signalbox/auth";
 import type { OperationRequest } from "../documents/operation-request.ts";
 import type { LiveCaller } from "./live-caller.ts";
 import type { Positions } from "./live-cursor.ts";
-import type { LiveEvent } from "./live-event.ts";
+import { declarations, type LiveEvent, RecentIds } from "./live-event.ts";
 import type { LiveOperation } from "./live-operation.ts";
 import type { LiveStream, Resolved } from "./live-stream.ts";
-import { RecentIds } from "./recent-ids.ts";
-import { isFor } from "./subscription-index.ts";
 
-/** The origin of a subscription's fetches. */
-export interface Origin {
-  readonly requestId: string;
-  readonly clientAddress: string;
-}
-
-/** An event, and the cursor after it. */
 export interface PositionedEvent {
   readonly one: LiveEvent;
   readonly cursor: string;
@@ -22,10 +14,8 @@ export interface PositionedEvent {
 interface Parts {
   readonly request: OperationRequest;
   readonly caller: LiveCaller;
-  readonly origin: Origin;
   readonly operation: LiveOperation;
   readonly stream: LiveStream;
-  /** Resolves the message of an event. */
   readonly resolve: (subscription: LiveSubscription, positioned: PositionedEvent) => Promise<Resolved>;
 }
 
@@ -37,7 +27,6 @@ export class LiveSubscription {
   /** Includes the text of its document, for planning it again. */
   readonly request: OperationRequest;
   readonly caller: LiveCaller;
-  readonly origin: Origin;
   readonly stream: LiveStream;
   /** Replaced after a change of the schema. */
   operation: LiveOperation;
@@ -45,13 +34,11 @@ export class LiveSubscription {
   readonly #replayed = new RecentIds(replayedMax);
   /** New events during a replay; null afterwards. */
   #held: PositionedEvent[] | null = null;
-  /** The start of a replay. */
   #after: Positions = new Map();
 
-  constructor({ request, caller, origin, operation, stream, resolve }: Parts) {
+  constructor({ request, caller, operation, stream, resolve }: Parts) {
     this.request = request;
     this.caller = caller;
-    this.origin = origin;
     this.operation = operation;
     this.stream = stream;
     this.#resolve = resolve;
@@ -118,3 +105,46 @@ export class LiveSubscription {
     this.stream.push(resolve, positioned.cursor, { isPaced: this.isReplaying });
   }
 }
+
+/** Subscriptions by field and account, so that an event is compared only with possible recipients. */
+export class SubscriptionIndex {
+  readonly #byPlace = new Map<string, Set<LiveSubscription>>();
+
+  add(one: LiveSubscription): void {
+    const key = placeOf(one);
+    const place = this.#byPlace.get(key) ?? new Set();
+    this.#byPlace.set(key, place.add(one));
+  }
+
+  remove(one: LiveSubscription): void {
+    const key = placeOf(one);
+    const place = this.#byPlace.get(key);
+    place?.delete(one);
+    if (place?.size === 0) this.#byPlace.delete(key);
+  }
+
+  *for(event: LiveEvent["event"]): Iterable<LiveSubscription> {
+    for (const { events, field } of declarations) {
+      if (!events.includes(event.name)) continue;
+      for (const accountId of event.accountId === null ? [""] : ["", event.accountId]) {
+        for (const one of this.#byPlace.get(`${field} ${accountId}`) ?? []) if (isFor(one, event)) yield one;
+      }
+    }
+  }
+}
+
+/** Returns true when an event of the subscription's topics is visible to this caller and requested. */
+function isFor({ caller, operation }: LiveSubscription, { name, accountId, data }: LiveEvent["event"]): boolean {
+  const { declaration, onlyId } = operation;
+  const members = data as Readonly<Record<string, unknown>>;
+  if (!declaration.events.includes(name)) return false;
+  if (onlyId !== null && declaration.only?.idOf(members) !== onlyId) return false;
+  if ("audienceOf" in declaration.access) return caller.isOf(declaration.access.audienceOf(members));
+  const { principal } = caller;
+  if (accountId === null || accountId !== principal?.accountId) return false;
+  return principal.portal === undefined || seesEndpoint(principal, String(declaration.only?.idOf(members)));
+}
+
+/** The empty account is that of public events. */
+const placeOf = ({ caller, operation: { declaration } }: LiveSubscription): string =>
+  `${declaration.field} ${"scope" in declaration.access ? (caller.principal?.accountId ?? "") : ""}`;

@@ -3,11 +3,23 @@ import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { subscriptions } from "@signalbox/contracts";
 import { AppError, MiB, minutes, systemClock } from "@signalbox/core";
 import { eventually, testPerson } from "@signalbox/testing";
-import { ada, authenticator, callerOf, place, quiet, schemaOf, sdl, setUp, take } from "../../test/live-by-hand.ts";
+import {
+  ada,
+  authenticator,
+  callerOf,
+  place,
+  quiet,
+  schemaOf,
+  sdl,
+  setUp,
+  take,
+  withoutImageId,
+} from "../../test/live-by-hand.ts";
 import { LiveCaller } from "./live-caller.ts";
-import { replayFromLog } from "./log-replay.ts";
+import { replayFromLog } from "./live-feed.ts";
 
 test("after a reload a valid subscription continues; an invalid one ends with its cursor", async () => {
   const { live, state, subscribe, publish } = setUp();
@@ -16,7 +28,7 @@ test("after a reload a valid subscription continues; an invalid one ends with it
   await publish(0n);
   assert.deepEqual([await take(kept, 1), await take(lost, 1)], [["0"], ["0"]]);
   state.reloads++;
-  state.schema = schemaOf(sdl.replace("  imageId: ID!\n", ""));
+  state.schema = schemaOf(withoutImageId(sdl));
   live.followSchema();
   await assert.rejects(lost.next(), ({ extensions }: { extensions: Record<string, unknown> }) => {
     assert.equal(extensions.code, "SCHEMA_CHANGED");
@@ -30,7 +42,7 @@ test("the cursor of a subscription that a reload ends is before the event that c
   const { cursors, state, subscribe, publish } = setUp();
   const stream = await subscribe("subscription { imageChanged { changed imageId } }");
   state.reloads++;
-  state.schema = schemaOf(sdl.replace("  imageId: ID!\n", ""));
+  state.schema = schemaOf(withoutImageId(sdl));
   await publish(0n);
   await assert.rejects(stream.next(), ({ extensions }: { extensions: { cursor: string } }) => {
     assert.equal(cursors.open("imageChanged", extensions.cursor)?.get(place), 0n);
@@ -111,7 +123,7 @@ test("a schema that changes while a subscription begins is the one that it follo
   const { state, subscribeAs } = setUp();
   const subscribing = subscribeAs(callerOf(ada.principal), "subscription { imageChanged { changed imageId } }");
   state.reloads++;
-  state.schema = schemaOf(sdl.replace("  imageId: ID!\n", ""));
+  state.schema = schemaOf(withoutImageId(sdl));
   await assert.rejects((await subscribing).next(), ({ extensions }: { extensions: { code: string } }) => {
     assert.equal(extensions.code, "SCHEMA_CHANGED");
     return true;
@@ -136,7 +148,7 @@ test("a credential that expires while it is accepted is reported after the calle
   const principal = { ...ada.principal, expiresAt: new Date(0) };
   const caller = new LiveCaller(
     { authenticator: authenticator(), clock: systemClock },
-    { credential: null, principal, clientAddress: "192.0.2.1" },
+    { credential: null, principal, requestId: "r-1", clientAddress: "192.0.2.1" },
     { ...quiet, end: ({ code }) => reasons.push(code) },
   );
   assert.deepEqual(reasons, []);
@@ -149,7 +161,12 @@ test("a late answer about access does not undo a newer one", async () => {
   const asked: ((principal: unknown) => void)[] = [];
   const caller = new LiveCaller(
     { authenticator: authenticator(() => new Promise((resolve) => asked.push(resolve))), clock: systemClock },
-    { credential: { kind: "bearer", value: "x" } as never, principal: ada.principal, clientAddress: "192.0.2.1" },
+    {
+      credential: { kind: "bearer", value: "x" } as never,
+      principal: ada.principal,
+      requestId: "r-1",
+      clientAddress: "192.0.2.1",
+    },
     quiet,
   );
   caller.recheck();
@@ -157,8 +174,7 @@ test("a late answer about access does not undo a newer one", async () => {
   const [first, second] = asked;
   second?.({ ...ada.principal, state: "suspended" });
   first?.(ada.principal);
-  const images = { access: { scope: "images:read", access: "subscribe" } } as const;
-  await assert.rejects(caller.admit(images), ({ code }: { code: string }) => code === "forbidden");
+  await assert.rejects(caller.admit(subscriptions.imageChanged), ({ code }: { code: string }) => code === "forbidden");
   caller.close();
 });
 

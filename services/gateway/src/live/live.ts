@@ -1,19 +1,18 @@
 import type { SubscriptionDeclaration } from "@signalbox/contracts";
 import { AppError, minutes } from "@signalbox/core";
 import type { Logger, Metrics } from "@signalbox/runtime";
-import { type FormattedExecutionResult, GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from "graphql";
+import { GraphQLError, type GraphQLFormattedError, type GraphQLSchema } from "graphql";
+import { graphError, graphErrorOf } from "../documents/graph-error.ts";
 import type { OperationRequest } from "../documents/operation-request.ts";
 import type { Operations } from "../operations/operations.ts";
 import type { LiveCaller } from "./live-caller.ts";
 import type { Cursors, Positions } from "./live-cursor.ts";
-import { liveError, liveErrorOf } from "./live-error.ts";
 import { type LiveEvent, topicsOf } from "./live-event.ts";
 import type { LiveFeed } from "./live-feed.ts";
-import { type EntityQuery, entityVariable, type LiveOperation, liveOperationOf } from "./live-operation.ts";
+import { type LiveOperation, liveOperationOf } from "./live-operation.ts";
 import { LiveStream, type Resolved } from "./live-stream.ts";
-import { LiveSubscription, type Origin, type PositionedEvent } from "./live-subscription.ts";
+import { LiveSubscription, type PositionedEvent, SubscriptionIndex } from "./live-subscription.ts";
 import { ReplayQueue } from "./replay-queue.ts";
-import { SubscriptionIndex } from "./subscription-index.ts";
 
 interface Dependencies {
   readonly feed: Pick<LiveFeed, "isReady" | "positionsIn" | "replay">;
@@ -40,7 +39,7 @@ const awayRetrySeconds = 2;
 export class Live {
   readonly #dependencies: Dependencies;
   readonly #subscriptions = new Set<LiveSubscription>();
-  readonly #index = new SubscriptionIndex<LiveSubscription>();
+  readonly #index = new SubscriptionIndex();
   readonly #replays = new ReplayQueue();
   readonly #waitingEvents: (() => void)[] = [];
   readonly #ended;
@@ -57,13 +56,12 @@ export class Live {
   }
 
   /** Starts a subscription. @throws GraphQLError or AppError for a refused one */
-  async subscribe(request: OperationRequest, caller: LiveCaller, origin: Origin): Promise<LiveStream> {
+  async subscribe(request: OperationRequest, caller: LiveCaller): Promise<LiveStream> {
     const { operations, feed, schema, isServed } = this.#dependencies;
     if (!isServed()) throw new AppError("forbidden", "This server does not offer subscriptions.");
-    const asking = { principal: caller.principal, ...origin };
-    const prepared = operations.prepare(request, "everything", asking);
+    const prepared = operations.prepare(request, "everything", caller);
     if ("refusal" in prepared) throw errorFrom(prepared.refusal[0]);
-    operations.begin(prepared, asking);
+    operations.begin(prepared, caller);
     const current = schema();
     const operation = liveOperationOf(current, prepared);
     await caller.admit(operation.declaration);
@@ -72,7 +70,7 @@ export class Live {
       throw new AppError("unavailable", message, { retryAfterSeconds: awayRetrySeconds });
     }
     // Includes the text of a document requested by its name.
-    const subscription = this.#open(operation, { ...request, query: prepared.query }, caller, origin);
+    const subscription = this.#open(operation, { ...request, query: prepared.query }, caller);
     // What changed while the access was judged found no subscription to follow it.
     if (schema() !== current) this.#plan(subscription);
     this.#recheck(subscription);
@@ -121,12 +119,13 @@ export class Live {
   }
 
   #recheck({ caller, operation, stream }: LiveSubscription): void {
-    caller.admit(operation.declaration).catch((error: unknown) => stream.failWith(liveErrorOf(error)));
+    caller.admit(operation.declaration).catch((error: unknown) => stream.failWith(graphErrorOf(error)));
   }
 
   /** Ends every subscription of a caller with an invalid credential. */
   end(caller: LiveCaller, reason: AppError): void {
-    for (const { caller: its, stream } of this.#subscriptions) if (its === caller) stream.failWith(liveErrorOf(reason));
+    for (const { caller: its, stream } of this.#subscriptions)
+      if (its === caller) stream.failWith(graphErrorOf(reason));
   }
 
   /** Ends every subscription, each with the cursor to resume on another instance. */
@@ -138,7 +137,7 @@ export class Live {
     }
   }
 
-  #open(operation: LiveOperation, request: OperationRequest, caller: LiveCaller, origin: Origin): LiveSubscription {
+  #open(operation: LiveOperation, request: OperationRequest, caller: LiveCaller): LiveSubscription {
     const { declaration } = operation;
     const after = this.#positionsAfter(declaration, request.resumeAfter);
     const stream: LiveStream = new LiveStream({
@@ -153,7 +152,6 @@ export class Live {
     const subscription = new LiveSubscription({
       request,
       caller,
-      origin,
       operation,
       stream,
       resolve: (asking, positioned) => this.#resolve(asking, positioned),
@@ -169,7 +167,7 @@ export class Live {
     const positions = this.#dependencies.cursors.open(field, resumeAfter);
     if (positions) return positions;
     const details = { field: "resumeAfter" };
-    throw liveError("VALIDATION_FAILED", "resumeAfter is not a cursor of this subscription.", details);
+    throw graphError("VALIDATION_FAILED", "resumeAfter is not a cursor of this subscription.", details);
   }
 
   /** Replays the events after a cursor, in its turn. New ones are held until then. */
@@ -177,9 +175,9 @@ export class Live {
     const { stream, caller } = subscription;
     subscription.hold(after);
     this.#replays
-      .run(caller.payer, stream, () => this.#replay(subscription, after))
+      .run(caller.payer, stream.over, () => this.#replay(subscription, after))
       .catch((error: unknown) => {
-        const failure = liveErrorOf(error);
+        const failure = graphErrorOf(error);
         const isExpected = failure.extensions.code === "CURSOR_EXPIRED";
         if (!isExpected) this.#dependencies.log.error({ error }, "a replay failed");
         stream.failWith(failure);
@@ -204,33 +202,28 @@ export class Live {
     }
   }
 
-  async #resolve(subscription: LiveSubscription, positioned: PositionedEvent): Promise<Resolved> {
+  /** Resolves the message of an event, with the entity that the client asks for. */
+  async #resolve({ operation, caller }: LiveSubscription, { one, cursor }: PositionedEvent): Promise<Resolved> {
     this.#resolving++;
     try {
-      return await this.#message(subscription, positioned);
+      const { declaration, entityQuery } = operation;
+      const payload = declaration.payloadOf({ name: one.event.name, data: one.event.data });
+      const reference = payload?.[declaration.entity ?? ""] as { readonly id: string } | null | undefined;
+      const asked = entityQuery &&
+        reference && {
+          ...entityQuery,
+          variables: { ...entityQuery.variables, [entityQuery.idVariable]: reference.id },
+        };
+      const result = operation.shape(
+        one,
+        cursor,
+        asked ? await this.#dependencies.operations.resolve(asked, caller) : null,
+      );
+      return { result, bytes: JSON.stringify(result).length };
     } finally {
       this.#resolving--;
       this.#waitingEvents.shift()?.();
     }
-  }
-
-  async #message({ operation, caller, origin }: LiveSubscription, { one, cursor }: PositionedEvent): Promise<Resolved> {
-    const { declaration, entityQuery } = operation;
-    const payload = declaration.payloadOf({ name: one.event.name, data: one.event.data });
-    const reference = payload?.[declaration.entity ?? ""] as { readonly id: string } | null | undefined;
-    const asking = { principal: caller.principal, ...origin };
-    const entity = entityQuery && reference ? await this.#entity(entityQuery, reference.id, asking) : null;
-    const result = operation.shape(one, cursor, entity);
-    return { result, bytes: JSON.stringify(result).length };
-  }
-
-  #entity(
-    entityQuery: EntityQuery,
-    id: string,
-    asking: Parameters<Operations["resolve"]>[1],
-  ): Promise<FormattedExecutionResult> {
-    const variables = { ...entityQuery.variables, [entityVariable]: id };
-    return this.#dependencies.operations.resolve({ ...entityQuery, variables }, asking);
   }
 
   #cursorNow(declaration: SubscriptionDeclaration): string {

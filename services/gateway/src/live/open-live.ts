@@ -8,7 +8,7 @@ import type { GraphQLSchema } from "graphql";
 import type { Operations } from "../operations/operations.ts";
 import { Live } from "./live.ts";
 import { LiveCallers } from "./live-caller.ts";
-import { createCursors } from "./live-cursor.ts";
+import { Cursors } from "./live-cursor.ts";
 import { LiveFeed } from "./live-feed.ts";
 import { LiveSockets } from "./live-sockets.ts";
 import { createSocketSignIn } from "./socket-sign-in.ts";
@@ -33,16 +33,9 @@ export async function openLive({ context, eventLog, operations, schema, ...acces
   const { configuration, log, metrics, runner, clock } = context;
   const callers = new LiveCallers({ ...access, runner, clock });
   const feed = new LiveFeed({ ...context, eventLog });
-  const cursors = createCursors(() => configuration.get("internal.token"));
-  const live = new Live({
-    isServed: () => configuration.get("capabilities.graphqlSubscriptions"),
-    feed,
-    cursors,
-    operations,
-    schema,
-    log,
-    metrics,
-  });
+  const cursors = new Cursors(() => configuration.get("internal.token"));
+  const isServed = () => configuration.get("capabilities.graphqlSubscriptions");
+  const live = new Live({ isServed, feed, cursors, operations, schema, log, metrics });
   await feed.open(live.tell);
   const sockets = new LiveSockets({
     live,

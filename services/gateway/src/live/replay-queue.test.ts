@@ -9,7 +9,7 @@ function queueUnderTest() {
   const running: string[] = [];
   const ends = new Map<string, () => void>();
   const ask = (name: string, over: Promise<void> = new Promise(() => {})) =>
-    queue.run(name.split(" ")[0] as string, { over }, async () => {
+    queue.run(name.split(" ")[0] as string, over, async () => {
       running.push(name);
       await new Promise<void>((resolve) => ends.set(name, resolve));
     });

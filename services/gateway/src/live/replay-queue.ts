@@ -1,5 +1,4 @@
 import { FairQueue } from "@signalbox/core";
-import type { LiveStream } from "./live-stream.ts";
 
 const runningMax = 8;
 /** A slow reader keeps its place for minutes: nobody keeps all of them. */
@@ -19,8 +18,8 @@ export class ReplayQueue {
   /** The payers of the running replays, one entry for each. */
   readonly #running: string[] = [];
 
-  /** Runs a replay in its turn; never when its stream ends before. */
-  async run(payer: string, { over }: Pick<LiveStream, "over">, replay: () => Promise<void>): Promise<void> {
+  /** Runs a replay in its turn; never when its stream is over before. */
+  async run(payer: string, over: Promise<void>, replay: () => Promise<void>): Promise<void> {
     const { promise: turn, resolve: begin } = Promise.withResolvers<void>();
     const waiting = { payer, begin };
     this.#waiting.add(payer, waiting);

@@ -10,7 +10,6 @@ interface Dependencies {
   readonly ownOrigins: () => readonly string[];
 }
 
-/** A connection that is being opened. */
 interface Opening {
   readonly request: IncomingMessage;
   readonly address: string;

@@ -4,7 +4,7 @@ import { AppError } from "@signalbox/core";
 import type { InternalAnswer, InternalClient } from "@signalbox/net";
 import { testPerson } from "@signalbox/testing";
 import { z } from "zod";
-import { createAskServices } from "./ask-services.ts";
+import { askedServices, createAskServices } from "./ask-services.ts";
 
 const { principal } = testPerson();
 const caller = { ...principal, requestId: "req_1", clientAddress: "203.0.113.9" };
@@ -28,8 +28,7 @@ test("a service that is away, older or answers rubbish is named beside the answe
       ["webhook-delivery", answering(502, "bad gateway")],
     ]),
   );
-  const services = ["account", "images", "config", "webhook-ingest", "webhook-delivery"];
-  const joined = await ask.getAll(services, "/internal/operations/x", answer, { caller, signal });
+  const joined = await ask.getAll(askedServices, "/internal/operations/x", answer, { caller, signal });
   const older = "It runs a version that does not know this.";
   assert.deepEqual(joined.answers, [{ items: ["a"] }]);
   assert.deepEqual(joined.unavailable, [

@@ -1,6 +1,6 @@
 import type { Caller } from "@signalbox/auth";
-import { errorCodes, type ServiceName, serviceNames, type UnavailableService } from "@signalbox/contracts";
-import { AppError, type ErrorDetail, isAppError, seconds } from "@signalbox/core";
+import type { UnavailableService } from "@signalbox/contracts";
+import { AppError, type ErrorDetail, errorCodes, isAppError, type ServiceName, seconds } from "@signalbox/core";
 import { clientAddressHeader, encodePrincipal, principalHeader } from "@signalbox/http";
 import type { InternalAnswer, InternalClient } from "@signalbox/net";
 import { z } from "zod";
@@ -8,7 +8,6 @@ import { z } from "zod";
 /** The services with a database, and so with an internal listener and a subgraph, named as in the supergraph. */
 export const askedServices = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;
 
-/** A request on behalf of a caller. */
 export interface Asking {
   readonly caller: Caller;
   readonly signal: AbortSignal;
@@ -73,7 +72,7 @@ export function createAskServices(clients: ReadonlyMap<string, InternalClient>) 
 
     /** Asks several services at once. One that is away is told, and the others' answers stand. */
     async getAll<Answer>(
-      services: readonly string[],
+      services: readonly ServiceName[],
       path: string,
       answer: z.ZodType<Answer>,
       asking: Asking,
@@ -84,7 +83,7 @@ export function createAskServices(clients: ReadonlyMap<string, InternalClient>) 
             return { answer: answer.parse(await get(service, path, asking)) };
           } catch (error) {
             asking.signal.throwIfAborted();
-            return { unavailable: { service: nameOf(service), message: messageOf(error) } };
+            return { unavailable: { service, message: messageOf(error) } };
           }
         }),
       );
@@ -95,8 +94,6 @@ export function createAskServices(clients: ReadonlyMap<string, InternalClient>) 
     },
   };
 }
-
-const nameOf = (service: string): ServiceName => serviceNames.find((name) => name === service) as ServiceName;
 
 function messageOf(error: unknown): string {
   if (isAppError(error) && error.code !== "not_found") return error.message;

@@ -14,7 +14,6 @@ export interface MessageKind {
   readonly collection: "dead-letters" | "dead-events" | "parked";
   readonly item: z.ZodType<{ readonly id: string; readonly since: string; readonly version: string }>;
   readonly noun: string;
-  readonly plural: string;
   readonly exampleId: string;
   readonly summary: string;
   /** The resource with the decoded body. */
@@ -28,81 +27,75 @@ export interface MessageKind {
   }[];
 }
 
-const deadLetters: MessageKind = {
-  collection: "dead-letters",
-  item: DeadLetterResource,
-  noun: "DeadLetter",
-  plural: "deadLetters",
-  exampleId: "images.facts:signalbox.account.v1:3:1041",
-  summary: "List the messages that consumers gave up, oldest first",
-  detail: { schema: DeadLetterDetail, audit: "dead_letter.read" },
-  actions: [
-    {
-      verb: "replay",
-      audit: "dead_letter.replay",
-      summary: "Put a dead letter back for its consumer",
-      description:
-        "Only the consumer that gave it up gets it again, behind later messages of its key, with all its tries. An effect that has happened does not happen twice.",
-    },
-    {
-      verb: "drop",
-      audit: "dead_letter.drop",
-      summary: "Remove a dead letter for good",
-      description: "Its effect never happens.",
-      needsReason: true,
-    },
-  ],
-};
-
-const deadEvents: MessageKind = {
-  collection: "dead-events",
-  item: DeadEventResource,
-  noun: "DeadEvent",
-  plural: "deadEvents",
-  exampleId: "images:0197a1c2-7b30-7c11-9d8e-2f1a5b6c7d8e",
-  summary: "List the events that the log refused, oldest first",
-  detail: { schema: DeadEventDetail, audit: "dead_event.read" },
-  actions: [
-    {
-      verb: "replay",
-      audit: "dead_event.replay",
-      summary: "Put a refused event back into its outbox",
-      description: "It keeps its id and comes behind later events of its key.",
-    },
-    {
-      verb: "drop",
-      audit: "dead_event.drop",
-      summary: "Remove a refused event for good",
-      description: "No consumer ever gets it.",
-      needsReason: true,
-    },
-  ],
-};
-
-const parkedKeys: MessageKind = {
-  collection: "parked",
-  item: ParkedKeyResource,
-  noun: "ParkedKey",
-  plural: "parkedKeys",
-  exampleId: "images.facts:acc_5Yb0cPq7TnV2sKxW9mRdLh",
-  summary: "List the keys whose messages wait behind a failed one, longest first",
-  detail: { schema: ParkedKeyDetail, audit: "parked_key.read" },
-  actions: [
-    {
-      verb: "retry",
-      audit: "parked_key.retry",
-      summary: "Try the first message of a parked key now",
-      description: "It counts as one of its tries.",
-    },
-    {
-      verb: "skip",
-      audit: "parked_key.skip",
-      summary: "Move the first message of a parked key to the dead letters",
-      description: "The messages behind it go on. It can be replayed from there.",
-      needsReason: true,
-    },
-  ],
-};
-
-/** Every kind of message that waits for an operator. */
-export const messageKinds: readonly MessageKind[] = [deadLetters, deadEvents, parkedKeys];
+export const messageKinds: readonly MessageKind[] = [
+  {
+    collection: "dead-letters",
+    item: DeadLetterResource,
+    noun: "DeadLetter",
+    exampleId: "images.facts:signalbox.account.v1:3:1041",
+    summary: "List the messages that consumers gave up, oldest first",
+    detail: { schema: DeadLetterDetail, audit: "dead_letter.read" },
+    actions: [
+      {
+        verb: "replay",
+        audit: "dead_letter.replay",
+        summary: "Put a dead letter back for its consumer",
+        description:
+          "Only the consumer that gave it up gets it again, behind later messages of its key, with all its tries. An effect that has happened does not happen twice.",
+      },
+      {
+        verb: "drop",
+        audit: "dead_letter.drop",
+        summary: "Remove a dead letter for good",
+        description: "Its effect never happens.",
+        needsReason: true,
+      },
+    ],
+  },
+  {
+    collection: "dead-events",
+    item: DeadEventResource,
+    noun: "DeadEvent",
+    exampleId: "images:0197a1c2-7b30-7c11-9d8e-2f1a5b6c7d8e",
+    summary: "List the events that the log refused, oldest first",
+    detail: { schema: DeadEventDetail, audit: "dead_event.read" },
+    actions: [
+      {
+        verb: "replay",
+        audit: "dead_event.replay",
+        summary: "Put a refused event back into its outbox",
+        description: "It keeps its id and comes behind later events of its key.",
+      },
+      {
+        verb: "drop",
+        audit: "dead_event.drop",
+        summary: "Remove a refused event for good",
+        description: "No consumer ever gets it.",
+        needsReason: true,
+      },
+    ],
+  },
+  {
+    collection: "parked",
+    item: ParkedKeyResource,
+    noun: "ParkedKey",
+    exampleId: "images.facts:acc_5Yb0cPq7TnV2sKxW9mRdLh",
+    summary: "List the keys whose messages wait behind a failed one, longest first",
+    detail: { schema: ParkedKeyDetail, audit: "parked_key.read" },
+    actions: [
+      {
+        verb: "retry",
+        audit: "parked_key.retry",
+        summary: "Try the first message of a parked key now",
+        description: "It counts as one of its tries.",
+      },
+      {
+        verb: "skip",
+        audit: "parked_key.skip",
+        summary: "Move the first message of a parked key to the dead letters",
+        description: "The messages behind it go on. It can be replayed from there.",
+        needsReason: true,
+      },
+    ],
+  },
+];

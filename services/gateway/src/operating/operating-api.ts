@@ -7,13 +7,21 @@ import {
   OutboxResource,
   operationOutcome,
   ParkedMessageResource,
-  serviceNames,
   UnavailableService,
   WorkerResource,
 } from "@signalbox/contracts";
-import { AppError } from "@signalbox/core";
-import type { PageLimits } from "@signalbox/http";
-import { createRoutes, cursorMark, listPage, ok, pageOf, pageParameters, type Routes } from "@signalbox/http";
+import { AppError, definedMembers, type ServiceName, serviceNames } from "@signalbox/core";
+import {
+  createRoutes,
+  cursorMark,
+  invalidCursor,
+  listPage,
+  ok,
+  type PageLimits,
+  pageOf,
+  pageParameters,
+  type Routes,
+} from "@signalbox/http";
 import { operatingBase } from "@signalbox/service";
 import { z } from "zod";
 import { type AskServices, askedServices } from "./ask-services.ts";
@@ -21,10 +29,9 @@ import { type MessageKind, messageKinds } from "./message-kinds.ts";
 
 const base = "/api/v1/operations";
 const read = { scopes: ["operations:read"] } as const;
-const write = { scopes: ["operations:write"] } as const;
 
 /** Images answers for its worker, which has no listener. */
-const ownerOf = (service: string): string | undefined =>
+const ownerOf = (service: string): ServiceName | undefined =>
   askedServices.find((owner) => owner === (service === "image-worker" ? "images" : service));
 
 const unavailable = z.array(UnavailableService).describe("Services that did not answer; the rest is shown.");
@@ -33,13 +40,17 @@ const unavailable = z.array(UnavailableService).describe("Services that did not 
 export function operatingApi(ask: AskServices, pageLimits: PageLimits): Routes {
   const routes = createRoutes();
   addStates(routes, ask);
-  addMessages(routes, ask, pageLimits);
+  for (const kind of messageKinds) {
+    addMessageList(routes, ask, kind, pageLimits);
+    addMessageActions(routes, ask, kind);
+  }
+  addQueue(routes, ask, pageLimits);
   return routes;
 }
 
 /** Adds the lists that come whole. */
 function addStates(routes: Routes, ask: AskServices): void {
-  const list = (name: string, item: z.ZodType, from: readonly string[], summary: string, description: string) => {
+  const list = (name: string, item: z.ZodType, from: readonly ServiceName[], summary: string, description: string) => {
     const answer = z.object({ items: z.array(item) });
     routes.get(`${base}/${name}`, {
       operationId: `operating${name[0]?.toUpperCase()}${name.slice(1)}`,
@@ -95,14 +106,6 @@ function addStates(routes: Routes, ask: AskServices): void {
   });
 }
 
-function addMessages(routes: Routes, ask: AskServices, pageLimits: PageLimits): void {
-  for (const kind of messageKinds) {
-    addMessageList(routes, ask, kind, pageLimits);
-    addMessageActions(routes, ask, kind);
-  }
-  addQueue(routes, ask, pageLimits);
-}
-
 /** Adds the list of what waits in the queue of one parked key. */
 function addQueue(routes: Routes, ask: AskServices, pageLimits: PageLimits): void {
   routes.get(`${base}/parked/:id/messages`, {
@@ -135,9 +138,9 @@ function addQueue(routes: Routes, ask: AskServices, pageLimits: PageLimits): voi
 const Position = z.tuple([z.iso.datetime(), z.string().max(1024), z.string()]);
 
 function addMessageList(routes: Routes, ask: AskServices, kind: MessageKind, pageLimits: PageLimits): void {
-  const { collection, item, plural, summary } = kind;
+  const { collection, item, noun, summary } = kind;
   routes.get(`${base}/${collection}`, {
-    operationId: plural,
+    operationId: `${memberName(noun)}s`,
     summary,
     description: "Bodies are shown one at a time, by their ids.",
     auth: read,
@@ -179,9 +182,7 @@ function addMessageList(routes: Routes, ask: AskServices, kind: MessageKind, pag
 type Listed = z.output<MessageKind["item"]>;
 
 const inOrder = (a: Listed, b: Listed): number =>
-  a.since === b.since ? compareText(a.id, b.id) : compareText(a.since, b.since);
-
-const compareText = (a: string, b: string): number => Number(a > b) - Number(a < b);
+  a.since === b.since ? Number(a.id > b.id) - Number(a.id < b.id) : a.since < b.since ? -1 : 1;
 
 const cursorOf = ({ since, id }: Listed, mark: string): string =>
   Buffer.from(JSON.stringify([since, id, mark])).toString("base64url");
@@ -191,9 +192,7 @@ function positionIn(cursor: string | undefined, mark: string): z.output<typeof P
   if (cursor === undefined) return null;
   const position = Position.safeParse(decoded(cursor));
   if (position.success && position.data[2] === mark) return position.data;
-  throw new AppError("invalid_request", "The cursor is not valid.", {
-    details: [{ field: "cursor", code: "invalid_cursor", message: "Use next_cursor of an earlier page unchanged." }],
-  });
+  throw invalidCursor();
 }
 
 function rangeText(
@@ -201,12 +200,8 @@ function rangeText(
   service: string | undefined,
   position: readonly [at: string, id: string, mark: string] | null,
 ): string {
-  const range = new URLSearchParams({ limit: String(limit), ...(service !== undefined && { service }) });
-  if (position !== null) {
-    range.set("after_at", position[0]);
-    range.set("after_id", position[1]);
-  }
-  return range.toString();
+  const [after_at, after_id] = position ?? [];
+  return new URLSearchParams(definedMembers({ limit: String(limit), service, after_at, after_id })).toString();
 }
 
 function decoded(cursor: string): unknown {
@@ -217,13 +212,15 @@ function decoded(cursor: string): unknown {
   }
 }
 
+const memberName = (noun: string): string => `${noun[0]?.toLowerCase()}${noun.slice(1)}`;
+
 function addMessageActions(routes: Routes, ask: AskServices, kind: MessageKind): void {
   const { collection, item, noun, detail, actions, exampleId } = kind;
   const exampleIds = { id: exampleId };
   const one = `${base}/${collection}/:id` as const;
   routes.get(one, {
-    operationId: `${noun[0]?.toLowerCase()}${noun.slice(1)}`,
-    summary: `Read one with its decoded body`,
+    operationId: memberName(noun),
+    summary: "Read one with its decoded body",
     description: "Texts that people or partners wrote are masked. The read is an entry in your audit.",
     auth: read,
     audit: detail.audit,
@@ -241,7 +238,7 @@ function addMessageActions(routes: Routes, ask: AskServices, kind: MessageKind):
       operationId: `${verb}${noun}`,
       summary,
       description: `${description} \`If-Match\` has the version that you have read, in quotes; a dry run may leave it out.`,
-      auth: write,
+      auth: { scopes: ["operations:write"] },
       audit,
       exampleIds,
       body: needsReason ? OperationWithReasonInput : OperationInput,
@@ -256,7 +253,7 @@ function addMessageActions(routes: Routes, ask: AskServices, kind: MessageKind):
 }
 
 /** An id begins with its service, or with a consumer of it. @throws AppError `not_found` for any other */
-function ownerOfId(id: string): string {
+function ownerOfId(id: string): ServiceName {
   const owner = ownerOf(id.split(/[.:]/, 1)[0] as string);
   if (owner === undefined) throw new AppError("not_found", "There is no such message.");
   return owner;

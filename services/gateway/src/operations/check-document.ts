@@ -9,6 +9,8 @@ import {
   specifiedRules,
   type ValidationRule,
 } from "graphql";
+import { graphError } from "../documents/graph-error.ts";
+import { timesRule } from "../supergraph/check-times.ts";
 import { scanDocument } from "./document-scan.ts";
 import { assertWithinLimits, type OperationLimits } from "./operation-limits.ts";
 
@@ -38,7 +40,7 @@ export function checkDocument(
 
 /** Compares each field with all of the same name, so it is by far the slowest rule. */
 const pairsRule = OverlappingFieldsCanBeMergedRule;
-const openRules = specifiedRules.filter((rule) => rule !== pairsRule);
+const openRules = [...specifiedRules.filter((rule) => rule !== pairsRule), timesRule];
 const closedRules = [...openRules, NoSchemaIntrospectionCustomRule];
 
 /** Validates with the slowest rule last, so that an invalid document is refused without it. */
@@ -62,17 +64,16 @@ type Refusal = Extract<CheckedDocument, { refusal: unknown }>["refusal"];
 function refusalOf(error: GraphQLError, tokensMax: number): GraphQLError {
   if (error.extensions.code !== undefined) return error;
   const tooManyTokens = error.message.includes("token limit") || /more (?:than|that) \d+ tokens/.test(error.message);
-  if (!tooManyTokens) return invalid(error.message, error);
-  return moreTokens(tokensMax);
+  return tooManyTokens ? moreTokens(tokensMax) : invalid(error.message, error);
 }
 
 export const moreTokens = (tokensMax: number, more = ""): GraphQLError =>
-  new GraphQLError(`This document has more than ${tokensMax} tokens.${more}`, { extensions: { code: "LIMIT_TOKENS" } });
+  graphError("LIMIT_TOKENS", `This document has more than ${tokensMax} tokens.${more}`);
 
 export function invalid(message: string, from?: GraphQLError): GraphQLError {
   return new GraphQLError(message, {
-    ...(from?.nodes === undefined ? {} : { nodes: from.nodes }),
-    ...(from?.source === undefined ? {} : { source: from.source }),
+    nodes: from?.nodes ?? null,
+    source: from?.source ?? null,
     positions: from?.positions ?? null,
     extensions: { code: "VALIDATION_FAILED" },
   });

@@ -2,11 +2,17 @@ import type { Principal } from "@signalbox/auth";
 import { AppError, minutes, seconds } from "@signalbox/core";
 import { addressBucket } from "@signalbox/http";
 import type { RateLimiter, RateLimitPolicy } from "@signalbox/storage";
-import { type DocumentNode, GraphQLError, type OperationDefinitionNode } from "graphql";
+import type { DocumentNode, GraphQLError, GraphQLSchema, OperationDefinitionNode } from "graphql";
+import { graphError } from "../documents/graph-error.ts";
 import { countTokens } from "./document-scan.ts";
 import { estimateCost, fragmentsOf } from "./operation-cost.ts";
 
-type Costed = Parameters<typeof estimateCost>[0];
+/** An operation with its coerced variables. */
+export interface ChosenOperation {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
 
 interface CostLimitDependencies {
   readonly limiterOf: (policy: RateLimitPolicy) => RateLimiter;
@@ -23,8 +29,6 @@ export interface Charged {
   readonly clientAddress: string;
 }
 
-type Asked = Pick<Costed, "schema" | "operation" | "variables"> & { readonly document: DocumentNode };
-
 export type CostLimits = ReturnType<typeof createCostLimits>;
 
 /** Cost limits of operations, alone and together, enforced before any fetch. */
@@ -33,19 +37,27 @@ export function createCostLimits({ limiterOf, windows, costMax, pageSize }: Cost
   const ofAddresses = limiterOf({ name: "graphql-cost-anonymous", limit: windows.anonymous, windowMs: minutes(1) });
 
   return {
-    estimate: (asked: Asked): number => estimateOnce(asked, pageSize(), costMax() ?? introspectedMax),
+    estimate: (schema: GraphQLSchema, chosen: ChosenOperation): number =>
+      estimateOnce(schema, chosen, pageSize(), costMax() ?? introspectedMax),
     /** Returns the refusal of an operation over the limit; null for an allowed one. */
     refusal(cost: number): GraphQLError | null {
       const max = costMax();
       if (max === null || cost <= max) return null;
       const message = `This operation costs at least ${cost}, over the limit of ${max}. Ask for shorter pages or fewer fields.`;
-      return new GraphQLError(message, { extensions: { code: "LIMIT_COST" } });
+      return graphError("LIMIT_COST", message);
     },
     /** Charges an operation before it runs. @throws AppError `rate_limited` */
     charge(caller: Charged, cost: number): void {
       if (costMax() === null) return;
       const taken = take(caller, cost);
       if (!taken.allowed) throw tooMuch(taken);
+    },
+    /**
+     * Charges what an answer cost above its estimate, such as the items of lists that are not pages. They were sent, so
+     * what the window lacks uses it up: the next operation of this caller waits.
+     */
+    chargeExcess(caller: Charged, cost: number): void {
+      if (costMax() !== null && cost > 0) takeRest(caller, cost);
     },
     /** Judges before a document is even parsed. @throws AppError `rate_limited` when the caller's window is used up */
     admit(caller: Charged): void {
@@ -59,8 +71,7 @@ export function createCostLimits({ limiterOf, windows, costMax, pageSize }: Cost
      */
     chargeRefused(caller: Charged, query: string): void {
       if (costMax() === null) return;
-      const cost = Math.max(1, countTokens(query, refusedTokensMax));
-      take(caller, Math.min(cost, take(caller, 0).remaining));
+      takeRest(caller, Math.max(1, countTokens(query, refusedTokensMax)));
     },
   };
 
@@ -69,6 +80,10 @@ export function createCostLimits({ limiterOf, windows, costMax, pageSize }: Cost
       ? ofCredentials.take(principal.credential.id, cost)
       : ofAddresses.take(addressBucket(clientAddress), cost);
   }
+
+  function takeRest(caller: Charged, cost: number): void {
+    take(caller, Math.min(cost, take(caller, 0).remaining));
+  }
 }
 
 const tooMuch = ({ resetSeconds }: { readonly resetSeconds: number }) =>
@@ -76,12 +91,11 @@ const tooMuch = ({ resetSeconds }: { readonly resetSeconds: number }) =>
     retryAfterSeconds: resetSeconds,
   });
 
-/** Introspection is counted up to this number of objects where no limit applies. */
-const introspectedMax = 100_000;
+/** Introspection is counted up to this cost where no limit applies. */
+const introspectedMax = 10_000;
 /** A check reads no more of a document than the limit of tokens, which is at most this. */
 const refusedTokensMax = 100_000;
 
-/** The estimated cost of an operation with its lengths. */
 interface Estimates {
   readonly variables: readonly string[];
   readonly byLengths: Map<string, number>;
@@ -91,7 +105,12 @@ const estimates = new WeakMap<OperationDefinitionNode, Estimates>();
 const lengthsMax = 64;
 
 /** Caches estimates with their documents. */
-function estimateOnce({ schema, document, operation, variables }: Asked, pageSize: number, objectsMax: number): number {
+function estimateOnce(
+  schema: GraphQLSchema,
+  { document, operation, variables }: ChosenOperation,
+  pageSize: number,
+  objectsMax: number,
+): number {
   const known = estimates.get(operation);
   const key = known && [pageSize, objectsMax, ...known.variables.map((name) => variables[name])].join();
   const cost = known?.byLengths.get(key ?? "");

@@ -1,5 +1,7 @@
 import { GraphQLError, Lexer, Source, TokenKind } from "graphql";
+import { graphError } from "../documents/graph-error.ts";
 
+const [invalid, tooDeep] = ["VALIDATION_FAILED", "LIMIT_DEPTH"] as const;
 /** Equals the limit of JSON: values can be sent as variables or literals. */
 const valueDepthMax = 64;
 /** Each level of lists in a literal doubles the work of the planner: 24 take ten seconds. Variables bypass it. */
@@ -22,15 +24,15 @@ export function scanDocument(query: string, tokensMax: number): void {
     if (token.kind === TokenKind.EOF) return;
     if (token.kind === TokenKind.INT || token.kind === TokenKind.FLOAT) assertKept(token.value);
     if (token.kind === TokenKind.NAME && token.value.length > nameCharactersMax)
-      throw refused(`A name has at most ${nameCharactersMax} characters.`);
+      throw graphError(invalid, `A name has at most ${nameCharactersMax} characters.`);
     const step = steps[token.kind] ?? 0;
     if (step === 0) continue;
     open[placeOf(token.kind, open.parentheses)] += step;
     if (open.lists > literalListsMax)
-      throw refused(`Lists nest deeper than ${literalListsMax} levels. Send this value as a variable.`, "LIMIT_DEPTH");
+      throw graphError(tooDeep, `Lists nest deeper than ${literalListsMax} levels. Send this value as a variable.`);
     if (open.objects + open.lists > valueDepthMax)
-      throw refused(`A value nests deeper than ${valueDepthMax} levels.`, "LIMIT_DEPTH");
-    if (open.selections > selectionDepthMax) throw refused("This document nests too deep.", "LIMIT_DEPTH");
+      throw graphError(tooDeep, `A value nests deeper than ${valueDepthMax} levels.`);
+    if (open.selections > selectionDepthMax) throw graphError(tooDeep, "This document nests too deep.");
   }
 }
 
@@ -69,7 +71,5 @@ function placeOf(kind: TokenKind, parentheses: number): "parentheses" | "objects
 function assertKept(digits: string): void {
   const number = Number(digits);
   const isKept = /[.eE]/.test(digits) ? Number.isFinite(number) : Number.isSafeInteger(number);
-  if (!isKept) throw refused(`The number ${digits.slice(0, 40)} cannot be represented exactly.`);
+  if (!isKept) throw graphError(invalid, `The number ${digits.slice(0, 40)} cannot be represented exactly.`);
 }
-
-const refused = (message: string, code = "VALIDATION_FAILED") => new GraphQLError(message, { extensions: { code } });

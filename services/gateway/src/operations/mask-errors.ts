@@ -3,8 +3,8 @@ import type { Loss } from "@signalbox/federation";
 import type { Logger } from "@signalbox/runtime";
 import type { GraphQLFormattedError } from "graphql";
 
-/** The public codes of CONTRACT §8. Any other becomes `INTERNAL`. */
-const publicCodes = new Set([
+/** The public codes of CONTRACT §8. */
+const publicCodes = [
   "VALIDATION_FAILED",
   "NOT_FOUND",
   "FORBIDDEN",
@@ -17,7 +17,18 @@ const publicCodes = new Set([
   "LIMIT_ROOT_FIELDS",
   "LIMIT_DIRECTIVES",
   "LIMIT_COST",
+  "LIMIT_RESPONSE",
   "UNAVAILABLE",
+];
+
+/** Public codes by the code of a subgraph: the public ones, and those of Apollo's servers. Any other is `INTERNAL`. */
+const publicCodeOf = new Map([
+  ...publicCodes.map((code) => [code, code] as const),
+  ["BAD_USER_INPUT", "VALIDATION_FAILED"],
+  ["BAD_REQUEST", "VALIDATION_FAILED"],
+  ["GRAPHQL_PARSE_FAILED", "VALIDATION_FAILED"],
+  ["GRAPHQL_VALIDATION_FAILED", "VALIDATION_FAILED"],
+  ["OPERATION_RESOLUTION_FAILURE", "VALIDATION_FAILED"],
 ]);
 
 /** Members of `extensions` that subgraphs write for clients. Apollo adds others: service names, addresses, stacks. */
@@ -32,33 +43,26 @@ export function maskErrors(
   requestId: string,
   log: Logger,
 ): GraphQLFormattedError[] {
-  return errors.map((error) => mask(error, requestId, log));
-}
-
-function mask({ message, path, ...error }: GraphQLFormattedError, requestId: string, log: Logger) {
-  // A subgraph may send null here.
-  const extensions = error.extensions ?? {};
-  const where = path === undefined ? {} : { path };
-  const code = String(extensions.code ?? "INTERNAL");
-  const loss = extensions.loss as Loss | undefined;
-  if (loss || !publicCodes.has(code)) {
-    const { subgraph, reason = message } = loss ?? {};
-    log.warn({ requestId, code, path: path?.join("."), subgraph, reason }, "a field failed for an internal reason");
-    const { retryAfterSeconds, outcome } = loss ?? {};
-    return {
-      message: sentenceOf(loss, extensions.missing),
-      ...where,
-      extensions: definedMembers({
-        code: loss?.code ?? "INTERNAL",
-        request_id: requestId,
-        retryAfterSeconds,
-        outcome,
-      }),
-    };
-  }
-  const kept = publicExtensions.filter((name) => name in extensions).map((name) => [name, extensions[name]]);
-  const traced = code === "UNAVAILABLE" && { request_id: requestId };
-  return { message, ...where, extensions: { code, ...Object.fromEntries(kept), ...traced } };
+  return errors.map(({ message, path, ...error }) => {
+    // A subgraph may send null here.
+    const extensions = error.extensions ?? {};
+    const where = path === undefined ? {} : { path };
+    const sent = String(extensions.code ?? "INTERNAL");
+    const loss = extensions.loss as Loss | undefined;
+    const code = publicCodeOf.get(sent);
+    if (!loss && code !== undefined) {
+      const kept = publicExtensions.filter((name) => name in extensions).map((name) => [name, extensions[name]]);
+      const traced = code === "UNAVAILABLE" && { request_id: requestId };
+      return { message, ...where, extensions: { code, ...Object.fromEntries(kept), ...traced } };
+    }
+    const { code: shownCode = "INTERNAL", subgraph, reason = message, retryAfterSeconds, outcome } = loss ?? {};
+    log.warn(
+      { requestId, code: sent, path: path?.join("."), subgraph, reason },
+      "a field failed for an internal reason",
+    );
+    const shown = definedMembers({ code: shownCode, request_id: requestId, retryAfterSeconds, outcome });
+    return { message: sentenceOf(loss, extensions.missing), ...where, extensions: shown };
+  });
 }
 
 function sentenceOf(loss: Loss | undefined, missing: unknown): string {

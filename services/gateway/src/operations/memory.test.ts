@@ -4,7 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { MiB } from "@signalbox/core";
 import { buildSchema } from "graphql";
-import { testOperations } from "./test-operations.ts";
+import { testOperations } from "../../test/test-operations.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;

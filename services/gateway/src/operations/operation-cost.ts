@@ -4,7 +4,9 @@ import {
   type FragmentDefinitionNode,
   type GraphQLNamedType,
   type GraphQLObjectType,
+  type GraphQLResolveInfo,
   type GraphQLSchema,
+  getArgumentValues,
   getNamedType,
   getNullableType,
   isCompositeType,
@@ -13,9 +15,11 @@ import {
   isObjectType,
   Kind,
   type OperationDefinitionNode,
+  SchemaMetaFieldDef,
   type SelectionSetNode,
+  TypeMetaFieldDef,
 } from "graphql";
-import { introspectionCost, isIntrospection } from "./introspection-cost.ts";
+import type { OperationAnswer } from "../supergraph/supergraph.ts";
 
 /** Cost of a mutation besides its objects. */
 const mutationCost = 10;
@@ -27,9 +31,9 @@ interface Costed {
   readonly variables: Readonly<Record<string, unknown>>;
   /** Assumed length of a page without an explicit one. */
   readonly pageSize: number;
-  /** Introspection is counted up to this number of objects. */
+  /** Introspection is counted up to this cost. */
   readonly objectsMax: number;
-  /** Called for each variable that a length was read from. */
+  /** Called for each variable that the cost depends on. */
   readonly onLength?: (variable: string) => void;
 }
 
@@ -46,45 +50,42 @@ export function estimateCost(costed: Costed): number {
   );
 }
 
-type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
 /** Returns the cost of the mutations themselves. Those of fragments run like any others. */
 function costOfMutations({ operation, selectionSet }: OperationDefinitionNode, fragments: Fragments): number {
-  return operation === "mutation" ? mutationCost * fieldsIn(selectionSet, fragments) : 0;
+  return operation === "mutation" ? mutationCost * [...fieldsIn(selectionSet, fragments)].length : 0;
 }
 
-function fieldsIn({ selections }: SelectionSetNode, fragments: Fragments): number {
-  let count = 0;
+/** Yields the fields of a selection, those of its fragments too, each with the condition of the fragment around it. */
+function* fieldsIn(
+  { selections }: SelectionSetNode,
+  fragments: Fragments,
+  condition?: string,
+): Generator<readonly [node: FieldNode, condition: string | undefined]> {
   for (const selection of selections) {
     const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection;
-    if (fragment?.kind === Kind.FIELD) count++;
-    else if (fragment) count += fieldsIn(fragment.selectionSet, fragments);
+    if (fragment?.kind === Kind.FIELD) yield [fragment, condition];
+    else if (fragment)
+      yield* fieldsIn(fragment.selectionSet, fragments, fragment.typeCondition?.name.value ?? condition);
   }
-  return count;
 }
 
 /** `pageLength` is the length of the enclosing page and multiplies its lists. */
 function costOfSelections(
   costed: Costed,
-  { selections }: SelectionSetNode,
+  selectionSet: SelectionSetNode,
   type: GraphQLNamedType,
   pageLength: number | null,
 ): number {
   let cost = 0;
-  for (const selection of selections) {
-    if (selection.kind === Kind.FIELD) cost += costOfField(costed, selection, type, pageLength);
-    else {
-      const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? costed.fragments.get(selection.name.value) : selection;
-      const name = fragment?.typeCondition?.name.value;
-      const narrowed = name === undefined ? type : (costed.schema.getType(name) ?? type);
-      if (fragment) cost += costOfSelections(costed, fragment.selectionSet, narrowed, pageLength);
-    }
-  }
+  for (const [node, condition] of fieldsIn(selectionSet, costed.fragments))
+    cost += costOfField(costed, node, costed.schema.getType(condition ?? "") ?? type, pageLength);
   return cost;
 }
 
 function costOfField(costed: Costed, node: FieldNode, parent: GraphQLNamedType, pageLength: number | null): number {
-  if (isIntrospection(node)) return introspectionCost({ ...costed, onVariable: costed.onLength }, node);
+  if (isIntrospection(node)) return introspectionCost(costed, node);
   const field = fieldOf(parent, node.name.value);
   const type = field && getNamedType(field.type);
   if (!type || !node.selectionSet || !isCompositeType(type)) return 0;
@@ -105,13 +106,57 @@ function lengthOf({ variables, pageSize, onLength }: Costed, node: FieldNode): n
   return typeof value === "number" || typeof value === "string" ? Math.max(1, Number(value)) : pageSize;
 }
 
-/** Computes the actual cost of an operation: the objects of its answer, and its mutations. */
-export function actualCost(operation: OperationDefinitionNode, fragments: Fragments, objects: number): number {
-  // The answer itself is not a requested object.
-  return Math.max(0, costOfMutations(operation, fragments) + objects - 1);
+const introspectionFields = Object.fromEntries(
+  [SchemaMetaFieldDef, TypeMetaFieldDef].map((field) => [field.name, field]),
+);
+
+export const isIntrospection = ({ name }: FieldNode): boolean => Object.hasOwn(introspectionFields, name.value);
+
+/** No introspected object is fetched or judged: so many cost as much as another one. */
+const introspectedPerObject = 10;
+
+/**
+ * Counts the objects that `__schema` or `__type` answers with: lists have the true lengths of the schema. The walk stops
+ * above `objectsMax`: to refuse an operation must cost less than to run it.
+ */
+function introspectionCost({ schema, fragments, variables, objectsMax, onLength }: Costed, root: FieldNode): number {
+  let count = 0;
+  const countMax = objectsMax * introspectedPerObject;
+
+  function visit(node: FieldNode, parent: ReturnType<GraphQLObjectType["getFields"]>, source: unknown): void {
+    const definition = parent[node.name.value];
+    const type = definition && getNamedType(definition.type);
+    if (!definition || !isObjectType(type) || !node.selectionSet) return;
+    for (const { value } of node.arguments ?? []) if (value.kind === Kind.VARIABLE) onLength?.(value.name.value);
+    const given = getArgumentValues(definition, node, variables);
+    // The resolvers of introspection read the schema and nothing else of the operation.
+    const found: unknown = definition.resolve?.(source, given, null, { schema } as GraphQLResolveInfo);
+    for (const item of Array.isArray(found) ? found : [found]) {
+      if (item === null || item === undefined) continue;
+      count++;
+      for (const [inner] of fieldsIn(node.selectionSet, fragments)) {
+        if (count > countMax) return;
+        visit(inner, type.getFields(), item);
+      }
+      if (count > countMax) return;
+    }
+  }
+
+  visit(root, introspectionFields, undefined);
+  return Math.ceil(count / introspectedPerObject);
 }
 
-/** Returns the fragments of a document by their names. */
+/** Computes the actual cost of an operation: the objects of its answer, and its mutations. */
+export function actualCost(
+  operation: OperationDefinitionNode,
+  fragments: Fragments,
+  { objects, introspected = 0 }: OperationAnswer,
+): number {
+  // The answer itself is not a requested object.
+  const requested = objects - 1 + Math.ceil(introspected / introspectedPerObject);
+  return Math.max(0, costOfMutations(operation, fragments) + requested);
+}
+
 export function fragmentsOf({ definitions }: DocumentNode): Fragments {
   const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
   return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));

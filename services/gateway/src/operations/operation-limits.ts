@@ -1,5 +1,6 @@
-import { type DocumentNode, GraphQLError, Kind, type SelectionSetNode, visit } from "graphql";
-import { isIntrospection } from "./introspection-cost.ts";
+import { type DocumentNode, Kind, type SelectionSetNode, visit } from "graphql";
+import { graphError } from "../documents/graph-error.ts";
+import { type Fragments, fragmentsOf, isIntrospection } from "./operation-cost.ts";
 
 /** The static limits of a document (CONTRACT §8), checked before any planning or fetch. */
 export interface OperationLimits {
@@ -78,15 +79,11 @@ function conditionsIn(document: DocumentNode): number {
 }
 
 function refuseAbove(code: string, what: string, found: number, max: number): void {
-  if (found <= max) return;
-  throw new GraphQLError(`The ${what} of this document is over the limit of ${max}.`, { extensions: { code } });
+  if (found > max) throw graphError(code, `The ${what} of this document is over the limit of ${max}.`);
 }
 
 function measure(document: DocumentNode): Measures {
-  const fragments = new Map<string, SelectionSetNode>();
-  for (const definition of document.definitions) {
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition.selectionSet);
-  }
+  const fragments = fragmentsOf(document);
   const most: Measures = { depth: 0, aliases: 0, rootFields: 0, introspections: 0, directives: 0, fields: 0, pairs: 0 };
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
@@ -94,18 +91,13 @@ function measure(document: DocumentNode): Measures {
     const own = { ...most, depth: 0, aliases: 0, rootFields: 0, introspections: 0 };
     own.directives += definition.directives?.length ?? 0;
     walk(definition.selectionSet, { depth: 1, place: new Place(), spreading: new Set() }, fragments, own);
-    most.depth = Math.max(most.depth, own.depth);
-    most.aliases = Math.max(most.aliases, own.aliases);
-    most.rootFields = Math.max(most.rootFields, own.rootFields);
-    most.introspections = Math.max(most.introspections, own.introspections);
-    most.directives = own.directives;
-    most.fields = own.fields;
-    most.pairs = own.pairs;
+    for (const name of ["depth", "aliases", "rootFields", "introspections"] as const)
+      own[name] = Math.max(own[name], most[name]);
+    Object.assign(most, own);
   }
   return most;
 }
 
-/** The present position of the walk. */
 interface Position {
   readonly depth: number;
   readonly place: Place;
@@ -113,12 +105,7 @@ interface Position {
   readonly spreading: ReadonlySet<string>;
 }
 
-function walk(
-  { selections }: SelectionSetNode,
-  at: Position,
-  fragments: ReadonlyMap<string, SelectionSetNode>,
-  measures: Measures,
-): void {
+function walk({ selections }: SelectionSetNode, at: Position, fragments: Fragments, measures: Measures): void {
   const { depth, place, spreading } = at;
   for (const selection of selections) {
     measures.directives += selection.directives?.length ?? 0;
@@ -141,9 +128,9 @@ function walk(
       const spread = fragments.get(name);
       // Validation, which refuses cycles and unknown fragments, runs later, so both must end here.
       if (spread === undefined || spreading.has(name)) continue;
-      walk(spread, { ...at, spreading: new Set(spreading).add(name) }, fragments, measures);
+      walk(spread.selectionSet, { ...at, spreading: new Set(spreading).add(name) }, fragments, measures);
     }
   }
 }
 
-const tooMany = (what: string) => new GraphQLError(`This document ${what}.`, { extensions: { code: "LIMIT_COST" } });
+const tooMany = (what: string) => graphError("LIMIT_COST", `This document ${what}.`);

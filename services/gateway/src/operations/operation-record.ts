@@ -8,12 +8,10 @@ const slowMs = 250;
 const slowMax = 5;
 const nameLengthMax = 100;
 
-type Outcome = "ok" | "refused" | "partial" | "failed";
-
 interface Operation {
   readonly startedMs: number;
   /** Null when nothing could be run. */
-  readonly operation: Pick<OperationDefinitionNode, "operation" | "name"> | null;
+  readonly operation: OperationDefinitionNode | null;
   readonly fetches: readonly Fetch[];
   readonly errors: readonly GraphQLFormattedError[];
   /** True when the answer has data; null when nothing was run. */
@@ -41,7 +39,10 @@ export function createOperationRecords({ metrics, clock }: { readonly metrics: M
   };
 }
 
-function outcomeOf(errors: readonly GraphQLFormattedError[], hasData: boolean | null): Outcome {
+function outcomeOf(
+  errors: readonly GraphQLFormattedError[],
+  hasData: boolean | null,
+): "ok" | "refused" | "partial" | "failed" {
   if (hasData === null) return "refused";
   if (errors.length === 0) return "ok";
   return hasData ? "partial" : "failed";

@@ -2,23 +2,22 @@ import { requirePortal } from "@signalbox/auth";
 import { type Clock, graphqlExtensions, isAppError, MiB } from "@signalbox/core";
 import { requestFingerprint } from "@signalbox/http";
 import type { Logger, Metrics } from "@signalbox/runtime";
-import {
-  type FormattedExecutionResult,
-  GraphQLError,
-  type GraphQLFormattedError,
-  type OperationDefinitionNode,
-} from "graphql";
+import type { FormattedExecutionResult, GraphQLError, GraphQLFormattedError, OperationDefinitionNode } from "graphql";
+import { graphError } from "../documents/graph-error.ts";
 import type { OperationRequest } from "../documents/operation-request.ts";
-import type { Fetch, KeyedOperation, OperationContext } from "../supergraph/subgraph-sender.ts";
-import type { OperationAnswer, Supergraph } from "../supergraph/supergraph.ts";
-import type { Carried } from "./choose-operation.ts";
-import type { Charged, CostLimits } from "./cost-limits.ts";
+import type { Fetch, KeyedOperation, OperationContext, RequestCaller } from "../supergraph/subgraph-sender.ts";
+import type { OperationAnswer, RunnableOperation, Supergraph } from "../supergraph/supergraph.ts";
+import type { Charged } from "./cost-limits.ts";
 import { maskErrors } from "./mask-errors.ts";
 import { actualCost, fragmentsOf } from "./operation-cost.ts";
 import { createOperationRecords } from "./operation-record.ts";
-import type { Preparation, PreparedOperation } from "./prepare-operation.ts";
+import {
+  type Carried,
+  createPreparation,
+  type PreparationDependencies,
+  type PreparedOperation,
+} from "./prepare-operation.ts";
 
-/** A serialized answer, and its HTTP status. */
 export interface Outcome {
   readonly status: number;
   readonly errors: readonly GraphQLFormattedError[];
@@ -32,14 +31,12 @@ export interface Outcome {
   readonly notes: object;
 }
 
-/** The caller, and its `Idempotency-Key`. */
-interface Asking extends Omit<OperationContext, "keyed" | "fetches"> {
+interface Asking extends RequestCaller {
+  readonly signal: AbortSignal;
   readonly idempotencyKey: string | null;
 }
 
-interface Dependencies {
-  readonly preparation: Preparation;
-  readonly costLimits: CostLimits;
+interface Dependencies extends PreparationDependencies {
   readonly supergraph: Omit<Supergraph, "prepare">;
   readonly responseBytesMax: () => number;
   readonly log: Logger;
@@ -53,9 +50,9 @@ export type Operations = ReturnType<typeof createOperations>;
 
 /** Operations of the graph: parsed, limited, validated, planned and run. */
 export function createOperations(dependencies: Dependencies) {
-  const { preparation, supergraph, responseBytesMax, log, metrics, clock, costLimits, deadlineMs } = dependencies;
-  const record = createOperationRecords({ metrics, clock });
-  const { find, prepare } = preparation;
+  const { responseBytesMax, log, clock, costLimits, deadlineMs } = dependencies;
+  const record = createOperationRecords(dependencies);
+  const { find, prepare } = createPreparation(dependencies);
 
   /** Refuses an operation over the cost limit, and charges the refusal; null for an allowed one. */
   function refuseCost({ estimated, query }: PreparedOperation, caller: Charged): GraphQLError | null {
@@ -73,7 +70,7 @@ export function createOperations(dependencies: Dependencies) {
       if (tooCostly) throw tooCostly;
       costLimits.charge(caller, Math.max(1, prepared.estimated));
     },
-    resolve: (query: Runnable, asking: OnBehalf) => resolve(dependencies, query, asking),
+    resolve: (query: RunnableOperation, caller: RequestCaller) => resolve(dependencies, query, caller),
     /**
      * Runs one operation; a failure is part of the result. @throws AppError `rate_limited` when the caller's cost limit
      * is used up, `forbidden` for a portal session.
@@ -102,17 +99,15 @@ export function createOperations(dependencies: Dependencies) {
       const keyed = keyedOperation(asking, { ...request, query: prepared.query }, prepared.operation);
       const { signal, release } = endOf(prepared.operation, asking.signal, deadlineMs);
       const context: OperationContext = { principal, requestId, clientAddress, keyed, fetches, signal };
-      const asked = { ...prepared, operationName: request.operationName, variables: request.variables ?? {} };
-      const answer = await run({ supergraph, log }, asked, context).finally(release);
+      const asked = { ...prepared, variables: request.variables ?? {} };
+      const answer = await run(dependencies, asked, context).finally(release);
       const whole = { ...answer, errors: maskErrors(answer.errors, requestId, log) };
       const { errors, body } = bounded(whole, prepared.operation, responseBytesMax());
-      const cost = {
-        estimated,
-        actual: actualCost(prepared.operation, fragmentsOf(prepared.document), answer.objects),
-      };
+      const actual = actualCost(prepared.operation, fragmentsOf(prepared.document), answer);
+      costLimits.chargeExcess(asking, actual - estimated);
+      const notes = { ...notesOf(errors, answer.data !== "null"), cost: actual };
       const isReplayed = keyed?.isReplayed ?? false;
-      const notes = { ...notesOf(errors, answer.data !== "null"), cost: cost.actual };
-      return { status: 200, errors, body, isReplayed, cost, notes };
+      return { status: 200, errors, body, isReplayed, cost: { estimated, actual }, notes };
     },
   };
 }
@@ -144,17 +139,13 @@ function written(errors: readonly GraphQLFormattedError[], data?: string): Buffe
 const never = new AbortController().signal;
 
 /** Returns the serialized answer, or an error when it is too large. */
-function bounded(
-  { data, errors }: Pick<OperationAnswer, "data" | "errors">,
-  { operation }: OperationDefinitionNode,
-  bytesMax: number,
-): Pick<Outcome, "errors" | "body"> {
+function bounded({ data, errors }: OperationAnswer, { operation }: OperationDefinitionNode, bytesMax: number) {
   const body = written(errors, data);
   if (body.length <= bytesMax) return { errors, body };
   const message = `The answer is larger than ${bytesMax / MiB} MiB. Ask for shorter pages or fewer fields.`;
   // The change was made, and its sender must not assume otherwise.
   const outcome = operation === "mutation" && { outcome: "done" };
-  const refusal = [new GraphQLError(message, { extensions: { code: "LIMIT_RESPONSE", ...outcome } }).toJSON()];
+  const refusal = [graphError("LIMIT_RESPONSE", message, outcome || {}).toJSON()];
   return { errors: refusal, body: written(refusal, "null") };
 }
 
@@ -169,22 +160,17 @@ function keyedOperation(
   return { key, fingerprint, sentTo: new Set(), isReplayed: false };
 }
 
-/** The executor's view of an operation. */
-type Runnable = Parameters<Supergraph["execute"]>[0];
-
-type OnBehalf = Pick<Asking, "principal" | "requestId" | "clientAddress">;
-
 /** Runs an internal query on behalf of a caller, limited by its deadline only. */
 async function resolve(
-  { supergraph, log, deadlineMs }: Pick<Dependencies, "supergraph" | "log" | "deadlineMs">,
-  query: Runnable,
-  asking: OnBehalf,
+  dependencies: Dependencies,
+  query: RunnableOperation,
+  { principal, requestId, clientAddress }: RequestCaller,
 ): Promise<FormattedExecutionResult> {
-  const { signal, release } = endOf(query.operation, never, deadlineMs);
-  const context: OperationContext = { ...asking, keyed: null, fetches: [], signal };
+  const { signal, release } = endOf(query.operation, never, dependencies.deadlineMs);
+  const context: OperationContext = { principal, requestId, clientAddress, keyed: null, fetches: [], signal };
   try {
-    const { data, errors } = await run({ supergraph, log }, query, context);
-    return { data: JSON.parse(data), errors: maskErrors(errors, asking.requestId, log) };
+    const { data, errors } = await run(dependencies, query, context);
+    return { data: JSON.parse(data), errors: maskErrors(errors, requestId, dependencies.log) };
   } catch (error) {
     if (!isAppError(error)) throw error;
     return { data: null, errors: [{ message: error.message, extensions: graphqlExtensions(error) }] };
@@ -195,12 +181,12 @@ async function resolve(
 
 /** @throws AppError `rate_limited` before anything is fetched, when the caller's budget for plans is used up */
 async function run(
-  { supergraph, log }: Pick<Dependencies, "supergraph" | "log">,
-  { query, document, operation, operationName, variables }: Runnable,
+  { supergraph, log }: Dependencies,
+  operation: RunnableOperation,
   context: OperationContext,
 ): Promise<OperationAnswer> {
   try {
-    return await supergraph.execute({ query, document, operation, operationName, variables }, context);
+    return await supergraph.execute(operation, context);
   } catch (error) {
     if (isAppError(error) && error.code === "rate_limited") throw error;
     log.error({ error, requestId: context.requestId }, "an operation failed");

@@ -1,16 +1,27 @@
 import { threadProcessorMs } from "@signalbox/core";
-import { admitWork, chargeProcessorTime, createDocumentCache, type WorkLimits } from "@signalbox/http";
-import type { DocumentNode, GraphQLError } from "graphql";
+import {
+  admitWork,
+  type CheckedDocument,
+  chargeProcessorTime,
+  createDocumentCache,
+  type WorkLimits,
+} from "@signalbox/http";
+import {
+  type GraphQLError,
+  type GraphQLFormattedError,
+  type GraphQLSchema,
+  getOperationAST,
+  getVariableValues,
+  type OperationDefinitionNode,
+} from "graphql";
 import type { OperationRequest } from "../documents/operation-request.ts";
 import type { Documents } from "../documents/persisted-query-store.ts";
-import type { Supergraph } from "../supergraph/supergraph.ts";
-import { checkDocument, type DocumentRules, moreTokens, withoutSuggestions } from "./check-document.ts";
-import { type Carried, type Chosen, chooseOperation } from "./choose-operation.ts";
-import type { Charged, CostLimits } from "./cost-limits.ts";
+import { checkDocument, type DocumentRules, invalid, moreTokens, withoutSuggestions } from "./check-document.ts";
+import type { Charged, ChosenOperation, CostLimits } from "./cost-limits.ts";
 import { hasMoreTokens } from "./document-scan.ts";
 
-interface PreparationDependencies {
-  readonly supergraph: Pick<Supergraph, "schema">;
+export interface PreparationDependencies {
+  readonly supergraph: { readonly schema: GraphQLSchema };
   readonly documents: Documents;
   readonly limits: () => DocumentRules;
   /** Largest number of tokens of a caller without a credential. */
@@ -22,15 +33,13 @@ interface PreparationDependencies {
 }
 
 /** A refused or runnable operation, with the text of its document. */
-export type Prepared = (Exclude<Chosen, { document: DocumentNode }> & { readonly query: string }) | PreparedOperation;
+export type Prepared = (RefusedOperation & { readonly query: string }) | PreparedOperation;
 
 /** A runnable operation, with the text of its document and its estimated cost. */
-export interface PreparedOperation extends Extract<Chosen, { document: DocumentNode }> {
+export interface PreparedOperation extends ChosenOperation {
   readonly query: string;
   readonly estimated: number;
 }
-
-export type Preparation = ReturnType<typeof createPreparation>;
 
 /** Finds the operation of a request: its document parsed, limited, validated and judged by its cost. */
 export function createPreparation(dependencies: PreparationDependencies) {
@@ -70,8 +79,7 @@ export function createPreparation(dependencies: PreparationDependencies) {
       return { ...chosen, refusal, query };
     }
     documents.remember(request);
-    const estimated = costLimits.estimate({ schema: supergraph.schema, ...chosen });
-    return { ...chosen, query, estimated };
+    return { ...chosen, query, estimated: costLimits.estimate(supergraph.schema, chosen) };
   }
 
   /** Finds the operation of a request, and charges its refusal. @throws AppError `rate_limited` */
@@ -84,9 +92,46 @@ export function createPreparation(dependencies: PreparationDependencies) {
   return { find, prepare };
 }
 
-const refusedWith = (refusal: GraphQLError, query: string): Prepared => ({
-  status: 400,
-  refusal: [refusal.toJSON()],
-  operation: null,
-  query,
-});
+const refusedWith = (error: GraphQLError, query: string): Prepared => ({ ...refused(400, null, [error]), query });
+
+/** Operation types that a transport supports. */
+export type Carried = "queries" | "queries and mutations" | "queries and subscriptions" | "everything";
+
+interface RefusedOperation {
+  readonly status: 400 | 405;
+  readonly refusal: readonly GraphQLFormattedError[];
+  readonly operation: OperationDefinitionNode | null;
+}
+
+/** Returns the selected operation, or its refusal. */
+function chooseOperation(
+  checked: CheckedDocument,
+  schema: GraphQLSchema,
+  { operationName, variables }: OperationRequest,
+  carried: Carried,
+): ChosenOperation | RefusedOperation {
+  if ("refusal" in checked) return { status: 400, refusal: checked.refusal, operation: null };
+  const operation = getOperationAST(checked.document, operationName) ?? null;
+  if (!operation) return refused(400, operation, [invalid("operationName does not select one operation.")]);
+  const problem = problemOf(operation, carried);
+  if (problem !== null) return refused(isOfGet(carried) ? 405 : 400, operation, [invalid(problem)]);
+  const declared = operation.variableDefinitions ?? [];
+  const { errors, coerced } = getVariableValues(schema, declared, variables ?? {}, { maxErrors: 20 });
+  if (!errors) return { document: checked.document, operation, variables: coerced };
+  const invalidVariables = errors.map((error) => invalid(error.message, error));
+  return refused(400, operation, invalidVariables);
+}
+
+const isOfGet = (carried: Carried): boolean => carried === "queries" || carried === "queries and subscriptions";
+
+function problemOf({ operation }: OperationDefinitionNode, carried: Carried): string | null {
+  if (carried === "everything" || operation === "query") return null;
+  if (operation === "subscription")
+    return carried === "queries and subscriptions" ? null : "Subscriptions need a persistent transport.";
+  if (isOfGet(carried)) return "GET is for queries; send a mutation with POST.";
+  return null;
+}
+
+function refused(status: 400 | 405, operation: OperationDefinitionNode | null, errors: readonly GraphQLError[]) {
+  return { status, operation, refusal: errors.map((error) => error.toJSON()) };
+}

@@ -4,9 +4,9 @@ import { isAppError, systemClock } from "@signalbox/core";
 import { createRateLimiters } from "@signalbox/storage";
 import { testPerson } from "@signalbox/testing";
 import { buildSchema, type GraphQLError } from "graphql";
+import { testOperations } from "../../test/test-operations.ts";
 import { createCostLimits } from "./cost-limits.ts";
 import { scanDocument } from "./document-scan.ts";
-import { testOperations } from "./test-operations.ts";
 
 const schema = buildSchema(
   "type Query { a: Int items(first: Int): Page } type Page { edges: [Edge!]! } type Edge { a: Int } type Subscription { a: Int }",
@@ -15,7 +15,7 @@ const { signal } = new AbortController();
 const nothingElse = { variables: undefined, operationName: undefined, documentId: null, resumeAfter: null };
 
 /** Operations of one instance: a credential may spend 100 in its window, an address 100 as well. */
-function setUp({ costMax = 50 as number | null } = {}) {
+function setUp({ costMax = 50 as number | null, objects = 1 } = {}) {
   let checks = 0;
   const limiters = createRateLimiters(systemClock);
   const supergraph = {
@@ -23,7 +23,7 @@ function setUp({ costMax = 50 as number | null } = {}) {
       checks++;
       return schema;
     },
-    execute: async () => ({ data: "{}", objects: 1, errors: [] }),
+    execute: async () => ({ data: "{}", objects, errors: [] }),
     close: async () => {},
   };
   const costLimits = createCostLimits({
@@ -84,6 +84,13 @@ test("every look at a refused document is charged or limited, subscriptions incl
   assert.ok("refusal" in operations.prepare(request, "everything", callerOf(false)));
   for (const ask of [operations.find, operations.prepare])
     assert.throws(() => ask(request, "everything", callerOf(false)), /cost too much together/);
+});
+
+test("what an answer has above its estimate is charged before the next operation", async () => {
+  const { outcomeOf } = setUp({ objects: 1_000 });
+  assert.equal(await outcomeOf("{ a }"), "ok");
+  assert.equal(await outcomeOf("{ a }"), "rate_limited");
+  assert.equal(await outcomeOf("{ a }", true), "ok", "another caller has a window of its own");
 });
 
 test("a small fault costs little", async () => {

@@ -5,17 +5,14 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { composeServices } from "@apollo/composition";
 import { MiB, systemClock } from "@signalbox/core";
 import { createLogger, createMetrics, createTracer, environment } from "@signalbox/runtime";
 import { buildSchema, getOperationAST, parse } from "graphql";
-import { unlimitedWork } from "../operations/test-operations.ts";
-import { openApolloExecutor } from "./apollo-executor.ts";
+import { unlimitedWork } from "../../test/test-operations.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { CurrentSupergraph } from "./current-supergraph.ts";
+import { openExecution } from "./execution.ts";
 import { openSupergraph } from "./open-supergraph.ts";
-import { openOwnExecutor } from "./own-executor.ts";
-import type { OperationContext, SubgraphSender } from "./subgraph-sender.ts";
 import type { Supergraph } from "./supergraph.ts";
 
 setFlagsFromString("--expose-gc");
@@ -33,7 +30,7 @@ const context = {
 function asked(query: string, variables: Record<string, unknown> = {}) {
   const document = parse(query);
   const operation = getOperationAST(document) ?? assert.fail();
-  return { query, document, operation, operationName: undefined, variables };
+  return { query, document, operation, variables };
 }
 
 const telemetry = () => ({
@@ -110,8 +107,7 @@ const openAt = (location: string) => {
   const accessStates = { apply: () => assert.fail() };
   return openSupergraph({
     ...telemetry(),
-    executor: "ours",
-    why: async () => [],
+    ask: {} as never,
     work: unlimitedWork,
     clients,
     accessStates,
@@ -136,6 +132,13 @@ const bad: Readonly<Record<string, { text: string; why: RegExp }>> = {
     ),
     why: /authenticated/,
   },
+  "has arguments from a context": {
+    text: composed.replace(
+      '@link(url: "https://specs.apollo.dev/link/v1.0")',
+      '$& @link(url: "https://specs.apollo.dev/context/v0.1", for: SECURITY)',
+    ),
+    why: /context/,
+  },
 };
 
 test("an unsupported supergraph is refused as a whole", async () => {
@@ -156,16 +159,7 @@ test("an unsupported supergraph is refused as a whole", async () => {
 const reloads = Number(environment().SUPERGRAPH_RELOADS ?? 12);
 
 test("memory does not grow with repeated replacements of the supergraph", async (t) => {
-  const { metrics } = telemetry();
-  const notNeeded = async () => assert.fail("Apollo's executor runs nothing of it");
-  const open = () =>
-    openOwnExecutor({
-      supergraphSdl: composed,
-      senders: new Map(),
-      metrics,
-      work: unlimitedWork,
-      openApollo: notNeeded,
-    });
+  const open = () => openExecution(composed, new Map(), unlimitedWork);
   const current = new CurrentSupergraph();
   const heapMiB = async (times: number) => {
     for (let n = 0; n < times; n++) {
@@ -242,62 +236,4 @@ test("an aborted fetch does not count", () => {
   end(100, "unknown");
   end(19, "failed");
   assert.equal(breaker.isOpen, false);
-});
-
-const head = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@requires", "@external"])`;
-const supergraphOf = (...required: readonly string[]): string => {
-  const fields = required.map((fields, at) => `f${at}: Int @requires(fields: "${fields}")`).join(" ");
-  const { supergraphSdl } = composeServices([
-    {
-      name: "a",
-      url: "",
-      typeDefs: parse(`${head} type Query { p: P } type P @key(fields: "id") { id: ID! price(in: Int): Int }`),
-    },
-    {
-      name: "b",
-      url: "",
-      typeDefs: parse(`${head} type P @key(fields: "id") { id: ID! price(in: Int): Int @external ${fields} }`),
-    },
-  ]);
-  return supergraphSdl ?? assert.fail();
-};
-
-/** Each price is its argument times ten, and a field is the price that it requires. */
-const senders = new Map<string, SubgraphSender>([
-  ["a", async ({ body }) => sent({ p: { __typename: "P", id: "1", ...pricesIn(body) } })],
-  ["b", async ({ body }) => sent({ _entities: JSON.parse(body).variables.representations.map(shownFor) })],
-]);
-const sent = (data: object) => ({ result: { data } }) as Awaited<ReturnType<SubgraphSender>>;
-const pricesIn = (body: string) =>
-  Object.fromEntries(
-    [...(JSON.parse(body).query as string).matchAll(/(?:(\w+): ?)?price\(in: ?(\d+)\)/g)].map(([, alias, value]) => [
-      alias ?? "price",
-      Number(value) * 10,
-    ]),
-  );
-const shownFor = ({ price }: { price: number }) => ({ f0: price });
-
-const log = createLogger({ service: "gateway", instance: "test", level: "error" });
-
-test("a supergraph that requires one value with different arguments is refused", async () => {
-  const supergraphSdl = supergraphOf("price(in: 1)", "price(in: 2)");
-  await assert.rejects(openApolloExecutor({ supergraphSdl, senders, log }), /P\.f0 requires P\.price\(in:1\)/);
-});
-
-test("a client's arguments never replace those of a requirement: it gives the field an alias", async () => {
-  const supergraph = await openApolloExecutor({ supergraphSdl: supergraphOf("price(in: 1)"), senders, log });
-  try {
-    const ask = async (query: string) => {
-      const document = parse(query);
-      const operation = getOperationAST(document) ?? assert.fail();
-      const asked = { query, document, operation, operationName: undefined, variables: {} };
-      const { data, errors } = await supergraph.execute(asked, { fetches: [] } as unknown as OperationContext);
-      return [JSON.parse(data), errors.map(({ message }) => message)];
-    };
-    assert.deepEqual(await ask("{ p { dear: price(in: 2) f0 } }"), [{ p: { dear: 20, f0: 10 } }, []]);
-    const refusal = 'Other fields need "price" with arguments of their own. Give it an alias.';
-    assert.deepEqual(await ask("{ p { price(in: 2) f0 } }"), [null, [refusal]]);
-  } finally {
-    await supergraph.close();
-  }
 });

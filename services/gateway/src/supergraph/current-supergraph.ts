@@ -1,5 +1,6 @@
+import { KiB, MiB } from "@signalbox/core";
 import { type GraphQLSchema, getOperationAST, parse, validate } from "graphql";
-import { BusyOperations } from "./busy-operations.ts";
+import { LRUCache } from "lru-cache";
 import type { OperationContext } from "./subgraph-sender.ts";
 import type { OperationAnswer, RunnableOperation, Supergraph } from "./supergraph.ts";
 
@@ -24,7 +25,7 @@ export class CurrentSupergraph implements Omit<Supergraph, "prepare"> {
 
   async execute(operation: RunnableOperation, context: OperationContext): Promise<OperationAnswer> {
     const used = this.#inForce;
-    this.#busy.count(operation.query, operation.operation, operation.variables);
+    this.#busy.count(operation);
     used.running++;
     try {
       return await used.supergraph.execute(operation, context);
@@ -65,5 +66,43 @@ export class CurrentSupergraph implements Omit<Supergraph, "prepare"> {
       // The callers of an unplannable operation get the reason.
       await next.prepare({ query, document, operation, variables }).catch(() => {});
     }
+  }
+}
+
+/** The inputs for planning an operation, and the number of its uses. */
+interface BusyOperation {
+  readonly query: string;
+  readonly operationName: string | undefined;
+  /** The variables of `@skip` and `@include`. */
+  readonly variables: Readonly<Record<string, unknown>>;
+  count: number;
+}
+
+const keptBytesMax = 8 * MiB;
+const entryBytes = 512;
+
+/** Counts recently used operations by their texts. */
+class BusyOperations {
+  readonly #counted = new LRUCache<string, BusyOperation>({
+    maxSize: keptBytesMax,
+    maxEntrySize: 256 * KiB,
+    sizeCalculation: ({ query }) => entryBytes + 2 * query.length,
+  });
+
+  count({ query, operation, variables }: RunnableOperation): void {
+    const known = this.#counted.get(query);
+    if (known) known.count++;
+    else {
+      const switches = Object.entries(variables).filter(([, value]) => typeof value === "boolean");
+      const operationName = operation.name?.value;
+      this.#counted.set(query, { query, operationName, variables: Object.fromEntries(switches), count: 1 });
+    }
+  }
+
+  /** Lists the busiest first, and halves the counts so far. */
+  busiest(max: number): BusyOperation[] {
+    const all = [...this.#counted.values()].sort((a, b) => b.count - a.count);
+    for (const counted of all) counted.count /= 2;
+    return all.slice(0, max);
   }
 }

@@ -2,7 +2,9 @@ import { readFile } from "node:fs/promises";
 import { mayAccess } from "@signalbox/contracts";
 import { createLoader, createPerRequest, type Load } from "@signalbox/http";
 import { buildASTSchema, execute, type FormattedExecutionResult, GraphQLError, parse } from "graphql";
-import type { Why } from "../why/why.ts";
+import { graphError } from "../documents/graph-error.ts";
+import type { AskServices } from "../operating/ask-services.ts";
+import { why } from "../why/why.ts";
 import type { OperationContext, SubgraphSender } from "./subgraph-sender.ts";
 
 const schemaFile = new URL("../../subgraph.graphql", import.meta.url);
@@ -12,13 +14,8 @@ interface Reference {
   readonly id: string;
 }
 
-interface Owner {
-  readonly type: string;
-  readonly subgraph: string;
-}
-
 /** Types and owning subgraphs by the prefix of an id. */
-const owners: Readonly<Record<string, Owner>> = {
+const owners: Readonly<Record<string, { readonly type: string; readonly subgraph: string }>> = {
   acc: { type: "Account", subgraph: "account" },
   key: { type: "ApiKey", subgraph: "account" },
   img: { type: "Image", subgraph: "images" },
@@ -37,27 +34,26 @@ const whysMax = 5;
  */
 export async function createLocalSubgraph(
   senders: ReadonlyMap<string, SubgraphSender>,
-  why: Why,
+  ask: AskServices,
 ): Promise<SubgraphSender> {
   const schema = buildASTSchema(parse(await readFile(schemaFile, "utf8")), { assumeValidSDL: true });
   const loaders = createPerRequest<Load<Reference>>();
-
   const whys = new WeakMap<OperationContext, number>();
 
   async function askWhy(id: string, context: OperationContext) {
     const { principal, requestId, clientAddress, signal } = context;
     const asked = (whys.get(context) ?? 0) + 1;
     whys.set(context, asked);
-    if (principal === null) throw refusal("UNAUTHENTICATED", "Send credentials.");
+    if (principal === null) throw graphError("UNAUTHENTICATED", "Send credentials.");
     if (!mayAccess(principal.state, "read"))
-      throw refusal("FORBIDDEN", "The state of the account does not permit this.");
-    if (asked > whysMax) throw refusal("BAD_USER_INPUT", `An operation asks why at most ${whysMax} times.`);
-    const steps = await why(id, { caller: { ...principal, requestId, clientAddress }, signal });
+      throw graphError("FORBIDDEN", "The state of the account does not permit this.");
+    if (asked > whysMax) throw graphError("LIMIT_ROOT_FIELDS", `An operation has at most ${whysMax} fields \`why\`.`);
+    const steps = await why(ask, id, { caller: { ...principal, requestId, clientAddress }, signal });
     return steps.map((step) => ({ ...step, verdict: step.verdict.toUpperCase() }));
   }
 
   /** Batches the look-ups of one operation at an owner. */
-  function loaderOf(context: OperationContext, { type, subgraph }: Owner): Load<Reference> {
+  function loaderOf(context: OperationContext, { type, subgraph }: (typeof owners)[string]): Load<Reference> {
     const send = senders.get(subgraph);
     if (send === undefined) throw new Error(`there is no subgraph ${subgraph}`);
     return loaders(context, type, () =>
@@ -84,8 +80,6 @@ export async function createLocalSubgraph(
   };
 }
 
-const refusal = (code: string, message: string) => new GraphQLError(message, { extensions: { code } });
-
 /** Returns those of the entities that their owner shows to the caller. */
 async function findOwned(
   send: SubgraphSender,
@@ -99,7 +93,7 @@ async function findOwned(
   if ("loss" in sent) {
     const { code, retryAfterSeconds } = sent.loss;
     const message = "This part of the answer is not available now. Try again.";
-    throw new GraphQLError(message, { extensions: { code, ...(retryAfterSeconds && { retryAfterSeconds }) } });
+    throw graphError(code, message, retryAfterSeconds ? { retryAfterSeconds } : {});
   }
   const [error] = sent.result.errors ?? [];
   if (error) throw new GraphQLError(error.message, { extensions: { ...error.extensions } });

@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import type { WorkLimits } from "@signalbox/http";
 import { Kind, parse } from "graphql";
+import type { AskServices } from "../operating/ask-services.ts";
 import { type WatchedDependencies, watchSource } from "../watched/watch-source.ts";
-import type { Why } from "../why/why.ts";
 import { CurrentSupergraph } from "./current-supergraph.ts";
+import { openExecution } from "./execution.ts";
 import { createLocalSubgraph } from "./local-subgraph.ts";
-import { openOwnExecutor } from "./own-executor.ts";
 import { createSubgraphSender, type SenderParts } from "./subgraph-sender.ts";
 import type { Supergraph } from "./supergraph.ts";
 
@@ -13,12 +13,11 @@ import type { Supergraph } from "./supergraph.ts";
 const supergraphFile = new URL("../generated/supergraph.graphql", import.meta.url);
 
 interface SupergraphParts extends Omit<SenderParts, "name" | "client">, WatchedDependencies {
-  readonly executor: "ours" | "apollo";
   readonly clients: ReadonlyMap<string, SenderParts["client"]>;
   /** What callers may spend on plans. */
   readonly work: WorkLimits;
-  /** The chain behind an id, which the graph has too. */
-  readonly why: Why;
+  /** Asks the services for the chain behind an id, which the graph has too. */
+  readonly ask: AskServices;
   /** A path or URL of a supergraph that replaces the composed one; watched for changes. */
   readonly location: string | null;
 }
@@ -31,23 +30,17 @@ interface SupergraphParts extends Omit<SenderParts, "name" | "client">, WatchedD
  */
 export async function openSupergraph({
   location,
-  executor,
   clients,
-  why,
+  ask,
   ...parts
 }: SupergraphParts): Promise<CurrentSupergraph> {
   const senders = new Map(
     [...clients].map(([name, client]) => [name, createSubgraphSender({ ...parts, name, client })]),
   );
-  senders.set("local", await createLocalSubgraph(senders, why));
+  senders.set("local", await createLocalSubgraph(senders, ask));
   const open = async (supergraphSdl: string): Promise<Supergraph> => {
     assertKnown(subgraphsIn(supergraphSdl), senders);
-    const openApollo = async () => {
-      // 110 MiB of packages that our own executor does not need.
-      const { openApolloExecutor } = await import("./apollo-executor.ts");
-      return openApolloExecutor({ supergraphSdl, senders, log: parts.log });
-    };
-    return executor === "apollo" ? openApollo() : openOwnExecutor({ ...parts, supergraphSdl, senders, openApollo });
+    return openExecution(supergraphSdl, senders, parts.work);
   };
   const current = new CurrentSupergraph();
   const apply = async (supergraphSdl: string) => current.replace(await open(supergraphSdl));

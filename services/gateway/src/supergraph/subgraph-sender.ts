@@ -15,20 +15,22 @@ import type { Metrics, Tracer } from "@signalbox/runtime";
 import type { FormattedExecutionResult } from "graphql";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 
-/** The context of an operation, sent to every subgraph. */
-export interface OperationContext {
+/** The caller of a request; null for an anonymous one. */
+export interface RequestCaller {
   readonly principal: Principal | null;
   readonly requestId: string;
   readonly clientAddress: string;
+}
+
+/** The context of an operation, sent to every subgraph. */
+export interface OperationContext extends RequestCaller {
   /** The `Idempotency-Key` of a mutation, and its outcome. */
   readonly keyed: KeyedOperation | null;
-  /** The fetches so far. */
   readonly fetches: Fetch[];
   /** Aborts when the client disconnects, or at the deadline. */
   readonly signal: AbortSignal;
 }
 
-/** One fetch from a subgraph, and its outcome. */
 export interface Fetch {
   readonly subgraph: string;
   readonly durationMs: number;
@@ -41,7 +43,6 @@ type FetchOutcome = "ok" | "errors" | "unavailable" | "fault";
 export interface KeyedOperation {
   readonly key: string;
   readonly fingerprint: Buffer;
-  /** The subgraphs that received the key. */
   readonly sentTo: Set<string>;
   /** True when a subgraph returned a kept answer. */
   isReplayed: boolean;
@@ -50,7 +51,7 @@ export interface KeyedOperation {
 export interface SenderParts {
   readonly name: string;
   readonly client: InternalClient;
-  readonly accessStates: Pick<AccessStates, "apply">;
+  readonly accessStates: { readonly apply: AccessStates["apply"] };
   readonly tracer: Tracer;
   readonly clock: Clock;
   readonly metrics: Metrics;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AskServices } from "../operating/ask-services.ts";
-import { createWhy } from "./why.ts";
+import { why } from "./why.ts";
 
 const id = "whd_01kdzq7c9p4r6s8t0v2w5x7y1z";
 const asking = { caller: {}, signal: new AbortController().signal } as never;
@@ -23,7 +23,7 @@ function whyOf(steps: readonly object[], away: readonly string[]) {
     answers: [{ steps, next: [] }],
     unavailable: away.map((service) => ({ service, message: reason })),
   });
-  return createWhy({ getAll } as unknown as AskServices)(id, asking);
+  return why({ getAll } as unknown as AskServices, id, asking);
 }
 
 test("what a service that is away knows is a hole beside what the others know", async () => {

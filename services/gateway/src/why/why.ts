@@ -1,10 +1,9 @@
-import type { Caller } from "@signalbox/auth";
 import { WhyPart, WhyStep, whyId } from "@signalbox/contracts";
 import { AppError } from "@signalbox/core";
 import { createRoutes, ok, type Routes, refused } from "@signalbox/http";
 import { aboutOf, cutSteps, unmarked, whyPathOf } from "@signalbox/service";
 import { z } from "zod";
-import { type AskServices, askedServices } from "../operating/ask-services.ts";
+import { type Asking, type AskServices, askedServices } from "../operating/ask-services.ts";
 
 /** An id leads to others: a rejection to what its retry accepted, a request to what it changed, that to its deliveries. */
 const roundsMax = 4;
@@ -13,37 +12,30 @@ const stepsMax = 500;
 /** Time after which a service that was away is asked again. */
 const retryAfterSeconds = 5;
 
-export type Why = ReturnType<typeof createWhy>;
-
-/** Creates the chain behind an id: every service says what it knows of it, under the rules of its own resources. */
-export function createWhy(ask: AskServices) {
-  /**
-   * Returns the steps, oldest first; none for an id that does not exist or belongs to another account. What a service
-   * that is away knows is a hole in the chain. @throws AppError `unavailable` when there would be holes alone: whether the
-   * id exists, and whose it is, is open.
-   */
-  return async function why(
-    id: string,
-    asking: { readonly caller: Caller; readonly signal: AbortSignal },
-  ): Promise<WhyStep[]> {
-    if (!whyId.test(id)) return [];
-    const steps = new Map<string, WhyStep>();
-    const away = new Map<string, WhyStep>();
-    const asked = new Set<string>();
-    let ids = [id];
-    for (let round = 0; round < roundsMax && ids.length > 0; round++) {
-      for (const one of ids) asked.add(questionOf(one));
-      const rounds = await Promise.all(ids.map((one) => ask.getAll(askedServices, whyPathOf(one), WhyPart, asking)));
-      for (const { answers, unavailable } of rounds) {
-        for (const step of answers.flatMap((part) => part.steps)) steps.set(JSON.stringify(step), step);
-        for (const { service, message } of unavailable) away.set(service, awayStep(service, message));
-      }
-      const next = rounds.flatMap(({ answers }) => answers.flatMap((part) => part.next));
-      ids = newIds(next, asked).slice(0, idsMax - asked.size);
+/**
+ * Returns the chain behind an id, oldest first: every service says what it knows of it, under the rules of its own
+ * resources. None for an id that does not exist or belongs to another account. What a service that is away knows is a
+ * hole in the chain. @throws AppError `unavailable` when there would be holes alone: whether the id exists, and whose it
+ * is, is open.
+ */
+export async function why(ask: AskServices, id: string, asking: Asking): Promise<WhyStep[]> {
+  if (!whyId.test(id)) return [];
+  const steps = new Map<string, WhyStep>();
+  const away = new Map<string, WhyStep>();
+  const asked = new Set<string>();
+  let ids = [id];
+  for (let round = 0; round < roundsMax && ids.length > 0; round++) {
+    for (const one of ids) asked.add(questionOf(one));
+    const rounds = await Promise.all(ids.map((one) => ask.getAll(askedServices, whyPathOf(one), WhyPart, asking)));
+    for (const { answers, unavailable } of rounds) {
+      for (const step of answers.flatMap((part) => part.steps)) steps.set(JSON.stringify(step), step);
+      for (const { service, message } of unavailable) away.set(service, awayStep(service, message));
     }
-    if (steps.size === 0 && away.size > 0) throw unavailable([...away.keys()]);
-    return cutSteps("gateway", [...steps.values(), ...away.values()].toSorted(inTime), stepsMax);
-  };
+    const next = rounds.flatMap(({ answers }) => answers.flatMap((part) => part.next));
+    ids = newIds(next, asked).slice(0, idsMax - asked.size);
+  }
+  if (steps.size === 0 && away.size > 0) throw unavailable([...away.keys()]);
+  return cutSteps("gateway", [...steps.values(), ...away.values()].toSorted(inTime), stepsMax);
 }
 
 /** Identifies a question: a link to a thing asks no more than its plain id. */
@@ -78,7 +70,7 @@ function inTime(a: WhyStep, b: WhyStep): number {
 }
 
 /** The route of the chain behind an id. */
-export function whyRoutes(why: Why): Routes {
+export function whyRoutes(ask: AskServices): Routes {
   const routes = createRoutes({ exampleIds: { id: "whd_01kdzq7c9p4r6s8t0v2w5x7y1z" } });
   routes.get("/api/v1/why/:id", {
     operationId: "why",
@@ -89,7 +81,7 @@ export function whyRoutes(why: Why): Routes {
     responses: { 200: z.object({ items: z.array(WhyStep).describe("The chain, oldest first.") }), 404: "error" },
     cache: "no-store",
     async handle({ caller, signal, params }) {
-      const items = await why(params.id, { caller, signal });
+      const items = await why(ask, params.id, { caller, signal });
       return items.length === 0
         ? refused(404, "not_found", { message: "Nothing is known of this id." })
         : ok({ items });

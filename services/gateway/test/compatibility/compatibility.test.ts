@@ -70,7 +70,6 @@ async function askRouter(query: string, variables: Record<string, unknown>) {
   const document = parse(query);
   const operation = getOperationAST(document) ?? assert.fail();
   const answer = await executor.execute({ text: query, document, operation, variables, context: null, caller });
-  if ("uncovered" in answer) assert.fail(answer.uncovered);
   return { data: JSON.parse(answer.data), ...(answer.errors.length > 0 && { errors: answer.errors }) };
 }
 

@@ -2,12 +2,11 @@ import { MiB, systemClock } from "@signalbox/core";
 import type { WorkLimits } from "@signalbox/http";
 import { createLogger, createMetrics } from "@signalbox/runtime";
 import type { RateLimiter } from "@signalbox/storage";
-import { openDocuments } from "../documents/persisted-query-store.ts";
-import type { Supergraph } from "../supergraph/supergraph.ts";
-import type { DocumentRules } from "./check-document.ts";
-import type { CostLimits } from "./cost-limits.ts";
-import { createOperations } from "./operations.ts";
-import { createPreparation } from "./prepare-operation.ts";
+import { openDocuments } from "../src/documents/persisted-query-store.ts";
+import type { DocumentRules } from "../src/operations/check-document.ts";
+import type { CostLimits } from "../src/operations/cost-limits.ts";
+import { createOperations } from "../src/operations/operations.ts";
+import type { Supergraph } from "../src/supergraph/supergraph.ts";
 
 interface Wanted {
   readonly supergraph: Omit<Supergraph, "prepare">;
@@ -20,7 +19,14 @@ interface Wanted {
   readonly deadlineMs?: number;
 }
 
-const free: CostLimits = { estimate: () => 0, refusal: () => null, charge() {}, admit() {}, chargeRefused() {} };
+const free: CostLimits = {
+  estimate: () => 0,
+  refusal: () => null,
+  charge() {},
+  chargeExcess() {},
+  admit() {},
+  chargeRefused() {},
+};
 
 const unlimited: RateLimiter = {
   policy: { name: "unlimited", limit: 1, windowMs: 1 },
@@ -50,7 +56,7 @@ export function testOperations({
 }: Wanted) {
   const log = createLogger({ service: "gateway", instance: "test", level: "error" });
   const metrics = createMetrics({ service: "gateway" });
-  const preparation = createPreparation({
+  const operations = createOperations({
     supergraph,
     costLimits,
     work,
@@ -58,8 +64,11 @@ export function testOperations({
     anonymousTokensMax: () => max.anonymousTokensMax ?? usual.tokensMax,
     documentCacheBytesMax: max.documentCacheBytesMax ?? MiB,
     limits: () => ({ ...usual, ...limits() }),
+    log,
+    metrics,
+    clock: systemClock,
+    deadlineMs,
+    responseBytesMax: () => MiB,
   });
-  const responseBytesMax = () => MiB;
-  const running = { log, metrics, clock: systemClock, deadlineMs, responseBytesMax };
-  return { operations: createOperations({ preparation, supergraph, costLimits, ...running }), log, metrics };
+  return { operations, log, metrics };
 }
