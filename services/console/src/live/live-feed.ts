@@ -1,12 +1,9 @@
 import { ApiError, SubscriptionError } from "@signalbox/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { startTransition, useEffect, useRef, useState } from "react";
 import { api } from "../session/api.ts";
 import { renewOnce } from "../session/session.ts";
-
-/**
- * The state of a live page. `behind`: messages of before come, after a pause or a cut; `off`: this deployment or this
- * credential has no subscriptions, so the page reads every few seconds.
- */
-export type LiveState = "connecting" | "live" | "behind" | "reconnecting" | "paused" | "off";
+import type { Live, LiveState } from "./read-every.ts";
 
 /** An attempt as it was made. */
 export interface LiveAttempt {
@@ -18,6 +15,36 @@ export interface LiveAttempt {
   readonly outcome: string;
   readonly status: number | null;
   readonly error: string | null;
+}
+
+interface LiveOptions {
+  readonly endpointId?: string | undefined;
+  /** False for a page that shows the past, such as the second of a list. */
+  readonly isOn: boolean;
+  readonly onBatch: (attempts: readonly LiveAttempt[]) => void;
+}
+
+/** Makes a page follow attempts, which it takes as they are made. */
+export function useLive({ endpointId, isOn, onBatch }: LiveOptions): Live {
+  const [state, setState] = useState<LiveState>("connecting");
+  const feed = useRef<LiveFeed | null>(null);
+  const queries = useQueryClient();
+  const take = useRef(onBatch);
+  take.current = onBatch;
+  useEffect(() => {
+    if (!isOn) return;
+    const opened = new LiveFeed({
+      endpointId,
+      onState: setState,
+      onGap: () => void queries.invalidateQueries(),
+      // Rendered in slices, so that no batch holds up what a person types.
+      onBatch: (attempts) => startTransition(() => take.current(attempts)),
+    });
+    feed.current = opened;
+    return () => opened.close();
+  }, [endpointId, isOn, queries]);
+  const toggle = () => (state === "paused" ? feed.current?.resume() : feed.current?.pause());
+  return { state, toggle };
 }
 
 const subscription = `subscription ($endpointId: ID) { deliveryAttempted(endpointId: $endpointId) {
@@ -46,7 +73,7 @@ const caughtUpMs = 1_000;
  * Follows the attempts of the account by subscription. A cut is resumed after the last message; so is a pause, and the
  * time in which nobody sees the page: a browser has six connections for all tabs, and a hidden one keeps none.
  */
-export class LiveFeed {
+class LiveFeed {
   readonly #options: FeedOptions;
   readonly #visible = () => this.#apply();
   #cursor: string | null = null;

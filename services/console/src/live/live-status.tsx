@@ -1,7 +1,7 @@
+import { Button } from "../parts/button.tsx";
 import { Status, type Tone } from "../parts/inline.tsx";
 import parts from "../parts/parts.module.css";
-import type { LiveState } from "./live-feed.ts";
-import type { Live } from "./read-every.ts";
+import type { Live, LiveState } from "./read-every.ts";
 
 const texts: Readonly<Record<LiveState, { readonly tone: Tone; readonly word: string; readonly title: string }>> = {
   connecting: { tone: "wait", word: "connecting", title: "The page asks to be told of changes." },
@@ -32,11 +32,7 @@ export function LiveStatus({ live: { state, toggle } }: { readonly live: Live })
       <span role="status" title={title} aria-label={`Updates: ${word}`}>
         <Status tone={tone}>{word}</Status>
       </span>
-      {state !== "off" && (
-        <button type="button" onClick={toggle}>
-          {state === "paused" ? "Go on" : "Pause updates"}
-        </button>
-      )}
+      {state !== "off" && <Button label={state === "paused" ? "Go on" : "Pause updates"} onClick={toggle} />}
     </span>
   );
 }

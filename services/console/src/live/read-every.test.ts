@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LiveState } from "./live-feed.ts";
-import { readEvery, readUntold } from "./read-every.ts";
+import { type LiveState, readEvery, readUntold } from "./read-every.ts";
 
 const after = (read: typeof readEvery, state: LiveState, isOn = true) => read({ state, toggle: () => {} }, isOn);
 

@@ -1,4 +1,8 @@
-import type { LiveState } from "./live-feed.ts";
+/**
+ * The state of a live page. `behind`: messages of before come, after a pause or a cut; `off`: this deployment or this
+ * credential has no subscriptions, so the page reads every few seconds.
+ */
+export type LiveState = "connecting" | "live" | "behind" | "reconnecting" | "paused" | "off";
 
 /** The subscription of a live page: its state, and the way to stop it for a while. */
 export interface Live {

@@ -3,8 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { api } from "../session/api.ts";
 import { renewOnce } from "../session/session.ts";
-import type { LiveState } from "./live-feed.ts";
-import type { Live } from "./read-every.ts";
+import type { Live, LiveState } from "./read-every.ts";
 
 /** Changes that come together are read together. */
 const readAfterMs = 250;

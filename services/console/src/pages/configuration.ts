@@ -1,5 +1,5 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { api, versioned } from "../session/api.ts";
+import { api, dataOf } from "../session/api.ts";
 import { askGraph } from "../session/graph.ts";
 
 interface Shown {
@@ -47,12 +47,11 @@ export interface Property extends Shown {
   readonly overrides: readonly Override[];
 }
 
-const overrideFields = "name value masked revision reason changedAt expiresAt";
 const listQuery = `query { properties {
   name type unit effect reload secrecy guarded overridable services source value masked
   bounds { min max choices pattern nullable maxItems maxLength }
   instances { service instance source value masked pending { value masked revision } }
-  overrides { ${overrideFields} }
+  overrides { name value masked revision reason changedAt expiresAt }
 } }`;
 
 /** All properties of every service. One is found in this list, so that both pages show the same. */
@@ -77,7 +76,7 @@ export function useLinkOf(kind: "dashboards" | "trace"): string | null {
 export const configStatusQuery = queryOptions({
   queryKey: ["config-status"],
   refetchInterval: 10_000,
-  queryFn: async () => (await versioned(api.GET("/api/v1/status/config"))).data,
+  queryFn: () => dataOf(api.GET("/api/v1/status/config")),
 });
 
 /** Writes a value as people read it. */

@@ -25,6 +25,12 @@ export const imageTones: Readonly<Record<Image["status"], Tone>> = {
   failed: "failed",
 };
 
+/** The visibilities of an image, as options of a form. */
+export const audienceChoices = [
+  ["private", "only your account, and people with a signed URL"],
+  ["public", "everyone who has the URL"],
+] as const;
+
 /** The name that people know an image by. */
 export const nameOf = ({ title, filename }: Pick<Image, "title" | "filename">): string => title ?? filename;
 

@@ -1,5 +1,5 @@
 import type { DeadEvent, DeadLetter, ParkedKey } from "@signalbox/client";
-import { api, versioned } from "../session/api.ts";
+import { api, dataOf, versioned } from "../session/api.ts";
 import { deploymentUrl } from "../session/place.ts";
 
 /** A message that needs a decision: a dead letter, a dead event, or the first of a parked key. */
@@ -100,25 +100,15 @@ export async function readMessages({ collection }: MessageKind, query: object) {
   return data as Omit<typeof data, "items"> & { readonly items: readonly Message[] };
 }
 
-/** The outcome of an action, or of its dry run. */
-export interface Outcome {
-  readonly done: boolean;
-  readonly effect: string;
-}
-
 /** Acts on a message as it was seen: when something came between, the answer is 409 and nothing was done. */
 export async function act(
   { collection }: MessageKind,
   { id, version }: Pick<Message, "id" | "version">,
-  {
-    verb,
-    reason,
-    isDryRun,
-  }: { readonly verb: Act["verb"]; readonly reason: string | null; readonly isDryRun: boolean },
-): Promise<Outcome> {
+  verb: Act["verb"],
+  body: { readonly dry_run: boolean; readonly reason?: string },
+) {
   const path = `/api/v1/operations/${collection}/{id}/${verb}` as "/api/v1/operations/dead-letters/{id}/drop";
-  const body = { dry_run: isDryRun, ...(reason !== null && { reason }) } as { dry_run: boolean; reason: string };
   const params = { path: { id } };
   const headers = { "If-Match": `"${version}"` };
-  return (await versioned(api.POST(path, { params, headers, body }))).data;
+  return await dataOf(api.POST(path, { params, headers, body: body as { dry_run: boolean; reason: string } }));
 }

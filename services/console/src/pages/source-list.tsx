@@ -1,29 +1,21 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Answer } from "../parts/answer.tsx";
-import { Curl, Filters, Pager, TimeFilter, useFilters } from "../parts/lists.tsx";
-import { type Column, Table } from "../parts/page.tsx";
+import { optionsOf } from "../parts/fields.tsx";
+import { Listing, type Paged, useList } from "../parts/listing.tsx";
+import { Curl, Filters, TimeFilter, useFilters } from "../parts/lists.tsx";
+import type { Column } from "../parts/page.tsx";
 import parts from "../parts/parts.module.css";
-import { SourceFilter } from "./source-filter.tsx";
-
-interface PageOf<Row> {
-  readonly items: readonly Row[];
-  readonly next_cursor?: string | undefined;
-}
-
-/** The source of a list, and the query of one of its pages. */
-interface Asked {
-  readonly path: { readonly id: string };
-  readonly query: object;
-}
+import { SourceLink } from "./links.tsx";
+import { sourceNamesQuery } from "./sources.ts";
 
 interface SourceListProps<Row> {
   readonly id: string;
   /** Last part of the list's address, below the source. */
   readonly name: "received" | "rejections";
   readonly label: string;
-  readonly read: (params: Asked) => Promise<PageOf<Row>>;
+  readonly read: (params: { readonly path: { readonly id: string }; readonly query: object }) => Promise<Paged<Row>>;
   /** Filters of this list alone, between the source and the times. */
   readonly filters: ReactNode;
   /** Ways to what belongs to it, after the source itself. */
@@ -36,11 +28,8 @@ interface SourceListProps<Row> {
 export function SourceList<Row extends { readonly id: string }>(props: SourceListProps<Row>) {
   const { id, name, label, read, filters, links, empty, columns } = props;
   const [{ source_id: _, ...search }] = useFilters();
-  const list = useQuery({
-    queryKey: [name, id, search],
-    placeholderData: keepPreviousData,
+  const list = useList([name, id, search], () => read({ path: { id }, query: { ...search, limit: 25 } }), {
     refetchInterval: search.cursor === undefined ? 10_000 : false,
-    queryFn: () => read({ path: { id }, query: { ...search, limit: 25 } }),
   });
   return (
     <>
@@ -51,25 +40,53 @@ export function SourceList<Row extends { readonly id: string }>(props: SourceLis
         <TimeFilter name="to" label="Until" />
       </Filters>
       <p className={parts.row}>
-        <Link to="/webhooks/sources/$id" params={{ id }}>
-          The source
-        </Link>
+        <SourceLink id={id}>The source</SourceLink>
         {links}
       </p>
-      <Answer
+      <Listing
         query={list}
         what={label.toLowerCase()}
-        isEmpty={({ items }) => items.length === 0}
-        empty={<p>{empty(Object.keys(search).length > 0)}</p>}
-      >
-        {({ items, next_cursor: next }) => (
-          <>
-            <Table label={label} rows={items} keyOf={(row) => row.id} columns={columns} />
-            <Pager next={next} />
-          </>
-        )}
-      </Answer>
+        empty={empty(Object.keys(search).length > 0)}
+        label={label}
+        columns={columns}
+      />
       <Curl path={`api/v1/webhooks/sources/${id}/${name}`} query={search} />
     </>
+  );
+}
+
+/** Shows a page about one source: that of the address, or the newest one. Without any source it leads to the first. */
+export function ChosenSource({ children }: { readonly children: (id: string) => ReactNode }) {
+  const [{ source_id: chosen }] = useFilters();
+  const sources = useQuery(sourceNamesQuery);
+  if (chosen) return children(chosen);
+  return (
+    <Answer
+      query={sources}
+      what="sources"
+      empty={
+        <p>
+          There is no source yet. <Link to="/webhooks/connect">Connect a sender</Link>, and its webhooks are listed
+          here.
+        </p>
+      }
+    >
+      {([newest]) => newest && children(newest.id)}
+    </Answer>
+  );
+}
+
+/** The filter that chooses a source by its name. */
+function SourceFilter({ id }: { readonly id: string }) {
+  const [, change] = useFilters();
+  const { data: sources = [] } = useQuery(sourceNamesQuery);
+  return (
+    <label className={parts.field}>
+      <span>Source</span>
+      <select value={id} onChange={({ target }) => change({ source_id: target.value })}>
+        {sources.every((source) => source.id !== id) && <option value={id}>{id}</option>}
+        {optionsOf(sources.map((source) => [source.id, source.name]))}
+      </select>
+    </label>
   );
 }

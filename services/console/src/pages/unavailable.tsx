@@ -1,6 +1,6 @@
 import parts from "../parts/parts.module.css";
 
-interface UnavailableProps {
+export interface UnavailableProps {
   readonly services: ReadonlyArray<{ readonly service: string; readonly message: string }>;
 }
 

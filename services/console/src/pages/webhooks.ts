@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Bucket } from "../parts/bars.tsx";
 import type { Tone } from "../parts/inline.tsx";
-import { api, versioned } from "../session/api.ts";
+import { api, dataOf, versioned } from "../session/api.ts";
 
 /** Says that events were published, of whatever type; the list of events has them. */
 export const publishedEvents = "subscription { eventPublished { eventId } }";
@@ -13,15 +13,19 @@ export type Delivery = Awaited<ReturnType<typeof readDelivery>>;
 export const readEndpoint = (id: string) =>
   versioned(api.GET("/api/v1/webhooks/endpoints/{id}", { params: { path: { id } } }));
 
-const readDelivery = async (id: string) =>
-  (
-    await versioned(
-      api.GET("/api/v1/webhooks/deliveries/{id}", { params: { path: { id }, query: { expand: "event" } } }),
-    )
-  ).data;
+const readDelivery = (id: string) =>
+  dataOf(api.GET("/api/v1/webhooks/deliveries/{id}", { params: { path: { id }, query: { expand: "event" } } }));
 
+/** Read again while deliveries wait for it. */
 export const endpointQuery = (id: string) =>
-  queryOptions({ queryKey: ["endpoint", id], queryFn: () => readEndpoint(id) });
+  queryOptions({
+    queryKey: ["endpoint", id],
+    queryFn: () => readEndpoint(id),
+    refetchInterval: ({ state }) => {
+      const { status, waiting = 0, held = 0 } = state.data?.data ?? {};
+      return status === "paused" || waiting + held > 0 ? 5_000 : false;
+    },
+  });
 
 /** Waiting deliveries are read again every two seconds, so that a page shows the next attempt by itself. */
 export const deliveryQuery = (id: string) =>
@@ -50,7 +54,7 @@ export const dayQuery = (endpointId: string | null) =>
         endpointId === null
           ? api.GET("/api/v1/webhooks/statistics", { params: { query } })
           : api.GET("/api/v1/webhooks/endpoints/{id}/statistics", { params: { path: { id: endpointId }, query } });
-      const { items, totals, oldest_due_at: oldestDueAt } = (await versioned(answer)).data;
+      const { items, totals, oldest_due_at: oldestDueAt } = await dataOf(answer);
       const [total] = totals;
       return {
         buckets: items,
@@ -74,4 +78,5 @@ export const deliveryTones: Readonly<Record<Delivery["status"], Tone>> = {
   parked: "wait",
   succeeded: "good",
   exhausted: "failed",
+  cancelled: "off",
 };

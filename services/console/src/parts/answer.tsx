@@ -2,28 +2,38 @@ import { ApiError } from "@signalbox/client";
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { deploymentUrl } from "../session/place.ts";
+import { Button } from "./button.tsx";
 import styles from "./parts.module.css";
 
-interface AnswerProps<Data> {
+export interface AnswerProps<Data> {
   readonly query: UseQueryResult<Data>;
   /** The thing that loads, as in "Loading endpoints …". */
   readonly what: string;
+  /** Default: null, a list without items, or a page of one. */
   readonly isEmpty?: (data: Data) => boolean;
+  /** Shown where there is none: a sentence, or more. Without it an empty answer is shown like any other. */
   readonly empty?: ReactNode;
   readonly children: (data: Data) => ReactNode;
 }
 
 /** Shows an answer, or its state: loading, empty, refused, gone, or no answer at all. Data that is there stays on a failure. */
-export function Answer<Data>({ query, what, isEmpty, empty, children }: AnswerProps<Data>) {
+export function Answer<Data>({ query, what, isEmpty = hasNone, empty, children }: AnswerProps<Data>) {
   const { data, error } = query;
   const failure = error && <Failure error={error} what={what} retry={() => void query.refetch()} />;
   if (data === undefined) return failure ?? <p role="status">Loading {what} …</p>;
+  const nothing = typeof empty === "string" ? <p>{empty}</p> : empty;
   return (
     <>
       {failure}
-      {isEmpty?.(data) ? <div className={styles.notice}>{empty}</div> : children(data)}
+      {nothing && isEmpty(data) ? <div className={styles.notice}>{nothing}</div> : children(data)}
     </>
   );
+}
+
+function hasNone(data: unknown): boolean {
+  if (data === null) return true;
+  const items = Array.isArray(data) ? data : (data as { readonly items?: readonly unknown[] }).items;
+  return items?.length === 0;
 }
 
 /** Says what happened, why, and what to do. */
@@ -42,11 +52,7 @@ export function Failure({
       <strong>{title}</strong>
       {error instanceof ApiError ? <Refusal error={error} /> : null}
       <p>{advice}</p>
-      {retry && (
-        <button type="button" onClick={retry}>
-          Try again
-        </button>
-      )}
+      {retry && <Button label="Try again" onClick={retry} />}
     </div>
   );
 }

@@ -15,6 +15,7 @@ interface Series<Counted> {
 }
 
 interface StackProps<Counted> {
+  /** Of the last day; hours in which nothing happened may be missing. */
   readonly buckets: readonly Counted[];
   readonly series: readonly Series<Counted>[];
   readonly label: string;
@@ -36,42 +37,49 @@ export function StackedBars<Counted extends { readonly start: string }>({
   label,
   height = 24,
 }: StackProps<Counted>) {
-  const sumOf = (bucket: Counted) => series.reduce((sum, { count }) => sum + count(bucket), 0);
-  const most = Math.max(1, ...buckets.map(sumOf));
-  const totals = series.map(({ name, count }) => `${buckets.reduce((sum, one) => sum + count(one), 0)} ${name}`);
+  const hours = hoursOfDay(buckets).map(({ startMs, counted }) => ({
+    startMs,
+    counts: series.map(({ count }) => (counted ? count(counted) : 0)),
+  }));
+  const most = Math.max(1, ...hours.map(({ counts }) => sumOf(counts)));
+  const totals = series.map(({ name }, at) => `${sumOf(hours.map(({ counts }) => counts[at] ?? 0))} ${name}`);
   return (
     <svg
       className={styles.bars}
       role="img"
       aria-label={`${label}: ${totals.join(", ")}`}
-      viewBox={`0 0 ${buckets.length * 8} ${height}`}
+      viewBox={`0 0 ${hours.length * 8} ${height}`}
       height={height}
       preserveAspectRatio="none"
     >
-      {buckets.map((bucket, at) => (
-        <Stack key={bucket.start} bucket={bucket} series={series} x={at * 8} most={most} height={height} />
+      {hours.map((hour, at) => (
+        <Stack key={hour.startMs} {...hour} series={series} x={at * 8} most={most} height={height} />
       ))}
     </svg>
   );
 }
 
-interface OneProps<Counted> {
-  readonly bucket: Counted;
-  readonly series: readonly Series<Counted>[];
+const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
+
+interface OneProps {
+  readonly startMs: number;
+  /** By series. */
+  readonly counts: readonly number[];
+  readonly series: ReadonlyArray<Pick<Series<never>, "name" | "kind">>;
   readonly x: number;
   readonly most: number;
   readonly height: number;
 }
 
-function Stack<Counted extends { readonly start: string }>({ bucket, series, x, most, height }: OneProps<Counted>) {
+function Stack({ startMs, counts, series, x, most, height }: OneProps) {
   let top = height;
-  const words = series.map(({ name, count }) => `${count(bucket)} ${name}`).join(", ");
+  const words = series.map(({ name }, at) => `${counts[at]} ${name}`).join(", ");
   return (
     <g>
-      <title>{`${new Date(bucket.start).toLocaleTimeString()}: ${words}`}</title>
+      <title>{`${new Date(startMs).toLocaleTimeString()}: ${words}`}</title>
       <rect className={styles.none} x={x + 1} y={height - 1} width={6} height={1} />
-      {series.map(({ name, kind, count }) => {
-        const own = count(bucket);
+      {series.map(({ name, kind }, at) => {
+        const own = counts[at] ?? 0;
         const size = own === 0 ? 0 : Math.max(2, (own / most) * (height - 2));
         top -= size;
         const [left, width] = kind === "no" ? [2, 4] : [1, 6];
@@ -83,20 +91,12 @@ function Stack<Counted extends { readonly start: string }>({ bucket, series, x, 
 
 const hourMs = 3_600_000;
 
-/** Fills the hours of the last day in which nothing happened with what `none` says of one. */
-export function fullDay<Counted extends { readonly start: string }>(
-  items: readonly Counted[],
-  none: (start: string) => Counted,
-  nowMs = Date.now(),
-): Counted[] {
+/** The hours of the last day; one in which nothing happened has no counts. */
+function hoursOfDay<Counted extends { readonly start: string }>(items: readonly Counted[]) {
   const known = new Map(items.map((item) => [Date.parse(item.start), item]));
-  const last = Math.floor(nowMs / hourMs) * hourMs;
+  const last = Math.floor(Date.now() / hourMs) * hourMs;
   return Array.from({ length: 24 }, (_, at) => {
     const startMs = last - (23 - at) * hourMs;
-    return known.get(startMs) ?? none(new Date(startMs).toISOString());
+    return { startMs, counted: known.get(startMs) };
   });
 }
-
-/** Fills the hours of the last day without attempts. */
-export const hoursOfDay = (items: readonly Bucket[]): Bucket[] =>
-  fullDay(items, (start) => ({ start, delivered: 0, failed: 0 }));

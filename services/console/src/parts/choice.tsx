@@ -1,3 +1,4 @@
+import { Button } from "./button.tsx";
 import styles from "./parts.module.css";
 
 interface ChoiceProps<Name extends string> {
@@ -13,9 +14,7 @@ export function Choice<Name extends string>({ label, choices, chosen, choose }: 
   return (
     <fieldset className={styles.row} aria-label={label}>
       {choices.map((choice) => (
-        <button key={choice} type="button" aria-pressed={choice === chosen} onClick={() => choose(choice)}>
-          {choice}
-        </button>
+        <Button label={choice} key={choice} aria-pressed={choice === chosen} onClick={() => choose(choice)} />
       ))}
     </fieldset>
   );

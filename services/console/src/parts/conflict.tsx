@@ -1,9 +1,10 @@
+import { Button } from "./button.tsx";
 import { Box } from "./dialog.tsx";
 import type { Difference } from "./differences.ts";
 import { Table } from "./page.tsx";
 import styles from "./parts.module.css";
 
-interface ConflictProps {
+export interface ConflictProps {
   /** The thing that both saved, as in "this endpoint". */
   readonly what: string;
   readonly differences: readonly Difference[];
@@ -27,12 +28,8 @@ export function Conflict({ what, differences, onMine, onTheirs }: ConflictProps)
         ]}
       />
       <div className={styles.row}>
-        <button type="button" className="main" onClick={onMine}>
-          Save mine over it
-        </button>
-        <button type="button" onClick={onTheirs}>
-          Take the saved version
-        </button>
+        <Button label="Save mine over it" className="main" onClick={onMine} />
+        <Button label="Take the saved version" onClick={onTheirs} />
       </div>
     </Box>
   );

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { api, versioned } from "../session/api.ts";
+import { api, dataOf } from "../session/api.ts";
 import styles from "./content.module.css";
 
 /** The header that browsers send for an image of a page, so that format and bytes are those that its readers get. */
@@ -22,7 +22,7 @@ export function useContent(id: string, parameters: ContentParameters) {
         parseAs: "blob",
         signal,
       });
-      return (await versioned(answer)).data as unknown as Blob;
+      return (await dataOf(answer)) as unknown as Blob;
     },
   });
 }

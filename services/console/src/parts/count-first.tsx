@@ -1,69 +1,78 @@
-import type { FormEvent, ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { Failure } from "./answer.tsx";
-import { useChange } from "./dialog.tsx";
-import { Field } from "./lists.tsx";
+import { submits, useChange } from "./dialog.tsx";
+import { fieldsOf, type InputProps, TextField } from "./fields.tsx";
 import { Panel } from "./page.tsx";
 import parts from "./parts.module.css";
 
-/** A replay that is counted before it starts, so that nobody sends a million of something by mistake. */
-export interface CountedReplay {
-  readonly count: number | null;
+/** The form of a replay, which is counted before it starts, so that nobody sends a million of something by mistake. */
+export interface CountedReplay<Input extends object> extends InputProps<Input> {
+  readonly counted: Counted | null;
   readonly error: Error | null;
   readonly isPending: boolean;
   readonly countFirst: () => void;
   readonly start: () => void;
-  /** Forgets the count: another question has another one. */
-  readonly reset: () => void;
 }
 
-/** Counts with `send(true)`, and starts with `send(false)`. */
-export function useCountedReplay(send: (isDryRun: boolean) => Promise<object>): CountedReplay {
-  const dryRun = useChange(() => send(true));
-  const replay = useChange(() => send(false), dryRun.reset);
+interface Counted {
+  readonly count: number;
+  readonly left_out?: number | undefined;
+}
+
+/** Counts with `isDryRun`, and starts without. Another input has another count. */
+export function useCountedReplay<Input extends object>(
+  initial: Input,
+  send: (input: Input, isDryRun: boolean) => Promise<Counted | { readonly id: string }>,
+): CountedReplay<Input> {
+  const [input, setInput] = useState(initial);
+  const dryRun = useChange(() => send(input, true));
+  const replay = useChange(() => send(input, false), dryRun.reset);
   return {
-    count: dryRun.data !== undefined && "count" in dryRun.data ? Number(dryRun.data.count) : null,
+    input,
+    set(changed) {
+      setInput({ ...input, ...changed });
+      dryRun.reset();
+      replay.reset();
+    },
+    counted: dryRun.data !== undefined && "count" in dryRun.data ? dryRun.data : null,
     error: dryRun.error ?? replay.error,
     isPending: dryRun.isPending || replay.isPending,
     countFirst: () => dryRun.mutate(),
     start: () => replay.mutate(),
-    reset: () => {
-      dryRun.reset();
-      replay.reset();
-    },
   };
 }
 
-interface CountFirstProps {
+interface CountFirstProps<Input extends object> {
   readonly title: string;
+  readonly lead?: string;
   /** The word for what is done again, such as "Send". */
   readonly verb: string;
-  readonly replay: CountedReplay;
+  readonly replay: CountedReplay<Input>;
   /** The fields that choose. */
   readonly children: ReactNode;
 }
 
 /** The form of a replay: it counts, and then has the button that starts it. */
-export function CountFirst({ title, verb, replay, children }: CountFirstProps) {
-  const { count, error, isPending } = replay;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    replay.countFirst();
-  };
+export function CountFirst<Input extends object>({ title, lead, verb, replay, children }: CountFirstProps<Input>) {
+  const { counted, error, isPending } = replay;
   return (
     <Panel title={title}>
-      <form onSubmit={submit} className={parts.page}>
-        {children}
+      <form onSubmit={submits(replay.countFirst)} className={parts.page}>
+        {lead && <p>{lead}</p>}
+        <div className={parts.filters}>{children}</div>
         <div className={parts.row}>
           <button type="submit" disabled={isPending}>
             Count first
           </button>
-          {count !== null && (
-            <button type="button" className="main" disabled={count === 0 || isPending} onClick={replay.start}>
-              {verb} {count.toLocaleString()} again
+          {counted && (
+            <button type="button" className="main" disabled={counted.count === 0 || isPending} onClick={replay.start}>
+              {verb} {counted.count.toLocaleString()} again
             </button>
           )}
           <span role="status">
-            {count === 0 && `Nothing matches; there is nothing to ${verb.toLowerCase()} again.`}
+            {counted?.count === 0 && `Nothing matches; there is nothing to ${verb.toLowerCase()} again. `}
+            {!!counted?.left_out &&
+              `${counted.left_out.toLocaleString()} of endpoints that are not enabled are left out.`}
           </span>
         </div>
         {error && <Failure error={error} what="replay" />}
@@ -79,47 +88,25 @@ export interface ReplaySpan {
 }
 
 /** The members of a replay's body that a span says. */
-export function bodyOfSpan({ hours, types }: ReplaySpan, isDryRun: boolean) {
+export function bodyOfSpan({ hours, types }: ReplaySpan) {
   const words = types.split(/[\s,]+/).filter((word) => word !== "");
-  return {
-    from: new Date(Date.now() - Number(hours) * 3_600_000).toISOString(),
-    dry_run: isDryRun,
-    ...(words.length > 0 && { event_types: words }),
-  };
+  return { from: hoursAgo(hours), ...(words.length > 0 && { event_types: words }) };
 }
 
-interface SpanFieldsProps {
-  readonly typesLabel: string;
-  readonly span: ReplaySpan;
-  readonly set: (changed: Partial<ReplaySpan>) => void;
-}
+export const hoursAgo = (hours: string): string => new Date(Date.now() - Number(hours) * 3_600_000).toISOString();
+
+/** Identifies one press. */
+export const pressKey = () => ({ "Idempotency-Key": crypto.randomUUID() });
+
+/** The field of a span's hours. */
+export const HoursField = ({ input, set }: InputProps<{ readonly hours: string }>) => (
+  <TextField label="Of the last hours" type="number" min={1} required {...fieldsOf(input, set)("hours")} />
+);
 
 /** The fields of a span. */
-export function SpanFields({ typesLabel, span, set }: SpanFieldsProps) {
-  return (
-    <>
-      <Field label="Of the last hours">
-        {(ids) => (
-          <input
-            {...ids}
-            type="number"
-            min={1}
-            required
-            value={span.hours}
-            onChange={({ target }) => set({ hours: target.value })}
-          />
-        )}
-      </Field>
-      <Field label={typesLabel}>
-        {(ids) => (
-          <input
-            {...ids}
-            placeholder="all"
-            value={span.types}
-            onChange={({ target }) => set({ types: target.value })}
-          />
-        )}
-      </Field>
-    </>
-  );
-}
+export const SpanFields = ({ input, set }: InputProps<ReplaySpan>) => (
+  <>
+    <HoursField input={input} set={set} />
+    <TextField label="Event types" placeholder="all" {...fieldsOf(input, set)("types")} />
+  </>
+);

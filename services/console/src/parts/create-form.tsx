@@ -1,9 +1,15 @@
-import { type FormEvent, type ReactNode, useState } from "react";
-import { Failure } from "./answer.tsx";
-import { useChange } from "./dialog.tsx";
+import { type ReactNode, useState } from "react";
+import { Button } from "./button.tsx";
+import { ChangeForm, useChange } from "./dialog.tsx";
 import parts from "./parts.module.css";
 
-interface CreateFormProps<Made> {
+/** The ways out of a form that makes something. */
+export interface CreateProps<Made> {
+  readonly onDone: (made: Made) => void;
+  readonly onCancel: () => void;
+}
+
+interface CreateFormProps<Made> extends CreateProps<Made> {
   readonly title: string;
   /** The thing that is made, for a refusal. */
   readonly what: string;
@@ -11,8 +17,6 @@ interface CreateFormProps<Made> {
   readonly action: string;
   /** Makes it. The key is the same for the same form: a second press after a lost answer makes no second one. */
   readonly create: (idempotencyKey: string) => Promise<Made>;
-  readonly onDone: (made: Made) => void;
-  readonly onCancel: () => void;
   readonly children: ReactNode;
 }
 
@@ -20,23 +24,18 @@ interface CreateFormProps<Made> {
 export function CreateForm<Made>({ title, what, action, create, onDone, onCancel, children }: CreateFormProps<Made>) {
   const [idempotencyKey] = useState(() => crypto.randomUUID());
   const creation = useChange(async () => create(idempotencyKey), onDone);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    creation.mutate();
-  };
   return (
-    <form className={parts.panel} onSubmit={submit} aria-label={title}>
+    <ChangeForm
+      change={creation}
+      what={what}
+      submitLabel={action}
+      kind="main"
+      className={parts.panel}
+      label={title}
+      beside={<Button label="Cancel" onClick={onCancel} />}
+    >
       <h2>{title}</h2>
       {children}
-      {creation.error && <Failure error={creation.error} what={what} />}
-      <div className={parts.row}>
-        <button type="submit" className="main" disabled={creation.isPending}>
-          {action}
-        </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
-      </div>
-    </form>
+    </ChangeForm>
   );
 }

@@ -3,6 +3,7 @@ interface Call {
   /** Path below the address of the deployment, without a slash in front. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;
+  /** JSON that is written as a text is sent as it is. */
   readonly body?: unknown;
 }
 
@@ -14,7 +15,12 @@ export function curlText(base: string, { method = "GET", path, query = {}, body 
     "curl -s",
     ...(method === "GET" ? [] : [`-X ${method}`]),
     '-H "X-API-Key: $SIGNALBOX_API_KEY"',
-    ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`]),
+    ...(body === undefined
+      ? []
+      : [
+          "-H 'Content-Type: application/json'",
+          `-d ${quoted(typeof body === "string" ? body : JSON.stringify(body))}`,
+        ]),
     quoted(url.href),
   ];
   return parts.join(" ");

@@ -3,6 +3,7 @@ import { type UseMutationResult, useMutation, useQueryClient } from "@tanstack/r
 import { type FormEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import { Failure } from "./answer.tsx";
+import { Button } from "./button.tsx";
 import styles from "./parts.module.css";
 
 interface BoxProps {
@@ -50,44 +51,102 @@ function OpenBox({ title, onClose, role = "dialog", children }: Omit<BoxProps, "
   );
 }
 
-interface FormBoxProps {
-  readonly title: string;
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-  /** The words of the button that does it. */
-  readonly submitLabel: string;
-  /** Gives something up, so that the button and the dialog warn. */
-  readonly isDanger?: boolean;
-  /** False until the person has typed what makes it possible. */
-  readonly isReady?: boolean;
+/** What a form does when it is submitted. */
+interface Change {
+  readonly mutate: () => void;
+  readonly error: Error | null;
+  readonly isPending: boolean;
+}
+
+interface ChangeFormProps {
+  readonly change: Change;
   /** The thing that changes, for a refusal. */
   readonly what: string;
-  readonly change: { readonly mutate: () => void; readonly error: Error | null; readonly isPending: boolean };
+  /** The words of the button that does it. */
+  readonly submitLabel: string;
+  readonly kind?: "main" | "danger";
+  /** False until the person has typed what makes it possible. */
+  readonly isReady?: boolean;
+  readonly className?: string | undefined;
+  readonly label?: string;
+  /** Shown beside the button, such as a way out. */
+  readonly beside?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** A dialog with a form: its fields, the refusal, the button that does it, and one that leaves it. */
-export function FormBox(props: FormBoxProps) {
-  const { title, isOpen, onClose, submitLabel, isDanger = false, isReady = true, what, change, children } = props;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isReady) change.mutate();
+/** A form that changes something: its fields, the refusal, and the button that does it. */
+export function ChangeForm(props: ChangeFormProps) {
+  const { change, what, submitLabel, kind, isReady = true, className = styles.page, label, beside, children } = props;
+  return (
+    <form className={className} onSubmit={submits(() => isReady && change.mutate())} aria-label={label}>
+      {children}
+      {change.error && <Failure error={change.error} what={what} />}
+      <div className={styles.row}>
+        <button type="submit" className={kind} disabled={!isReady || change.isPending}>
+          {submitLabel}
+        </button>
+        {beside}
+      </div>
+    </form>
+  );
+}
+
+/** Handles the submission of a form. */
+export const submits = (act: () => void) => (event: FormEvent) => {
+  event.preventDefault();
+  act();
+};
+
+interface FormActionProps<Result> extends Pick<ChangeFormProps, "what" | "submitLabel" | "isReady" | "children"> {
+  /** The words of the button that opens the dialog. */
+  readonly label: string;
+  readonly buttonLabel?: string;
+  readonly isDisabled?: boolean;
+  readonly title: string;
+  /** Gives something up, so that the buttons and the dialog warn. */
+  readonly isDanger?: boolean;
+  readonly run: () => Promise<Result>;
+  readonly onDone?: (result: Result) => void;
+  /** Prepares the form anew. Without it, what was typed and refused stays. */
+  readonly onOpen?: () => void;
+  readonly onClose?: () => void;
+}
+
+/** A button with the dialog of a form: its fields, the refusal, the button that does it, and one that leaves it. */
+export function FormAction<Result>(props: FormActionProps<Result>) {
+  const { label, buttonLabel, isDisabled, title, isDanger = false, run, onDone, onOpen, onClose, ...form } = props;
+  const [isOpen, setOpen] = useState(false);
+  const close = () => {
+    setOpen(false);
+    onClose?.();
+  };
+  const change = useChange(run, (result: Result) => {
+    close();
+    onDone?.(result);
+  });
+  const open = () => {
+    if (onOpen) change.reset();
+    onOpen?.();
+    setOpen(true);
   };
   return (
-    <Box title={title} role={isDanger ? "alertdialog" : "dialog"} isOpen={isOpen} onClose={onClose}>
-      <form className={styles.page} onSubmit={submit}>
-        {children}
-        {change.error && <Failure error={change.error} what={what} />}
-        <div className={styles.row}>
-          <button type="submit" className={isDanger ? "danger" : "main"} disabled={!isReady || change.isPending}>
-            {submitLabel}
-          </button>
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-        </div>
-      </form>
-    </Box>
+    <>
+      <Button
+        label={label}
+        className={isDanger ? "danger" : undefined}
+        disabled={isDisabled}
+        aria-label={buttonLabel}
+        onClick={open}
+      />
+      <Box title={title} role={isDanger ? "alertdialog" : "dialog"} isOpen={isOpen} onClose={close}>
+        <ChangeForm
+          {...form}
+          change={change}
+          kind={isDanger ? "danger" : "main"}
+          beside={<Button label="Cancel" onClick={close} />}
+        />
+      </Box>
+    </>
   );
 }
 
@@ -115,20 +174,19 @@ export function Action({ label, what, run, confirm, kind, onDone, dismiss = "Can
   const failure = change.error && <Failure error={change.error} what={what} />;
   return (
     <>
-      <button type="button" className={kind} disabled={change.isPending} onClick={press}>
-        {change.isPending ? `${label} …` : label}
-      </button>
+      <Button
+        label={change.isPending ? `${label} …` : label}
+        className={kind}
+        disabled={change.isPending}
+        onClick={press}
+      />
       {confirm === undefined && failure}
       <Box title={`${label}?`} role="alertdialog" isOpen={isAsking} onClose={() => setAsking(false)}>
         <p>{confirm}</p>
         {failure}
         <div className={styles.row}>
-          <button type="button" className={kind ?? "main"} disabled={change.isPending} onClick={() => change.mutate()}>
-            {label}
-          </button>
-          <button type="button" onClick={() => setAsking(false)}>
-            {dismiss}
-          </button>
+          <Button label={label} className={kind ?? "main"} change={change} />
+          <Button label={dismiss} onClick={() => setAsking(false)} />
         </div>
       </Box>
     </>
@@ -167,9 +225,7 @@ export function Undo<Result>({ what, run, onDone }: UndoProps<Result>) {
     <>
       {undo.error && <Failure error={undo.error} what={what} />}
       <div>
-        <button type="button" disabled={undo.isPending} onClick={() => undo.mutate()}>
-          Undo
-        </button>
+        <Button label="Undo" change={undo} />
       </div>
     </>
   );

@@ -2,55 +2,33 @@ import { type QueryKey, type UseMutationResult, useQueryClient } from "@tanstack
 import { type FormEvent, type ReactNode, useState } from "react";
 import type { Versioned } from "../session/api.ts";
 import { Failure } from "./answer.tsx";
-import { Conflict } from "./conflict.tsx";
+import { Button } from "./button.tsx";
+import { Conflict, type ConflictProps } from "./conflict.tsx";
 import { useChange } from "./dialog.tsx";
-import { type Difference, differencesOf } from "./differences.ts";
+import { differencesOf } from "./differences.ts";
+import type { InputProps } from "./fields.tsx";
 import parts from "./parts.module.css";
-import { saveVersion } from "./save-version.ts";
+import { type Draft, type Saving, saveVersion } from "./save-version.ts";
 
-interface EditOptions<Data, Input> {
+interface EditOptions<Data, Input> extends Saving<Data, Input> {
   readonly current: Versioned<Data>;
   /** The query that has the current version. */
   readonly queryKey: QueryKey;
-  readonly inputOf: (data: Data) => Input;
   /** Input with which the form begins instead of what is saved, such as the next state of something. */
   readonly initial?: Partial<Input>;
-  /** Reads the saved version, when somebody else has changed it. */
-  readonly read: () => Promise<Versioned<Data>>;
-  /** Sends the input; the version makes sure that nobody's change is overwritten unseen. Returns what is saved now. */
-  readonly save: (input: Input, before: Data, etag: string | null) => Promise<Versioned<Data>>;
   readonly onDone?: () => void;
   /** Leaves out of an input what both versions must not show, such as a typed secret. Default: nothing. */
   readonly shown?: (input: Input) => object;
 }
 
-/** The typed values, with the version that they are based on. */
-interface Draft<Data, Input> {
-  readonly input: Input;
-  readonly base: Versioned<Data>;
-}
-
-interface Sent<Data, Input> {
-  readonly input: Input;
-  readonly on: Versioned<Data>;
-}
-
 /** A form over something that others may change too. */
-export interface Edit<Input> {
-  readonly input: Input;
-  readonly set: (changed: Partial<Input>) => void;
+export interface Edit<Input> extends InputProps<Input> {
   readonly isChanged: boolean;
   /** Forgets what was typed. */
   readonly drop: () => void;
   readonly submit: (event: FormEvent) => void;
   readonly saving: Pick<UseMutationResult, "error" | "isPending" | "isSuccess">;
-  readonly conflict: ConflictOfEdit | null;
-}
-
-interface ConflictOfEdit {
-  readonly differences: readonly Difference[];
-  readonly onMine: () => void;
-  readonly onTheirs: () => void;
+  readonly conflict: Omit<ConflictProps, "what"> | null;
 }
 
 /**
@@ -61,47 +39,47 @@ export function useEdit<Data, Input extends object>(options: EditOptions<Data, I
   const { current, queryKey, inputOf, initial, read, save, onDone, shown = (input) => input } = options;
   const queries = useQueryClient();
   const [draft, setDraft] = useState<Draft<Data, Input> | null>(
-    initial ? { input: { ...inputOf(current.data), ...initial }, base: current } : null,
+    initial ? { input: { ...inputOf(current.data), ...initial }, on: current } : null,
   );
   const [theirs, setTheirs] = useState<Versioned<Data> | null>(null);
-  const { input, base } = draft ?? { input: inputOf(current.data), base: current };
+  const { input, on } = draft ?? { input: inputOf(current.data), on: current };
   const drop = () => {
     setDraft(null);
     setTheirs(null);
     saving.reset();
   };
   const saving = useChange(
-    async (sent: Sent<Data, Input>) => ({
+    async (sent: Draft<Data, Input>) => ({
       input: sent.input,
       saved: await saveVersion({ read, save, inputOf }, sent, setTheirs),
     }),
     ({ input: sent, saved }) => {
       queries.setQueryData(queryKey, saved);
       // What was typed while the answer was on its way is kept.
-      setDraft((typed) => (typed === null || typed.input === sent ? null : { input: typed.input, base: saved }));
+      setDraft((typed) => (typed === null || typed.input === sent ? null : { input: typed.input, on: saved }));
       setTheirs(null);
       onDone?.();
     },
   );
   return {
     input,
-    set: (changed) => setDraft({ input: { ...input, ...changed }, base }),
-    isChanged: draft !== null && differencesOf(input, inputOf(base.data)).length > 0,
+    set: (changed) => setDraft({ input: { ...input, ...changed }, on }),
+    isChanged: draft !== null && differencesOf(input, inputOf(on.data)).length > 0,
     drop,
     submit: (event) => {
       event.preventDefault();
-      saving.mutate({ input, on: base });
+      saving.mutate({ input, on });
     },
     saving,
     conflict: theirs && {
       differences: differencesOf(shown(input), shown(inputOf(theirs.data))),
       onMine: () => {
-        setDraft({ input, base: theirs });
+        setDraft({ input, on: theirs });
         setTheirs(null);
         saving.mutate({ input, on: theirs });
       },
       onTheirs: () => {
-        setDraft({ input: inputOf(theirs.data), base: theirs });
+        setDraft({ input: inputOf(theirs.data), on: theirs });
         setTheirs(null);
         saving.reset();
       },
@@ -129,16 +107,8 @@ export function EditForm<Input extends object>({ edit, label, what, onCancel, ch
         <button type="submit" className="main" disabled={saving.isPending}>
           Save
         </button>
-        {onCancel && (
-          <button type="button" onClick={onCancel}>
-            Cancel
-          </button>
-        )}
-        {!onCancel && isChanged && (
-          <button type="button" onClick={edit.drop}>
-            Undo changes
-          </button>
-        )}
+        {onCancel && <Button label="Cancel" onClick={onCancel} />}
+        {!onCancel && isChanged && <Button label="Undo changes" onClick={edit.drop} />}
         <span role="status">{!onCancel && (isChanged ? "Not saved yet." : saving.isSuccess && "Saved.")}</span>
       </div>
       {conflict && <Conflict what={what} {...conflict} />}

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useIsPortal } from "../session/api.ts";
+import { indentJson } from "./indent-json.ts";
 import styles from "./parts.module.css";
 import { exactTime, relativeTime } from "./time-text.ts";
 
@@ -9,9 +10,7 @@ export function Id({ value, why = true }: { readonly value: string; readonly why
   const isPortal = useIsPortal();
   return (
     <span className={styles.row}>
-      <Copy text={value} label={`Copy ${value}`} className={styles.id}>
-        {value}
-      </Copy>
+      {copied(value)}
       {why && !isPortal && (
         <Link to="/why/$id" params={{ id: value }} aria-label={`Why ${value}`}>
           why
@@ -21,20 +20,18 @@ export function Id({ value, why = true }: { readonly value: string; readonly why
   );
 }
 
-interface InstanceProps {
-  readonly service: string;
-  readonly instance: string;
-}
+/** A text that a click copies, such as an id of which nothing more is known. */
+export const copied = (text: string) => (
+  <Copy key="" text={text} label={`Copy ${text}`} className={styles.id}>
+    {text}
+  </Copy>
+);
 
 /** A process by its service and its id. */
-export const InstanceName = ({ service, instance }: InstanceProps) => (
+export const instanceName = ({ service, instance }: { readonly service: string; readonly instance: string }) => (
   <>
     {service}
-    <div>
-      <Copy text={instance} label={`Copy ${instance}`} className={styles.id}>
-        {instance}
-      </Copy>
-    </div>
+    <div>{copied(instance)}</div>
   </>
 );
 
@@ -104,6 +101,13 @@ export function Status({ tone, children }: { readonly tone: Tone; readonly child
   );
 }
 
+/** A status among the values of a thing. */
+export const toned = (tone: Tone, word: string) => (
+  <Status key="" tone={tone}>
+    {word}
+  </Status>
+);
+
 /** The longest text that a page lays out; the rest is one click away. */
 const shownMax = 20_000;
 
@@ -117,7 +121,7 @@ interface CodeProps {
 /** A text as it was sent, such as a body; JSON is indented. */
 export function Code({ text, label, isPlain = false }: CodeProps) {
   const [isWhole, setWhole] = useState(false);
-  const whole = indented(text);
+  const whole = indentJson(text);
   const shown = isWhole ? whole : whole.slice(0, shownMax);
   return (
     <div>
@@ -143,12 +147,4 @@ export function Code({ text, label, isPlain = false }: CodeProps) {
       </div>
     </div>
   );
-}
-
-function indented(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }

@@ -1,8 +1,10 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { type FormEvent, type ReactNode, useId } from "react";
+import type { FormEvent, ReactNode } from "react";
 import { useIsPortal } from "../session/api.ts";
 import { deploymentUrl } from "../session/place.ts";
+import { Button } from "./button.tsx";
 import { curlText } from "./curl-text.ts";
+import { type Choices, optionsOf } from "./fields.tsx";
 import { Code } from "./inline.tsx";
 import styles from "./parts.module.css";
 
@@ -59,7 +61,7 @@ export function TextFilter({ name, label, type = "text" }: FilterProps & { reado
 }
 
 interface ChoiceProps extends FilterProps {
-  readonly choices: readonly string[];
+  readonly choices: Choices;
   /** The word for no choice. */
   readonly any?: string;
 }
@@ -72,9 +74,7 @@ export function ChoiceFilter({ name, label, choices, any = "any" }: ChoiceProps)
       <span>{label}</span>
       <select value={search[name] ?? ""} onChange={({ target }) => change({ [name]: target.value })}>
         <option value="">{any}</option>
-        {choices.map((choice) => (
-          <option key={choice}>{choice}</option>
-        ))}
+        {optionsOf(choices)}
       </select>
     </label>
   );
@@ -111,16 +111,8 @@ export function Pager({ next }: { readonly next: string | undefined }) {
   if (!next && !cursor) return null;
   return (
     <nav className={styles.row} aria-label="Pages">
-      {cursor && (
-        <button type="button" onClick={() => change({ cursor: undefined })}>
-          First page
-        </button>
-      )}
-      {next && (
-        <button type="button" onClick={() => change({ cursor: next })}>
-          Next page
-        </button>
-      )}
+      {cursor && <Button label="First page" onClick={() => change({ cursor: undefined })} />}
+      {next && <Button label="Next page" onClick={() => change({ cursor: next })} />}
     </nav>
   );
 }
@@ -133,26 +125,5 @@ export function Curl(call: Parameters<typeof curlText>[1]) {
       <summary>The same with curl</summary>
       <Code text={curlText(deploymentUrl.href, call)} label={`curl of ${call.method ?? "GET"} ${call.path}`} />
     </details>
-  );
-}
-
-interface FieldProps {
-  readonly label: string;
-  readonly hint?: string;
-  readonly children: (ids: { readonly id: string; readonly "aria-describedby": string | undefined }) => ReactNode;
-}
-
-/** An input of a form with its label and a hint. */
-export function Field({ label, hint, children }: FieldProps) {
-  const id = useId();
-  const hintId = `${id}-hint`;
-  return (
-    <div className={styles.field}>
-      <label htmlFor={id}>
-        <strong>{label}</strong>
-      </label>
-      {children({ id, "aria-describedby": hint === undefined ? undefined : hintId })}
-      {hint !== undefined && <small id={hintId}>{hint}</small>}
-    </div>
   );
 }

@@ -29,15 +29,7 @@ export function Page({ title, actions, children }: PageProps) {
 }
 
 /** A part of a page with a title of its own. */
-export function Panel({
-  title,
-  actions,
-  children,
-}: {
-  readonly title: string;
-  readonly actions?: ReactNode;
-  readonly children: ReactNode;
-}) {
+export function Panel({ title, actions, children }: PageProps) {
   return (
     <section className={styles.panel} aria-label={title}>
       <div className={styles.head}>
@@ -49,16 +41,23 @@ export function Panel({
   );
 }
 
+interface PairsProps {
+  /** What there is nothing to say about is left out. */
+  readonly items: ReadonlyArray<readonly [name: string, value: ReactNode] | false | "" | null | undefined>;
+}
+
 /** Names with their values. */
-export function Pairs({ items }: { readonly items: ReadonlyArray<readonly [name: string, value: ReactNode]> }) {
+export function Pairs({ items }: PairsProps) {
   return (
     <dl className={styles.pairs}>
-      {items.map(([name, value]) => (
-        <div key={name} style={{ display: "contents" }}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
+      {items
+        .filter((item) => !!item)
+        .map(([name, value]) => (
+          <div key={name} style={{ display: "contents" }}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
     </dl>
   );
 }
@@ -72,11 +71,13 @@ interface TableProps<Row> {
   readonly label: string;
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  readonly columns: readonly Column<Row>[];
+  /** A column that this person does not get is false. */
+  readonly columns: ReadonlyArray<Column<Row> | false>;
 }
 
 /** A table that becomes a list on a narrow screen. The roles stay, which `display: block` would take away. */
 export function Table<Row>({ label, rows, keyOf, columns }: TableProps<Row>) {
+  const shown = columns.filter((column) => column !== false);
   return (
     // biome-ignore lint/a11y/noRedundantRoles: A narrow screen shows the table as blocks, and browsers then drop its roles.
     <table aria-label={label} role="table">
@@ -84,7 +85,7 @@ export function Table<Row>({ label, rows, keyOf, columns }: TableProps<Row>) {
       <thead role="rowgroup">
         {/* biome-ignore lint/a11y/noRedundantRoles: As above. */}
         <tr role="row">
-          {columns.map(({ name }) => (
+          {shown.map(({ name }) => (
             // biome-ignore lint/a11y/noRedundantRoles: As above.
             <th key={name} scope="col" role="columnheader">
               {name}
@@ -97,7 +98,7 @@ export function Table<Row>({ label, rows, keyOf, columns }: TableProps<Row>) {
         {rows.map((row) => (
           // biome-ignore lint/a11y/noRedundantRoles: As above.
           <tr key={keyOf(row)} role="row">
-            {columns.map(({ name, cell }) => (
+            {shown.map(({ name, cell }) => (
               // biome-ignore lint/a11y/noRedundantRoles: As above.
               <td key={name} data-label={name} role="cell">
                 <div>{cell(row)}</div>

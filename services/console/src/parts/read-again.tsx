@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { Button } from "./button.tsx";
 import styles from "./parts.module.css";
 import { durationText } from "./time-text.ts";
 
@@ -13,9 +14,7 @@ export function useReadAgain(everyMs: number) {
   const control = (
     <span className={styles.row}>
       <span className={styles.quiet}>{isPaused ? "Paused" : `Read again every ${durationText(everyMs)}`}</span>
-      <button type="button" onClick={() => setPaused(!isPaused)}>
-        {isPaused ? "Go on" : "Pause"}
-      </button>
+      <Button label={isPaused ? "Go on" : "Pause"} onClick={() => setPaused(!isPaused)} />
     </span>
   );
   return { refetchInterval: isPaused ? (false as const) : everyMs, control };

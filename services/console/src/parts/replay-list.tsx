@@ -1,13 +1,13 @@
-import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { Answer } from "./answer.tsx";
+import { useMay } from "../session/api.ts";
 import { Action } from "./dialog.tsx";
 import { Id, Status, Time, type Tone } from "./inline.tsx";
-import { Pager } from "./lists.tsx";
-import { type Column, Panel, Table } from "./page.tsx";
+import { Listing, type Paged, useList } from "./listing.tsx";
+import { Curl, useFilters } from "./lists.tsx";
+import { type Column, Panel } from "./page.tsx";
 import parts from "./parts.module.css";
 
-/** A replay of deliveries or of received webhooks. */
+/** A replay of deliveries or of received webhooks, or a retry of rejections. */
 interface Replay {
   readonly id: string;
   readonly status: "running" | "done" | "completed" | "cancelled";
@@ -18,7 +18,10 @@ interface Replay {
 }
 
 interface ReplaysSoFarProps<One extends Replay> {
-  readonly replays: UseQueryResult<{ readonly items: readonly One[]; readonly next_cursor?: string | undefined }>;
+  readonly noun?: "replay" | "retry";
+  /** Address of the list. */
+  readonly path: string;
+  readonly read: (query: { readonly limit: number; readonly cursor?: string }) => Promise<Paged<One>>;
   /** A sentence where there is none. */
   readonly empty: string;
   /** The items that were sent or passed over. */
@@ -27,10 +30,9 @@ interface ReplaysSoFarProps<One extends Replay> {
   readonly note?: (replay: One) => ReactNode;
   readonly columns?: readonly Column<One>[];
   readonly of: (replay: One) => ReactNode;
-  /** A sentence about what a cancelled replay leaves. */
+  /** A sentence about what a cancelled one leaves. */
   readonly kept: string;
-  /** Absent for who may not write. */
-  readonly cancel?: ((replay: One) => Promise<unknown>) | undefined;
+  readonly cancel: (replay: One) => Promise<unknown>;
 }
 
 const tones: Readonly<Record<Replay["status"], Tone>> = {
@@ -40,30 +42,32 @@ const tones: Readonly<Record<Replay["status"], Tone>> = {
   cancelled: "off",
 };
 
-/** Interval at which a list with a running replay is read again. */
-export const replayPollMs = (items: readonly Replay[] | undefined): number | false =>
-  items?.some(({ status }) => status === "running") ? 1_000 : false;
+const labels = { replay: "Replays", retry: "Retries" } as const;
 
-/** The replays so far: how far each is, and the way to cancel one. */
-export function ReplaysSoFar<One extends Replay>({ replays, empty, ...shown }: ReplaysSoFarProps<One>) {
+/** The replays so far: how far each is, and the way to cancel one. While one runs they are read every second. */
+export function ReplaysSoFar<One extends Replay>(props: ReplaysSoFarProps<One>) {
+  const { noun = "replay", path, read, empty } = props;
+  const [{ cursor }] = useFilters();
+  const query = { limit: 20, ...(cursor !== undefined && { cursor }) };
+  const replays = useList([path, cursor], () => read(query), {
+    refetchInterval: ({ state }) => (state.data?.items.some(({ status }) => status === "running") ? 1_000 : false),
+  });
+  const label = labels[noun];
+  const columns = columnsOf({ ...props, noun }, useMay("webhooks:write"));
   return (
-    <Panel title="Replays so far">
-      <Answer query={replays} what="replays" isEmpty={({ items }) => items.length === 0} empty={<p>{empty}</p>}>
-        {({ items, next_cursor: next }) => (
-          <>
-            <Table label="Replays" rows={items} keyOf={({ id }) => id} columns={columnsOf(shown)} />
-            <Pager next={next} />
-          </>
-        )}
-      </Answer>
-    </Panel>
+    <>
+      <Panel title={`${label} so far`}>
+        <Listing query={replays} what={label.toLowerCase()} empty={empty} label={label} columns={columns} />
+      </Panel>
+      <Curl path={path} query={{ cursor }} />
+    </>
   );
 }
 
-function columnsOf<One extends Replay>(shown: Omit<ReplaysSoFarProps<One>, "replays" | "empty">): Column<One>[] {
-  const { done, note, columns = [], of, kept, cancel } = shown;
+function columnsOf<One extends Replay>(props: ReplaysSoFarProps<One>, mayWrite: boolean): Column<One>[] {
+  const { noun = "replay", done, note, columns = [], of, kept, cancel } = props;
   return [
-    { name: "Replay", cell: ({ id }) => <Id value={id} /> },
+    { name: noun === "retry" ? "Retry" : "Replay", cell: ({ id }) => <Id value={id} /> },
     { name: "Status", cell: ({ status }) => <Status tone={tones[status]}>{status}</Status> },
     {
       name: "Progress",
@@ -81,11 +85,11 @@ function columnsOf<One extends Replay>(shown: Omit<ReplaysSoFarProps<One>, "repl
       cell: (replay) => (
         <div className={parts.row}>
           <Time at={replay.created_at} />
-          {cancel && replay.status === "running" && (
+          {mayWrite && replay.status === "running" && (
             <Action
-              label="Cancel the replay"
+              label={`Cancel the ${noun}`}
               dismiss="Let it go on"
-              what="replay"
+              what={noun}
               kind="danger"
               confirm={`${kept} The rest is left as it is.`}
               run={() => cancel(replay)}

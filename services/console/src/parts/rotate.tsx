@@ -1,7 +1,8 @@
 import { useState } from "react";
 import { Failure } from "./answer.tsx";
+import { Button } from "./button.tsx";
 import { Box, useChange } from "./dialog.tsx";
-import { Field } from "./lists.tsx";
+import { SelectField } from "./fields.tsx";
 import styles from "./parts.module.css";
 
 const daySeconds = 86_400;
@@ -45,34 +46,19 @@ export function Rotate<Result>(props: RotateProps<Result>) {
   );
   return (
     <>
-      <button type="button" onClick={() => setOpen(true)}>
-        {label}
-      </button>
+      <Button label={label} onClick={() => setOpen(true)} />
       <Box title={label} isOpen={isOpen} onClose={() => setOpen(false)}>
         <p>{text}</p>
-        <Field label={field}>
-          {(ids) => (
-            <select
-              {...ids}
-              value={overlap ?? ""}
-              onChange={({ target }) => setOverlap(target.value === "" ? null : Number(target.value))}
-            >
-              {choices.map(([seconds, words]) => (
-                <option key={words} value={seconds ?? ""}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <SelectField
+          label={field}
+          choices={choices.map(([seconds, words]) => [String(seconds ?? ""), words])}
+          value={String(overlap ?? "")}
+          set={(seconds) => setOverlap(seconds === "" ? null : Number(seconds))}
+        />
         {rotation.error && <Failure error={rotation.error} what={what} />}
         <div className={styles.row}>
-          <button type="button" className="main" disabled={rotation.isPending} onClick={() => rotation.mutate()}>
-            {label}
-          </button>
-          <button type="button" onClick={() => setOpen(false)}>
-            Cancel
-          </button>
+          <Button label={label} className="main" change={rotation} />
+          <Button label="Cancel" onClick={() => setOpen(false)} />
         </div>
       </Box>
     </>

@@ -2,11 +2,18 @@ import { ApiError } from "@signalbox/client";
 import type { Versioned } from "../session/api.ts";
 import { differencesOf } from "./differences.ts";
 
-interface Saving<Data, Input> {
+export interface Saving<Data, Input> {
+  /** Reads the saved version, when somebody else has changed it. */
   readonly read: () => Promise<Versioned<Data>>;
-  /** Sends the input; the version makes sure that nobody's change is overwritten unseen. */
+  /** Sends the input; the version makes sure that nobody's change is overwritten unseen. Returns what is saved now. */
   readonly save: (input: Input, before: Data, etag: string | null) => Promise<Versioned<Data>>;
   readonly inputOf: (data: Data) => Input;
+}
+
+/** The typed values, with the version that they are based on. */
+export interface Draft<Data, Input> {
+  readonly input: Input;
+  readonly on: Versioned<Data>;
 }
 
 /**
@@ -15,7 +22,7 @@ interface Saving<Data, Input> {
  */
 export async function saveVersion<Data, Input extends object>(
   { read, save, inputOf }: Saving<Data, Input>,
-  { input, on }: { readonly input: Input; readonly on: Versioned<Data> },
+  { input, on }: Draft<Data, Input>,
   onTheirs: (theirs: Versioned<Data>) => void,
 ): Promise<Versioned<Data>> {
   try {

@@ -1,7 +1,8 @@
-import { useState } from "react";
-import { FormBox, useChange } from "./dialog.tsx";
+import { type ComponentProps, useState } from "react";
+import { Button } from "./button.tsx";
+import { FormAction } from "./dialog.tsx";
+import { TextField } from "./fields.tsx";
 import { Copy, Time } from "./inline.tsx";
-import { Field } from "./lists.tsx";
 import { Panel, Table } from "./page.tsx";
 import styles from "./parts.module.css";
 
@@ -23,39 +24,16 @@ export function ShownOnce({ title, text, secret, onClose }: OnceProps) {
       </p>
       <div className={styles.row}>
         <Copy text={secret}>Copy it</Copy>
-        <button type="button" onClick={onClose}>
-          I have put it away
-        </button>
+        <Button label="I have put it away" onClick={onClose} />
       </div>
     </Panel>
   );
 }
 
-interface SecretFieldProps {
-  readonly label: string;
-  readonly hint?: string;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-}
-
 /** A field for a secret of another system, which no browser keeps. */
-export function SecretField({ label, hint, value, onChange }: SecretFieldProps) {
-  return (
-    <Field label={label} {...(hint !== undefined && { hint })}>
-      {(ids) => (
-        <input
-          {...ids}
-          type="password"
-          required
-          autoComplete="off"
-          spellCheck={false}
-          value={value}
-          onChange={({ target }) => onChange(target.value)}
-        />
-      )}
-    </Field>
-  );
-}
+export const SecretField = (props: ComponentProps<typeof TextField>) => (
+  <TextField type="password" required autoComplete="off" spellCheck={false} {...props} />
+);
 
 interface LiveSecretsProps {
   readonly secrets: ReadonlyArray<{
@@ -63,18 +41,21 @@ interface LiveSecretsProps {
     readonly created_at: string;
     readonly ends_at: string | null;
   }>;
+  readonly label?: string;
+  /** The heading of their ids. */
+  readonly name?: string;
   /** The heading of the time from which each is valid. */
   readonly since: string;
 }
 
-/** The live secrets of an endpoint or a source with their ends. The secrets themselves are never shown. */
-export const LiveSecrets = ({ secrets, since }: LiveSecretsProps) => (
+/** Live secrets with their ends. The secrets themselves are never shown. */
+export const LiveSecrets = ({ secrets, label = "Secrets", name = "Secret", since }: LiveSecretsProps) => (
   <Table
-    label="Secrets"
+    label={label}
     rows={secrets}
     keyOf={({ id }) => id}
     columns={[
-      { name: "Secret", cell: ({ id }) => <code>{id}</code> },
+      { name, cell: ({ id }) => <code>{id}</code> },
       { name: since, cell: ({ created_at }) => <Time at={created_at} /> },
       { name: "Ends", cell: ({ ends_at }) => (ends_at ? <Time at={ends_at} /> : "in use, without an end") },
     ]}
@@ -90,36 +71,18 @@ interface RenameProps {
 
 /** A button with the dialog that gives something another name. */
 export function Rename({ what, name, rename }: RenameProps) {
-  const [isOpen, setOpen] = useState(false);
   const [typed, setTyped] = useState(name);
-  const change = useChange(
-    () => rename(typed.trim()),
-    () => setOpen(false),
-  );
-  const open = () => {
-    setTyped(name);
-    change.reset();
-    setOpen(true);
-  };
   return (
-    <>
-      <button type="button" onClick={open} aria-label={`Rename ${name}`}>
-        Rename
-      </button>
-      <FormBox
-        title={`Rename the ${what}`}
-        isOpen={isOpen}
-        onClose={() => setOpen(false)}
-        submitLabel="Rename"
-        what={what}
-        change={change}
-      >
-        <Field label="Name">
-          {(ids) => (
-            <input {...ids} required maxLength={100} value={typed} onChange={({ target }) => setTyped(target.value)} />
-          )}
-        </Field>
-      </FormBox>
-    </>
+    <FormAction
+      label="Rename"
+      buttonLabel={`Rename ${name}`}
+      title={`Rename the ${what}`}
+      submitLabel="Rename"
+      what={what}
+      run={() => rename(typed.trim())}
+      onOpen={() => setTyped(name)}
+    >
+      <TextField label="Name" required maxLength={100} value={typed} set={setTyped} />
+    </FormAction>
   );
 }

@@ -1,6 +1,7 @@
 import { Link, Outlet } from "@tanstack/react-router";
 import { useEffect, useSyncExternalStore } from "react";
 import { Time } from "../parts/inline.tsx";
+import parts from "../parts/parts.module.css";
 import { endPortal, onSessionChange, readSession, renewOnce } from "../session/session.ts";
 import shell from "../shell/shell.module.css";
 import styles from "./portal.module.css";
@@ -22,7 +23,7 @@ export function PortalShell() {
       <a className={shell.skip} href="#main">
         Skip to the page
       </a>
-      <header className={styles.top}>
+      <header className={`${parts.head} ${styles.top}`}>
         <nav aria-label="Pages of the portal">
           <ul className={styles.nav}>
             <li>

@@ -1,8 +1,4 @@
-interface Theme {
-  readonly accent?: string | undefined;
-  readonly radius?: number | undefined;
-  readonly scheme: "auto" | "light" | "dark";
-}
+import type { PortalSession } from "../session/api.ts";
 
 /** The surfaces on which the accent is hardest to read: `--raised` of both schemes in `tokens.css`. */
 const surfaces = { light: "#eeeff2", dark: "#26292f" } as const;
@@ -12,7 +8,7 @@ const onAccentDark = "#131417";
 const contrastMin = 4.5;
 
 /** Sets the tokens of the theme. The API lets only such values through; each is a value of one property here. */
-export function applyTheme({ accent, radius, scheme }: Theme): void {
+export function applyTheme({ accent, radius, scheme }: PortalSession["theme"]): void {
   const { style, dataset } = document.documentElement;
   if (scheme !== "auto") dataset.scheme = scheme;
   if (radius !== undefined) style.setProperty("--radius", `${radius}px`);

@@ -59,10 +59,20 @@ export async function versioned<Data>(answer: Promise<Answered<Data>>): Promise<
   return { data: data as NonNullable<Data>, etag: response.headers.get("ETag") };
 }
 
+/**
+ * Returns the data of an answer.
+ * @throws ApiError when the request was refused
+ */
+export const dataOf = async <Data>(answer: Promise<Answered<Data>>): Promise<NonNullable<Data>> =>
+  (await versioned(answer)).data;
+
+/** The header that names the version which a change is based on. */
+export const ifMatch = (etag: string | null) => (etag === null ? {} : { "If-Match": etag });
+
 export const credentialQuery = queryOptions({
   queryKey: ["credential"],
   staleTime: Number.POSITIVE_INFINITY,
-  queryFn: async () => (await versioned(api.GET("/api/account/credential"))).data,
+  queryFn: () => dataOf(api.GET("/api/account/credential")),
 });
 
 /** Reads who is asking: the account, its roles, and the scopes of the credential. */
@@ -74,7 +84,7 @@ export function useIsPortal(): boolean {
   return session.kind === "signed-in" && session.credential.kind === "portal";
 }
 
-const readPortalSession = async () => (await versioned(api.GET("/api/v1/webhooks/portal-sessions/current"))).data;
+const readPortalSession = () => dataOf(api.GET("/api/v1/webhooks/portal-sessions/current"));
 
 export type PortalSession = Awaited<ReturnType<typeof readPortalSession>>;
 

@@ -9,6 +9,12 @@ export interface Detail {
   readonly message: string;
 }
 
+/** A page of a list. */
+export interface Connection<Node> {
+  readonly edges: ReadonlyArray<{ readonly node: Node }>;
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+}
+
 interface GraphError {
   readonly message: string;
   readonly extensions?: {

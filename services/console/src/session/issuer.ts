@@ -1,3 +1,4 @@
+import { chosenAccount, forgetAccount } from "./acting-account.ts";
 import { callbackUrl, consoleUrl, deploymentUrl } from "./place.ts";
 
 /** An OpenID provider, as it describes itself. */
@@ -44,6 +45,7 @@ export async function startSignIn(
 ): Promise<{ readonly url: string; readonly started: StartedSignIn }> {
   const started = { state: random(), verifier: random(), returnTo: location.href };
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(started.verifier));
+  const account = chosenAccount();
   const asked = new URLSearchParams({
     client_id: clientId,
     redirect_uri: callbackUrl.href,
@@ -54,6 +56,7 @@ export async function startSignIn(
     code_challenge_method: "S256",
     ...(options.isRecent && { max_age: String(recentSeconds) }),
     ...(options.prompt && { prompt: options.prompt }),
+    ...(account && { account }),
   });
   return { url: `${issuer.authorization_endpoint}?${asked}`, started };
 }
@@ -79,7 +82,11 @@ export async function completeSignIn(
     code_verifier: started.verifier,
   });
   const tokens = await readJson<Record<string, unknown>>(issuer.token_endpoint, { method: "POST", body });
-  if (typeof tokens.access_token !== "string") throw new Error(String(tokens.error_description ?? "No token came."));
+  if (typeof tokens.access_token !== "string") {
+    // A person who was removed from the chosen account comes back to their own by the next sign-in.
+    forgetAccount();
+    throw new Error(String(tokens.error_description ?? "No token came."));
+  }
   return { accessToken: tokens.access_token, expiresAtMs: Date.now() + Number(tokens.expires_in ?? 0) * 1000 };
 }
 

@@ -1,5 +1,7 @@
-import { type FormEvent, type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
-import { Field } from "../parts/lists.tsx";
+import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
+import { Button } from "../parts/button.tsx";
+import { submits } from "../parts/dialog.tsx";
+import { TextField } from "../parts/fields.tsx";
 import parts from "../parts/parts.module.css";
 import { canReturnHere, type Issuer } from "../session/issuer.ts";
 import { leaveForSignIn, onSessionChange, readSession, signInWithKey } from "../session/session.ts";
@@ -55,33 +57,27 @@ function SignInButton({ issuer }: { readonly issuer: Issuer }) {
   }
   return (
     <p>
-      <button type="button" className="main" onClick={() => void leaveForSignIn()}>
-        Sign in
-      </button>
+      <Button label="Sign in" className="main" onClick={() => void leaveForSignIn()} />
     </p>
   );
 }
 
 function KeyForm() {
   const [key, setKey] = useState("");
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = submits(() => {
     if (key.trim() !== "") signInWithKey(key.trim());
-  };
+  });
   return (
     <form className={parts.panel} onSubmit={submit}>
-      <Field label="Or an API key" hint="It stays in the memory of this page and is gone when you close or reload it.">
-        {(ids) => (
-          <input
-            {...ids}
-            type="password"
-            autoComplete="off"
-            spellCheck={false}
-            value={key}
-            onChange={({ target }) => setKey(target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Or an API key"
+        hint="It stays in the memory of this page and is gone when you close or reload it."
+        type="password"
+        autoComplete="off"
+        spellCheck={false}
+        value={key}
+        set={setKey}
+      />
       <div>
         <button type="submit">Use the key</button>
       </div>

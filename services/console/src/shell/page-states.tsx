@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { Button } from "../parts/button.tsx";
 import { Page } from "../parts/page.tsx";
 
 /** Shown while the code of a page comes. */
@@ -22,9 +23,7 @@ export function PageFailed({ error }: { readonly error: unknown }) {
       <p role="alert">{error instanceof Error ? error.message : String(error)}</p>
       <p>A newer version may have been deployed meanwhile. Load the page again; you stay signed in.</p>
       <p>
-        <button type="button" className="main" onClick={() => location.reload()}>
-          Load again
-        </button>
+        <Button label="Load again" className="main" onClick={() => location.reload()} />
       </p>
     </Page>
   );

@@ -1,8 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
+import { Button } from "../parts/button.tsx";
 import { Action } from "../parts/dialog.tsx";
 import { Id } from "../parts/inline.tsx";
 import parts from "../parts/parts.module.css";
-import { api, useCredential, versioned } from "../session/api.ts";
+import { actFor } from "../session/acting-account.ts";
+import { api, dataOf, useCredential, versioned } from "../session/api.ts";
 import { signOutUrl } from "../session/issuer.ts";
 import { forgetSession, issuerOfSession, leaveForSignIn, readSession } from "../session/session.ts";
 import styles from "./shell.module.css";
@@ -13,19 +15,22 @@ export function PersonMenu() {
   const { data: account } = useQuery({
     queryKey: ["account"],
     staleTime: Number.POSITIVE_INFINITY,
-    queryFn: async () => (await versioned(api.GET("/api/account"))).data,
+    queryFn: () => dataOf(api.GET("/api/account")),
   });
   return (
     <details className={styles.person}>
       <summary>
         {account?.display_name ?? "Account"}
         <br />
-        <span className={parts.quiet}>{credential?.roles.join(", ") || credential?.kind}</span>
+        <span className={parts.quiet}>
+          {credential?.member_role ?? (credential?.roles.join(", ") || credential?.kind)}
+        </span>
       </summary>
       <p className={parts.quiet}>
         {credential?.kind === "token" ? "Signed in" : `API key ${credential?.name ?? ""}`}
         {account && <Id value={account.id} why={false} />}
       </p>
+      {credential?.member_role && <Button label="Back to your own account" onClick={() => actFor(null)} />}
       <SignOut isPerson={credential?.kind === "token"} />
     </details>
   );
@@ -35,30 +40,24 @@ function SignOut({ isPerson }: { readonly isPerson: boolean }) {
   const issuer = issuerOfSession();
   const session = readSession();
   const isKey = session.kind === "signed-in" && session.credential.kind === "key";
-  if (isKey || !issuer)
-    return (
-      <button type="button" onClick={() => forgetSession()}>
-        Forget the key
-      </button>
-    );
+  if (isKey || !issuer) return <Button label="Forget the key" onClick={() => forgetSession()} />;
   return (
     <>
-      <button type="button" onClick={() => location.assign(signOutUrl(issuer))}>
-        Sign out
-      </button>
-      <button type="button" onClick={() => void leaveForSignIn("login")}>
-        Sign in as somebody else
-      </button>
-      {isPerson && (
-        <Action
-          label="Sign out everywhere"
-          what="sign-in"
-          kind="danger"
-          confirm="Every sign-in of your account ends, on this device and on all others. API keys stay."
-          run={() => versioned(api.DELETE("/api/account/sign-ins"))}
-          onDone={() => forgetSession("You are signed out everywhere.")}
-        />
-      )}
+      <Button label="Sign out" onClick={() => location.assign(signOutUrl(issuer))} />
+      <Button label="Sign in as somebody else" onClick={() => void leaveForSignIn("login")} />
+      {isPerson && <SignOutEverywhere />}
     </>
   );
 }
+
+/** Ends every sign-in of the account, this one included. */
+export const SignOutEverywhere = () => (
+  <Action
+    label="Sign out everywhere"
+    what="sign-in"
+    kind="danger"
+    confirm="Every sign-in of your account ends, on this device and on all others. API keys stay."
+    run={() => versioned(api.DELETE("/api/account/sign-ins"))}
+    onDone={() => forgetSession("You are signed out everywhere.")}
+  />
+);

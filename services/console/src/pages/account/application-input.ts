@@ -1,24 +1,17 @@
 import type { OauthApplication } from "@signalbox/client";
 import type { Scope } from "../../session/api.ts";
 
-/** The form of an application, as it is typed. */
-export interface ApplicationInput {
-  readonly name: string;
-  readonly redirectUris: string;
-  readonly signOutUris: string;
-  readonly scopes: Scope[];
-  readonly logo: string;
-  readonly isAsking: boolean;
-}
-
-export const emptyApplication: ApplicationInput = {
+export const emptyApplication = {
   name: "",
   redirectUris: "",
   signOutUris: "",
-  scopes: [],
+  scopes: [] as Scope[],
   logo: "",
   isAsking: false,
 };
+
+/** The form of an application, as it is typed. */
+export type ApplicationInput = Readonly<typeof emptyApplication>;
 
 /** Writes an application into the fields of the form. */
 export function inputOf(application: OauthApplication): ApplicationInput {

@@ -7,10 +7,10 @@ import { Action } from "../../parts/dialog.tsx";
 import { EditForm, useEdit } from "../../parts/edit.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
 import { Curl } from "../../parts/lists.tsx";
-import { Pairs, Panel, Table } from "../../parts/page.tsx";
+import { Pairs, Panel } from "../../parts/page.tsx";
 import { Rotate } from "../../parts/rotate.tsx";
-import { ShownOnce } from "../../parts/secret.tsx";
-import { api, type Versioned, versioned } from "../../session/api.ts";
+import { LiveSecrets, ShownOnce } from "../../parts/secret.tsx";
+import { api, ifMatch, type Versioned, versioned } from "../../session/api.ts";
 import { AccountFrame } from "./account-frame.tsx";
 import { ApplicationFields } from "./application-fields.tsx";
 import { bodyOf, inputOf } from "./application-input.ts";
@@ -111,16 +111,7 @@ function Secrets({ application: { id, name, secrets } }: { readonly application:
           onClose={() => setShown(null)}
         />
       )}
-      <Table
-        label="Secrets"
-        rows={secrets}
-        keyOf={(secret) => secret.id}
-        columns={[
-          { name: "Secret", cell: (secret) => <code>{secret.id}</code> },
-          { name: "Made", cell: ({ created_at }) => <Time at={created_at} /> },
-          { name: "Ends", cell: ({ ends_at }) => (ends_at ? <Time at={ends_at} /> : "in use, without an end") },
-        ]}
-      />
+      <LiveSecrets secrets={secrets} since="Made" />
     </Panel>
   );
 }
@@ -133,8 +124,7 @@ function EditApplication({ current }: { readonly current: Versioned<OauthApplica
     inputOf,
     read: () => readApplication(id),
     save: (input, _before, etag) => {
-      const header = etag === null ? {} : { "If-Match": etag };
-      const params = { path: { application_id: id }, header };
+      const params = { path: { application_id: id }, header: ifMatch(etag) };
       return versioned(api.PATCH("/api/v1/oauth/applications/{application_id}", { params, body: bodyOf(input) }));
     },
   });

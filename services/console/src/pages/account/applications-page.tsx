@@ -1,12 +1,11 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { Answer } from "../../parts/answer.tsx";
+import { Button } from "../../parts/button.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
-import { Curl, Pager, useFilters } from "../../parts/lists.tsx";
-import { Table } from "../../parts/page.tsx";
+import { Listing, useList } from "../../parts/listing.tsx";
+import { Curl, useFilters } from "../../parts/lists.tsx";
 import { ShownOnce } from "../../parts/secret.tsx";
-import { api, versioned } from "../../session/api.ts";
+import { api, dataOf } from "../../session/api.ts";
 import { AccountFrame } from "./account-frame.tsx";
 import { NewApplication } from "./new-application.tsx";
 import { Scopes } from "./scope-choice.tsx";
@@ -18,22 +17,12 @@ export function ApplicationsPage() {
   const [{ cursor, new: isNew }, change] = useFilters();
   const [issued, setIssued] = useState<{ readonly name: string; readonly secret: string } | null>(null);
   const query = { limit: 20, ...(cursor && { cursor }) };
-  const applications = useQuery({
-    queryKey: ["applications", query],
-    placeholderData: keepPreviousData,
-    queryFn: async () => (await versioned(api.GET(`/${path}`, { params: { query } }))).data,
-  });
+  const applications = useList(["applications", query], () => dataOf(api.GET(`/${path}`, { params: { query } })));
   const close = () => change({ new: undefined });
   return (
     <AccountFrame
       title="Applications"
-      actions={
-        !isNew && (
-          <button type="button" className="main" onClick={() => change({ new: "yes" })}>
-            New application
-          </button>
-        )
-      }
+      actions={!isNew && <Button label="New application" className="main" onClick={() => change({ new: "yes" })} />}
     >
       <p>People sign in to these with their account of this deployment. The console and the command are built in.</p>
       {issued && (
@@ -53,40 +42,29 @@ export function ApplicationsPage() {
           }}
         />
       )}
-      <Answer
+      <Listing
         query={applications}
         what="applications"
-        isEmpty={({ items }) => items.length === 0}
-        empty={<p>There is no application yet, besides those that are built in.</p>}
-      >
-        {({ items, next_cursor: next }) => (
-          <>
-            <Table
-              label="Applications"
-              rows={items}
-              keyOf={({ id }) => id}
-              columns={[
-                {
-                  name: "Name",
-                  cell: ({ id, name }) => (
-                    <>
-                      <Link to="/account/applications/$id" params={{ id }}>
-                        {name}
-                      </Link>
-                      <Id value={id} />
-                    </>
-                  ),
-                },
-                { name: "Runs", cell: ({ type }) => type },
-                { name: "Made by", cell: ({ party }) => (party === "first" ? "us" : "others") },
-                { name: "May", cell: ({ scopes }) => <Scopes scopes={scopes} /> },
-                { name: "Changed", cell: ({ updated_at }) => <Time at={updated_at} /> },
-              ]}
-            />
-            <Pager next={next} />
-          </>
-        )}
-      </Answer>
+        empty="There is no application yet, besides those that are built in."
+        label="Applications"
+        columns={[
+          {
+            name: "Name",
+            cell: ({ id, name }) => (
+              <>
+                <Link to="/account/applications/$id" params={{ id }}>
+                  {name}
+                </Link>
+                <Id value={id} />
+              </>
+            ),
+          },
+          { name: "Runs", cell: ({ type }) => type },
+          { name: "Made by", cell: ({ party }) => (party === "first" ? "us" : "others") },
+          { name: "May", cell: ({ scopes }) => <Scopes scopes={scopes} /> },
+          { name: "Changed", cell: ({ updated_at }) => <Time at={updated_at} /> },
+        ]}
+      />
       <Curl path={path} />
     </AccountFrame>
   );

@@ -1,13 +1,11 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { Answer } from "../../parts/answer.tsx";
 import { Id, Status, Time } from "../../parts/inline.tsx";
-import { ChoiceFilter, Curl, Filters, Pager, TextFilter, TimeFilter, useFilters } from "../../parts/lists.tsx";
-import { Table } from "../../parts/page.tsx";
+import { Listing, useList } from "../../parts/listing.tsx";
+import { ChoiceFilter, Curl, Filters, TextFilter, TimeFilter, useFilters } from "../../parts/lists.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, versioned } from "../../session/api.ts";
+import { api, dataOf } from "../../session/api.ts";
 import { AccountFrame } from "./account-frame.tsx";
 
-const readAudit = async (query: object) => (await versioned(api.GET("/api/account/audit", { params: { query } }))).data;
+const readAudit = (query: object) => dataOf(api.GET("/api/account/audit", { params: { query } }));
 
 type Entry = Awaited<ReturnType<typeof readAudit>>["items"][number];
 
@@ -15,11 +13,7 @@ type Entry = Awaited<ReturnType<typeof readAudit>>["items"][number];
 export function AuditPage() {
   const [search] = useFilters();
   const query = { ...search, limit: 50 };
-  const audit = useQuery({
-    queryKey: ["audit", query],
-    placeholderData: keepPreviousData,
-    queryFn: () => readAudit(query),
-  });
+  const audit = useList(["audit", query], () => readAudit(query));
   return (
     <AccountFrame title="Audit">
       <Filters>
@@ -30,43 +24,30 @@ export function AuditPage() {
         <TimeFilter name="since" label="From" />
         <TimeFilter name="until" label="Until" />
       </Filters>
-      <Answer
+      <Listing
         query={audit}
         what="audit"
-        isEmpty={({ items }) => items.length === 0}
-        empty={
-          <p>{Object.keys(search).length > 0 ? "No entry matches these filters." : "Nothing has happened yet."}</p>
-        }
-      >
-        {({ items, next_cursor: next }) => (
-          <>
-            <Table
-              label="Audit"
-              rows={items}
-              keyOf={({ id }) => id}
-              columns={[
-                {
-                  name: "When",
-                  cell: ({ created_at, request_id }) => (
-                    <>
-                      <Time at={created_at} />
-                      {request_id && <Id value={request_id} why={false} />}
-                    </>
-                  ),
-                },
-                { name: "What", cell: (entry) => <What entry={entry} /> },
-                {
-                  name: "Outcome",
-                  cell: ({ outcome }) => <Status tone={outcome === "done" ? "good" : "failed"}>{outcome}</Status>,
-                },
-                { name: "Subject", cell: ({ subject }) => (subject ? <Id value={subject} /> : "the account") },
-                { name: "Who", cell: (entry) => <Who entry={entry} /> },
-              ]}
-            />
-            <Pager next={next} />
-          </>
-        )}
-      </Answer>
+        empty={Object.keys(search).length > 0 ? "No entry matches these filters." : "Nothing has happened yet."}
+        label="Audit"
+        columns={[
+          {
+            name: "When",
+            cell: ({ created_at, request_id }) => (
+              <>
+                <Time at={created_at} />
+                {request_id && <Id value={request_id} why={false} />}
+              </>
+            ),
+          },
+          { name: "What", cell: (entry) => <What entry={entry} /> },
+          {
+            name: "Outcome",
+            cell: ({ outcome }) => <Status tone={outcome === "done" ? "good" : "failed"}>{outcome}</Status>,
+          },
+          { name: "Subject", cell: ({ subject }) => (subject ? <Id value={subject} /> : "the account") },
+          { name: "Who", cell: (entry) => <Who entry={entry} /> },
+        ]}
+      />
       <Curl path="api/account/audit" query={search} />
     </AccountFrame>
   );

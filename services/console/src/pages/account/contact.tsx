@@ -1,20 +1,14 @@
-import { type FormEvent, useState } from "react";
-import { Failure } from "../../parts/answer.tsx";
-import { Action, useChange } from "../../parts/dialog.tsx";
+import { useState } from "react";
+import { Action, ChangeForm, useChange } from "../../parts/dialog.tsx";
+import { TextField } from "../../parts/fields.tsx";
 import { Status } from "../../parts/inline.tsx";
-import { Field } from "../../parts/lists.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, versioned } from "../../session/api.ts";
 import type { Account } from "./account.ts";
 
-interface ContactProps {
-  readonly account: Account;
-  readonly mayWrite: boolean;
-}
-
 /** The contact address, by which the person signs in and gets mails; a new one waits for the code that is mailed to it. */
-export function Contact({ account, mayWrite }: ContactProps) {
+export function Contact({ account, mayWrite }: { readonly account: Account; readonly mayWrite: boolean }) {
   const { contact_address: address, pending_contact_address: pending } = account;
   return (
     <Panel
@@ -58,48 +52,45 @@ function Pending({ address, mayWrite }: { readonly address: string; readonly may
     () => versioned(api.POST("/api/account/contact-change/confirm", { body: { code: code.trim() } })),
     () => setCode(""),
   );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    confirmation.mutate();
-  };
+  const waits = (
+    <p role="status">
+      <strong>{address}</strong> waits for the code that was mailed to it. Until then the address above is in use.
+    </p>
+  );
+  if (!mayWrite) return <div className={parts.notice}>{waits}</div>;
   return (
-    <form className={parts.notice} onSubmit={submit} aria-label="Confirm the new address">
-      <p role="status">
-        <strong>{address}</strong> waits for the code that was mailed to it. Until then the address above is in use.
-      </p>
-      {mayWrite && (
+    <ChangeForm
+      change={confirmation}
+      what="code"
+      submitLabel="Confirm"
+      kind="main"
+      className={parts.notice}
+      label="Confirm the new address"
+      beside={
         <>
-          <Field label="Code from the mail">
-            {(ids) => (
-              <input
-                {...ids}
-                required
-                inputMode="numeric"
-                autoComplete="one-time-code"
-                value={code}
-                onChange={({ target }) => setCode(target.value)}
-              />
-            )}
-          </Field>
-          {confirmation.error && <Failure error={confirmation.error} what="code" />}
-          <div className={parts.row}>
-            <button type="submit" className="main" disabled={confirmation.isPending}>
-              Confirm
-            </button>
-            <Action
-              label="Send another code"
-              what="code"
-              run={() => versioned(api.POST("/api/account/contact-change/resend"))}
-            />
-            <Action
-              label="Keep the old address"
-              what="address"
-              run={() => versioned(api.DELETE("/api/account/contact-change"))}
-            />
-          </div>
+          <Action
+            label="Send another code"
+            what="code"
+            run={() => versioned(api.POST("/api/account/contact-change/resend"))}
+          />
+          <Action
+            label="Keep the old address"
+            what="address"
+            run={() => versioned(api.DELETE("/api/account/contact-change"))}
+          />
         </>
-      )}
-    </form>
+      }
+    >
+      {waits}
+      <TextField
+        label="Code from the mail"
+        required
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        value={code}
+        set={setCode}
+      />
+    </ChangeForm>
   );
 }
 
@@ -109,33 +100,17 @@ function NewAddress() {
     () => change(address.trim()),
     () => setAddress(""),
   );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    request.mutate();
-  };
   return (
-    <form className={parts.page} onSubmit={submit} aria-label="Change the address">
-      <Field
+    <ChangeForm change={request} what="address" submitLabel="Mail a code" label="Change the address">
+      <TextField
         label="Another address"
         hint="A code is mailed to it. The address in use gets a mail too, with a way to object."
-      >
-        {(ids) => (
-          <input
-            {...ids}
-            type="email"
-            required
-            autoComplete="email"
-            value={address}
-            onChange={({ target }) => setAddress(target.value)}
-          />
-        )}
-      </Field>
-      {request.error && <Failure error={request.error} what="address" />}
-      <div>
-        <button type="submit" disabled={request.isPending}>
-          Mail a code
-        </button>
-      </div>
-    </form>
+        type="email"
+        required
+        autoComplete="email"
+        value={address}
+        set={setAddress}
+      />
+    </ChangeForm>
   );
 }

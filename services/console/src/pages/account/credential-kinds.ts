@@ -1,4 +1,5 @@
 import type { ApiKey, ServiceClient } from "@signalbox/client";
+import type { Paged } from "../../parts/listing.tsx";
 import { api, type Scope } from "../../session/api.ts";
 
 /** A credential of either kind in a list. */
@@ -16,11 +17,6 @@ interface NewCredential {
   readonly expires_at: string | null;
 }
 
-interface Query {
-  readonly limit: number;
-  readonly cursor?: string;
-}
-
 /** The differences between API keys and service clients. */
 export interface CredentialKind {
   readonly title: string;
@@ -30,9 +26,7 @@ export interface CredentialKind {
   /** Says what the secret is for, where it is shown. */
   readonly secretText: string;
   readonly rotateText: string;
-  readonly list: (
-    query: Query,
-  ) => PromiseLike<{ readonly items: readonly Credential[]; readonly next_cursor?: string | null }>;
+  readonly list: (query: { readonly limit: number; readonly cursor?: string }) => PromiseLike<Paged<Credential>>;
   readonly create: (wanted: NewCredential, idempotencyKey: string) => Promise<Issued>;
   readonly rename: (id: string, name: string) => Promise<unknown>;
   readonly rotate: (id: string, overlapSeconds: number) => Promise<Issued>;

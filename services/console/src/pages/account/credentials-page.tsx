@@ -1,10 +1,11 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Answer } from "../../parts/answer.tsx";
-import { Action } from "../../parts/dialog.tsx";
+import { Failure } from "../../parts/answer.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Action, Box, useChange } from "../../parts/dialog.tsx";
+import { CheckField } from "../../parts/fields.tsx";
 import { Id, Status, Time, type Tone } from "../../parts/inline.tsx";
-import { Curl, Pager, useFilters } from "../../parts/lists.tsx";
-import { Table } from "../../parts/page.tsx";
+import { Listing, useList } from "../../parts/listing.tsx";
+import { Curl, useFilters } from "../../parts/lists.tsx";
 import parts from "../../parts/parts.module.css";
 import { Rotate } from "../../parts/rotate.tsx";
 import { Rename, ShownOnce } from "../../parts/secret.tsx";
@@ -12,7 +13,6 @@ import { useMay } from "../../session/api.ts";
 import { AccountFrame } from "./account-frame.tsx";
 import { type Credential, type CredentialKind, clientKind, type Issued, keyKind } from "./credential-kinds.ts";
 import { NewCredential } from "./new-credential.tsx";
-import { Revoke } from "./revoke.tsx";
 import { Scopes } from "./scope-choice.tsx";
 
 export const KeysPage = () => <CredentialsPage key="keys" kind={keyKind} />;
@@ -26,22 +26,14 @@ function CredentialsPage({ kind }: { readonly kind: CredentialKind }) {
   const maySecure = useMay("account:security");
   const [issued, setIssued] = useState<Issued | null>(null);
   const query = { limit: 20, ...(cursor && { cursor }) };
-  const credentials = useQuery({
-    queryKey: ["credentials", kind.path, query],
-    placeholderData: keepPreviousData,
-    queryFn: async () => await kind.list(query),
-  });
+  const credentials = useList(["credentials", kind.path, query], async () => await kind.list(query));
   const close = () => change({ new: undefined });
   return (
     <AccountFrame
       title={kind.title}
       actions={
         maySecure &&
-        !isNew && (
-          <button type="button" className="main" onClick={() => change({ new: "yes" })}>
-            New {kind.noun}
-          </button>
-        )
+        !isNew && <Button label={`New ${kind.noun}`} className="main" onClick={() => change({ new: "yes" })} />
       }
     >
       <p>{kind.text}</p>
@@ -63,37 +55,22 @@ function CredentialsPage({ kind }: { readonly kind: CredentialKind }) {
           }}
         />
       )}
-      <Answer
+      <Listing
         query={credentials}
         what={kind.title}
-        isEmpty={({ items }) => items.length === 0}
         empty={<p>There is no {kind.noun} yet.</p>}
-      >
-        {({ items, next_cursor: next }) => (
-          <>
-            <Table
-              label={kind.title}
-              rows={items}
-              keyOf={({ id }) => id}
-              columns={[
-                { name: "Name", cell: (one) => <Name credential={one} /> },
-                { name: "Status", cell: ({ status }) => <Status tone={tones[status]}>{status}</Status> },
-                { name: "May", cell: ({ scopes }) => <Scopes scopes={scopes} /> },
-                { name: "Times", cell: (one) => <Times credential={one} /> },
-                ...(maySecure
-                  ? [
-                      {
-                        name: "Change",
-                        cell: (one: Credential) => <Actions kind={kind} credential={one} onIssued={setIssued} />,
-                      },
-                    ]
-                  : []),
-              ]}
-            />
-            <Pager next={next ?? undefined} />
-          </>
-        )}
-      </Answer>
+        label={kind.title}
+        columns={[
+          { name: "Name", cell: (one) => <Name credential={one} /> },
+          { name: "Status", cell: ({ status }) => <Status tone={tones[status]}>{status}</Status> },
+          { name: "May", cell: ({ scopes }) => <Scopes scopes={scopes} /> },
+          { name: "Times", cell: (one) => <Times credential={one} /> },
+          maySecure && {
+            name: "Change",
+            cell: (one: Credential) => <Actions kind={kind} credential={one} onIssued={setIssued} />,
+          },
+        ]}
+      />
       <Curl path={kind.path} />
     </AccountFrame>
   );
@@ -175,5 +152,33 @@ function Actions({ kind, credential, onIssued }: ActionsProps) {
       )}
       <Revoke kind={kind} id={id} name={name} />
     </div>
+  );
+}
+
+/** Revokes a credential. What it has made goes on, unless the person ends that too. */
+function Revoke({ kind, id, name }: { readonly kind: CredentialKind; readonly id: string; readonly name: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const [isWithCreated, setWithCreated] = useState(false);
+  const revocation = useChange(
+    () => kind.revoke(id, isWithCreated),
+    () => setOpen(false),
+  );
+  return (
+    <>
+      <Button label="Revoke" className="danger" onClick={() => setOpen(true)} />
+      <Box title={`Revoke the ${kind.noun}?`} role="alertdialog" isOpen={isOpen} onClose={() => setOpen(false)}>
+        <p>{name} stops working everywhere within two seconds. This cannot be undone.</p>
+        <CheckField
+          label="Revoke also the keys and clients that it made, directly or through others"
+          value={isWithCreated}
+          set={setWithCreated}
+        />
+        {revocation.error && <Failure error={revocation.error} what={kind.noun} />}
+        <div className={parts.row}>
+          <Button label="Revoke" className="danger" change={revocation} />
+          <Button label="Cancel" onClick={() => setOpen(false)} />
+        </div>
+      </Box>
+    </>
   );
 }

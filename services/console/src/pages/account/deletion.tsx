@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
-import { FormBox, useChange } from "../../parts/dialog.tsx";
-import { Field } from "../../parts/lists.tsx";
+import { FormAction } from "../../parts/dialog.tsx";
+import { TextArea, TextField } from "../../parts/fields.tsx";
 import { Pairs, Panel } from "../../parts/page.tsx";
 import { api, useCredential, versioned } from "../../session/api.ts";
 import { forgetSession } from "../../session/session.ts";
@@ -71,82 +71,49 @@ function Preview() {
 }
 
 function Disable() {
-  const [isOpen, setOpen] = useState(false);
   const [reason, setReason] = useState("");
-  const disabling = useChange(
-    () => versioned(api.POST("/api/account/status", { body: { status: "disabled", reason: reason.trim() || null } })),
-    () => setOpen(false),
-  );
   return (
-    <>
-      <button type="button" className="danger" onClick={() => setOpen(true)}>
-        Disable …
-      </button>
-      <FormBox
-        title="Disable the account"
-        isOpen={isOpen}
-        onClose={() => setOpen(false)}
-        submitLabel="Disable the account"
-        isDanger
-        what="account"
-        change={disabling}
-      >
-        <p>
-          Deliveries stop, and every key and client is refused until an administrator makes the account active again.
-        </p>
-        <Field label="Reason" hint="Shown with the account, in refusals and in the audit. It may be empty.">
-          {(ids) => (
-            <textarea
-              {...ids}
-              rows={3}
-              maxLength={500}
-              value={reason}
-              onChange={({ target }) => setReason(target.value)}
-            />
-          )}
-        </Field>
-      </FormBox>
-    </>
+    <FormAction
+      label="Disable …"
+      title="Disable the account"
+      submitLabel="Disable the account"
+      isDanger
+      what="account"
+      run={() =>
+        versioned(api.POST("/api/account/status", { body: { status: "disabled", reason: reason.trim() || null } }))
+      }
+    >
+      <p>Deliveries stop, and every key and client is refused until an administrator makes the account active again.</p>
+      <TextArea
+        label="Reason"
+        hint="Shown with the account, in refusals and in the audit. It may be empty."
+        rows={3}
+        maxLength={500}
+        value={reason}
+        set={setReason}
+      />
+    </FormAction>
   );
 }
 
 function Delete() {
-  const [isOpen, setOpen] = useState(false);
   const [typed, setTyped] = useState("");
   const account = useQuery(accountQuery);
   const name = account.data?.data.display_name;
-  const deletion = useChange(
-    () => versioned(api.DELETE("/api/account")),
-    () => forgetSession("The account is deleted. An administrator can undo that for a time."),
-  );
   return (
-    <>
-      <button type="button" className="danger" disabled={name === undefined} onClick={() => setOpen(true)}>
-        Delete …
-      </button>
-      <FormBox
-        title="Delete the account"
-        isOpen={isOpen}
-        onClose={() => setOpen(false)}
-        submitLabel="Delete the account"
-        isDanger
-        isReady={typed.trim() === name}
-        what="account"
-        change={deletion}
-      >
-        <p>You are signed out, and nothing of this account works from then on. Export its data first.</p>
-        <Field label={`Type ${name} to go on`}>
-          {(ids) => (
-            <input
-              {...ids}
-              required
-              autoComplete="off"
-              value={typed}
-              onChange={({ target }) => setTyped(target.value)}
-            />
-          )}
-        </Field>
-      </FormBox>
-    </>
+    <FormAction
+      label="Delete …"
+      isDisabled={name === undefined}
+      title="Delete the account"
+      submitLabel="Delete the account"
+      isDanger
+      isReady={typed.trim() === name}
+      what="account"
+      run={() => versioned(api.DELETE("/api/account"))}
+      onDone={() => forgetSession("The account is deleted. An administrator can undo that for a time.")}
+    >
+      <p>You are signed out, and nothing of this account works from then on. Export its data first.</p>
+      <TextField label={`Type ${name} to go on`} required autoComplete="off" value={typed} set={setTyped} />
+    </FormAction>
   );
 }

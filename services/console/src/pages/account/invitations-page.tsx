@@ -1,14 +1,13 @@
 import type { Invitation } from "@signalbox/client";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Answer } from "../../parts/answer.tsx";
+import { Button } from "../../parts/button.tsx";
 import { Action } from "../../parts/dialog.tsx";
 import { Id, Status, Time, type Tone } from "../../parts/inline.tsx";
-import { ChoiceFilter, Curl, Filters, Pager, useFilters } from "../../parts/lists.tsx";
-import { Table } from "../../parts/page.tsx";
+import { Listing, useList } from "../../parts/listing.tsx";
+import { ChoiceFilter, Curl, Filters, useFilters } from "../../parts/lists.tsx";
 import parts from "../../parts/parts.module.css";
 import { ShownOnce } from "../../parts/secret.tsx";
-import { api, versioned } from "../../session/api.ts";
+import { api, dataOf } from "../../session/api.ts";
 import { AccountFrame } from "./account-frame.tsx";
 import { NewInvitation } from "./new-invitation.tsx";
 
@@ -26,22 +25,14 @@ export function InvitationsPage() {
   const [{ cursor, status, new: isNew }, change] = useFilters();
   const [link, setLink] = useState<string | null>(null);
   const query = { limit: 20, ...(cursor && { cursor }), ...(status && { status }) };
-  const invitations = useQuery({
-    queryKey: ["invitations", query],
-    placeholderData: keepPreviousData,
-    queryFn: async () => (await versioned(api.GET(`/${path}`, { params: { query: query as object } }))).data,
-  });
+  const invitations = useList(["invitations", query], () =>
+    dataOf(api.GET(`/${path}`, { params: { query: query as object } })),
+  );
   const close = () => change({ new: undefined });
   return (
     <AccountFrame
       title="Invitations"
-      actions={
-        !isNew && (
-          <button type="button" className="main" onClick={() => change({ new: "yes" })}>
-            Invite a person
-          </button>
-        )
-      }
+      actions={!isNew && <Button label="Invite a person" className="main" onClick={() => change({ new: "yes" })} />}
     >
       {link !== null && (
         <ShownOnce
@@ -63,39 +54,28 @@ export function InvitationsPage() {
       <Filters>
         <ChoiceFilter name="status" label="Status" choices={["open", "accepted", "revoked", "expired"]} />
       </Filters>
-      <Answer
+      <Listing
         query={invitations}
         what="invitations"
-        isEmpty={({ items }) => items.length === 0}
-        empty={<p>{status ? "No invitation matches this filter." : "Nobody was invited in the last 30 days."}</p>}
-      >
-        {({ items, next_cursor: next }) => (
-          <>
-            <Table
-              label="Invitations"
-              rows={items}
-              keyOf={({ id }) => id}
-              columns={[
-                {
-                  name: "Person",
-                  cell: ({ id, address }) => (
-                    <>
-                      {address ?? "by a link"}
-                      <Id value={id} />
-                    </>
-                  ),
-                },
-                { name: "Status", cell: (one) => <Status tone={tones[one.status]}>{one.status}</Status> },
-                { name: "Role", cell: (one) => <Role invitation={one} /> },
-                { name: "Invited", cell: ({ created_at }) => <Time at={created_at} /> },
-                { name: "Ends", cell: ({ expires_at }) => <Time at={expires_at} /> },
-                { name: "Change", cell: (one) => <Actions invitation={one} onLink={setLink} /> },
-              ]}
-            />
-            <Pager next={next} />
-          </>
-        )}
-      </Answer>
+        empty={status ? "No invitation matches this filter." : "Nobody was invited in the last 30 days."}
+        label="Invitations"
+        columns={[
+          {
+            name: "Person",
+            cell: ({ id, address }) => (
+              <>
+                {address ?? "by a link"}
+                <Id value={id} />
+              </>
+            ),
+          },
+          { name: "Status", cell: (one) => <Status tone={tones[one.status]}>{one.status}</Status> },
+          { name: "Role", cell: (one) => <Role invitation={one} /> },
+          { name: "Invited", cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: "Ends", cell: ({ expires_at }) => <Time at={expires_at} /> },
+          { name: "Change", cell: (one) => <InvitationActions invitation={one} onLink={setLink} /> },
+        ]}
+      />
       <Curl path={path} query={{ status }} />
     </AccountFrame>
   );
@@ -120,7 +100,8 @@ interface ActionsProps {
   readonly onLink: (link: string | null) => void;
 }
 
-function Actions({ invitation: { id, status, address }, onLink }: ActionsProps) {
+/** The ways to send an open invitation again, or to end it. */
+export function InvitationActions({ invitation: { id, status, address }, onLink }: ActionsProps) {
   const isOpen = status === "open" || status === "expired";
   if (!isOpen) return null;
   const resend = async () => {

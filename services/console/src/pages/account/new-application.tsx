@@ -1,8 +1,7 @@
 import type { IssuedOauthApplication } from "@signalbox/client";
 import { useState } from "react";
-import { CreateForm } from "../../parts/create-form.tsx";
-import { Field } from "../../parts/lists.tsx";
-import parts from "../../parts/parts.module.css";
+import { CreateForm, type CreateProps } from "../../parts/create-form.tsx";
+import { CheckField, SelectField } from "../../parts/fields.tsx";
 import { api } from "../../session/api.ts";
 import { ApplicationFields } from "./application-fields.tsx";
 import { bodyOf, emptyApplication } from "./application-input.ts";
@@ -16,13 +15,8 @@ const types = [
 
 type Type = (typeof types)[number][0];
 
-interface NewProps {
-  readonly onDone: (application: IssuedOauthApplication) => void;
-  readonly onCancel: () => void;
-}
-
 /** The form of a new application. Where it runs and who made it stay as they are then. */
-export function NewApplication({ onDone, onCancel }: NewProps) {
+export function NewApplication(ways: CreateProps<IssuedOauthApplication>) {
   const [input, setInput] = useState(emptyApplication);
   const [type, setType] = useState<Type>("browser");
   const [isOfOthers, setOfOthers] = useState(false);
@@ -34,29 +28,9 @@ export function NewApplication({ onDone, onCancel }: NewProps) {
     return api.oauthApplications.create({ ...body, ...asked, type, party }, { idempotencyKey });
   };
   return (
-    <CreateForm
-      title="New application"
-      what="application"
-      action="Make the application"
-      create={create}
-      onDone={onDone}
-      onCancel={onCancel}
-    >
-      <Field label="It runs">
-        {(ids) => (
-          <select {...ids} value={type} onChange={({ target }) => setType(target.value as Type)}>
-            {types.map(([value, text]) => (
-              <option key={value} value={value}>
-                {text}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <label className={parts.check}>
-        <input type="checkbox" checked={isOfOthers} onChange={({ target }) => setOfOthers(target.checked)} />
-        It was made by somebody else
-      </label>
+    <CreateForm title="New application" what="application" action="Make the application" create={create} {...ways}>
+      <SelectField label="It runs" choices={types} value={type} set={setType} />
+      <CheckField label="It was made by somebody else" value={isOfOthers} set={setOfOthers} />
       <ApplicationFields input={input} set={(changed) => setInput({ ...input, ...changed })} />
     </CreateForm>
   );

@@ -1,7 +1,7 @@
 import type { InvitationWithLink } from "@signalbox/client";
 import { useState } from "react";
-import { CreateForm } from "../../parts/create-form.tsx";
-import { Field } from "../../parts/lists.tsx";
+import { CreateForm, type CreateProps } from "../../parts/create-form.tsx";
+import { CheckField, SelectField, TextField } from "../../parts/fields.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, type Scope, useCredential } from "../../session/api.ts";
 import { ScopeChoice } from "./scope-choice.tsx";
@@ -15,15 +15,11 @@ const roles = [
 
 type Role = (typeof roles)[number][0];
 
-interface NewProps {
-  readonly onDone: (invitation: InvitationWithLink) => void;
-  readonly onCancel: () => void;
-}
-
 /** The form that invites a person, by mail or by a link to pass on. */
-export function NewInvitation({ onDone, onCancel }: NewProps) {
+export function NewInvitation(ways: CreateProps<InvitationWithLink>) {
   const { data: own } = useCredential();
   const [address, setAddress] = useState("");
+  const [name, setName] = useState("");
   const [role, setRole] = useState<Role>("owner");
   const [isBounded, setBounded] = useState(false);
   const [scopes, setScopes] = useState<Scope[]>([]);
@@ -32,6 +28,7 @@ export function NewInvitation({ onDone, onCancel }: NewProps) {
     api.invitations.create(
       {
         address: address.trim() || null,
+        name: name.trim() || null,
         role,
         scopes_max: isBounded ? scopes : null,
         expires_at: new Date(Date.now() + Number(days) * 86_400_000).toISOString(),
@@ -39,51 +36,30 @@ export function NewInvitation({ onDone, onCancel }: NewProps) {
       { idempotencyKey },
     );
   return (
-    <CreateForm
-      title="Invite a person"
-      what="invitation"
-      action="Invite"
-      create={create}
-      onDone={onDone}
-      onCancel={onCancel}
-    >
-      <Field label="E-mail address" hint="Empty: you get a link to pass on yourself, shown once.">
-        {(ids) => (
-          <input
-            {...ids}
-            type="email"
-            autoComplete="off"
-            value={address}
-            onChange={({ target }) => setAddress(target.value)}
-          />
-        )}
-      </Field>
+    <CreateForm title="Invite a person" what="invitation" action="Invite" create={create} {...ways}>
+      <TextField
+        label="E-mail address"
+        hint="Empty: you get a link to pass on yourself, shown once."
+        type="email"
+        autoComplete="off"
+        value={address}
+        set={setAddress}
+      />
+      <TextField label="Name" hint="Empty: the person gives it." autoComplete="off" value={name} set={setName} />
       <div className={parts.fields}>
-        <Field label="Role">
-          {(ids) => (
-            <select {...ids} value={role} onChange={({ target }) => setRole(target.value as Role)}>
-              {roles.map(([value, text]) => (
-                <option key={value} value={value}>
-                  {text}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label="Valid for">
-          {(ids) => (
-            <select {...ids} value={days} onChange={({ target }) => setDays(target.value)}>
-              <option value="1">a day</option>
-              <option value="7">a week</option>
-              <option value="29">29 days</option>
-            </select>
-          )}
-        </Field>
+        <SelectField label="Role" choices={roles} value={role} set={setRole} />
+        <SelectField
+          label="Valid for"
+          choices={[
+            ["1", "a day"],
+            ["7", "a week"],
+            ["29", "29 days"],
+          ]}
+          value={days}
+          set={setDays}
+        />
       </div>
-      <label className={parts.check}>
-        <input type="checkbox" checked={isBounded} onChange={({ target }) => setBounded(target.checked)} />
-        Less than the role brings
-      </label>
+      <CheckField label="Less than the role brings" value={isBounded} set={setBounded} />
       {isBounded && <ScopeChoice legend="At most" offered={own?.scopes ?? []} chosen={scopes} choose={setScopes} />}
     </CreateForm>
   );

@@ -3,11 +3,12 @@ import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
 import { Action } from "../../parts/dialog.tsx";
 import { EditForm, useEdit } from "../../parts/edit.tsx";
-import { Id, Status, Time, type Tone } from "../../parts/inline.tsx";
-import { Curl, Field } from "../../parts/lists.tsx";
+import { CheckField, fieldsOf, TextField } from "../../parts/fields.tsx";
+import { Id, Time, type Tone, toned } from "../../parts/inline.tsx";
+import { Curl } from "../../parts/lists.tsx";
 import { Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, useMay, type Versioned, versioned } from "../../session/api.ts";
+import { api, ifMatch, useMay, type Versioned, versioned } from "../../session/api.ts";
 import { type Account, accountQuery, readAccount } from "./account.ts";
 import { AccountFrame } from "./account-frame.tsx";
 import { Contact } from "./contact.tsx";
@@ -58,16 +59,11 @@ function Facts({ account }: { readonly account: Account }) {
     <Panel title={account.display_name}>
       <Pairs
         items={[
-          [
-            "Status",
-            <Status key="" tone={tones[status]}>
-              {status}
-            </Status>,
-          ],
-          ...(status_changed_at ? [["Since", <Time key="" at={status_changed_at} />] as const] : []),
-          ...(status_reason ? [["Because", status_reason] as const] : []),
+          ["Status", toned(tones[status], status)],
+          status_changed_at && ["Since", <Time key="" at={status_changed_at} />],
+          status_reason && ["Because", status_reason],
           ["Id", <Id key="" value={id} />],
-          ...(external_id ? [["Id elsewhere", <Id key="" value={external_id} why={false} />] as const] : []),
+          external_id && ["Id elsewhere", <Id key="" value={external_id} why={false} />],
           ["Made", <Time key="" at={created_at} />],
           ["Changed", <Time key="" at={updated_at} />],
         ]}
@@ -97,17 +93,11 @@ function Recovery() {
   );
 }
 
-interface ProfileInput {
-  readonly displayName: string;
-  readonly locale: string;
-  readonly timezone: string;
-}
-
 function EditProfile({ current }: { readonly current: Versioned<Account> }) {
   const edit = useEdit({
     current,
     queryKey: accountQuery.queryKey,
-    inputOf: ({ display_name: displayName, locale, timezone }: Account): ProfileInput => ({
+    inputOf: ({ display_name: displayName, locale, timezone }: Account) => ({
       displayName,
       locale,
       timezone,
@@ -116,85 +106,54 @@ function EditProfile({ current }: { readonly current: Versioned<Account> }) {
     save: ({ displayName, ...same }, _before, etag) =>
       versioned(
         api.PATCH("/api/account", {
-          params: { header: etag === null ? {} : { "If-Match": etag } },
+          params: { header: ifMatch(etag) },
           body: { display_name: displayName, ...same },
         }),
       ),
   });
-  const { input, set } = edit;
+  const field = fieldsOf(edit.input, edit.set);
   return (
     <EditForm edit={edit} label="Profile" what="account">
       <h2>Profile</h2>
       <div className={parts.fields}>
-        <Field label="Name" hint="Other people see it.">
-          {(ids) => (
-            <input
-              {...ids}
-              required
-              maxLength={100}
-              value={input.displayName}
-              onChange={({ target }) => set({ displayName: target.value })}
-            />
-          )}
-        </Field>
-        <Field label="Language" hint="Of mails and pages, such as en or de.">
-          {(ids) => (
-            <input {...ids} required value={input.locale} onChange={({ target }) => set({ locale: target.value })} />
-          )}
-        </Field>
-        <Field label="Time zone" hint="Times in mails are in it.">
-          {(ids) => (
-            <>
-              <input
-                {...ids}
-                required
-                list="timezones"
-                value={input.timezone}
-                onChange={({ target }) => set({ timezone: target.value })}
-              />
-              <datalist id="timezones">
-                {Intl.supportedValuesOf("timeZone").map((zone) => (
-                  <option key={zone} value={zone} />
-                ))}
-              </datalist>
-            </>
-          )}
-        </Field>
+        <TextField label="Name" hint="Other people see it." required maxLength={100} {...field("displayName")} />
+        <TextField label="Language" hint="Of mails and pages, such as en or de." required {...field("locale")} />
+        <TextField
+          label="Time zone"
+          hint="Times in mails are in it."
+          required
+          list="timezones"
+          {...field("timezone")}
+        />
+        <datalist id="timezones">
+          {Intl.supportedValuesOf("timeZone").map((zone) => (
+            <option key={zone} value={zone} />
+          ))}
+        </datalist>
       </div>
     </EditForm>
   );
-}
-
-interface MailsInput {
-  readonly productUpdates: boolean;
 }
 
 function EditMails({ current }: { readonly current: Versioned<Settings> }) {
   const edit = useEdit({
     current,
     queryKey: settingsQuery.queryKey,
-    inputOf: ({ notifications }: Settings): MailsInput => ({ productUpdates: notifications.product_updates }),
+    inputOf: ({ notifications }: Settings) => ({ productUpdates: notifications.product_updates }),
     read: readSettings,
     save: ({ productUpdates }, _before, etag) =>
       versioned(
         api.PATCH("/api/account/settings", {
-          params: { header: etag === null ? {} : { "If-Match": etag } },
+          params: { header: ifMatch(etag) },
           body: { notifications: { product_updates: productUpdates } },
         }),
       ),
   });
-  const { input, set } = edit;
+  const field = fieldsOf(edit.input, edit.set);
   return (
     <EditForm edit={edit} label="Mails" what="settings">
       <h2>Mails</h2>
-      <label className={parts.check}>
-        <input
-          type="checkbox"
-          checked={input.productUpdates}
-          onChange={({ target }) => set({ productUpdates: target.checked })}
-        />
-        News about the product
-      </label>
+      <CheckField label="News about the product" {...field("productUpdates")} />
       <p className={parts.quiet}>Mails about the safety of your account come in any case.</p>
     </EditForm>
   );

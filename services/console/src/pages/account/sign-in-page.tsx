@@ -1,21 +1,25 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { Answer } from "../../parts/answer.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { Action } from "../../parts/dialog.tsx";
 import { Id, Status, Time } from "../../parts/inline.tsx";
-import { Curl, Pager, useFilters } from "../../parts/lists.tsx";
-import { Panel, Table } from "../../parts/page.tsx";
+import { Listing, useList } from "../../parts/listing.tsx";
+import { Curl, useFilters } from "../../parts/lists.tsx";
+import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { Rename } from "../../parts/secret.tsx";
-import { api, useMay, versioned } from "../../session/api.ts";
+import { Rename, ShownOnce } from "../../parts/secret.tsx";
+import { api, dataOf, useMay, versioned } from "../../session/api.ts";
 import { forgetSession, issuerOfSession } from "../../session/session.ts";
+import { SignOutEverywhere } from "../../shell/person-menu.tsx";
 import { AccountFrame } from "./account-frame.tsx";
 
-/** The ways in of the person: passkeys, and the browsers that are signed in. */
+/** The ways in of the person: passkeys, identity providers, recovery codes, and the browsers that are signed in. */
 export function SignInPage() {
   const maySecure = useMay("account:security");
   return (
     <AccountFrame title="Passkeys and sign-ins">
       <Passkeys maySecure={maySecure} />
+      <Logins maySecure={maySecure} />
+      <RecoveryCodes maySecure={maySecure} />
       <SignIns maySecure={maySecure} />
       <Curl path="api/account/sign-ins" />
     </AccountFrame>
@@ -31,8 +35,7 @@ function Passkeys({ maySecure }: PartProps) {
     queryKey: ["passkeys"],
     // The person adds one in another tab and comes back.
     refetchOnWindowFocus: "always",
-    queryFn: async () =>
-      (await versioned(api.GET("/api/account/passkeys", { params: { query: { limit: 100 } } }))).data,
+    queryFn: () => dataOf(api.GET("/api/account/passkeys", { params: { query: { limit: 100 } } })),
   });
   const issuer = issuerOfSession();
   return (
@@ -50,35 +53,51 @@ function Passkeys({ maySecure }: PartProps) {
         A passkey signs you in by the lock of your device, without a code. It is added on the page of the sign-in, which
         alone may ask your browser for one.
       </p>
-      <Answer
+      <Listing
         query={passkeys}
         what="passkeys"
-        isEmpty={({ items }) => items.length === 0}
-        empty={<p>There is no passkey yet.</p>}
-      >
-        {({ items }) => (
-          <Table
-            label="Passkeys"
-            rows={items}
-            keyOf={({ id }) => id}
-            columns={[
-              { name: "Name", cell: ({ name }) => name },
-              { name: "Passkey", cell: ({ id }) => <Id value={id} /> },
-              { name: "Kept", cell: ({ synced }) => (synced ? "on your synced devices" : "on one device") },
-              { name: "Added", cell: ({ created_at }) => <Time at={created_at} /> },
-              { name: "Last used", cell: ({ last_used_at }) => <Time at={last_used_at} /> },
-              ...(maySecure
-                ? [
-                    {
-                      name: "Change",
-                      cell: ({ id, name }: (typeof items)[number]) => <PasskeyActions id={id} name={name} />,
-                    },
-                  ]
-                : []),
-            ]}
+        empty="There is no passkey yet."
+        label="Passkeys"
+        columns={[
+          { name: "Name", cell: ({ name }) => name },
+          { name: "Passkey", cell: ({ id }) => <Id value={id} /> },
+          { name: "Kept", cell: ({ synced }) => (synced ? "on your synced devices" : "on one device") },
+          { name: "Added", cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: "Last used", cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+          maySecure && { name: "Change", cell: ({ id, name }) => <PasskeyActions id={id} name={name} /> },
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function RecoveryCodes({ maySecure }: PartProps) {
+  const [codes, setCodes] = useState<readonly string[] | null>(null);
+  const counted = useQuery({
+    queryKey: ["recovery-codes"],
+    queryFn: () => dataOf(api.GET("/api/account/recovery-codes")),
+  });
+  if (codes) {
+    const text = "Each code signs you in once, without your mailbox or a passkey. Keep them where nobody else looks.";
+    return (
+      <ShownOnce title="Your recovery codes" text={text} secret={codes.join("\n")} onClose={() => setCodes(null)} />
+    );
+  }
+  return (
+    <Panel
+      title="Recovery codes"
+      actions={
+        maySecure && (
+          <Action
+            label="Make new codes"
+            what="recovery codes"
+            confirm="Ten new codes are shown once. Earlier ones no longer work."
+            run={async () => setCodes((await dataOf(api.POST("/api/account/recovery-codes"))).codes)}
           />
-        )}
-      </Answer>
+        )
+      }
+    >
+      <p>Codes that are left: {counted.data?.left ?? "…"}</p>
     </Panel>
   );
 }
@@ -103,69 +122,79 @@ function PasskeyActions({ id, name }: { readonly id: string; readonly name: stri
   );
 }
 
+/** Logins at identity providers; the built-in issuer needs none. */
+function Logins({ maySecure }: PartProps) {
+  const logins = useQuery({
+    queryKey: ["identities"],
+    queryFn: async () => {
+      const { items } = await dataOf(api.GET("/api/account/identities", { params: { query: { limit: 100 } } }));
+      return { items: items.filter(({ issuer }) => issuer !== "signalbox") };
+    },
+  });
+  if (logins.data?.items.length === 0) return null;
+  return (
+    <Panel title="Identity providers">
+      <Listing
+        query={logins}
+        what="logins"
+        empty="No identity provider is connected."
+        label="Identity providers"
+        columns={[
+          { name: "Provider", cell: ({ issuer }) => issuer },
+          { name: "Person there", cell: ({ subject_hint }) => subject_hint },
+          { name: "Connected", cell: ({ created_at }) => <Time at={created_at} /> },
+          maySecure && {
+            name: "Change",
+            cell: ({ id, issuer }) => (
+              <Action
+                label="Remove"
+                what="login"
+                kind="danger"
+                confirm={`${issuer} signs you in to this account no more. The last way in to the account cannot be removed.`}
+                run={() =>
+                  versioned(
+                    api.DELETE("/api/account/identities/{identity_id}", { params: { path: { identity_id: id } } }),
+                  )
+                }
+              />
+            ),
+          },
+        ]}
+      />
+    </Panel>
+  );
+}
+
 function SignIns({ maySecure }: PartProps) {
   const [{ cursor }] = useFilters();
   const query = { limit: 20, ...(cursor && { cursor }) };
-  const signIns = useQuery({
-    queryKey: ["sign-ins", query],
-    placeholderData: keepPreviousData,
-    queryFn: async () => (await versioned(api.GET("/api/account/sign-ins", { params: { query } }))).data,
-  });
+  const signIns = useList(["sign-ins", query], () => dataOf(api.GET("/api/account/sign-ins", { params: { query } })));
   return (
-    <Panel
-      title="Sign-ins"
-      actions={
-        maySecure && (
-          <Action
-            label="Sign out everywhere"
-            what="sign-in"
-            kind="danger"
-            confirm="Every sign-in of your account ends, on this device and on all others. API keys stay."
-            run={() => versioned(api.DELETE("/api/account/sign-ins"))}
-            onDone={() => forgetSession("You are signed out everywhere.")}
-          />
-        )
-      }
-    >
-      <Answer
+    <Panel title="Sign-ins" actions={maySecure && <SignOutEverywhere />}>
+      <Listing
         query={signIns}
         what="sign-ins"
-        isEmpty={({ items }) => items.length === 0}
-        empty={<p>No browser is signed in at this deployment.</p>}
-      >
-        {({ items, next_cursor: next }) => (
-          <>
-            <Table
-              label="Sign-ins"
-              rows={items}
-              keyOf={({ id }) => id}
-              columns={[
-                {
-                  name: "Browser",
-                  cell: ({ browser, current }) => (
-                    <>
-                      {browser ?? "unknown"} {current && <Status tone="good">this one</Status>}
-                    </>
-                  ),
-                },
-                { name: "Address", cell: ({ address }) => address ?? "unknown" },
-                { name: "Signed in", cell: ({ created_at }) => <Time at={created_at} /> },
-                { name: "Last used", cell: ({ last_used_at }) => <Time at={last_used_at} /> },
-                { name: "Sign-in", cell: ({ id }) => <Id value={id} /> },
-                ...(maySecure
-                  ? [
-                      {
-                        name: "Change",
-                        cell: ({ id, current }: (typeof items)[number]) => <EndSignIn id={id} isCurrent={current} />,
-                      },
-                    ]
-                  : []),
-              ]}
-            />
-            <Pager next={next} />
-          </>
-        )}
-      </Answer>
+        empty="No browser is signed in at this deployment."
+        label="Sign-ins"
+        columns={[
+          {
+            name: "Browser",
+            cell: ({ browser, current }) => (
+              <>
+                {browser ?? "unknown"} {current && <Status tone="good">this one</Status>}
+              </>
+            ),
+          },
+          { name: "Address", cell: ({ address }) => address ?? "unknown" },
+          { name: "Signed in", cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: "Last used", cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+          { name: "Sign-in", cell: ({ id }) => <Id value={id} /> },
+          maySecure && {
+            name: "Change",
+            cell: ({ id, current }) => <EndSignIn id={id} isCurrent={current} />,
+          },
+        ]}
+      />
     </Panel>
   );
 }

@@ -2,10 +2,11 @@ import type { AdministeredAccount } from "@signalbox/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
-import { Id, Status, Time } from "../../parts/inline.tsx";
+import { Id, Status, Time, toned } from "../../parts/inline.tsx";
+import { Listing } from "../../parts/listing.tsx";
 import { Curl } from "../../parts/lists.tsx";
-import { Page, Pairs, Panel, Table } from "../../parts/page.tsx";
-import { api, versioned } from "../../session/api.ts";
+import { Page, Pairs, Panel } from "../../parts/page.tsx";
+import { api, dataOf, versioned } from "../../session/api.ts";
 import { accountTones } from "./accounts-page.tsx";
 import { administeredKey, ChangeStatus } from "./change-status.tsx";
 
@@ -43,27 +44,16 @@ function Facts({ account }: { readonly account: AdministeredAccount }) {
     <Panel title={account.display_name || "Without a name"}>
       <Pairs
         items={[
-          [
-            "Status",
-            <Status key="" tone={accountTones[status]}>
-              {status}
-            </Status>,
+          ["Status", toned(accountTones[status], status)],
+          status_changed_at && [
+            "Since",
+            <span key="">
+              <Time at={status_changed_at} />, by the {status_changed_by}
+            </span>,
           ],
-          ...(status_changed_at
-            ? [
-                [
-                  "Since",
-                  <span key="">
-                    <Time at={status_changed_at} />, by the {status_changed_by}
-                  </span>,
-                ] as const,
-              ]
-            : []),
           ["Reason", status_reason ?? "–"],
-          ...(recovery_requested_at
-            ? [["Asks to come back", <Time key="" at={recovery_requested_at} />] as const]
-            : []),
-          ...(purged_at ? [["Erased", <Time key="" at={purged_at} />] as const] : []),
+          recovery_requested_at && ["Asks to come back", <Time key="" at={recovery_requested_at} />],
+          purged_at && ["Erased", <Time key="" at={purged_at} />],
           ["Address", contact_address ?? "none is confirmed"],
           ["Roles", roles.join(", ") || "none"],
           ["Scopes", scopes_max?.join(", ") ?? "all that its roles bring"],
@@ -89,35 +79,27 @@ function Audit({ id }: { readonly id: string }) {
     refetchOnWindowFocus: false,
     queryFn: async () => {
       const params = { path: { account_id: id }, query: { limit: 10 } };
-      return (await versioned(api.GET("/api/accounts/{account_id}/audit", { params }))).data.items;
+      return (await dataOf(api.GET("/api/accounts/{account_id}/audit", { params }))).items;
     },
   });
   return (
     <Panel title="Newest entries of its audit">
-      <Answer
+      <Listing
         query={entries}
         what="audit"
-        isEmpty={(items) => items.length === 0}
-        empty={<p>Nothing was recorded yet.</p>}
-      >
-        {(items) => (
-          <Table
-            label="Audit"
-            rows={items}
-            keyOf={({ id }) => id}
-            columns={[
-              { name: "Time", cell: ({ created_at }) => <Time at={created_at} /> },
-              { name: "Action", cell: ({ action }) => <code>{action}</code> },
-              {
-                name: "Outcome",
-                cell: ({ outcome }) => <Status tone={outcome === "done" ? "good" : "failed"}>{outcome}</Status>,
-              },
-              { name: "Reason", cell: ({ reason }) => reason ?? "–" },
-              { name: "By", cell: ({ actor }) => actor.account_id ?? actor.kind },
-            ]}
-          />
-        )}
-      </Answer>
+        empty="Nothing was recorded yet."
+        label="Audit"
+        columns={[
+          { name: "Time", cell: ({ created_at }) => <Time at={created_at} /> },
+          { name: "Action", cell: ({ action }) => <code>{action}</code> },
+          {
+            name: "Outcome",
+            cell: ({ outcome }) => <Status tone={outcome === "done" ? "good" : "failed"}>{outcome}</Status>,
+          },
+          { name: "Reason", cell: ({ reason }) => reason ?? "–" },
+          { name: "By", cell: ({ actor }) => actor.account_id ?? actor.kind },
+        ]}
+      />
     </Panel>
   );
 }

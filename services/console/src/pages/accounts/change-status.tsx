@@ -1,10 +1,11 @@
 import type { AdministeredAccount } from "@signalbox/client";
 import { useState } from "react";
 import { Failure } from "../../parts/answer.tsx";
+import { Button } from "../../parts/button.tsx";
 import { Conflict } from "../../parts/conflict.tsx";
 import { Undo } from "../../parts/dialog.tsx";
 import { useEdit } from "../../parts/edit.tsx";
-import { Field } from "../../parts/lists.tsx";
+import { fieldsOf, TextField } from "../../parts/fields.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, type Versioned, versioned } from "../../session/api.ts";
@@ -51,9 +52,7 @@ export function ChangeStatus({ current, read }: ChangeStatusProps) {
       {choices.length === 0 && <p>No other state can follow: the account is erased, or is being erased.</p>}
       <div className={parts.row}>
         {choices.map((state) => (
-          <button key={state} type="button" aria-pressed={to === state} onClick={() => setTo(state)}>
-            Make it {state}
-          </button>
+          <Button key={state} label={`Make it ${state}`} aria-pressed={to === state} onClick={() => setTo(state)} />
         ))}
       </div>
       {to !== null && choices.includes(to) && (
@@ -102,6 +101,7 @@ function Preview({ to, current, read, onDone, onCancel }: PreviewProps) {
     save: send,
     onDone,
   });
+  const field = fieldsOf(input, set);
   return (
     <form className={parts.page} onSubmit={submit} aria-label={`Make it ${to}`}>
       <p>
@@ -110,25 +110,19 @@ function Preview({ to, current, read, onDone, onCancel }: PreviewProps) {
         </strong>{" "}
         {effects[to]}
       </p>
-      <Field label="Reason" hint="The owner reads it: in the account, in refusals and in the audit.">
-        {(ids) => (
-          <input
-            {...ids}
-            required
-            maxLength={500}
-            value={input.reason}
-            onChange={({ target }) => set({ reason: target.value })}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Reason"
+        hint="The owner reads it: in the account, in refusals and in the audit."
+        required
+        maxLength={500}
+        {...field("reason")}
+      />
       {saving.error && !conflict && <Failure error={saving.error} what="account" />}
       <div className={parts.row}>
         <button type="submit" className={to === "active" ? "main" : "danger"} disabled={saving.isPending}>
           Change it to {to}
         </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
+        <Button label="Cancel" onClick={onCancel} />
       </div>
       {conflict && (
         <Conflict

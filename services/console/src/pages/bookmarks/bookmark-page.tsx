@@ -5,7 +5,8 @@ import { Action } from "../../parts/dialog.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
 import { Curl } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
-import { api, useMay, versioned } from "../../session/api.ts";
+import { api, dataOf, useMay, versioned } from "../../session/api.ts";
+import { SourceLink } from "../links.tsx";
 import { bytesOf, Content } from "../received/content.tsx";
 
 /** One webhook that is kept under a name, with its headers and bytes. */
@@ -16,7 +17,7 @@ export function BookmarkPage() {
   const mayWrite = useMay("webhooks:write");
   const bookmark = useQuery({
     queryKey: ["bookmark", name],
-    queryFn: async () => (await versioned(api.GET("/api/v1/webhooks/bookmarks/{name}", { params: { path } }))).data,
+    queryFn: () => dataOf(api.GET("/api/v1/webhooks/bookmarks/{name}", { params: { path } })),
   });
   return (
     <Page
@@ -47,12 +48,7 @@ export function BookmarkPage() {
                   ["Kept", <Time key="" at={created_at} />],
                   ["Sender's id", delivery_id],
                   ["Received as", <Id key="" value={received_id} />],
-                  [
-                    "Source",
-                    <Link key="" to="/webhooks/sources/$id" params={{ id: source_id }}>
-                      {source_id}
-                    </Link>,
-                  ],
+                  ["Source", <SourceLink key="" id={source_id} />],
                 ]}
               />
             </Panel>

@@ -5,16 +5,22 @@ import { Answer } from "../../parts/answer.tsx";
 import { Curl, Filters, TextFilter, useFilters } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, versioned } from "../../session/api.ts";
+import { api, dataOf } from "../../session/api.ts";
 import styles from "./connect.module.css";
 
 /** Every sender that has a guide. */
 export const presetsQuery = {
   queryKey: ["presets"],
   staleTime: Number.POSITIVE_INFINITY,
-  queryFn: async () =>
-    (await versioned(api.GET("/api/v1/webhooks/presets", { params: { query: { limit: 100 } } }))).data.items,
+  queryFn: () => readPresets(),
 };
+
+/** Reads the pages of the list one after the other. */
+async function readPresets(cursor?: string): Promise<WebhookPreset[]> {
+  const query = { limit: 100, ...(cursor !== undefined && { cursor }) };
+  const { items, next_cursor: next } = await dataOf(api.GET("/api/v1/webhooks/presets", { params: { query } }));
+  return next ? [...items, ...(await readPresets(next))] : items;
+}
 
 /** The first step: which sender. */
 export function ConnectPage() {

@@ -1,4 +1,4 @@
-import type { ReceivedWebhook, WebhookRejection } from "@signalbox/client";
+import type { ReceivedWebhook } from "@signalbox/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
@@ -7,16 +7,12 @@ import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { useReadAgain } from "../../parts/read-again.tsx";
 import { api, versioned } from "../../session/api.ts";
+import { SourceLink } from "../links.tsx";
 import { Mend } from "../rejections/mend.tsx";
 import type { Source } from "../sources.ts";
 
-interface Calls {
-  readonly received: ReceivedWebhook | null;
-  readonly rejected: WebhookRejection | null;
-}
-
 /** The newest call that was accepted and the newest that was not. */
-async function readCalls(id: string): Promise<Calls> {
+async function readCalls(id: string) {
   const params = { path: { id }, query: { limit: 1 } };
   const [received, rejected] = await Promise.all([
     versioned(api.GET("/api/v1/webhooks/sources/{id}/received", { params })),
@@ -62,7 +58,7 @@ export function FirstCall({ source: { id, status }, sender, number }: FirstCallP
 }
 
 /** A refusal from before the first accepted call is past. */
-const isNewest = ({ received, rejected }: Calls): boolean =>
+const isNewest = ({ received, rejected }: Awaited<ReturnType<typeof readCalls>>): boolean =>
   rejected !== null && rejected.received_id === null && (!received || rejected.rejected_at > received.received_at);
 
 function Connected({
@@ -85,9 +81,7 @@ function Connected({
         <Link to="/webhooks/sources/$id/received/$ref" params={{ id, ref }} className="main">
           Look at it
         </Link>
-        <Link to="/webhooks/sources/$id" params={{ id }}>
-          Go to the source
-        </Link>
+        <SourceLink id={id}>Go to the source</SourceLink>
       </p>
     </>
   );

@@ -7,16 +7,15 @@ import { Copy } from "../../parts/inline.tsx";
 import { Curl, useFilters } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { Prose } from "../../parts/prose.tsx";
-import { api, useMay, versioned } from "../../session/api.ts";
+import { api, dataOf, useMay } from "../../session/api.ts";
+import { SourceLink } from "../links.tsx";
 import { OtherSecret } from "../source/source-secrets.tsx";
 import { type Source, sourceQuery } from "../sources.ts";
 import styles from "./connect.module.css";
 import { FirstCall } from "./first-call.tsx";
 import { NewSource } from "./new-source.tsx";
 
-const readPreset = async (name: string) =>
-  (await versioned(api.GET("/api/v1/webhooks/presets/{name}", { params: { path: { name } } }))).data;
+const readPreset = (name: string) => dataOf(api.GET("/api/v1/webhooks/presets/{name}", { params: { path: { name } } }));
 
 /** The guide of one sender: the source, what to enter over there, and the first call. The address keeps the place. */
 export function GuidePage() {
@@ -86,14 +85,7 @@ function AtSender({ id, preset, entered, isLater }: AtSenderProps) {
     <Answer query={source} what="source">
       {({ data }) => (
         <>
-          <Panel
-            title="1. Its address"
-            actions={
-              <Link to="/webhooks/sources/$id" params={{ id }}>
-                The source
-              </Link>
-            }
-          >
+          <Panel title="1. Its address" actions={<SourceLink id={id}>The source</SourceLink>}>
             <ToPaste source={data} entered={entered} isLater={isLater} />
           </Panel>
           <Over title={`2. At ${preset?.title ?? "the sender"}`} preset={preset} />
@@ -185,4 +177,10 @@ function Over({ title, preset }: { readonly title: string; readonly preset: Webh
       />
     </Panel>
   );
+}
+
+/** A sentence of the API, in which backticks mark code. */
+function Prose({ text }: { readonly text: string }) {
+  const pieces = text.split("`").map((piece, at) => ({ piece, at }));
+  return <>{pieces.map(({ piece, at }) => (at % 2 === 1 ? <code key={at}>{piece}</code> : piece))}</>;
 }

@@ -1,8 +1,7 @@
 import type { WebhookPresetInFull } from "@signalbox/client";
-import { type FormEvent, useState } from "react";
-import { Failure } from "../../parts/answer.tsx";
-import { useChange } from "../../parts/dialog.tsx";
-import { Field } from "../../parts/lists.tsx";
+import { useState } from "react";
+import { ChangeForm, useChange } from "../../parts/dialog.tsx";
+import { CheckField, fieldsOf, type InputProps, SelectField, TextArea, TextField } from "../../parts/fields.tsx";
 import parts from "../../parts/parts.module.css";
 import { api, versioned } from "../../session/api.ts";
 import { settingsOf } from "../source/source-input.ts";
@@ -45,20 +44,10 @@ export function NewSource({ preset, onDone }: NewSourceProps) {
     },
     ({ source, secret }) => onDone(source, secret, input.from === "later"),
   );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    creation.mutate();
-  };
   return (
-    <form className={parts.page} onSubmit={submit}>
+    <ChangeForm change={creation} what="source" submitLabel="Make the address" kind="main">
       <Fields preset={preset} input={input} set={(changed) => setInput({ ...input, ...changed })} />
-      {creation.error && <Failure error={creation.error} what="source" />}
-      <div>
-        <button type="submit" className="main" disabled={creation.isPending}>
-          Make the address
-        </button>
-      </div>
-    </form>
+    </ChangeForm>
   );
 }
 
@@ -95,76 +84,42 @@ function bodyOf(preset: WebhookPresetInFull | null, input: NewSourceInput, secre
   };
 }
 
-interface FieldsProps {
+interface FieldsProps extends InputProps<NewSourceInput> {
   readonly preset: WebhookPresetInFull | null;
-  readonly input: NewSourceInput;
-  readonly set: (changed: Partial<NewSourceInput>) => void;
 }
 
 function Fields({ preset, input, set }: FieldsProps) {
   const hasSettings = preset === null || preset.owner_settings.length > 0;
+  const field = fieldsOf(input, set);
   return (
     <>
-      <Field label="Name" hint="For you; the sender does not see it.">
-        {(ids) => <input {...ids} required value={input.name} onChange={({ target }) => set({ name: target.value })} />}
-      </Field>
+      <TextField label="Name" hint="For you; the sender does not see it." required {...field("name")} />
       {preset === null && (
-        <Field
+        <SelectField
           label="How it signs"
           hint="hmac: a text of the request, with a shared secret. token: it only shows the secret."
-        >
-          {(ids) => (
-            <select
-              {...ids}
-              value={input.scheme}
-              onChange={({ target }) => set({ scheme: target.value as NewSourceInput["scheme"] })}
-            >
-              {schemes.map((scheme) => (
-                <option key={scheme}>{scheme}</option>
-              ))}
-            </select>
-          )}
-        </Field>
+          choices={schemes}
+          {...field("scheme")}
+        />
       )}
       <SecretChoice preset={preset} input={input} set={set} />
       {preset?.settings.handshake === "meta" && (
-        <Field
+        <TextField
           label="Verify token"
           hint="A text of your choice of 8 characters or more; enter the same one at the sender."
-        >
-          {(ids) => (
-            <input
-              {...ids}
-              required
-              minLength={8}
-              autoComplete="off"
-              value={input.verifyToken}
-              onChange={({ target }) => set({ verifyToken: target.value })}
-            />
-          )}
-        </Field>
+          required
+          minLength={8}
+          autoComplete="off"
+          {...field("verifyToken")}
+        />
       )}
       {hasSettings && (
-        <Field label="Settings" hint={settingsHint(preset)}>
-          {(ids) => (
-            <textarea
-              {...ids}
-              rows={5}
-              spellCheck={false}
-              value={input.settings}
-              onChange={({ target }) => set({ settings: target.value })}
-            />
-          )}
-        </Field>
+        <TextArea label="Settings" hint={settingsHint(preset)} rows={5} spellCheck={false} {...field("settings")} />
       )}
-      <label className={parts.check}>
-        <input
-          type="checkbox"
-          checked={input.keepRejected}
-          onChange={({ target }) => set({ keepRejected: target.checked })}
-        />
-        Keep rejected webhooks, so that none is lost while something is wrong
-      </label>
+      <CheckField
+        label="Keep rejected webhooks, so that none is lost while something is wrong"
+        {...field("keepRejected")}
+      />
     </>
   );
 }
@@ -196,18 +151,15 @@ function SecretChoice({ preset, input, set }: FieldsProps) {
         ))}
       </fieldset>
       {from === "known" && (
-        <Field label="Secret" hint="As the sender shows it, without a space around it.">
-          {(ids) => (
-            <input
-              {...ids}
-              required
-              autoComplete="off"
-              spellCheck={false}
-              value={input.secret}
-              onChange={({ target }) => set({ secret: target.value, from: "known" })}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Secret"
+          hint="As the sender shows it, without a space around it."
+          required
+          autoComplete="off"
+          spellCheck={false}
+          value={input.secret}
+          set={(secret) => set({ secret, from: "known" })}
+        />
       )}
     </>
   );

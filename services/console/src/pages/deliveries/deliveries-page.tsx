@@ -1,14 +1,15 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { useLive } from "../../live/live-feed.ts";
 import { LiveStatus } from "../../live/live-status.tsx";
 import { readEvery } from "../../live/read-every.ts";
-import { useLive } from "../../live/use-live.ts";
 import { Answer } from "../../parts/answer.tsx";
 import { Id, Status, Time } from "../../parts/inline.tsx";
+import { useList } from "../../parts/listing.tsx";
 import { ChoiceFilter, Curl, Filters, Pager, TextFilter, TimeFilter, useFilters } from "../../parts/lists.tsx";
 import { Page, Table } from "../../parts/page.tsx";
 import { api, versioned } from "../../session/api.ts";
+import { EndpointLink } from "../links.tsx";
 import { deliveryTones } from "../webhooks.ts";
 import { type DeliveryRow, joined, type ToldRows, withAttempts } from "./live-deliveries.ts";
 
@@ -27,16 +28,15 @@ export function DeliveriesPage() {
     isOn: isNow,
     onBatch: (attempts) => setTold((before) => withAttempts(before, attempts, Date.now())),
   });
-  const deliveries = useQuery({
-    queryKey: ["deliveries", query],
-    placeholderData: keepPreviousData,
-    refetchInterval: readEvery(live, isNow),
-    queryFn: async () => {
+  const deliveries = useList(
+    ["deliveries", query],
+    async () => {
       const askedAtMs = Date.now();
       const { data } = await versioned(api.GET(`/${path}`, { params: { query: query as object } }));
       return { ...data, askedAtMs };
     },
-  });
+    { refetchInterval: readEvery(live, isNow) },
+  );
   return (
     <Page title="Deliveries" actions={isNow && <LiveStatus live={live} />}>
       <Filters>
@@ -95,9 +95,9 @@ function Deliveries({ items }: { readonly items: readonly DeliveryRow[] }) {
         {
           name: "Endpoint",
           cell: ({ endpoint_id }) => (
-            <Link to="/webhooks/endpoints/$id" params={{ id: endpoint_id }}>
+            <EndpointLink id={endpoint_id}>
               <code>{endpoint_id}</code>
-            </Link>
+            </EndpointLink>
           ),
         },
         { name: "Begun", cell: ({ created_at }) => <Time at={created_at} /> },

@@ -4,14 +4,13 @@ import { Code, Id, Status, Time, type Tone } from "../../parts/inline.tsx";
 import { Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { durationText } from "../../parts/time-text.ts";
-import { api, versioned } from "../../session/api.ts";
+import { api, dataOf } from "../../session/api.ts";
 import type { Delivery } from "../webhooks.ts";
 import styles from "./delivery.module.css";
-import { Phases } from "./phases.tsx";
 
 const readAttempts = async (deliveryId: string) =>
-  (await versioned(api.GET("/api/v1/webhooks/attempts", { params: { query: { delivery_id: deliveryId, limit: 50 } } })))
-    .data.items;
+  (await dataOf(api.GET("/api/v1/webhooks/attempts", { params: { query: { delivery_id: deliveryId, limit: 50 } } })))
+    .items;
 
 export type Attempt = Awaited<ReturnType<typeof readAttempts>>[number];
 
@@ -25,12 +24,7 @@ export function Attempts({ delivery }: { readonly delivery: Delivery }) {
   });
   return (
     <Panel title="Attempts">
-      <Answer
-        query={attempts}
-        what="attempts"
-        isEmpty={(items) => items.length === 0}
-        empty={<p>Nothing was sent yet.</p>}
-      >
+      <Answer query={attempts} what="attempts" empty="Nothing was sent yet.">
         {(items) => (
           <ol className={styles.timeline}>
             {items.map((attempt) => (
@@ -121,5 +115,35 @@ function Headers({ headers, label }: { readonly headers: Attempt["request_header
     <p className={parts.quiet}>No headers are kept.</p>
   ) : (
     <Code text={lines.join("\n")} label={label} />
+  );
+}
+
+const phaseNames = {
+  resolve: "find the address",
+  connect: "connect",
+  tls: "TLS",
+  send: "send",
+  first_byte: "wait for the answer",
+  body: "read the answer",
+} as const;
+
+/** The time of an attempt by its phases, as one line of bars, each with its figure. */
+function Phases({ phases }: { readonly phases: Readonly<Record<keyof typeof phaseNames, number | null>> }) {
+  const shown = Object.entries(phaseNames).flatMap(([phase, name]) => {
+    const ms = phases[phase as keyof typeof phaseNames];
+    return ms === null ? [] : [{ name, ms }];
+  });
+  const longest = Math.max(1, ...shown.map(({ ms }) => ms));
+  return (
+    <dl className={styles.phases} aria-label="Phases">
+      {shown.map(({ name, ms }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <meter min={0} max={longest} value={ms} aria-label={`${name}: ${durationText(ms)}`} /> {durationText(ms)}
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
 }

@@ -2,10 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
 import { Action } from "../../parts/dialog.tsx";
-import { Code, Id, Status, Time } from "../../parts/inline.tsx";
+import { Code, Id, Time, toned } from "../../parts/inline.tsx";
 import { Curl } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import { api, useIsPortal, useMay, versioned } from "../../session/api.ts";
+import { EndpointLink, WhyLink } from "../links.tsx";
 import { type Delivery, deliveryQuery, deliveryTones } from "../webhooks.ts";
 import { Attempts } from "./attempts.tsx";
 
@@ -21,17 +22,25 @@ export function DeliveryPage() {
         params: { path: { id }, header: { "Idempotency-Key": crypto.randomUUID() } },
       }),
     );
+  const cancel = () => versioned(api.DELETE("/api/v1/webhooks/deliveries/{id}", { params: { path: { id } } }));
+  const isWaiting = delivery.data?.status === "pending" || delivery.data?.status === "held";
   return (
     <Page
       title="Delivery"
       actions={
         <>
           {mayWrite && delivery.data && <Action label="Send again" what="delivery" kind="main" run={replay} />}
-          {!isPortal && (
-            <Link to="/why/$id" params={{ id }}>
-              Why?
-            </Link>
+          {mayWrite && isWaiting && (
+            <Action
+              label="Cancel the delivery"
+              dismiss="Leave it waiting"
+              what="delivery"
+              kind="danger"
+              confirm="It is not attempted any more. It stays in the list, and can be sent again."
+              run={cancel}
+            />
           )}
+          {!isPortal && <WhyLink id={id} />}
         </>
       }
     >
@@ -55,21 +64,11 @@ function Summary({ delivery }: { readonly delivery: Delivery }) {
     <Panel title="State">
       <Pairs
         items={[
-          [
-            "Status",
-            <Status key="" tone={deliveryTones[status]}>
-              {status}
-            </Status>,
-          ],
+          ["Status", toned(deliveryTones[status], status)],
           ["Means", meanings[status]],
           ["Delivery", <Id key="" value={id} why={false} />],
           ["Event type", event_type],
-          [
-            "Endpoint",
-            <Link key="" to="/webhooks/endpoints/$id" params={{ id: endpoint_id }}>
-              {endpoint_id}
-            </Link>,
-          ],
+          ["Endpoint", <EndpointLink key="" id={endpoint_id} />],
           ["Begun", <Time key="" at={created_at} />],
           ["Attempts", String(attempts)],
           ["Last error", last_error ?? "–"],
@@ -86,6 +85,7 @@ const meanings: Readonly<Record<Delivery["status"], string>> = {
   parked: "It was put aside and goes out when somebody sends it again.",
   succeeded: "The receiver answered with 2xx.",
   exhausted: "All attempts failed. Mend the receiver, then send it again.",
+  cancelled: "It was cancelled before it arrived. Sending it again sends it after all.",
 };
 
 function Event({ delivery: { event, event_id } }: { readonly delivery: Delivery }) {

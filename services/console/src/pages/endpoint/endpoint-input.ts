@@ -1,25 +1,5 @@
 import type { Endpoint } from "../webhooks.ts";
 
-/** The texts of the form of an endpoint, as they are typed. */
-export interface EndpointInput {
-  readonly url: string;
-  readonly description: string;
-  readonly eventTypes: string;
-  readonly filter: string;
-  readonly format: string;
-  readonly ordered: boolean;
-  readonly timeoutSeconds: string;
-  readonly maxInFlight: string;
-  readonly retrySchedule: string;
-  readonly rateLimit: string;
-  readonly rateSeconds: string;
-  readonly headers: readonly NamedText[];
-  readonly metadata: readonly NamedText[];
-  readonly certificate: string;
-  readonly certificateKey: string;
-  readonly isWithoutCertificate: boolean;
-}
-
 /** A header or a text of the owner. */
 export interface NamedText {
   readonly name: string;
@@ -28,7 +8,7 @@ export interface NamedText {
   readonly secret: boolean;
 }
 
-export const emptyInput: EndpointInput = {
+export const emptyInput = {
   url: "",
   description: "",
   eventTypes: "*",
@@ -40,12 +20,15 @@ export const emptyInput: EndpointInput = {
   retrySchedule: "",
   rateLimit: "",
   rateSeconds: "1",
-  headers: [],
-  metadata: [],
+  headers: [] as readonly NamedText[],
+  metadata: [] as readonly NamedText[],
   certificate: "",
   certificateKey: "",
   isWithoutCertificate: false,
 };
+
+/** The texts of the form of an endpoint, as they are typed. */
+export type EndpointInput = Readonly<typeof emptyInput>;
 
 /** Writes an endpoint into the fields of the form. */
 export function inputOf({ url, description, event_types, settings }: Endpoint): EndpointInput {

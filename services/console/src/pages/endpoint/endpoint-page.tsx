@@ -2,17 +2,20 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
-import { Bars, hoursOfDay } from "../../parts/bars.tsx";
+import { Bars } from "../../parts/bars.tsx";
+import { Button } from "../../parts/button.tsx";
 import { Action } from "../../parts/dialog.tsx";
+import { EditForm, useEdit } from "../../parts/edit.tsx";
 import { EffectiveSettings } from "../../parts/effective-settings.tsx";
-import { Id, Status, Time } from "../../parts/inline.tsx";
+import { Id, Time, toned } from "../../parts/inline.tsx";
 import { Curl } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { durationText, shareText } from "../../parts/time-text.ts";
-import { api, useIsPortal, useMay, type Versioned, versioned } from "../../session/api.ts";
-import { dayQuery, type Endpoint, endpointQuery, endpointTones } from "../webhooks.ts";
-import { EditEndpoint } from "./edit-endpoint.tsx";
+import { api, ifMatch, useIsPortal, useMay, type Versioned, versioned } from "../../session/api.ts";
+import { dayQuery, type Endpoint, endpointQuery, endpointTones, readEndpoint } from "../webhooks.ts";
+import { EndpointFields } from "./endpoint-fields.tsx";
+import { bodyOf, type EndpointInput, inputOf, shownInput } from "./endpoint-input.ts";
 import { Secrets } from "./secrets.tsx";
 import { TestEvent } from "./test-event.tsx";
 import { VerifyCode } from "./verify-code.tsx";
@@ -23,6 +26,7 @@ export function EndpointPage() {
   const endpoint = useQuery(endpointQuery(id));
   const [isEditing, setEditing] = useState(false);
   const mayWrite = useMay("webhooks:write");
+  const isPortal = useIsPortal();
   return (
     <Page
       title="Endpoint"
@@ -38,7 +42,10 @@ export function EndpointPage() {
             )}
             {mayWrite && <TestEvent id={id} />}
             <Secrets endpoint={current.data} />
-            <EffectiveSettings settings={current.data.effective_settings} origins={origins} />
+            <EffectiveSettings
+              settings={isPortal ? settingsOfSubscriber(current.data) : current.data.effective_settings}
+              origins={origins}
+            />
             {current.data.type !== "pull" && <VerifyCode />}
           </>
         )}
@@ -48,15 +55,18 @@ export function EndpointPage() {
   );
 }
 
+/** Leaves out the settings that are the operator's own. */
+function settingsOfSubscriber({ effective_settings: { headers: _, metadata: __, ...settings } }: Endpoint) {
+  return settings;
+}
+
 function Actions({ endpoint: { id, status }, onEdit }: { readonly endpoint: Endpoint; readonly onEdit: () => void }) {
   const navigate = useNavigate();
   const isPortal = useIsPortal();
   const params = { path: { id } };
   return (
     <>
-      <button type="button" onClick={onEdit}>
-        Edit
-      </button>
+      <Button label="Edit" onClick={onEdit} />
       {status === "enabled" && (
         <Action
           label="Pause"
@@ -102,23 +112,25 @@ function State({ current: { data: endpoint } }: { readonly current: Versioned<En
     <Panel
       title={type === "pull" ? "Pull endpoint" : url}
       actions={
-        <Link to="/webhooks/deliveries" search={{ endpoint_id: id }}>
-          Its deliveries
-        </Link>
+        <>
+          <Link to="/webhooks/deliveries" search={{ endpoint_id: id }}>
+            Its deliveries
+          </Link>
+          <Link to="/webhooks/replays" search={{ endpoint_id: id }}>
+            Send again
+          </Link>
+        </>
       }
     >
       {description && <p>{description}</p>}
       <Pairs
         items={[
-          [
-            "Status",
-            <Status key="" tone={endpointTones[status]}>
-              {status}
-            </Status>,
-          ],
-          ...(disabled_reason ? [["Because", disabled_reason] as const] : []),
+          ["Status", toned(endpointTones[status], status)],
+          disabled_reason && ["Because", disabled_reason],
           ["Id", <Id key="" value={id} />],
           ["Added", <Time key="" at={created_at} />],
+          ["Waiting", endpoint.waiting.toLocaleString()],
+          endpoint.held > 0 && ["Held", <Held key="" {...endpoint} />],
           ["Event types", matches.map(({ event_type, count }) => `${event_type} (${count} known)`).join(", ")],
         ]}
       />
@@ -139,7 +151,7 @@ function State({ current: { data: endpoint } }: { readonly current: Versioned<En
                 </>
               )}
             </p>
-            <Bars buckets={hoursOfDay(buckets)} label="Attempts by hour" height={40} />
+            <Bars buckets={buckets} label="Attempts by hour" height={40} />
           </>
         )}
       </Answer>
@@ -147,4 +159,45 @@ function State({ current: { data: endpoint } }: { readonly current: Versioned<En
   );
 }
 
+/** The held deliveries, and how they go out. */
+function Held({ held, drains_at_per_second: rate, drained_at: end }: Endpoint) {
+  return (
+    <>
+      {held.toLocaleString()}
+      {end && (
+        <>
+          , going out at {rate} a second until <Time at={end} />
+        </>
+      )}
+    </>
+  );
+}
+
 const origins = { endpoint: "its own", property: "of the service", default: "default" } as const;
+
+/** Edits an endpoint. When somebody else changed it meanwhile, both versions are shown and the person decides. */
+function EditEndpoint({ current, onDone }: { readonly current: Versioned<Endpoint>; readonly onDone: () => void }) {
+  const { id } = current.data;
+  const edit = useEdit({
+    current,
+    queryKey: ["endpoint", id],
+    inputOf,
+    read: () => readEndpoint(id),
+    save: saveEndpoint,
+    onDone,
+    shown: shownInput,
+  });
+  return (
+    <EditForm edit={edit} label="Edit the endpoint" what="endpoint" onCancel={onDone}>
+      <EndpointFields input={edit.input} set={edit.set} present={current.data} />
+    </EditForm>
+  );
+}
+
+async function saveEndpoint(input: EndpointInput, before: Endpoint, etag: string | null) {
+  const { id, type } = before;
+  const body = { ...bodyOf(input, before), ...(type !== "pull" && { url: input.url.trim() }) };
+  return versioned(
+    api.PATCH("/api/v1/webhooks/endpoints/{id}", { params: { path: { id }, header: ifMatch(etag) }, body }),
+  );
+}

@@ -1,3 +1,4 @@
+import { Button } from "../../parts/button.tsx";
 import parts from "../../parts/parts.module.css";
 import styles from "./endpoint.module.css";
 import type { NamedText } from "./endpoint-input.ts";
@@ -23,7 +24,7 @@ export function NamedTexts({ legend, noun, max, hasSecrets = false, rows, change
       </legend>
       {rows.map((row, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: Rows have no other identity while their names are typed.
-        <div key={at} className={styles.row}>
+        <div key={at} className={`${parts.row} ${styles.named}`}>
           <input
             aria-label={`Name of ${noun} ${at + 1}`}
             placeholder="Name"
@@ -50,20 +51,16 @@ export function NamedTexts({ legend, noun, max, hasSecrets = false, rows, change
               hidden
             </label>
           )}
-          <button
-            type="button"
+          <Button
+            label="Remove"
             aria-label={`Remove ${noun} ${at + 1}`}
             onClick={() => change(rows.filter((_, index) => index !== at))}
-          >
-            Remove
-          </button>
+          />
         </div>
       ))}
       {rows.length < max && (
         <div>
-          <button type="button" onClick={() => change([...rows, { name: "", value: "", secret: false }])}>
-            Add a {noun}
-          </button>
+          <Button label={`Add a ${noun}`} onClick={() => change([...rows, { name: "", value: "", secret: false }])} />
         </div>
       )}
     </fieldset>

@@ -1,43 +1,38 @@
 import { Link } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
-import { Failure } from "../../parts/answer.tsx";
-import { useChange } from "../../parts/dialog.tsx";
+import { useState } from "react";
+import { ChangeForm, useChange } from "../../parts/dialog.tsx";
 import { Copy } from "../../parts/inline.tsx";
 import { Page, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, versioned } from "../../session/api.ts";
+import { api, dataOf } from "../../session/api.ts";
 import { EndpointFields } from "./endpoint-fields.tsx";
-import { bodyOf, emptyInput } from "./endpoint-input.ts";
+import { bodyOf, type EndpointInput, emptyInput } from "./endpoint-input.ts";
 import { VerifyCode } from "./verify-code.tsx";
 
 /** Adds an endpoint. Its secret is shown once here, with the code that verifies deliveries. */
 export function NewEndpointPage() {
-  const [input, setInput] = useState(emptyInput);
+  const [input, setInput] = useState<EndpointInput>(emptyInput);
   // The same key for the same form: a second press after a lost answer adds no second endpoint.
   const [key] = useState(() => crypto.randomUUID());
   const creation = useChange(async () => {
     const body = { ...bodyOf(input), url: input.url.trim() };
-    return (
-      await versioned(api.POST("/api/v1/webhooks/endpoints", { params: { header: { "Idempotency-Key": key } }, body }))
-    ).data;
+    return await dataOf(
+      api.POST("/api/v1/webhooks/endpoints", { params: { header: { "Idempotency-Key": key } }, body }),
+    );
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    creation.mutate();
-  };
   if (creation.data) return <Created id={creation.data.id} secret={creation.data.secret} />;
   return (
     <Page title="Add an endpoint">
-      <form className={parts.panel} onSubmit={submit}>
-        <EndpointFields input={input} change={setInput} />
-        {creation.error && <Failure error={creation.error} what="endpoint" />}
-        <div className={parts.row}>
-          <button type="submit" className="main" disabled={creation.isPending}>
-            Add the endpoint
-          </button>
-          <Link to="/webhooks/endpoints">Cancel</Link>
-        </div>
-      </form>
+      <ChangeForm
+        change={creation}
+        what="endpoint"
+        submitLabel="Add the endpoint"
+        kind="main"
+        className={parts.panel}
+        beside={<Link to="/webhooks/endpoints">Cancel</Link>}
+      >
+        <EndpointFields input={input} set={(changed) => setInput({ ...input, ...changed })} />
+      </ChangeForm>
     </Page>
   );
 }

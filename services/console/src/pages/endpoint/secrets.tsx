@@ -1,11 +1,12 @@
 import { useState } from "react";
+import { Button } from "../../parts/button.tsx";
 import { Action } from "../../parts/dialog.tsx";
 import { Copy } from "../../parts/inline.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { Rotate } from "../../parts/rotate.tsx";
 import { LiveSecrets } from "../../parts/secret.tsx";
-import { api, useIsPortal, useMay, versioned } from "../../session/api.ts";
+import { api, dataOf, useIsPortal, useMay, versioned } from "../../session/api.ts";
 import type { Endpoint } from "../webhooks.ts";
 
 /** The secrets of an endpoint with their ends. Showing one and making another need a recent sign-in. */
@@ -16,9 +17,7 @@ export function Secrets({ endpoint: { id, secrets = [] } }: { readonly endpoint:
   const [shown, setShown] = useState<string | null>(null);
   const path = { id };
   const reveal = async () =>
-    setShown(
-      (await versioned(api.POST("/api/v1/webhooks/endpoints/{id}/secret/reveal", { params: { path } }))).data.secret,
-    );
+    setShown((await dataOf(api.POST("/api/v1/webhooks/endpoints/{id}/secret/reveal", { params: { path } }))).secret);
   const hasPrevious = secrets.some(({ ends_at }) => ends_at !== null);
   return (
     <Panel
@@ -29,9 +28,7 @@ export function Secrets({ endpoint: { id, secrets = [] } }: { readonly endpoint:
             {shown === null ? (
               <Action label="Reveal" what="secret" run={reveal} />
             ) : (
-              <button type="button" onClick={() => setShown(null)}>
-                Hide
-              </button>
+              <Button label="Hide" onClick={() => setShown(null)} />
             )}
             <Rotate
               label="Rotate"
@@ -68,5 +65,5 @@ export function Secrets({ endpoint: { id, secrets = [] } }: { readonly endpoint:
 const rotate = async (id: string, seconds: number | null) => {
   const params = { path: { id }, header: { "Idempotency-Key": crypto.randomUUID() } };
   const body = { overlap_seconds: seconds ?? 0 };
-  return (await versioned(api.POST("/api/v1/webhooks/endpoints/{id}/secret/rotate", { params, body }))).data.secret;
+  return (await dataOf(api.POST("/api/v1/webhooks/endpoints/{id}/secret/rotate", { params, body }))).secret;
 };

@@ -1,13 +1,14 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Answer } from "../../parts/answer.tsx";
-import { Bars, hoursOfDay } from "../../parts/bars.tsx";
+import { Bars } from "../../parts/bars.tsx";
 import { Id, Status, Time } from "../../parts/inline.tsx";
-import { ChoiceFilter, Curl, Filters, Pager, TextFilter, useFilters } from "../../parts/lists.tsx";
-import { Page, Table } from "../../parts/page.tsx";
+import { Listing, useList } from "../../parts/listing.tsx";
+import { ChoiceFilter, Curl, Filters, TextFilter, useFilters } from "../../parts/lists.tsx";
+import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { durationText, shareText } from "../../parts/time-text.ts";
-import { api, useIsPortal, useMay, versioned } from "../../session/api.ts";
+import { api, dataOf, useIsPortal, useMay } from "../../session/api.ts";
+import { EndpointLink } from "../links.tsx";
 import { type Day, dayQuery, type Endpoint, endpointTones } from "../webhooks.ts";
 
 const path = "api/v1/webhooks/endpoints";
@@ -18,11 +19,9 @@ export function EndpointsPage() {
   const isPortal = useIsPortal();
   const mayAdd = useMay("webhooks:write") && !isPortal;
   const query = { ...search, limit: 20 };
-  const endpoints = useQuery({
-    queryKey: ["endpoints", query],
-    placeholderData: keepPreviousData,
-    queryFn: async () => (await versioned(api.GET(`/${path}`, { params: { query: query as object } }))).data,
-  });
+  const endpoints = useList(["endpoints", query], () =>
+    dataOf(api.GET(`/${path}`, { params: { query: query as object } })),
+  );
   return (
     <Page
       title="Endpoints"
@@ -40,49 +39,34 @@ export function EndpointsPage() {
         <ChoiceFilter name="failing" label="Failing" choices={["true", "false"]} />
         <ChoiceFilter name="type" label="Type" choices={["push", "pull"]} />
       </Filters>
-      <Answer
+      <Listing
         query={endpoints}
         what="endpoints"
-        isEmpty={({ items }) => items.length === 0}
         empty={<NoEndpoints isFiltered={Object.keys(search).length > 0} mayAdd={mayAdd} />}
-      >
-        {({ items, next_cursor: next }) => (
-          <>
-            <Table
-              label="Endpoints"
-              rows={items}
-              keyOf={({ id }) => id}
-              columns={[
-                { name: "Endpoint", cell: (endpoint) => <Name endpoint={endpoint} /> },
-                { name: "Status", cell: ({ status }) => <Status tone={endpointTones[status]}>{status}</Status> },
-                {
-                  name: "Delivered",
-                  cell: ({ id }) => <Figure id={id} show={(day) => shareText(day.delivered, day.attempts)} />,
-                },
-                {
-                  name: "p95",
-                  cell: ({ id }) => (
-                    <Figure id={id} show={({ p95Ms }) => (p95Ms === null ? "–" : durationText(p95Ms))} />
-                  ),
-                },
-                {
-                  name: "Oldest due",
-                  cell: ({ id }) => (
-                    <Figure id={id} show={({ oldestDueAt }) => (oldestDueAt ? <Time at={oldestDueAt} /> : "–")} />
-                  ),
-                },
-                {
-                  name: "24 hours",
-                  cell: ({ id }) => (
-                    <Figure id={id} show={({ buckets }) => <Bars buckets={hoursOfDay(buckets)} label="Attempts" />} />
-                  ),
-                },
-              ]}
-            />
-            <Pager next={next} />
-          </>
-        )}
-      </Answer>
+        label="Endpoints"
+        columns={[
+          { name: "Endpoint", cell: (endpoint) => <Name endpoint={endpoint} /> },
+          { name: "Status", cell: ({ status }) => <Status tone={endpointTones[status]}>{status}</Status> },
+          {
+            name: "Delivered",
+            cell: ({ id }) => <Figure id={id} show={(day) => shareText(day.delivered, day.attempts)} />,
+          },
+          {
+            name: "p95",
+            cell: ({ id }) => <Figure id={id} show={({ p95Ms }) => (p95Ms === null ? "–" : durationText(p95Ms))} />,
+          },
+          {
+            name: "Oldest due",
+            cell: ({ id }) => (
+              <Figure id={id} show={({ oldestDueAt }) => (oldestDueAt ? <Time at={oldestDueAt} /> : "–")} />
+            ),
+          },
+          {
+            name: "24 hours",
+            cell: ({ id }) => <Figure id={id} show={({ buckets }) => <Bars buckets={buckets} label="Attempts" />} />,
+          },
+        ]}
+      />
       <Curl path={path} query={search} />
     </Page>
   );
@@ -91,9 +75,7 @@ export function EndpointsPage() {
 function Name({ endpoint: { id, url, description, type } }: { readonly endpoint: Endpoint }) {
   return (
     <>
-      <Link to="/webhooks/endpoints/$id" params={{ id }}>
-        {type === "pull" ? "pull endpoint" : url}
-      </Link>
+      <EndpointLink id={id}>{type === "pull" ? "pull endpoint" : url}</EndpointLink>
       {description && <div className={parts.quiet}>{description}</div>}
       <Id value={id} />
     </>

@@ -1,63 +1,47 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
 import { Code } from "../../parts/inline.tsx";
-import { Curl, Filters, Pager, TextFilter, useFilters } from "../../parts/lists.tsx";
-import { Page, Pairs, Panel, Table } from "../../parts/page.tsx";
+import { Listing, useList } from "../../parts/listing.tsx";
+import { Curl, Filters, TextFilter, useFilters } from "../../parts/lists.tsx";
+import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, useMay, versioned } from "../../session/api.ts";
+import { api, dataOf, useMay } from "../../session/api.ts";
 
 const path = "api/v1/webhooks/event-types";
 
 /** The types of events: those of the service and those of the account. One is shown with its schema and an example. */
 export function EventTypesPage() {
   const [{ cursor, name }] = useFilters();
-  const types = useQuery({
-    queryKey: ["event-types", cursor],
-    placeholderData: keepPreviousData,
-    queryFn: async () =>
-      (
-        await versioned(
-          api.GET(`/${path}`, { params: { query: { limit: 50, ...(cursor !== undefined && { cursor }) } } }),
-        )
-      ).data,
-  });
+  const types = useList(["event-types", cursor], () =>
+    dataOf(api.GET(`/${path}`, { params: { query: { limit: 50, ...(cursor !== undefined && { cursor }) } } })),
+  );
   return (
     <Page title="Event types">
       <Filters>
         <TextFilter name="name" label="Name of a type" />
       </Filters>
       {name && <EventType name={name} />}
-      <Answer
+      <Listing
         query={types}
         what="event types"
-        isEmpty={({ items }) => items.length === 0}
-        empty={<p>No type is declared yet.</p>}
-      >
-        {({ items, next_cursor: next }) => (
-          <>
-            <Table
-              label="Event types"
-              rows={items}
-              keyOf={({ name }) => name}
-              columns={[
-                {
-                  name: "Type",
-                  cell: ({ name }) => (
-                    <Link to="/webhooks/event-types" search={{ name }}>
-                      {name}
-                    </Link>
-                  ),
-                },
-                { name: "About", cell: ({ description }) => description ?? "–" },
-                { name: "Declared by", cell: ({ own }) => (own ? "your account" : "Signalbox") },
-                { name: "Schema", cell: ({ schema, enforcement }) => (schema ? `yes, ${enforcement}` : "none") },
-              ]}
-            />
-            <Pager next={next} />
-          </>
-        )}
-      </Answer>
+        empty="No type is declared yet."
+        label="Event types"
+        keyOf={({ name }) => name}
+        columns={[
+          {
+            name: "Type",
+            cell: ({ name }) => (
+              <Link to="/webhooks/event-types" search={{ name }}>
+                {name}
+              </Link>
+            ),
+          },
+          { name: "About", cell: ({ description }) => description ?? "–" },
+          { name: "Declared by", cell: ({ own }) => (own ? "your account" : "Signalbox") },
+          { name: "Schema", cell: ({ schema, enforcement }) => (schema ? `yes, ${enforcement}` : "none") },
+        ]}
+      />
       <Curl path={name ? `${path}/${encodeURIComponent(name)}` : path} query={{ cursor }} />
     </Page>
   );
@@ -67,8 +51,7 @@ function EventType({ name }: { readonly name: string }) {
   const mayPublish = useMay("events:publish");
   const type = useQuery({
     queryKey: ["event-type", name],
-    queryFn: async () =>
-      (await versioned(api.GET("/api/v1/webhooks/event-types/{name}", { params: { path: { name } } }))).data,
+    queryFn: () => dataOf(api.GET("/api/v1/webhooks/event-types/{name}", { params: { path: { name } } })),
   });
   return (
     <Panel title={name}>

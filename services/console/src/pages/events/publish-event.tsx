@@ -1,60 +1,38 @@
 import { Link } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
-import { Failure } from "../../parts/answer.tsx";
-import { useChange } from "../../parts/dialog.tsx";
+import { useState } from "react";
+import { Button } from "../../parts/button.tsx";
+import { ChangeForm, useChange } from "../../parts/dialog.tsx";
+import { TextArea, TextField } from "../../parts/fields.tsx";
 import { Id } from "../../parts/inline.tsx";
-import { Curl, Field } from "../../parts/lists.tsx";
+import { Curl } from "../../parts/lists.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, versioned } from "../../session/api.ts";
+import { api, dataOf } from "../../session/api.ts";
 
 /** Publishes one event of the account to all endpoints that want its type. */
 export function PublishEvent({ type: preset, onClose }: { readonly type: string; readonly onClose: () => void }) {
   const [type, setType] = useState(preset);
   const [data, setData] = useState('{\n  "hello": "world"\n}');
   const publication = useChange(async () => {
-    const body = { type: type.trim(), data: dataOf(data) };
-    const header = { "Idempotency-Key": crypto.randomUUID() };
-    return (await versioned(api.POST("/api/v1/webhooks/events", { params: { header }, body }))).data.items[0];
+    const body = { type: type.trim(), data: objectIn(data) };
+    const params = { header: { "Idempotency-Key": crypto.randomUUID() } };
+    const sent = { params, body, bodySerializer: () => eventText(type, data) };
+    return (await dataOf(api.POST("/api/v1/webhooks/events", sent))).items[0];
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    publication.mutate();
-  };
   const published = publication.data;
   return (
-    <Panel
-      title="Publish an event"
-      actions={
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
-      }
-    >
-      <form className={parts.page} onSubmit={submit}>
-        <Field label="Type" hint="A name of your own, such as order.paid.">
-          {(ids) => (
-            <input {...ids} required spellCheck={false} value={type} onChange={({ target }) => setType(target.value)} />
-          )}
-        </Field>
-        <Field label="Data" hint="A JSON object.">
-          {(ids) => (
-            <textarea
-              {...ids}
-              rows={6}
-              spellCheck={false}
-              value={data}
-              onChange={({ target }) => setData(target.value)}
-            />
-          )}
-        </Field>
-        {publication.error && <Failure error={publication.error} what="event" />}
-        <div>
-          <button type="submit" className="main" disabled={publication.isPending}>
-            Publish
-          </button>
-        </div>
-      </form>
+    <Panel title="Publish an event" actions={<Button label="Close" onClick={onClose} />}>
+      <ChangeForm change={publication} what="event" submitLabel="Publish" kind="main">
+        <TextField
+          label="Type"
+          hint="A name of your own, such as order.paid."
+          required
+          spellCheck={false}
+          value={type}
+          set={setType}
+        />
+        <TextArea label="Data" hint="A JSON object." rows={6} spellCheck={false} value={data} set={setData} />
+      </ChangeForm>
       <div role="status">
         {published && (
           <>
@@ -73,20 +51,23 @@ export function PublishEvent({ type: preset, onClose }: { readonly type: string;
           </>
         )}
       </div>
-      <Curl method="POST" path="api/v1/webhooks/events" body={{ type, data: tryDataOf(data) }} />
+      <Curl method="POST" path="api/v1/webhooks/events" body={eventText(type, data)} />
     </Panel>
   );
 }
 
+/** Writes the event with its data as they were typed: a printed number could be another. */
+const eventText = (type: string, data: string): string => `{"type":${JSON.stringify(type.trim())},"data":${data}}`;
+
 /** @throws Error for what is no JSON object */
-function dataOf(text: string): Record<string, unknown> {
-  const data = tryDataOf(text);
+function objectIn(text: string): Record<string, unknown> {
+  const data = parsed(text);
   if (typeof data !== "object" || data === null || Array.isArray(data))
     throw new Error("Data: this is not a JSON object.");
   return data as Record<string, unknown>;
 }
 
-function tryDataOf(text: string): unknown {
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,15 +1,15 @@
 import { useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useRef } from "react";
+import { useRef, useState } from "react";
 import { Failure } from "../../parts/answer.tsx";
+import { Button } from "../../parts/button.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Conflict } from "../../parts/conflict.tsx";
-import { Undo } from "../../parts/dialog.tsx";
+import { ChangeForm, submits, Undo, useChange } from "../../parts/dialog.tsx";
 import { differencesOf } from "../../parts/differences.ts";
-import { Field } from "../../parts/lists.tsx";
+import { TextArea, TextField } from "../../parts/fields.tsx";
 import { Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { ArchiveFlag } from "./archive-flag.tsx";
-import { type FlagChange, type FlagDefinition, membersOf, setFlag } from "./flag.ts";
+import { archiveFlag, type FlagChange, type FlagDefinition, membersOf, setFlag } from "./flag.ts";
 import { FlagFields } from "./flag-fields.tsx";
 import { FlagHistory } from "./flag-history.tsx";
 import { type FlagForm, type SeenFlag, useFlagForm, type View, views } from "./use-flag-form.ts";
@@ -36,7 +36,17 @@ export function ChangeFlag({ flag, revision, isExample = false }: ChangeFlagProp
         <Panel title={isNew ? "The flag" : "Change it"} actions={<Views form={form} />}>
           <Form form={form} />
           <Afterwards form={form} />
-          {form.hasChanged && <BothVersions form={form} saved={{ flag, revision }} />}
+          {form.hasChanged && (
+            <Conflict
+              what="flag"
+              differences={differencesOf(membersOf(form.wanted()), membersOf(flag))}
+              onMine={() => form.change.mutate({ flag, revision })}
+              onTheirs={() => {
+                form.lookAgain();
+                load(flag);
+              }}
+            />
+          )}
         </Panel>
       </div>
       {!isExample && <FlagHistory flagKey={seen.flag.key} now={isNew ? null : seen.revision} onBack={goBack} />}
@@ -54,12 +64,8 @@ function Views({ form }: { readonly form: FlagForm }) {
       <Choice label="Show as" choices={views} chosen={draft.view} choose={(view) => show(view as View)} />
       {!isNew && (
         <>
-          <button type="button" onClick={become("enabled")}>
-            Enable
-          </button>
-          <button type="button" onClick={become("disabled")}>
-            Disable
-          </button>
+          <Button label="Enable" onClick={become("enabled")} />
+          <Button label="Disable" onClick={become("disabled")} />
         </>
       )}
     </>
@@ -68,25 +74,33 @@ function Views({ form }: { readonly form: FlagForm }) {
 
 function Form({ form }: { readonly form: FlagForm }) {
   const { draft, edit, reason, setReason, seen, isNew, dryRun, change, error, hasChanged } = form;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = submits(() => {
     change.reset();
     dryRun.mutate();
-  };
+  });
   return (
     <form className={parts.page} onSubmit={submit}>
-      {draft.view === "Form" ? <FlagFields input={draft.input} set={edit} isNew={isNew} /> : <Definition form={form} />}
-      <Field label="Reason" hint="It stands in the history and in the audit.">
-        {(ids) => (
-          <input
-            {...ids}
-            required
-            maxLength={1_000}
-            value={reason}
-            onChange={({ target }) => setReason(target.value)}
-          />
-        )}
-      </Field>
+      {draft.view === "Form" ? (
+        <FlagFields input={draft.input} set={edit} isNew={isNew} />
+      ) : (
+        <TextArea
+          label="Definition"
+          hint="The first rule whose conditions all match decides; percentage is of accounts."
+          rows={18}
+          required
+          spellCheck={false}
+          value={draft.text}
+          set={form.editText}
+        />
+      )}
+      <TextField
+        label="Reason"
+        hint="It stands in the history and in the audit."
+        required
+        maxLength={1_000}
+        value={reason}
+        set={setReason}
+      />
       {error && !hasChanged && <Failure error={error} what="flag" />}
       <div role="status">
         {dryRun.data && !hasChanged && <Preview before={seen.flag} after={dryRun.data} isNew={isNew} />}
@@ -101,29 +115,15 @@ function Form({ form }: { readonly form: FlagForm }) {
           Try it first
         </button>
         {dryRun.data && !hasChanged && (
-          <button type="button" className="main" disabled={change.isPending} onClick={() => change.mutate(seen)}>
-            {isNew ? "Add it" : "Set it"}
-          </button>
+          <Button
+            label={isNew ? "Add it" : "Set it"}
+            className="main"
+            disabled={change.isPending}
+            onClick={() => change.mutate(seen)}
+          />
         )}
       </div>
     </form>
-  );
-}
-
-function Definition({ form: { draft, editText } }: { readonly form: FlagForm }) {
-  return (
-    <Field label="Definition" hint="The first rule whose conditions all match decides; percentage is of accounts.">
-      {(ids) => (
-        <textarea
-          {...ids}
-          rows={18}
-          required
-          spellCheck={false}
-          value={draft.text}
-          onChange={({ target }) => editText(target.value)}
-        />
-      )}
-    </Field>
   );
 }
 
@@ -156,29 +156,8 @@ function Preview({ before, after, isNew }: PreviewProps) {
   );
 }
 
-interface BothProps {
-  readonly form: FlagForm;
-  /** The flag as it is now. */
-  readonly saved: SeenFlag;
-}
-
-function BothVersions({ form: { wanted, change, lookAgain, load }, saved }: BothProps) {
-  return (
-    <Conflict
-      what="flag"
-      differences={differencesOf(membersOf(wanted()), membersOf(saved.flag))}
-      onMine={() => change.mutate(saved)}
-      onTheirs={() => {
-        lookAgain();
-        load(saved.flag);
-      }}
-    />
-  );
-}
-
 /** The buttons below the form of a flag that is there: take the last change back, and archive it. */
 function Afterwards({ form: { past, setPast, seen, setSeen, isNew, load } }: { readonly form: FlagForm }) {
-  const navigate = useNavigate();
   return (
     <>
       {past && (
@@ -192,9 +171,26 @@ function Afterwards({ form: { past, setPast, seen, setSeen, isNew, load } }: { r
           }}
         />
       )}
-      {!isNew && (
-        <ArchiveFlag flagKey={seen.flag.key} revision={seen.revision} onDone={() => void navigate({ to: "/flags" })} />
-      )}
+      {!isNew && <ArchiveFlag seen={seen} />}
     </>
+  );
+}
+
+/** Archives a flag, once no code evaluates it. */
+function ArchiveFlag({ seen: { flag, revision } }: { readonly seen: SeenFlag }) {
+  const navigate = useNavigate();
+  const [reason, setReason] = useState("");
+  const archive = useChange(
+    () => archiveFlag(flag.key, { expectedRevision: revision, reason }),
+    () => void navigate({ to: "/flags" }),
+  );
+  return (
+    <details>
+      <summary>Archive it</summary>
+      <ChangeForm change={archive} what="flag" submitLabel="Archive" kind="danger">
+        <p>Code that still evaluates it gets its own default from then on.</p>
+        <TextField label="Reason to archive it" required value={reason} set={setReason} />
+      </ChangeForm>
+    </details>
   );
 }

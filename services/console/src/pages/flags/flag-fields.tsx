@@ -1,3 +1,5 @@
+import { Button } from "../../parts/button.tsx";
+import { fieldsOf, type InputProps } from "../../parts/fields.tsx";
 import parts from "../../parts/parts.module.css";
 import {
   type FlagInput,
@@ -12,25 +14,17 @@ import styles from "./flags.module.css";
 import { Group, SelectField, TextField } from "./form-parts.tsx";
 import { RuleFields } from "./rule-fields.tsx";
 
-interface FieldsProps {
-  readonly input: FlagInput;
-  readonly set: (changed: Partial<FlagInput>) => void;
-}
+type FieldsProps = InputProps<FlagInput>;
 
 /** The fields of a flag: what it gives, to whom, and until when. Key and type stay once it is added. */
 export function FlagFields({ input, set, isNew }: FieldsProps & { readonly isNew: boolean }) {
+  const field = fieldsOf(input, set);
   return (
     <>
       {isNew && (
         <div className={parts.fields}>
-          <TextField label="Key" hint="Code asks for it by this name." value={input.key} set={(key) => set({ key })} />
-          <SelectField
-            label="Type"
-            hint="It cannot change later."
-            choices={flagTypes}
-            value={input.type}
-            set={(type) => set({ type })}
-          />
+          <TextField label="Key" hint="Code asks for it by this name." {...field("key")} />
+          <SelectField label="Type" hint="It cannot change later." choices={flagTypes} {...field("type")} />
         </div>
       )}
       <div className={parts.fields}>
@@ -40,22 +34,21 @@ export function FlagFields({ input, set, isNew }: FieldsProps & { readonly isNew
           value={input.state}
           set={(state) => set({ state: state as FlagInput["state"] })}
         />
-        <TextField label="Owner" value={input.owner} set={(owner) => set({ owner })} />
-        <TextField
-          label="Decide until"
-          type="date"
-          hint="From then on it is listed as due."
-          value={input.expires}
-          set={(expires) => set({ expires })}
-        />
+        <TextField label="Owner" {...field("owner")} />
+        <TextField label="Decide until" type="date" hint="From then on it is listed as due." {...field("expires")} />
       </div>
-      <TextField label="Description" value={input.description} set={(description) => set({ description })} />
+      <TextField label="Description" {...field("description")} />
       <Variants input={input} set={set} />
       <RuleFields input={input} set={set} />
       <details>
         <summary>Schedule and other flags</summary>
         <div className={parts.page}>
-          <Schedule input={input} set={set} />
+          <Group legend="Schedule, in UTC">
+            <div className={parts.fields}>
+              <TextField label="From" type="datetime-local" {...field("from")} />
+              <TextField label="Until" type="datetime-local" {...field("until")} />
+            </div>
+          </Group>
           <Prerequisites input={input} set={set} />
         </div>
       </details>
@@ -63,7 +56,9 @@ export function FlagFields({ input, set, isNew }: FieldsProps & { readonly isNew
   );
 }
 
-function Variants({ input: { variants, type, default: usual, off }, set }: FieldsProps) {
+function Variants({ input, set }: FieldsProps) {
+  const { variants, type } = input;
+  const field = fieldsOf(input, set);
   const names = variants.map(({ name }) => name);
   const change = (row: string, changed: Partial<VariantInput>) =>
     set({ variants: variants.map((variant) => (variant.row === row ? { ...variant, ...changed } : variant)) });
@@ -86,47 +81,30 @@ function Variants({ input: { variants, type, default: usual, off }, set }: Field
               set={(text) => change(row, { value: text })}
             />
           )}
-          <button
-            type="button"
+          <Button
+            label="Remove"
             className={styles.remove}
             aria-label={`Remove variant ${at + 1}`}
             onClick={() => set({ variants: variants.filter((variant) => variant.row !== row) })}
-          >
-            Remove
-          </button>
+          />
         </div>
       ))}
       <div>
-        <button type="button" onClick={() => set({ variants: [...variants, newVariant()] })}>
-          Add a variant
-        </button>
+        <Button label="Add a variant" onClick={() => set({ variants: [...variants, newVariant()] })} />
       </div>
       <div className={parts.fields}>
         <SelectField
           label="Everybody else gets"
           hint="Accounts that no rule matches."
           choices={names}
-          value={usual}
-          set={(variant) => set({ default: variant })}
+          {...field("default")}
         />
         <SelectField
           label="Switched off it gives"
           hint="While it is disabled or outside its schedule."
           choices={names}
-          value={off}
-          set={(variant) => set({ off: variant })}
+          {...field("off")}
         />
-      </div>
-    </Group>
-  );
-}
-
-function Schedule({ input: { from, until }, set }: FieldsProps) {
-  return (
-    <Group legend="Schedule, in UTC">
-      <div className={parts.fields}>
-        <TextField label="From" type="datetime-local" value={from} set={(text) => set({ from: text })} />
-        <TextField label="Until" type="datetime-local" value={until} set={(text) => set({ until: text })} />
       </div>
     </Group>
   );
@@ -145,20 +123,19 @@ function Prerequisites({ input: { prerequisites }, set }: FieldsProps) {
             value={variants}
             set={(text) => change(row, { variants: text })}
           />
-          <button
-            type="button"
+          <Button
+            label="Remove"
             className={styles.remove}
             aria-label={`Remove other flag ${at + 1}`}
             onClick={() => set({ prerequisites: prerequisites.filter((each) => each.row !== row) })}
-          >
-            Remove
-          </button>
+          />
         </div>
       ))}
       <div>
-        <button type="button" onClick={() => set({ prerequisites: [...prerequisites, newPrerequisite()] })}>
-          Add another flag
-        </button>
+        <Button
+          label="Add another flag"
+          onClick={() => set({ prerequisites: [...prerequisites, newPrerequisite()] })}
+        />
       </div>
     </Group>
   );

@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Answer } from "../../parts/answer.tsx";
+import { Button } from "../../parts/button.tsx";
 import { differencesOf } from "../../parts/differences.ts";
 import { Status, Time } from "../../parts/inline.tsx";
 import { Panel, Table } from "../../parts/page.tsx";
@@ -28,12 +29,7 @@ export function FlagHistory({ flagKey: key, onBack, now }: HistoryProps) {
   });
   return (
     <Panel title="History">
-      <Answer
-        query={history}
-        what="history"
-        isEmpty={(items) => items.length === 0}
-        empty={<p>There is no flag of this key, and there was none.</p>}
-      >
+      <Answer query={history} what="history" empty="There is no flag of this key, and there was none.">
         {(items) => (
           <>
             <Table
@@ -59,13 +55,11 @@ export function FlagHistory({ flagKey: key, onBack, now }: HistoryProps) {
             />
             {history.hasNextPage && (
               <div>
-                <button
-                  type="button"
+                <Button
+                  label="Older changes"
                   disabled={history.isFetchingNextPage}
                   onClick={() => void history.fetchNextPage()}
-                >
-                  Older changes
-                </button>
+                />
               </div>
             )}
           </>
@@ -99,8 +93,10 @@ function Version({ change, now, onBack }: Pick<HistoryProps, "now" | "onBack"> &
   if (change.flag === null) return "–";
   if (change.revision === now) return <span className={parts.quiet}>holds now</span>;
   return (
-    <button type="button" aria-label={`Go back to it: revision ${change.revision}`} onClick={() => onBack(change)}>
-      Go back to it
-    </button>
+    <Button
+      label="Go back to it"
+      aria-label={`Go back to it: revision ${change.revision}`}
+      onClick={() => onBack(change)}
+    />
   );
 }

@@ -3,54 +3,12 @@ import type { FlagDefinition } from "./flag.ts";
 export const flagStates = ["enabled", "disabled", "preview", "deprecated"] as const;
 export const flagTypes = ["boolean", "string", "integer", "float", "object"] as const;
 
-export interface VariantInput {
-  /** Identifies the row while its name is typed. */
-  readonly row: string;
-  readonly name: string;
-  readonly value: string;
-}
-
-export interface RuleInput {
-  readonly row: string;
-  readonly name: string;
-  readonly accounts: string;
-  readonly roles: string;
-  readonly locales: string;
-  readonly percentage: string;
-  readonly variant: string;
-  readonly ageFrom: string;
-  readonly ageTo: string;
-}
-
-export interface PrerequisiteInput {
-  readonly row: string;
-  readonly flag: string;
-  readonly variants: string;
-}
-
-/** A flag as it is typed: every part is a text. */
-export interface FlagInput {
-  readonly key: string;
-  readonly state: FlagDefinition["state"];
-  readonly type: string;
-  readonly owner: string;
-  readonly description: string;
-  readonly expires: string;
-  readonly default: string;
-  readonly off: string;
-  readonly variants: readonly VariantInput[];
-  readonly rules: readonly RuleInput[];
-  readonly from: string;
-  readonly until: string;
-  readonly prerequisites: readonly PrerequisiteInput[];
-  readonly salt: string;
-}
-
+/** Identifies a row while its name is typed. */
 const newRow = (): string => crypto.randomUUID();
 
-export const newVariant = (): VariantInput => ({ row: newRow(), name: "", value: "" });
-export const newPrerequisite = (): PrerequisiteInput => ({ row: newRow(), flag: "", variants: "" });
-export const newRule = (variant: string): RuleInput => ({
+export const newVariant = () => ({ row: newRow(), name: "", value: "" });
+export const newPrerequisite = () => ({ row: newRow(), flag: "", variants: "" });
+export const newRule = (variant: string) => ({
   row: newRow(),
   name: "",
   accounts: "",
@@ -62,8 +20,15 @@ export const newRule = (variant: string): RuleInput => ({
   ageTo: "",
 });
 
+export type VariantInput = Readonly<ReturnType<typeof newVariant>>;
+export type PrerequisiteInput = Readonly<ReturnType<typeof newPrerequisite>>;
+export type RuleInput = Readonly<ReturnType<typeof newRule>>;
+
+/** A flag as it is typed: every part is a text. */
+export type FlagInput = Readonly<ReturnType<typeof inputOf>>;
+
 /** Writes a definition into the fields of the form. @throws TypeError for JSON that is no flag */
-export function inputOf(flag: FlagDefinition): FlagInput {
+export function inputOf(flag: FlagDefinition) {
   const { key, state, type, owner, description, expires, variants, rules = [], schedule, prerequisites = [] } = flag;
   return {
     key,

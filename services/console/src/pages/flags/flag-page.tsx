@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
-import { Copy, Status, Time } from "../../parts/inline.tsx";
+import { copied, Time, toned } from "../../parts/inline.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { Actor } from "../properties/property-history.tsx";
@@ -80,12 +80,7 @@ function Facts({ flag }: { readonly flag: Flag }) {
       {description && <p>{description}</p>}
       <Pairs
         items={[
-          [
-            "State",
-            <Status key="" tone={flagTones[state]}>
-              {state}
-            </Status>,
-          ],
+          ["State", toned(flagTones[state], state)],
           ["Gives", givesText(flag)],
           ["Variants", `${flag.variants.map(({ name }) => name).join(", ")}; ${type}`],
           ["Owner", owner],
@@ -94,12 +89,7 @@ function Facts({ flag }: { readonly flag: Flag }) {
           ["Changed", <Time key="" at={changedAt} />],
           ["By", <Actor key="" id={actor} />],
           ["Reason", reason ?? "–"],
-          [
-            "Key",
-            <Copy key="" text={key} label={`Copy ${key}`} className={parts.id}>
-              {key}
-            </Copy>,
-          ],
+          ["Key", copied(key)],
         ]}
       />
     </Panel>

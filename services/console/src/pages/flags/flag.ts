@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { askGraph, payloadOf } from "../../session/graph.ts";
+import { askGraph, type Connection, payloadOf } from "../../session/graph.ts";
 
 /** A flag without the parts that a change brings itself. */
 export interface FlagDefinition {
@@ -57,18 +57,17 @@ export interface FlagChange {
   readonly changedAt: string;
 }
 
-export interface FlagChanges {
-  readonly edges: ReadonlyArray<{ readonly node: FlagChange }>;
-  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
-}
-
 const historyQuery = `query($key: String!, $first: Int, $after: String) {
   flagHistory(key: $key, first: $first, after: $after) { pageInfo { hasNextPage endCursor }
     edges { node { revision actor reason changedAt flag { ${flagFields} } } } } }`;
 
 /** Reads a page of the changes of a flag, the newest first. */
-export async function readFlagHistory(key: string, first: number, after: string | null): Promise<FlagChanges> {
-  return (await askGraph<{ flagHistory: FlagChanges }>(historyQuery, { key, first, after })).flagHistory;
+export async function readFlagHistory(
+  key: string,
+  first: number,
+  after: string | null,
+): Promise<Connection<FlagChange>> {
+  return (await askGraph<{ flagHistory: Connection<FlagChange> }>(historyQuery, { key, first, after })).flagHistory;
 }
 
 /** The members of a definition as JSON, to compare two of them. */

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Answer } from "../../parts/answer.tsx";
 import { Status, Time, type Tone } from "../../parts/inline.tsx";
+import { Listing } from "../../parts/listing.tsx";
 import { ChoiceFilter, Filters, TextFilter, useFilters } from "../../parts/lists.tsx";
-import { Page, Table } from "../../parts/page.tsx";
+import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { configStatusQuery } from "../configuration.ts";
 import { type Flag, flagsQuery } from "./flag.ts";
@@ -18,7 +18,7 @@ export const flagTones: Readonly<Record<Flag["state"], Tone>> = {
 /** The feature flags: state, who gets what, owner and end. */
 export function FlagsPage() {
   const [search] = useFilters();
-  const flags = useQuery(flagsQuery);
+  const flags = useQuery({ ...flagsQuery, select: (items) => items.filter((flag) => fits(flag, search)) });
   const stale = new Set(useQuery(configStatusQuery).data?.stale_flags);
   return (
     <Page
@@ -33,48 +33,39 @@ export function FlagsPage() {
         <TextFilter name="text" label="Key or owner" />
         <ChoiceFilter name="state" label="State" choices={Object.keys(flagTones)} />
       </Filters>
-      <Answer
+      <Listing
         query={flags}
         what="flags"
-        isEmpty={(items) => !items.some((flag) => fits(flag, search))}
         empty={
-          <p>
-            {Object.keys(search).length > 0
-              ? "No flag matches these filters."
-              : "There is no flag yet. A flag gives each account one of its variants."}
-          </p>
+          Object.keys(search).length > 0
+            ? "No flag matches these filters."
+            : "There is no flag yet. A flag gives each account one of its variants."
         }
-      >
-        {(items) => (
-          <Table
-            label="Flags"
-            rows={items.filter((flag) => fits(flag, search))}
-            keyOf={({ key }) => key}
-            columns={[
-              {
-                name: "Flag",
-                cell: ({ key, description }) => (
-                  <>
-                    <Link to="/flags/$key" params={{ key }}>
-                      {key}
-                    </Link>
-                    <div className={parts.quiet}>{description}</div>
-                  </>
-                ),
-              },
-              { name: "State", cell: ({ state }) => <Status tone={flagTones[state]}>{state}</Status> },
-              { name: "Gives", cell: (flag) => givesText(flag) },
-              { name: "Owner", cell: ({ owner }) => owner },
-              {
-                name: "Decide until",
-                cell: ({ key, expires }) =>
-                  stale.has(key) ? <Status tone="failed">{`${expires}, is due`}</Status> : (expires ?? "–"),
-              },
-              { name: "Changed", cell: ({ changedAt }) => <Time at={changedAt} /> },
-            ]}
-          />
-        )}
-      </Answer>
+        label="Flags"
+        keyOf={({ key }) => key}
+        columns={[
+          {
+            name: "Flag",
+            cell: ({ key, description }) => (
+              <>
+                <Link to="/flags/$key" params={{ key }}>
+                  {key}
+                </Link>
+                <div className={parts.quiet}>{description}</div>
+              </>
+            ),
+          },
+          { name: "State", cell: ({ state }) => <Status tone={flagTones[state]}>{state}</Status> },
+          { name: "Gives", cell: (flag) => givesText(flag) },
+          { name: "Owner", cell: ({ owner }) => owner },
+          {
+            name: "Decide until",
+            cell: ({ key, expires }) =>
+              stale.has(key) ? <Status tone="failed">{`${expires}, is due`}</Status> : (expires ?? "–"),
+          },
+          { name: "Changed", cell: ({ changedAt }) => <Time at={changedAt} /> },
+        ]}
+      />
     </Page>
   );
 }

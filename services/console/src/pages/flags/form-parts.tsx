@@ -1,14 +1,9 @@
-import type { ReactNode } from "react";
-import { Field } from "../../parts/lists.tsx";
+import type { ComponentProps, ReactNode } from "react";
+import { SelectField as PlainSelectField, TextField as PlainTextField } from "../../parts/fields.tsx";
 import styles from "./flags.module.css";
 
-interface GroupProps {
-  readonly legend: string;
-  readonly children: ReactNode;
-}
-
 /** Fields that belong together. */
-export function Group({ legend, children }: GroupProps) {
+export function Group({ legend, children }: { readonly legend: string; readonly children: ReactNode }) {
   return (
     <fieldset className={styles.group}>
       <legend>{legend}</legend>
@@ -17,56 +12,23 @@ export function Group({ legend, children }: GroupProps) {
   );
 }
 
-interface InputProps {
-  readonly label: string;
-  readonly hint?: string;
-  readonly value: string;
-  readonly set: (text: string) => void;
-}
-
 /** A part of a flag that is typed. */
-export function TextField({
-  label,
-  hint,
-  value,
-  set,
-  type = "text",
-}: InputProps & { readonly type?: "text" | "date" | "datetime-local" }) {
-  return (
-    <Field label={label} {...(hint !== undefined && { hint })}>
-      {(ids) => (
-        <input
-          {...ids}
-          type={type}
-          step={type === "datetime-local" ? "any" : undefined}
-          spellCheck={false}
-          autoComplete="off"
-          value={value}
-          onChange={({ target }) => set(target.value)}
-        />
-      )}
-    </Field>
-  );
+export const TextField = (props: ComponentProps<typeof PlainTextField>) => (
+  <PlainTextField
+    step={props.type === "datetime-local" ? "any" : undefined}
+    spellCheck={false}
+    autoComplete="off"
+    {...props}
+  />
+);
+
+interface SelectProps extends Omit<ComponentProps<typeof PlainSelectField>, "choices"> {
+  readonly choices: readonly string[];
 }
 
 /** A part of a flag that is chosen. A value that is none of the choices, such as a removed variant, stays visible. */
-export function SelectField({
-  label,
-  hint,
-  value,
-  set,
-  choices,
-}: InputProps & { readonly choices: readonly string[] }) {
-  return (
-    <Field label={label} {...(hint !== undefined && { hint })}>
-      {(ids) => (
-        <select {...ids} value={value} onChange={({ target }) => set(target.value)}>
-          {!choices.includes(value) && <option value={value}>{value || "choose one"}</option>}
-          {[...new Set(choices)].map((choice) => (
-            <option key={choice}>{choice}</option>
-          ))}
-        </select>
-      )}
-    </Field>
-  );
+export function SelectField({ choices, ...props }: SelectProps) {
+  const { value } = props;
+  const unknown = choices.includes(value) ? [] : [[value, value || "choose one"] as const];
+  return <PlainSelectField choices={[...unknown, ...new Set(choices)]} {...props} />;
 }

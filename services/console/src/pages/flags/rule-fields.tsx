@@ -1,14 +1,11 @@
+import { Button } from "../../parts/button.tsx";
+import { fieldsOf, type InputProps } from "../../parts/fields.tsx";
 import parts from "../../parts/parts.module.css";
 import { type FlagInput, newRule, type RuleInput } from "./flag-input.ts";
 import { Group, SelectField, TextField } from "./form-parts.tsx";
 
-interface RuleFieldsProps {
-  readonly input: FlagInput;
-  readonly set: (changed: Partial<FlagInput>) => void;
-}
-
 /** The rules of a flag in their order: the first whose conditions all match decides. */
-export function RuleFields({ input: { rules, variants }, set }: RuleFieldsProps) {
+export function RuleFields({ input: { rules, variants }, set }: InputProps<FlagInput>) {
   const names = variants.map(({ name }) => name);
   const swap = (at: number, other: number) =>
     set({ rules: rules.map((rule, index) => rules[index === at ? other : index === other ? at : index] ?? rule) });
@@ -29,9 +26,7 @@ export function RuleFields({ input: { rules, variants }, set }: RuleFieldsProps)
         />
       ))}
       <div>
-        <button type="button" onClick={() => set({ rules: [...rules, newRule(names[0] ?? "")] })}>
-          Add a rule
-        </button>
+        <Button label="Add a rule" onClick={() => set({ rules: [...rules, newRule(names[0] ?? "")] })} />
       </div>
     </Group>
   );
@@ -47,23 +42,17 @@ interface RuleProps {
 }
 
 function Rule({ rule, number, variants, change, remove, moveUp }: RuleProps) {
-  const { name, variant, percentage, accounts, roles, locales, ageFrom, ageTo } = rule;
+  const field = fieldsOf(rule, change);
   return (
     <Group legend={`Rule ${number}`}>
       <div className={parts.filters}>
-        <SelectField
-          label={`Rule ${number} gives`}
-          choices={variants}
-          value={variant}
-          set={(text) => change({ variant: text })}
-        />
+        <SelectField label={`Rule ${number} gives`} choices={variants} {...field("variant")} />
         <TextField
           label={`Share of rule ${number} in %`}
           hint="Of the accounts; empty for all."
-          value={percentage}
-          set={(text) => change({ percentage: text })}
+          {...field("percentage")}
         />
-        <TextField label={`Name of rule ${number}`} value={name} set={(text) => change({ name: text })} />
+        <TextField label={`Name of rule ${number}`} {...field("name")} />
       </div>
       <details>
         <summary>Only some accounts</summary>
@@ -71,32 +60,17 @@ function Rule({ rule, number, variants, change, remove, moveUp }: RuleProps) {
           <TextField
             label={`Accounts of rule ${number}`}
             hint="Ids, with spaces between them."
-            value={accounts}
-            set={(text) => change({ accounts: text })}
+            {...field("accounts")}
           />
-          <TextField label={`Roles of rule ${number}`} value={roles} set={(text) => change({ roles: text })} />
-          <TextField label={`Locales of rule ${number}`} value={locales} set={(text) => change({ locales: text })} />
-          <TextField
-            label={`Days since its creation, from, of rule ${number}`}
-            value={ageFrom}
-            set={(text) => change({ ageFrom: text })}
-          />
-          <TextField
-            label={`Days since its creation, to, of rule ${number}`}
-            value={ageTo}
-            set={(text) => change({ ageTo: text })}
-          />
+          <TextField label={`Roles of rule ${number}`} {...field("roles")} />
+          <TextField label={`Locales of rule ${number}`} {...field("locales")} />
+          <TextField label={`Days since its creation, from, of rule ${number}`} {...field("ageFrom")} />
+          <TextField label={`Days since its creation, to, of rule ${number}`} {...field("ageTo")} />
         </div>
       </details>
       <div className={parts.row}>
-        {moveUp && (
-          <button type="button" aria-label={`Move up rule ${number}`} onClick={moveUp}>
-            Move up
-          </button>
-        )}
-        <button type="button" aria-label={`Remove rule ${number}`} onClick={remove}>
-          Remove
-        </button>
+        {moveUp && <Button label="Move up" aria-label={`Move up rule ${number}`} onClick={moveUp} />}
+        <Button label="Remove" aria-label={`Remove rule ${number}`} onClick={remove} />
       </div>
     </Group>
   );

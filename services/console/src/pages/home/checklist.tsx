@@ -4,17 +4,12 @@ import type { Live } from "../../live/read-every.ts";
 import { Status } from "../../parts/inline.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { api, versioned } from "../../session/api.ts";
-
-/** Progress of the account on the way to a first delivery. */
-interface Progress {
-  readonly endpointId: string | null;
-  readonly hasEvent: boolean;
-  readonly hasDelivery: boolean;
-}
+import { EndpointLink } from "../links.tsx";
 
 const one = { params: { query: { limit: 1 } } } as const;
 
-async function readProgress(): Promise<Progress> {
+/** Reads how far the account is on the way to a first delivery. */
+async function readProgress() {
   const [endpoints, events, deliveries] = await Promise.all([
     versioned(api.GET("/api/v1/webhooks/endpoints", one)),
     versioned(api.GET("/api/v1/webhooks/events", one)),
@@ -27,7 +22,8 @@ async function readProgress(): Promise<Progress> {
   };
 }
 
-const isComplete = ({ endpointId, hasDelivery }: Progress) => endpointId !== null && hasDelivery;
+const isComplete = ({ endpointId, hasDelivery }: Awaited<ReturnType<typeof readProgress>>) =>
+  endpointId !== null && hasDelivery;
 
 /** The steps to a first delivery. Each is ticked when its fact is there, and the list goes away with the last. */
 export function Checklist({ live }: { readonly live: Live }) {
@@ -56,11 +52,7 @@ export function Checklist({ live }: { readonly live: Live }) {
           </Link>
           {endpointId !== null && (
             <>
-              , or send one to{" "}
-              <Link to="/webhooks/endpoints/$id" params={{ id: endpointId }}>
-                your endpoint
-              </Link>{" "}
-              alone
+              , or send one to <EndpointLink id={endpointId}>your endpoint</EndpointLink> alone
             </>
           )}
           .

@@ -4,12 +4,14 @@ import { LiveStatus } from "../../live/live-status.tsx";
 import { type Live, readEvery, readUntold } from "../../live/read-every.ts";
 import { useLiveReads } from "../../live/use-live-reads.ts";
 import { Answer } from "../../parts/answer.tsx";
-import { Bars, hoursOfDay } from "../../parts/bars.tsx";
+import { Bars } from "../../parts/bars.tsx";
 import { Id, Status, Time } from "../../parts/inline.tsx";
-import { Page, Panel, Table } from "../../parts/page.tsx";
+import { Listing } from "../../parts/listing.tsx";
+import { Page, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { durationText, shareText } from "../../parts/time-text.ts";
-import { api, useMay, versioned } from "../../session/api.ts";
+import { api, dataOf, useMay } from "../../session/api.ts";
+import { EndpointLink } from "../links.tsx";
 import { dayQuery, endpointTones, publishedEvents } from "../webhooks.ts";
 import { Checklist } from "./checklist.tsx";
 
@@ -58,7 +60,7 @@ function LastDay({ live }: LiveProps) {
                 </>
               )}
             </p>
-            <Bars buckets={hoursOfDay(buckets)} label="Attempts by hour" height={64} />
+            <Bars buckets={buckets} label="Attempts by hour" height={64} />
           </>
         )}
       </Answer>
@@ -71,8 +73,8 @@ function FailingEndpoints({ live }: LiveProps) {
     queryKey: ["endpoints", "failing"],
     refetchInterval: readEvery(live),
     queryFn: async () =>
-      (await versioned(api.GET("/api/v1/webhooks/endpoints", { params: { query: { failing: "true", limit: 10 } } })))
-        .data.items,
+      (await dataOf(api.GET("/api/v1/webhooks/endpoints", { params: { query: { failing: "true", limit: 10 } } })))
+        .items,
   });
   return (
     <Panel
@@ -83,39 +85,27 @@ function FailingEndpoints({ live }: LiveProps) {
         </Link>
       }
     >
-      <Answer
+      <Listing
         query={failing}
         what="endpoints"
-        isEmpty={(items) => items.length === 0}
-        empty={<p>No endpoint is failing.</p>}
-      >
-        {(items) => (
-          <Table
-            label="Failing endpoints"
-            rows={items}
-            keyOf={({ id }) => id}
-            columns={[
-              {
-                name: "Endpoint",
-                cell: ({ id, url }) => (
-                  <Link to="/webhooks/endpoints/$id" params={{ id }}>
-                    {url}
-                  </Link>
-                ),
-              },
-              { name: "Status", cell: ({ status }) => <Status tone={endpointTones[status]}>{status}</Status> },
-              {
-                name: "Look",
-                cell: ({ id }) => (
-                  <Link to="/webhooks/deliveries" search={{ endpoint_id: id, status: "exhausted" }}>
-                    given up
-                  </Link>
-                ),
-              },
-            ]}
-          />
-        )}
-      </Answer>
+        empty="No endpoint is failing."
+        label="Failing endpoints"
+        columns={[
+          {
+            name: "Endpoint",
+            cell: ({ id, url }) => <EndpointLink id={id}>{url}</EndpointLink>,
+          },
+          { name: "Status", cell: ({ status }) => <Status tone={endpointTones[status]}>{status}</Status> },
+          {
+            name: "Look",
+            cell: ({ id }) => (
+              <Link to="/webhooks/deliveries" search={{ endpoint_id: id, status: "exhausted" }}>
+                given up
+              </Link>
+            ),
+          },
+        ]}
+      />
     </Panel>
   );
 }
@@ -124,38 +114,29 @@ function NewestEvents({ live }: LiveProps) {
   const events = useQuery({
     queryKey: ["events", "newest"],
     refetchInterval: readUntold(live),
-    queryFn: async () =>
-      (await versioned(api.GET("/api/v1/webhooks/events", { params: { query: { limit: 8 } } }))).data.items,
+    queryFn: async () => (await dataOf(api.GET("/api/v1/webhooks/events", { params: { query: { limit: 8 } } }))).items,
   });
   return (
     <Panel title="Newest events" actions={<Link to="/webhooks/events">All events</Link>}>
-      <Answer
+      <Listing
         query={events}
         what="events"
-        isEmpty={(items) => items.length === 0}
-        empty={<p>No event was published yet.</p>}
-      >
-        {(items) => (
-          <Table
-            label="Newest events"
-            rows={items}
-            keyOf={({ id }) => id}
-            columns={[
-              { name: "Type", cell: ({ type }) => <code className={parts.quiet}>{type}</code> },
-              { name: "Event", cell: ({ id }) => <Id value={id} /> },
-              { name: "Time", cell: ({ created_at }) => <Time at={created_at} /> },
-              {
-                name: "Deliveries",
-                cell: ({ id }) => (
-                  <Link to="/webhooks/deliveries" search={{ event_id: id }}>
-                    show
-                  </Link>
-                ),
-              },
-            ]}
-          />
-        )}
-      </Answer>
+        empty="No event was published yet."
+        label="Newest events"
+        columns={[
+          { name: "Type", cell: ({ type }) => <code className={parts.quiet}>{type}</code> },
+          { name: "Event", cell: ({ id }) => <Id value={id} /> },
+          { name: "Time", cell: ({ created_at }) => <Time at={created_at} /> },
+          {
+            name: "Deliveries",
+            cell: ({ id }) => (
+              <Link to="/webhooks/deliveries" search={{ event_id: id }}>
+                show
+              </Link>
+            ),
+          },
+        ]}
+      />
     </Panel>
   );
 }

@@ -1,20 +1,14 @@
+import type { WordsOf } from "../../parts/words.ts";
 import type { Image } from "../image-queries.ts";
 
 /** The filters of the address that say in which form an image is shown; they are the parameters of its content. */
-export const formNames = [
-  "width",
-  "height",
-  "fit",
-  "format",
-  "dpr",
-  "quality",
-  "gravity",
-  "background",
-  "enlarge",
-  "metadata",
-] as const;
+export const formParameters = "width height fit format dpr quality gravity background enlarge metadata";
 
-export type Form = { readonly [Name in (typeof formNames)[number]]?: string };
+type FormName = WordsOf<typeof formParameters>;
+
+export const formNames = formParameters.split(" ") as readonly FormName[];
+
+export type Form = { readonly [Name in FormName]?: string };
 
 /** Takes the parameters of a form, without what was left empty. */
 export const formOf = (search: Readonly<Record<string, string | undefined>>): Form =>

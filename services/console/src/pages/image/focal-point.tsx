@@ -1,5 +1,6 @@
 import type { KeyboardEvent, PointerEvent } from "react";
 import { Failure } from "../../parts/answer.tsx";
+import { Button } from "../../parts/button.tsx";
 import { Content, parametersOf, useContent } from "../../parts/content.tsx";
 import parts from "../../parts/parts.module.css";
 import { type Image, nameOf } from "../image-queries.ts";
@@ -51,11 +52,7 @@ export function FocalPoint({ image, point, move }: FocalPointProps) {
       </div>
       <div className={parts.row}>
         <span role="status">{point ? where : "not set: crops keep the middle"}</span>
-        {point && (
-          <button type="button" onClick={() => move(null)}>
-            Remove the focal point
-          </button>
-        )}
+        {point && <Button label="Remove the focal point" onClick={() => move(null)} />}
       </div>
     </div>
   );

@@ -1,18 +1,10 @@
 import type { Image } from "../image-queries.ts";
 
 /** The texts of the form of an image, as they are typed. */
-export interface ImageInput {
-  readonly title: string;
-  readonly altText: string;
-  readonly caption: string;
-  readonly tags: string;
-  readonly filename: string;
-  readonly visibility: Image["visibility"];
-  readonly focalPoint: Image["focal_point"];
-}
+export type ImageInput = Readonly<ReturnType<typeof inputOf>>;
 
 /** Writes an image into the fields of the form. */
-export function inputOf(image: Image): ImageInput {
+export function inputOf(image: Image) {
   const { title, alt_text: altText, caption, tags, filename, visibility, focal_point: focalPoint } = image;
   return {
     title: title ?? "",

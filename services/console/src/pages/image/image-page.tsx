@@ -8,9 +8,9 @@ import { Action } from "../../parts/dialog.tsx";
 import { Id, Status, Time } from "../../parts/inline.tsx";
 import { Curl } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
+import { saveFile } from "../../parts/save-file.ts";
 import { api, useMay, versioned } from "../../session/api.ts";
 import { bytesText, type Image, imageChanges, imageQuery, imageTones, nameOf } from "../image-queries.ts";
-import { Download } from "./download.tsx";
 import { EditImage } from "./edit-image.tsx";
 import styles from "./image.module.css";
 import { UrlBuilder } from "./url-builder.tsx";
@@ -97,16 +97,12 @@ function Facts({ image }: { readonly image: Image }) {
                 <Status tone={imageTones[status]}>{status}</Status>
               </span>,
             ],
-            ...(failure
-              ? [
-                  [
-                    "Because",
-                    <span key="">
-                      {failure.code}, after {failure.attempts} attempts, <Time at={failure.at} />
-                    </span>,
-                  ] as const,
-                ]
-              : []),
+            failure && [
+              "Because",
+              <span key="">
+                {failure.code}, after {failure.attempts} attempts, <Time at={failure.at} />
+              </span>,
+            ],
             ["Id", <Id key="" value={id} />],
             ["File", filename],
             ["Original", `${width} × ${height}, ${mime_type}${animated ? ", animated" : ""}, ${bytesText(size_bytes)}`],
@@ -119,4 +115,14 @@ function Facts({ image }: { readonly image: Image }) {
       </div>
     </Panel>
   );
+}
+
+/** Downloads the bytes as they were uploaded. */
+function Download({ image: { id, filename } }: { readonly image: Image }) {
+  const download = async () => {
+    const params = { path: { image_id: id } };
+    const { data } = await versioned(api.GET("/images/{image_id}/original", { params, parseAs: "blob" }));
+    saveFile(data as unknown as Blob, filename);
+  };
+  return <Action label="Download the original" what="original" run={download} />;
 }

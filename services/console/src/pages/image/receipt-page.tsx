@@ -4,7 +4,7 @@ import { Answer } from "../../parts/answer.tsx";
 import { Id, Status, Time } from "../../parts/inline.tsx";
 import { Curl } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
-import { api, versioned } from "../../session/api.ts";
+import { api, dataOf } from "../../session/api.ts";
 import { bytesText } from "../image-queries.ts";
 
 /** The receipt of a deletion: what was erased, and when. It is read again until the last byte is gone. */
@@ -13,8 +13,7 @@ export function ReceiptPage() {
   const receipt = useQuery({
     queryKey: ["image-deletion", id],
     refetchInterval: ({ state }) => (state.data?.status === "erasing" ? 1_000 : false),
-    queryFn: async () =>
-      (await versioned(api.GET("/images/deletions/{image_id}", { params: { path: { image_id: id } } }))).data,
+    queryFn: () => dataOf(api.GET("/images/deletions/{image_id}", { params: { path: { image_id: id } } })),
   });
   return (
     <Page title="Receipt of a deletion" actions={<Link to="/images">All images</Link>}>

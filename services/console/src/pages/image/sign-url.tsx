@@ -1,16 +1,17 @@
 import { useState } from "react";
 import { Failure } from "../../parts/answer.tsx";
+import { Button } from "../../parts/button.tsx";
 import { useChange } from "../../parts/dialog.tsx";
+import { SelectField } from "../../parts/fields.tsx";
 import { Code, Copy, Time } from "../../parts/inline.tsx";
-import { Field } from "../../parts/lists.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, versioned } from "../../session/api.ts";
+import { api, dataOf } from "../../session/api.ts";
 import { bodyOfForm, type Form } from "./content-address.ts";
 
 const lifetimes = [
-  [3_600, "an hour"],
-  [86_400, "a day"],
-  [604_800, "a week"],
+  ["3600", "an hour"],
+  ["86400", "a day"],
+  ["604800", "a week"],
 ] as const;
 
 /** Signs the address that is built: everyone who has it sees the image in this form until it ends. */
@@ -19,26 +20,14 @@ export function SignUrl({ id, form }: { readonly id: string; readonly form: Form
   const signing = useChange(async () => {
     const params = { path: { image_id: id } };
     const body = { ...bodyOfForm(form), expires_in_seconds: Number(lifetime) };
-    return (await versioned(api.POST("/images/{image_id}/signed-urls", { params, body }))).data;
+    return await dataOf(api.POST("/images/{image_id}/signed-urls", { params, body }));
   });
   const { data: signed } = signing;
   return (
     <div className={parts.page}>
       <div className={parts.filters}>
-        <Field label="Signed for">
-          {(ids) => (
-            <select {...ids} value={lifetime} onChange={({ target }) => setLifetime(target.value)}>
-              {lifetimes.map(([seconds, text]) => (
-                <option key={seconds} value={seconds}>
-                  {text}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <button type="button" disabled={signing.isPending} onClick={() => signing.mutate()}>
-          Sign the URL
-        </button>
+        <SelectField label="Signed for" choices={lifetimes} value={lifetime} set={setLifetime} />
+        <Button label="Sign the URL" change={signing} />
       </div>
       {signing.error && <Failure error={signing.error} what="image" />}
       {signed && (

@@ -1,10 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { Button } from "../../parts/button.tsx";
 import { Action } from "../../parts/dialog.tsx";
 import { Id, Status } from "../../parts/inline.tsx";
 import { Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, versioned } from "../../session/api.ts";
+import { api, dataOf } from "../../session/api.ts";
 import styles from "./images.module.css";
 
 /** Images that are deleted together at most, as the API allows. */
@@ -20,14 +21,14 @@ export function BulkDelete({ chosen, clear }: { readonly chosen: ReadonlySet<str
   const [outcomes, setOutcomes] = useState<readonly Outcome[]>([]);
   const remove = async () => {
     const params = { header: { "Idempotency-Key": crypto.randomUUID() } };
-    const { items } = (await versioned(api.POST("/images/delete", { params, body: { ids: [...chosen] } }))).data;
+    const { items } = await dataOf(api.POST("/images/delete", { params, body: { ids: [...chosen] } }));
     setOutcomes(items);
   };
   const images = chosen.size === 1 ? "image" : "images";
   return (
     <>
       {chosen.size > 0 && (
-        <section className={styles.chosen} aria-label="Chosen images">
+        <section className={`${parts.row} ${styles.chosen}`} aria-label="Chosen images">
           <strong role="status">
             {chosen.size} {chosen.size === chosenMax ? `${images} chosen, which is the most` : `${images} chosen`}
           </strong>
@@ -39,19 +40,13 @@ export function BulkDelete({ chosen, clear }: { readonly chosen: ReadonlySet<str
             run={remove}
             onDone={clear}
           />
-          <button type="button" onClick={clear}>
-            Choose none
-          </button>
+          <Button label="Choose none" onClick={clear} />
         </section>
       )}
       {outcomes.length > 0 && (
         <Panel
           title="What became of them"
-          actions={
-            <button type="button" className="plain" onClick={() => setOutcomes([])}>
-              Close
-            </button>
-          }
+          actions={<Button label="Close" className="plain" onClick={() => setOutcomes([])} />}
         >
           <Table
             label="Outcomes of the deletion"

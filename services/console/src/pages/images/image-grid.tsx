@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { Button } from "../../parts/button.tsx";
 import { Thumbnail } from "../../parts/content.tsx";
 import { Copy, Id, Status, Time } from "../../parts/inline.tsx";
 import parts from "../../parts/parts.module.css";
@@ -21,8 +22,8 @@ export function ImageGrid({ images, chosen, choose }: GridProps) {
     <>
       {choose && (
         <div className={parts.row}>
-          <button
-            type="button"
+          <Button
+            label={isWhole ? "Choose none of this page" : "Choose all of this page"}
             onClick={() =>
               choose(
                 isWhole
@@ -30,9 +31,7 @@ export function ImageGrid({ images, chosen, choose }: GridProps) {
                   : new Set([...chosen, ...ids].slice(0, chosenMax)),
               )
             }
-          >
-            {isWhole ? "Choose none of this page" : "Choose all of this page"}
-          </button>
+          />
         </div>
       )}
       <ul className={styles.grid} aria-label="Images">

@@ -1,12 +1,11 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { LiveStatus } from "../../live/live-status.tsx";
 import { useLiveReads } from "../../live/use-live-reads.ts";
 import { Answer } from "../../parts/answer.tsx";
+import { useList } from "../../parts/listing.tsx";
 import { ChoiceFilter, Curl, Filters, Pager, TextFilter, TimeFilter, useFilters } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
-import parts from "../../parts/parts.module.css";
-import { api, useMay, versioned } from "../../session/api.ts";
+import { api, dataOf, useMay } from "../../session/api.ts";
 import { imageChanges } from "../image-queries.ts";
 import { BulkDelete } from "./bulk-delete.tsx";
 import { ImageGrid } from "./image-grid.tsx";
@@ -20,13 +19,10 @@ export function ImagesPage() {
   const live = useLiveReads(imageChanges, "images");
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const query = { ...search, limit: 24 };
-  const images = useQuery({
-    queryKey: ["images", query],
-    placeholderData: keepPreviousData,
+  const images = useList(["images", query], () => dataOf(api.GET("/images", { params: { query: query as object } })), {
     // Where no subscription tells of it, an image still becomes ready on the page.
     refetchInterval: ({ state }) =>
       live.state !== "live" && state.data?.items.some(({ status }) => status === "processing") ? 3_000 : false,
-    queryFn: async () => (await versioned(api.GET("/images", { params: { query: query as object } }))).data,
   });
   return (
     <Page title="Images" actions={<LiveStatus live={live} />}>
@@ -38,12 +34,11 @@ export function ImagesPage() {
         <ChoiceFilter name="visibility" label="Visibility" choices={["private", "public"]} />
         <TimeFilter name="created_after" label="Added after" />
         <TimeFilter name="created_before" label="Added before" />
-        <SortFilter />
+        <ChoiceFilter name="sort" label="Order" any="newest first" choices={sorts} />
       </Filters>
       <Answer
         query={images}
         what="images"
-        isEmpty={({ items }) => items.length === 0}
         empty={<NoImages isFiltered={Object.keys(search).length > 0} mayWrite={mayWrite} />}
       >
         {({ items, next_cursor: next }) => (
@@ -61,7 +56,6 @@ export function ImagesPage() {
 }
 
 const sorts = [
-  ["", "newest first"],
   ["created_at", "oldest first"],
   ["-updated_at", "changed last first"],
   ["updated_at", "changed longest ago first"],
@@ -70,22 +64,6 @@ const sorts = [
   ["-size_bytes", "largest first"],
   ["size_bytes", "smallest first"],
 ] as const;
-
-function SortFilter() {
-  const [{ sort = "" }, change] = useFilters();
-  return (
-    <label className={parts.field}>
-      <span>Order</span>
-      <select value={sort} onChange={({ target }) => change({ sort: target.value })}>
-        {sorts.map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
 
 function NoImages({ isFiltered, mayWrite }: { readonly isFiltered: boolean; readonly mayWrite: boolean }) {
   if (isFiltered) return <p>No image matches these filters.</p>;

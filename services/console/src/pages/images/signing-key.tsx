@@ -1,8 +1,8 @@
 import { useState } from "react";
-import { Time } from "../../parts/inline.tsx";
-import { Panel, Table } from "../../parts/page.tsx";
+import { Panel } from "../../parts/page.tsx";
 import { type Overlap, Rotate } from "../../parts/rotate.tsx";
-import { api, versioned } from "../../session/api.ts";
+import { LiveSecrets } from "../../parts/secret.tsx";
+import { api, dataOf } from "../../session/api.ts";
 
 const choices: readonly Overlap[] = [
   [null, "hold until they expire"],
@@ -13,7 +13,7 @@ const choices: readonly Overlap[] = [
 
 const rotate = async (seconds: number | null) => {
   const body = seconds === null ? {} : { overlap_seconds: seconds };
-  return (await versioned(api.POST("/images/signing-keys/rotate", { body }))).data;
+  return await dataOf(api.POST("/images/signing-keys/rotate", { body }));
 };
 
 /** The key that signs the account's image URLs. It never leaves the deployment; a new one ends the URLs of old ones. */
@@ -36,18 +36,7 @@ export function SigningKey() {
       }
     >
       <p>Signed URLs show private images to those who have them. A new key takes back what older keys have signed.</p>
-      {made && (
-        <Table
-          label="Signing keys"
-          rows={made.secrets}
-          keyOf={({ id }) => id}
-          columns={[
-            { name: "Key", cell: ({ id }) => <code>{id}</code> },
-            { name: "Made", cell: ({ created_at }) => <Time at={created_at} /> },
-            { name: "Ends", cell: ({ ends_at }) => (ends_at ? <Time at={ends_at} /> : "in use, without an end") },
-          ]}
-        />
-      )}
+      {made && <LiveSecrets label="Signing keys" name="Key" secrets={made.secrets} since="Made" />}
     </Panel>
   );
 }

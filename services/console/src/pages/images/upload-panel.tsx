@@ -2,12 +2,14 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Failure } from "../../parts/answer.tsx";
+import { Button } from "../../parts/button.tsx";
 import { Thumbnail } from "../../parts/content.tsx";
+import { SelectField } from "../../parts/fields.tsx";
 import { Copy, Status } from "../../parts/inline.tsx";
-import { Field, useFilters } from "../../parts/lists.tsx";
+import { useFilters } from "../../parts/lists.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { bytesText, type Image } from "../image-queries.ts";
+import { audienceChoices, bytesText, type Image } from "../image-queries.ts";
 import styles from "./images.module.css";
 import {
   addUploads,
@@ -32,9 +34,7 @@ export function UploadPanel() {
     <Panel title="Upload">
       <div className={`${styles.drop} ${isOver ? styles.over : ""}`}>
         <p>Drop images anywhere on this page, paste them, or</p>
-        <button type="button" className="main" onClick={() => picker.current?.click()}>
-          Choose images
-        </button>
+        <Button label="Choose images" className="main" onClick={() => picker.current?.click()} />
         <input
           ref={picker}
           type="file"
@@ -48,14 +48,12 @@ export function UploadPanel() {
             target.value = "";
           }}
         />
-        <Field label="Who sees new images">
-          {(ids) => (
-            <select {...ids} value={visibility} onChange={({ target }) => change({ new: target.value })}>
-              <option value="private">only your account, and people with a signed URL</option>
-              <option value="public">everyone who has the URL</option>
-            </select>
-          )}
-        </Field>
+        <SelectField
+          label="Who sees new images"
+          choices={audienceChoices}
+          value={visibility}
+          set={(chosen) => change({ new: chosen })}
+        />
       </div>
       {uploads.length > 0 && (
         <>
@@ -66,9 +64,7 @@ export function UploadPanel() {
           </ul>
           {uploads.some(isEnded) && (
             <div>
-              <button type="button" className="plain" onClick={() => forgetUploads(isEnded)}>
-                Clear what has ended
-              </button>
+              <Button label="Clear what has ended" className="plain" onClick={() => forgetUploads(isEnded)} />
             </div>
           )}
         </>
@@ -141,23 +137,17 @@ function UploadRow({ upload }: { readonly upload: Upload }) {
       {state.kind === "done" && <Done image={state.image} />}
       <div className={parts.row}>
         {(state.kind === "waiting" || state.kind === "sending") && (
-          <button type="button" aria-label={`Cancel ${file.name}`} onClick={() => cancelUpload(id)}>
-            Cancel
-          </button>
+          <Button label="Cancel" aria-label={`Cancel ${file.name}`} onClick={() => cancelUpload(id)} />
         )}
         {(state.kind === "failed" || state.kind === "cancelled") && (
           <>
-            <button type="button" aria-label={`Upload again: ${file.name}`} onClick={() => retryUpload(id)}>
-              Upload again
-            </button>
-            <button
-              type="button"
+            <Button label="Upload again" aria-label={`Upload again: ${file.name}`} onClick={() => retryUpload(id)} />
+            <Button
+              label="Remove"
               className="plain"
               aria-label={`Remove ${file.name} from this list`}
               onClick={() => forgetUploads((one) => one.id === id)}
-            >
-              Remove
-            </button>
+            />
           </>
         )}
       </div>

@@ -1,4 +1,4 @@
-import { api, sendAsPerson, versioned } from "../../session/api.ts";
+import { api, dataOf, sendAsPerson } from "../../session/api.ts";
 import { onSessionChange, readSession } from "../../session/session.ts";
 import type { Image } from "../image-queries.ts";
 import { byXmlHttpRequest } from "./xml-http-request.ts";
@@ -104,7 +104,7 @@ async function send({ id, file, visibility }: Upload): Promise<void> {
     const body = { file: file as unknown as string, visibility };
     const fetch = (request: Request) => sendAsPerson(request, transport);
     const answer = api.POST("/images", { params, body, signal, fetch });
-    const image = (await versioned(answer)).data;
+    const image = await dataOf(answer);
     if (isCurrent()) change(id, { kind: "done", image });
   } catch (error) {
     if (isCurrent()) change(id, { kind: "failed", error: error as Error });

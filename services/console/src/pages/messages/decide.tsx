@@ -1,10 +1,11 @@
 import { ApiError } from "@signalbox/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { Failure } from "../../parts/answer.tsx";
-import { Box } from "../../parts/dialog.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Box, submits } from "../../parts/dialog.tsx";
 import { differencesOf } from "../../parts/differences.ts";
-import { Field } from "../../parts/lists.tsx";
+import { TextField } from "../../parts/fields.tsx";
 import { Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { act, type Message, type MessageKind } from "../operating.ts";
@@ -23,9 +24,11 @@ export function Decide(props: DecideProps) {
   const { kind, action } = props;
   return (
     <>
-      <button type="button" className={action === "giveUp" ? "danger" : "main"} onClick={() => setOpen(true)}>
-        {kind[action].label}
-      </button>
+      <Button
+        label={kind[action].label}
+        className={action === "giveUp" ? "danger" : "main"}
+        onClick={() => setOpen(true)}
+      />
       {isOpen && <Dialog {...props} onClose={() => setOpen(false)} />}
     </>
   );
@@ -36,14 +39,14 @@ function Dialog({ kind, action, message, onDone, onClose }: DecideProps & { read
   const needsReason = action === "giveUp";
   const [seen, setSeen] = useState(message);
   const [reason, setReason] = useState("");
-  const asked = { verb, reason: needsReason ? reason.trim() : null };
+  const said = needsReason ? { reason: reason.trim() } : {};
   const queries = useQueryClient();
   // A message that is decided is gone, so its own page keeps what it shows; a refusal reads everything again.
   const readLists = () => queries.invalidateQueries({ predicate: ({ queryKey: [name] }) => name !== "message" });
   const onError = () => queries.invalidateQueries();
-  const dryRun = useMutation({ mutationFn: () => act(kind, seen, { ...asked, isDryRun: true }), onError });
+  const dryRun = useMutation({ mutationFn: () => act(kind, seen, verb, { dry_run: true, ...said }), onError });
   const decision = useMutation({
-    mutationFn: () => act(kind, seen, { ...asked, isDryRun: false }),
+    mutationFn: () => act(kind, seen, verb, { dry_run: false, ...said }),
     onError,
     onSuccess: ({ effect }) => {
       onDone?.(effect);
@@ -58,11 +61,10 @@ function Dialog({ kind, action, message, onDone, onClose }: DecideProps & { read
     dryRun.reset();
     decision.reset();
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = submits(() => {
     decision.reset();
     dryRun.mutate();
-  };
+  });
   return (
     <Box
       title={`${label}: ${seen.event_type ?? "a message without a type"}`}
@@ -73,17 +75,14 @@ function Dialog({ kind, action, message, onDone, onClose }: DecideProps & { read
       <form className={parts.page} onSubmit={submit}>
         <p>{about}</p>
         {needsReason && (
-          <Field label="Reason" hint="It stands in the audit.">
-            {(ids) => (
-              <input
-                {...ids}
-                required
-                maxLength={500}
-                value={reason}
-                onChange={({ target }) => setReason(target.value)}
-              />
-            )}
-          </Field>
+          <TextField
+            label="Reason"
+            hint="It stands in the audit."
+            required
+            maxLength={500}
+            value={reason}
+            set={setReason}
+          />
         )}
         {hasChanged ? (
           <Changed seen={seen} now={message} onLook={lookAgain} />
@@ -96,18 +95,9 @@ function Dialog({ kind, action, message, onDone, onClose }: DecideProps & { read
             What would happen?
           </button>
           {dryRun.data && !hasChanged && (
-            <button
-              type="button"
-              className={needsReason ? "danger" : "main"}
-              disabled={decision.isPending}
-              onClick={() => decision.mutate()}
-            >
-              {confirm}
-            </button>
+            <Button label={confirm} className={needsReason ? "danger" : "main"} change={decision} />
           )}
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
+          <Button label="Cancel" onClick={onClose} />
         </div>
       </form>
     </Box>
@@ -135,9 +125,7 @@ function Changed({ seen, now, onLook }: ChangedProps) {
           { name: "Now", cell: ({ theirs }) => <code>{theirs}</code> },
         ]}
       />
-      <button type="button" onClick={onLook}>
-        Go on with the present one
-      </button>
+      <Button label="Go on with the present one" onClick={onLook} />
     </div>
   );
 }

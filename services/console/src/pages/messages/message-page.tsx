@@ -2,25 +2,23 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
-import { Code, Copy, Id, Time } from "../../parts/inline.tsx";
+import { Code, copied, Id, Time } from "../../parts/inline.tsx";
 import { Curl } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, useMay, versioned } from "../../session/api.ts";
+import { api, dataOf, useMay } from "../../session/api.ts";
 import { useLinkOf } from "../configuration.ts";
 import { headerLines, traceUrl } from "../header-lines.ts";
 import { deadEvents, deadLetters, type Message, type MessageKind, parkedKeys, runbookUrl } from "../operating.ts";
 import { Decide } from "./decide.tsx";
 import { Queue } from "./queue.tsx";
 
-const readLetter = async (id: string) =>
-  (await versioned(api.GET("/api/v1/operations/dead-letters/{id}", { params: { path: { id } } }))).data;
+const readLetter = (id: string) =>
+  dataOf(api.GET("/api/v1/operations/dead-letters/{id}", { params: { path: { id } } }));
 
-const readEvent = async (id: string) =>
-  (await versioned(api.GET("/api/v1/operations/dead-events/{id}", { params: { path: { id } } }))).data;
+const readEvent = (id: string) => dataOf(api.GET("/api/v1/operations/dead-events/{id}", { params: { path: { id } } }));
 
-const readParked = async (id: string) =>
-  (await versioned(api.GET("/api/v1/operations/parked/{id}", { params: { path: { id } } }))).data;
+const readParked = (id: string) => dataOf(api.GET("/api/v1/operations/parked/{id}", { params: { path: { id } } }));
 
 type Detail = Awaited<ReturnType<typeof readLetter | typeof readEvent | typeof readParked>>;
 
@@ -106,11 +104,6 @@ function behindText(count: number): string {
 
 function Facts({ message }: { readonly message: Detail }) {
   const { id, event_type, event_id, service, topic, key, reason, since, bytes } = message;
-  const copied = (text: string) => (
-    <Copy text={text} label={`Copy ${text}`} className={parts.id}>
-      {text}
-    </Copy>
-  );
   return (
     <Panel title={event_type ?? "Without a readable type"}>
       <Pairs

@@ -1,7 +1,7 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
-import { Copy, Id, Time } from "../../parts/inline.tsx";
+import { copied, Id, Time } from "../../parts/inline.tsx";
+import { useList } from "../../parts/listing.tsx";
 import { ChoiceFilter, Curl, Filters, Pager, useFilters } from "../../parts/lists.tsx";
 import { Page, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
@@ -29,11 +29,8 @@ const services = ["account", "images", "image-worker", "config", "webhook-ingest
 function Messages({ kind }: { readonly kind: MessageKind }) {
   const [search] = useFilters();
   const { refetchInterval, control } = useReadAgain(10_000);
-  const messages = useQuery({
-    queryKey: ["messages", kind.collection, search],
-    placeholderData: keepPreviousData,
+  const messages = useList(["messages", kind.collection, search], () => readMessages(kind, { ...search, limit: 25 }), {
     refetchInterval,
-    queryFn: () => readMessages(kind, { ...search, limit: 25 }),
   });
   return (
     <Page
@@ -97,19 +94,16 @@ function List({ kind, items }: { readonly kind: MessageKind; readonly items: rea
             ),
         },
         { name: "Since", cell: ({ since }) => <Time at={since} /> },
-        ...(kind === parkedKeys && mayWrite
-          ? [
-              {
-                name: "Decide",
-                cell: (message: Message) => (
-                  <div className={parts.row}>
-                    <Decide kind={kind} action="again" message={message} />
-                    <Decide kind={kind} action="giveUp" message={message} />
-                  </div>
-                ),
-              },
-            ]
-          : []),
+        kind === parkedKeys &&
+          mayWrite && {
+            name: "Decide",
+            cell: (message: Message) => (
+              <div className={parts.row}>
+                <Decide kind={kind} action="again" message={message} />
+                <Decide kind={kind} action="giveUp" message={message} />
+              </div>
+            ),
+          },
       ]}
     />
   );
@@ -130,9 +124,7 @@ function Name({
       </Link>
       <div className={parts.row}>
         <span className={parts.quiet}>key</span>
-        <Copy text={key} label={`Copy ${key}`} className={parts.id}>
-          {key}
-        </Copy>
+        {copied(key)}
       </div>
       {event_id && <Id value={event_id} />}
     </>

@@ -1,10 +1,10 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Answer } from "../../parts/answer.tsx";
 import { Id, Status, Time } from "../../parts/inline.tsx";
+import { useList } from "../../parts/listing.tsx";
 import { Curl, Pager, useFilters } from "../../parts/lists.tsx";
 import { Panel, Table } from "../../parts/page.tsx";
 import { useReadAgain } from "../../parts/read-again.tsx";
-import { api, versioned } from "../../session/api.ts";
+import { api, dataOf } from "../../session/api.ts";
 
 const pageSize = 25;
 
@@ -12,16 +12,14 @@ const pageSize = 25;
 export function Queue({ id }: { readonly id: string }) {
   const [{ cursor }] = useFilters();
   const { refetchInterval, control } = useReadAgain(10_000);
-  const queue = useQuery({
-    queryKey: ["parked queue", id, cursor],
-    placeholderData: keepPreviousData,
-    refetchInterval,
-    queryFn: async () => {
+  const queue = useList(
+    ["parked queue", id, cursor],
+    async () => {
       const query = { limit: pageSize, ...(cursor !== undefined && { cursor }) };
-      return (await versioned(api.GET("/api/v1/operations/parked/{id}/messages", { params: { path: { id }, query } })))
-        .data;
+      return await dataOf(api.GET("/api/v1/operations/parked/{id}/messages", { params: { path: { id }, query } }));
     },
-  });
+    { refetchInterval },
+  );
   return (
     <Panel title="Queue" actions={control}>
       <Answer query={queue} what="queue">

@@ -1,62 +1,56 @@
 import type { ConsumerGroup } from "@signalbox/client";
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Answer } from "../../parts/answer.tsx";
 import { Status, type Tone } from "../../parts/inline.tsx";
-import { Panel, Table } from "../../parts/page.tsx";
+import { Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import type { ReadAgain } from "../../parts/read-again.tsx";
 import { durationText } from "../../parts/time-text.ts";
-import { api, versioned } from "../../session/api.ts";
-import { Unavailable } from "../unavailable.tsx";
+import { api, dataOf } from "../../session/api.ts";
+import { OperationsPanel } from "./operations-panel.tsx";
 
 /** Beyond this an alert goes out. */
 const lateSeconds = 300;
 
 /** The consumer groups, the one that is furthest behind first. */
 export function Groups({ refetchInterval }: ReadAgain) {
-  const groups = useQuery({
-    queryKey: ["operations", "groups"],
-    refetchInterval,
-    queryFn: async () => (await versioned(api.GET("/api/v1/operations/groups"))).data,
-  });
   return (
-    <Panel title="Consumer groups">
-      <Answer query={groups} what="groups" isEmpty={({ items }) => items.length === 0} empty={<p>No group reads.</p>}>
-        {({ items, unavailable }) => (
-          <>
-            <Unavailable services={unavailable} />
-            <Table
-              label="Consumer groups"
-              rows={items.toSorted((a, b) => b.seconds - a.seconds || b.messages - a.messages)}
-              keyOf={({ group }) => group}
-              columns={[
-                {
-                  name: "Group",
-                  cell: ({ group, service }) => (
-                    <>
-                      <code>{group}</code>
-                      <div className={parts.quiet}>{service}</div>
-                    </>
-                  ),
-                },
-                { name: "Behind", cell: (group) => <Lag group={group} /> },
-                { name: "By topic", cell: ({ topics }) => <Topics topics={topics} /> },
-                {
-                  name: "Members",
-                  cell: ({ members }) => (
-                    <Status tone={members.length === 0 ? "failed" : "good"}>
-                      {members.length === 0 ? "none reads" : String(members.length)}
-                    </Status>
-                  ),
-                },
-                { name: "Parked", cell: ({ parked, service }) => <Parked parked={parked} service={service} /> },
-              ]}
-            />
-          </>
-        )}
-      </Answer>
-    </Panel>
+    <OperationsPanel
+      title="Consumer groups"
+      what="groups"
+      refetchInterval={refetchInterval}
+      read={() => dataOf(api.GET("/api/v1/operations/groups"))}
+      empty="No group reads."
+    >
+      {({ items }) => (
+        <Table
+          label="Consumer groups"
+          rows={items.toSorted((a, b) => b.seconds - a.seconds || b.messages - a.messages)}
+          keyOf={({ group }) => group}
+          columns={[
+            {
+              name: "Group",
+              cell: ({ group, service }) => (
+                <>
+                  <code>{group}</code>
+                  <div className={parts.quiet}>{service}</div>
+                </>
+              ),
+            },
+            { name: "Behind", cell: (group) => <Lag group={group} /> },
+            { name: "By topic", cell: ({ topics }) => <Topics topics={topics} /> },
+            {
+              name: "Members",
+              cell: ({ members }) => (
+                <Status tone={members.length === 0 ? "failed" : "good"}>
+                  {members.length === 0 ? "none reads" : String(members.length)}
+                </Status>
+              ),
+            },
+            { name: "Parked", cell: ({ parked, service }) => <Parked parked={parked} service={service} /> },
+          ]}
+        />
+      )}
+    </OperationsPanel>
   );
 }
 
@@ -90,43 +84,38 @@ function Parked({ parked, service }: Pick<ConsumerGroup, "parked" | "service">) 
 
 /** The events of each service that wait to be published. */
 export function Outboxes({ refetchInterval }: ReadAgain) {
-  const outboxes = useQuery({
-    queryKey: ["operations", "outbox"],
-    refetchInterval,
-    queryFn: async () => (await versioned(api.GET("/api/v1/operations/outbox"))).data,
-  });
   return (
-    <Panel title="Outboxes">
-      <Answer query={outboxes} what="outboxes">
-        {({ items, unavailable }) => (
-          <>
-            <Unavailable services={unavailable} />
-            <Table
-              label="Outboxes"
-              rows={items}
-              keyOf={({ service }) => service}
-              columns={[
-                { name: "Service", cell: ({ service }) => service },
-                {
-                  name: "Waiting",
-                  cell: ({ waiting, oldest_seconds }) => <Lag group={{ messages: waiting, seconds: oldest_seconds }} />,
-                },
-                {
-                  name: "Refused by the log",
-                  cell: ({ service, dead }) =>
-                    dead === 0 ? (
-                      "–"
-                    ) : (
-                      <Link to="/operations/dead-events" search={{ service }}>
-                        {dead.toLocaleString()}
-                      </Link>
-                    ),
-                },
-              ]}
-            />
-          </>
-        )}
-      </Answer>
-    </Panel>
+    <OperationsPanel
+      title="Outboxes"
+      what="outboxes"
+      refetchInterval={refetchInterval}
+      read={() => dataOf(api.GET("/api/v1/operations/outbox"))}
+    >
+      {({ items }) => (
+        <Table
+          label="Outboxes"
+          rows={items}
+          keyOf={({ service }) => service}
+          columns={[
+            { name: "Service", cell: ({ service }) => service },
+            {
+              name: "Waiting",
+              cell: ({ waiting, oldest_seconds }) => <Lag group={{ messages: waiting, seconds: oldest_seconds }} />,
+            },
+            {
+              name: "Refused by the log",
+              cell: ({ service, dead }) =>
+                dead === 0 ? (
+                  "–"
+                ) : (
+                  <Link to="/operations/dead-events" search={{ service }}>
+                    {dead.toLocaleString()}
+                  </Link>
+                ),
+            },
+          ]}
+        />
+      )}
+    </OperationsPanel>
   );
 }

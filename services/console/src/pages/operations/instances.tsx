@@ -1,60 +1,48 @@
 import type { Instance, Worker } from "@signalbox/client";
-import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { Answer } from "../../parts/answer.tsx";
-import { InstanceName, Status, Time, type Tone } from "../../parts/inline.tsx";
-import { Panel, Table } from "../../parts/page.tsx";
+import { instanceName, Status, Time, type Tone } from "../../parts/inline.tsx";
+import { Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import type { ReadAgain } from "../../parts/read-again.tsx";
 import { durationText } from "../../parts/time-text.ts";
-import { api, versioned } from "../../session/api.ts";
-import { Unavailable } from "../unavailable.tsx";
+import { api, dataOf } from "../../session/api.ts";
+import { PropertyLink } from "../links.tsx";
+import { OperationsPanel } from "./operations-panel.tsx";
 
 /** The instances of every service with the release and the configuration that each runs. */
 export function Instances({ refetchInterval }: ReadAgain) {
-  const instances = useQuery({
-    queryKey: ["operations", "instances"],
-    refetchInterval,
-    queryFn: async () => (await versioned(api.GET("/api/v1/operations/instances"))).data,
-  });
   return (
-    <Panel title="Instances">
-      <Answer
-        query={instances}
-        what="instances"
-        isEmpty={({ items }) => items.length === 0}
-        empty={<p>No instance has reported yet. Each reports once a minute.</p>}
-      >
-        {({ items, unavailable }) => (
-          <>
-            <Unavailable services={unavailable} />
-            <p>{releasesText(items)}</p>
-            <Table
-              label="Instances"
-              rows={items}
-              keyOf={({ instance }) => instance}
-              columns={[
-                {
-                  name: "Instance",
-                  cell: ({ service, instance }) => <InstanceName service={service} instance={instance} />,
-                },
-                {
-                  name: "State",
-                  cell: ({ state }) => <Status tone={state === "running" ? "good" : "wait"}>{state}</Status>,
-                },
-                { name: "Release", cell: ({ version }) => version ?? "not named" },
-                { name: "Started", cell: ({ started_at }) => <Time at={started_at} /> },
-                { name: "Configuration", cell: (instance) => <Applied instance={instance} /> },
-                {
-                  name: "Last report",
-                  cell: ({ last_seen_seconds }) => `${durationText(last_seen_seconds * 1_000)} ago`,
-                },
-              ]}
-            />
-          </>
-        )}
-      </Answer>
-    </Panel>
+    <OperationsPanel
+      title="Instances"
+      what="instances"
+      refetchInterval={refetchInterval}
+      read={() => dataOf(api.GET("/api/v1/operations/instances"))}
+      empty="No instance has reported yet. Each reports once a minute."
+    >
+      {({ items }) => (
+        <>
+          <p>{releasesText(items)}</p>
+          <Table
+            label="Instances"
+            rows={items}
+            keyOf={({ instance }) => instance}
+            columns={[
+              { name: "Instance", cell: instanceName },
+              {
+                name: "State",
+                cell: ({ state }) => <Status tone={state === "running" ? "good" : "wait"}>{state}</Status>,
+              },
+              { name: "Release", cell: ({ version }) => version ?? "not named" },
+              { name: "Started", cell: ({ started_at }) => <Time at={started_at} /> },
+              { name: "Configuration", cell: (instance) => <Applied instance={instance} /> },
+              {
+                name: "Last report",
+                cell: ({ last_seen_seconds }) => `${durationText(last_seen_seconds * 1_000)} ago`,
+              },
+            ]}
+          />
+        </>
+      )}
+    </OperationsPanel>
   );
 }
 
@@ -75,10 +63,7 @@ function Applied({ instance }: { readonly instance: Instance }) {
       </Status>
       {pending_restart.map((name) => (
         <div key={name} className={parts.quiet}>
-          <Link to="/properties/$name" params={{ name }}>
-            {name}
-          </Link>{" "}
-          waits for a restart
+          <PropertyLink name={name}>{name}</PropertyLink> waits for a restart
         </div>
       ))}
     </>
@@ -94,33 +79,30 @@ const tones: Readonly<Record<Worker["state"], Tone>> = {
 
 /** The workers that need a look; all of them on demand. */
 export function Workers({ refetchInterval }: ReadAgain) {
-  const workers = useQuery({
-    queryKey: ["operations", "workers"],
-    refetchInterval,
-    queryFn: async () => (await versioned(api.GET("/api/v1/operations/workers"))).data,
-  });
   return (
-    <Panel title="Workers">
-      <Answer query={workers} what="workers">
-        {({ items, unavailable }) => {
-          const troubled = items.filter(({ state, restarts }) => state !== "running" || restarts > 0);
-          return (
-            <>
-              <Unavailable services={unavailable} />
-              {troubled.length === 0 ? (
-                <p>All {items.length} workers run, and none was restarted.</p>
-              ) : (
-                <WorkerTable label="Workers that failed" items={troubled} />
-              )}
-              <details>
-                <summary>All {items.length} workers</summary>
-                <WorkerTable label="All workers" items={items} />
-              </details>
-            </>
-          );
-        }}
-      </Answer>
-    </Panel>
+    <OperationsPanel
+      title="Workers"
+      what="workers"
+      refetchInterval={refetchInterval}
+      read={() => dataOf(api.GET("/api/v1/operations/workers"))}
+    >
+      {({ items }) => {
+        const troubled = items.filter(({ state, restarts }) => state !== "running" || restarts > 0);
+        return (
+          <>
+            {troubled.length === 0 ? (
+              <p>All {items.length} workers run, and none was restarted.</p>
+            ) : (
+              <WorkerTable label="Workers that failed" items={troubled} />
+            )}
+            <details>
+              <summary>All {items.length} workers</summary>
+              <WorkerTable label="All workers" items={items} />
+            </details>
+          </>
+        );
+      }}
+    </OperationsPanel>
   );
 }
 

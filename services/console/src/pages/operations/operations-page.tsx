@@ -7,12 +7,13 @@ import { Page, Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { type ReadAgain, useReadAgain } from "../../parts/read-again.tsx";
 import { durationText } from "../../parts/time-text.ts";
-import { api, versioned } from "../../session/api.ts";
+import { api, dataOf } from "../../session/api.ts";
 import { useLinkOf } from "../configuration.ts";
 import { deadEvents, deadLetters, parkedKeys, readMessages, runbookUrl } from "../operating.ts";
 import { Unavailable } from "../unavailable.tsx";
 import { Groups, Outboxes } from "./groups.tsx";
 import { Instances, Workers } from "./instances.tsx";
+import { OperationsPanel } from "./operations-panel.tsx";
 
 /** The whole product as it runs: what waits for a person, what is behind, and what runs. */
 export function OperationsPage() {
@@ -92,44 +93,41 @@ function Waiting({ refetchInterval }: ReadAgain) {
 }
 
 function Backups({ refetchInterval }: ReadAgain) {
-  const backups = useQuery({
-    queryKey: ["operations", "backups"],
-    refetchInterval,
-    queryFn: async () => (await versioned(api.GET("/api/v1/operations/backups"))).data,
-  });
   return (
-    <Panel title="Backups">
-      <Answer query={backups} what="backups">
-        {({ items, is_watched, unavailable }) => (
-          <>
-            <Unavailable services={unavailable} />
-            {!is_watched && (
-              <p className={parts.quiet}>
-                No folder of backups is watched. The property <code>operations.backups-folder</code> names one.
-              </p>
-            )}
-            {is_watched && items.length === 0 && <p>There is no backup in the folder yet.</p>}
-            {items.length > 0 && (
-              <Table
-                label="Backups"
-                rows={items}
-                keyOf={({ name }) => name}
-                columns={[
-                  { name: "Backup", cell: ({ name }) => name },
-                  { name: "Age", cell: ({ age_seconds }) => durationText(age_seconds * 1_000) },
-                  { name: "Release", cell: ({ release }) => release },
-                  {
-                    name: "Verified",
-                    cell: ({ verified_at }) => (
-                      <Status tone={verified_at ? "good" : "wait"}>{verified_at ? "verified" : "not verified"}</Status>
-                    ),
-                  },
-                ]}
-              />
-            )}
-          </>
-        )}
-      </Answer>
-    </Panel>
+    <OperationsPanel
+      title="Backups"
+      what="backups"
+      refetchInterval={refetchInterval}
+      read={() => dataOf(api.GET("/api/v1/operations/backups"))}
+    >
+      {({ items, is_watched }) => (
+        <>
+          {!is_watched && (
+            <p className={parts.quiet}>
+              No folder of backups is watched. The property <code>operations.backups-folder</code> names one.
+            </p>
+          )}
+          {is_watched && items.length === 0 && <p>There is no backup in the folder yet.</p>}
+          {items.length > 0 && (
+            <Table
+              label="Backups"
+              rows={items}
+              keyOf={({ name }) => name}
+              columns={[
+                { name: "Backup", cell: ({ name }) => name },
+                { name: "Age", cell: ({ age_seconds }) => durationText(age_seconds * 1_000) },
+                { name: "Release", cell: ({ release }) => release },
+                {
+                  name: "Verified",
+                  cell: ({ verified_at }) => (
+                    <Status tone={verified_at ? "good" : "wait"}>{verified_at ? "verified" : "not verified"}</Status>
+                  ),
+                },
+              ]}
+            />
+          )}
+        </>
+      )}
+    </OperationsPanel>
   );
 }

@@ -1,10 +1,11 @@
 import { ApiError } from "@signalbox/client";
 import { Link } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { Failure } from "../../parts/answer.tsx";
+import { Button } from "../../parts/button.tsx";
 import { Conflict } from "../../parts/conflict.tsx";
-import { Undo, useChange } from "../../parts/dialog.tsx";
-import { Field } from "../../parts/lists.tsx";
+import { submits, Undo, useChange } from "../../parts/dialog.tsx";
+import { fieldsOf, SelectField, TextArea, TextField } from "../../parts/fields.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { type Override, type Property, valueText } from "../configuration.ts";
@@ -56,11 +57,10 @@ export function ChangeProperty({ property, isProposed }: ChangeProps) {
     dryRun.reset();
     change.reset();
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = submits(() => {
     setTried(property.overrides);
     dryRun.mutate();
-  };
+  });
   const error = change.error ?? dryRun.error;
   const hasChanged = error instanceof ApiError && error.status === 409;
   return (
@@ -71,15 +71,18 @@ export function ChangeProperty({ property, isProposed }: ChangeProps) {
       <form className={parts.page} onSubmit={submit}>
         <Fields property={property} typed={typed} set={set} />
         {error && !hasChanged && <Failure error={error} what="property" />}
-        <div role="status">{dryRun.data && <p>{previewText(property, typed, { before: seen, isProposed })}</p>}</div>
+        <div role="status">{dryRun.data && <p>{previewText(property, typed, seen, isProposed)}</p>}</div>
         <div className={parts.row}>
           <button type="submit" disabled={dryRun.isPending}>
             Try it first
           </button>
           {dryRun.data && !hasChanged && (
-            <button type="button" className="main" disabled={change.isPending} onClick={() => change.mutate(seen)}>
-              {isProposed ? "Propose it" : typed.isSet ? "Set it" : "Remove the override"}
-            </button>
+            <Button
+              label={isProposed ? "Propose it" : typed.isSet ? "Set it" : "Remove the override"}
+              className="main"
+              disabled={change.isPending}
+              onClick={() => change.mutate(seen)}
+            />
           )}
         </div>
       </form>
@@ -142,12 +145,7 @@ function undoOf(
   };
 }
 
-interface PreviewOf {
-  readonly before: Override | undefined;
-  readonly isProposed: boolean;
-}
-
-function previewText(property: Property, { isSet, text }: Typed, { before, isProposed }: PreviewOf): string {
+function previewText(property: Property, { isSet, text }: Typed, before: Override | undefined, isProposed: boolean) {
   const from = before ? valueText(before) : `${valueText(property)} (${property.source ?? "not reported"})`;
   const to = isSet ? text.trim() || "none" : "the value below the overrides";
   const when = property.reload === "live" ? "at once" : "from the next start of each instance on";
@@ -163,80 +161,38 @@ interface FieldsProps {
 
 function Fields({ property, typed, set }: FieldsProps) {
   const { name, services } = property;
+  const field = fieldsOf(typed, set);
   return (
     <>
       <div className={parts.filters}>
-        <Field label="For">
-          {(ids) => (
-            <select {...ids} value={typed.name} onChange={({ target }) => set({ name: target.value })}>
-              <option value={name}>every service</option>
-              {services.map((service) => (
-                <option key={service} value={`${service}.${name}`}>
-                  {service} alone
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label="Do">
-          {(ids) => (
-            <select
-              {...ids}
-              value={typed.isSet ? "set" : "unset"}
-              onChange={({ target }) => set({ isSet: target.value === "set" })}
-            >
-              <option value="set">set a value</option>
-              <option value="unset">remove the override</option>
-            </select>
-          )}
-        </Field>
-        <Field label="For hours">
-          {(ids) => (
-            <input
-              {...ids}
-              type="number"
-              min={1}
-              placeholder="without an end"
-              value={typed.hours}
-              onChange={({ target }) => set({ hours: target.value })}
-            />
-          )}
-        </Field>
+        <SelectField
+          label="For"
+          choices={[[name, "every service"], ...services.map((one) => [`${one}.${name}`, `${one} alone`] as const)]}
+          {...field("name")}
+        />
+        <SelectField
+          label="Do"
+          choices={[
+            ["set", "set a value"],
+            ["unset", "remove the override"],
+          ]}
+          value={typed.isSet ? "set" : "unset"}
+          set={(chosen) => set({ isSet: chosen === "set" })}
+        />
+        <TextField label="For hours" type="number" min={1} placeholder="without an end" {...field("hours")} />
       </div>
       {typed.isSet && <ValueField property={property} typed={typed} set={set} />}
-      <Field label="Reason" hint="It stands in the history.">
-        {(ids) => (
-          <input
-            {...ids}
-            required
-            maxLength={1_000}
-            value={typed.reason}
-            onChange={({ target }) => set({ reason: target.value })}
-          />
-        )}
-      </Field>
+      <TextField label="Reason" hint="It stands in the history." required maxLength={1_000} {...field("reason")} />
     </>
   );
 }
 
-function ValueField({ property, typed: { text }, set }: FieldsProps) {
+function ValueField({ property, typed, set }: FieldsProps) {
   const choices = property.type === "boolean" ? ["true", "false"] : property.bounds.choices;
-  return (
-    <Field label="Value" hint={boundsText(property, property.unit)}>
-      {(ids) => {
-        const shared = { ...ids, value: text, spellCheck: false };
-        if (property.type === "list")
-          return <textarea {...shared} rows={4} onChange={({ target }) => set({ text: target.value })} />;
-        if (!choices) return <input {...shared} onChange={({ target }) => set({ text: target.value })} />;
-        return (
-          <select {...ids} value={text} onChange={({ target }) => set({ text: target.value })}>
-            {!choices.includes(text) && <option value={text}>{text || "none"}</option>}
-            {choices.map((choice) => (
-              <option key={choice}>{choice}</option>
-            ))}
-          </select>
-        );
-      }}
-    </Field>
-  );
+  const { text } = typed;
+  const shared = { label: "Value", hint: boundsText(property, property.unit), ...fieldsOf(typed, set)("text") };
+  if (property.type === "list") return <TextArea {...shared} spellCheck={false} rows={4} />;
+  if (!choices) return <TextField {...shared} spellCheck={false} />;
+  const unknown = choices.includes(text) ? [] : [[text, text || "none"] as const];
+  return <SelectField {...shared} choices={[...unknown, ...choices]} />;
 }

@@ -2,18 +2,23 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
 import { Status, Time } from "../../parts/inline.tsx";
+import { Listing } from "../../parts/listing.tsx";
 import { ChoiceFilter, Filters, TextFilter, useFilters } from "../../parts/lists.tsx";
-import { Page, Table } from "../../parts/page.tsx";
+import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { useMay } from "../../session/api.ts";
 import { configStatusQuery, type Property, propertiesQuery, valueText } from "../configuration.ts";
+import { PropertyLink } from "../links.tsx";
 
 const services = ["account", "images", "image-worker", "config", "webhook-ingest", "webhook-delivery", "gateway"];
 
 /** Every property of every service with the value that runs, and what overrides it. */
 export function PropertiesPage() {
   const [search] = useFilters();
-  const properties = useQuery(propertiesQuery);
+  const properties = useQuery({
+    ...propertiesQuery,
+    select: (items) => items.filter((property) => fits(property, search)),
+  });
   const isOperator = useMay("config:admin");
   return (
     <Page title="Properties" actions={isOperator && <Link to="/proposals">Proposals</Link>}>
@@ -23,40 +28,31 @@ export function PropertiesPage() {
         <ChoiceFilter name="service" label="Service" choices={services} />
         <ChoiceFilter name="overridden" label="Overridden" choices={["true", "false"]} />
       </Filters>
-      <Answer
+      <Listing
         query={properties}
         what="properties"
-        isEmpty={(items) => !items.some((property) => fits(property, search))}
-        empty={<p>No property matches these filters.</p>}
-      >
-        {(items) => (
-          <Table
-            label="Properties"
-            rows={items.filter((property) => fits(property, search))}
-            keyOf={({ name }) => name}
-            columns={[
-              {
-                name: "Property",
-                cell: ({ name, effect }) => (
-                  <>
-                    <Link to="/properties/$name" params={{ name }}>
-                      {name}
-                    </Link>
-                    <div className={parts.quiet}>{effect}</div>
-                  </>
-                ),
-              },
-              { name: "Value", cell: (property) => <code>{valueText(property)}</code> },
-              { name: "From", cell: ({ source }) => source ?? "not reported" },
-              { name: "Holds", cell: ({ reload }) => (reload === "live" ? "at once" : "from a restart on") },
-              {
-                name: "Overridden",
-                cell: ({ overrides: [newest] }) => (newest ? <Time at={newest.changedAt} /> : "–"),
-              },
-            ]}
-          />
-        )}
-      </Answer>
+        empty="No property matches these filters."
+        label="Properties"
+        keyOf={({ name }) => name}
+        columns={[
+          {
+            name: "Property",
+            cell: ({ name, effect }) => (
+              <>
+                <PropertyLink name={name}>{name}</PropertyLink>
+                <div className={parts.quiet}>{effect}</div>
+              </>
+            ),
+          },
+          { name: "Value", cell: (property) => <code>{valueText(property)}</code> },
+          { name: "From", cell: ({ source }) => source ?? "not reported" },
+          { name: "Holds", cell: ({ reload }) => (reload === "live" ? "at once" : "from a restart on") },
+          {
+            name: "Overridden",
+            cell: ({ overrides: [newest] }) => (newest ? <Time at={newest.changedAt} /> : "–"),
+          },
+        ]}
+      />
     </Page>
   );
 }

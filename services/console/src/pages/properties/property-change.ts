@@ -40,7 +40,7 @@ export interface Made {
 type Payload = Omit<Made, "proposal"> & { readonly errors: readonly Detail[] };
 
 /** Instances apply a change within this time when nothing is wrong. */
-const waitForMs = 5_000;
+export const waitForMs = 5_000;
 
 /**
  * Changes an override, or only asks whether that is allowed.

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Answer } from "../../parts/answer.tsx";
 import { Time } from "../../parts/inline.tsx";
-import { Panel, Table } from "../../parts/page.tsx";
+import { Listing } from "../../parts/listing.tsx";
+import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { useMay } from "../../session/api.ts";
 import { askGraph } from "../../session/graph.ts";
@@ -49,36 +49,29 @@ export function PropertyHistory({ property: { name, overrides } }: { readonly pr
   });
   return (
     <Panel title="History">
-      <Answer
+      <Listing
         query={history}
         what="history"
-        isEmpty={(items) => items.length === 0}
-        empty={<p>Nobody has overridden it yet.</p>}
-      >
-        {(items) => (
-          <Table
-            label="History"
-            rows={items}
-            keyOf={({ name, revision }) => `${name} ${revision}`}
-            columns={[
-              {
-                name: "Revision",
-                cell: ({ revision, name: one }) => (one === name ? revision : `${revision}, ${one}`),
-              },
-              { name: "Before", cell: ({ before }) => <code>{stateText(before)}</code> },
-              { name: "After", cell: ({ after }) => <code>{stateText(after)}</code> },
-              { name: "Reason", cell: ({ reason }) => reason ?? "–" },
-              { name: "By", cell: ({ actor }) => <Actor id={actor} /> },
-              { name: "Time", cell: ({ changedAt }) => <Time at={changedAt} /> },
-            ]}
-          />
-        )}
-      </Answer>
+        empty="Nobody has overridden it yet."
+        label="History"
+        keyOf={({ name, revision }) => `${name} ${revision}`}
+        columns={[
+          {
+            name: "Revision",
+            cell: ({ revision, name: one }) => (one === name ? revision : `${revision}, ${one}`),
+          },
+          { name: "Before", cell: ({ before }) => <code>{stateText(before)}</code> },
+          { name: "After", cell: ({ after }) => <code>{stateText(after)}</code> },
+          { name: "Reason", cell: ({ reason }) => reason ?? "–" },
+          { name: "By", cell: ({ actor }) => <Actor id={actor} /> },
+          { name: "Time", cell: ({ changedAt }) => <Time at={changedAt} /> },
+        ]}
+      />
     </Panel>
   );
 }
 
-const stateText = (state: State): string => (state.set ? valueText(state) : "not overridden");
+export const stateText = (state: State): string => (state.set ? valueText(state) : "not overridden");
 
 /** The author of a change: an account, which an administrator can open, or the product itself. */
 export function Actor({ id }: { readonly id: string }) {

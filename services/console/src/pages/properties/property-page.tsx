@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
-import { InstanceName, Status, Time } from "../../parts/inline.tsx";
+import { instanceName, Status, Time } from "../../parts/inline.tsx";
 import { Page, Pairs, Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { durationText } from "../../parts/time-text.ts";
@@ -25,8 +25,7 @@ export function PropertyPage() {
       <Answer
         query={properties}
         what="property"
-        isEmpty={(property) => property === null}
-        empty={<p>There is no property of this name, or your permissions do not show it.</p>}
+        empty="There is no property of this name, or your permissions do not show it."
       >
         {(property) =>
           property && (
@@ -119,10 +118,7 @@ function Instances({ property: { instances } }: { readonly property: Property })
           rows={instances}
           keyOf={({ instance }) => instance}
           columns={[
-            {
-              name: "Instance",
-              cell: ({ service, instance }) => <InstanceName service={service} instance={instance} />,
-            },
+            { name: "Instance", cell: instanceName },
             { name: "Value", cell: (instance) => <code>{valueText(instance)}</code> },
             { name: "From", cell: ({ source }) => source },
             {

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Tone } from "../../parts/inline.tsx";
-import { askGraph, type Detail, payloadOf } from "../../session/graph.ts";
-import type { ChangeResult } from "./property-change.ts";
+import { askGraph, type Connection, type Detail, payloadOf } from "../../session/graph.ts";
+import { type ChangeResult, waitForMs } from "./property-change.ts";
 
 /** A change of one property that waits for a second operator. */
 export interface ProposedChange {
@@ -39,13 +39,6 @@ export const listQuery = `query($outcome: ProposalOutcome, $text: String, $after
 } }`;
 const oneQuery = `query($id: ID!) { changeProposal(id: $id) { ${proposalFields} } }`;
 
-interface Listed {
-  readonly proposals: {
-    readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string };
-    readonly edges: ReadonlyArray<{ readonly node: Proposal }>;
-  };
-}
-
 /** The variables of a page of proposals. */
 export interface ProposalSearch {
   readonly outcome?: Outcome | undefined;
@@ -61,8 +54,9 @@ export const proposalsQuery = (search: ProposalSearch) =>
     queryKey: ["proposals", search],
     refetchInterval,
     queryFn: async () => {
-      const { pageInfo, edges } = (await askGraph<Listed>(listQuery, search)).proposals;
-      return { items: edges.map(({ node }) => node), next: pageInfo.hasNextPage ? pageInfo.endCursor : undefined };
+      const { pageInfo, edges } = (await askGraph<{ proposals: Connection<Proposal> }>(listQuery, search)).proposals;
+      const next = pageInfo.hasNextPage ? pageInfo.endCursor : undefined;
+      return { items: edges.map(({ node }) => node), next_cursor: next };
     },
   });
 
@@ -93,9 +87,6 @@ const approveMutation = `mutation($input: ApproveChangeInput!) { approveChange(i
 const withdrawMutation = `mutation($input: WithdrawChangeInput!) { withdrawChange(input: $input) {
   proposal { state } errors { field code message }
 } }`;
-
-/** Instances apply a change within this time when nothing is wrong. */
-const waitForMs = 5_000;
 
 interface Approved {
   readonly results: readonly ChangeResult[];

@@ -1,7 +1,8 @@
 import { useState } from "react";
 import { Failure } from "../../parts/answer.tsx";
-import { Box, FormBox, useChange } from "../../parts/dialog.tsx";
-import { Field } from "../../parts/lists.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Box, FormAction, useChange } from "../../parts/dialog.tsx";
+import { TextField } from "../../parts/fields.tsx";
 import parts from "../../parts/parts.module.css";
 import type { ChangeResult } from "../properties/property-change.ts";
 import { approveProposal, withdrawProposal } from "../properties/proposal.ts";
@@ -30,9 +31,7 @@ export function ApproveProposal({ id, onApproved }: ApproveProps) {
   };
   return (
     <>
-      <button type="button" className="main" onClick={open}>
-        Approve
-      </button>
+      <Button label="Approve" className="main" onClick={open} />
       <Box title="Approve the changes" role="alertdialog" isOpen={isOpen} onClose={() => setOpen(false)}>
         <p>They are made in one revision, in your name and in that of their author.</p>
         {error && <Failure error={error} what="proposal" />}
@@ -40,17 +39,9 @@ export function ApproveProposal({ id, onApproved }: ApproveProps) {
           {dryRun.data && <p>It is allowed: nobody has changed these properties since, and all rules hold.</p>}
         </div>
         <div className={parts.row}>
-          <button type="button" disabled={dryRun.isPending} onClick={() => dryRun.mutate()}>
-            Try it first
-          </button>
-          {dryRun.data && (
-            <button type="button" className="main" disabled={approval.isPending} onClick={() => approval.mutate()}>
-              Approve them
-            </button>
-          )}
-          <button type="button" onClick={() => setOpen(false)}>
-            Cancel
-          </button>
+          <Button label="Try it first" change={dryRun} />
+          {dryRun.data && <Button label="Approve them" className="main" change={approval} />}
+          <Button label="Cancel" onClick={() => setOpen(false)} />
         </div>
       </Box>
     </>
@@ -72,47 +63,28 @@ const kinds = {
   },
 } as const;
 
-interface CloseProps {
-  readonly id: string;
-  readonly kind: keyof typeof kinds;
-}
-
 /** Takes back an own proposal, or rejects that of another operator with a reason. */
-export function CloseProposal({ id, kind }: CloseProps) {
+export function CloseProposal({ id, kind }: { readonly id: string; readonly kind: keyof typeof kinds }) {
   const { label, title, hint, isReasonRequired } = kinds[kind];
-  const [isOpen, setOpen] = useState(false);
   const [reason, setReason] = useState("");
-  const closing = useChange(
-    () => withdrawProposal(id, reason.trim()),
-    () => setOpen(false),
-  );
   return (
-    <>
-      <button type="button" className="danger" onClick={() => setOpen(true)}>
-        {label}
-      </button>
-      <FormBox
-        title={title}
-        isOpen={isOpen}
-        onClose={() => setOpen(false)}
-        submitLabel={`${label} it`}
-        isDanger
-        what="proposal"
-        change={closing}
-      >
-        <p>Nothing changes. The proposal stays in the list with its outcome.</p>
-        <Field label="Reason" hint={hint}>
-          {(ids) => (
-            <input
-              {...ids}
-              required={isReasonRequired}
-              maxLength={1_000}
-              value={reason}
-              onChange={({ target }) => setReason(target.value)}
-            />
-          )}
-        </Field>
-      </FormBox>
-    </>
+    <FormAction
+      label={label}
+      title={title}
+      submitLabel={`${label} it`}
+      isDanger
+      what="proposal"
+      run={() => withdrawProposal(id, reason.trim())}
+    >
+      <p>Nothing changes. The proposal stays in the list with its outcome.</p>
+      <TextField
+        label="Reason"
+        hint={hint}
+        required={isReasonRequired}
+        maxLength={1_000}
+        value={reason}
+        set={setReason}
+      />
+    </FormAction>
   );
 }

@@ -2,14 +2,15 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
-import { Copy, Status, Time } from "../../parts/inline.tsx";
+import { copied, Status, Time, toned } from "../../parts/inline.tsx";
 import { Page, Pairs, Panel, Table } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
 import { useCredential } from "../../session/api.ts";
 import { type Property, propertiesQuery, valueText } from "../configuration.ts";
+import { PropertyLink } from "../links.tsx";
 import { ChangeResults } from "../properties/change-results.tsx";
 import type { ChangeResult } from "../properties/property-change.ts";
-import { Actor } from "../properties/property-history.tsx";
+import { Actor, stateText } from "../properties/property-history.tsx";
 import { outcomeOf, outcomeTones, type Proposal, type ProposedChange, proposalQuery } from "../properties/proposal.ts";
 import { ApproveProposal, CloseProposal } from "./decide-proposal.tsx";
 
@@ -33,12 +34,7 @@ export function ProposalPage() {
           <ChangeResults results={results} />
         </div>
       )}
-      <Answer
-        query={proposal}
-        what="proposal"
-        isEmpty={(found) => found === null}
-        empty={<p>There is no such proposal.</p>}
-      >
+      <Answer query={proposal} what="proposal" empty="There is no such proposal.">
         {(found) =>
           found && (
             <>
@@ -78,12 +74,7 @@ function Facts({ proposal }: { readonly proposal: Proposal }) {
       {state === "open" && isOwn && <p>It is yours: another operator decides about it. You can withdraw it.</p>}
       <Pairs
         items={[
-          [
-            "State",
-            <Status key="" tone={outcomeTones[outcome]}>
-              {outcome}
-            </Status>,
-          ],
+          ["State", toned(outcomeTones[outcome], outcome)],
           ["Reason", reason ?? "–"],
           ["Proposed by", <Actor key="" id={author} />],
           ["Proposed", <Time key="" at={createdAt} />],
@@ -96,12 +87,7 @@ function Facts({ proposal }: { readonly proposal: Proposal }) {
                 ["Because", decisionReason ?? "–"],
                 ["Revision", revision ?? "–"],
               ] as const)),
-          [
-            "Id",
-            <Copy key="" text={id} label={`Copy ${id}`} className={parts.id}>
-              {id}
-            </Copy>,
-          ],
+          ["Id", copied(id)],
         ]}
       />
     </Panel>
@@ -127,19 +113,18 @@ function Changes({ proposal: { changes, state } }: { readonly proposal: Proposal
               { name: "Property", cell: (change) => <PropertyName change={change} property={propertyOf(change)} /> },
               state === "open"
                 ? { name: "Now", cell: (change) => <code>{nowText(change, propertyOf(change))}</code> }
-                : { name: "Before", cell: ({ before }) => <code>{beforeText(before)}</code> },
+                : {
+                    name: "Before",
+                    cell: ({ before }) => <code>{before === null ? "not kept" : stateText(before)}</code>,
+                  },
               {
                 name: state === "open" ? "Then" : "Proposed",
                 cell: (change) => <code>{change.unset ? "not overridden" : valueText(change)}</code>,
               },
-              ...(state === "open"
-                ? [
-                    {
-                      name: "Meanwhile",
-                      cell: (change: ProposedChange) => <Meanwhile change={change} property={propertyOf(change)} />,
-                    },
-                  ]
-                : []),
+              state === "open" && {
+                name: "Meanwhile",
+                cell: (change: ProposedChange) => <Meanwhile change={change} property={propertyOf(change)} />,
+              },
             ]}
           />
         )}
@@ -159,11 +144,6 @@ function nowText(change: ProposedChange, property: Property | undefined): string
   return property ? `${valueText(property)} (${property.source ?? "not reported"})` : "not shown to you";
 }
 
-function beforeText(before: ProposedChange["before"]): string {
-  if (before === null) return "not kept";
-  return before.set ? valueText(before) : "not overridden";
-}
-
 interface ChangeProps {
   readonly change: ProposedChange;
   /** Missing where the person does not see it. */
@@ -174,9 +154,7 @@ function PropertyName({ change: { name }, property }: ChangeProps) {
   if (!property) return <code>{name}</code>;
   return (
     <>
-      <Link to="/properties/$name" params={{ name: property.name }}>
-        {name}
-      </Link>
+      <PropertyLink name={property.name}>{name}</PropertyLink>
       <div className={parts.quiet}>
         {property.effect}
         {property.unit && ` In ${property.unit}.`}

@@ -1,9 +1,9 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Answer } from "../../parts/answer.tsx";
 import { Status, Time } from "../../parts/inline.tsx";
-import { ChoiceFilter, Curl, Filters, Pager, TextFilter, useFilters } from "../../parts/lists.tsx";
-import { Page, Table } from "../../parts/page.tsx";
+import { Listing } from "../../parts/listing.tsx";
+import { ChoiceFilter, Curl, Filters, TextFilter, useFilters } from "../../parts/lists.tsx";
+import { Page } from "../../parts/page.tsx";
 import { Actor } from "../properties/property-history.tsx";
 import {
   listQuery,
@@ -31,55 +31,36 @@ export function ProposalsPage() {
         <TextFilter name="text" label="Property or reason" />
         <ChoiceFilter name="state" label="State" choices={outcomes} />
       </Filters>
-      <Answer
+      <Listing
         query={proposals}
         what="proposals"
-        isEmpty={({ items }) => items.length === 0}
         empty={
-          <p>
-            {Object.keys(search).length > 0
-              ? "No proposal matches these filters."
-              : "Nobody has proposed a change. The property config.approval says which changes need a second operator."}
-          </p>
+          Object.keys(search).length > 0
+            ? "No proposal matches these filters."
+            : "Nobody has proposed a change. The property config.approval says which changes need a second operator."
         }
-      >
-        {({ items, next }) => (
-          <>
-            <List items={items} />
-            <Pager next={next} />
-          </>
-        )}
-      </Answer>
+        label="Proposals"
+        columns={[
+          {
+            name: "Proposal",
+            cell: ({ id, changes }) => (
+              <Link to="/proposals/$id" params={{ id }}>
+                {titleOf(changes)}
+              </Link>
+            ),
+          },
+          {
+            name: "State",
+            cell: (proposal) => <Status tone={outcomeTones[outcomeOf(proposal)]}>{outcomeOf(proposal)}</Status>,
+          },
+          { name: "Reason", cell: ({ reason }) => reason ?? "–" },
+          { name: "By", cell: ({ author }) => <Actor id={author} /> },
+          { name: "Proposed", cell: ({ createdAt }) => <Time at={createdAt} /> },
+          { name: "Decided", cell: ({ decidedAt }) => (decidedAt ? <Time at={decidedAt} /> : "–") },
+        ]}
+      />
       <Curl method="POST" path="graphql" body={{ query: listQuery, variables }} />
     </Page>
-  );
-}
-
-function List({ items }: { readonly items: readonly Proposal[] }) {
-  return (
-    <Table
-      label="Proposals"
-      rows={items}
-      keyOf={({ id }) => id}
-      columns={[
-        {
-          name: "Proposal",
-          cell: ({ id, changes }) => (
-            <Link to="/proposals/$id" params={{ id }}>
-              {titleOf(changes)}
-            </Link>
-          ),
-        },
-        {
-          name: "State",
-          cell: (proposal) => <Status tone={outcomeTones[outcomeOf(proposal)]}>{outcomeOf(proposal)}</Status>,
-        },
-        { name: "Reason", cell: ({ reason }) => reason ?? "–" },
-        { name: "By", cell: ({ author }) => <Actor id={author} /> },
-        { name: "Proposed", cell: ({ createdAt }) => <Time at={createdAt} /> },
-        { name: "Decided", cell: ({ decidedAt }) => (decidedAt ? <Time at={decidedAt} /> : "–") },
-      ]}
-    />
   );
 }
 

@@ -3,13 +3,13 @@ import { Answer } from "../../parts/answer.tsx";
 import { Code } from "../../parts/inline.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { versioned } from "../../session/api.ts";
+import { dataOf } from "../../session/api.ts";
 import { headerLines } from "../header-lines.ts";
 import { textOfBytes } from "./body-text.ts";
 
 /** Reads the bytes of an answer that is no JSON. */
-export async function bytesOf(answer: Parameters<typeof versioned<unknown>>[0]): Promise<Uint8Array> {
-  return new Uint8Array((await versioned(answer)).data as ArrayBuffer);
+export async function bytesOf(answer: Parameters<typeof dataOf<unknown>>[0]): Promise<Uint8Array> {
+  return new Uint8Array((await dataOf(answer)) as ArrayBuffer);
 }
 
 interface ContentProps {

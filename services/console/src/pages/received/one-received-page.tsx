@@ -3,11 +3,13 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
-import { Action, FormBox, useChange } from "../../parts/dialog.tsx";
+import { Action, FormAction } from "../../parts/dialog.tsx";
+import { TextField } from "../../parts/fields.tsx";
 import { Id, Time } from "../../parts/inline.tsx";
-import { Curl, Field } from "../../parts/lists.tsx";
+import { Curl } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
-import { api, useMay, versioned } from "../../session/api.ts";
+import { api, dataOf, useMay, versioned } from "../../session/api.ts";
+import { SourceLink, WhyLink } from "../links.tsx";
 import { bytesOf, Content } from "./content.tsx";
 
 interface Place {
@@ -20,8 +22,7 @@ export function OneReceivedPage() {
   const place = useParams({ from: "/webhooks/sources/$id/received/$ref" });
   const received = useQuery({
     queryKey: ["received-one", place],
-    queryFn: async () =>
-      (await versioned(api.GET("/api/v1/webhooks/sources/{id}/received/{ref}", { params: { path: place } }))).data,
+    queryFn: () => dataOf(api.GET("/api/v1/webhooks/sources/{id}/received/{ref}", { params: { path: place } })),
   });
   const mayWrite = useMay("webhooks:write");
   return (
@@ -30,9 +31,7 @@ export function OneReceivedPage() {
       actions={
         <>
           {mayWrite && received.data && <Actions place={place} />}
-          <Link to="/why/$id" params={{ id: place.ref }}>
-            Why?
-          </Link>
+          <WhyLink id={place.ref} />
         </>
       }
     >
@@ -72,13 +71,14 @@ function Summary({ place, webhook }: { readonly place: Place; readonly webhook: 
           ["Sender's id", `${delivery_id}, ${signed(delivery_id_signed)}`],
           ["Type", event_type === null ? "none was found" : `${event_type}, ${signed(event_type_signed)}`],
           ["Forwarded", forwarded ? "yes, to the endpoints that want the type" : "no, the source only keeps it"],
-          ...(same_content_as ? [["Same content as", same_content_as] as const] : []),
-          [
-            "Source",
-            <Link key="" to="/webhooks/sources/$id" params={{ id: place.id }}>
-              {place.id}
-            </Link>,
+          same_content_as && ["Same content as", same_content_as],
+          webhook.last_repeated_at !== null && [
+            "Repeated",
+            <span key="">
+              {webhook.repeated.toLocaleString()}, last <Time at={webhook.last_repeated_at} />
+            </span>,
           ],
+          ["Source", <SourceLink key="" id={place.id} />],
         ]}
       />
     </Panel>
@@ -118,43 +118,40 @@ function Actions({ place }: { readonly place: Place }) {
 
 /** Keeps the webhook under a name, past the retention. */
 function Keep({ place }: { readonly place: Place }) {
-  const [isOpen, setOpen] = useState(false);
   const [name, setName] = useState("");
-  const keeping = useChange(
-    () => {
-      const params = { path: place, header: { "Idempotency-Key": crypto.randomUUID() } };
-      const body = { name: name.trim() };
-      return versioned(api.POST("/api/v1/webhooks/sources/{id}/received/{ref}/bookmark", { params, body }));
-    },
-    () => setOpen(false),
-  );
+  const [kept, setKept] = useState<string | null>(null);
+  const keep = () => {
+    const params = { path: place, header: { "Idempotency-Key": crypto.randomUUID() } };
+    const body = { name: name.trim() };
+    return dataOf(api.POST("/api/v1/webhooks/sources/{id}/received/{ref}/bookmark", { params, body }));
+  };
   return (
     <>
-      <button type="button" onClick={() => setOpen(true)}>
-        Keep under a name
-      </button>
+      <FormAction
+        label="Keep under a name"
+        title="Keep under a name"
+        submitLabel="Keep it"
+        what="bookmark"
+        run={keep}
+        onDone={(bookmark) => setKept(bookmark.name)}
+      >
+        <p>Its headers and bytes are copied and stay past the retention, as a fixture for your tests for example.</p>
+        <TextField
+          label="Name"
+          hint="Letters, digits, dots, dashes and underscores."
+          required
+          spellCheck={false}
+          value={name}
+          set={setName}
+        />
+      </FormAction>
       <span role="status">
-        {keeping.data && (
-          <Link to="/webhooks/bookmarks/$name" params={{ name: keeping.data.data.name }}>
-            Kept as {keeping.data.data.name}
+        {kept !== null && (
+          <Link to="/webhooks/bookmarks/$name" params={{ name: kept }}>
+            Kept as {kept}
           </Link>
         )}
       </span>
-      <FormBox
-        title="Keep under a name"
-        isOpen={isOpen}
-        onClose={() => setOpen(false)}
-        submitLabel="Keep it"
-        what="bookmark"
-        change={keeping}
-      >
-        <p>Its headers and bytes are copied and stay past the retention, as a fixture for your tests for example.</p>
-        <Field label="Name" hint="Letters, digits, dots, dashes and underscores.">
-          {(ids) => (
-            <input {...ids} required spellCheck={false} value={name} onChange={({ target }) => setName(target.value)} />
-          )}
-        </Field>
-      </FormBox>
     </>
   );
 }

@@ -3,9 +3,8 @@ import { Id, Status, Time } from "../../parts/inline.tsx";
 import { ChoiceFilter, TextFilter } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, versioned } from "../../session/api.ts";
-import { ChosenSource } from "../source-filter.tsx";
-import { SourceList } from "../source-list.tsx";
+import { api, dataOf } from "../../session/api.ts";
+import { ChosenSource, SourceList } from "../source-list.tsx";
 
 /** The webhooks that a source accepted, newest first. */
 export function ReceivedPage() {
@@ -22,7 +21,7 @@ function ReceivedOf({ id }: { readonly id: string }) {
       id={id}
       name="received"
       label="Received webhooks"
-      read={async (params) => (await versioned(api.GET("/api/v1/webhooks/sources/{id}/received", { params }))).data}
+      read={(params) => dataOf(api.GET("/api/v1/webhooks/sources/{id}/received", { params }))}
       filters={
         <>
           <TextFilter name="event_type" label="Type" />

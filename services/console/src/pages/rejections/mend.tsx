@@ -1,6 +1,7 @@
 import { ApiError, type WebhookRejection } from "@signalbox/client";
 import { Link } from "@tanstack/react-router";
 import { Failure } from "../../parts/answer.tsx";
+import { Button } from "../../parts/button.tsx";
 import { useChange } from "../../parts/dialog.tsx";
 import { Status } from "../../parts/inline.tsx";
 import { Panel } from "../../parts/page.tsx";
@@ -85,9 +86,7 @@ function TryAgain({ sourceId, rejection: { id, kept } }: MendProps) {
         </p>
       )}
       <div className={parts.row}>
-        <button type="button" className="main" disabled={trying.isPending} onClick={() => trying.mutate()}>
-          Try it again
-        </button>
+        <Button label="Try it again" className="main" change={trying} />
         <span className={parts.quiet}>
           It is verified with the secrets and settings of now. If it fits it is received, once.
         </span>

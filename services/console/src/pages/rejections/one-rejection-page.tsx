@@ -2,12 +2,13 @@ import type { WebhookRejectionInFull } from "@signalbox/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { Answer } from "../../parts/answer.tsx";
-import { Code, Copy, Time } from "../../parts/inline.tsx";
+import { Code, copied, Time } from "../../parts/inline.tsx";
 import { Curl } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, versioned } from "../../session/api.ts";
+import { api, dataOf } from "../../session/api.ts";
 import { headerLines } from "../header-lines.ts";
+import { SourceLink } from "../links.tsx";
 import { textOfBase64 } from "../received/body-text.ts";
 import { Mend } from "./mend.tsx";
 
@@ -18,7 +19,7 @@ export function OneRejectionPage() {
     queryKey: ["rejection", id, ref],
     queryFn: async () => {
       const params = { path: { id, rejection_id: ref } };
-      return (await versioned(api.GET("/api/v1/webhooks/sources/{id}/rejections/{rejection_id}", { params }))).data;
+      return await dataOf(api.GET("/api/v1/webhooks/sources/{id}/rejections/{rejection_id}", { params }));
     },
   });
   return (
@@ -29,9 +30,7 @@ export function OneRejectionPage() {
           <Link to="/webhooks/sources/$id/verify" params={{ id }}>
             Verify a webhook
           </Link>
-          <Link to="/webhooks/sources/$id" params={{ id }}>
-            The source
-          </Link>
+          <SourceLink id={id}>The source</SourceLink>
         </>
       }
     >
@@ -56,12 +55,7 @@ function Facts({ rejection }: { readonly rejection: WebhookRejectionInFull }) {
       <Pairs
         items={[
           ["Rejected", <Time key="" at={rejected_at} />],
-          [
-            "Id",
-            <Copy key="" text={id} label={`Copy ${id}`} className={parts.id}>
-              {id}
-            </Copy>,
-          ],
+          ["Id", copied(id)],
           ["Reason", reason],
           ["Answered", `HTTP ${status}`],
           ["From", address],

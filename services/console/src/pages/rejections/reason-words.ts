@@ -23,6 +23,7 @@ const words: Readonly<Record<string, Words>> = {
     mend: "Give the sender the secret: most senders sign only once one is entered there.",
   },
   signature_malformed: { what: "The signature does not have the form that the source expects.", mend: ofScheme },
+  signed_query_missing: { what: "A part of the address that the signature covers did not come.", mend: noProxy },
   signed_header_missing: { what: "A header that the signature covers did not come.", mend: noProxy },
   header_repeated: { what: "A header of the signature came more than once.", mend: noProxy },
   secret_unusable: {
@@ -44,8 +45,8 @@ const words: Readonly<Record<string, Words>> = {
     mend: "Check the address of the sender's keys. The sender tries again; nothing has to be done if that was short.",
   },
   certificate_not_allowed: {
-    what: "The certificate is not at an address that the source allows.",
-    mend: "Check that the sender is the right one; then add the address to certificate_urls.",
+    what: "The certificate is not at an address that the source allows, or not issued under its root.",
+    mend: "Check that the sender is the right one; then correct certificate_urls or the root.",
   },
   certificate_unusable: {
     what: "The certificate of the sender does not exist or is not valid now.",
@@ -90,23 +91,9 @@ const words: Readonly<Record<string, Words>> = {
     what: "The body is compressed in a way that is not supported.",
     mend: "Have the sender use gzip, deflate, br or none.",
   },
-  media_type_not_supported: {
-    what: "The Content-Type is none that this kind of sender has.",
-    mend: "Choose application/json at the sender.",
-  },
   body_malformed: {
     what: "The body is not what its Content-Type says.",
     mend: "Choose application/json at the sender, and look at the body.",
-  },
-  body_too_deep: { what: "The JSON has more than 128 levels.", mend: "Have the sender flatten it." },
-  body_member_twice: {
-    what: "A member of the JSON is there twice, so that two readers could read two things.",
-    mend: "Have the sender mend it.",
-  },
-  delivery_id_too_long: { what: "The id of the delivery has more than 512 characters.", mend: ofScheme },
-  event_type_not_accepted: {
-    what: "The source does not accept this type of event.",
-    mend: "Add the type to the source, or take it out at the sender.",
   },
   paused: { what: "The source is paused.", mend: "Resume it. The sender tries again later." },
   blocked: { what: "The account may not receive now.", mend: "Look at the state of the account." },

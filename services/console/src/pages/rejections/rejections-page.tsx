@@ -1,11 +1,11 @@
+import type { WebhookRejection } from "@signalbox/client";
 import { Link } from "@tanstack/react-router";
 import { Status, Time } from "../../parts/inline.tsx";
 import { ChoiceFilter } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, versioned } from "../../session/api.ts";
-import { ChosenSource } from "../source-filter.tsx";
-import { SourceList } from "../source-list.tsx";
+import { api, dataOf } from "../../session/api.ts";
+import { ChosenSource, SourceList } from "../source-list.tsx";
 import { reasonNames, wordsOf } from "./reason-words.ts";
 
 /** The webhooks that a source refused, newest first, with the reason of each. */
@@ -23,12 +23,15 @@ function RejectionsOf({ id }: { readonly id: string }) {
       id={id}
       name="rejections"
       label="Rejections"
-      read={async (params) => (await versioned(api.GET("/api/v1/webhooks/sources/{id}/rejections", { params }))).data}
+      read={(params) => dataOf(api.GET("/api/v1/webhooks/sources/{id}/rejections", { params }))}
       filters={<ChoiceFilter name="reason" label="Reason" choices={reasonNames} />}
       links={
         <>
           <Link to="/webhooks/received" search={{ source_id: id }}>
             What it received
+          </Link>
+          <Link to="/webhooks/sources/$id/rejection-retries" params={{ id }}>
+            Verify all again
           </Link>
           <Link to="/webhooks/sources/$id/verify" params={{ id }}>
             Verify a webhook
@@ -59,11 +62,7 @@ function RejectionsOf({ id }: { readonly id: string }) {
   );
 }
 
-function Kept({
-  rejection: { kept, received_id },
-}: {
-  readonly rejection: { readonly kept: boolean; readonly received_id: string | null };
-}) {
+function Kept({ rejection: { kept, received_id } }: { readonly rejection: WebhookRejection }) {
   if (received_id !== null) return <Status tone="good">received later</Status>;
   return <Status tone={kept ? "wait" : "off"}>{kept ? "can be tried again" : "not kept"}</Status>;
 }

@@ -1,14 +1,17 @@
+import type { WebhookExplanation } from "@signalbox/client";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
-import { Answer, Failure } from "../../parts/answer.tsx";
-import { useChange } from "../../parts/dialog.tsx";
+import { useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { Answer } from "../../parts/answer.tsx";
+import { ChangeForm, useChange } from "../../parts/dialog.tsx";
+import { fieldsOf, TextArea, TextField } from "../../parts/fields.tsx";
 import { Status, type Tone } from "../../parts/inline.tsx";
-import { Curl, Field } from "../../parts/lists.tsx";
+import { Curl } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, versioned } from "../../session/api.ts";
+import { api, dataOf } from "../../session/api.ts";
 import { headersOfLines } from "../header-lines.ts";
+import { SourceLink } from "../links.tsx";
 import { sourceQuery } from "../sources.ts";
 import { wordsOf } from "./reason-words.ts";
 
@@ -22,11 +25,8 @@ export function VerifyPage() {
         {({ data: { name } }) => (
           <>
             <p>
-              Paste a webhook as the sender of{" "}
-              <Link to="/webhooks/sources/$id" params={{ id }}>
-                {name}
-              </Link>{" "}
-              shows it, with its signature. You learn which step fails. Nothing is received, and nothing is kept.
+              Paste a webhook as the sender of <SourceLink id={id}>{name}</SourceLink> shows it, with its signature. You
+              learn which step fails. Nothing is received, and nothing is kept.
             </p>
             <VerifyForm id={id} />
           </>
@@ -47,82 +47,51 @@ function VerifyForm({ id }: { readonly id: string }) {
   const set = (changed: Partial<Pasted>) => setPasted({ ...pasted, ...changed });
   const explanation = useChange(async () => {
     const params = { path: { id } };
-    return (await versioned(api.POST("/api/v1/webhooks/sources/{id}/verify", { params, body: bodyOf(pasted) }))).data;
+    return await dataOf(api.POST("/api/v1/webhooks/sources/{id}/verify", { params, body: bodyOf(pasted) }));
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    explanation.mutate();
-  };
+  const field = fieldsOf(pasted, set);
   return (
     <>
-      <form className={parts.panel} onSubmit={submit}>
+      <ChangeForm change={explanation} what="webhook" submitLabel="Verify" kind="main" className={parts.panel}>
         <div className={parts.sides}>
-          <Field label="Headers" hint="One on each line, as Content-Type: application/json.">
-            {(ids) => (
-              <textarea
-                {...ids}
-                rows={8}
-                required
-                spellCheck={false}
-                value={pasted.headers}
-                onChange={({ target }) => set({ headers: target.value })}
-              />
-            )}
-          </Field>
-          <Field label="Body" hint="Byte for byte: a space more is another signature.">
-            {(ids) => (
-              <textarea
-                {...ids}
-                rows={8}
-                spellCheck={false}
-                value={pasted.body}
-                onChange={({ target }) => set({ body: target.value })}
-              />
-            )}
-          </Field>
+          <TextArea
+            label="Headers"
+            hint="One on each line, as Content-Type: application/json."
+            rows={8}
+            required
+            spellCheck={false}
+            {...field("headers")}
+          />
+          <TextArea
+            label="Body"
+            hint="Byte for byte: a space more is another signature."
+            rows={8}
+            spellCheck={false}
+            {...field("body")}
+          />
         </div>
-        <Field label="Time of its arrival" hint="Empty: now. Signatures with a time are good for some minutes.">
-          {(ids) => (
-            <input
-              {...ids}
-              type="datetime-local"
-              value={pasted.receivedAt}
-              onChange={({ target }) => set({ receivedAt: target.value })}
-            />
-          )}
-        </Field>
-        {explanation.error && <Failure error={explanation.error} what="webhook" />}
-        <div>
-          <button type="submit" className="main" disabled={explanation.isPending}>
-            Verify
-          </button>
-        </div>
-      </form>
+        <TextField
+          label="Time of its arrival"
+          hint="Empty: now. Signatures with a time are good for some minutes."
+          type="datetime-local"
+          {...field("receivedAt")}
+        />
+      </ChangeForm>
       <div role="status">{explanation.data && <Explained explanation={explanation.data} />}</div>
       <Curl method="POST" path={`api/v1/webhooks/sources/${id}/verify`} body={triedBody(pasted)} />
     </>
   );
 }
 
-interface Explanation {
-  readonly outcome: "accepted" | "challenged" | "dropped" | "refused";
-  readonly reason: string | null;
-  readonly step: string | null;
-  readonly expected: string | null;
-  readonly hints: readonly string[];
-  readonly headers_read: readonly string[];
-  readonly delivery_id: string | null;
-  readonly event_type: string | null;
-}
-
-const tones: Readonly<Record<Explanation["outcome"], Tone>> = {
+const tones: Readonly<Record<WebhookExplanation["outcome"], Tone>> = {
   accepted: "good",
   challenged: "good",
   dropped: "off",
+  filtered: "off",
   refused: "failed",
 };
 
-function Explained({ explanation }: { readonly explanation: Explanation }) {
+function Explained({ explanation }: { readonly explanation: WebhookExplanation }) {
   const { outcome, reason, step, expected, hints, headers_read, delivery_id, event_type } = explanation;
   return (
     <Panel title={reason === null ? `It would be ${outcome}` : wordsOf(reason).what}>
@@ -136,12 +105,11 @@ function Explained({ explanation }: { readonly explanation: Explanation }) {
       ))}
       <Pairs
         items={[
-          ...(step ? [["Failed step", step] as const] : []),
-          ...(expected ? [["Expected", expected] as const] : []),
+          step && ["Failed step", step],
+          expected && ["Expected", expected],
           ["Headers read", headers_read.join(", ") || "none"],
-          ...(outcome === "accepted"
-            ? [["Sender's id", delivery_id ?? "none"] as const, ["Type", event_type ?? "none"] as const]
-            : []),
+          outcome === "accepted" && (["Sender's id", delivery_id ?? "none"] as const),
+          ["Type", event_type ?? "none"],
         ]}
       />
     </Panel>

@@ -1,45 +1,42 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { useState } from "react";
-import { bodyOfSpan, CountFirst, type ReplaySpan, SpanFields, useCountedReplay } from "../../parts/count-first.tsx";
+import { useQuery } from "@tanstack/react-query";
+import {
+  bodyOfSpan,
+  CountFirst,
+  pressKey,
+  type ReplaySpan,
+  SpanFields,
+  useCountedReplay,
+} from "../../parts/count-first.tsx";
+import { fieldsOf, type InputProps, SelectField } from "../../parts/fields.tsx";
 import { Time } from "../../parts/inline.tsx";
-import { Curl, Field, useFilters } from "../../parts/lists.tsx";
+import { useFilters } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
-import parts from "../../parts/parts.module.css";
-import { ReplaysSoFar, replayPollMs } from "../../parts/replay-list.tsx";
-import { api, useMay, versioned } from "../../session/api.ts";
+import { ReplaysSoFar } from "../../parts/replay-list.tsx";
+import { api, dataOf, useIsPortal, useMay, versioned } from "../../session/api.ts";
+import { EndpointLink } from "../links.tsx";
 
-const path = "api/v1/webhooks/replays";
-
-const readReplays = async (cursor: string | undefined) =>
-  (await versioned(api.GET(`/${path}`, { params: { query: { limit: 20, ...(cursor !== undefined && { cursor }) } } })))
-    .data;
-
-/** Replays: what was sent again, how far each is, and a new one. */
+/** Replays and retries: what was sent again, how far each is, and a new one. */
 export function ReplaysPage() {
-  const [{ cursor }] = useFilters();
-  const mayWrite = useMay("webhooks:write");
-  const replays = useQuery({
-    queryKey: ["replays", cursor],
-    placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => replayPollMs(state.data?.items),
-    queryFn: () => readReplays(cursor),
-  });
   return (
     <Page title="Replays">
-      {mayWrite && <StartReplay />}
+      {useMay("webhooks:write") && <StartReplay />}
       <ReplaysSoFar
-        replays={replays}
+        path="api/v1/webhooks/replays"
+        read={(query) => dataOf(api.GET("/api/v1/webhooks/replays", { params: { query } }))}
         empty="Nothing was replayed yet. A replay sends what an endpoint missed, after an outage for example."
         done={({ replayed }) => replayed}
+        note={({ left_out }) => left_out > 0 && `, ${left_out} left out`}
         columns={[
           {
             name: "Endpoint",
-            cell: ({ endpoint_id: id }) => (
-              <Link to="/webhooks/endpoints/$id" params={{ id }}>
-                <code>{id}</code>
-              </Link>
-            ),
+            cell: ({ endpoint_id: id }) =>
+              id === null ? (
+                "all"
+              ) : (
+                <EndpointLink id={id}>
+                  <code>{id}</code>
+                </EndpointLink>
+              ),
           },
         ]}
         of={({ from, to, statuses }) => (
@@ -48,98 +45,72 @@ export function ReplaysPage() {
           </>
         )}
         kept="What was sent again already stays sent."
-        cancel={mayWrite ? ({ id }) => cancel(id) : undefined}
+        cancel={({ id }) => versioned(api.POST("/api/v1/webhooks/replays/{id}/cancel", { params: { path: { id } } }))}
       />
-      <Curl path={path} query={{ cursor }} />
     </Page>
   );
 }
 
-const cancel = (id: string) =>
-  versioned(api.POST("/api/v1/webhooks/replays/{id}/cancel", { params: { path: { id } } }));
+const notArrived = ["waiting", "exhausted", "parked"] as const;
+const statuses = [["", "not arrived"], ...notArrived, "succeeded", ["any", "any of these"]] as const;
 
-const statuses = ["exhausted", "parked", "succeeded"] as const;
-
-interface Asked extends ReplaySpan {
+interface Choice extends ReplaySpan {
+  /** Empty for all endpoints. */
   readonly endpointId: string;
-  readonly status: (typeof statuses)[number] | "";
+  readonly status: string;
 }
 
-const dayHours = 24;
+/** What has arrived is sent again to one endpoint only. */
+const isRetry = ({ status }: Choice): boolean => status !== "succeeded" && status !== "any";
 
-/** Starts a replay, which is counted first. */
+/** Starts a replay or a retry, which is counted first. */
 function StartReplay() {
-  const [{ endpoint_id: preset = "" }] = useFilters();
-  const [asked, setAsked] = useState<Asked>({
-    endpointId: preset,
-    status: "exhausted",
-    hours: String(dayHours),
-    types: "",
-  });
-  const replay = useCountedReplay((isDryRun) => send(asked, isDryRun));
-  const set = (changed: Partial<Asked>) => {
-    setAsked({ ...asked, ...changed });
-    replay.reset();
-  };
+  const [{ endpoint_id: endpointId = "" }] = useFilters();
+  const replay = useCountedReplay<Choice>({ endpointId, status: "", hours: "24", types: "" }, send);
   return (
     <CountFirst title="Send again" verb="Send" replay={replay}>
-      <Choices asked={asked} set={set} />
+      <Choices {...replay} />
+      <SpanFields {...replay} />
     </CountFirst>
   );
 }
 
-interface ChoicesProps {
-  readonly asked: Asked;
-  readonly set: (changed: Partial<Asked>) => void;
-}
-
-/** The deliveries that are sent again. */
-function Choices({ asked, set }: ChoicesProps) {
+/** The endpoint and the status of the deliveries that are sent again. */
+function Choices({ input, set }: InputProps<Choice>) {
   const endpoints = useQuery({
     queryKey: ["endpoints", "names"],
     queryFn: async () =>
-      (await versioned(api.GET("/api/v1/webhooks/endpoints", { params: { query: { limit: 100 } } }))).data.items,
+      (await dataOf(api.GET("/api/v1/webhooks/endpoints", { params: { query: { limit: 100 } } }))).items,
   });
+  const field = fieldsOf(input, set);
+  const isOne = useIsPortal() || !isRetry(input);
+  const names = (endpoints.data ?? []).map(({ id, url }) => [id, url || id] as const);
   return (
-    <div className={parts.filters}>
-      <Field label="Endpoint">
-        {(ids) => (
-          <select
-            {...ids}
-            required
-            value={asked.endpointId}
-            onChange={({ target }) => set({ endpointId: target.value })}
-          >
-            <option value="">choose one</option>
-            {endpoints.data?.map(({ id, url }) => (
-              <option key={id} value={id}>
-                {url || id}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <Field label="Deliveries that are">
-        {(ids) => (
-          <select
-            {...ids}
-            value={asked.status}
-            onChange={({ target }) => set({ status: target.value as Asked["status"] })}
-          >
-            {statuses.map((status) => (
-              <option key={status}>{status}</option>
-            ))}
-            <option value="">any of these</option>
-          </select>
-        )}
-      </Field>
-      <SpanFields typesLabel="Event types" span={asked} set={set} />
-    </div>
+    <>
+      <SelectField
+        label="Endpoint"
+        required={isOne}
+        choices={[["", isOne ? "choose one" : "all"], ...names]}
+        {...field("endpointId")}
+      />
+      <SelectField label="Deliveries that are" choices={statuses} {...field("status")} />
+    </>
   );
 }
 
-async function send({ endpointId, status, ...span }: Asked, isDryRun: boolean) {
-  const body = { endpoint_id: endpointId, ...bodyOfSpan(span, isDryRun), ...(status !== "" && { status }) };
-  const params = { header: { "Idempotency-Key": crypto.randomUUID() } };
-  return (await versioned(api.POST("/api/v1/webhooks/replays", { params, body }))).data;
+async function send(choice: Choice, isDryRun: boolean) {
+  const { endpointId: endpoint_id, status } = choice;
+  const body = { ...bodyOfSpan(choice), dry_run: isDryRun };
+  const params = { header: pressKey() };
+  if (!isRetry(choice)) {
+    const arrived = status === "succeeded" ? { status: "succeeded" as const } : {};
+    return dataOf(api.POST("/api/v1/webhooks/replays", { params, body: { ...body, endpoint_id, ...arrived } }));
+  }
+  const one = notArrived.find((known) => known === status);
+  return dataOf(
+    api.POST("/api/v1/webhooks/deliveries/retry", {
+      params,
+      body: { ...body, ...(endpoint_id !== "" && { endpoint_id }), ...(one && { status: one }) },
+    }),
+  );
 }

@@ -1,43 +1,30 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { useState } from "react";
-import { bodyOfSpan, CountFirst, type ReplaySpan, SpanFields, useCountedReplay } from "../../parts/count-first.tsx";
+import {
+  bodyOfSpan,
+  CountFirst,
+  HoursField,
+  hoursAgo,
+  pressKey,
+  SpanFields,
+  useCountedReplay,
+} from "../../parts/count-first.tsx";
+import { fieldsOf, SelectField } from "../../parts/fields.tsx";
 import { Time } from "../../parts/inline.tsx";
-import { Curl, useFilters } from "../../parts/lists.tsx";
 import { Page } from "../../parts/page.tsx";
-import parts from "../../parts/parts.module.css";
-import { ReplaysSoFar, replayPollMs } from "../../parts/replay-list.tsx";
-import { api, useMay, versioned } from "../../session/api.ts";
-
-const readReplays = async (id: string, cursor: string | undefined) => {
-  const query = { limit: 20, ...(cursor !== undefined && { cursor }) };
-  const params = { path: { id }, query };
-  return (await versioned(api.GET("/api/v1/webhooks/sources/{id}/replays", { params }))).data;
-};
+import { ReplaysSoFar } from "../../parts/replay-list.tsx";
+import { api, dataOf, useMay, versioned } from "../../session/api.ts";
+import { SourceLink } from "../links.tsx";
+import { reasonNames } from "../rejections/reason-words.ts";
 
 /** Received webhooks that are published again, and a new replay of them. */
 export function SourceReplaysPage() {
   const { id } = useParams({ from: "/webhooks/sources/$id/replays" });
-  const [{ cursor }] = useFilters();
-  const mayWrite = useMay("webhooks:write");
-  const replays = useQuery({
-    queryKey: ["source-replays", id, cursor],
-    placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => replayPollMs(state.data?.items),
-    queryFn: () => readReplays(id, cursor),
-  });
   return (
-    <Page
-      title="Publish received webhooks again"
-      actions={
-        <Link to="/webhooks/sources/$id" params={{ id }}>
-          The source
-        </Link>
-      }
-    >
-      {mayWrite && <StartReplay id={id} />}
+    <Page title="Publish received webhooks again" actions={<SourceLink id={id}>The source</SourceLink>}>
+      {useMay("webhooks:write") && <StartReplay id={id} />}
       <ReplaysSoFar
-        replays={replays}
+        path={`api/v1/webhooks/sources/${id}/replays`}
+        read={(query) => dataOf(api.GET("/api/v1/webhooks/sources/{id}/replays", { params: { path: { id }, query } }))}
         empty="Nothing was published again yet. A replay brings back what your endpoints lost."
         done={({ published, missing }) => published + missing}
         note={({ missing }) => missing > 0 && `, ${missing} past the retention`}
@@ -51,38 +38,105 @@ export function SourceReplaysPage() {
           )
         }
         kept="What was published again stays published."
-        cancel={mayWrite ? ({ id: replayId }) => cancel(id, replayId) : undefined}
+        cancel={({ id: replay_id }) =>
+          versioned(
+            api.POST("/api/v1/webhooks/sources/{id}/replays/{replay_id}/cancel", {
+              params: { path: { id, replay_id } },
+            }),
+          )
+        }
       />
-      <Curl path={`api/v1/webhooks/sources/${id}/replays`} query={{ cursor }} />
     </Page>
   );
 }
 
-const cancel = (id: string, replay_id: string) =>
-  versioned(
-    api.POST("/api/v1/webhooks/sources/{id}/replays/{replay_id}/cancel", { params: { path: { id, replay_id } } }),
-  );
-
 /** Starts a replay, which is counted first. */
 function StartReplay({ id }: { readonly id: string }) {
-  const [asked, setAsked] = useState<ReplaySpan>({ hours: "24", types: "" });
-  const replay = useCountedReplay((isDryRun) => send(id, asked, isDryRun));
-  const set = (changed: Partial<ReplaySpan>) => {
-    setAsked({ ...asked, ...changed });
-    replay.reset();
-  };
+  const replay = useCountedReplay({ hours: "24", types: "" }, (span, isDryRun) =>
+    dataOf(
+      api.POST("/api/v1/webhooks/sources/{id}/replays", {
+        params: { path: { id }, header: pressKey() },
+        body: { ...bodyOfSpan(span), rate: 100, dry_run: isDryRun },
+      }),
+    ),
+  );
   return (
-    <CountFirst title="Publish again" verb="Publish" replay={replay}>
-      <p>Your endpoints get these webhooks as new events, each with the id of the one that it repeats.</p>
-      <div className={parts.filters}>
-        <SpanFields typesLabel="Types" span={asked} set={set} />
-      </div>
+    <CountFirst
+      title="Publish again"
+      lead="Your endpoints get these webhooks as new events, each with the id of the one that it repeats."
+      verb="Publish"
+      replay={replay}
+    >
+      <SpanFields {...replay} />
     </CountFirst>
   );
 }
 
-async function send(id: string, span: ReplaySpan, isDryRun: boolean) {
-  const body = { ...bodyOfSpan(span, isDryRun), rate: 100 };
-  const params = { path: { id }, header: { "Idempotency-Key": crypto.randomUUID() } };
-  return (await versioned(api.POST("/api/v1/webhooks/sources/{id}/replays", { params, body }))).data;
+/** Kept rejections that are verified again, and a new retry of them. */
+export function RejectionRetriesPage() {
+  const { id } = useParams({ from: "/webhooks/sources/$id/rejection-retries" });
+  return (
+    <Page
+      title="Verify rejected webhooks again"
+      actions={
+        <Link to="/webhooks/rejections" search={{ source_id: id }}>
+          Rejected
+        </Link>
+      }
+    >
+      {useMay("webhooks:write") && <StartRetry id={id} />}
+      <ReplaysSoFar
+        noun="retry"
+        path={`api/v1/webhooks/sources/${id}/rejection-retries`}
+        read={(query) =>
+          dataOf(api.GET("/api/v1/webhooks/sources/{id}/rejection-retries", { params: { path: { id }, query } }))
+        }
+        empty="Nothing was retried yet. A retry receives what was refused, once its reason is mended."
+        done={({ received, repeated, refused }) => received + repeated + refused}
+        note={({ received, repeated, refused }) =>
+          `: ${received} received, ${repeated} received before, ${refused} refused again`
+        }
+        of={({ reason, from, to }) => (
+          <>
+            {reason ?? "every reason"}, from <Time at={from} /> to <Time at={to} />
+          </>
+        )}
+        kept="What was received stays received."
+        cancel={({ id: retry_id }) =>
+          versioned(
+            api.POST("/api/v1/webhooks/sources/{id}/rejection-retries/{retry_id}/cancel", {
+              params: { path: { id, retry_id } },
+            }),
+          )
+        }
+      />
+    </Page>
+  );
+}
+
+/** Starts a retry, which is counted first. */
+function StartRetry({ id }: { readonly id: string }) {
+  const retry = useCountedReplay({ hours: "24", reason: "" }, ({ hours, reason }, isDryRun) =>
+    dataOf(
+      api.POST("/api/v1/webhooks/sources/{id}/rejections/retry", {
+        params: { path: { id }, header: pressKey() },
+        body: { from: hoursAgo(hours), dry_run: isDryRun, ...(reason !== "" && { reason }) },
+      }),
+    ),
+  );
+  return (
+    <CountFirst
+      title="Verify again"
+      lead="Kept webhooks are verified with the secrets and settings of now. Those that fit are received, in their order."
+      verb="Verify"
+      replay={retry}
+    >
+      <SelectField
+        label="Reason"
+        choices={[["", "every reason"], ...reasonNames]}
+        {...fieldsOf(retry.input, retry.set)("reason")}
+      />
+      <HoursField input={retry.input} set={({ hours = "" }) => retry.set({ hours })} />
+    </CountFirst>
+  );
 }

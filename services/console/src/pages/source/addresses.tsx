@@ -1,7 +1,6 @@
 import { Action } from "../../parts/dialog.tsx";
-import { Copy, Time } from "../../parts/inline.tsx";
+import { copied, Time } from "../../parts/inline.tsx";
 import { Panel, Table } from "../../parts/page.tsx";
-import parts from "../../parts/parts.module.css";
 import { api, useMay, versioned } from "../../session/api.ts";
 import type { Source } from "../sources.ts";
 
@@ -51,11 +50,7 @@ export function Addresses({ source: { id, addresses = [], ingest_path, ingest_ur
         columns={[
           {
             name: "Address",
-            cell: ({ ingest_path }) => (
-              <Copy text={base + ingest_path} label={`Copy ${base}${ingest_path}`} className={parts.id}>
-                {base + ingest_path}
-              </Copy>
-            ),
+            cell: ({ ingest_path }) => copied(base + ingest_path),
           },
           { name: "Made", cell: ({ created_at }) => <Time at={created_at} /> },
           { name: "Ends", cell: ({ ends_at }) => (ends_at ? <Time at={ends_at} /> : "in use, without an end") },

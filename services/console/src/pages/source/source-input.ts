@@ -1,19 +1,12 @@
 import type { Source } from "../sources.ts";
 
 /** The texts of the form of a source, as they are typed. */
-export interface SourceInput {
-  readonly name: string;
-  readonly eventTypes: string;
-  readonly forward: boolean;
-  readonly status: Source["status"];
-  readonly keepRejected: boolean;
-  readonly settings: string;
-}
+export type SourceInput = Readonly<ReturnType<typeof inputOf>>;
 
 type Settings = Record<string, unknown>;
 
 /** Writes a source into the fields of the form. */
-export function inputOf({ name, event_types, forward, status, settings }: Source): SourceInput {
+export function inputOf({ name, event_types, forward, status, settings }: Source) {
   const { keep_rejected_bodies: keepRejected = false, ...others } = settings as Settings;
   return {
     name,

@@ -2,15 +2,16 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { Answer } from "../../parts/answer.tsx";
-import { fullDay, StackedBars } from "../../parts/bars.tsx";
+import { StackedBars } from "../../parts/bars.tsx";
+import { Button } from "../../parts/button.tsx";
 import { Action } from "../../parts/dialog.tsx";
 import { EffectiveSettings } from "../../parts/effective-settings.tsx";
-import { Copy, Id, Status, Time } from "../../parts/inline.tsx";
+import { copied, Id, Time, toned } from "../../parts/inline.tsx";
 import { Curl } from "../../parts/lists.tsx";
 import { Page, Pairs, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, useMay, type Versioned, versioned } from "../../session/api.ts";
-import { noWebhooks, type Source, sourceDayQuery, sourceQuery, sourceTones, webhookSeries } from "../sources.ts";
+import { api, ifMatch, useMay, type Versioned, versioned } from "../../session/api.ts";
+import { type Source, sourceDayQuery, sourceQuery, sourceTones, webhookSeries } from "../sources.ts";
 import { Addresses } from "./addresses.tsx";
 import { EditSource } from "./edit-source.tsx";
 import { SourceSecrets } from "./source-secrets.tsx";
@@ -60,16 +61,14 @@ interface ActionsProps {
 function Actions({ current: { data: source, etag }, onEdit }: ActionsProps) {
   const navigate = useNavigate();
   const { id, status } = source;
-  const header = etag === null ? {} : { "If-Match": etag };
+  const header = ifMatch(etag);
   const become = (wanted: Source["status"]) => () =>
     versioned(
       api.PATCH("/api/v1/webhooks/sources/{id}", { params: { path: { id }, header }, body: { status: wanted } }),
     );
   return (
     <>
-      <button type="button" onClick={onEdit}>
-        Edit
-      </button>
+      <Button label="Edit" onClick={onEdit} />
       {status === "active" ? (
         <Action
           label="Pause"
@@ -120,19 +119,9 @@ function State({ source }: { readonly source: Source }) {
     >
       <Pairs
         items={[
-          [
-            "Status",
-            <Status key="" tone={sourceTones[status]}>
-              {status}
-            </Status>,
-          ],
+          ["Status", toned(sourceTones[status], status)],
           ["Means", meanings[status]],
-          [
-            "Address",
-            <Copy key="" text={ingest_url} label={`Copy ${ingest_url}`} className={parts.id}>
-              {ingest_url}
-            </Copy>,
-          ],
+          ["Address", copied(ingest_url)],
           ["Scheme", scheme],
           ["Types", event_types?.join(", ") ?? "all"],
           ["Forwarded", forward ? "yes, to the endpoints that want the type" : "no"],
@@ -146,18 +135,14 @@ function State({ source }: { readonly source: Source }) {
         </p>
       ))}
       <Answer query={day} what="statistics">
-        {({ buckets, accepted, duplicates, rejected }) => (
+        {({ buckets, accepted, duplicates, rejected, filtered }) => (
           <>
             <p>
               24 hours: {accepted.toLocaleString()} accepted, {duplicates.toLocaleString()} duplicates,{" "}
               {rejected.toLocaleString()} rejected
+              {filtered > 0 && `, ${filtered.toLocaleString()} filtered by type`}
             </p>
-            <StackedBars
-              buckets={fullDay(buckets, noWebhooks)}
-              series={webhookSeries}
-              label="Webhooks by hour"
-              height={40}
-            />
+            <StackedBars buckets={buckets} series={webhookSeries} label="Webhooks by hour" height={40} />
           </>
         )}
       </Answer>
@@ -165,4 +150,9 @@ function State({ source }: { readonly source: Source }) {
   );
 }
 
-const origins = { source: "its own", property: "of the service", default: "default of the scheme" } as const;
+const origins = {
+  source: "its own",
+  preset: "of the preset",
+  property: "of the service",
+  default: "default of the scheme",
+} as const;

@@ -1,11 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { Failure } from "../../parts/answer.tsx";
-import { Action, FormBox, useChange } from "../../parts/dialog.tsx";
+import { useState } from "react";
+import { Action, ChangeForm, FormAction, useChange } from "../../parts/dialog.tsx";
+import { SelectField } from "../../parts/fields.tsx";
 import { Status } from "../../parts/inline.tsx";
-import { Field } from "../../parts/lists.tsx";
 import { Panel } from "../../parts/page.tsx";
-import parts from "../../parts/parts.module.css";
 import { LiveSecrets, SecretField } from "../../parts/secret.tsx";
 import { api, useMay, versioned } from "../../session/api.ts";
 import { type Source, sourceQuery } from "../sources.ts";
@@ -43,48 +41,39 @@ export function SourceSecrets({ source: { id, secrets = [] } }: { readonly sourc
 const daySeconds = 86_400;
 
 function RotateSecret({ id }: { readonly id: string }) {
-  const [isOpen, setOpen] = useState(false);
   const [secret, setSecret] = useState("");
   const [overlap, setOverlap] = useState(String(daySeconds));
-  const close = () => {
-    setOpen(false);
-    setSecret("");
-  };
-  const rotation = useChange(() => {
+  const rotate = () => {
     const params = { path: { id }, header: { "Idempotency-Key": crypto.randomUUID() } };
     const body = { secret: secret.trim(), overlap_seconds: Number(overlap) };
     return versioned(api.POST("/api/v1/webhooks/sources/{id}/secret/rotate", { params, body }));
-  }, close);
+  };
   return (
-    <>
-      <button type="button" onClick={() => setOpen(true)}>
-        Rotate
-      </button>
-      <FormBox
-        title="Enter the next secret"
-        isOpen={isOpen}
-        onClose={close}
-        submitLabel="Save the secret"
-        what="secret"
-        change={rotation}
-      >
-        <p>
-          Enter the next secret of the sender here first, then change over there. Until the overlap ends both verify, so
-          that no webhook is lost.
-        </p>
-        <SecretField label="Next secret" value={secret} onChange={setSecret} />
-        <Field label="The present one verifies for">
-          {(ids) => (
-            <select {...ids} value={overlap} onChange={({ target }) => setOverlap(target.value)}>
-              <option value="0">no time: it leaked, or was never right</option>
-              <option value="3600">an hour</option>
-              <option value={daySeconds}>a day</option>
-              <option value={7 * daySeconds}>a week</option>
-            </select>
-          )}
-        </Field>
-      </FormBox>
-    </>
+    <FormAction
+      label="Rotate"
+      title="Enter the next secret"
+      submitLabel="Save the secret"
+      what="secret"
+      run={rotate}
+      onClose={() => setSecret("")}
+    >
+      <p>
+        Enter the next secret of the sender here first, then change over there. Until the overlap ends both verify, so
+        that no webhook is lost.
+      </p>
+      <SecretField label="Next secret" value={secret} set={setSecret} />
+      <SelectField
+        label="The present one verifies for"
+        choices={[
+          ["0", "no time: it leaked, or was never right"],
+          ["3600", "an hour"],
+          [String(daySeconds), "a day"],
+          [String(7 * daySeconds), "a week"],
+        ]}
+        value={overlap}
+        set={setOverlap}
+      />
+    </FormAction>
   );
 }
 
@@ -96,25 +85,19 @@ export function OtherSecret({ sourceId: id }: { readonly sourceId: string }) {
     () => versioned(api.PATCH("/api/v1/webhooks/sources/{id}", { params: { path: { id } }, body: { secret } })),
     () => setSecret(""),
   );
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    saving.mutate();
-  };
   return (
-    <form className={parts.page} onSubmit={submit}>
+    <ChangeForm
+      change={saving}
+      what="secret"
+      submitLabel="Save the secret"
+      beside={<span role="status">{saving.isSuccess && <Status tone="good">The secret was saved.</Status>}</span>}
+    >
       <SecretField
         label="Secret of the sender"
         hint={`For ${source.data?.data.name ?? "the source"}; it replaces the present one.`}
         value={secret}
-        onChange={setSecret}
+        set={setSecret}
       />
-      {saving.error && <Failure error={saving.error} what="secret" />}
-      <div className={parts.row}>
-        <button type="submit" disabled={saving.isPending}>
-          Save the secret
-        </button>
-        <span role="status">{saving.isSuccess && <Status tone="good">The secret was saved.</Status>}</span>
-      </div>
-    </form>
+    </ChangeForm>
   );
 }

@@ -1,15 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
-import { Answer } from "../../parts/answer.tsx";
+import { useState } from "react";
+import { submits } from "../../parts/dialog.tsx";
+import { TextField } from "../../parts/fields.tsx";
 import { Id, Status, Time, type Tone } from "../../parts/inline.tsx";
-import { Curl, Field } from "../../parts/lists.tsx";
-import { Page, Panel, Table } from "../../parts/page.tsx";
+import { Listing } from "../../parts/listing.tsx";
+import { Curl } from "../../parts/lists.tsx";
+import { Page, Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, versioned } from "../../session/api.ts";
+import { api, dataOf } from "../../session/api.ts";
+import { SourceLink } from "../links.tsx";
 
-const readSteps = async (id: string) =>
-  (await versioned(api.GET("/api/v1/why/{id}", { params: { path: { id } } }))).data.items;
+const readSteps = async (id: string) => {
+  const { items } = await dataOf(api.GET("/api/v1/why/{id}", { params: { path: { id } } }));
+  return items.map((step, at) => ({ ...step, place: String(at) }));
+};
 
 type Step = Awaited<ReturnType<typeof readSteps>>[number];
 
@@ -27,18 +32,18 @@ export function WhyPage() {
 function AskForm({ id }: { readonly id: string }) {
   const navigate = useNavigate();
   const [typed, setTyped] = useState(id);
-  const ask = (event: FormEvent) => {
-    event.preventDefault();
+  const ask = submits(() => {
     if (typed.trim() !== "") void navigate({ to: "/why/$id", params: { id: typed.trim() } });
-  };
+  });
   return (
     <form className={parts.panel} onSubmit={ask}>
-      <Field
+      <TextField
         label="Any id"
         hint="Of a delivery, an attempt, an event, an endpoint, an image, a key, a trace, or the X-Request-Id of a call."
-      >
-        {(ids) => <input {...ids} value={typed} spellCheck={false} onChange={({ target }) => setTyped(target.value)} />}
-      </Field>
+        value={typed}
+        spellCheck={false}
+        set={setTyped}
+      />
       <div>
         <button type="submit" className="main">
           Find out
@@ -60,27 +65,20 @@ function Chain({ id }: { readonly id: string }) {
   const steps = useQuery({ queryKey: ["why", id], queryFn: () => readSteps(id) });
   return (
     <Panel title="What happened">
-      <Answer
+      <Listing
         query={steps}
         what="id"
-        isEmpty={(items) => items.length === 0}
-        empty={<p>Nothing is known of this id.</p>}
-      >
-        {(items) => (
-          <Table
-            label="Steps"
-            rows={items.map((step, at) => ({ ...step, at: step.at, place: String(at) }))}
-            keyOf={({ place }) => place}
-            columns={[
-              { name: "Time", cell: ({ at }) => (at ? <Time at={at} /> : "now") },
-              { name: "Verdict", cell: ({ verdict }) => <Status tone={tones[verdict]}>{verdict}</Status> },
-              { name: "What", cell: (step) => <What step={step} /> },
-              { name: "Reason", cell: ({ reason }) => reason ?? "–" },
-              { name: "By", cell: ({ by, service }) => by ?? service },
-            ]}
-          />
-        )}
-      </Answer>
+        empty="Nothing is known of this id."
+        label="Steps"
+        keyOf={({ place }) => place}
+        columns={[
+          { name: "Time", cell: ({ at }) => (at ? <Time at={at} /> : "now") },
+          { name: "Verdict", cell: ({ verdict }) => <Status tone={tones[verdict]}>{verdict}</Status> },
+          { name: "What", cell: (step) => <What step={step} /> },
+          { name: "Reason", cell: ({ reason }) => reason ?? "–" },
+          { name: "By", cell: ({ by, service }) => by ?? service },
+        ]}
+      />
       <Curl path={`api/v1/why/${encodeURIComponent(id)}`} />
     </Panel>
   );
@@ -96,11 +94,7 @@ function What({ step: { what, id } }: { readonly step: Step }) {
           open the delivery
         </Link>
       )}
-      {id?.startsWith("src_") && (
-        <Link to="/webhooks/sources/$id" params={{ id }}>
-          open the source
-        </Link>
-      )}
+      {id?.startsWith("src_") && <SourceLink id={id}>open the source</SourceLink>}
     </>
   );
 }

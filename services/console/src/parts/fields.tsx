@@ -1,0 +1,101 @@
+import { type ComponentProps, type ReactNode, useId } from "react";
+import styles from "./parts.module.css";
+
+interface Labelled {
+  readonly label: string;
+  readonly hint?: string | undefined;
+}
+
+interface FieldProps extends Labelled {
+  readonly children: (ids: { readonly id: string; readonly "aria-describedby": string | undefined }) => ReactNode;
+}
+
+/** An input of a form with its label and a hint. */
+function Field({ label, hint, children }: FieldProps) {
+  const id = useId();
+  const hintId = `${id}-hint`;
+  return (
+    <div className={styles.field}>
+      <label htmlFor={id}>
+        <strong>{label}</strong>
+      </label>
+      {children({ id, "aria-describedby": hint === undefined ? undefined : hintId })}
+      {hint !== undefined && <small id={hintId}>{hint}</small>}
+    </div>
+  );
+}
+
+/** The input of a form, and what its fields change it with. */
+export interface InputProps<Input> {
+  readonly input: Input;
+  readonly set: (changed: Partial<Input>) => void;
+}
+
+interface Bound<Value> {
+  readonly value: Value;
+  readonly set: (value: Value) => void;
+}
+
+/** Binds the members of a form's input to its fields: `<TextField label="Name" {...field("name")} />`. */
+export const fieldsOf =
+  <Input extends object>(input: Input, set: (changed: Partial<Input>) => void) =>
+  <Name extends keyof Input>(name: Name): Bound<Input[Name]> => ({
+    value: input[name],
+    set: (value) => set({ [name]: value } as unknown as Partial<Input>),
+  });
+
+type Text<Tag extends "input" | "textarea"> = Labelled &
+  Bound<string> &
+  Omit<ComponentProps<Tag>, "value" | "onChange">;
+
+/** A text on one line. */
+export const TextField = ({ label, hint, set, ...input }: Text<"input">) => (
+  <Field label={label} hint={hint}>
+    {(ids) => <input {...ids} {...input} onChange={({ target }) => set(target.value)} />}
+  </Field>
+);
+
+/** A text on several lines. */
+export const TextArea = ({ label, hint, set, ...input }: Text<"textarea">) => (
+  <Field label={label} hint={hint}>
+    {(ids) => <textarea {...ids} {...input} onChange={({ target }) => set(target.value)} />}
+  </Field>
+);
+
+/** Values to choose from, each alone or with its words. */
+export type Choices<Value extends string = string> = ReadonlyArray<Value | readonly [value: Value, words: string]>;
+
+/** The options of a select. */
+export const optionsOf = (choices: Choices) =>
+  choices.map((choice) => {
+    const [value, words] = typeof choice === "string" ? [choice, choice] : choice;
+    return (
+      <option key={value} value={value}>
+        {words}
+      </option>
+    );
+  });
+
+interface SelectProps<Value extends string> extends Labelled, Bound<Value> {
+  readonly choices: Choices<Value>;
+  readonly required?: boolean;
+}
+
+/** One of some choices. */
+export const SelectField = <Value extends string>({ label, hint, choices, set, ...select }: SelectProps<Value>) => (
+  <Field label={label} hint={hint}>
+    {(ids) => (
+      <select {...ids} {...select} onChange={({ target }) => set(target.value as Value)}>
+        {optionsOf(choices)}
+      </select>
+    )}
+  </Field>
+);
+
+/** Yes or no. */
+export const CheckField = ({ label, value, set }: Labelled & Bound<boolean>) => (
+  <label className={styles.check}>
+    <input type="checkbox" checked={value} onChange={({ target }) => set(target.checked)} />
+    {label}
+  </label>
+);

@@ -1,0 +1,17 @@
+import { consoleUrl } from "./place.ts";
+
+/** Entry of the session storage: the account that this tab acts for instead of the person's own. It holds no token. */
+const place = "signalbox console account";
+
+/** The account that a sign-in of this tab asks for; null for the person's own. */
+export const chosenAccount = (): string | null => sessionStorage.getItem(place);
+
+/** Goes on with the person's own account: the chosen one admits them no more. */
+export const forgetAccount = (): void => sessionStorage.removeItem(place);
+
+/** Starts anew in this tab for an account of which the person is a member, or with null for their own. */
+export function actFor(accountId: string | null): void {
+  if (accountId === null) forgetAccount();
+  else sessionStorage.setItem(place, accountId);
+  location.assign(consoleUrl.href);
+}
