@@ -34,7 +34,6 @@ export class BackupDamaged extends Error {
 
 const encrypted = ".age";
 
-/** The files of one backup. */
 export class BackupFolder {
   readonly path: string;
   /** Without recipients, what is written stays as it is. */

@@ -1,4 +1,4 @@
-import { openPool, sql } from "@signalbox/storage";
+import { openPool, type Pool, sql } from "@signalbox/storage";
 import { commandTelemetry } from "../kafka/engine-url.ts";
 import type { Manifest } from "./manifest.ts";
 import type { OwnedDatabase } from "./open-engines.ts";
@@ -19,6 +19,17 @@ const noteCheck = sql("", "update backups set verified_at = $2, restored_at = $3
 const listVerified = sql("", "select name from backups where verified_at is not null");
 const remove = sql("", "delete from backups where name = $1");
 
+/** Opens a pool of one connection, which its user closes. */
+export const openBackupPool = (url: string, limits: { readonly statementTimeoutMs?: number } = {}): Pool =>
+  openPool({
+    url,
+    max: 1,
+    applicationName: "signalbox backup",
+    ...limits,
+    ...commandTelemetry(),
+    runner: { defer: () => {} },
+  });
+
 export type BackupRecords = ReturnType<typeof openBackupRecords>;
 
 /**
@@ -26,13 +37,7 @@ export type BackupRecords = ReturnType<typeof openBackupRecords>;
  * their age come: no service sees the disk of the backups.
  */
 export function openBackupRecords({ url }: Pick<OwnedDatabase, "url">) {
-  const pool = openPool({
-    url,
-    max: 1,
-    applicationName: "signalbox backup",
-    ...commandTelemetry(),
-    runner: { defer: () => {} },
-  });
+  const pool = openBackupPool(url);
 
   return {
     /** Notes a backup that is not checked yet. */

@@ -2,9 +2,9 @@ import { resolve } from "node:path";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MiB, systemClock } from "@signalbox/core";
-import { environment, loadConfiguration, runtimeProperties, startOptions } from "@signalbox/runtime";
+import { runtimeProperties } from "@signalbox/runtime";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
-import { foreignNames } from "../embedded/service-configurations.ts";
+import { commandConfiguration } from "../kafka/engine-url.ts";
 import { print, runCommand } from "../kafka/run-command.ts";
 import { BackupFolder } from "./backup-folder.ts";
 import { backupProperties } from "./backup-properties.ts";
@@ -26,7 +26,7 @@ const argv = process.argv.slice(2);
 const [command = "", given = "", ...more] = argv.filter((argument) => !argument.startsWith("--"));
 const path = resolve(given);
 const startedMs = systemClock.steadyMs();
-const settings = readSettings();
+const settings = commandConfiguration(argv, { ...runtimeProperties, ...backupProperties });
 const release = settings.get("deployment.release") ?? "unreleased";
 const folder = new BackupFolder(path, keysOf(settings));
 
@@ -95,18 +95,6 @@ function summary({ databases, records, blobs }: Manifest): string {
     .reduce((sum, each) => sum + each, 0);
   const size = `${(blobs.bytes / MiB).toFixed(1)} MiB`;
   return `${databases.length} databases with ${rows} rows, ${records.count} events, ${blobs.count} blobs with ${size}`;
-}
-
-function readSettings() {
-  const options = argv.filter((argument) => argument.startsWith("--"));
-  const variables = environment();
-  const { profile, directory = process.cwd() } = startOptions(options, variables);
-  const sources = { argv: options, environment: variables, directory, profile, foreignNames: foreignNames() };
-  return loadConfiguration({
-    service: "commands",
-    properties: { ...runtimeProperties, ...backupProperties },
-    ...sources,
-  });
 }
 
 const isWhole = given !== "" && more.length === 0;

@@ -1,19 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "@signalbox/core";
-import type { EventLog, PartitionRange } from "@signalbox/events";
+import type { EventLog } from "@signalbox/events";
 import { DatabaseBusy, type DatabaseSnapshot, openDatabaseSnapshot } from "@signalbox/storage/database-snapshot";
 import type { OwnedDatabase } from "./open-engines.ts";
 
 /** All databases and the event log at one moment. */
-export interface CommonPoint {
-  readonly snapshots: ReadonlyMap<string, DatabaseSnapshot>;
-  /** The end offsets of the log. */
-  readonly ends: readonly PartitionRange[];
-  readonly takenAt: Date;
-  /** Time that writers waited for the shared event position. */
-  readonly heldMs: number;
-  close(): Promise<void>;
-}
+export type CommonPoint = Awaited<ReturnType<typeof findCommonPoint>>;
 
 /**
  * The tables that connect databases: a change with an event writes to the outbox, and its consumer writes to the inbox.
@@ -33,7 +25,7 @@ export async function findCommonPoint(
   databases: readonly OwnedDatabase[],
   eventLog: Pick<EventLog, "ranges">,
   topics: readonly string[],
-): Promise<CommonPoint> {
+) {
   const snapshots = new Map<string, DatabaseSnapshot>();
   const close = async () => void (await Promise.all([...snapshots.values()].map((snapshot) => snapshot.close())));
   try {
@@ -67,6 +59,7 @@ async function look(
     if (ends === null) return null;
     const takenAt = systemClock.now();
     await Promise.all(snapshots.map((snapshot) => snapshot.look()));
+    // The time that writers waited for the shared event position.
     return { ends, takenAt, heldMs: systemClock.steadyMs() - startedMs };
   } catch (error) {
     if (error instanceof DatabaseBusy) return null;

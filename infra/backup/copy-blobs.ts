@@ -54,7 +54,6 @@ export class BlobCopies {
     if (found) this.#copied.set(key, await this.#folder.write(`blobs/${key}`, found.stream));
   }
 
-  /** Writes the list of all copies. */
   async writeList(): Promise<{ readonly file: BackupFile; readonly count: number; readonly bytes: number }> {
     const entries = [...this.#copied];
     const lines = entries.map(([key, file]) => Buffer.from(`${lineOf(key, file)}\n`));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { hours } from "@signalbox/core";
 import fc from "fast-check";
-import { expiredBackups } from "./expired-backups.ts";
+import { expiredBackups } from "./scheduled-backup.ts";
 
 const now = Date.parse("2026-03-31T12:30:00Z");
 /** One at each full hour of so many days, the newest first. */

@@ -6,7 +6,6 @@ import type { BackedUpTable } from "@signalbox/storage/restore-database";
 import { writeDurably } from "../engines/durable-file.ts";
 import { BackupDamaged, type BackupFile, type BackupFolder } from "./backup-folder.ts";
 
-/** A database of a backup. */
 export interface BackedUpDatabase extends Omit<DatabaseDescription, "tables"> {
   readonly service: ServiceName;
   readonly tables: readonly (BackedUpTable & { readonly file: BackupFile })[];

@@ -1,18 +1,13 @@
 import { join, resolve } from "node:path";
-import process from "node:process";
 import { topicAccess, topics } from "@signalbox/contracts";
 import type { ServiceName } from "@signalbox/core";
 import { type EventLog, topicSettings } from "@signalbox/events";
-import type { Configuration, PropertyDeclarations } from "@signalbox/runtime";
-import { environment, loadConfiguration, startOptions } from "@signalbox/runtime";
 import { type ObjectStore, openObjectStore } from "@signalbox/storage";
 import { blobProperties } from "@signalbox/storage/properties";
 import { withDefaults } from "../embedded/embedded-defaults.ts";
 import { embeddedServices } from "../embedded/embedded-services.ts";
 import { processProperties } from "../embedded/process-properties.ts";
-import { foreignNames } from "../embedded/service-configurations.ts";
-import { commandTelemetry, withDatabaseUrl } from "../kafka/engine-url.ts";
-import { withEventLog } from "../kafka/open-log.ts";
+import { commandConfiguration, commandTelemetry, withDatabaseUrl, withEventLog } from "../kafka/engine-url.ts";
 
 export interface OwnedDatabase {
   readonly service: ServiceName;
@@ -51,15 +46,15 @@ async function withDatabases<T>(
 }
 
 async function withObjects<T>(argv: readonly string[], work: (objects: ObjectStore) => Promise<T>): Promise<T> {
-  const embedded = load(argv, processProperties);
-  const folder = join(resolve(String(embedded.get("embedded.data-directory"))), "blobs");
-  const configuration = load(argv, withDefaults(blobProperties, { "blobs.url": `file:${folder}` }));
+  const embedded = commandConfiguration(argv, processProperties);
+  const folder = join(resolve(embedded.get("embedded.data-directory")), "blobs");
+  const configuration = commandConfiguration(argv, withDefaults(blobProperties, { "blobs.url": `file:${folder}` }));
   const closing: (() => Promise<void>)[] = [];
   const objects = await openObjectStore({
-    url: String(configuration.get("blobs.url")),
-    accessKey: configuration.get("blobs.access-key") as string | null,
-    secretKey: configuration.get("blobs.secret-key") as string | null,
-    startWaitMs: Number(configuration.get("blobs.start-wait")),
+    url: configuration.get("blobs.url"),
+    accessKey: configuration.get("blobs.access-key"),
+    secretKey: configuration.get("blobs.secret-key"),
+    startWaitMs: configuration.get("blobs.start-wait"),
     runner: { defer: (_name, close) => void closing.push(async () => void (await close())) },
     log: commandTelemetry().log,
   });
@@ -68,12 +63,4 @@ async function withObjects<T>(argv: readonly string[], work: (objects: ObjectSto
   } finally {
     for (const close of closing) await close();
   }
-}
-
-function load(argv: readonly string[], properties: PropertyDeclarations): Configuration<PropertyDeclarations> {
-  const options = argv.filter((argument) => argument.startsWith("--"));
-  const variables = environment();
-  const { profile, directory = process.cwd() } = startOptions(options, variables);
-  const sources = { argv: options, environment: variables, directory, profile, foreignNames: foreignNames() };
-  return loadConfiguration<PropertyDeclarations>({ service: "commands", properties, ...sources });
 }

@@ -1,10 +1,13 @@
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
+import { minutes, type ServiceName } from "@signalbox/core";
 import { libraryMigrations } from "@signalbox/service";
-import { migrate } from "@signalbox/storage";
+import { migrate, type Pool, sql } from "@signalbox/storage";
 import { type DatabaseRestore, openDatabaseRestore } from "@signalbox/storage/restore-database";
 import { commandTelemetry } from "../kafka/engine-url.ts";
-import type { BackupFile, BackupFolder } from "./backup-folder.ts";
+import { BackupDamaged, type BackupFile, type BackupFolder } from "./backup-folder.ts";
+import { openBackupPool } from "./backup-records.ts";
 import { readBlobList, requireNoOthers, restoreBlobs } from "./copy-blobs.ts";
 import { publishRecords } from "./log-records.ts";
 import { type BackedUpDatabase, type Manifest, readManifest } from "./manifest.ts";
@@ -13,13 +16,8 @@ import type { Engines, OwnedDatabase } from "./open-engines.ts";
 /** Rows that a migration writes into an empty database: the backup has their later versions. */
 const written = ["public.revision_counter"];
 
-export interface VerifiedBackup {
-  readonly manifest: Manifest;
-  readonly blobs: ReadonlyMap<string, BackupFile>;
-}
-
 /** Reads the whole backup and verifies it. @throws BackupDamaged */
-export async function verifyBackup(folder: BackupFolder): Promise<VerifiedBackup> {
+export async function verifyBackup(folder: BackupFolder) {
   const manifest = await readManifest(folder);
   const tables = manifest.databases.flatMap((database) => database.tables.map(({ file }) => file));
   for (const file of [...tables, manifest.records.file]) await folder.verify(file);
@@ -79,14 +77,14 @@ async function rangesOf(eventLog: Engines["eventLog"], topics: readonly string[]
   }
 }
 
-export function databaseOf({ databases }: Manifest, service: string): BackedUpDatabase {
+function databaseOf({ databases }: Manifest, service: string): BackedUpDatabase {
   const found = databases.find((one) => one.service === service);
   if (found === undefined) throw new Error(`the backup has no database of ${service}`);
   return found;
 }
 
 /** Migrates an empty database to this version and opens it for the rows of a backup. */
-export async function openEmptyDatabase({ service, url }: OwnedDatabase, manifest: Manifest): Promise<DatabaseRestore> {
+async function openEmptyDatabase({ service, url }: OwnedDatabase, manifest: Manifest): Promise<DatabaseRestore> {
   const backup = databaseOf(manifest, service);
   await migrate({
     url,
@@ -116,11 +114,66 @@ export async function openEmptyDatabase({ service, url }: OwnedDatabase, manifes
 }
 
 /** Loads the rows of a backup, as many as its manifest says. */
-export async function loadRows(
-  folder: BackupFolder,
-  database: DatabaseRestore,
-  backup: BackedUpDatabase,
-): Promise<void> {
+async function loadRows(folder: BackupFolder, database: DatabaseRestore, backup: BackedUpDatabase): Promise<void> {
   const files = new Map(backup.tables.map(({ name, file }) => [name, file]));
   await database.load(backup, ({ name }) => folder.readCompressed(files.get(name) as BackupFile));
+}
+
+/** Databases of a check that was killed have this name too, and are dropped by the next one. */
+const prefix = "signalbox_backup_check_";
+
+/**
+ * Restores the databases of a backup, one after the other, into databases that it makes on a scratch server and drops
+ * again, and reads all its events. @throws BackupDamaged, or what PostgreSQL refuses
+ */
+export async function checkByRestoring(folder: BackupFolder, manifest: Manifest, scratchUrl: string): Promise<void> {
+  const server = openBackupPool(scratchUrl, { statementTimeoutMs: minutes(5) });
+  try {
+    await dropLeftovers(server);
+    for (const { service } of manifest.databases) await restoreInto(server, scratchUrl, { folder, manifest, service });
+  } finally {
+    await server.close();
+  }
+  await checkRecords(folder, manifest);
+}
+
+interface Restored {
+  readonly folder: BackupFolder;
+  readonly manifest: Manifest;
+  readonly service: ServiceName;
+}
+
+async function restoreInto(server: Pool, scratchUrl: string, { folder, manifest, service }: Restored): Promise<void> {
+  const name = prefix + service.replaceAll("-", "_");
+  await server.query(sql("", `create database ${name} template template0`));
+  await server.query(sql("", `revoke all on database ${name} from public`));
+  try {
+    const url = Object.assign(new URL(scratchUrl), { pathname: `/${name}` }).href;
+    const database = await openEmptyDatabase({ service, url }, manifest);
+    try {
+      await loadRows(folder, database, databaseOf(manifest, service));
+      await database.commit();
+    } finally {
+      await database.close();
+    }
+  } finally {
+    await server.query(sql("", `drop database ${name} with (force)`));
+  }
+}
+
+async function dropLeftovers(server: Pool): Promise<void> {
+  const list = sql("", "select datname as name from pg_database where starts_with(datname, $1)");
+  for (const { name } of (await server.query<{ name: string }>(list, [prefix])).rows)
+    await server.query(sql("", `drop database if exists ${name} with (force)`));
+}
+
+async function checkRecords(folder: BackupFolder, { records }: Manifest): Promise<void> {
+  let count = 0;
+  const input = await folder.readCompressed(records.file);
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    const { topic } = JSON.parse(line) as { readonly topic?: unknown };
+    if (typeof topic === "string") count++;
+  }
+  if (count !== records.count)
+    throw new BackupDamaged(`${folder.path} has ${count} events instead of ${records.count}`);
 }

@@ -6,15 +6,13 @@ import { dayMs } from "@signalbox/storage";
 import { BackupDamaged, BackupFolder, type BackupKeys } from "./backup-folder.ts";
 import type { backupProperties } from "./backup-properties.ts";
 import { type BackupRecords, type Check, openBackupRecords } from "./backup-records.ts";
-import { checkByRestoring } from "./check-by-restoring.ts";
 import { type FormerBlobs, readBlobList } from "./copy-blobs.ts";
-import { expiredBackups } from "./expired-backups.ts";
 import { type Manifest, readManifest } from "./manifest.ts";
 import type { Engines } from "./open-engines.ts";
-import { verifyBackup } from "./restore-backup.ts";
-import { type TakenBackup, takeBackup } from "./take-backup.ts";
+import { checkByRestoring, verifyBackup } from "./restore-backup.ts";
+import { takeBackup } from "./take-backup.ts";
 
-export type BackupSettings = Pick<Configuration<typeof backupProperties>, "get">;
+type BackupSettings = Configuration<typeof backupProperties>;
 
 /** The folders that a schedule makes and removes; others in the same place are none of its business. */
 const ownName = /^\d{4}-\d{2}-\d{2}T\d{6}Z$/;
@@ -32,13 +30,6 @@ export function pauseAfter(isTaken: boolean, intervalMs: number, tookMs: number)
   return isTaken ? whole : Math.min(whole, minutes(1));
 }
 
-interface Outcome {
-  readonly folder: BackupFolder;
-  readonly taken: TakenBackup;
-  readonly check: Check;
-  readonly removed: readonly string[];
-}
-
 /**
  * Takes a backup into a folder of its own below `root`, checks it, and removes those that are too old. One that is found
  * damaged stays for a look, is not counted as whole, and fails the run.
@@ -47,7 +38,7 @@ export async function runBackup(
   engines: Engines,
   root: string,
   { settings, release }: { readonly settings: BackupSettings; readonly release: string },
-): Promise<Outcome> {
+) {
   const config = engines.databases.find(({ service }) => service === "config");
   if (config === undefined) throw new Error("config has no database");
   const records = openBackupRecords(config);
@@ -139,3 +130,34 @@ async function removeExpired(root: string, records: BackupRecords, settings: Bac
 
 const openFolder = (root: string, name: string) =>
   new BackupFolder(join(root, name), { recipients: [], identities: [] });
+
+interface KeptBackup {
+  readonly name: string;
+  readonly takenAtMs: number;
+  readonly isVerified: boolean;
+}
+
+interface Retention {
+  /** Number of the newest that stay. */
+  readonly keepLast: number;
+  /** Number of days, in UTC, of which the newest stays. */
+  readonly keepDays: number;
+}
+
+/** Names the backups to remove. The newest that was found whole always stays. */
+export function expiredBackups(
+  backups: readonly KeptBackup[],
+  { keepLast, keepDays }: Retention,
+  nowMs: number,
+): string[] {
+  const newestFirst = backups.toSorted((one, other) => other.takenAtMs - one.takenAtMs);
+  const dayOf = (ms: number): number => Math.floor(ms / dayMs);
+  const newestOfDay = new Map(newestFirst.toReversed().map(({ name, takenAtMs }) => [dayOf(takenAtMs), name]));
+  const oldestDay = dayOf(nowMs) - keepDays;
+  const isKept = ({ name, takenAtMs }: KeptBackup, place: number): boolean =>
+    place < keepLast || (dayOf(takenAtMs) > oldestDay && newestOfDay.get(dayOf(takenAtMs)) === name);
+  const lastWhole = newestFirst.find(({ isVerified }) => isVerified)?.name;
+  return newestFirst
+    .filter((backup, place) => !isKept(backup, place) && backup.name !== lastWhole)
+    .map(({ name }) => name);
+}

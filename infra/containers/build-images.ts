@@ -9,6 +9,7 @@ import { containersFolder, hasImage, imageVariables, run } from "./podman.ts";
 
 const nodeImage = "localhost/node:24-slim";
 const enginesImage = "localhost/signalbox-engines";
+const build = ["bud", "--format", "docker", "--isolation", "chroot", "--network", "host", "--layers"];
 const path = "ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /** Home of the user that runs a build. */
 const homeInside = "/root";
@@ -44,15 +45,8 @@ async function debootstrap(name: string, suite: string, packages: string): Promi
 
 async function importBase(name: string, folder: string, image: string): Promise<void> {
   const archive = join(containersFolder, `${name}.tar`);
-  await run("tar", [
-    "-C",
-    folder,
-    "--exclude=./var/cache/apt/*",
-    "--exclude=./var/lib/apt/lists/*",
-    "-cf",
-    archive,
-    ".",
-  ]);
+  const caches = ["--exclude=./var/cache/apt/*", "--exclude=./var/lib/apt/lists/*"];
+  await run("tar", ["-C", folder, ...caches, "-cf", archive, "."]);
   await run("podman", ["import", "--change", path, "-", image], { input: createReadStream(archive) });
   await Promise.all([rm(archive), rm(folder, { recursive: true })]);
 }
@@ -76,19 +70,9 @@ async function buildStandIns(): Promise<void> {
   await cp(join(enginesFolder, "versitygw-v1.7.0"), join(folder, "versitygw"), { recursive: true, dereference: true });
   for (const image of Object.values(imageVariables)) {
     const target = image.replace("localhost/signalbox-", "");
-    const options = [
-      "--format",
-      "docker",
-      "--isolation",
-      "chroot",
-      "--layers",
-      "--network",
-      "host",
-      "--build-arg",
-      `ENGINES_IMAGE=${enginesImage}`,
-    ];
+    const options = [...build, "--build-arg", `ENGINES_IMAGE=${enginesImage}`];
     const file = join(import.meta.dirname, "stand-ins.Containerfile");
-    await run("buildah", ["bud", ...options, "--target", target, "-f", file, "-t", image, folder]);
+    await run("buildah", [...options, "--target", target, "-f", file, "-t", image, folder]);
   }
 }
 
@@ -101,11 +85,10 @@ async function buildServices(): Promise<void> {
   const own = await readFile(join(homedir(), ".npmrc"), "utf8").catch(() => "");
   await writeFile(npmrc, `${own}\ncafile=/etc/ssl/certs/ca-certificates.crt\n`);
   const mounts = ["-v", `${npmrc}:${homeInside}/.npmrc:ro`, "-v", "/etc/ssl/certs:/etc/ssl/certs:ro"];
-  const options = ["--format", "docker", "--isolation", "chroot", "--network", "host", "--layers", ...mounts];
   const values = [`NODE_IMAGE=${nodeImage}`, "RELEASE=0.0.0-test", "COMMIT=containers"];
   const file = join(repositoryFolder, "infra/docker/Dockerfile");
   const built = values.flatMap((value) => ["--build-arg", value]);
   // By the name in the compose file, and by the version in the example `local` of the chart.
   const names = ["-t", "localhost/signalbox", "-t", "localhost/signalbox:0.0.0-test"];
-  await run("buildah", ["bud", ...options, ...built, "-f", file, ...names, repositoryFolder]);
+  await run("buildah", [...build, ...mounts, ...built, "-f", file, ...names, repositoryFolder]);
 }

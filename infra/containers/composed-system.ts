@@ -6,21 +6,7 @@ import { repositoryFolder } from "../engines/engine-folders.ts";
 import { containersFolder, podmanCompose, run } from "./podman.ts";
 
 /** The containers of a compose file, run by podman in a folder that looks like a clone. */
-export interface ComposedSystem {
-  readonly baseUrl: string;
-  /** Runs a line of shell like a reader of our pages, with podman as `docker`, and returns its output. */
-  shell(line: string): Promise<string>;
-  /** Stops and removes the containers; the data is kept. */
-  down(): Promise<void>;
-  /** Removes the data too. */
-  remove(): Promise<void>;
-  restart(service: string): Promise<void>;
-  /** Returns its name in podman. */
-  containerOf(service: string): string;
-  /** Runs a command in the container of a service and returns its output. */
-  exec(service: string, command: readonly string[]): Promise<string>;
-  logs(service: string): Promise<string>;
-}
+export type ComposedSystem = Awaited<ReturnType<typeof composedSystem>>;
 
 interface Options {
   /** Compose files that extend the first one, for commands that name them. */
@@ -30,7 +16,7 @@ interface Options {
 }
 
 /** Prepares a compose file of the repository for podman, with the edge on a port of the caller. */
-export async function composedSystem(file: string, port: number, options: Options = {}): Promise<ComposedSystem> {
+export async function composedSystem(file: string, port: number, options: Options = {}) {
   const project = file.replace(/\.yml$/, "").replaceAll(".", "-");
   const folder = join(containersFolder, project);
   await rm(folder, { recursive: true, force: true });
@@ -47,14 +33,19 @@ export async function composedSystem(file: string, port: number, options: Option
   const container = (service: string) => `${project}_${service}_1`;
   return {
     baseUrl: `http://127.0.0.1:${port}`,
+    /** Runs a line of shell like a reader of our pages, with podman as `docker`, and returns its output. */
     shell,
+    /** Stops and removes the containers; the data is kept. */
     down: async () => void (await shell(`docker compose -f ${file} ${allProfiles} down`)),
+    /** Removes the data too. */
     // Without secrets the variables of the file have no value, and nothing can be removed.
     remove: async () => void (await shell(`${madeSecrets}; docker compose -f ${file} ${allProfiles} down --volumes`)),
-    restart: async (service) => void (await run("podman", ["restart", container(service)])),
+    restart: async (service: string) => void (await run("podman", ["restart", container(service)])),
+    /** Returns its name in podman. */
     containerOf: container,
-    exec: (service, command) => run("podman", ["exec", container(service), ...command]),
-    logs: (service) => run("podman", ["logs", "--tail", "40", container(service)], { mayFail: true }),
+    /** Runs a command in the container of a service and returns its output. */
+    exec: (service: string, command: readonly string[]) => run("podman", ["exec", container(service), ...command]),
+    logs: (service: string) => run("podman", ["logs", "--tail", "40", container(service)], { mayFail: true }),
   };
 }
 

@@ -3,9 +3,9 @@ import { imageVariables, run } from "./podman.ts";
 
 interface LocalEngine {
   readonly image: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly volumes: readonly string[];
-  readonly command: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly volumes?: readonly string[];
+  readonly command?: readonly string[];
 }
 
 /** The engines that the example `local` of the chart expects: under these names, with the passwords in its secrets. */
@@ -13,8 +13,6 @@ const engines: Readonly<Record<string, LocalEngine>> = {
   postgres: {
     image: imageVariables.POSTGRES_IMAGE,
     env: { POSTGRES_USER: "signalbox", POSTGRES_PASSWORD: "signalbox" },
-    volumes: [],
-    command: [],
   },
   kafka: {
     image: imageVariables.KAFKA_IMAGE,
@@ -33,12 +31,9 @@ const engines: Readonly<Record<string, LocalEngine>> = {
       KAFKA_LOG_DIRS: "/var/lib/kafka/data",
     },
     volumes: ["/var/lib/kafka/data"],
-    command: [],
   },
   redis: {
     image: imageVariables.REDIS_IMAGE,
-    env: {},
-    volumes: [],
     command: ["redis-server", "--save", "", "--protected-mode", "no"],
   },
   blobs: {
@@ -55,7 +50,7 @@ const attemptsMax = 600;
 
 /** Starts the engines on a network, with empty databases for the services. */
 export async function startLocalEngines(network: string): Promise<void> {
-  for (const [name, { image, env, volumes, command }] of Object.entries(engines)) {
+  for (const [name, { image, env = {}, volumes = [], command = [] }] of Object.entries(engines)) {
     const place = ["--detach", "--name", `${network}-${name}`, "--network", network, "--network-alias", name];
     const variables = Object.entries(env).flatMap(([variable, value]) => ["--env", `${variable}=${value}`]);
     const mounts = volumes.flatMap((folder) => ["--volume", folder]);

@@ -93,7 +93,6 @@ export async function run(command: string, args: readonly string[], options: Run
   throw new Error(`${command} ${args.slice(0, 4).join(" ")} ended with ${code}:\n${lastLines}`);
 }
 
-/** Returns true when an image exists. */
 export const hasImage = async (name: string): Promise<boolean> =>
   (await run("podman", ["images", "--quiet", name])).trim() !== "";
 

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import process from "node:process";
-import { createLogger, environment, loadConfiguration, startOptions } from "@signalbox/runtime";
+import { createLogger } from "@signalbox/runtime";
 import { libraryMigrations } from "@signalbox/service";
 import { migrate } from "@signalbox/storage";
 import { databaseProperties } from "@signalbox/storage/properties";
 import { embeddedServices } from "../embedded/embedded-services.ts";
-import { foreignNames } from "../embedded/service-configurations.ts";
+import { commandConfiguration } from "../kafka/engine-url.ts";
 
 /**
  * Migrates the databases of the services to this version and ends: `migrate` does all of them, `migrate account` one.
@@ -13,9 +13,6 @@ import { foreignNames } from "../embedded/service-configurations.ts";
  */
 const argv = process.argv.slice(2);
 const named = argv.filter((argument) => !argument.startsWith("--"));
-const options = argv.filter((argument) => argument.startsWith("--"));
-const variables = environment();
-const { profile, directory = process.cwd() } = startOptions(options, variables);
 const services = embeddedServices.filter(({ properties }) => "database.url" in properties).map(({ name }) => name);
 
 /** Standard output contains only the results. */
@@ -26,8 +23,7 @@ try {
   if (unknown)
     throw new Error(`${unknown} has no database: name one of ${services.join(", ")}, or none for all of them`);
   for (const service of named.length > 0 ? services.filter((name) => named.includes(name)) : services) {
-    const sources = { argv: options, environment: variables, directory, profile, foreignNames: foreignNames() };
-    const configuration = loadConfiguration({ service, properties: databaseProperties, ...sources });
+    const configuration = commandConfiguration(argv, databaseProperties, service);
     await migrate({
       url: configuration.get("database.url"),
       service,

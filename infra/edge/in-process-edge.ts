@@ -1,9 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { requestIdOf, type ServiceName } from "@signalbox/core";
+import { type ErrorCode, requestIdOf, type ServiceName } from "@signalbox/core";
 import { type ErrorResponses, endWithResponse, type ServiceParts } from "@signalbox/runtime";
 import { serviceOf } from "./edge-routes.ts";
-import { refuse } from "./refuse.ts";
 
 /** Creates the edge of the embedded mode: passes each request to the service that owns its path, without a hop. */
 export function createInProcessEdge(
@@ -61,4 +60,18 @@ function pathOf(url: string): string {
 function refuseUnknown(request: IncomingMessage, response: ServerResponse, errorResponse: ErrorResponses): void {
   const message = `Nothing is published at ${pathOf(request.url ?? "/").slice(0, 200)}.`;
   refuse(request, response, errorResponse, { status: 404, code: "not_found", message });
+}
+
+export function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  errorResponse: ErrorResponses,
+  refusal: { status: number; code: ErrorCode; message: string; headers?: Readonly<Record<string, string>> },
+): void {
+  const { status, code, message, headers = {} } = refusal;
+  // The rest of the request's body is not read.
+  const closing: Record<string, string> = request.complete ? {} : { connection: "close" };
+  const options = { requestId: requestIdOf(request.headers["x-request-id"]), headers: { ...closing, ...headers } };
+  const answer = errorResponse(status, code, message, options);
+  response.writeHead(status, answer.headers).end(answer.body);
 }

@@ -28,11 +28,6 @@ export interface NginxOptions {
   readonly listenForStatus?: string;
   /** A pattern of optional files with more `listen` directives, for example with TLS. */
   readonly listenFiles?: string;
-  /**
-   * The page that explains the error codes. A path is below the requested address: written out, the `Host` of a stranger
-   * would be the address that a cached refusal leads to.
-   */
-  readonly errorDocs?: string;
   /** A writable folder for nginx: its pid and temporary files. */
   readonly workDirectory: string;
 }
@@ -88,8 +83,8 @@ pid ${workDirectory}/nginx.pid;
 error_log stderr warn;
 events { worker_connections ${workerConnections}; }
 http {
-  # Without the query, which contains signatures and search terms. A status of the edge itself has no upstream_status.
-  map $request_uri $edge_path { "~^(?<path_alone>[^?]*)" $path_alone; }
+  # Without the query, which contains signatures and search terms, and without a secret behind an ingest address. A status of the edge itself has no upstream_status.
+  map $request_uri $edge_path { "~^(?<address_alone>/ingest/[^/?]+/)[^?]" "\${address_alone}******"; "~^(?<path_alone>[^?]*)" $path_alone; }
   log_format edge escape=json '{${accessMembers}}';
   access_log ${accessLog} edge;${exporter === undefined ? "" : countedLog(exporter)}
   server_tokens off;
@@ -122,11 +117,11 @@ ${options.listenForStatus === undefined ? "" : statusServer(options.listenForSta
 `;
 }
 
-function server({ listen, listenFiles, upstreams, errorDocs = "/docs/errors" }: NginxOptions): string {
+function server({ listen, listenFiles, upstreams }: NginxOptions): string {
   return `  server {
     listen ${listen};${listenFiles === undefined ? "" : `\n    include ${listenFiles};`}
 ${proxying}
-${refusals.map((one) => refusal(one, errorDocs)).join("\n")}
+${refusals.map(refusal).join("\n")}
 ${refusals.map(graphqlRefusal).join("\n")}
     location / { return 404; }
 ${edgeRoutes
@@ -188,13 +183,18 @@ function upstream(service: string, targets: readonly string[], resolver: string 
 
 type OwnRefusal = (typeof refusals)[number];
 
-function refusal(one: OwnRefusal, docs: string): string {
+/**
+ * The page that explains the error codes, below the requested address: written out, the `Host` of a stranger would be the
+ * address that a cached refusal leads to.
+ */
+const docs = "/docs/errors";
+
+function refusal(one: OwnRefusal): string {
   const [, , code, message] = one;
   return `    ${errorPage(one, refused)}
 ${refusalLocation(one, refused, errorBody({ code, message, requestId: "$edge_request_id", docs }))}`;
 }
 
-/** Builds the same refusals in the form of a GraphQL answer. */
 function graphqlRefusal(one: OwnRefusal): string {
   const [, , code, message] = one;
   return refusalLocation(one, graphqlRefused, graphqlErrorBody({ code, message, requestId: "$edge_request_id" }));

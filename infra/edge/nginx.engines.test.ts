@@ -242,10 +242,11 @@ test("a POST that reached a service is not sent again", async () => {
   assert.deepEqual([answer.status, arrived.length - before], [502, 1]);
 });
 
-test("every request leaves one line of JSON, without its query", async () => {
+test("every request leaves one line of JSON, without its query or a secret in its path", async () => {
   const headers = { "x-request-id": "looked-for" };
   await fetch(`${url}/images/none?signature=secret`, { headers });
   await fetch(`${url}/nothing?token=secret`, { headers });
+  await fetch(`${url}/ingest/src_1/secret?form=1`, { headers });
   const lines = await eventually(async () => {
     const text = await readFile(join(folder, "access.log"), "utf8");
     assert.doesNotMatch(text, /secret/);
@@ -253,13 +254,14 @@ test("every request leaves one line of JSON, without its query", async () => {
       .split("\n")
       .filter((line) => line.includes("looked-for"))
       .map((line) => JSON.parse(line));
-    assert.equal(found.length, 2);
+    assert.equal(found.length, 3);
     return found;
   });
   const shown = lines.map(({ method, path, status, upstream_status }) => [method, path, status, upstream_status]);
   assert.deepEqual(shown, [
     ["GET", "/images/none", "200", "200"],
     ["GET", "/nothing", "404", ""],
+    ["GET", "/ingest/src_1/******", "200", "200"],
   ]);
 });
 

@@ -4,7 +4,10 @@ import { createInterface } from "node:readline";
 import type { ReadStream } from "node:tty";
 import type { ProcessRunner } from "@signalbox/runtime";
 
-export type CreateFirstLink = (options?: { readonly onlyFirst?: boolean }) => Promise<string | null>;
+export type CreateFirstLink = (options?: {
+  readonly onlyFirst?: boolean;
+  readonly masked?: boolean;
+}) => Promise<string | null>;
 
 /** The option of `npm start --` that asks for a link. */
 export const linkOption = "--link";
@@ -20,16 +23,24 @@ interface FirstLinkOffer {
 
 /**
  * Prints a link that signs the first administrator in, and a new one for each line `link` of the input. Nobody has asked
- * for the first one, so it goes to a terminal only: any other output may be a log file that others read.
+ * for the first one, so it goes to a terminal only: any other output may be a log file that others read, and gets a line
+ * that says how to ask.
  */
 export async function offerFirstLinks({ create, isWanted, runner, input, output }: FirstLinkOffer): Promise<void> {
   const print = async (options?: { readonly onlyFirst: boolean }) => {
     const link = await create(options);
     if (link !== null) output.write(`\nSign in as the first administrator, once and within ten minutes:\n${link}\n`);
-    else if (!options?.onlyFirst) output.write("\nAnother issuer signs people in here (auth.issuers).\n");
+    else if (!options?.onlyFirst) output.write("\nThe built-in issuer is off (account.issuer.enabled).\n");
   };
   if (isWanted) await print();
   else if (output.isTTY) await print({ onlyFirst: true });
+  else {
+    const masked = await create({ onlyFirst: true, masked: true });
+    if (masked !== null)
+      output.write(
+        `\nThe first administrator signs in by a link, ${masked}: start with \`npm start -- ${linkOption}\` to see it.\n`,
+      );
+  }
   if (input.isTTY && !isInForeground()) return;
   const lines = createInterface({ input });
   runner.defer("standard input", () => {

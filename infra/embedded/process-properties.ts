@@ -1,25 +1,17 @@
 import { imagingProperties } from "@signalbox/imaging/properties";
-import { defineProperties, runtimeProperties } from "@signalbox/runtime";
+import { defineProperties, property, runtimeProperties } from "@signalbox/runtime";
 
 /** The properties of every process, with those that the embedded process adds or changes. */
 export const processProperties = defineProperties({
   ...imagingProperties,
-  "embedded.data-directory": {
-    type: "string",
-    default: ".signalbox",
-    secrecy: "internal",
-    reload: "restart",
-    effect: "Folder of everything that outlives the process: database, blobs, keys.",
-  },
-  "embedded.database-url": {
-    type: "string",
-    default: null,
-    pattern: "postgres(ql)?://[^/]+/?",
-    secrecy: "secret",
-    reload: "restart",
-    effect:
-      "A PostgreSQL server of one's own for all databases: postgres://user:password@host:5432. Without it one is started.",
-  },
+  "embedded.data-directory": property.string(
+    { default: ".signalbox" },
+    "Folder of everything that outlives the process: database, blobs, keys.",
+  ),
+  "embedded.database-url": property.string(
+    { default: null, pattern: "postgres(ql)?://[^/]+/?", secrecy: "secret" },
+    "A PostgreSQL server of one's own for all databases: postgres://user:password@host:5432. Without it one is started.",
+  ),
   // On one's own machine the configuration is for looking at; `env` still asks for a credential.
   "management.endpoints.web.exposure.include": {
     ...runtimeProperties["management.endpoints.web.exposure.include"],

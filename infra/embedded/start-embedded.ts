@@ -1,6 +1,5 @@
 import { createHmac } from "node:crypto";
 import { chmod, mkdir } from "node:fs/promises";
-import type { RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
@@ -17,42 +16,36 @@ import {
   createErrorResponses,
   createMetrics,
   createServiceContext,
-  describeProcess,
   type Logger,
-  listenerLimits,
-  type ManagedService,
   type Metrics,
-  managementAddress,
-  openListener,
-  openManagementServer,
+  openManagement,
+  openServiceListener,
+  openTelemetry,
   type ProcessHealth,
   type ProcessRunner,
   type RuntimeProperties,
   runtimeProperties,
   type ServiceContext,
   type ServiceParts,
-  startTelemetry,
-  telemetryOptions,
 } from "@signalbox/runtime";
 import { imageJobMetrics } from "@signalbox/service";
 import { openPrivateDirectory } from "@signalbox/storage";
 import { createInProcessEdge, createInternalEdge } from "../edge/in-process-edge.ts";
 import { refuseFolderInUse } from "../engines/postgres/start-postgres.ts";
 import { embeddedDefaults, eventsDatabase, type Surroundings } from "./embedded-defaults.ts";
-import { embeddedServices } from "./embedded-services.ts";
-import { type FirstKey, keptFirstKey } from "./first-key.ts";
+import { embeddedServices, loadServiceConfiguration, type Sources } from "./embedded-services.ts";
 import type { CreateFirstLink } from "./first-link.ts";
+import { hasServiceDatabases, keptFirstKey, keptSealingKey } from "./kept-keys.ts";
 import { openDatabases } from "./open-databases.ts";
 import { type EmbeddedParts, openSharedParts } from "./open-shared-parts.ts";
 import type { processProperties } from "./process-properties.ts";
-import { hasServiceDatabases, keptSealingKey } from "./sealing-key.ts";
-import { loadServiceConfiguration, type Sources } from "./service-configurations.ts";
 import { whileStarting } from "./starting-page.ts";
 
 type JobContext = Parameters<typeof createFirstKey>[0];
+type Managed = Pick<ServiceContext<never>, "service" | "configuration" | "metrics">[];
 
 interface StartEmbedded {
-  readonly configuration: Pick<Configuration<RuntimeProperties & typeof processProperties>, "get">;
+  readonly configuration: Configuration<RuntimeProperties & typeof processProperties>;
   readonly sources: Sources;
   readonly dataDirectory: string;
   readonly log: Logger;
@@ -62,24 +55,16 @@ interface StartEmbedded {
   readonly tell: (step: string) => void;
 }
 
-export interface EmbeddedAddresses extends FirstKey {
-  readonly baseUrl: string;
-  readonly managementUrl: string;
-  /** Pages for a person to open; the page at `/` shows them as well. */
-  readonly links: ReturnType<typeof publicLinksAt>;
-  /** Creates a link that signs the first administrator in; null when there is no need of one. */
-  readonly firstLink: CreateFirstLink;
-}
+export type EmbeddedAddresses = Awaited<ReturnType<typeof startEmbedded>>;
 
 /**
  * Starts PostgreSQL and every service in this process. Ports are taken before the database starts, so that a taken one is told at once; until
  * the services are built the public one answers 503.
  */
-export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddresses> {
+export async function startEmbedded(given: StartEmbedded) {
   const { configuration, dataDirectory, runner, health, log, tell } = given;
   const startup = health.startup("services");
-  const telemetry = await startTelemetry({ service: "signalbox", log, ...telemetryOptions(configuration) });
-  runner.defer("telemetry", () => telemetry.close());
+  await openTelemetry(given, { service: "signalbox" });
   const metrics = createMetrics({ service: "embedded", process: true });
   const imagePool = openImagePool({
     directory: await openPrivateDirectory(tmpdir(), "signalbox-imaging", runner),
@@ -98,7 +83,7 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   // Before the ports are taken: the process that uses the folder has most likely taken them, and is the better answer.
   if (url === null) await refuseFolderInUse(join(dataDirectory, "postgres"));
   const services = new Map<ServiceName, ServiceParts>();
-  const managed: ManagedService[] = [];
+  const managed: Managed = [];
   const doors = await openDoors(given, services, managed, metrics);
 
   const databaseUrl = await openDatabases({ url, dataDirectory, runner, log, metrics, tell });
@@ -132,7 +117,7 @@ export async function startEmbedded(given: StartEmbedded): Promise<EmbeddedAddre
   startup.done();
   doors.front.open();
   const firstLink: CreateFirstLink = (options) => createFirstLink(account, options);
-  return { baseUrl: doors.baseUrl, managementUrl: doors.management.url, links: doors.links, firstLink, ...key };
+  return { baseUrl: doors.baseUrl, links: doors.links, firstLink, ...key };
 }
 
 /**
@@ -146,50 +131,36 @@ async function makeDataDirectory(folder: string): Promise<void> {
 
 /** Takes the ports: the public one behind the edge, the internal one, and the one of the management. */
 async function openDoors(
-  { configuration, runner, health, log }: StartEmbedded,
+  given: StartEmbedded,
   services: ReadonlyMap<ServiceName, ServiceParts>,
-  managed: readonly ManagedService[],
+  managed: Readonly<Managed>,
   processMetrics: Metrics,
 ) {
+  const { configuration, health } = given;
   countUnhandledRejections(processMetrics);
   // The port may be chosen by the system: the address is known once it listens.
   let baseUrl = "";
   const errorDocs = () => errorDocsAt(configuration.get("http.error-docs"), baseUrl);
-  const limits = { ...listenerLimits(configuration), errorDocs };
-  const address = managementAddress(configuration);
   const errorResponse = createErrorResponses(errorDocs);
-  const management = await openManagementServer({
-    runner,
-    log,
-    ...address,
+  const management = await openManagement(given, {
+    service: "embedded",
+    instance: "embedded",
     errorDocs,
     health,
     services: managed,
     processMetrics,
-    info: () => ({
-      ...describeProcess("embedded", "embedded", configuration),
-      ...Object.assign({}, ...[...services.values()].map(({ info }) => info?.())),
-    }),
+    info: () => Object.assign({}, ...[...services.values()].map(({ info }) => info?.())),
     authorize: () => services.get("account")?.authorizeManagement,
   });
-  const { basePath } = address;
-  const healthUrl = `${management.url}${basePath}/health/ready`;
+  const healthUrl = `${management.url}${configuration.get("management.endpoints.web.base-path")}/health/ready`;
   const edge = createInProcessEdge(services, errorResponse);
   const front = whileStarting(edge.listener, errorResponse);
-  const listen = (name: "http" | "internal", listener: RequestListener, upgrade?: typeof edge.upgrade) =>
-    openListener(runner, {
-      ...limits,
-      name,
-      host: configuration.get(`${name}.host`),
-      port: configuration.get(`${name}.port`),
-      listener,
-      upgrade,
-    });
-  const http = await listen("http", front.listener, edge.upgrade);
+  const http = await openServiceListener(given, "http", { listener: front.listener, upgrade: edge.upgrade, errorDocs });
   baseUrl = baseUrlOf(configuration, http.url);
-  const internal = await listen("internal", createInternalEdge(services, errorResponse));
+  const listener = createInternalEdge(services, errorResponse);
+  const internal = await openServiceListener(given, "internal", { listener, errorDocs });
   const links = [...publicLinksAt(baseUrl), { name: "Management", url: healthUrl }];
-  return { baseUrl, internal, management, healthUrl, front, links };
+  return { baseUrl, internal, healthUrl, front, links };
 }
 
 /** Prefers the configured address, by which clients reach the process. */
@@ -203,7 +174,7 @@ async function build(
   surroundings: Surroundings,
   { sources, runner, health }: StartEmbedded,
   services: Map<ServiceName, ServiceParts>,
-  managed: ManagedService[],
+  managed: Managed,
   { eventsUrl, limiters, imagePool, ...shared }: EmbeddedParts & { readonly eventsUrl: string },
 ): Promise<ServiceContext<RuntimeProperties>> {
   const configuration = loadServiceConfiguration(name, properties, embeddedDefaults(name, surroundings), sources);

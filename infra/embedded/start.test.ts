@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { after, mock, test } from "node:test";
 import { ConfigurationError, createErrorResponses } from "@signalbox/runtime";
 import { DatabaseTooOldError } from "@signalbox/storage";
-import { FolderInUseError } from "../engines/postgres/folder-in-use-error.ts";
-import { keptSealingKey } from "./sealing-key.ts";
+import { FolderInUseError } from "../engines/postgres/start-postgres.ts";
+import { keptSealingKey } from "./kept-keys.ts";
 import { createProgress, whileStarting } from "./starting-page.ts";
 import { whyRefused } from "./why-refused.ts";
 

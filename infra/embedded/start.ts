@@ -13,9 +13,9 @@ import {
   startHelp,
   startOptions,
 } from "@signalbox/runtime";
+import { foreignNames } from "./embedded-services.ts";
 import { linkOption, offerFirstLinks } from "./first-link.ts";
 import { processProperties } from "./process-properties.ts";
-import { foreignNames } from "./service-configurations.ts";
 import { startEmbedded } from "./start-embedded.ts";
 import { createProgress } from "./starting-page.ts";
 import { welcome } from "./welcome.ts";

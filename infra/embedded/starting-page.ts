@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import type { ErrorResponses } from "@signalbox/runtime";
-import { refuse } from "../edge/refuse.ts";
+import { refuse } from "../edge/in-process-edge.ts";
 
 /** A listener that answers 503 until it is opened, and is `listener` from then on. */
 export function whileStarting(

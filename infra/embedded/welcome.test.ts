@@ -11,7 +11,6 @@ test("the banner ends with what to open first, within 24 lines of 80 columns", (
   const text = welcome(
     {
       baseUrl,
-      managementUrl,
       links: [...publicLinksAt(baseUrl), { name: "Management", url: `${managementUrl}/management/health/ready` }],
       apiKey: `sbx_dev_${"a".repeat(43)}`,
       apiKeyFile: join(repositoryFolder, ".signalbox/first-key"),

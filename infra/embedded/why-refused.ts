@@ -1,6 +1,6 @@
 import { ConfigurationError } from "@signalbox/runtime";
 import { DatabaseTooOldError, oldestVersion } from "@signalbox/storage";
-import { FolderInUseError } from "../engines/postgres/folder-in-use-error.ts";
+import { FolderInUseError } from "../engines/postgres/start-postgres.ts";
 
 /** System errors of a folder that this user may not use, or of a path that cannot be one. */
 const folderCodes = ["EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST"];

@@ -1,6 +1,6 @@
 import { describeMissing, examine, missingPackages, tableOf } from "./doctor.ts";
-import { endpointsFile } from "./endpoints.ts";
 import { EngineAbsentError } from "./engine.ts";
+import { endpointsFile } from "./engine-set.ts";
 import { fetchEngines, sharedEngines } from "./engines.ts";
 import { sharedEngineStates, startSharedEngines, stopSharedEngines } from "./shared-engines.ts";
 

@@ -1,8 +1,5 @@
-import { execFile } from "node:child_process";
-import { promisify, stripVTControlCharacters } from "node:util";
-import { installCommands, type PackageSystem, type WantedProgram, wantedPrograms } from "./programs.ts";
-
-const run = promisify(execFile);
+import { stripVTControlCharacters } from "node:util";
+import { run } from "./processes.ts";
 
 /** One line of the table: what a program is wanted for, and what the machine has. */
 export interface Finding {
@@ -110,3 +107,91 @@ async function canMakeEnvironments(): Promise<boolean> {
     () => false,
   );
 }
+
+/** One program that `npm run test:engines` takes from the machine, because no package registry of ours has it. */
+export interface WantedProgram {
+  /** As on PATH; the first that is there counts. */
+  readonly names: readonly string[];
+  /** Makes the program print its version and end; `--version` unless given. */
+  readonly versionArgs?: readonly string[];
+  /** The oldest version that does, as its leading numbers; left out, any does. */
+  readonly oldest?: string;
+  /** The tests that need it. */
+  readonly usedFor: string;
+  /** The package that brings it, by system; null where a system brings it by itself, or has none. */
+  readonly packages: Readonly<Record<PackageSystem, string | null>>;
+  /** Said when the package of an older system is too old. */
+  readonly tooOld?: string;
+}
+
+type PackageSystem = "debian" | "fedora" | "macos";
+
+/** The command of each system that installs packages by their names. */
+const installCommands: Readonly<Record<PackageSystem, string>> = {
+  debian: "apt-get install -y --no-install-recommends",
+  fedora: "dnf install -y",
+  macos: "brew install",
+};
+
+const newerJava = "Debian 11 and older: install a Temurin JDK 17 (https://adoptium.net) and put its bin on PATH";
+const newerGo = "Debian 12 and older: unpack Go from https://go.dev/dl and put its bin on PATH";
+
+/** The names of a package; a system that is left out has the name of the one before. */
+const packages = (debian: string, fedora: string | null = debian, macos: string | null = fedora) => ({
+  debian,
+  fedora,
+  macos,
+});
+const jdk = packages("openjdk-17-jdk-headless", "java-21-openjdk-devel", "openjdk");
+const java = { versionArgs: ["-version"], oldest: "17", packages: jdk, tooOld: newerJava } as const;
+
+/** Everything that the engines tier wants beside Node and npm. What Maven, Go, pip and npm can fetch is fetched. */
+export const wantedPrograms: readonly WantedProgram[] = [
+  { names: ["java"], usedFor: "Kafka", ...java },
+  { names: ["javac"], usedFor: "the Java sample", ...java },
+  { names: ["mvn"], oldest: "3.6", usedFor: "fetching Kafka", packages: packages("maven") },
+  {
+    names: ["go"],
+    versionArgs: ["version"],
+    oldest: "1.25",
+    usedFor: "building versitygw (S3), Helm",
+    packages: packages("golang-go", "golang", "go"),
+    tooOld: newerGo,
+  },
+  {
+    names: ["python3"],
+    oldest: "3.11",
+    usedFor: "schemathesis, Pillow, the Python sample",
+    packages: packages("python3", "python3", "python"),
+    tooOld: "Debian 11 and older: install Python 3.11 or newer with pyenv and put it first on PATH",
+  },
+  { names: ["redis-server"], oldest: "6", usedFor: "Redis", packages: packages("redis-server", "redis") },
+  {
+    names: ["nginx"],
+    versionArgs: ["-v"],
+    oldest: "1.18",
+    usedFor: "the edge",
+    packages: packages("nginx-light", "nginx"),
+  },
+  {
+    names: ["chromium", "chromium-browser", "google-chrome"],
+    usedFor: "pages in a browser",
+    packages: packages("chromium", "chromium", "--cask chromium"),
+  },
+  { names: ["prometheus"], oldest: "2.40", usedFor: "scraped metrics", packages: packages("prometheus") },
+  { names: ["promtool"], oldest: "2.40", usedFor: "alert rules", packages: packages("prometheus") },
+  { names: ["amtool"], usedFor: "alert routes", packages: packages("prometheus-alertmanager", "alertmanager") },
+  {
+    names: ["prometheus-blackbox-exporter", "blackbox_exporter"],
+    usedFor: "probes of the edge",
+    packages: packages("prometheus-blackbox-exporter", null, "blackbox_exporter"),
+    tooOld: "Fedora has no package: go install github.com/prometheus/blackbox_exporter@v0.27.0",
+  },
+  {
+    names: ["psql"],
+    usedFor: "roles of the databases",
+    packages: packages("postgresql-client", "postgresql", "libpq"),
+  },
+  { names: ["openssl"], versionArgs: ["version"], usedFor: "certificates, the tour", packages: packages("openssl") },
+  { names: ["curl"], usedFor: "the tour", packages: packages("curl", "curl", null) },
+];

@@ -1,6 +1,5 @@
 import { join, resolve } from "node:path";
 
-/** The root of this clone. */
 export const repositoryFolder = resolve(import.meta.dirname, "../..");
 /** Programs of the engines and the data of running ones; ignored by git, safe to delete once `stop` has run. */
 export const enginesFolder = join(repositoryFolder, ".engines");

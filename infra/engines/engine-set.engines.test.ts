@@ -11,7 +11,7 @@ import { sharedEngines } from "./engines.ts";
 import { findProgram } from "./find-program.ts";
 import { startOwnEngine } from "./own-engines.ts";
 import { isRunning, signalProcess } from "./processes.ts";
-import { redis } from "./redis/redis.ts";
+import { redis } from "./redis.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "signalbox-engines-"));
 const set = createEngineSet({ folder, engines: [redis] });

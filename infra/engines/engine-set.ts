@@ -1,36 +1,55 @@
-import { rm } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Endpoint, type Endpoints, readEndpoints, writeEndpoints } from "./endpoints.ts";
+import { writeDurably } from "./durable-file.ts";
 import type { Engine, EngineName, RunningEngine } from "./engine.ts";
+import { runFolder } from "./engine-folders.ts";
 import { withFileLock } from "./file-lock.ts";
 import { isRunning, stopProcess } from "./processes.ts";
+
+/**
+ * The address of an engine for a test. Engines that somebody else runs (named by `TEST_ENGINES_FILE`) have a URL
+ * and details only; ours also say which process they are.
+ */
+export type Endpoint = Pick<RunningEngine, "url" | "details"> & Partial<RunningEngine>;
+
+export type Endpoints = Partial<Record<EngineName, Endpoint>>;
+
+/** The file into which `start` writes the addresses of the shared engines. */
+export const endpointsFile = join(runFolder, "endpoints.json");
+
+/** Reads an endpoints file; a missing one reads as no engines. */
+export async function readEndpoints(file = endpointsFile): Promise<Endpoints> {
+  try {
+    return JSON.parse(await readFile(file, "utf8")) as Endpoints;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw error;
+  }
+}
+
+/** Replaces the file in one step, because tests read it at any time. It holds the database password, hence its mode. */
+async function writeEndpoints(endpoints: Endpoints, file: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeDurably(file, `${JSON.stringify(endpoints, null, 2)}\n`);
+}
 
 /** State of an engine: `stale` means that the file names a process that is gone or does not answer. */
 type EngineState = "running" | "stopped" | "stale";
 
-export interface EngineSet {
-  /** Starts what does not run yet, of all or of these names, and returns the addresses of all. Several processes may call it at once. */
-  start(report: (line: string) => void, names?: readonly EngineName[]): Promise<Endpoints>;
-  /** Stops what `start` started, by process, and forgets it: all of it, or the engines of these names. */
-  stop(report: (line: string) => void, names?: readonly EngineName[]): Promise<void>;
-  states(): Promise<{ name: EngineName; state: EngineState; endpoint?: Endpoint }[]>;
-}
-
-interface EngineSetOptions {
-  /** Holds the addresses, the lock and a folder for each engine. */
-  readonly folder: string;
-  readonly engines: readonly Engine[];
-}
+type Report = (line: string) => void;
 
 /** A fetch on a slow line happens inside the lock. */
 const lockWaitMs = 15 * 60_000;
 /** A busy machine makes an engine late. Only one that stays silent is replaced: others may be working with it. */
 const silenceMsMax = 120_000;
 
-/** Engines that run together, outlive the process that started them, and are found again through a file. */
-export function createEngineSet({ folder, engines }: EngineSetOptions): EngineSet {
-  const endpointsFile = join(folder, "endpoints.json");
+/**
+ * Engines that run together, outlive the process that started them, and are found again through a file. `folder` holds their
+ * addresses, the lock and a folder for each.
+ */
+export function createEngineSet({ folder, engines }: { readonly folder: string; readonly engines: readonly Engine[] }) {
+  const file = join(folder, "endpoints.json");
   const locked = <T>(work: () => Promise<T>) => withFileLock(join(folder, "engines.lock"), lockWaitMs, work);
 
   /** Old data would only slow the next run down: every test makes what it needs. */
@@ -43,9 +62,10 @@ export function createEngineSet({ folder, engines }: EngineSetOptions): EngineSe
   }
 
   return {
-    start: (report, names) =>
+    /** Starts what does not run yet, of all or of these names, and returns the addresses of all. Several processes may call it at once. */
+    start: (report: Report, names?: readonly EngineName[]): Promise<Endpoints> =>
       locked(async () => {
-        const endpoints = await readEndpoints(endpointsFile);
+        const endpoints = await readEndpoints(file);
         // One write after the other: engines that are ready at the same moment would take each other's unfinished file.
         let written = Promise.resolve();
         const wanted = engines.filter(({ name }) => names?.includes(name) ?? true);
@@ -55,16 +75,17 @@ export function createEngineSet({ folder, engines }: EngineSetOptions): EngineSe
           const running = await startFresh(engine, known);
           endpoints[engine.name] = running;
           // Written after each one: should another engine fail, this one is still known and can be stopped.
-          written = written.then(() => writeEndpoints(endpoints, endpointsFile));
+          written = written.then(() => writeEndpoints(endpoints, file));
           await written;
           report(`${engine.name} started on port ${running.port}`);
         });
         return endpoints;
       }),
 
-    stop: (report, names) =>
+    /** Stops what `start` started, by process, and forgets it: all of it, or the engines of these names. */
+    stop: (report: Report, names?: readonly EngineName[]): Promise<void> =>
       locked(async () => {
-        const endpoints = await readEndpoints(endpointsFile);
+        const endpoints = await readEndpoints(file);
         for (const engine of engines.filter(({ name }) => names?.includes(name) ?? true)) {
           const endpoint = endpoints[engine.name];
           if (!endpoint) continue;
@@ -73,13 +94,13 @@ export function createEngineSet({ folder, engines }: EngineSetOptions): EngineSe
           if (endpoint.folder && relative(folder, endpoint.folder).startsWith(".."))
             await rm(endpoint.folder, { recursive: true, force: true });
           delete endpoints[engine.name];
-          await writeEndpoints(endpoints, endpointsFile);
+          await writeEndpoints(endpoints, file);
           report(`${engine.name} stopped`);
         }
       }),
 
-    states: async () => {
-      const endpoints = await readEndpoints(endpointsFile);
+    async states() {
+      const endpoints = await readEndpoints(file);
       return await Promise.all(
         engines.map(async (engine) => {
           const endpoint = endpoints[engine.name];

@@ -1,12 +1,12 @@
 import { type Engine, EngineAbsentError, type EngineName } from "./engine.ts";
 import { kafka } from "./kafka/kafka.ts";
-import { nginx } from "./nginx/nginx.ts";
+import { nginx } from "./nginx.ts";
 import { pillow } from "./pillow/pillow.ts";
 import { postgres } from "./postgres/postgres.ts";
-import { prometheus } from "./prometheus/prometheus.ts";
-import { redis } from "./redis/redis.ts";
+import { prometheus } from "./prometheus.ts";
+import { redis } from "./redis.ts";
 import { schemathesis } from "./schemathesis/schemathesis.ts";
-import { versitygw } from "./versitygw/versitygw.ts";
+import { versitygw } from "./versitygw.ts";
 
 /** Every real engine of this repository, in the order in which they are fetched. */
 export const engines: readonly Engine[] = [postgres, redis, kafka, versitygw, nginx, prometheus];

@@ -1,8 +1,5 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { EngineAbsentError } from "./engine.ts";
-
-const run = promisify(execFile);
+import { run } from "./processes.ts";
 
 interface Program {
   readonly name: string;

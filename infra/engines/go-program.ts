@@ -1,14 +1,11 @@
-import { execFile } from "node:child_process";
 import { cp, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { environment } from "@signalbox/runtime";
 import { EngineAbsentError } from "./engine.ts";
 import { enginesFolder } from "./engine-folders.ts";
 import { fetchOnce } from "./fetch-once.ts";
 import { findProgram } from "./find-program.ts";
-
-const run = promisify(execFile);
+import { run } from "./processes.ts";
 
 /** Finds Go, which tools are built with. @throws EngineAbsentError with the command that installs it */
 async function findGo(built: string): Promise<void> {

@@ -1,4 +1,3 @@
-export { type Endpoint, type Endpoints, endpointsFile, readEndpoints } from "./endpoints.ts";
 export {
   type Engine,
   EngineAbsentError,
@@ -8,11 +7,11 @@ export {
   type RunningEngine,
 } from "./engine.ts";
 export { enginesFolder, repositoryFolder } from "./engine-folders.ts";
+export { type Endpoint, type Endpoints, endpointsFile, readEndpoints } from "./engine-set.ts";
 export { engineNamed, engines, sharedEngines } from "./engines.ts";
 export { withFileLock } from "./file-lock.ts";
 export { freePort } from "./free-port.ts";
-export { runKafkaTool } from "./kafka/java.ts";
-export { newClusterId } from "./kafka/kafka.ts";
+export { newClusterId, runKafkaTool } from "./kafka/kafka.ts";
 export { type OwnEngine, startOwnEngine } from "./own-engines.ts";
 export {
   findPostgresUrl,

@@ -1,5 +1,6 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { writeDurably } from "./durable-file.ts";
 import type { Engine, EnginePlace, RunningEngine } from "./engine.ts";
 import { enginesFolder } from "./engine-folders.ts";
 import { engineNamed } from "./engines.ts";
@@ -16,19 +17,7 @@ import {
 const ownFolder = join(enginesFolder, "own");
 
 /** An engine that one test has for itself, to pause, kill and start again as it likes. */
-export interface OwnEngine extends Omit<RunningEngine, "pid" | "identity"> {
-  /** Lists its processes, of its present run. */
-  processes(): Promise<number[]>;
-  /** Ends every process of the engine at once, as `kill -9` does. */
-  kill(): Promise<void>;
-  /** Halts every process of the engine (SIGSTOP): connections stay open and nothing answers. */
-  pause(): Promise<void>;
-  resume(): Promise<void>;
-  /** Starts it on the same port and data, after a kill or an orderly stop of the running one. */
-  restart(): Promise<void>;
-  /** Ends the engine and deletes its data. */
-  close(): Promise<void>;
-}
+export type OwnEngine = Awaited<ReturnType<typeof startOwnEngine>>;
 
 /** Starts an engine of its own for one test. The caller closes it; what a killed test left behind is swept later. */
 export async function startOwnEngine(engine: Engine, place: Omit<EnginePlace, "folder"> & { folder?: string } = {}) {
@@ -53,20 +42,25 @@ export async function startOwnEngine(engine: Engine, place: Omit<EnginePlace, "f
     port,
     details,
     folder,
+    /** Ends every process of the engine at once, as `kill -9` does. */
     kill,
+    /** Lists its processes, of its present run. */
     processes: () => processTree(running.pid),
+    /** Halts every process of the engine (SIGSTOP): connections stay open and nothing answers. */
     pause: async () => haltProcesses(await processTree(running.pid)),
     resume: () => signalAll("SIGCONT"),
+    /** Starts it on the same port and data, after a kill or an orderly stop of the running one. */
     restart: async () => {
       await stopProcess(running, engine.stopSignal);
       running = await engine.start({ ...place, folder, port });
       await remember(folder, running);
     },
+    /** Ends the engine and deletes its data. */
     close: async () => {
       await kill();
       await removeFolders(folder, running.folder);
     },
-  } satisfies OwnEngine;
+  };
 }
 
 async function removeFolders(...folders: string[]): Promise<void> {
@@ -83,9 +77,7 @@ const rememberedFile = (folder: string) => join(folder, "engine.json");
 async function remember(folder: string, engine: RunningEngine): Promise<void> {
   const owner = { pid: process.pid, identity: (await processIdentity(process.pid)) ?? "" };
   // In one step, because the sweep of another test reads it at any time.
-  const unfinished = `${rememberedFile(folder)}.unfinished`;
-  await writeFile(unfinished, JSON.stringify({ owner, engine } satisfies Remembered));
-  await rename(unfinished, rememberedFile(folder));
+  await writeDurably(rememberedFile(folder), JSON.stringify({ owner, engine } satisfies Remembered));
 }
 
 /** Ends the engines whose test was killed before it could close them. */

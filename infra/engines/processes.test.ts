@@ -5,10 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { compareVersions, describeMissing, examine, missingPackages, tableOf } from "./doctor.ts";
+import { compareVersions, describeMissing, examine, missingPackages, tableOf, type WantedProgram } from "./doctor.ts";
 import { reservePort } from "./free-port.ts";
 import { haltProcesses, processState, processTree } from "./processes.ts";
-import type { WantedProgram } from "./programs.ts";
 
 test("a process whose child has ended unnoticed stands still like any other", { timeout: 20_000 }, async (t) => {
   // `sleep` never asks how its child ended, as a halted PostgreSQL does not.

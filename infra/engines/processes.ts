@@ -3,7 +3,7 @@ import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
-const run = promisify(execFile);
+export const run = promisify(execFile);
 
 /** A process of an engine, told apart from a later process with the same pid by its start time. */
 export interface ProcessHandle {
@@ -17,22 +17,22 @@ interface DetachedProgram {
   /** Receives standard output and standard error. */
   readonly logFile: string;
   readonly folder: string;
-  readonly environment?: NodeJS.ProcessEnv;
   readonly user?: { readonly uid: number; readonly gid: number };
 }
 
+const startWaitMs = 60_000;
+
 /**
  * Starts a program in a process group of its own, so that neither Ctrl-C nor the death of this process ends it, and
- * returns once `ready` says so. A program that ends before, or takes longer than `waitMs`, is an error with the end of
+ * returns once `ready` says so. A program that ends before, or takes longer than a minute, is an error with the end of
  * its log.
  */
-export async function startDetached(program: DetachedProgram, ready: () => Promise<boolean>, waitMs = 60_000) {
+export async function startDetached(program: DetachedProgram, ready: () => Promise<boolean>) {
   const log = openSync(program.logFile, "a");
   const child = spawn(program.command, program.args, {
     cwd: program.folder,
     detached: true,
     stdio: ["ignore", log, log],
-    ...(program.environment && { env: program.environment }),
     ...program.user,
   });
   closeSync(log);
@@ -45,12 +45,12 @@ export async function startDetached(program: DetachedProgram, ready: () => Promi
   });
   child.unref();
 
-  const giveUpAt = performance.now() + waitMs;
+  const giveUpAt = performance.now() + startWaitMs;
   while (!(await ready())) {
     const late = performance.now() > giveUpAt;
     if (late) child.kill("SIGKILL");
     if (late || ended) {
-      const problem = ended ?? `is not ready after ${waitMs} ms`;
+      const problem = ended ?? `is not ready after ${startWaitMs} ms`;
       throw new Error(`${program.command} ${problem}; the end of ${program.logFile}:\n${lastLines(program.logFile)}`);
     }
     await sleep(20);
@@ -59,9 +59,8 @@ export async function startDetached(program: DetachedProgram, ready: () => Promi
   return { pid, identity: (await processIdentity(pid)) ?? "" } satisfies ProcessHandle;
 }
 
-/** The end of a log, for an error message. */
-function lastLines(file: string, count = 15): string {
-  return readFileSync(file, "utf8").trimEnd().split("\n").slice(-count).join("\n");
+function lastLines(file: string): string {
+  return readFileSync(file, "utf8").trimEnd().split("\n").slice(-15).join("\n");
 }
 
 /** The start time, which tells this process from another with the same pid; null when it has ended. */
@@ -156,7 +155,6 @@ export async function stopProcess(handle: ProcessHandle, signal: NodeJS.Signals,
   if (!(await hasEnded(handle, 5_000))) throw new Error(`process ${handle.pid} survives SIGKILL`);
 }
 
-/** Waits until the process has ended. */
 async function hasEnded(handle: ProcessHandle, waitMs: number): Promise<boolean> {
   const giveUpAt = performance.now() + waitMs;
   while (await isRunning(handle)) {

@@ -1,11 +1,8 @@
-import { execFile } from "node:child_process";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { EngineAbsentError } from "./engine.ts";
 import { fetchOnce } from "./fetch-once.ts";
 import { findProgram } from "./find-program.ts";
-
-const run = promisify(execFile);
+import { run } from "./processes.ts";
 
 const install = "apt-get install -y python3 python3-venv (Python 3.11 or newer)";
 
@@ -18,7 +15,6 @@ export async function fetchPythonEnvironment(folder: string, requirements: strin
   await fetchOnce(folder, (unfinished) => installInto(unfinished, requirements));
 }
 
-/** The interpreter of an environment. */
 export const pythonOf = (folder: string): string => join(folder, "bin", "python");
 
 async function installInto(folder: string, requirements: string): Promise<void> {

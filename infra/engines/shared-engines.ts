@@ -34,7 +34,6 @@ export async function withSharedEngines<T>(names: readonly EngineName[], work: (
 /** Marks that a test run started the engines. */
 const ofTests = join(runFolder, "of-tests");
 
-/** The state of every shared engine. */
 export const sharedEngineStates = set.states;
 
 /** Stops the shared engines, all or those of these names, and the engines that killed tests left behind. */

@@ -1,3 +1,8 @@
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { brotliCompressSync, brotliDecompressSync } from "node:zlib";
+import { root } from "./repository.ts";
+
 /** Thrown when generating needs the packages for development, which a start does not install. */
 export class NeedsDevelopmentError extends Error {}
 
@@ -7,15 +12,80 @@ export class NeedsDevelopmentError extends Error {}
 export interface Generator {
   readonly name: string;
   /**
-   * `committed` files are in git, and `npm run check` fails when one is stale.
    * `built` files are ignored by git and made by the set-up of every command: processes and the type check need them.
-   * `offered` files are ignored by git and made by `npm run generate` alone: people use them, and nothing here does.
+   * The others are committed, and `npm run check` fails when one is stale.
    */
-  readonly kind: "committed" | "built" | "offered";
+  readonly kind?: "built";
   /** A development package that it works with. Set-up leaves the generator out where only what runs is installed. */
   readonly needs?: string;
   /** Folders with only generated files: a file in them that is no longer generated is removed. */
-  readonly folders: () => Promise<readonly string[]>;
+  readonly folders?: () => Promise<readonly string[]>;
   /** Generates the content of every file, by its path from the root of the repository. */
   readonly generate: () => Promise<ReadonlyMap<string, string>>;
+}
+
+type Output = ReadonlyMap<string, string>;
+
+/** Files with this ending are kept compressed: a tool needs them in git, and nobody reads them there. */
+const compressed = /\.br$/;
+
+/** Writes changed files and removes extra ones in `folders`. Returns the paths of both. */
+export async function writeOutput(output: Output, folders: readonly string[] = [], base = root): Promise<string[]> {
+  const stale = await compareOutput(output, folders, base);
+  for (const path of stale) {
+    const content = output.get(path);
+    const file = join(base, path);
+    if (content === undefined) {
+      await rm(file);
+    } else {
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, compressed.test(path) ? brotliCompressSync(content) : content);
+    }
+  }
+  return stale;
+}
+
+/** Lists the paths of files that are missing, differ from `output`, or are obsolete. */
+export async function compareOutput(output: Output, folders: readonly string[] = [], base = root): Promise<string[]> {
+  const stale: string[] = [];
+  for (const [path, content] of output) {
+    if ((await readContent(join(base, path))) !== content) stale.push(path);
+  }
+  for (const folder of folders) {
+    stale.push(...(await filesUnder(base, folder)).filter((path) => !output.has(path)));
+  }
+  return stale;
+}
+
+/** Reads a generated file as it was before it was compressed; null where there is none. */
+export async function readContent(file: string): Promise<string | null> {
+  const bytes = await readFile(file).catch(orWhenMissing(null));
+  if (bytes === null) return null;
+  return (compressed.test(file) ? brotliDecompressSync(bytes) : bytes).toString();
+}
+
+async function filesUnder(base: string, folder: string): Promise<string[]> {
+  const entries = await readdir(join(base, folder), { recursive: true, withFileTypes: true }).catch(orWhenMissing([]));
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(base, join(entry.parentPath, entry.name)).replaceAll("\\", "/"));
+}
+
+/** Files that git keeps as one: the kept ones, or those made anew when their sources have changed. */
+export async function keptFiles(file: string, sources: string, make: () => Promise<Kept["files"]>): Promise<Kept> {
+  const kept: Kept | null = JSON.parse((await readContent(join(root, file))) ?? "null");
+  return kept?.sources === sources ? kept : { sources, files: await make() };
+}
+
+interface Kept {
+  /** Digest of what the files were made from. */
+  readonly sources: string;
+  readonly files: Readonly<Record<string, string>>;
+}
+
+function orWhenMissing<Value>(value: Value) {
+  return (error: NodeJS.ErrnoException): Value => {
+    if (error.code === "ENOENT") return value;
+    throw error;
+  };
 }

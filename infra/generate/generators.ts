@@ -1,3 +1,11 @@
+import stringify from "json-stringify-pretty-compact";
+import { historyFile, readHistory } from "../../bench/history.ts";
+import { performancePage } from "../../bench/performance-page.ts";
+import { edgeRoutes } from "../edge/edge-routes.ts";
+import { nginxConfiguration } from "../edge/nginx-configuration.ts";
+import { rulesFile, smallRulesFile } from "../observe/alerts/rules-file.ts";
+import { dashboardOf } from "../observe/dashboards/board.ts";
+import { boards } from "../observe/dashboards/dashboards.ts";
 import { builtGenerators } from "./built-generators.ts";
 import type { Generator } from "./generator.ts";
 import { accessReference } from "./generators/access-reference.ts";
@@ -7,10 +15,8 @@ import { consoleFiles } from "./generators/console-files.ts";
 import { errorReference, eventReference } from "./generators/contract-references.ts";
 import { graphReference } from "./generators/graph-reference.ts";
 import { metricsReference } from "./generators/metrics-reference.ts";
-import { observeFiles } from "./generators/observe-files.ts";
 import { keptPrismaClients } from "./generators/prisma-clients.ts";
-import { propertyPage } from "./generators/property-files.ts";
-import { propertyLists } from "./generators/property-lists.ts";
+import { propertyLists, propertyPage } from "./generators/property-files.ts";
 import { runbookCommands } from "./generators/runbook-commands.ts";
 import { subgraphs } from "./generators/subgraphs.ts";
 
@@ -20,11 +26,7 @@ const edgeExporterAddress = "172.30.88.250:5514";
 /** The edge of docker-compose.yml, from the table of edge routes. */
 const nginxConfigurationFile: Generator = {
   name: "nginx configuration",
-  kind: "committed",
-  folders: async () => [],
   generate: async () => {
-    const { nginxConfiguration } = await import("../edge/nginx-configuration.ts");
-    const { edgeRoutes } = await import("../edge/edge-routes.ts");
     const upstreams = Object.fromEntries(edgeRoutes.map(({ service }) => [service, `${service}:8080`]));
     const content = nginxConfiguration({
       upstreams,
@@ -37,19 +39,30 @@ const nginxConfigurationFile: Generator = {
       // Docker's own DNS server, which resolves the replicas of a service.
       resolver: "127.0.0.11",
     });
-    return new Map([["infra/nginx/nginx.conf", content]]);
+    return new Map([["infra/edge/nginx.conf", content]]);
   },
 };
 
 /** The newest figure of each benchmark, from the history that the benchmarks append to. */
 const performanceReference: Generator = {
   name: "performance reference",
-  kind: "committed",
-  folders: async () => [],
+  generate: async () => new Map([["docs/reference/performance.md", performancePage(await readHistory(historyFile))]]),
+};
+
+/** The files of Prometheus and Grafana: rules and dashboards. */
+const observeFiles: Generator = {
+  name: "rules and dashboards",
+  folders: async () => ["infra/observe/grafana/dashboards"],
   generate: async () => {
-    const { performancePage } = await import("../../bench/performance-page.ts");
-    const { historyFile, readHistory } = await import("../../bench/history.ts");
-    return new Map([["docs/reference/performance.md", performancePage(await readHistory(historyFile))]]);
+    const dashboards = boards.map((board): [string, string] => [
+      `infra/observe/grafana/dashboards/${board.uid}.json`,
+      `${stringify(dashboardOf(board), { maxLength: 120 })}\n`,
+    ]);
+    return new Map([
+      ["infra/observe/prometheus/rules.yml", rulesFile()],
+      ["infra/observe/small/rules.yml", smallRulesFile()],
+      ...dashboards,
+    ]);
   },
 };
 

@@ -3,9 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { compareOutput, writeOutput } from "./generator.ts";
 import { columnsOf } from "./generators/table-columns.ts";
-import { compareOutput, writeOutput } from "./output.ts";
-import { remember } from "./remember.ts";
 
 const base = await mkdtemp(join(tmpdir(), "signalbox-output-"));
 after(() => rm(base, { recursive: true }));
@@ -38,27 +37,6 @@ test("a file no longer generated is removed, from folders of generated files onl
   assert.deepEqual(await compareOutput(output, [], base), ["two/new.json"]);
   assert.deepEqual(await writeOutput(output, ["two"], base), ["two/new.json", "two/old.json"]);
   await assert.rejects(readFile(join(base, "two/old.json")), { code: "ENOENT" });
-});
-
-const folder = await mkdtemp(join(tmpdir(), "signalbox-remember-"));
-after(() => rm(folder, { recursive: true }));
-
-test("a text is made again only when an input or source changes", async () => {
-  const source = join(folder, "source.ts");
-  await writeFile(source, "one");
-  let made = 0;
-  const textOf = (input: string) =>
-    remember({ name: "text", sources: [source], inputs: [input], make: async () => `${input} ${++made}` }, folder);
-  assert.deepEqual([await textOf("a"), await textOf("a")], ["a 1", "a 1"]);
-  assert.equal(await textOf("b"), "b 2");
-  await writeFile(source, "two");
-  assert.deepEqual([await textOf("b"), await textOf("b")], ["b 3", "b 3"]);
-});
-
-test("what could not be made is not remembered", async () => {
-  const recipe = { name: "failed", sources: [], inputs: [] };
-  await assert.rejects(remember({ ...recipe, make: async () => assert.fail("no") }, folder));
-  assert.equal(await remember({ ...recipe, make: async () => "yes" }, folder), "yes");
 });
 
 test("columns, unlike relations, have a domain name and a PostgreSQL type", () => {

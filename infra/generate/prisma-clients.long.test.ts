@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
+import { readContent } from "./generator.ts";
 import { generateClients } from "./generators/prisma-clients.ts";
-import { readContent } from "./output.ts";
 import { root } from "./repository.ts";
 
 test("the kept Prisma clients are what Prisma makes of the schemas, byte for byte", async () => {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** The root of the repository, with a slash at its end. */
 export const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -22,4 +22,14 @@ export async function packagesWith(file: string): Promise<Package[]> {
 async function packagesIn(group: string, kind: Package["kind"]): Promise<Package[]> {
   const names = (await readdir(join(root, group))).sort();
   return names.map((name) => ({ name, kind, folder: `${group}/${name}` }));
+}
+
+/** Imports an entry of `exports`, such as `./edges`, of every package that has it. */
+export async function importDoors(door: string): Promise<(Package & { readonly module: object })[]> {
+  const opened = (await packagesWith("package.json")).map(async (one) => {
+    const { exports } = JSON.parse(await readFile(join(root, one.folder, "package.json"), "utf8"));
+    if (exports?.[door] === undefined) return [];
+    return [{ ...one, module: await import(pathToFileURL(join(root, one.folder, exports[door])).href) }];
+  });
+  return (await Promise.all(opened)).flat();
 }

@@ -2,8 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { builtGenerators } from "./built-generators.ts";
-import { type Generator, NeedsDevelopmentError } from "./generator.ts";
-import { compareOutput, writeOutput } from "./output.ts";
+import { compareOutput, type Generator, NeedsDevelopmentError, writeOutput } from "./generator.ts";
 import { root } from "./repository.ts";
 
 /** By this code the set-up knows that it has to install the packages for development. */
@@ -18,7 +17,7 @@ else {
   const { generators } = await import("./generators.ts");
   if (values.check) {
     await each(
-      generators.filter(({ kind }) => kind === "committed"),
+      generators.filter(({ kind }) => kind !== "built"),
       check,
     );
   } else await each(generators, write);
@@ -57,13 +56,13 @@ async function each(chosen: readonly Generator[], work: (generator: Generator) =
 
 async function write(generator: Generator): Promise<ReadonlyMap<string, string>> {
   const output = await generator.generate();
-  const changed = await writeOutput(output, await generator.folders());
-  for (const path of changed) if (generator.kind === "committed") console.log(`${generator.name}: ${path}`);
+  const changed = await writeOutput(output, await generator.folders?.());
+  for (const path of changed) if (generator.kind !== "built") console.log(`${generator.name}: ${path}`);
   return output;
 }
 
 async function check(generator: Generator): Promise<void> {
-  const stale = await compareOutput(await generator.generate(), await generator.folders());
+  const stale = await compareOutput(await generator.generate(), await generator.folders?.());
   if (stale.length === 0) return;
   console.error(`${generator.name}: stale; run \`npm run generate\` and commit\n  ${stale.join("\n  ")}`);
   process.exitCode = 1;

@@ -1,9 +1,9 @@
 import { userInfo } from "node:os";
 import process from "node:process";
 import { parseArgs } from "node:util";
+import { parseRfc3339, timeExample } from "@signalbox/core";
 import type { EventLog, RecordPlace } from "@signalbox/events";
-import { commandTelemetry } from "./engine-url.ts";
-import { withEventLog } from "./open-log.ts";
+import { commandTelemetry, withEventLog } from "./engine-url.ts";
 import { openOperationsClient } from "./operations-client.ts";
 import { print, runCommand } from "./run-command.ts";
 
@@ -58,13 +58,11 @@ async function printGroup(eventLog: EventLog, group: string): Promise<void> {
   }
 }
 
-const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
-
 function target(text: string): Date | "start" | "end" {
   if (text === "start" || text === "end") return text;
-  const time = new Date(text);
-  if (rfc3339.test(text) && !Number.isNaN(time.getTime())) return time;
-  throw new Error(`${text} is not a time: write 2026-01-31T12:00:00Z, "start" or "end"`);
+  const time = parseRfc3339(text);
+  if (time) return time;
+  throw new Error(`${text} is not a time: write ${timeExample}, "start" or "end"`);
 }
 
 interface Group {

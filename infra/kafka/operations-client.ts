@@ -12,12 +12,7 @@ interface System {
 const waitMs = 30_000;
 
 /** The API of operators, for a command: it needs an address and an administrator's key, and no access to any database. */
-export interface OperationsClient {
-  get<T>(path: string): Promise<T>;
-  post<T>(path: string, body: object, version?: string): Promise<T>;
-  /** Reads a list whole, page by page, and reports the services that did not answer. */
-  list<T>(path: string): AsyncGenerator<T>;
-}
+export type OperationsClient = Awaited<ReturnType<typeof openOperationsClient>>;
 
 interface Page<T> {
   readonly items: readonly T[];
@@ -27,7 +22,7 @@ interface Page<T> {
 }
 
 /** Opens the client of `OPERATIONS_URL` with `OPERATIONS_KEY`; by default that of `npm start` in this folder. */
-export async function openOperationsClient(): Promise<OperationsClient> {
+export async function openOperationsClient() {
   const { url, apiKey } = await systemOf(environment());
   async function send<T>(method: string, path: string, more: RequestInit = {}): Promise<T> {
     const answer = await fetch(`${url}/api/v1/operations/${path}`, {
@@ -45,12 +40,13 @@ export async function openOperationsClient(): Promise<OperationsClient> {
   const get = <T>(path: string) => send<T>("GET", path);
   return {
     get,
-    post: (path, body, version) =>
-      send("POST", path, {
+    post: <T>(path: string, body: object, version?: string) =>
+      send<T>("POST", path, {
         body: JSON.stringify(body),
         headers: { "content-type": "application/json", ...(version !== undefined && { "if-match": `"${version}"` }) },
       }),
-    async *list<T>(path: string) {
+    /** Reads a list whole, page by page, and reports the services that did not answer. */
+    async *list<T>(path: string): AsyncGenerator<T> {
       const told = new Set<string>();
       let cursor: string | undefined;
       do {

@@ -2,7 +2,7 @@ import process from "node:process";
 import { catalogue, topicAccess, topics } from "@signalbox/contracts";
 import { serviceNames } from "@signalbox/core";
 import { topicSettings } from "@signalbox/events";
-import { withEventLog } from "./open-log.ts";
+import { withEventLog } from "./engine-url.ts";
 
 /** Topics for readers outside: those with an event for accounts or operators. The others are between the services. */
 const readable = [...new Set(catalogue.filter(({ audience }) => audience !== "internal").map(({ topic }) => topic))];

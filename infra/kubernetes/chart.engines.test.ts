@@ -7,8 +7,16 @@ import { serviceNames } from "@signalbox/core";
 import { stringify } from "yaml";
 import { edgeRoutes, serviceOf } from "../edge/edge-routes.ts";
 import { repositoryFolder } from "../engines/engine-folders.ts";
-import { chart, exampleFile, type Manifest, manifestsIn, podTemplateOf, renderChart } from "./render-chart.ts";
-import { kubeVersion, runHelm } from "./tools/helm.ts";
+import {
+  chart,
+  exampleFile,
+  kubeVersion,
+  type Manifest,
+  manifestsIn,
+  podTemplateOf,
+  renderChart,
+  runHelm,
+} from "./render-chart.ts";
 import { schemaProblems } from "./tools/kubeconform.ts";
 
 let folder = "";

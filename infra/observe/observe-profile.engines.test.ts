@@ -189,7 +189,7 @@ describe("what every deployment shares", () => {
 
   test("nginx sends its lines to the address of the exporter, which runs with the edge", async () => {
     const [, address = "", port] =
-      /access_log syslog:server=([\d.]+):(\d+),/.exec(await readFile(at("infra/nginx/nginx.conf"), "utf8")) ?? [];
+      /access_log syslog:server=([\d.]+):(\d+),/.exec(await readFile(at("infra/edge/nginx.conf"), "utf8")) ?? [];
     const { services } = await read("docker-compose.yml");
     assert.deepEqual(services["edge-exporter"].networks, { inside: { ipv4_address: address } });
     assert.deepEqual([port, services["edge-exporter"].profiles], ["5514", undefined]);

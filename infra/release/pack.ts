@@ -3,9 +3,8 @@
  * client with the command, the types of all events, the files of a deployment, the chart, and `SHA256SUMS` over them.
  */
 import process from "node:process";
-import { packEventTypes } from "./event-types/pack-event-types.ts";
 import { packClient } from "./pack-client.ts";
-import { packRelease } from "./pack-release.ts";
+import { packEventTypes, packRelease } from "./pack-release.ts";
 
 const [folder = ".", part = "all"] = process.argv.slice(2);
 const parts: Readonly<Record<string, (folder: string) => Promise<readonly string[]>>> = {

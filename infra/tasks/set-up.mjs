@@ -3,13 +3,13 @@
  * Runs with the machine's own Node (20 or newer) before anything is installed, so it imports nothing outside `node:*`.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withLock } from "./lock.mjs";
 import { withProgress } from "./progress.mjs";
 import { explainFailure, SetUpError } from "./set-up-error.mjs";
-import { fingerprint } from "./stamp.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const cache = join(root, "node_modules", ".cache", "signalbox");
@@ -104,7 +104,7 @@ function packagesStamp() {
   const inGroups = ["libs", "services"].flatMap((group) => childrenOf(group).map((name) => `${group}/${name}`));
   const manifests = [".", ...inGroups, "infra", "infra/node", "bench", "test-e2e"].map(askedPackages);
   const machine = `${process.platform}-${process.arch}`;
-  return fingerprint(root, ["package-lock.json", ".npmrc"], JSON.stringify([machine, manifests]));
+  return fingerprint(["package-lock.json", ".npmrc"], JSON.stringify([machine, manifests]));
 }
 
 /** The parts of a manifest that name packages: a new task installs nothing. */
@@ -123,15 +123,15 @@ function sourcesStamp() {
   const properties = ["libs", "services"].flatMap((group) =>
     childrenOf(group).flatMap((name) => propertyFilesIn(`${group}/${name}/src`)),
   );
-  const generators = ["infra/generate", "infra/generate/generators", "infra/generate/site"].flatMap((folder) =>
-    childrenOf(folder).map((name) => `${folder}/${name}`),
-  );
+  const generators = ["", "/access", "/generators", "/graph", "/openapi", "/site"]
+    .map((name) => `infra/generate${name}`)
+    .flatMap((folder) => childrenOf(folder).map((name) => `${folder}/${name}`));
   const pages = ["docs/how-to", "docs/reference"].flatMap((folder) =>
     childrenOf(folder)
       .filter((name) => name.endsWith(".md"))
       .map((name) => `${folder}/${name}`),
   );
-  return fingerprint(root, [
+  return fingerprint([
     ...schemas,
     ...properties,
     ...pages,
@@ -139,6 +139,17 @@ function sourcesStamp() {
     ...generators,
     "package-lock.json",
   ]);
+}
+
+/** Computes one digest over files, by their paths from the root (a missing one is marked as such), and `extra`. */
+function fingerprint(files, extra = "") {
+  const hash = createHash("sha256").update(extra);
+  for (const file of files) {
+    const path = join(root, file);
+    hash.update(`\0${file}\0`);
+    if (existsSync(path) && statSync(path).isFile()) hash.update(readFileSync(path));
+  }
+  return hash.digest("hex");
 }
 
 /** Lists the sources that declare properties. */

@@ -79,7 +79,7 @@ test("a script does not outlive its task, also when that is killed", async () =>
 async function cloneTasks(name: string): Promise<string> {
   const clone = join(folder, name);
   await mkdir(join(clone, "infra/tasks"), { recursive: true });
-  for (const file of ["run", "end-with-parent", "set-up", "set-up-error", "progress", "tasks", "lock", "stamp"]) {
+  for (const file of ["run", "end-with-parent", "set-up", "set-up-error", "progress", "tasks", "lock"]) {
     await copyFile(join(root, `infra/tasks/${file}.mjs`), join(clone, `infra/tasks/${file}.mjs`));
   }
   const manifest = { name: "clone", type: "module", dependencies: { "left-pad": "1.3.0" } };

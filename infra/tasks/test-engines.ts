@@ -8,7 +8,6 @@ import { describeMissing, examine, tableOf } from "../engines/doctor.ts";
 import { fetchEngines } from "../engines/engines.ts";
 import { sharedEngines } from "../engines/index.ts";
 import { root } from "../generate/repository.ts";
-import { sourceFiles } from "./source-files.ts";
 import { runTests, withEngines } from "./tests/run-tests.ts";
 import { parseTestArguments, selectTests } from "./tests/tiers.ts";
 
@@ -16,7 +15,7 @@ import { parseTestArguments, selectTests } from "./tests/tiers.ts";
 const wholeMachine = /^\/\/ Whole machine: /m;
 
 const { words, slowest, runnerOptions } = parseTestArguments(process.argv.slice(2));
-const files = selectTests(sourceFiles("*.test.ts"), words, ["engines"]);
+const files = selectTests(words, ["engines"]);
 
 process.exitCode = await main();
 

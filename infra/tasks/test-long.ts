@@ -3,16 +3,57 @@
  * this commit is left out when the command is given again, so a run that was stopped goes on where it was.
  * `-- --again` begins anew, `-- --list` only lists the parts, `-- <words>` runs the parts whose names contain them.
  */
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { environment } from "@signalbox/runtime";
 import { root } from "../generate/repository.ts";
-import { type LongPart, longParts } from "./tests/long-parts.ts";
-import { longFolder, readLongProgress, writeLongProgress } from "./tests/long-progress.ts";
-import { parseTestArguments } from "./tests/tiers.ts";
+import { parseTestArguments, selectTests } from "./tests/tiers.ts";
+
+/** One part of the long tier: a script with its arguments, and a name to run it alone by. */
+interface LongPart {
+  readonly name: string;
+  readonly command: readonly string[];
+  /** Added to the environment. */
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+const containers = ["compose", "options", "small", "kubernetes"].map(
+  (name): LongPart => ({ name: `containers ${name}`, command: ["infra/containers/run.ts", name] }),
+);
+
+/** Tests of the default tier with more cases than a run of it has time for. */
+const fuzzing: readonly LongPart[] = [
+  ["images", "services/images/test/mutations.int.test.ts", { IMAGE_MUTATIONS: "2000" }] as const,
+  ["federation", "libs/federation/test/same-as-merged.test.ts", { FEDERATION_RUNS: "1112" }] as const,
+].map(([name, file, variables]) => ({ name: `fuzzing ${name}`, command: ["infra/tasks/test.ts", file], variables }));
+
+/** Every part of the long tier, the shortest kind first. */
+function longParts(): LongPart[] {
+  const files = selectTests([], ["long"]);
+  return [
+    ...files.map((file): LongPart => ({ name: file, command: ["infra/tasks/test.ts", file] })),
+    ...fuzzing,
+    { name: "attacks embedded", command: ["test-e2e/attacks/main.ts", "--mode", "embedded"] },
+    { name: "aborts", command: ["test-e2e/aborts/run.ts", "--minutes", "10"] },
+    { name: "ledger embedded", command: ["test-e2e/ledger/run.ts", "--mode", "embedded", "--rounds", "20"] },
+    { name: "ledger engines", command: ["test-e2e/ledger/run.ts", "--mode", "engines", "--rounds", "5"] },
+    ...["embedded", "engines"].map((mode) => ({
+      name: `ledger machines ${mode}`,
+      command: ["test-e2e/ledger/run.ts", "--mode", mode, "--machines", "--rounds", "8"],
+    })),
+    { name: "incidents", command: ["test-e2e/incidents/run.ts"] },
+    // The version beside itself: `npm run upgrade-drill -- <commit>` rolls from another one.
+    { name: "upgrade drill", command: ["test-e2e/rolling/upgrade-drill.ts", "HEAD"] },
+    ...containers,
+  ];
+}
+
+/** Holds the progress and the output of each part. */
+const longFolder = join(root, ".engines", "long");
+const progressFile = join(longFolder, "progress.json");
 
 const { words, runnerOptions: options } = parseTestArguments(process.argv.slice(2));
 const parts = longParts().filter(({ name }) => words.every((word) => name.includes(word)));
@@ -70,4 +111,32 @@ async function runPart({ command, variables }: LongPart, log: string): Promise<b
 
 function printLine(outcome: string, seconds: number, name: string): void {
   console.log(`${outcome.padEnd(6)} ${seconds.toFixed(1).padStart(8)} s  ${name}`);
+}
+
+/** The parts of the long tier that passed at one commit. Another commit begins anew. */
+interface LongProgress {
+  readonly commit: string;
+  readonly passed: Readonly<Record<string, { readonly seconds: number }>>;
+}
+
+/** Reads how far the long tier has come at this commit; a change that is not committed counts as another commit. */
+async function readLongProgress(): Promise<LongProgress> {
+  const commit = currentCommit();
+  try {
+    const kept: LongProgress = JSON.parse(await readFile(progressFile, "utf8"));
+    if (kept.commit === commit) return kept;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+  return { commit, passed: {} };
+}
+
+async function writeLongProgress(progress: LongProgress): Promise<void> {
+  await writeFile(progressFile, JSON.stringify(progress, null, 2));
+}
+
+function currentCommit(): string {
+  const git = (...argv: string[]) => execFileSync("git", argv, { cwd: root, encoding: "utf8" }).trim();
+  const isChanged = git("status", "--porcelain") !== "";
+  return git("rev-parse", "HEAD") + (isChanged ? " and changes" : "");
 }

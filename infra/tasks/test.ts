@@ -3,13 +3,12 @@
  * `npm test -- libs/events`, `-- services/images int`, `-- path/to/one.engines.test.ts`: a part, without the checks.
  * `--slowest` shows where the time went; options of node's runner (`--watch`, `--test-name-pattern=<words>`) go on to it.
  */
-import { sourceFiles } from "./source-files.ts";
 import { runNode, runTests, withEngines } from "./tests/run-tests.ts";
 import { parseTestArguments, selectTests, type Tier, tierOf } from "./tests/tiers.ts";
 
 const { words, slowest, runnerOptions } = parseTestArguments(process.argv.slice(2));
 const isWhole = words.length === 0 && runnerOptions.length === 0;
-const files = selectTests(sourceFiles("*.test.ts"), words);
+const files = selectTests(words);
 
 process.exitCode = await main();
 

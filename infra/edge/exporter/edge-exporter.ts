@@ -1,7 +1,9 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { connect } from "node:tls";
 import {
   type Counter,
   createMetrics,
@@ -12,10 +14,8 @@ import {
   toPrometheusText,
 } from "@signalbox/runtime";
 import { parseAccessLine } from "./access-line.ts";
-import { readNginxStatus } from "./nginx-status.ts";
-import { type CertificateCheck, shownCertificate } from "./shown-certificate.ts";
 
-export interface EdgeExporterOptions {
+interface EdgeExporterOptions {
   readonly host: string;
   /** Port for Prometheus; 0 chooses one. */
   readonly port: number;
@@ -29,12 +29,7 @@ export interface EdgeExporterOptions {
   readonly certificate?: CertificateCheck | undefined;
 }
 
-export interface EdgeExporter {
-  readonly url: string;
-  readonly linesPort: number;
-  close(): Promise<void>;
-}
-
+export type EdgeExporter = Awaited<ReturnType<typeof startEdgeExporter>>;
 type EdgeMetrics = Metrics<typeof nginxMetrics>;
 
 /** Shorter than the ten seconds that Prometheus waits for a scrape. */
@@ -43,7 +38,7 @@ const lookMs = 3_000;
 const receiveBytes = 1024 * 1024;
 
 /** Counts the requests of nginx from its access log, and shows its connections and its certificate. */
-export async function startEdgeExporter(options: EdgeExporterOptions): Promise<EdgeExporter> {
+export async function startEdgeExporter(options: EdgeExporterOptions) {
   const metrics = createMetrics({ service: "edge", catalogue: nginxMetrics });
   await using opened = new AsyncDisposableStack();
   const lines = createSocket({ type: "udp4", recvBufferSize: receiveBytes });
@@ -133,4 +128,71 @@ function followTotal(counter: Counter): (total: number) => void {
     counter.inc({}, total >= last ? total - last : total);
     last = total;
   };
+}
+
+/** The figures of nginx's `stub_status`. */
+interface NginxStatus {
+  readonly active: number;
+  readonly reading: number;
+  readonly writing: number;
+  readonly waiting: number;
+  /** Since nginx started. */
+  readonly accepted: number;
+  readonly handled: number;
+}
+
+/** Reads the page; null when nginx does not answer with it in time. */
+async function readNginxStatus(url: string, timeoutMs: number): Promise<NginxStatus | null> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const text = await fetch(url, { signal, redirect: "error" })
+    .then((answer) => answer.text())
+    .catch(() => "");
+  const figures =
+    /^Active connections: (\d+)\s+server accepts handled requests\s+(\d+) (\d+) \d+\s+Reading: (\d+) Writing: (\d+) Waiting: (\d+)/.exec(
+      text,
+    );
+  if (figures === null) return null;
+  const [active, accepted, handled, reading, writing, waiting] = figures.slice(1).map(Number) as [
+    ...[number, number, number, number, number, number],
+  ];
+  return { active, accepted, handled, reading, writing, waiting };
+}
+
+/** The TLS listener to look at, and what its certificate must be. */
+interface CertificateCheck {
+  /** `edge:8443`. */
+  readonly address: string;
+  /** The host that callers type. */
+  readonly name: string;
+  /** File of the authorities to trust; left out or empty, those of Node. */
+  readonly authorities?: string | undefined;
+}
+
+interface ShownCertificate {
+  readonly endsAtSeconds: number;
+  /** True when it is for the name, in its time, and of a trusted authority. */
+  readonly isTrusted: boolean;
+}
+
+/** Shakes hands as a caller does and returns what was shown; null when there was no handshake within the time. */
+async function shownCertificate(check: CertificateCheck, timeoutMs: number): Promise<ShownCertificate | null> {
+  const { address, name, authorities } = check;
+  const { hostname: host, port } = new URL(`tls://${address}`);
+  // Read each time: a renewed authority counts at once.
+  const own = authorities === undefined ? "" : await readFile(authorities, "utf8").catch(() => "");
+  const ca = own.trim() === "" ? undefined : own;
+  return await new Promise((resolve) => {
+    const socket = connect({ host, port: Number(port), servername: name, rejectUnauthorized: false, ca }, () => {
+      const certificate = socket.getPeerX509Certificate();
+      const endsAtSeconds = certificate ? Date.parse(certificate.validTo) / 1000 : Number.NaN;
+      finish(Number.isFinite(endsAtSeconds) ? { endsAtSeconds, isTrusted: socket.authorized } : null);
+    });
+    const finish = (result: ShownCertificate | null) => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(result);
+    };
+    const timer = setTimeout(() => finish(null), timeoutMs);
+    socket.on("error", () => finish(null));
+  });
 }

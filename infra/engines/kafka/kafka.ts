@@ -1,29 +1,15 @@
-import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { minutes } from "@signalbox/core";
-import type { Engine, EnginePlace, KafkaMember, RunningEngine } from "../engine.ts";
+import { type Engine, EngineAbsentError, type EnginePlace, type KafkaMember, type RunningEngine } from "../engine.ts";
+import { enginesFolder } from "../engine-folders.ts";
 import { exchange } from "../exchange.ts";
 import { fetchOnce } from "../fetch-once.ts";
 import { findProgram } from "../find-program.ts";
 import { freePort } from "../free-port.ts";
-import { startDetached, stopProcess } from "../processes.ts";
-import {
-  archiveClassesIn,
-  archivedClasses,
-  classArchiveFolder,
-  findJava,
-  javaArguments,
-  kafkaJars,
-  kafkaVersion,
-  runKafkaTool,
-} from "./java.ts";
-import { serverProperties } from "./server-properties.ts";
-
-const run = promisify(execFile);
+import { run, startDetached, stopProcess } from "../processes.ts";
 
 /** Apache Kafka in KRaft mode, a single broker or a member of several: jars from Maven Central, run by the machine's JDK. */
 export const kafka: Engine = {
@@ -110,4 +96,96 @@ async function controllerPortIn(configuration: string): Promise<number | undefin
   const text = await readFile(configuration, "utf8");
   const port = /^controller\.quorum\.voters=.*:(\d+)$/m.exec(text)?.[1];
   return port === undefined ? undefined : Number(port);
+}
+
+const kafkaVersion = "4.3.1";
+const oldestJava = 17;
+const kafkaJars = join(enginesFolder, `kafka-${kafkaVersion}`);
+/** Has the classes of a broker as the JVM keeps them in memory. Not in the folder of the jars: the archive knows where they lie. */
+const classArchiveFolder = `${kafkaJars}-classes`;
+const archiveName = "kafka.jsa";
+const classArchive = join(classArchiveFolder, archiveName);
+
+/**
+ * A broker of a test lives for seconds. With its classes from an archive, and compiled once, it starts with a third of the
+ * processor time; the serial collector keeps its threads off the two cores the tests run on.
+ */
+const quickStart = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
+
+/** The option that reads the classes from the archive. A JVM that the archive does not fit goes on without it. */
+const archivedClasses = () => (existsSync(classArchive) ? [`-XX:SharedArchiveFile=${classArchive}`] : []);
+
+/** The option that writes the classes a program used to an archive in `folder` when it ends (JEP 350). */
+const archiveClassesIn = (folder: string) => [`-XX:ArchiveClassesAtExit=${join(folder, archiveName)}`];
+
+/** The arguments of `java` for a program of Kafka: options of the JVM, its main class, and what that takes. */
+function javaArguments(program: readonly string[], classes = archivedClasses()): string[] {
+  return [...quickStart, ...classes, "-cp", join(kafkaJars, "*"), ...program];
+}
+
+/** Runs a program of Kafka to its end. */
+export async function runKafkaTool(program: readonly string[]): Promise<void> {
+  await run("java", javaArguments(program));
+}
+
+let foundJava: Promise<void> | undefined;
+
+/** Throws `EngineAbsentError` unless the machine has a Java that Kafka runs on. Asked once a process. */
+function findJava(): Promise<void> {
+  foundJava ??= checkJava();
+  return foundJava;
+}
+
+async function checkJava(): Promise<void> {
+  const install = `apt-get install -y openjdk-${oldestJava}-jre-headless`;
+  const found = await findProgram({ name: "java", versionArgs: ["-version"], install });
+  const major = Number(/version "(\d+)/.exec(found)?.[1]);
+  if (!(major >= oldestJava)) {
+    throw new EngineAbsentError(`Kafka ${kafkaVersion} needs Java ${oldestJava} or newer, found ${major}: ${install}`);
+  }
+}
+
+interface Broker {
+  readonly port: number;
+  readonly advertisedPort: number;
+  readonly member: KafkaMember;
+  readonly dataFolder: string;
+}
+
+/** The configuration of a node that is broker and controller, in the `server.properties` format. */
+function serverProperties({ port, advertisedPort, member, dataFolder }: Broker): string {
+  const { id, controllerPorts, copies } = member;
+  const properties: Record<string, string | number | boolean> = {
+    "process.roles": "broker,controller",
+    "node.id": id,
+    "controller.quorum.voters": controllerPorts.map((one, at) => `${at + 1}@127.0.0.1:${one}`).join(),
+    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPorts[id - 1]}`,
+    "advertised.listeners": `PLAINTEXT://127.0.0.1:${advertisedPort}`,
+    "inter.broker.listener.name": "PLAINTEXT",
+    "controller.listener.names": "CONTROLLER",
+    "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+    "log.dirs": dataFolder,
+    "default.replication.factor": copies,
+    "min.insync.replicas": copies > 2 ? 2 : 1,
+    "offsets.topic.replication.factor": controllerPorts.length,
+    "offsets.topic.num.partitions": 5,
+    "transaction.state.log.replication.factor": 1,
+    "transaction.state.log.min.isr": 1,
+    "share.coordinator.state.topic.replication.factor": 1,
+    "share.coordinator.state.topic.min.isr": 1,
+    // A killed broker is let in again only after its session; with the usual 9 s each restart in a test would take that.
+    "broker.session.timeout.ms": 4_000,
+    "broker.heartbeat.interval.ms": 500,
+    // Lets the members of a test's group ask for a session of a second; Kafka's own bound is six.
+    "group.min.session.timeout.ms": 1_000,
+    // A test's group starts with its only member; waiting for others would cost 3 s each time.
+    "group.initial.rebalance.delay.ms": 0,
+    // Topics come from the catalogue: a topic that appears by itself would hide a missing declaration.
+    "auto.create.topics.enable": false,
+    "log.cleaner.dedupe.buffer.size": 2_097_152,
+    "controlled.shutdown.enable": false,
+  };
+  return Object.entries(properties)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join("");
 }

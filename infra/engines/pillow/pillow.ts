@@ -1,10 +1,7 @@
-import { execFile } from "node:child_process";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { enginesFolder } from "../engine-folders.ts";
+import { run } from "../processes.ts";
 import { fetchPythonEnvironment, pythonOf } from "../python-environment.ts";
-
-const run = promisify(execFile);
 
 const version = "13.0.0";
 /** Named after the version, so that another version is another program. */

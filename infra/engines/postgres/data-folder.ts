@@ -1,16 +1,11 @@
-import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chown, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { readWhole, syncFolder, writeDurably } from "../durable-file.ts";
-import { stopProcess } from "../processes.ts";
-import { type PostgresPrograms, postgresVersion } from "./postgres-programs.ts";
+import { run, stopProcess } from "../processes.ts";
 import { findPostmaster } from "./postmaster.ts";
-import type { Account, Place } from "./server-account.ts";
-
-const run = promisify(execFile);
+import { type Account, type Place, type PostgresPrograms, postgresVersion } from "./server-account.ts";
 
 /** The superuser of the server; its password is generated and kept beside the data. */
 export const serverUser = "signalbox";

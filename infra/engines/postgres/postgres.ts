@@ -2,9 +2,8 @@ import { existsSync } from "node:fs";
 import { mkdir, statfs } from "node:fs/promises";
 import type { Engine } from "../engine.ts";
 import { freePort } from "../free-port.ts";
-import { findPostgresPrograms, postgresVersion } from "./postgres-programs.ts";
 import { postgresAnswers } from "./postmaster.ts";
-import { namedAfter } from "./server-account.ts";
+import { findPostgresPrograms, namedAfter, postgresVersion } from "./server-account.ts";
 import { startPostgres } from "./start-postgres.ts";
 
 /** PostgreSQL for tests: the programs of the npm package, without safety against power loss. */

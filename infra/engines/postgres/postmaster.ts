@@ -16,8 +16,8 @@ export interface Postmaster extends ProcessHandle {
  * PostgreSQL itself would take that process for a running server and refuse to start. So is one that stays empty, the
  * trace of a server that was killed while it wrote it.
  */
-export async function findPostmaster(data: string, waitMs = 30_000): Promise<Postmaster | null> {
-  const giveUpAt = performance.now() + waitMs;
+export async function findPostmaster(data: string): Promise<Postmaster | null> {
+  const giveUpAt = performance.now() + 30_000;
   const emptyUntil = performance.now() + 1_000; // a living server has its pid in the file within a few ms
   for (;;) {
     const file = await readPostmasterFile(data);

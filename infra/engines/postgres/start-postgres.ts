@@ -14,10 +14,8 @@ import {
   stopProcess,
 } from "../processes.ts";
 import { prepareDataFolder, prepareSocketFolder, readPassword, serverUser } from "./data-folder.ts";
-import { FolderInUseError } from "./folder-in-use-error.ts";
-import { findPostgresPrograms } from "./postgres-programs.ts";
 import { findPostmaster, isReady, type Postmaster } from "./postmaster.ts";
-import { choosePlace, type Place } from "./server-account.ts";
+import { choosePlace, findPostgresPrograms, type Place } from "./server-account.ts";
 
 export interface PostgresOptions {
   /** Holds data, password and log. As root, a folder that no unprivileged account can reach is replaced by another. */
@@ -30,28 +28,14 @@ export interface PostgresOptions {
   readonly logFolder?: string;
 }
 
-export interface RunningPostgres extends ProcessHandle {
-  readonly port: number;
-  /** The folder really used. */
-  readonly folder: string;
-  /** True when the server was running already, left by a starter that died. */
-  readonly attached: boolean;
-  /** The URL of a database of this server, with credentials. */
-  url(database: string): string;
-  /** Starts the server again, on its port, when it has ended without being asked to. Says whether it had. */
-  revive(): Promise<boolean>;
-  /** Fast shutdown: open transactions are rolled back. */
-  stop(): Promise<void>;
-  /** Immediate shutdown, without waiting: the next start recovers from the log. */
-  stopAtOnce(): void;
-}
+export type RunningPostgres = Awaited<ReturnType<typeof startPostgres>>;
 
 /**
  * Starts PostgreSQL on a folder of its own, or attaches to the server that a killed predecessor left running there. The
  * server is detached: a Ctrl-C in the terminal does not reach it, so it is still there while the product drains.
  * Throws when the data are of another major version, and when a living process uses the folder.
  */
-export async function startPostgres({ folder, port, durable, logFolder }: PostgresOptions): Promise<RunningPostgres> {
+export async function startPostgres({ folder, port, durable, logFolder }: PostgresOptions) {
   const place = await choosePlace(folder, await findPostgresPrograms(), durable);
   const locked = <T>(work: () => Promise<T>) => withFileLock(join(place.folder, "start.lock"), 60_000, work);
   return await locked(async () => {
@@ -69,19 +53,25 @@ export async function startPostgres({ folder, port, durable, logFolder }: Postgr
         return server.identity;
       },
       port: server.port,
+      /** The folder really used. */
       folder: place.folder,
+      /** True when the server was running already, left by a starter that died. */
       attached: left !== null,
-      url: (database) => databaseUrl(server, password, database),
+      /** The URL of a database of this server, with credentials. */
+      url: (database: string) => databaseUrl(server, password, database),
+      /** Starts the server again, on its port, when it has ended without being asked to. Says whether it had. */
       async revive() {
         if (await isRunning(server)) return false;
         const { port } = server;
         server = await locked(async () => (await findPostmaster(data)) ?? (await start(port)));
         return true;
       },
+      /** Fast shutdown: open transactions are rolled back. */
       async stop() {
         await stopProcess(server, "SIGINT", 30_000);
         await rm(ownerFile(place.folder), { force: true });
       },
+      /** Immediate shutdown, without waiting: the next start recovers from the log. */
       stopAtOnce: () => signalProcess(server.pid, "SIGQUIT"),
     };
   });
@@ -184,5 +174,16 @@ function parseOwner(text: string | null): ProcessHandle | null {
     return owner?.pid && owner.identity ? { pid: owner.pid, identity: owner.identity } : null;
   } catch {
     return null;
+  }
+}
+
+/** A living process uses the folder of this PostgreSQL. */
+export class FolderInUseError extends Error {
+  override readonly name = "FolderInUseError";
+  readonly pid: number;
+
+  constructor(folder: string, pid: number) {
+    super(`the PostgreSQL in ${folder} is in use by the process ${pid}; stop that one first`);
+    this.pid = pid;
   }
 }

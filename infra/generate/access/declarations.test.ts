@@ -4,8 +4,7 @@ import { accountStateRules, accountStates, actionsOf, auditActions } from "@sign
 import { isDeclared, routeAccess } from "@signalbox/http";
 import { Kind, type ObjectTypeDefinitionNode, parse } from "graphql";
 import { supergraph } from "../generators/supergraph.ts";
-import { serviceDoors } from "./service-doors.ts";
-import { writesOf } from "./writes.ts";
+import { serviceDoors, writesOf } from "./service-doors.ts";
 
 /**
  * Fields whose API is at the management address, which has no document; and the look-up by id, which only a graph has.
@@ -46,7 +45,7 @@ test("an operation has the same name in REST as in the graph", async () => {
 
 test("operations only in the API follow the graph's grammar: reads are nouns, changes start with a verb", () => {
   const verb =
-    /^(ack|append|bookmark|cancel|complete|confirm|create|delete|disable|drop|enable|end|evaluate|extend|follow|import|link|listen|nack|pause|publish|put|receive|reconcile|remove|rename|replace|replay|reprocess|request|resend|resume|retry|reveal|revoke|rotate|run|set|signOut|skip|start|step|test|unlink|update|upload|verify)(?=[A-Z])/;
+    /^(ack|append|bookmark|cancel|change|complete|confirm|create|delete|disable|drop|enable|end|evaluate|extend|follow|import|leave|link|listen|nack|pause|publish|purge|put|receive|reconcile|remove|rename|replace|replay|reprocess|request|resend|resume|retry|reveal|revoke|rotate|run|set|signOut|skip|start|step|test|unlink|update|upload|verify)(?=[A-Z])/;
   const misnamed = operations.filter(
     ({ method, id = "", route }) => verb.test(id) !== (method !== "get" || route === "get /graphql"),
   );
@@ -71,6 +70,7 @@ const withoutRoute = [
   "account.create_first_link",
   "account.end_other_sign_ins",
   "account.purge",
+  "account.use_recovery_code",
   "sign_in",
   "api_key.expire",
   "api_key.use",
@@ -79,6 +79,7 @@ const withoutRoute = [
   "application.consent",
   "image.erase",
   "invitation.accept",
+  "member.join",
   "passkey.add",
   "token.revoke",
   "webhook_endpoint.disable",
@@ -88,7 +89,7 @@ const withoutRoute = [
   "audit.limit",
 ];
 
-const writes = (await Promise.all((await serviceDoors()).map(writesOf))).flat();
+const writes = (await serviceDoors()).flatMap(writesOf);
 
 test("every write declares its audit entry, or why it leaves none", () => {
   const silent = writes.filter(({ actions, unaudited }) => actions.length === 0 && !unaudited?.trim());
@@ -109,17 +110,27 @@ async function pairs() {
     Object.entries(resolvers.Mutation ?? {}).flatMap(([name, resolve]) => {
       const route = routes.find(({ spec }) => spec.operationId === name);
       if (!route || !isDeclared(resolve)) return [];
-      const { scopes, access = "write", stepUp = false, stepUpFor = null, audit } = resolve.declared;
+      const {
+        scopes,
+        access = "write",
+        stepUp = false,
+        stepUpFor = null,
+        ownAccount = false,
+        scopesOfOwn = null,
+        audit,
+      } = resolve.declared;
       const rest = routeAccess(route.spec.auth, route.method);
       return [
         {
           name,
-          graph: { scopes, access, stepUp, stepUpFor, audited: actionsOf(audit) },
+          graph: { scopes, access, stepUp, stepUpFor, ownAccount, scopesOfOwn, audited: actionsOf(audit) },
           rest: {
             scopes: rest.scopes,
             access: rest.access,
             stepUp: rest.stepUp,
             stepUpFor: rest.stepUpFor,
+            ownAccount: rest.ownAccount,
+            scopesOfOwn: rest.scopesOfOwn,
             audited: actionsOf(route.spec.audit),
           },
         },

@@ -1,9 +1,7 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import type { Resolvers, Routes } from "@signalbox/http";
+import { type AuditAction, type Audited, actionsOf } from "@signalbox/contracts";
+import { isDeclared, type Resolvers, type Routes } from "@signalbox/http";
 import type { Edges } from "@signalbox/service";
-import { type Package, packagesWith, root } from "../repository.ts";
+import { importDoors } from "../repository.ts";
 
 /** The public declarations of a service: its routes, and the fields of its part of the graph. */
 export interface ServiceDoors {
@@ -12,26 +10,13 @@ export interface ServiceDoors {
   readonly resolvers: Resolvers;
 }
 
-type Door = { readonly serviceEdges: (parts: never) => Edges };
-
 /** Reads the declarations of every service that exports `./edges`, by its name. */
 export async function serviceDoors(): Promise<ServiceDoors[]> {
-  const services = (await packagesWith("package.json")).filter(({ kind }) => kind === "service");
-  const doors = await Promise.all(
-    services.map(async (service): Promise<ServiceDoors | null> => {
-      const door = await openDoor(service);
-      if (door === null) return null;
-      const { routes, resolvers } = door.serviceEdges(standIn);
-      return { service: service.name, routes: routes.list, resolvers };
-    }),
-  );
-  return doors.filter((service) => service !== null);
-}
-
-async function openDoor({ folder }: Package): Promise<Door | null> {
-  const manifest = JSON.parse(await readFile(join(root, folder, "package.json"), "utf8"));
-  const door: string | undefined = manifest.exports?.["./edges"];
-  return door === undefined ? null : await import(pathToFileURL(join(root, folder, door)).href);
+  return (await importDoors("./edges")).map(({ name, module }) => {
+    const { serviceEdges } = module as { readonly serviceEdges: (parts: never) => Edges };
+    const { routes, resolvers } = serviceEdges(standIn);
+    return { service: name, routes: routes.list, resolvers };
+  });
 }
 
 /**
@@ -46,3 +31,34 @@ const standIn: never = new Proxy(() => {}, {
   },
   apply: () => standIn,
 }) as never;
+
+/** The name of a route's operation: `PATCH /images/{image_id}` */
+export const routeName = ({ method, path }: Routes["list"][number]): string =>
+  `${method.toUpperCase()} ${path.replaceAll(/:(\w+)/g, "{$1}")}`;
+
+/** An operation that changes something, or a read with an audit entry. */
+export interface Write {
+  /** `PATCH /images/{image_id}`, `Mutation.updateImage` */
+  readonly operation: string;
+  readonly actions: readonly AuditAction[];
+  /** Why it leaves no entry; null where the declaration gives no reason. */
+  readonly unaudited: string | null;
+}
+
+export function writesOf({ routes, resolvers }: ServiceDoors): Write[] {
+  const byRoute = routes
+    .filter(({ method, spec }) => method !== "get" || spec.audit)
+    .map((route) => writeOf(routeName(route), route.spec.audit));
+  const byField = Object.entries(resolvers).flatMap(([type, fields]) =>
+    Object.entries(fields).flatMap(([name, resolve]) => {
+      const audit = isDeclared(resolve) ? resolve.declared.audit : undefined;
+      return type === "Mutation" || audit ? [writeOf(`${type}.${name}`, audit)] : [];
+    }),
+  );
+  return [...byRoute, ...byField];
+}
+
+function writeOf(operation: string, audit: Audited | undefined): Write {
+  const unaudited = typeof audit === "object" && "unaudited" in audit ? audit.unaudited : null;
+  return { operation, actions: actionsOf(audit), unaudited };
+}

@@ -1,6 +1,6 @@
 import { type AccessKind, accountStateRules, accountStates } from "@signalbox/contracts";
-import type { FieldAccess, Resolvers, Routes } from "@signalbox/http";
-import { type ServiceDoors, serviceDoors } from "../access/service-doors.ts";
+import { type FieldAccess, isDeclared, type Resolvers, type Routes, routeAccess } from "@signalbox/http";
+import { routeName, type ServiceDoors, serviceDoors } from "../access/service-doors.ts";
 import type { Generator } from "../generator.ts";
 
 type Route = Routes["list"][number];
@@ -8,23 +8,14 @@ type Route = Routes["list"][number];
 /** The page of permissions: every route and every field of the graph by its declaration. */
 export const accessReference: Generator = {
   name: "access reference",
-  kind: "committed",
-  folders: async () => [],
   generate: async () => {
-    const services = await serviceDoors();
-    const parts = await Promise.all(services.map(partOf));
-    return new Map([["docs/reference/access.md", page(parts)]]);
+    return new Map([["docs/reference/access.md", page((await serviceDoors()).map(partOf))]]);
   },
 };
 
-async function partOf({ service, routes, resolvers }: ServiceDoors): Promise<string> {
-  const { routeAccess } = await import("@signalbox/http");
-  const operations = routes.map((route) => {
-    const access = routeAccess(route.spec.auth, route.method);
-    return { name: operationName(route), required: requirementsOfRoute(route, access) };
-  });
-  const { isDeclared } = await import("@signalbox/http");
-  const fields = fieldsOf(resolvers, isDeclared);
+function partOf({ service, routes, resolvers }: ServiceDoors): string {
+  const operations = routes.map((route) => ({ name: `\`${routeName(route)}\``, required: requirementsOfRoute(route) }));
+  const fields = fieldsOf(resolvers);
   return [
     `## ${service}\n`,
     table("operations", operations),
@@ -45,30 +36,25 @@ function table(what: string, all: readonly Required[]): string {
   return [row(["scopes", "besides", what]), "|---|---|---|", ...rows].join("\n");
 }
 
-type RouteAccess = ReturnType<typeof import("@signalbox/http")["routeAccess"]>;
-
-const operationName = ({ method, path }: Route): string =>
-  `\`${method.toUpperCase()} ${path.replaceAll(/:(\w+)/g, "{$1}")}\``;
-
-function requirementsOfRoute({ method, spec }: Route, access: RouteAccess): Required["required"] {
+function requirementsOfRoute({ method, spec }: Route): Required["required"] {
   const { rateLimit, idempotent } = spec;
+  const access = routeAccess(spec.auth, method);
   const isUsuallyIdempotent = ["post", "patch", "delete"].includes(method);
   const besides = [
     ...(access.anonymous ? [] : accessOtherThan(method === "get" ? "read" : "write", access.access)),
     ...(access.stepUp ? ["recent sign-in"] : []),
     ...(access.stepUpFor ? [`recent sign-in for ${access.stepUpFor}`] : []),
     ...(access.portal ? ["portal sessions"] : []),
+    ...(access.ownAccount ? ["no members"] : []),
     ...(access.optional && !access.anonymous ? ["also without credentials"] : []),
     ...(idempotent && !isUsuallyIdempotent ? ["`Idempotency-Key`"] : []),
     ...(isUsuallyIdempotent && !idempotent ? ["no `Idempotency-Key`"] : []),
     ...(rateLimit === "none" ? ["not rate limited"] : rateLimit ? [`rate limit \`${rateLimit}\``] : []),
   ];
-  return [access.anonymous ? "everyone" : scopesOf(access.scopes), besides.join(", ")];
+  return [access.anonymous ? "everyone" : eitherOf(access), besides.join(", ")];
 }
 
-type IsDeclared = typeof import("@signalbox/http")["isDeclared"];
-
-function fieldsOf(resolvers: Resolvers, isDeclared: IsDeclared): Required[] {
+function fieldsOf(resolvers: Resolvers): Required[] {
   return Object.entries(resolvers).flatMap(([type, fields]) =>
     Object.entries(fields).flatMap(([name, resolve]) =>
       isDeclared(resolve)
@@ -79,7 +65,7 @@ function fieldsOf(resolvers: Resolvers, isDeclared: IsDeclared): Required[] {
 }
 
 function requirementsOf(
-  { scopes, access = "read", ofOthers, ...declared }: FieldAccess,
+  { access = "read", ofOthers, ...declared }: FieldAccess,
   isMutation: boolean,
 ): Required["required"] {
   const besides = [
@@ -88,9 +74,10 @@ function requirementsOf(
     ...(declared.stepUpFor ? [`recent sign-in for ${declared.stepUpFor}`] : []),
     ...(declared.optional ? ["also without credentials"] : []),
     ...(declared.ownOnly ? ["the account itself alone"] : []),
+    ...(declared.ownAccount ? ["no members"] : []),
     ...(ofOthers ? [`other accounts': ${scopesOf(ofOthers.scopes)}`] : []),
   ];
-  return [scopesOf(scopes), besides.join(", ")];
+  return [eitherOf(declared), besides.join(", ")];
 }
 
 const accessOtherThan = (usual: AccessKind, access: AccessKind): string[] =>
@@ -103,6 +90,14 @@ const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 
 const scopesOf = (scopes: readonly string[]): string =>
   scopes.length === 0 ? "any credential" : scopes.map((scope) => `\`${scope}\``).join(" and ");
+
+interface Either {
+  readonly scopes: readonly string[];
+  readonly scopesOfOwn?: readonly string[] | null;
+}
+
+const eitherOf = ({ scopes, scopesOfOwn }: Either): string =>
+  scopesOfOwn ? `${scopesOf(scopes)}, or ${scopesOf(scopesOfOwn)} for the own account` : scopesOf(scopes);
 
 /** Builds the rows of state transitions, with the permitted actors. */
 function rowsOfStates(): string[] {
@@ -122,6 +117,7 @@ who sees its parent. Another account's objects read as missing (404, or null).
 A credential has the scopes of its token or key. The [state of its account](#states-of-an-account) takes precedence over them: a
 \`GET\` or a field needs an account that may \`read\`, another method or a mutation one that may \`write\`, unless the tables name another
 access. A change of the state applies in every service within two seconds, and at the next request in the service that answered it.
+*No members* marks what belongs to the person of the account: people who act for it as members are refused.
 
 *Recent sign-in* is a sign-in or a confirmed code at most 15 minutes old, or an API key with \`account:security\`. Where only some
 changes require one, the route names them, and the graph's mutation has the same requirements; sending the current value requires none.

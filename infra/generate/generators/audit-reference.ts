@@ -1,15 +1,11 @@
 import { auditActions } from "@signalbox/contracts";
-import { serviceDoors } from "../access/service-doors.ts";
-import { writesOf } from "../access/writes.ts";
+import { serviceDoors, writesOf } from "../access/service-doors.ts";
 import type { Generator } from "../generator.ts";
 
-/** The page of audit actions, with their operations. */
 export const auditReference: Generator = {
   name: "audit reference",
-  kind: "committed",
-  folders: async () => [],
   generate: async () => {
-    const writes = (await Promise.all((await serviceDoors()).map(writesOf))).flat();
+    const writes = (await serviceDoors()).flatMap(writesOf);
     const rows = Object.entries(auditActions).map(([action, { meaning, subject, keptFor }]) => {
       const operations = writes.filter(({ actions }) => actions.some((one) => one === action));
       const routes = operations.filter(({ operation }) => operation.includes(" "));

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type MergedDocument, resourcesFile } from "./client-resources.ts";
+import type { OpenApiDocument } from "../openapi/openapi-documents.ts";
+import { resourcesFile } from "./client-resources.ts";
 
 const item = { content: { "application/json": { schema: { $ref: "#/components/schemas/Parcel" } } } };
 const body = { required: true, ...item };
@@ -13,7 +14,7 @@ const route = (operationId: string, more: object = {}) => ({
 
 function written(paths: object): string {
   const components = { schemas: { Parcel: {}, Error: {} }, responses: {} };
-  return resourcesFile({ paths, components } as unknown as MergedDocument);
+  return resourcesFile({ paths, components } as unknown as OpenApiDocument);
 }
 
 const parcels = {

@@ -1,5 +1,10 @@
 import type { Generator } from "../generator.ts";
-import { mergedDocument } from "../openapi/openapi-documents.ts";
+import {
+  mergedDocument,
+  type OpenApiDocument,
+  type OpenApiOperation,
+  type OpenApiSchema,
+} from "../openapi/openapi-documents.ts";
 
 /**
  * The methods of the client by resource. Programs that run with the packages of a start use them, so this is made with
@@ -8,40 +13,8 @@ import { mergedDocument } from "../openapi/openapi-documents.ts";
 export const clientResources: Generator = {
   name: "client resources",
   kind: "built",
-  folders: async () => [],
-  generate: async () => {
-    const document = (await mergedDocument()) as unknown as MergedDocument;
-    return new Map([["libs/client/src/generated/resources.ts", resourcesFile(document)]]);
-  },
+  generate: async () => new Map([["libs/client/src/generated/resources.ts", resourcesFile(await mergedDocument())]]),
 };
-
-/** The parts of an OpenAPI document that name the methods of the client. */
-export interface MergedDocument {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: {
-    readonly schemas: Readonly<Record<string, Schema>>;
-    readonly responses: Readonly<Record<string, Content>>;
-  };
-}
-
-interface Operation {
-  readonly operationId?: string;
-  readonly summary?: string;
-  readonly tags?: readonly [string, ...string[]];
-  readonly parameters?: readonly { readonly in?: string; readonly name?: string; readonly $ref?: string }[];
-  readonly requestBody?: Content & { readonly required?: boolean };
-  readonly responses: Readonly<Record<string, Content>>;
-}
-
-interface Content {
-  readonly $ref?: string;
-  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
-}
-
-interface Schema {
-  readonly $ref?: string;
-  readonly properties?: Readonly<Record<string, Schema & { readonly items?: Schema }>>;
-}
 
 /** One method: where it belongs, and how its request is made. */
 interface Method {
@@ -49,9 +22,9 @@ interface Method {
   readonly tag: string;
   readonly verb: string;
   readonly path: string;
-  readonly operation: Operation;
+  readonly operation: OpenApiOperation;
   /** The contents of its answers of success, by media type. */
-  readonly answers: readonly { readonly type: string; readonly schema: Schema }[];
+  readonly answers: readonly { readonly type: string; readonly schema: OpenApiSchema }[];
 }
 
 /** Tags whose routes are for browsers, senders and other programs' own clients. */
@@ -61,7 +34,7 @@ const notResources = new Set(["documents", "ingest", "graphql", "ofrep", "schema
  * Writes the resources of the client: their types, and the table by which requests are made. Names come from operation
  * ids: `createWebhookEndpoint` is `webhookEndpoints.create`, because `webhookEndpoints` is a list.
  */
-export function resourcesFile(document: MergedDocument): string {
+export function resourcesFile(document: OpenApiDocument): string {
   const methods = methodsOf(document);
   const resources = new Map<string, Map<string, Method>>();
   const namesOf = createNames(methods);
@@ -109,7 +82,7 @@ type AnswerOf<Id extends keyof operations> = JsonOf<Succeeded<operations[Id]["re
 /** `Error` would hide the global one; `ApiError` carries it. */
 const isShown = (schema: string): boolean => schema !== "Error" && !schema.startsWith("__");
 
-function methodsOf({ paths, components }: MergedDocument): Method[] {
+function methodsOf({ paths, components }: OpenApiDocument): Method[] {
   const routes = Object.entries(paths).flatMap(([path, verbs]) =>
     Object.entries(verbs).map(([verb, operation]) => ({ path, verb, operation })),
   );
@@ -196,10 +169,10 @@ const answersBytes = (answers: Method["answers"]): boolean =>
   answers.length > 0 && answers.every(({ type }) => type !== "application/json");
 
 /** Writes a method as TypeScript: the parts of its path, its body or else its query, and the options of every call. */
-function signatureOf({ components }: MergedDocument, name: string, method: Method): string {
+function signatureOf({ components }: OpenApiDocument, name: string, method: Method): string {
   const { id, path, operation } = method;
   const { requestBody } = operation;
-  const named = ({ $ref }: Schema): string | null =>
+  const named = ({ $ref }: OpenApiSchema): string | null =>
     $ref && components.schemas[nameOf($ref)] && isShown(nameOf($ref)) ? nameOf($ref) : null;
   const parts = [...path.matchAll(/\{(\w+)\}/g)].map(([, part = ""]) => `${camelCase(part)}: string`);
   const query = queryOf(method).length > 0;
@@ -215,7 +188,7 @@ function signatureOf({ components }: MergedDocument, name: string, method: Metho
   return `    /** ${operation.summary ?? id}. */\n    ${signature}: ${answerOf(method, named)};`;
 }
 
-function answerOf(method: Method, named: (schema: Schema) => string | null): string {
+function answerOf(method: Method, named: (schema: OpenApiSchema) => string | null): string {
   const { id, answers } = method;
   const json = jsonOf(method);
   if (hasPages(method)) {

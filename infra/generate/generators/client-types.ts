@@ -1,8 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parseEventType, webhookEventTypes } from "@signalbox/contracts";
 import type { Generator } from "../generator.ts";
 import { mergedDocument } from "../openapi/openapi-documents.ts";
-import { remember } from "../remember.ts";
 import { root } from "../repository.ts";
 
 const folder = "libs/client/src/generated";
@@ -17,21 +17,9 @@ export const clientTypes: Generator = {
   name: "client types",
   kind: "built",
   needs: "openapi-typescript",
-  folders: async () => [],
   generate: async () => {
-    const merged = await mergedDocument();
-    const types = await remember({
-      name: "api.d.ts",
-      sources: [import.meta.filename],
-      inputs: [JSON.stringify(merged)],
-      make: () => typesOf(merged),
-    });
-    const events = await remember({
-      name: "events.d.ts",
-      sources: [import.meta.filename],
-      inputs: [JSON.stringify(await eventSchemas())],
-      make: async () => typesOf({ ...emptyDocument, components: { schemas: await eventSchemas() } }),
-    });
+    const types = await typesOf(await mergedDocument());
+    const events = await typesOf({ ...emptyDocument, components: { schemas: await eventSchemas() } });
     return new Map([
       [`${folder}/api.d.ts`, `${banner}${types}`],
       [`${folder}/events.d.ts`, `${eventBanner}${events}\nexport type EventTypes = components["schemas"];\n`],
@@ -44,7 +32,6 @@ const emptyDocument = { openapi: "3.1.0", info: { title: "Events", version: "1" 
 
 /** The accepted schemas of all versions of every event that a webhook may carry, by the name of the event. */
 async function eventSchemas(): Promise<Record<string, { anyOf: object[] }>> {
-  const { parseEventType, webhookEventTypes } = await import("@signalbox/contracts");
   const names = new Set(webhookEventTypes.map(({ name }) => name));
   const schemas: Record<string, { anyOf: object[] }> = {};
   for (const file of (await readdir(join(root, acceptedFolder))).toSorted()) {

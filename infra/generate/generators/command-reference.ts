@@ -13,8 +13,6 @@ import type { Generator } from "../generator.ts";
 /** The page of every command, from the declarations that the program runs. */
 export const commandReference: Generator = {
   name: "command reference",
-  kind: "committed",
-  folders: async () => [],
   generate: async () => new Map([["docs/reference/command-line.md", page()]]),
 };
 

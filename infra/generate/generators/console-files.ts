@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { type Generator, NeedsDevelopmentError } from "../generator.ts";
-import { readContent } from "../output.ts";
+import { type Generator, keptFiles, NeedsDevelopmentError } from "../generator.ts";
 import { root } from "../repository.ts";
 
 /** The built console in one file of git, so that a start needs no bundler and no front-end package. */
@@ -12,22 +11,12 @@ const folder = "services/console";
 /** Largest size of the built files together, before they are compressed to about a quarter. */
 const bytesMax = 700_000;
 
-interface KeptConsole {
-  /** Digest of what the files were built from. */
-  readonly sources: string;
-  readonly files: Readonly<Record<string, string>>;
-}
-
 /** The console's files: the kept ones, or built ones when a source has changed. */
 export const consoleFiles: Generator = {
   name: "console",
-  kind: "committed",
-  folders: async () => [],
   generate: async () => {
-    const sources = await digestOfSources();
-    const kept: KeptConsole | null = JSON.parse((await readContent(join(root, keptFile))) ?? "null");
-    const files = kept?.sources === sources ? kept.files : await buildConsole();
-    return new Map([[keptFile, JSON.stringify({ sources, files } satisfies KeptConsole)]]);
+    const kept = await keptFiles(keptFile, await digestOfSources(), buildConsole);
+    return new Map([[keptFile, JSON.stringify(kept)]]);
   },
 };
 
@@ -70,7 +59,7 @@ async function versionsOfPackages(): Promise<string> {
 }
 
 /** Builds in memory; the same sources give the same bytes. */
-async function buildConsole(): Promise<KeptConsole["files"]> {
+async function buildConsole(): Promise<Record<string, string>> {
   if (!existsSync(join(root, "node_modules/vite")))
     throw new NeedsDevelopmentError("Vite is not installed; run: npm install");
   const { build } = await import("vite");

@@ -1,16 +1,11 @@
 import { asyncApiOutline, errorsReference, eventsReference } from "@signalbox/contracts";
+import { statusOf } from "@signalbox/http";
 import { Document, isCollection, visit } from "yaml";
 import type { Generator } from "../generator.ts";
 
-/** The page of error codes for clients. */
 export const errorReference: Generator = {
   name: "error reference",
-  kind: "committed",
-  folders: async () => [],
-  generate: async () => {
-    const { statusOf } = await import("@signalbox/http");
-    return new Map([["docs/reference/errors.md", errorsReference(statusOf)]]);
-  },
+  generate: async () => new Map([["docs/reference/errors.md", errorsReference(statusOf)]]),
 };
 
 /** The accepted schema of an event, as seen from `docs/reference`. */
@@ -19,8 +14,6 @@ const schemaPath = (type: string) => `../../libs/contracts/accepted/${type.slice
 /** The catalogue for readers of the topics: a page and an AsyncAPI document. */
 export const eventReference: Generator = {
   name: "event reference",
-  kind: "committed",
-  folders: async () => [],
   generate: async () =>
     new Map([
       ["docs/reference/events.md", eventsReference(schemaPath)],

@@ -2,6 +2,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Generator } from "../generator.ts";
 import { root } from "../repository.ts";
+import { sendersMarkdown } from "../site/render-senders.ts";
+import { renderSite } from "../site/render-site.ts";
 
 const target = "services/gateway/src/generated/docs-pages.json";
 
@@ -19,10 +21,7 @@ const unpublished = new Set([
 export const docsPages: Generator = {
   name: "docs pages",
   kind: "built",
-  folders: async () => [],
   generate: async () => {
-    const { renderSite } = await import("../site/render-site.ts");
-    const { sendersMarkdown } = await import("../site/render-senders.ts");
     const runbooks = {
       section: "",
       source: "docs/runbooks.md",

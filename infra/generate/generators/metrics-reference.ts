@@ -1,13 +1,11 @@
 import { type MetricDeclaration, metricCatalogue, nginxMetrics } from "@signalbox/runtime";
+import { alertsUsing } from "../../observe/alerts/alerts.ts";
 import type { Generator } from "../generator.ts";
 
 /** The page of metrics, each with its type, unit, labels and buckets, and its alerts. */
 export const metricsReference: Generator = {
   name: "metrics reference",
-  kind: "committed",
-  folders: async () => [],
   generate: async () => {
-    const { alertsUsing } = await import("../../observe/alerts/alerts.ts");
     const linesOf = (catalogue: Readonly<Record<string, MetricDeclaration>>) =>
       Object.entries(catalogue)
         .toSorted(([a], [b]) => a.localeCompare(b))

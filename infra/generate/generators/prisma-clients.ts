@@ -5,18 +5,11 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import { environment } from "@signalbox/runtime";
-import { type Generator, NeedsDevelopmentError } from "../generator.ts";
-import { readContent } from "../output.ts";
+import { type Generator, keptFiles, NeedsDevelopmentError } from "../generator.ts";
 import { type Package, packagesWith, root } from "../repository.ts";
 
 /** The clients of all services in one file of git, so that a start needs no Prisma CLI, which is 200 MB with its packages. */
 const keptFile = "infra/generate/prisma-clients.json.br";
-
-interface KeptClients {
-  /** Of the schemas and of the version of Prisma that the clients were made from. */
-  readonly sources: string;
-  readonly files: Readonly<Record<string, string>>;
-}
 
 const cli = join(root, "node_modules/prisma-cli/build/index.js");
 const outputOf = (folder: string) => `${folder}/src/generated/prisma`;
@@ -27,26 +20,18 @@ export const prismaClients: Generator = {
   name: "Prisma clients",
   kind: "built",
   folders: async () => (await services()).map(({ folder }) => outputOf(folder)),
-  generate: async () => new Map(Object.entries((await freshlyKept()) ?? (await generateClients()))),
+  generate: async () => new Map(Object.entries((await freshClients()).files)),
 };
 
 /** The kept clients, made anew when a schema or the version of Prisma has changed. */
 export const keptPrismaClients: Generator = {
   name: "kept Prisma clients",
-  kind: "committed",
-  folders: async () => [],
-  generate: async () => {
-    const files = (await freshlyKept()) ?? (await generateClients());
-    const kept: KeptClients = { sources: await sourcesOf(await services()), files };
-    return new Map([[keptFile, JSON.stringify(kept)]]);
-  },
+  generate: async () => new Map([[keptFile, JSON.stringify(await freshClients())]]),
 };
 
-async function freshlyKept(): Promise<KeptClients["files"] | null> {
-  const kept: KeptClients | null = JSON.parse((await readContent(join(root, keptFile))) ?? "null");
-  return kept?.sources === (await sourcesOf(await services())) ? kept.files : null;
-}
+const freshClients = async () => keptFiles(keptFile, await sourcesOf(await services()), generateClients);
 
+/** Digests the schemas and the version of Prisma. */
 async function sourcesOf(packages: readonly Package[]): Promise<string> {
   const hash = createHash("sha256");
   const { devDependencies } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
@@ -58,7 +43,7 @@ async function sourcesOf(packages: readonly Package[]): Promise<string> {
 }
 
 /** Makes the clients of all services, file by file in one order, so that the same schemas give the same bytes. */
-export async function generateClients(): Promise<KeptClients["files"]> {
+export async function generateClients(): Promise<Record<string, string>> {
   if (!existsSync(cli)) throw new NeedsDevelopmentError("Prisma's command is not installed; run: npm install");
   const clients = await Promise.all((await services()).map(({ folder }) => generateClient(folder)));
   return Object.fromEntries(clients.flat().sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -124,8 +124,6 @@ logs() {
 /** The commands on the page of runbooks that its functions do not have, below each mark: for every deployment. */
 export const runbookCommands: Generator = {
   name: "commands of runbooks",
-  kind: "committed",
-  folders: async () => [],
   generate: async () => {
     const page = await readFile(join(root, path), "utf8");
     return new Map([[path, page.replaceAll(marked, (_, kind: Kind | "shell", names: string) => blockOf(kind, names))]]);
@@ -148,7 +146,6 @@ export function commandsIn(
   );
 }
 
-/** Returns the functions of the shell for a deployment, as the page has them. */
 export const shellFunctionsOf = (deployment: Deployment): string => shellFunctions[deployment];
 
 /** Lists what a page calls, in order. A task with a variable, such as an id to drop, is a repair. */

@@ -5,6 +5,7 @@ import type { Routes } from "@signalbox/http";
 import { z } from "zod";
 import { type ServiceDoors, serviceDoors } from "../access/service-doors.ts";
 import type { Generator } from "../generator.ts";
+import { subgraphSdl } from "../graph/subgraph-sdl.ts";
 import { packagesWith, root } from "../repository.ts";
 
 const commonFile = "libs/http/src/graphql/common.graphql";
@@ -12,10 +13,7 @@ const commonFile = "libs/http/src/graphql/common.graphql";
 /** The subgraph of each service, from its declarations, its resources and its `schema.graphql` by hand. */
 export const subgraphs: Generator = {
   name: "subgraphs",
-  kind: "committed",
-  folders: async () => [],
   generate: async () => {
-    const { subgraphSdl } = await import("../graph/subgraph-sdl.ts");
     const common = await readFile(join(root, commonFile), "utf8");
     const doors = new Map((await serviceDoors()).map((service) => [service.service, service]));
     const files = (await packagesWith("schema.graphql")).map(async ({ name, folder }) => {

@@ -1,8 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { composeServices } from "@apollo/composition";
+import { plannerSupergraph } from "@signalbox/federation/planner-supergraph";
+import { parse } from "graphql";
 import type { Generator } from "../generator.ts";
-import { remember } from "../remember.ts";
 import { packagesWith, root } from "../repository.ts";
 
 const path = "services/gateway/src/generated/supergraph.graphql";
@@ -11,7 +12,6 @@ const path = "services/gateway/src/generated/supergraph.graphql";
 export const supergraph: Generator = {
   name: "supergraph",
   kind: "built",
-  folders: async () => [],
   generate: async () => {
     const supergraphSdl = await composeSupergraph();
     return new Map(supergraphSdl === null ? [] : [[path, supergraphSdl]]);
@@ -30,30 +30,11 @@ export async function composeSupergraph(): Promise<string | null> {
       name: name === "gateway" ? "local" : name,
       // A placeholder: the gateway finds a subgraph by its name and the property `<name>.internal-url`.
       url: `http://${name}/graphql`,
-      sdl: await readFile(join(root, folder, "subgraph.graphql"), "utf8"),
+      typeDefs: parse(await readFile(join(root, folder, "subgraph.graphql"), "utf8")),
     })),
   );
   if (subgraphs.length === 0) return null;
-  return remember({
-    name: "supergraph.graphql",
-    sources: [import.meta.filename, fileURLToPath(import.meta.resolve("@signalbox/federation/planner-supergraph"))],
-    inputs: [JSON.stringify(subgraphs)],
-    make: () => compose(subgraphs),
-  });
-}
-
-interface Subgraph {
-  readonly name: string;
-  readonly url: string;
-  readonly sdl: string;
-}
-
-async function compose(subgraphs: readonly Subgraph[]): Promise<string> {
-  const { composeServices } = await import("@apollo/composition");
-  const { parse } = await import("graphql");
-  const definitions = subgraphs.map(({ name, url, sdl }) => ({ name, url, typeDefs: parse(sdl) }));
-  const { errors, supergraphSdl } = composeServices(definitions);
-  const { plannerSupergraph } = await import("@signalbox/federation/planner-supergraph");
+  const { errors, supergraphSdl } = composeServices(subgraphs);
   if (errors) throw new Error(`The subgraphs do not compose:\n  ${errors.map(({ message }) => message).join("\n  ")}`);
   // Refuses what the gateway would refuse at its start.
   plannerSupergraph(supergraphSdl);

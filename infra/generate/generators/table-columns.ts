@@ -7,7 +7,6 @@ import { packagesWith, root } from "../repository.ts";
 export const tableColumns: Generator = {
   name: "table columns",
   kind: "built",
-  folders: async () => [],
   generate: async () => {
     const services = await packagesWith("prisma/schema.prisma");
     const files = services.map(async ({ folder }) => {

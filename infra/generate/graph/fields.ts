@@ -30,11 +30,9 @@ const page: readonly Member[] = [
 const typeOfResource = (resource: z.ZodType): string =>
   String(z.globalRegistry.get(resource)?.id ?? "").replace(/InFull$/, "");
 
-/** The type of a mutation's input. */
 export const inputTypeOf = (name: string, operation?: AnyOperation): string =>
   operation?.graph?.inputType ?? `${capital(name)}Input`;
 
-/** Builds the mutation of an operation. */
 export function mutationField(name: string, operation: AnyOperation): DeclaredField {
   const { graph, input } = operation;
   const type = inputTypeOf(name, operation);

@@ -136,7 +136,7 @@ function scalarOf(schema: z.ZodType, name: string, { owner, findEnum }: Place): 
     return String(values) === "true,false" ? "Boolean" : (findEnum(owner, name, values) ?? "String");
   }
   if (schema instanceof z.ZodLiteral) return typeof schema.value === "boolean" ? "Boolean" : "String";
-  if (schema instanceof z.ZodISODateTime) return "DateTime";
+  if (schema instanceof z.ZodISODateTime || schema.meta()?.format === "date-time") return "DateTime";
   if (schema instanceof z.ZodString || schema instanceof z.ZodURL) return isId(name) ? "ID" : "String";
   if (schema instanceof z.ZodNumber) return schema.isInt ? "Int" : "Float";
   return schema instanceof z.ZodBoolean ? "Boolean" : "JSON";

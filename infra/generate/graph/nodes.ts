@@ -18,7 +18,6 @@ export const readNodes = (sdl: string): Map<string, DefinitionNode> =>
     parse(sdl, { noLocation: true }).definitions.map((node) => ["name" in node ? String(node.name?.value) : "", node]),
   );
 
-/** Parses one definition. */
 export const readNode = (sdl: string): DefinitionNode => parse(sdl, { noLocation: true }).definitions[0] as never;
 
 /** Writes the head of a definition, with its members in braces. */

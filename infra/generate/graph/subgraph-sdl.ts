@@ -3,6 +3,7 @@ import { isDeclared, type Resolve, type Resolvers } from "@signalbox/http";
 import { type AnyOperation, declaredBy } from "@signalbox/service";
 import { type DefinitionNode, type FieldDefinitionNode, Kind, print, visit } from "graphql";
 import { z } from "zod";
+import { describe } from "./describe.ts";
 import {
   type DeclaredField,
   inputTypeOf,
@@ -28,7 +29,6 @@ import {
   writeType,
 } from "./nodes.ts";
 
-/** The parts of a subgraph. */
 interface Parts {
   /** The schema by hand: types with some of their members, enums, and fields that only the graph has. */
   readonly byHand: string;
@@ -164,7 +164,7 @@ class Subgraph {
       visit(node, { NamedType: (type) => void (scalars.has(type.name.value) || this.#reached.add(type.name.value)) });
     }
     const [roots, rest] = [["Query", "Mutation", "Subscription"], [...completed.keys()].toSorted()];
-    return [...new Set([...roots, ...rest])].flatMap((name) => completed.get(name) ?? []);
+    return describe([...new Set([...roots, ...rest])].flatMap((name) => completed.get(name) ?? []));
   }
 
   /** Adds to a type by hand what its declarations and resource say, but for what is written there already. */

@@ -1,5 +1,12 @@
 import { snakeCase } from "@signalbox/core";
-import { type Preset, presets, type SchemeName, schemeDefaults } from "@signalbox/webhook-signatures";
+import {
+  describeRepetitions,
+  type KnownPreset,
+  type Preset,
+  presets,
+  type SchemeName,
+  schemeDefaults,
+} from "@signalbox/webhook-signatures";
 
 /** Descriptions of every scheme: what its secret is, and what the signature covers. */
 const schemes: Readonly<Record<SchemeName, readonly [secret: string, covers: string]>> = {
@@ -13,14 +20,17 @@ const schemes: Readonly<Record<SchemeName, readonly [secret: string, covers: str
     "the sender's public key: 32 bytes, or with `key_format` spki a key of any kind; with `key_format` certificate the text of `{secret}`",
     "the text that `signed_content` describes",
   ],
-  token: ["text; `user:password` for Basic", "nothing: the secret itself is shown in a header or in the body"],
+  token: [
+    "text; `user:password` for Basic",
+    "nothing: the secret itself is shown in a header, the body, the query or the path",
+  ],
   jwt: [
-    "the address of the sender's JWKS, or the JWKS",
+    "the address of the sender's JWKS, or the JWKS; with `token_key` secret text, with certificates the root's fingerprint",
     "the claims of the token, and the body where `body_digest_claim` names its digest",
   ],
 };
 
-const all: readonly (readonly [string, Preset])[] = Object.entries(presets);
+const all: readonly (readonly [string, KnownPreset])[] = Object.entries(presets);
 
 /** Writes the page of schemes and known senders, from the presets of their sources. */
 export function sendersMarkdown(): string {
@@ -76,7 +86,19 @@ function defaultsOf(scheme: SchemeName): string {
 
 function sectionOf(
   name: string,
-  { title, documentation, scheme, settings, ownerSettings = {}, secretFrom, steps, notes, retries, vector }: Preset,
+  {
+    title,
+    documentation,
+    documentedOn,
+    scheme,
+    settings,
+    ownerSettings = {},
+    secretFrom,
+    steps,
+    notes,
+    retries,
+    vector,
+  }: KnownPreset,
 ): string {
   const token = settings.handshake === "meta" ? { verify_token: "a token that you choose" } : {};
   const owned = Object.entries(ownerSettings).map(([key, what]) => [snakeCase(key), what]);
@@ -89,7 +111,7 @@ function sectionOf(
   const own = `The preset has the scheme \`${scheme}\``;
   return `### ${title}
 
-[${title}'s own page](${documentation}). Where the secret is: ${secretFrom}.
+[${title}'s own page](${documentation}), as documented on ${documentedOn}. Where the secret is: ${secretFrom}.
 
 \`\`\`json
 ${JSON.stringify(body)}
@@ -100,6 +122,8 @@ ${steps.map((step) => `- ${step}`).join("\n")}
 ${rows.length === 0 ? `${own}.` : `${own} and sets:\n\n| setting | value |\n|---|---|\n${rows.join("\n")}`}
 
 ${notes.map((note) => `${note}\n\n`).join("")}Retries of a failed webhook: ${retries}
+
+Repetitions: ${describeRepetitions(scheme, settings)}
 
 A request that verifies, ${originOf(vector)}. Signed at ${new Date(vector.atSeconds * 1000).toISOString()} with the secret \`${vector.secret}\`:
 

@@ -1,9 +1,8 @@
 import { posix } from "node:path";
-import { layout } from "./layout.ts";
-import { eventsMarkdown } from "./render-events.ts";
-import { type PageSection, relativeAddress, renderMarkdown } from "./render-markdown.ts";
+import { catalogue, eventJsonSchema, eventType } from "@signalbox/contracts";
+import { escaped, type PageSection, relativeAddress, renderMarkdown } from "./render-markdown.ts";
 
-export interface SourcePage {
+interface SourcePage {
   readonly section: string;
   /** The path in the repository. */
   readonly source: string;
@@ -11,9 +10,8 @@ export interface SourcePage {
 }
 
 /** Every file of the site by its path from the base URL. */
-export type Site = Readonly<Record<string, string>>;
+type Site = Readonly<Record<string, string>>;
 
-/** Renders the whole site from the pages of the repository. */
 export function renderSite(sources: readonly SourcePage[]): Site {
   const pages = [
     ...sources.map(placed),
@@ -44,7 +42,6 @@ export function renderSite(sources: readonly SourcePage[]): Site {
   };
 }
 
-/** Lists the reference pages by their titles. */
 function referenceIndex(sources: readonly SourcePage[]): string {
   const own = sources.filter(({ section }) => section === "reference");
   const items = own.map(({ source, markdown }) => {
@@ -101,3 +98,89 @@ const searchEntry = (path: string, title: string, { id, heading, text }: PageSec
   heading,
   text,
 });
+
+interface Layout {
+  readonly path: string;
+  readonly title: string;
+  readonly main: string;
+  /** Names of scripts in `docs/assets/`. */
+  readonly scripts: readonly string[];
+}
+
+/** The overviews; each lists its pages. All pages on every page would be half of it. */
+const menu = [
+  ["docs", "How to"],
+  ["docs/reference", "Reference"],
+  ["docs/reference/senders", "Senders of webhooks"],
+  ["docs/api", "API reference"],
+  ["docs/events", "Event catalogue"],
+  ["docs/errors", "Error codes"],
+  ["graphql", "GraphQL"],
+] as const;
+
+/** Puts a page into the frame that all pages share. Every address is relative. */
+function layout({ path, title, main, scripts }: Layout): string {
+  const to = (target: string) => relativeAddress(path, target);
+  const link = (target: string, text: string) =>
+    `<a href="${to(target)}"${target === path ? ' aria-current="page"' : ""}>${escaped(text)}</a>`;
+  const links = menu.map(([target, text]) => `<li>${link(target, text)}</li>`).join("");
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(title)} · Signalbox</title>
+<link rel="icon" href="${to("favicon.ico")}">
+<link rel="stylesheet" href="${to("docs/assets/docs.css")}">
+${scripts.map((name) => `<script type="module" src="${to(`docs/assets/${name}`)}"></script>`).join("\n")}
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<header>
+<a class="home" href="${to("docs")}">Signalbox</a>
+<form id="search" role="search" hidden><label for="query">Search</label><input id="query" type="search" autocomplete="off"></form>
+</header>
+<div id="results" role="region" aria-label="Search results" aria-live="polite" hidden></div>
+<div class="columns">
+<nav aria-label="Documents">
+<ul>${links}</ul>
+</nav>
+<main id="content" tabindex="-1">
+${main}
+</main>
+</div>
+</body>
+</html>
+`;
+}
+
+const audiences = {
+  account: "Seen by the account, also by webhook.",
+  operator: "Seen by operators, also by webhook.",
+  internal: "Seen by services only.",
+} as const;
+
+/** Writes the page of all events, each with its example and schema. */
+function eventsMarkdown(): string {
+  const firstBySchema = new Map<string, string>();
+  const events = catalogue.map((event) => {
+    const type = eventType(event);
+    const { examples: _, $id, title, description, ...schema } = eventJsonSchema(event);
+    const text = JSON.stringify(schema, null, 1);
+    const first = firstBySchema.get(text);
+    if (first === undefined) firstBySchema.set(text, type);
+    return [
+      `## ${type}`,
+      `${event.description} ${audiences[event.audience]} Topic \`${event.topic}\`; key: ${event.subject}.`,
+      `\`\`\`json\n${JSON.stringify(event.example, null, 2)}\n\`\`\``,
+      first === undefined
+        ? `<details><summary>JSON Schema of ${type}</summary><pre tabindex="0"><code>${escaped(text)}</code></pre></details>`
+        : `Its schema is that of [${first}](#${first.replaceAll(".", "")}).`,
+    ].join("\n\n");
+  });
+  return [
+    "# Event catalogue",
+    "Every event with an example of its data and its schema. The envelope of a webhook is in the [API reference](reference/webhooks.md), topics and rights are in [the reference of events](reference/events.md), and `/asyncapi.yaml` has them for programs.",
+    ...events,
+  ].join("\n\n");
+}

@@ -1,13 +1,10 @@
-import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { stringify } from "yaml";
 import { enginesFolder } from "../../engines/engine-folders.ts";
+import { run } from "../../engines/processes.ts";
 import { fetchPythonEnvironment, pythonOf } from "../../engines/python-environment.ts";
-
-const run = promisify(execFile);
 
 /** Changes with the version of the analyzer. */
 const folder = join(enginesFolder, "network-config-analyzer-2.1.0");

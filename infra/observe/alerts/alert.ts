@@ -22,3 +22,16 @@ export interface Alert {
   /** Page of the console, below the address of the deployment, that shows what it is about; labels are filled in. */
   readonly console?: string;
 }
+
+/** Builds an alert that holds once it has lasted for a time such as `5m`; null: at once. */
+const alertOf =
+  (severity: Alert["severity"]) =>
+  (name: string, lasting: string | null, rule: Omit<Alert, "name" | "severity" | "for">): Alert => ({
+    name,
+    severity,
+    ...rule,
+    ...(lasting !== null && { for: lasting }),
+  });
+
+export const page = alertOf("page");
+export const ticket = alertOf("ticket");

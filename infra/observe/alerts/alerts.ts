@@ -1,6 +1,5 @@
 import { type Alert, ofSignalbox } from "./alert.ts";
-import { edgeAlerts } from "./edge-alerts.ts";
-import { engineAlerts } from "./engine-alerts.ts";
+import { edgeAlerts, engineAlerts } from "./exporter-alerts.ts";
 import { alertsOf, slos } from "./slos.ts";
 import { thresholdAlerts } from "./threshold-alerts.ts";
 
@@ -27,7 +26,6 @@ export function metricsIn(expression: string): string[] {
   return [...new Set(names.map((name) => name.replace(/_(bucket|count|sum)$/, "")))];
 }
 
-/** Lists the alerts that use a metric. */
 export function alertsUsing(metric: string): string[] {
   const names = [...new Set(alerts.map(({ name }) => name))];
   return names.filter((name) => expressionsOf(name).flatMap(metricsIn).includes(metric));

@@ -4,7 +4,6 @@ import type { Alert } from "./alert.ts";
 import { alerts, expressionsOf, metricsIn } from "./alerts.ts";
 import { recordingsOf, type Slo, slos } from "./slos.ts";
 
-/** Builds the rules file of Prometheus. */
 export const rulesFile = (): string => rulesOf(slos, alerts);
 
 /** Jobs that are scraped of the small deployment: it has no nginx, Redis or Kafka. */

@@ -25,9 +25,9 @@ export const slos: readonly Slo[] = [
     alert: "EdgeAvailability",
     id: "edge-availability",
     objective: 0.999,
-    promise: "Requests are answered without an internal error (no 5xx).",
+    promise: "Requests are answered without an internal error (no 5xx but 502, which is another server's).",
     all: `sum(rate(${count}{${edgeRoutes}}[$window]))`,
-    bad: `sum(rate(${count}{${edgeRoutes},status=~"5.."}[$window]))`,
+    bad: `sum(rate(${count}{${edgeRoutes},status=~"5..",status!="502"}[$window]))`,
   },
   {
     alert: "EdgeLatency",

@@ -1,5 +1,5 @@
 import { serviceNames } from "@signalbox/core";
-import type { Alert } from "./alert.ts";
+import { type Alert, page, ticket } from "./alert.ts";
 
 /** The service of a consumer: `images.facts` is one of images. */
 const serviceOfConsumer = '{{ reReplaceAll "[.].*" "" $labels.consumer }}';
@@ -41,282 +41,179 @@ export const thresholdAlerts: readonly Alert[] = [
     expr: "vector(1)",
     summary: "Always firing: when it stops, the alerts themselves are broken.",
   },
-  {
-    name: "ServiceDown",
-    severity: "page",
+  page("ServiceDown", "2m", {
     expr: 'up{job="signalbox"} == 0',
-    for: "2m",
     summary: "{{ $labels.instance }} does not answer a scrape.",
     console: "",
-  },
-  {
-    name: "ServiceAbsent",
-    severity: "page",
+  }),
+  page("ServiceAbsent", "5m", {
     expr: serviceNames.map((service) => `absent(signalbox_build_info{service="${service}"})`).join("\n  or "),
-    for: "5m",
     summary: "No instance of {{ $labels.service }} is scraped: it has no pod, or Prometheus does not find it.",
     console: "",
-  },
-  {
-    name: "EventLogAway",
-    severity: "page",
+  }),
+  page("EventLogAway", "2m", {
     expr: "signalbox_event_log_up == 0",
-    for: "2m",
     summary: "{{ $labels.service }} cannot publish to the event log.",
-  },
-  {
-    name: "OutboxStuck",
-    severity: "page",
+  }),
+  page("OutboxStuck", "5m", {
     expr: "max by (service) (signalbox_outbox_age_seconds) > 60",
-    for: "5m",
     summary: "The oldest event in the outbox of {{ $labels.service }} has waited for {{ $value | humanizeDuration }}.",
     console: "",
-  },
-  {
-    name: "OutboxBloat",
-    severity: "ticket",
+  }),
+  ticket("OutboxBloat", "30m", {
     expr: "max by (service) (signalbox_outbox_uncleared_rows) > 1e6",
-    for: "30m",
     summary: "The outbox of {{ $labels.service }} holds {{ $value | humanize }} dead rows: vacuum does not keep up.",
-  },
-  {
-    name: "BackupOld",
-    severity: "ticket",
+  }),
+  ticket("BackupOld", "10m", {
     expr: "min(signalbox_backup_age_seconds) > 26 * 3600",
-    for: "10m",
     summary: "The newest backup that was found whole is {{ $value | humanizeDuration }} old.",
-  },
-  {
-    name: "CanaryStopped",
-    severity: "page",
+  }),
+  page("CanaryStopped", "2m", {
     expr: stoppedCanary.join("\n  or "),
-    for: "2m",
     summary:
       "Changes of our own, one a minute, are no longer {{ $labels.stage }} by {{ $labels.service }}: {{ $value | humanizeDuration }} behind.",
-  },
-  {
-    name: "EventsRefused",
-    severity: "ticket",
+  }),
+  ticket("EventsRefused", "5m", {
     expr: "max by (service) (signalbox_outbox_dead_depth) > 0",
-    for: "5m",
     summary: "The event log has refused {{ $value }} events of {{ $labels.service }} for good.",
     console: "/dead-events?service={{ $labels.service }}",
-  },
-  {
-    name: "EventsRefused",
-    severity: "page",
+  }),
+  page("EventsRefused", "5m", {
     expr: "max by (service) (signalbox_outbox_dead_depth) > 10",
-    for: "5m",
     summary: "The event log refuses the events of {{ $labels.service }}: {{ $value }} wait to be put back.",
     console: "/dead-events?service={{ $labels.service }}",
-  },
-  {
-    name: "PartitionHalted",
-    severity: "page",
+  }),
+  page("PartitionHalted", "1m", {
     expr: "sum by (consumer, topic) (signalbox_consumer_halted_partitions) > 0",
-    for: "1m",
     summary: "{{ $labels.consumer }} cannot decode a batch of {{ $labels.topic }}: {{ $value }} partitions wait.",
     console: "",
-  },
-  {
-    name: "ConsumerLag",
-    severity: "page",
+  }),
+  page("ConsumerLag", "5m", {
     expr: "max by (consumer) (signalbox_consumer_lag_seconds) > 300",
-    for: "5m",
     summary: "{{ $labels.consumer }} is {{ $value | humanizeDuration }} behind.",
     console: "",
-  },
-  {
-    name: "MessagesLost",
-    severity: "page",
+  }),
+  page("MessagesLost", null, {
     expr: anyOf("signalbox_consumer_expired_total"),
     summary: "{{ $labels.consumer }} has lost messages: they expired before it handled them.",
     console: "",
-  },
-  {
-    name: "TopicReplaced",
-    severity: "ticket",
+  }),
+  ticket("TopicReplaced", null, {
     expr: anyOf("signalbox_event_log_topics_replaced_total", "topic"),
     summary: "{{ $labels.topic }} was deleted and created again, or is in another cluster: its readers began again.",
     console: "",
-  },
-  {
-    name: "MessagesParked",
-    severity: "ticket",
+  }),
+  ticket("MessagesParked", "5m", {
     expr: "max by (consumer) (signalbox_parked_age_seconds) > 900",
-    for: "5m",
     summary: "A message of {{ $labels.consumer }} has failed for {{ $value | humanizeDuration }}, and its key waits.",
     console: `/parked?service=${serviceOfConsumer}`,
-  },
-  {
-    name: "DeadLetters",
-    severity: "ticket",
+  }),
+  ticket("DeadLetters", null, {
     expr: anyOf("signalbox_dead_letters_total"),
     summary: "{{ $labels.consumer }} has given up messages.",
     console: `/dead-letters?service=${serviceOfConsumer}`,
-  },
-  {
-    name: "Rebalances",
-    severity: "ticket",
+  }),
+  ticket("Rebalances", null, {
     expr: "sum by (consumer) (increase(signalbox_consumer_rebalances_total[15m])) > 20",
     summary: "{{ $labels.consumer }} reassigns its partitions again and again.",
     console: "",
-  },
-  {
-    name: "DatabaseBusy",
-    severity: "page",
+  }),
+  page("DatabaseBusy", "5m", {
     expr: 'max by (service, pool) (signalbox_database_connections{state="waiting"}) > 20',
-    for: "5m",
     summary: "{{ $value }} statements of {{ $labels.service }} wait for a connection.",
-  },
-  {
-    name: "ClockOff",
-    severity: "ticket",
+  }),
+  ticket("ClockOff", "2m", {
     expr: "abs(signalbox_clock_offset_seconds) > 5",
-    for: "2m",
     summary: "The clock of {{ $labels.instance }} is off by {{ $value | humanizeDuration }}.",
     console: "",
-  },
-  {
-    name: "CacheAway",
-    severity: "ticket",
+  }),
+  ticket("CacheAway", "5m", {
     expr: "signalbox_cache_up == 0",
-    for: "5m",
     summary: "{{ $labels.service }} runs without its cache: limits count for each instance.",
-  },
-  {
-    name: "BlobsAway",
-    severity: "page",
+  }),
+  page("BlobsAway", "5m", {
     expr: 'sum by (service) (rate(signalbox_blob_seconds_count{outcome="away"}[5m])) > 0',
-    for: "5m",
     summary: "{{ $labels.service }} cannot reach the object store.",
-  },
-  {
-    name: "AccessOutdated",
-    severity: "page",
+  }),
+  page("AccessOutdated", "5m", {
     expr: "max by (service) (signalbox_access_states_age_seconds) > 60",
-    for: "5m",
     summary: "{{ $labels.service }} has received no access states for {{ $value | humanizeDuration }}.",
-  },
-  {
-    name: "ConfigurationOutdated",
-    severity: "ticket",
+  }),
+  ticket("ConfigurationOutdated", "5m", {
     expr: "max by (service) (signalbox_config_age_seconds) > 600",
-    for: "5m",
     summary: "{{ $labels.service }} has received no overrides for {{ $value | humanizeDuration }}.",
     console: "",
-  },
-  {
-    name: "WorkerStuck",
-    severity: "page",
+  }),
+  page("WorkerStuck", "2m", {
     expr: "max by (service, worker) (signalbox_worker_silence_seconds) > 120",
-    for: "2m",
     summary:
       "The worker {{ $labels.worker }} of {{ $labels.service }} has reported no progress for {{ $value | humanizeDuration }}.",
     console: "",
-  },
-  {
-    name: "WorkerRestarts",
-    severity: "ticket",
+  }),
+  ticket("WorkerRestarts", null, {
     expr: "sum by (service, worker) (increase(signalbox_worker_restarts_total[15m])) > 5",
     summary: "The worker {{ $labels.worker }} of {{ $labels.service }} fails repeatedly and is restarted.",
     console: "",
-  },
-  {
-    name: "UnhandledRejections",
-    severity: "ticket",
+  }),
+  ticket("UnhandledRejections", null, {
     expr: "sum by (service) (increase(signalbox_unhandled_rejections_total[1h])) > 0",
     summary:
       "Requests of {{ $labels.service }} were ended because a promise of theirs was rejected and nobody awaited it.",
     console: "",
-  },
-  {
-    name: "RequestsOverdue",
-    severity: "ticket",
+  }),
+  ticket("RequestsOverdue", "5m", {
     expr: "max by (service) (signalbox_http_overdue_seconds) > 120",
-    for: "5m",
     summary:
       "A request of {{ $labels.service }} has run for {{ $value | humanizeDuration }} past its deadline or without its client.",
     console: "",
-  },
-  {
-    name: "WebhooksOverdue",
-    severity: "page",
+  }),
+  page("WebhooksOverdue", "5m", {
     expr: "max(signalbox_webhook_due_age_seconds) > 120",
-    for: "5m",
     summary: "The oldest due delivery has waited for {{ $value | humanizeDuration }}.",
-  },
-  {
-    name: "ReceiversFail",
-    severity: "ticket",
+  }),
+  ticket("ReceiversFail", "30m", {
     expr: `sum(rate(signalbox_webhook_attempts_total{answer!="2xx"}[30m])) / sum(rate(signalbox_webhook_attempts_total[30m])) > 0.5
   and sum(increase(signalbox_webhook_attempts_total[30m])) >= 20`,
-    for: "30m",
     summary: "{{ $value | humanizePercentage }} of all delivery attempts fail.",
-  },
-  {
-    name: "SourcesRefuse",
-    severity: "ticket",
+  }),
+  ticket("SourcesRefuse", "10m", {
     expr: "max(signalbox_webhook_sources_mostly_refused) > 0",
-    for: "10m",
     summary: "Most webhooks of {{ $value }} sources are refused: a secret is wrong, or someone sends forgeries.",
-  },
-  {
-    name: "ForbiddenTargets",
-    severity: "ticket",
+  }),
+  ticket("ForbiddenTargets", null, {
     expr: 'sum by (service) (increase(signalbox_outbound_seconds_count{outcome="forbidden"}[1h])) > 100',
     summary: "Callers of {{ $labels.service }} have named {{ $value }} internal addresses in an hour.",
-  },
-  {
-    name: "OutboundProxyAway",
-    severity: "page",
+  }),
+  page("OutboundProxyAway", "5m", {
     expr: 'sum by (service) (rate(signalbox_outbound_seconds_count{outcome="proxy"}[5m])) > 0',
-    for: "5m",
     summary: "Requests through the outbound proxy of {{ $labels.service }} fail: nothing is delivered through it.",
-  },
-  {
-    name: "ImagesEndProcesses",
-    severity: "ticket",
-    expr: 'sum by (service) (increase(signalbox_image_job_seconds_count{outcome=~"crashed|out-of-memory|too-slow"}[1h])) > 20',
+  }),
+  ticket("ImagesEndProcesses", null, {
+    expr: 'sum by (service) (increase(signalbox_image_job_seconds_count{outcome=~"crashed|out-of-memory|too-slow|interrupted"}[1h])) > 20',
     summary: "{{ $value }} images have crashed the process that decoded them within an hour.",
-  },
-  {
-    name: "SubgraphFails",
-    severity: "page",
+  }),
+  page("SubgraphFails", "5m", {
     expr: `sum by (subgraph) (rate(signalbox_graphql_fetch_seconds_count{outcome=~"unavailable|fault"}[5m]))
   / sum by (subgraph) (rate(signalbox_graphql_fetch_seconds_count[5m])) > 0.05
   and sum by (subgraph) (increase(signalbox_graphql_fetch_seconds_count{outcome=~"unavailable|fault"}[5m])) >= 5`,
-    for: "5m",
     summary: "{{ $value | humanizePercentage }} of the fetches from {{ $labels.subgraph }} fail.",
-  },
-  {
-    name: "MailsLate",
-    severity: "page",
+  }),
+  page("MailsLate", "5m", {
     expr: "max(signalbox_mail_oldest_seconds) > 900",
-    for: "5m",
     summary:
       "A mail has waited for {{ $value | humanizeDuration }}: addresses cannot be confirmed and accounts cannot be recovered.",
-  },
-  {
-    name: "FormerKeysInUse",
-    severity: "ticket",
+  }),
+  ticket("FormerKeysInUse", "1h", {
     expr: "max by (service) (signalbox_sealed_with_former_keys) > 0",
-    for: "1h",
     summary: "{{ $value }} texts of {{ $labels.service }} can only be opened with a former sealing key.",
-  },
-  {
-    name: "EventLoopBlocked",
-    severity: "ticket",
+  }),
+  ticket("EventLoopBlocked", "5m", {
     expr: "max by (instance) (nodejs_eventloop_lag_p99_seconds) > 0.5",
-    for: "5m",
     summary: "{{ $labels.instance }} delays every request by {{ $value | humanizeDuration }}.",
-  },
-  {
-    name: "VersionsMixed",
-    severity: "ticket",
+  }),
+  ticket("VersionsMixed", "2h", {
     expr: "count(count by (version, commit) (signalbox_build_info)) > 1",
-    for: "2h",
     summary: "{{ $value }} versions have run in parallel for two hours: a rollout did not finish.",
     console: "",
-  },
+  }),
 ];

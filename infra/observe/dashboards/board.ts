@@ -13,33 +13,30 @@ import { PanelBuilder } from "@grafana/grafana-foundation-sdk/timeseries";
 import { type MetricDeclaration, metricCatalogue, nginxMetrics } from "@signalbox/runtime";
 import { alerts, alertsUsing, metricsIn } from "../alerts/alerts.ts";
 
-interface Query {
-  readonly expr: string;
-  /** Label of a line: `{{service}}`. */
-  readonly legend: string;
-}
-
-export interface Panel {
-  readonly title: string;
-  /** Grafana's name of the unit: `s`, `Bps`, `percentunit`. */
-  readonly unit: string;
-  readonly queries: readonly Query[];
+interface Notes {
   /** Says what the catalogue of metrics does not, of recorded series. */
   readonly description?: string;
   /** The alert whose bound is a red line. */
   readonly alert?: string;
 }
 
-export interface Row {
-  readonly title: string;
-  readonly panels: readonly Panel[];
-}
+/** Builds a panel. `unit` is Grafana's: `s`, `Bps`, `percentunit`; `lines` are expressions by their legends: `{{service}}`. */
+export const panel = (title: string, unit: string, lines: Readonly<Record<string, string>>, notes: Notes = {}) => ({
+  title,
+  unit,
+  queries: Object.entries(lines).map(([legend, expr]) => ({ legend, expr })),
+  ...notes,
+});
+
+type Panel = ReturnType<typeof panel>;
+
+export const row = (title: string, panels: readonly Panel[]) => ({ title, panels });
 
 /** A dashboard in our notation; its design is the same for all. */
 export interface Board {
   readonly uid: string;
   readonly title: string;
-  readonly rows: readonly Row[];
+  readonly rows: readonly ReturnType<typeof row>[];
   /** True when its figures come from exporters, which a system without the profile `observe` has not. */
   readonly ofExporters?: true;
 }

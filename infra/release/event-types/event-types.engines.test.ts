@@ -8,8 +8,8 @@ import { promisify } from "node:util";
 import { catalogue, eventType } from "@signalbox/contracts";
 import { findProgram } from "../../engines/find-program.ts";
 import { root } from "../../generate/repository.ts";
+import { packEventTypes } from "../pack-release.ts";
 import { type EventTypes, readEventTypes } from "./event-shapes.ts";
-import { packEventTypes } from "./pack-event-types.ts";
 
 const run = promisify(execFile);
 let folder: string;

@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import type { TestEvent } from "node:test/reporters";
 import { inspect, stripVTControlCharacters } from "node:util";
+import { environment } from "@signalbox/runtime";
 import { root } from "../../generate/repository.ts";
 
 type Completed = Extract<TestEvent, { type: "test:complete" }>["data"];
@@ -13,6 +14,7 @@ type Completed = Extract<TestEvent, { type: "test:complete" }>["data"];
 export default async function* fileReporter(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const failures: string[] = [];
   const countsOf = new Map<string, number>();
+  const lines: (readonly [ms: number, line: string])[] = [];
   for await (const { type, data } of events) {
     if (type === "test:stderr") yield data.message;
     if (type === "test:complete") {
@@ -23,9 +25,18 @@ export default async function* fileReporter(events: AsyncIterable<TestEvent>): A
         failures.push(`${file}: ${data.name}`);
         yield `FAILED ${file}:${data.line ?? 0}\n       ${data.name}\n${indent(error)}\n`;
       }
-      if (isFile(data)) yield lineOf(data, file, countsOf.get(file) ?? 0);
+      if (!isFile(data)) continue;
+      const line = lineOf(data, file, countsOf.get(file) ?? 0);
+      if (file.endsWith(".ts")) lines.push([data.details.duration_ms, line]);
+      yield line;
     }
-    if (type === "test:summary" && data.file === undefined) yield summaryOf(data.counts, failures);
+    if (type !== "test:summary" || data.file !== undefined) continue;
+    if (environment().TEST_SLOWEST) yield `\nThe slowest:\n${slowestOf(lines)}`;
+    yield summaryOf(data.counts, failures);
+    const { tests, skipped, todo } = data.counts;
+    if (!environment().TEST_EVERY || (tests > 0 && skipped + todo === 0)) continue;
+    process.exitCode = 1;
+    yield `Every test must run: ${JSON.stringify({ tests, skipped, todo })}\n`;
   }
 }
 
@@ -54,5 +65,12 @@ function summaryOf(counts: Extract<TestEvent, { type: "test:summary" }>["data"][
   const failed = Math.max(failures.length, counts.tests - counts.passed);
   return `${named}\n${counts.passed} passed, ${failed} failed\n`;
 }
+
+const slowestOf = (lines: readonly (readonly [ms: number, line: string])[]): string =>
+  lines
+    .toSorted(([one], [other]) => other - one)
+    .slice(0, 30)
+    .map(([, line]) => line)
+    .join("");
 
 const indent = (text: string): string => text.replaceAll(/^/gm, "       ");

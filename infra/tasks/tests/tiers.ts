@@ -1,3 +1,7 @@
+import { globSync } from "node:fs";
+import { basename } from "node:path";
+import { root } from "../../generate/repository.ts";
+
 /** The tiers of tests, by the suffix of their files: a tier is never a skip inside a file. */
 export type Tier = "unit" | "int" | "engines" | "long";
 
@@ -13,15 +17,15 @@ const defaultTiers: readonly Tier[] = ["unit", "int"];
 
 const tiers = new Set<string>(["unit", "int", "engines", "long"] satisfies Tier[]);
 
+const folders = ["libs", "services", "infra", "bench", "test-e2e"];
+
 /**
  * Chooses test files. A word names a tier (`int`) or the beginning of a path; a file named in full is taken whatever its
  * tier is, everything else only from the tiers named, or from `otherwise` when none is.
  */
-export function selectTests(
-  files: readonly string[],
-  words: readonly string[],
-  otherwise: readonly Tier[] = defaultTiers,
-): string[] {
+export function selectTests(words: readonly string[], otherwise: readonly Tier[] = defaultTiers): string[] {
+  const exclude = (path: string) => ["node_modules", "generated"].includes(basename(path));
+  const files = globSync(`{${folders}}/**/*.test.ts`, { cwd: root, exclude }).sort();
   const named = words.filter((word) => tiers.has(word));
   const paths = words.filter((word) => !tiers.has(word)).map((word) => word.replace(/^\.\//, ""));
   const wanted = named.length > 0 ? named : otherwise;

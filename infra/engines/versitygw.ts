@@ -1,12 +1,12 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Engine } from "../engine.ts";
-import { enginesFolder } from "../engine-folders.ts";
-import { exchange } from "../exchange.ts";
-import { fetchOnce } from "../fetch-once.ts";
-import { freePort } from "../free-port.ts";
-import { installWithGo } from "../go-program.ts";
-import { startDetached } from "../processes.ts";
+import type { Engine } from "./engine.ts";
+import { enginesFolder } from "./engine-folders.ts";
+import { answersHttp } from "./exchange.ts";
+import { fetchOnce } from "./fetch-once.ts";
+import { freePort } from "./free-port.ts";
+import { installWithGo } from "./go-program.ts";
+import { startDetached } from "./processes.ts";
 
 const version = "v1.7.0";
 const module = `github.com/versity/versitygw/cmd/versitygw@${version}`;
@@ -30,43 +30,15 @@ export const versitygw: Engine = {
   async start({ folder, port: wanted }) {
     const port = wanted ?? (await freePort());
     // It changes its working directory and does not create folders: every path is absolute and exists.
-    const [data, users, versions] = ["data", "users", "versions"].map((name) => join(folder, name)) as [
-      string,
-      string,
-      string,
-    ];
+    const [data, users, versions] = [join(folder, "data"), join(folder, "users"), join(folder, "versions")];
     for (const each of [data, users, versions]) await mkdir(each, { recursive: true });
     const { accessKey, secretKey, region } = details;
-    const handle = await startDetached(
-      {
-        command: program,
-        args: [
-          "--quiet",
-          "--port",
-          `127.0.0.1:${port}`,
-          "--access",
-          accessKey,
-          "--secret",
-          secretKey,
-          "--region",
-          region,
-          "--iam-dir",
-          users,
-          "posix",
-          "--versioning-dir",
-          versions,
-          data,
-        ],
-        logFile: join(folder, "versitygw.log"),
-        folder,
-      },
-      () => versitygw.answers(port),
-    );
+    const server = ["--port", `127.0.0.1:${port}`, "--access", accessKey, "--secret", secretKey, "--region", region];
+    const args = ["--quiet", ...server, "--iam-dir", users, "posix", "--versioning-dir", versions, data];
+    const logFile = join(folder, "versitygw.log");
+    const handle = await startDetached({ command: program, args, logFile, folder }, () => versitygw.answers(port));
     return { name: "s3", url: `s3+http://127.0.0.1:${port}`, port, ...handle, folder, details };
   },
 
-  async answers(port) {
-    const answer = await exchange(port, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
-    return answer?.toString().startsWith("HTTP/1.1") ?? false;
-  },
+  answers: (port) => answersHttp(port),
 };

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Engine } from "../engine.ts";
-import { exchange } from "../exchange.ts";
-import { findProgram } from "../find-program.ts";
-import { startDetached } from "../processes.ts";
+import type { Engine } from "./engine.ts";
+import { answersHttp } from "./exchange.ts";
+import { findProgram } from "./find-program.ts";
+import { startDetached } from "./processes.ts";
 
 const install = "apt-get install -y prometheus";
 
@@ -38,8 +38,5 @@ export const prometheus: Engine = {
     return { name: "prometheus", url: `http://127.0.0.1:${port}`, port, ...handle, folder, details: {} };
   },
 
-  async answers(port) {
-    const answer = await exchange(port, "GET /-/ready HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
-    return answer?.toString().startsWith("HTTP/1.1 200") ?? false;
-  },
+  answers: (port) => answersHttp(port, "/-/ready", "HTTP/1.1 200"),
 };

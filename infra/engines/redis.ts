@@ -1,10 +1,10 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Engine } from "../engine.ts";
-import { exchange } from "../exchange.ts";
-import { findProgram } from "../find-program.ts";
-import { freePort } from "../free-port.ts";
-import { startDetached } from "../processes.ts";
+import type { Engine } from "./engine.ts";
+import { exchange } from "./exchange.ts";
+import { findProgram } from "./find-program.ts";
+import { freePort } from "./free-port.ts";
+import { startDetached } from "./processes.ts";
 
 /** Enough for every test file of a run to have one of its own. */
 const databases = 4096;

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Engine } from "../engine.ts";
-import { exchange } from "../exchange.ts";
-import { findProgram } from "../find-program.ts";
-import { startDetached } from "../processes.ts";
+import type { Engine } from "./engine.ts";
+import { answersHttp } from "./exchange.ts";
+import { findProgram } from "./find-program.ts";
+import { startDetached } from "./processes.ts";
 
 /**
  * nginx from the system's packages. It serves what `nginx.conf` in its folder says, which the caller writes beforehand,
@@ -28,8 +28,5 @@ export const nginx: Engine = {
     return { name: "nginx", url: `http://127.0.0.1:${port}`, port, ...handle, folder, details: {} };
   },
 
-  async answers(port) {
-    const answer = await exchange(port, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
-    return answer?.toString().startsWith("HTTP/1.1") ?? false;
-  },
+  answers: (port) => answersHttp(port),
 };
