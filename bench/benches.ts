@@ -1,25 +1,20 @@
 import type { BenchResult } from "./history.ts";
 
-interface BenchOptions {
-  /** Shortens a bench that takes long. */
-  readonly seconds?: number;
-}
-
 interface Bench {
   readonly description: string;
-  readonly load: () => Promise<{ run(options?: BenchOptions): Promise<BenchResult> }>;
+  readonly load: () => Promise<{ run(): Promise<BenchResult> }>;
 }
 
 /** Each bench measures its baseline in the same run, because absolute figures say more about the machine than about the code. */
 export const benches: Readonly<Record<string, Bench>> = {
   publish: {
     description:
-      "One account that publishes events of 1 KB over HTTP on PostgreSQL with fsync, against a server that only answers; the same beside an endpoint that refuses connections.",
+      "One account that publishes events of 1 KB over HTTP on PostgreSQL with fsync, against a server that only answers.",
     load: () => import("./publish.ts"),
   },
   delivery: {
     description:
-      "Events of 1 KB to ten endpoints: a backlog, against a Node process that posts as much from memory; 200 a second on the log and over HTTP, also beside endpoints that hang; a million waiting.",
+      "Events of 1 KB to ten endpoints: a backlog, against a Node process that posts as much from memory; 200 a second over HTTP, also beside endpoints that hang.",
     load: () => import("./delivery.ts"),
   },
   ingest: {
@@ -29,12 +24,12 @@ export const benches: Readonly<Record<string, Bench>> = {
   },
   pull: {
     description:
-      "Messages of 1 KB of a pull endpoint on PostgreSQL with fsync: 200 a second to waiting polls, also beside a consumer that is a million behind, and a backlog.",
+      "Messages of 1 KB of a pull endpoint on PostgreSQL with fsync: 200 a second to waiting polls, and a backlog.",
     load: () => import("./pull.ts"),
   },
   images: {
     description:
-      "The images service against sharp alone on the same file: cold renditions, floods, stored renditions, memory.",
+      "The images service against sharp alone on the same file and a minimal server: cold and stored renditions, memory.",
     load: () => import("./images.ts"),
   },
   gateway: {
@@ -48,17 +43,17 @@ export const benches: Readonly<Record<string, Bench>> = {
   },
   start: {
     description:
-      "`npm start` until every service serves, in an empty folder and then on its data; resident memory at rest, after a minute of load, and of seven idle processes on engines.",
+      "`npm start` until every service serves, in an empty folder and then on its data; memory at rest and after a minute of load.",
     load: () => import("./start.ts"),
   },
   growth: {
     description:
-      "What grows: endpoints, due deliveries, a month of attempts, publishing accounts, open streams, images, processes on the engines; each against the same system while it is small. It takes 40 minutes and 30 GB of disk.",
+      "What grows: open streams, a month of attempts, publishing accounts; each against the same system while it is small. It takes 20 minutes and 20 GB of disk.",
     load: () => import("./growth.ts"),
   },
   neighbours: {
     description:
-      "Two accounts of one embedded system at its default limits: the waits of one alone, and beside six loads of the other.",
+      "Two accounts of one embedded system at its default limits: the waits of one alone, and beside each load of the other.",
     load: () => import("./neighbours.ts"),
   },
 };

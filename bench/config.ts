@@ -1,180 +1,151 @@
-import { fork } from "node:child_process";
-import { once } from "node:events";
-import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
-import { FlagSet } from "@signalbox/service";
+import { setTimeout as sleep } from "node:timers/promises";
 import autocannon from "autocannon";
-import { percentile, rounded } from "./bench-parts.ts";
-import { measureEnforced } from "./config-enforced.ts";
-import { type ConfigService, definitionOf, startConfigService } from "./config-service.ts";
+import { removeData, startEmbeddedSystem } from "../test-e2e/systems/embedded-system.ts";
+import { type ConfigService, startConfigService } from "./config-system.ts";
 import { least, most } from "./history.ts";
+import { medians, residentMiBOf, rounded, summaryOf } from "./measure.ts";
+import { forked } from "./systems.ts";
 
 const rounds = 3;
-const seconds = 3;
-const connections = 32;
 /** The documented number of streams; more is not promised. */
 const streams = 10_000;
 
-interface Variant {
-  readonly name: string;
-  readonly path: string;
-  readonly body?: string;
-  readonly conditional?: true;
-  readonly wanted: number;
-}
-
 export async function run() {
   const rows = await compareAll();
-  const evaluationNs = measureEvaluation();
-  const one = await measureStreams(1, 50);
-  const many = await measureStreams(streams, 20);
-  const embedded = await measureEnforced("embedded");
-  const kafka = await measureEnforced("Kafka");
-  const enforced = (mode: string, { p50Ms, p99Ms }: typeof embedded) => [
-    most(`change enforced in all services, ${mode}, p50`, 50, p50Ms, "ms"),
-    most(`change enforced in all services, ${mode}, p99`, 300, p99Ms, "ms"),
-  ];
+  const many = await measureStreams();
+  const enforced = await measureEnforced();
   return {
-    rows,
+    rows: [...rows, { what: "changes enforced in all services", ...enforced }, { what: `${streams} streams`, ...many }],
     figures: [
-      ...rows.map(({ what, wanted, ofBare, bare }) => least(what, wanted, ofBare, "", `bare Express ${bare}/s`)),
-      most("evaluation of five rules in process", 2_000, evaluationNs, "ns"),
-      ...enforced("embedded", embedded),
-      ...enforced("Kafka", kafka),
-      most("from the log to one stream, p99", 300, one.p99Ms, "ms"),
-      most(`from the log to each of ${many.opened} streams, p99`, 500, many.p99Ms, "ms"),
+      ...rows.map(({ what, wanted, share, bare }) => least(what, wanted, share, "", `bare Express ${bare}/s`)),
+      most("change enforced in all services, embedded, p50", 50, enforced.p50Ms, "ms"),
+      most("change enforced in all services, embedded, p99", 300, enforced.p99Ms, "ms"),
+      most(`from the log to each of ${streams} streams, p99`, 500, many.p99Ms, "ms"),
+      most(`event loop with ${streams} streams, p99`, 50, many.eventLoopP99Ms, "ms"),
       {
-        figure: `memory of each of ${many.opened} idle streams`,
+        figure: `memory of each of ${streams} idle streams`,
         value: many.kibEach,
         unit: "KiB",
         baseline: "Node's own HTTP takes 21 to 24 KiB",
         wanted: null,
       },
-      most(`event loop with ${many.opened} streams, p99`, 50, many.eventLoopP99Ms, "ms"),
     ],
   };
 }
 
 async function compareAll() {
-  const service = await startConfigService();
-  try {
-    const context = JSON.stringify({ context: { targetingKey: service.accountId } });
-    const bulk = "/ofrep/v1/evaluate/flags";
-    const variants: Variant[] = [
-      { name: "config 304", path: "/api/v1/config/", conditional: true, wanted: 0.65 },
-      { name: "config 200", path: "/api/v1/config/", wanted: 0.6 },
-      { name: "OFREP bulk of 100, 304", path: bulk, body: context, conditional: true, wanted: 0.6 },
-      { name: "OFREP bulk of 100, 200", path: bulk, body: context, wanted: 0.25 },
-      { name: "OFREP single", path: `${bulk}/flag7`, body: context, wanted: 0.45 },
-    ];
-    const rows: Awaited<ReturnType<typeof compare>>[] = [];
-    for (const variant of variants) rows.push(await compare(service, variant));
-    return rows;
-  } finally {
-    await service.close();
-  }
+  await using opened = new AsyncDisposableStack();
+  const service = await startConfigService(opened);
+  const json = { "content-type": "application/json" };
+  const body = JSON.stringify({ context: { targetingKey: service.accountId } });
+  const bulk = { path: "/ofrep/v1/evaluate/flags", request: { method: "POST", headers: json, body } };
+  const config = { path: "/api/v1/config/", request: {} };
+  return [
+    await compare(service, { name: "config 304", ...config, isConditional: true, wanted: 0.65 }),
+    await compare(service, { name: "config 200", ...config, isConditional: false, wanted: 0.6 }),
+    await compare(service, { name: "OFREP bulk of 100, 304", ...bulk, isConditional: true, wanted: 0.6 }),
+    await compare(service, { name: "OFREP bulk of 100, 200", ...bulk, isConditional: false, wanted: 0.25 }),
+  ];
+}
+
+interface Variant {
+  readonly name: string;
+  readonly path: string;
+  readonly request: { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: string };
+  readonly isConditional: boolean;
+  readonly wanted: number;
 }
 
 /** Measures a variant and bare Express alternately; the medians are compared. */
-async function compare(service: ConfigService, { name, path, body, conditional, wanted }: Variant) {
-  const url = service.url + path;
-  const json = "application/json";
-  const headers = { ...service.headers, "content-type": json };
-  const request = body === undefined ? { headers: service.headers } : { method: "POST", headers, body };
-  const answer = await fetch(url, request);
+async function compare(service: ConfigService, { name, path, request, isConditional, wanted }: Variant) {
+  await using opened = new AsyncDisposableStack();
+  const url = service.origin + path;
+  const headers = { ...service.headers, ...request.headers };
+  const answer = await fetch(url, { ...request, headers });
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${name} answered ${answer.status}: ${text}`);
-  const asked = { ...request.headers, ...(conditional && { "if-none-match": answer.headers.get("etag") ?? "" }) };
-  const bare = fork(fileURLToPath(new URL("./bare-server.ts", import.meta.url)), ["/bare", text]);
-  const [bareUrl] = (await once(bare, "message")) as [string];
-  const load = async (
-    url: string,
-    request: { method?: string; headers?: Record<string, string>; body?: string } = {},
-  ) => {
-    const result = await autocannon({ url, requests: [request], connections, duration: seconds });
+  const { first: bareUrl } = await forked<string>(opened, "bare-server", ["/bare", text]);
+  const load = async (url: string, request: Variant["request"]) => {
+    const result = await autocannon({ url, requests: [request], connections: 32, duration: 3 });
     if (result.errors > 0) throw new Error(`${name} failed requests`);
     return result.requests.average;
   };
-  const bareRequest = body === undefined ? {} : { method: "POST", headers: { "content-type": json }, body };
-  const own: number[] = [];
-  const express: number[] = [];
-  const shares: number[] = [];
-  const given = { ...request, headers: asked };
-  await load(url, given);
+  const etag = isConditional && { "if-none-match": answer.headers.get("etag") ?? "" };
+  const ours = { ...request, headers: { ...headers, ...etag } };
+  await load(url, ours); // the first seconds compile the code
+  const samples = [];
   for (let round = 0; round < rounds; round++) {
-    const perSecond = await load(url, given);
-    own.push(perSecond);
-    const ofBare = await load(bareUrl, bareRequest);
-    express.push(ofBare);
-    shares.push(perSecond / ofBare);
+    const [perSecond, bare] = [await load(url, ours), await load(bareUrl, request)];
+    samples.push({ perSecond, bare, share: perSecond / bare });
   }
-  bare.kill();
-  await once(bare, "exit");
-  return {
-    what: `${name}, share of bare Express`,
-    perSecond: Math.round(percentile(own, 0.5)),
-    wanted,
-    ofBare: Math.round(percentile(shares, 0.5) * 1_000) / 1_000,
-    bare: Math.round(percentile(express, 0.5)),
-  };
-}
-
-/** Measures the nanoseconds of one warm evaluation, each for another account. */
-function measureEvaluation(): number {
-  const flags = new FlagSet();
-  flags.put("bench", definitionOf("bench"), 1);
-  const contexts = Array.from({ length: 10_000 }, (_, at) => ({
-    accountId: `acc_${at}`,
-    roles: ["owner"],
-    locale: "de",
-    createdAtMs: 0,
-  }));
-  const nowMs = Date.now();
-  const turn = () => {
-    const from = process.hrtime.bigint();
-    for (const context of contexts) flags.evaluate("bench", context, nowMs);
-    return Number(process.hrtime.bigint() - from) / contexts.length;
-  };
-  const turns = Array.from({ length: 30 }, turn).slice(10);
-  return Math.round(percentile(turns, 0.5));
+  return { what: `${name}, share of bare Express`, wanted, ...medians(samples) };
 }
 
 /** Changes a property repeatedly, and measures the time until every stream received each change. */
-async function measureStreams(count: number, changes: number) {
-  const service = await startConfigService();
-  const stream = `${service.url}/api/v1/config/stream`;
-  try {
-    const beforeKib = await residentKib(service.pid);
-    const followers = fork(fileURLToPath(new URL("./stream-followers.ts", import.meta.url)), [
-      ...[stream, String(count), service.headers.authorization ?? ""],
-    ]);
-    const [{ opened }] = (await once(followers, "message")) as [{ opened: number }];
-    const kibEach = rounded(((await residentKib(service.pid)) - beforeKib) / opened);
-    await service.eventLoopP99Ms();
-    const tookMs: number[] = [];
-    for (let at = 0; at < changes; at++) {
-      const value = 100 + at;
-      followers.send({ text: `"limits.maxPageSize":${value}}` });
-      await once(followers, "message");
-      const report = once(followers, "message") as Promise<[{ tookMs: number[] }]>;
-      await service.override("limits.maxPageSize", value);
-      for (const each of (await report)[0].tookMs) tookMs.push(each);
-    }
-    const eventLoopP99Ms = await service.eventLoopP99Ms();
-    followers.kill();
-    return {
-      opened,
-      kibEach,
-      eventLoopP99Ms,
-      p50Ms: rounded(percentile(tookMs, 0.5)),
-      p99Ms: rounded(percentile(tookMs, 0.99)),
-    };
-  } finally {
-    await service.close();
+async function measureStreams() {
+  await using opened = new AsyncDisposableStack();
+  const service = await startConfigService(opened);
+  const before = await residentMiBOf(service.pid);
+  const received = await service.follow(streams);
+  const kibEach = rounded(((await residentMiBOf(service.pid)) - before) * (1_024 / streams));
+  await eventLoopP99Ms(service);
+  const tookMs: number[] = [];
+  for (let value = 100; value < 120; value++) {
+    const change = () => service.override("limits.maxPageSize", value);
+    tookMs.push(...(await received(`"limits.maxPageSize":${value}}`, change)));
   }
+  return { kibEach, eventLoopP99Ms: await eventLoopP99Ms(service), ...summaryOf(tookMs) };
 }
 
-async function residentKib(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, "utf8");
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0);
+/** Reads the delay of the event loop since the last time. */
+async function eventLoopP99Ms({ managementUrl }: ConfigService): Promise<number> {
+  const text = await (await fetch(`${managementUrl}/metrics`)).text();
+  return rounded(Number(/^nodejs_eventloop_lag_p99_seconds(?:\{[^}]*\})? (\S+)/m.exec(text)?.[1]) * 1_000);
+}
+
+const changes = 60;
+const [less, more] = [50, 60];
+/** A list of every service that has one, requested with a length between the two limits. */
+const lists = ["/images", "/api/account/api-keys/", "/api/v1/webhooks/endpoints", "/api/v1/webhooks/sources"].map(
+  (path) => `${path}?limit=${(less + more) / 2}`,
+);
+const mutation = `mutation($input: SetPropertyInput!) { setProperty(input: $input) { override { revision } errors { message } } }`;
+
+/** Measures the time from the answer to a change until every service of an embedded system enforces it. */
+async function measureEnforced() {
+  await using opened = new AsyncDisposableStack();
+  const system = await startEmbeddedSystem({
+    properties: {
+      "http.rate-limit.credential.requests": "1000000",
+      "http.rate-limit.credential.burst": "1000000",
+      "http.rate-limit.account.requests": "1000000",
+    },
+  });
+  opened.defer(async () => {
+    await system.stop();
+    await removeData(system);
+  });
+  const headers = { "x-api-key": system.apiKey, "content-type": "application/json" };
+  const tookMs: number[] = [];
+  let expectedRevision = "0";
+  for (let at = 0; at < changes; at++) {
+    const [value, wanted] = at % 2 === 0 ? [less, 400] : [more, 200];
+    const input = { name: "limits.maxPageSize", value, expectedRevision };
+    const body = JSON.stringify({ query: mutation, variables: { input } });
+    const changed = await fetch(`${system.baseUrl}/graphql`, { method: "POST", headers, body });
+    const { data } = (await changed.json()) as { data: { setProperty: { override: { revision: string } } } };
+    const fromMs = performance.now();
+    expectedRevision = data.setProperty.override.revision;
+    await Promise.all(
+      lists.map(async (path) => {
+        for (let status = 0; status !== wanted; await sleep(5)) {
+          const answer = await fetch(system.baseUrl + path, { headers });
+          await answer.arrayBuffer();
+          status = answer.status;
+        }
+      }),
+    );
+    tookMs.push(performance.now() - fromMs);
+  }
+  return summaryOf(tookMs.slice(10));
 }

@@ -4,7 +4,7 @@ import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-/** Every figure that was ever recorded, one JSON object a line, oldest first. */
+/** The records of every figure that is still measured, one JSON object a line, oldest first. */
 export const historyFile = fileURLToPath(new URL("./history.jsonl", import.meta.url));
 
 /** One run of a benchmark. */

@@ -1,15 +1,15 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { openPool, sql } from "@signalbox/storage";
-import { benchParts } from "./bench-parts.ts";
+import { sql } from "@signalbox/storage";
+import { benchPool } from "../systems.ts";
 
 /**
  * Run by `ingest.ts`: the simplest receiver of webhooks. Node's own server, which verifies a signature of GitHub and
  * commits each webhook separately, without an event, a limit, or a check of earlier ones.
  */
 const [url = "", secret = ""] = process.argv.slice(2);
-const pool = openPool({ url, max: 10, applicationName: "bare", ...benchParts(), runner: { defer: () => {} } });
+const pool = benchPool(url, 10);
 await pool.query(sql("", "create table bare_webhooks (id text primary key, body bytea not null)"));
 const insert = sql("bare.insert", "insert into bare_webhooks (id, body) values ($1, $2) on conflict do nothing");
 

@@ -2,9 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** A server of Node alone with one answer, and 304 for a client that has it: the least that HTTP costs here. */
-const [body = "", contentType = "text/plain"] = process.argv.slice(2);
+const [body = "", contentType = "text/plain", etag = ""] = process.argv.slice(2);
 const bytes = Buffer.from(body, "base64");
-const etag = '"minimal"';
 
 const server = createServer((request, response) => {
   if (request.headers["if-none-match"] === etag) {
@@ -14,7 +13,6 @@ const server = createServer((request, response) => {
   response.writeHead(200, { ETag: etag, "Content-Type": contentType, "Content-Length": bytes.length }).end(bytes);
 });
 server.listen(0, "127.0.0.1", () => {
-  process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, etag });
+  process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
 });
-// After a failure of the bench nothing else stops this process.
 process.once("disconnect", () => process.exit());
