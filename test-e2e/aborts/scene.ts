@@ -4,12 +4,11 @@ import { join } from "node:path";
 import { eventually } from "@signalbox/testing";
 import { type Operation, operationsOf } from "../attacks/groups/operations.ts";
 import type { Owner } from "../attacks/groups/owned-things.ts";
-import { cursorOf } from "../attacks/groups/subscriptions.ts";
-import { startEmbedded } from "../attacks/scene/start-system.ts";
 import { openTrustingScene, type TrustingScene } from "../attacks/scene/trusting-scene.ts";
 import { graph } from "../audit/recipes/attempt.ts";
-import type { EmbeddedSystem } from "../systems/embedded-system.ts";
+import { type EmbeddedSystem, startEmbeddedIn } from "../systems/embedded-system.ts";
 import { readState, type State, type Watched } from "./state.ts";
+import { cursorOf } from "./subscribing.ts";
 
 /** A system in one process, whose clients leave. */
 export interface AbortScene extends TrustingScene, Watched {
@@ -31,11 +30,10 @@ export async function openAbortScene(opened: AsyncDisposableStack): Promise<Abor
   opened.defer(() => rm(staging, { recursive: true, force: true }));
   const started: { process?: EmbeddedSystem["process"] } = {};
   const scene = await openTrustingScene(opened, async (properties) => {
-    const system = await startEmbedded(opened, {
-      properties: { ...properties, ...withoutLimits, "images.upload.directory": staging },
-    });
+    const all = { ...properties, ...withoutLimits, "images.upload.directory": staging };
+    const system = await startEmbeddedIn(opened, all);
     started.process = system.process;
-    return system;
+    return { ...system, output: () => system.process.stdout + system.process.stderr };
   });
   const process = started.process as EmbeddedSystem["process"];
   const { operations: reads, owner } = await operationsOf(scene, () => false);
@@ -93,7 +91,7 @@ export async function makeChanges({
   const found = properties.find(({ name }: { name: string }) => name === property);
   const expectedRevision = found?.override?.revision ?? "0";
   const input = { name: property, value: 20_000 + (nth % 1_000), expectedRevision };
-  const { by, path, request } = graph({ headers: administrator }, "setProperty", "SetPropertyInput", input);
+  const { by, path, request } = graph(administrator, "setProperty", input);
   // Another change may be in progress.
   await world.tryTo(by, path, request);
 }

@@ -1,7 +1,7 @@
-import { documentOf, subscriptionFields } from "../attacks/groups/subscriptions.ts";
 import type { Headers } from "../audit/world.ts";
 import type { Random } from "../ledger/random.ts";
 import type { AbortScene } from "./scene.ts";
+import { documentOf, subscriptionFields } from "./subscribing.ts";
 import { departures, type Visit } from "./visit.ts";
 import { cutShort } from "./ways.ts";
 import { frameOf, socketOpening } from "./wire.ts";

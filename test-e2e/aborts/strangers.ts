@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { eventually } from "@signalbox/testing";
-import { documentOf } from "../attacks/groups/subscriptions.ts";
 import { inLanes } from "../attacks/runner/run-attacks.ts";
 import type { Headers } from "../audit/world.ts";
 import type { Random } from "../ledger/random.ts";
@@ -8,6 +7,7 @@ import type { AbortScene } from "./scene.ts";
 import { acknowledged, completeOf, initOf, subscribeTo } from "./sockets.ts";
 import { connectionsLeft, readState } from "./state.ts";
 import { streamTargets } from "./streams.ts";
+import { documentOf } from "./subscribing.ts";
 import { departures, makeVisit, type Piece, type Visit } from "./visit.ts";
 import { socketOpening, tunnelOpening, wireRequest } from "./wire.ts";
 

@@ -1,15 +1,13 @@
-import { documentOf, subscriptionFields } from "../attacks/groups/subscriptions.ts";
 import type { Attempt } from "../audit/recipes/attempt.ts";
 import type { Headers } from "../audit/world.ts";
 import type { AbortScene } from "./scene.ts";
+import { documentOf, eventStream, type Field, subscriptionFields } from "./subscribing.ts";
 import type { Target } from "./wire.ts";
-
-const eventStream = "text/event-stream";
 
 /** Streams over HTTP, each of which is open until its client leaves. */
 export function streamTargets({ owner, cursors }: AbortScene): Target[] {
   const messages = `/api/v1/webhooks/endpoints/${owner.things.pullEndpoint}/messages`;
-  const subscribe = (field: (typeof subscriptionFields)[number], by: Headers, resumeAfter?: string) =>
+  const subscribe = (field: Field, by: Headers, resumeAfter?: string) =>
     stream(by, "/graphql", { query: documentOf(field), ...(resumeAfter && { extensions: { resumeAfter } }) });
   return [
     ...subscriptionFields.map((field) => target(`a stream of ${field}`, subscribe(field, owner.headers))),

@@ -1,6 +1,6 @@
 import { pathTo } from "../attacks/groups/owned-things.ts";
 import { recipes } from "../audit/recipes/recipes.ts";
-import { publishedRoutes } from "../rubbish/published-routes.ts";
+import { publishedRoutes } from "../outside/published-routes.ts";
 import type { AbortScene } from "./scene.ts";
 import { streamTargets } from "./streams.ts";
 import type { Target } from "./wire.ts";

@@ -1,8 +1,7 @@
 // Whole machine: it floods a system of fourteen processes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { groups } from "./groups/groups.ts";
-import { runSuite } from "./run-suite.ts";
+import { groups, runSuite } from "./run-suite.ts";
 import { printReport, printTotal } from "./runner/run-attacks.ts";
 
 /** Minimum number of rows in all groups together: a table that lost its rows would otherwise pass. */

@@ -1,8 +1,7 @@
 /** `npm run attack -- [--mode embedded|engines] [--group credentials]`: tries all attacks, and ends with 1 when one succeeds. */
 import process from "node:process";
 import { parseArgs } from "node:util";
-import { groups } from "./groups/groups.ts";
-import { runSuite } from "./run-suite.ts";
+import { groups, runSuite } from "./run-suite.ts";
 import { printReport, printTotal } from "./runner/run-attacks.ts";
 import { modes } from "./scene/start-system.ts";
 

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { serviceDoors } from "@signalbox/infra/generate/access/service-doors.ts";
-import { type Write, writesOf } from "@signalbox/infra/generate/access/writes.ts";
+import { serviceDoors, type Write, writesOf } from "@signalbox/infra/generate/access/service-doors.ts";
 import { eventually } from "@signalbox/testing";
 import type { Attempt, Recipes } from "./recipes/attempt.ts";
 import { recipesOfIssuer } from "./recipes/issuer.ts";
@@ -24,7 +23,7 @@ const isFoundElsewhere = ({ actions }: Write) =>
 
 /** Makes the writes of a table, and finds the entry of each in the audit: its action, and no undeclared one. */
 export async function walkWrites(world: World, table: Recipes = recipes): Promise<void> {
-  const declared = (await Promise.all((await serviceDoors()).map(writesOf))).flat();
+  const declared = (await serviceDoors()).flatMap(writesOf);
   const writes = declared.filter((write) => write.actions.length > 0 && !isFoundElsewhere(write));
   const named = writes.map(({ operation }) => operation).sort();
   const known = [...Object.keys(recipes), ...Object.keys(recipesOfIssuer)];

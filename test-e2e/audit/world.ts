@@ -4,6 +4,7 @@ import {
   createOidcIssuer,
   createReceiver,
   eventually,
+  type Mailbox,
   readFixture,
   serveListener,
 } from "@signalbox/testing";
@@ -33,6 +34,8 @@ export interface World {
   person(): Promise<Person>;
   /** Creates a person who has signed in with a browser at the built-in issuer. */
   signIn(): Promise<Headers>;
+  /** Creates a person who accepts the invitation of a link, and has signed in like that. */
+  join(invitation: string): Promise<Headers>;
   readonly administrator: Headers;
   /** Headers of another administrator, of the trusted issuer. */
   secondAdministrator(): Headers;
@@ -49,15 +52,49 @@ export interface World {
   stuck(): Promise<StuckMessages>;
 }
 
-/** Creates the function that opens the maker once; it ends with the stack. */
-export function stuckIn(opened: AsyncDisposableStack, system: System): World["stuck"] {
-  let opening: Promise<StuckMessages> | undefined;
-  return () => {
-    opening ??= openStuckMessages(system).then((stuck) => {
-      opened.defer(() => stuck.close());
-      return stuck;
-    });
-    return opening;
+/** What a world is made of besides its system. */
+type Around = Pick<
+  World,
+  "person" | "signIn" | "join" | "secondAdministrator" | "freshToken" | "photo" | "photoUrl" | "goneUrl"
+> & {
+  readonly mailbox: Mailbox;
+};
+
+/** The client that the recipes of writes need. What it opens ends with the stack. */
+export function worldOf(opened: AsyncDisposableStack, system: System, { mailbox, ...around }: Around): World {
+  const { tryTo, send } = clientOf(system);
+  let stuck: Promise<StuckMessages> | undefined;
+  return {
+    ...around,
+    tryTo,
+    send,
+    administrator: { "x-api-key": system.apiKey },
+    async mailTo(address, count = 1) {
+      const { text } = await eventually(() => mailbox.mailTo(address, count));
+      const [, code = ""] = /^ {4}(\d{8})$/m.exec(text) ?? [];
+      const [link = ""] = /https?:\/\/\S+\/contact-links\/\S+/.exec(text) ?? [];
+      return { code, link: link && new URL(link).pathname };
+    },
+    stuck: () =>
+      (stuck ??= openStuckMessages(system).then((one) => {
+        opened.defer(() => one.close());
+        return one;
+      })),
+  };
+}
+
+function clientOf({ baseUrl }: System): Pick<World, "tryTo" | "send"> {
+  const client = createClient(baseUrl);
+  const tryTo: World["tryTo"] = (headers, path, request = {}) =>
+    client(path, { ...request, headers: { ...request.headers, ...headers } });
+  return {
+    tryTo,
+    async send(headers, path, request) {
+      const answer = await tryTo(headers, path, request);
+      assert.ok(answer.status < 300, `${path}: ${answer.status} ${answer.bytes}`);
+      assert.equal(answer.json?.errors, undefined, `${path}: ${answer.bytes}`);
+      return answer;
+    },
   };
 }
 
@@ -82,25 +119,21 @@ export async function openWorld(
     "webhook-delivery.outbound.allow": "127.0.0.1:*",
     "webhook-ingest.outbound.allow": "127.0.0.1:*",
   });
-  const client = createClient(system.baseUrl);
-  const tryTo: World["tryTo"] = (headers, path, request = {}) =>
-    client(path, { ...request, headers: { ...request.headers, ...headers } });
-  const send: World["send"] = async (headers, path, request) => {
-    const answer = await tryTo(headers, path, request);
-    assert.ok(answer.status < 300, `${path}: ${answer.status} ${answer.bytes}`);
-    assert.equal(answer.json?.errors, undefined, `${path}: ${answer.bytes}`);
-    return answer;
-  };
+  const { send } = clientOf(system);
   const tokenOf = (claims: object) => {
     const { sub = crypto.randomUUID() } = claims as { sub?: string };
     const auth_time = Math.floor(Date.now() / 1000);
     return issuer.sign({ sub, jti: crypto.randomUUID(), auth_time, ...claims }, { expiresInSeconds: 900 });
   };
 
-  return {
-    tryTo,
-    send,
-    administrator: { "x-api-key": system.apiKey },
+  const signIn = async (invitation?: string) => {
+    const scope = "openid account:read account:write account:security";
+    const tokens = await signInAsNewcomer(system, await discoverApplication(system), mailbox, scope, invitation);
+    return { authorization: `Bearer ${tokens.access_token}` };
+  };
+
+  return worldOf(opened, system, {
+    mailbox,
     secondAdministrator: () => ({ authorization: `Bearer ${tokenOf({ roles: ["admin"] })}` }),
     freshToken: () => tokenOf({}),
     async person() {
@@ -113,20 +146,10 @@ export async function openWorld(
       const { id } = expectStatus(await send(headers, "/api/account/"), 200).json;
       return { id, headers, address };
     },
-    async signIn() {
-      const scope = "openid account:read account:security";
-      const tokens = await signInAsNewcomer(system, await discoverApplication(system), mailbox, scope);
-      return { authorization: `Bearer ${tokens.access_token}` };
-    },
-    async mailTo(address, count = 1) {
-      const { text } = await eventually(() => mailbox.mailTo(address, count));
-      const [, code = ""] = /^ {4}(\d{8})$/m.exec(text) ?? [];
-      const [link = ""] = /https?:\/\/\S+\/contact-links\/\S+/.exec(text) ?? [];
-      return { code, link: link && new URL(link).pathname };
-    },
+    signIn: () => signIn(),
+    join: (invitation) => signIn(invitation),
     photo,
     photoUrl: `${source.url}/photo.jpg`,
     goneUrl: receiver.url,
-    stuck: stuckIn(opened, system),
-  };
+  });
 }

@@ -33,7 +33,7 @@ export async function runSample(project: StrangersProject, { baseUrl, apiKey }: 
     sizes: 43,
     stale: "409 conflict",
     refused: "404 not_found",
-    changed: ["display_name"],
+    changed: ["displayName"],
     newest: true,
     alt: "White",
     events: ["A pixel 1", "parcel 3"],

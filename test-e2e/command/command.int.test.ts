@@ -62,6 +62,7 @@ test("a person who signed in with a code is known until they sign out", async (t
   const { credential } = await jsonOf(person, ["status"]);
   assert.equal(credential.kind, "token");
   assert.ok(credential.scopes.includes("webhooks:write"), "without --scope the sign-in may do what its person may");
+  await switchesAccounts(person, visitor);
   const file = await readFile(join(person.home, "signalbox/profiles.json"), "utf8");
   const { accessToken } = JSON.parse(file).profiles.default.credential;
   await succeed(person, ["logout"]);
@@ -70,6 +71,25 @@ test("a person who signed in with a code is known until they sign out", async (t
     (await fetch(`${baseUrl}/api/account`, { headers: { authorization: `Bearer ${accessToken}` } })).status === 401;
   await eventually(ended, { message: "the tokens of the sign-in ended at the issuer" });
 });
+
+/** The person joins the administrator's account, acts for it, and goes back. */
+async function switchesAccounts(person: Person, visitor: ReturnType<typeof createFormVisitor>): Promise<void> {
+  const { baseUrl, apiKey } = system;
+  const invited = await fetch(`${baseUrl}/api/v1/invitations/`, {
+    method: "POST",
+    headers: { "x-api-key": apiKey, "content-type": "application/json" },
+    body: JSON.stringify({ account_id: "mine", role: "viewer" }),
+  });
+  const { url } = (await invited.json()) as { url: string };
+  await visitor.submit(await visitor.open(new URL(url)), {}, "accept");
+  const { account_id: own, accounts } = await jsonOf(person, ["switch"]);
+  assert.deepEqual([accounts[0].id, accounts[1].role], [own, "viewer"]);
+  await succeed(person, ["switch", accounts[1].id]);
+  assert.equal((await jsonOf(person, ["status"])).credential.account_id, accounts[1].id);
+  assert.equal((await person.run(["switch", "acc_unknown"])).code, 2);
+  await succeed(person, ["switch", "own"]);
+  assert.equal((await jsonOf(person, ["status"])).credential.account_id, own);
+}
 
 test("an event is triggered, forwarded, verified, explained and sent again, all from pipes", async (t) => {
   const person = await createPerson(t, system);
@@ -182,6 +202,75 @@ test("a replay is counted first, then needs a yes", async (t) => {
   assert.match(await succeed(person, [...replay, "--yes", "--wait"]), /Replay whr_\w+: done, 1 of 1/);
   await eventually(() => receiver.requests.length === 2);
   await succeed(person, ["completion", "bash"]);
+});
+
+test("a retry sends everything that waits", async (t) => {
+  const person = await createPerson(t, system);
+  const receiver = await createReceiver({ status: 500 });
+  t.after(() => receiver.close());
+  const endpoint = ["api", "POST", "/api/v1/webhooks/endpoints", "-f", `url=${receiver.url}`];
+  const fields = ['event_types=["letter.*"]', 'settings={"retry_schedule_seconds":[0,3600]}'];
+  const created = await jsonOf(person, [...endpoint, ...fields.flatMap((field) => ["-F", field])]);
+  await succeed(person, ["trigger", "letter.sent", "--data", '{"letter":1}']);
+  await eventually(() => receiver.requests.length === 1);
+  const retry = ["retry", "--endpoint", created.id];
+  assert.deepEqual(await jsonOf(person, [...retry, "--dry-run"]), { count: 1 });
+  assert.equal((await jsonOf(person, ["retry", "--dry-run"])).left_out, 0);
+  assert.equal((await person.run(retry)).code, 2);
+  receiver.answer({});
+  assert.match(await succeed(person, [...retry, "--yes", "--wait"]), /Replay whr_\w+: done, 1 of 1/);
+  await eventually(() => receiver.requests.length === 2);
+});
+
+test("an operator overrides a property until it is unset", async (t) => {
+  const person = await createPerson(t, system);
+  const name = "limits.maxPageSize";
+  const reason = ["--reason", "Too slow"];
+  assert.match(await succeed(person, ["properties", "list", "maxPage"]), /limits\.maxPageSize +defaults +100/);
+  const asked = await person.run(["properties", "set", name, "50", ...reason]);
+  assert.deepEqual([asked.code, asked.stdout], [2, `${name}: 100 → 50, at once\n`]);
+  const done = await succeed(person, ["properties", "set", name, "50", ...reason, "--yes"]);
+  assert.match(done, /Revision \d+: (\d+) of \1 instances run with it/);
+  assert.equal((await jsonOf(person, ["properties", "get", name])).overrides[0].value, 50);
+  const refused = await person.run(["properties", "set", name, "5", ...reason, "--dry-run"]);
+  assert.deepEqual([refused.code, /defaults\.pageSize must be at most/.test(refused.stderr)], [1, true]);
+  await succeed(person, ["properties", "unset", name, ...reason, "--yes"]);
+  assert.deepEqual((await jsonOf(person, ["properties", "get", name])).overrides, []);
+  assert.equal((await person.run(["properties", "get", "nothing"])).code, 4);
+});
+
+test("a flag that was set from a file is rolled out to a larger share", async (t) => {
+  const person = await createPerson(t, system);
+  const variants = ["on", "off"].map((name) => ({ name, value: name === "on" }));
+  const flag = { key: "checkout.new", state: "enabled", type: "boolean", owner: "payments", variants };
+  const reason = ["--reason", "A tenth first", "--yes"];
+  const definition = JSON.stringify({ ...flag, default: "off", off: "off" });
+  assert.match(await succeed(person, ["flags", "set", "-", ...reason], definition), /checkout\.new: new → no rules/);
+  assert.match(await succeed(person, ["flags", "roll-out", flag.key, "10", ...reason]), /no rules → on 10 %/);
+  assert.match(await succeed(person, ["flags", "roll-out", flag.key, "100", ...reason]), /on 10 % → on 100 %/);
+  assert.match(await succeed(person, ["flags", "list"]), /checkout\.new +enabled +boolean +payments +off +on 100 %/);
+  const kept = await succeed(person, ["flags", "get", flag.key]);
+  assert.match(await succeed(person, ["flags", "set", "-", ...reason], kept), /on 100 % → on 100 %/);
+});
+
+test("what comes in is followed until Ctrl-C", async (t) => {
+  const person = await createPerson(t, system);
+  const logs = person.start(["logs", "--json"]);
+  const secret = "a secret of at least sixteen bytes";
+  const body = { name: "Shop", scheme: "github", secret };
+  const created = await fetch(`${system.baseUrl}/api/v1/webhooks/sources`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": system.apiKey },
+    body: JSON.stringify(body),
+  });
+  const { ingest_path: path } = (await created.json()) as { ingest_path: string };
+  await eventually(async () => {
+    await fetch(`${system.baseUrl}${path}`, { method: "POST", body: "{}" });
+    return logs.stdout.includes('"kind":"webhookRejected"');
+  });
+  logs.signal("SIGINT");
+  assert.equal((await logs.exited).code, 0);
+  called.add("logs");
 });
 
 test("every command ran", () => {

@@ -10,8 +10,7 @@ import {
   readFixture,
 } from "@signalbox/testing";
 import { type Answer, type Client, createClient, expectStatus } from "../journey/client.ts";
-import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
-import { type StartedNginx, startNginx } from "../systems/start-nginx.ts";
+import { type EmbeddedSystem, startEmbeddedIn } from "../systems/embedded-system.ts";
 import { newPerson, owner, trusting } from "../systems/trusted-people.ts";
 import { publishOverrides } from "./overridable.ts";
 
@@ -136,17 +135,13 @@ const opened = new AsyncDisposableStack();
 before(async () => {
   const issuer = opened.adopt(await createOidcIssuer(), (each) => each.close());
   const receiver = opened.adopt(await createReceiver({ instead: "hang" }), (each) => each.close());
-  const system = await startEmbeddedSystem({
-    properties: {
-      ...trusting(issuer),
-      "images.import.allow": "127.0.0.1:*",
-      "images.import.deadline": "3000",
-      "webhook-delivery.outbound.allow": "127.0.0.1:*",
-      "webhook-delivery.endpoints.max": "1000",
-    },
+  const system = await startEmbeddedIn(opened, {
+    ...trusting(issuer),
+    "images.import.allow": "127.0.0.1:*",
+    "images.import.deadline": "3000",
+    "webhook-delivery.outbound.allow": "127.0.0.1:*",
+    "webhook-delivery.endpoints.max": "1000",
   });
-  opened.defer(() => removeData(system));
-  opened.defer(async () => void (await system.process.kill()));
   const send = createClient(system.baseUrl, system.apiKey);
   const parts = { system, send, issuer, receiver };
   const image = expectStatus(await upload("one-pixel.png")({ ...parts, imageId: "", ingestPath: "" }), 201);
@@ -192,65 +187,3 @@ for (const [property, change] of Object.entries(changes)) {
     });
   }
 }
-
-test("a shared cache never serves one caller the answer of another account or an anonymous caller", async () => {
-  const { system, issuer } = scene;
-  await using stack = new AsyncDisposableStack();
-  const cache = stack.adopt(await startSharedCache(system.baseUrl), (each) => each.close());
-  const [ada, eve] = [await newPerson(system, issuer), await newPerson(system, issuer)];
-  const viewers: readonly [accountId: string, headers: Record<string, string>][] = [
-    ["acc_none", {}],
-    [ada.accountId, ada.token],
-    [eve.accountId, eve.token],
-    [eve.accountId, eve.key],
-    ["acc_none", { "x-api-key": system.apiKey }],
-    ["acc_none", { "x-api-key": "sbx_live_guessed" }],
-  ];
-  const [through, direct] = [createClient(cache.url), createClient(system.baseUrl)];
-  const paths = ["/api/v1/config/", "/api/v2/settings/", "/api/v1/env/", "/ofrep/v1/evaluate/flags", "/api/account/"];
-  const hits = new Set<string>();
-  for (const turn of [1, 2, 3]) {
-    for (const path of paths) {
-      for (const [accountId, headers] of turn === 2 ? viewers.toReversed() : viewers) {
-        const body = path.startsWith("/ofrep") ? { context: { targetingKey: accountId } } : undefined;
-        const [shown, own] = [await through(path, { headers, body }), await direct(path, { headers, body })];
-        const seen = ({ status, json, bytes, headers: given }: Answer) => [
-          ...[status, given.get("etag"), given.get("cache-control")],
-          status === 200 ? json : (json?.error?.code ?? bytes.toString()),
-        ];
-        assert.deepEqual(seen(shown), seen(own), `${path} for ${accountId}, turn ${turn}`);
-        if (shown.headers.get("x-cache") === "HIT") hits.add(`${path} ${Object.keys(headers).join()}`);
-      }
-    }
-  }
-  assert.deepEqual([...hits], ["/api/v2/settings/ "], "it keeps what is for everybody, and that alone");
-});
-
-/** Starts nginx as a shared cache that stores everything that HTTP permits, including answers to POST. */
-export function startSharedCache(origin: string): Promise<StartedNginx> {
-  return startNginx(({ listen, folder }) => configurationOf({ origin, listen, folder }));
-}
-
-const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-
-const configurationOf = ({ origin, listen, folder }: { origin: string; listen: string; folder: string }): string => `
-worker_processes 1;
-daemon off;
-pid ${folder}/nginx.pid;
-events {}
-http {
-  access_log off;
-${temporary.map((name) => `  ${name}_temp_path ${folder}/${name};`).join("\n")}
-  proxy_cache_path ${folder}/cache keys_zone=shared:1m;
-  server {
-    listen ${listen};
-    location / {
-      proxy_pass ${origin};
-      proxy_cache shared;
-      proxy_cache_key $request_uri;
-      proxy_cache_methods GET HEAD POST;
-      add_header X-Cache $upstream_cache_status always;
-    }
-  }
-}
-`;

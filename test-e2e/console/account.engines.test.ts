@@ -259,6 +259,33 @@ test("an invited person follows the mail to an account; an invitation by a link 
   assert.equal(await grace.page.getByRole("link", { name: "Invitations" }).count(), 0);
 });
 
+test("a member acts for another account and goes back to their own", async () => {
+  const { page } = ada;
+  await page.goto(at("account/team"));
+  await page.getByRole("button", { name: "Invite a member" }).click();
+  await page.getByRole("button", { name: "Invite", exact: true }).click();
+  const link = (await page.getByText(/\/oauth\/invitations\/sbx_link_/).textContent())?.trim() ?? "";
+  await page.getByRole("button", { name: "I have put it away" }).click();
+  await grace.page.goto(link);
+  await grace.page.getByRole("button", { name: /^Accept as/ }).click();
+  await grace.page.getByText("The invitation is accepted").waitFor();
+  await grace.page.goto(at("account/team"));
+  await grace.page.getByRole("button", { name: "Act for this account" }).click();
+  await grace.page.getByText("developer", { exact: true }).waitFor();
+  await grace.page.goto(at("account"));
+  await grace.page.getByRole("link", { name: "Team" }).waitFor();
+  assert.equal(await grace.page.getByRole("link", { name: "Passkeys and sign-ins" }).count(), 0);
+  await grace.page.getByText("developer", { exact: true }).click();
+  await grace.page.getByRole("button", { name: "Back to your own account" }).click();
+  await grace.page.goto(at("account"));
+  await grace.page.getByRole("link", { name: "Passkeys and sign-ins" }).waitFor();
+  await page.reload();
+  await page
+    .getByRole("table", { name: "Members" })
+    .getByRole("row", { name: /developer/ })
+    .waitFor();
+});
+
 test("pages of the account say in words that they load, are empty, refused, gone or out of reach", async () => {
   const { page } = ada;
   const nothing = { items: [], has_more: false };
@@ -267,6 +294,7 @@ test("pages of the account say in words that they load, are empty, refused, gone
     ["account/sign-in", "/api/account/sign-ins", "No browser is signed in at this deployment."],
     ["account/keys", "/api/account/api-keys", "There is no API key yet."],
     ["account/audit", "/api/account/audit", "Nothing has happened yet."],
+    ["account/team", "/api/account/members", "Nobody else is a member of this account."],
     ["account/applications", "/api/v1/oauth/applications", "There is no application yet"],
     ["account/invitations", "/api/v1/invitations", "Nobody was invited in the last 30 days."],
   ] as const)
@@ -283,6 +311,8 @@ test("every page of the account is accessible in all looks and fits its screen",
       shown: () => page.getByLabel("News about the product").waitFor(),
     },
     { url: at("account/sign-in"), shown: table("Sign-ins") },
+    { url: at("account/team?new=yes"), shown: table("Members") },
+    { url: at("account/team"), shown: table("Members") },
     { url: at("account/keys"), shown: table("API keys") },
     { url: at("account/clients?new=yes"), shown: table("Service clients") },
     { url: at("account/clients"), shown: table("Service clients") },

@@ -11,7 +11,7 @@ let ada: ConsolePerson;
 let proxy: CuttingProxy;
 let base: string;
 let key: Record<string, string>;
-let mine: string;
+let _mine: string;
 
 before(async () => {
   const ports = await freePorts(["http", "way"]);
@@ -30,7 +30,7 @@ before(async () => {
   const scopes = ["webhooks:read", "webhooks:write", "events:publish"];
   key = { authorization };
   key = { "x-api-key": (await call("/api/account/api-keys", { name: "live", scopes })).key };
-  mine = (await makeEndpoint("/mine", "live.*")).id;
+  _mine = (await makeEndpoint("/mine", "live.*")).id;
   await makeEndpoint("/beside", "beside.*");
 });
 after(async () => {
@@ -196,20 +196,4 @@ test("a flood leaves only a page of rows in the document, the newest on top", as
   await eventually(async () => (await page.getByRole("row").count()) === 26);
   await page.getByRole("row").nth(1).getByText("live.last").waitFor();
   await page.close();
-});
-
-test("the portal follows the attempts of its endpoint alone", async () => {
-  const { url } = await call("/api/v1/webhooks/portal-sessions", { endpoint_ids: [mine] });
-  const context = await ada.browser.newContext();
-  const page = await context.newPage();
-  await page.goto(url);
-  await page.getByRole("link", { name: "Deliveries" }).click();
-  await stateOf(page, "live").waitFor();
-  await settled(page);
-  await page.route("**/api/v1/webhooks/deliveries?**", (route) => route.fulfill({ status: 304 }));
-  await publish("beside.secret");
-  await publish("live.for_portal");
-  await rowOf(page, "live.for_portal").waitFor();
-  assert.equal(await page.getByText("beside.secret").count(), 0);
-  await context.close();
 });

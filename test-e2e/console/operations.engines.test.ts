@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { alerts } from "@signalbox/infra/observe/alerts/alerts.ts";
 import { sql } from "@signalbox/storage";
-import { pressByKeyboard } from "@signalbox/testing";
+import { eventually, pressByKeyboard } from "@signalbox/testing";
 import { openStuckMessages, type StuckMessages } from "../operations/stuck-messages.ts";
 import { databasesIn } from "../systems/embedded-system.ts";
 import { watchPage } from "./console-pages.ts";
-import { type ConsolePerson, create, makeKey, type Page, startConsolePerson } from "./console-person.ts";
+import { type ConsolePerson, create, makeKey, startConsolePerson } from "./console-person.ts";
 import { assertPresentable, examineStates } from "./look-at-pages.ts";
 
 /** One administrator works through all tests, in their order: what one makes, the next looks at. */
@@ -23,13 +23,6 @@ after(async () => {
 
 const at = (path: string) => `${ada.baseUrl}/console/${path}`;
 
-/** The ways in which a person works a page. */
-const ways = {
-  "by keyboard alone": pressByKeyboard,
-  "by mouse": async (_page: Page, target: ReturnType<Page["locator"]>, text?: string) =>
-    text === undefined ? target.click() : target.fill(text),
-} as const;
-
 /** Returns the address in an alert, as Prometheus fills it in for a service or a consumer of it. */
 function linkOfAlert(name: string, service: string): string {
   const { console: page = "" } = alerts.find((alert) => alert.name === name) ?? {};
@@ -42,7 +35,8 @@ test("operations show what waits, is behind or runs, accessible in every look an
   await page.getByRole("table", { name: "Instances" }).getByText("image-worker").first().waitFor();
   await page.getByRole("row", { name: /webhook-delivery\.fan-out/ }).waitFor();
   await page.getByText("No folder of backups is watched.").waitFor();
-  assert.equal(await page.getByRole("table", { name: "Waits for a decision" }).getByText("none").count(), 3);
+  const waiting = page.getByRole("table", { name: "Waits for a decision" });
+  await eventually(async () => (await waiting.getByText("none").count()) === 3);
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByText("Paused", { exact: true }).waitFor();
   await assertPresentable(page, "operations", "operations");
@@ -55,30 +49,28 @@ test("operations show what waits, is behind or runs, accessible in every look an
   }
 });
 
-for (const [way, press] of Object.entries(ways)) {
-  test(`${way} an engineer reaches a dead letter in two steps from the link of an alert, then replays it`, async () => {
-    const { page } = ada;
-    const problems = watchPage(page);
-    const { message, id } = await stuck.buryLetter();
-    await page.goto(linkOfAlert("DeadLetters", "images"));
-    assert.match(page.url(), /dead-letters\?service=images$/);
-    await press(page, page.getByRole("link", { name: "account.deleted.v1" }).first());
-    await page.getByRole("button", { name: `Copy ${id}`, exact: true }).waitFor();
-    await page.getByRole("region", { name: "content of the message" }).getByText(message.key).waitFor();
-    assert.equal(await page.getByText("abcdefgh").count(), 0, "what people wrote stays masked");
-    if (way === "by mouse") await assertPresentable(page, "a dead letter");
+test("by keyboard alone an engineer reaches a dead letter in two steps from the link of an alert, then replays it", async () => {
+  const { page } = ada;
+  const problems = watchPage(page);
+  const { message, id } = await stuck.buryLetter();
+  await page.goto(linkOfAlert("DeadLetters", "images"));
+  assert.match(page.url(), /dead-letters\?service=images$/);
+  await pressByKeyboard(page, page.getByRole("link", { name: "account.deleted.v1" }).first());
+  await page.getByRole("button", { name: `Copy ${id}`, exact: true }).waitFor();
+  await page.getByRole("region", { name: "content of the message" }).getByText(message.key).waitFor();
+  assert.equal(await page.getByText("abcdefgh").count(), 0, "what people wrote stays masked");
+  await assertPresentable(page, "a dead letter");
 
-    await press(page, page.getByRole("button", { name: "Replay" }));
-    await press(page, page.getByRole("button", { name: "What would happen?" }));
-    await page.getByText(/^What would happen: /).waitFor();
-    if (way === "by mouse") await assertPresentable(page, "a replay that is asked first");
-    await press(page, page.getByRole("button", { name: "Replay it" }));
-    await page.getByText("The message was put back for images.facts, behind later messages of its key.").waitFor();
-    await page.goto(at("operations/dead-letters?service=images"));
-    await page.getByText("No consumer has given up a message.").waitFor();
-    assert.deepEqual(problems, []);
-  });
-}
+  await pressByKeyboard(page, page.getByRole("button", { name: "Replay" }));
+  await pressByKeyboard(page, page.getByRole("button", { name: "What would happen?" }));
+  await page.getByText(/^What would happen: /).waitFor();
+  await assertPresentable(page, "a replay that is asked first");
+  await pressByKeyboard(page, page.getByRole("button", { name: "Replay it" }));
+  await page.getByText("The message was put back for images.facts, behind later messages of its key.").waitFor();
+  await page.goto(at("operations/dead-letters?service=images"));
+  await page.getByText("No consumer has given up a message.").waitFor();
+  assert.deepEqual(problems, []);
+});
 
 test("a dead letter is dropped with a reason, after it was asked what that does", async () => {
   const { page } = ada;
@@ -116,35 +108,33 @@ test("a parked key that changes under the hand shows both versions before it is 
   await page.getByText("No key is parked.").waitFor();
 });
 
-for (const [way, press] of Object.entries(ways)) {
-  test(`${way} an engineer sees from the link of an alert what blocks a key, then tries it now`, async () => {
-    const { page } = ada;
-    const problems = watchPage(page);
-    const { id, eventIds } = await stuck.parkTwo();
-    await page.goto(linkOfAlert("MessagesParked", "images"));
-    await press(page, page.getByRole("link", { name: "account.deleted.v1" }).first());
-    await page.getByText("Error: not yet").waitFor();
-    await page.getByRole("region", { name: "content of the message" }).getByText("deleted_at").waitFor();
-    const queue = page.getByRole("table", { name: "Queue" });
-    await queue.getByRole("row", { name: new RegExp(`blocks the key .*${eventIds[0]}.* 1 `) }).waitFor();
-    await queue.getByRole("row", { name: new RegExp(`waits .*${eventIds[1]}.* 0 `) }).waitFor();
-    if (way === "by mouse") await assertPresentable(page, "a parked key");
+test("by keyboard alone an engineer sees from the link of an alert what blocks a key, then tries it now", async () => {
+  const { page } = ada;
+  const problems = watchPage(page);
+  const { id, eventIds } = await stuck.parkTwo();
+  await page.goto(linkOfAlert("MessagesParked", "images"));
+  await pressByKeyboard(page, page.getByRole("link", { name: "account.deleted.v1" }).first());
+  await page.getByText("Error: not yet").waitFor();
+  await page.getByRole("region", { name: "content of the message" }).getByText("deleted_at").waitFor();
+  const queue = page.getByRole("table", { name: "Queue" });
+  await queue.getByRole("row", { name: new RegExp(`blocks the key .*${eventIds[0]}.* 1 `) }).waitFor();
+  await queue.getByRole("row", { name: new RegExp(`waits .*${eventIds[1]}.* 0 `) }).waitFor();
+  await assertPresentable(page, "a parked key");
 
-    await press(page, page.getByRole("button", { name: "Try now" }));
-    await press(page, page.getByRole("button", { name: "What would happen?" }));
-    await page.getByText(/^What would happen: The message would be made due now/).waitFor();
-    await press(page, page.getByRole("button", { name: "Try it now" }));
-    await page.getByText("The message was made due now: images.facts tries it within a second.").waitFor();
-    await page.goto(at("operations/parked"));
-    await page.getByText("No key is parked.").waitFor();
-    await page.goto(at(`operations/parked/${encodeURIComponent(id)}`));
-    await page.getByText("There is no such parked key any more").waitFor();
-    assert.deepEqual(
-      problems.filter((problem) => !problem.includes("404")),
-      [],
-    );
-  });
-}
+  await pressByKeyboard(page, page.getByRole("button", { name: "Try now" }));
+  await pressByKeyboard(page, page.getByRole("button", { name: "What would happen?" }));
+  await page.getByText(/^What would happen: The message would be made due now/).waitFor();
+  await pressByKeyboard(page, page.getByRole("button", { name: "Try it now" }));
+  await page.getByText("The message was made due now: images.facts tries it within a second.").waitFor();
+  await page.goto(at("operations/parked"));
+  await page.getByText("No key is parked.").waitFor();
+  await page.goto(at(`operations/parked/${encodeURIComponent(id)}`));
+  await page.getByText("There is no such parked key any more").waitFor();
+  assert.deepEqual(
+    problems.filter((problem) => !problem.includes("404")),
+    [],
+  );
+});
 
 test("a parked key says when it loads, is refused, gone or out of reach", async () => {
   const { page } = ada;
@@ -174,58 +164,56 @@ test("an event that the log refused is seen with its content before it is put ba
   await page.getByText("The log has refused no event.").waitFor();
 });
 
-for (const [way, press] of Object.entries(ways)) {
-  test(`${way} an operator changes the state of an account with a preview and a reason, then undoes it`, async () => {
-    const { page } = ada;
-    const name = `Customer ${way} <b>bold</b>`;
-    const key = { name: "first", scopes: ["images:read"] };
-    await create(ada, "accounts", { display_name: name, key });
-    await page.goto(at("accounts"));
-    await press(page, page.getByLabel("Name, address or id"), `Customer ${way}`);
-    await page.keyboard.press("Enter");
-    await page.waitForURL(/search=Customer/);
-    if (way === "by mouse") await assertPresentable(page, "accounts");
-    await press(page, page.getByRole("link", { name }));
-    await press(page, page.getByRole("button", { name: "Make it suspended" }));
-    await page.getByText("active → suspended.").waitFor();
-    await page.getByText("It holds in every service within two seconds.").waitFor();
-    await press(page, page.getByLabel("Reason"), "Payment failed three times.");
-    if (way === "by mouse") await assertPresentable(page, "an account");
-    await press(page, page.getByRole("button", { name: "Change it to suspended" }));
-    await page.getByText("It is suspended now. Before, it was active.").waitFor();
-    await page.getByRole("table", { name: "Audit" }).getByText("account.suspend").waitFor();
-    await press(page, page.getByRole("button", { name: "Undo" }));
-    await page.getByText("Undone: Payment failed three times.").first().waitFor();
-    await page.getByRole("button", { name: "Make it suspended" }).waitFor();
-  });
+test("by keyboard alone an operator changes the state of an account with a preview and a reason, then undoes it", async () => {
+  const { page } = ada;
+  const name = "Customer <b>bold</b>";
+  const key = { name: "first", scopes: ["images:read"] };
+  await create(ada, "accounts", { display_name: name, key });
+  await page.goto(at("accounts"));
+  await pressByKeyboard(page, page.getByLabel("Name, address or id"), "Customer");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/search=Customer/);
+  await assertPresentable(page, "accounts");
+  await pressByKeyboard(page, page.getByRole("link", { name }));
+  await pressByKeyboard(page, page.getByRole("button", { name: "Make it suspended" }));
+  await page.getByText("active → suspended.").waitFor();
+  await page.getByText("It holds in every service within two seconds.").waitFor();
+  await pressByKeyboard(page, page.getByLabel("Reason"), "Payment failed three times.");
+  await assertPresentable(page, "an account");
+  await pressByKeyboard(page, page.getByRole("button", { name: "Change it to suspended" }));
+  await page.getByText("It is suspended now. Before, it was active.").waitFor();
+  await page.getByRole("table", { name: "Audit" }).getByText("account.suspend").waitFor();
+  await pressByKeyboard(page, page.getByRole("button", { name: "Undo" }));
+  await page.getByText("Undone: Payment failed three times.").first().waitFor();
+  await page.getByRole("button", { name: "Make it suspended" }).waitFor();
+});
 
-  test(`${way} an operator sets a property after trying it, then undoes it`, async () => {
-    const { page } = ada;
-    await page.goto(at("properties"));
-    await press(page, page.getByLabel("Name or effect"), "limits.maxPageSize");
-    await page.keyboard.press("Enter");
-    await page.waitForURL(/text=limits/);
-    if (way === "by mouse") await assertPresentable(page, "properties");
-    await press(page, page.getByRole("link", { name: "limits.maxPageSize", exact: true }));
-    await page.getByRole("row", { name: /gateway.*defaults.*no$/ }).waitFor();
-    await press(page, page.getByRole("textbox", { name: "Value" }), "5");
-    await press(page, page.getByLabel("Reason"), "Too slow.");
-    await press(page, page.getByRole("button", { name: "Try it first" }));
-    await page.getByText("defaults.pageSize must be at most limits.maxPageSize, which is 5.").waitFor();
-    await press(page, page.getByRole("textbox", { name: "Value" }), "50");
-    await press(page, page.getByRole("button", { name: "Try it first" }));
-    await page
-      .getByText(/^It is allowed\. The value would go from 100 \(defaults\) to 50, and hold at once\.$/)
-      .waitFor();
-    if (way === "by mouse") await assertPresentable(page, "a property", "property");
-    await press(page, page.getByRole("button", { name: "Set it" }));
-    await page.getByText(/: (\d+) of \1 instances run with it\.$/).waitFor();
-    await page.getByRole("table", { name: "History" }).getByText("Too slow.").first().waitFor();
-    await press(page, page.getByRole("button", { name: "Undo" }));
-    await page.getByRole("table", { name: "History" }).getByText("Undone: Too slow.").first().waitFor();
-    await page.getByRole("row", { name: /gateway.*100.*defaults.*no$/ }).waitFor();
-  });
-}
+test("by keyboard alone an operator sets a property after trying it, then undoes it", async () => {
+  const { page } = ada;
+  await page.goto(at("properties"));
+  await pressByKeyboard(page, page.getByLabel("Name or effect"), "limits.maxPageSize");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/text=limits/);
+  await assertPresentable(page, "properties");
+  await pressByKeyboard(page, page.getByRole("link", { name: "limits.maxPageSize", exact: true }));
+  await page.getByRole("row", { name: /gateway.*defaults.*no$/ }).waitFor();
+  await pressByKeyboard(page, page.getByRole("textbox", { name: "Value" }), "5");
+  await pressByKeyboard(page, page.getByLabel("Reason"), "Too slow.");
+  await pressByKeyboard(page, page.getByRole("button", { name: "Try it first" }));
+  await page.getByText("defaults.pageSize must be at most limits.maxPageSize, which is 5.").waitFor();
+  await pressByKeyboard(page, page.getByRole("textbox", { name: "Value" }), "50");
+  await pressByKeyboard(page, page.getByRole("button", { name: "Try it first" }));
+  await page
+    .getByText(/^It is allowed\. The value would go from 100 \(defaults\) to 50, and hold at once\.$/)
+    .waitFor();
+  await assertPresentable(page, "a property", "property");
+  await pressByKeyboard(page, page.getByRole("button", { name: "Set it" }));
+  await page.getByText(/: (\d+) of \1 instances run with it\.$/).waitFor();
+  await page.getByRole("table", { name: "History" }).getByText("Too slow.").first().waitFor();
+  await pressByKeyboard(page, page.getByRole("button", { name: "Undo" }));
+  await page.getByRole("table", { name: "History" }).getByText("Undone: Too slow.").first().waitFor();
+  await page.getByRole("row", { name: /gateway.*100.*defaults.*no$/ }).waitFor();
+});
 
 test("nobody's change is lost unseen when two operators set one property", async () => {
   const { page, context } = ada;
@@ -311,28 +299,26 @@ test("a flag is added by its form after it was tried, then switched off and on a
   await assertPresentable(page, "flags");
 });
 
-for (const [way, press] of Object.entries(ways)) {
-  test(`${way} an operator reads who changed a flag, then restores a former version after a preview`, async () => {
-    const { page } = ada;
-    await page.goto(at("flags/checkout.new"));
-    const broken = page
-      .getByRole("table", { name: "History" })
-      .getByRole("row", { name: /state: "enabled" → "disabled" It breaks\. acc_/ });
-    await press(page, broken.getByRole("button", { name: /^Go back to it: revision \d+$/ }));
-    assert.match(await page.getByLabel("Reason", { exact: true }).inputValue(), /^Back to revision \d+\.$/);
-    await press(page, page.getByRole("button", { name: "Try it first" }));
-    await page
-      .getByRole("table", { name: "What would change" })
-      .getByRole("row", { name: 'state "enabled" "disabled"' })
-      .waitFor();
-    if (way === "by mouse") await assertPresentable(page, "a former version that is tried first");
-    await press(page, page.getByRole("button", { name: "Set it" }));
-    await page.getByText("off to everybody").waitFor();
-    await page.getByRole("row", { name: /Back to revision .* holds now/ }).waitFor();
-    await press(page, page.getByRole("button", { name: "Undo" }));
-    await page.getByText("on to 10 %, off to the rest").waitFor();
-  });
-}
+test("by keyboard alone an operator reads who changed a flag, then restores a former version after a preview", async () => {
+  const { page } = ada;
+  await page.goto(at("flags/checkout.new"));
+  const broken = page
+    .getByRole("table", { name: "History" })
+    .getByRole("row", { name: /state: "enabled" → "disabled" It breaks\. acc_/ });
+  await pressByKeyboard(page, broken.getByRole("button", { name: /^Go back to it: revision \d+$/ }));
+  assert.match(await page.getByLabel("Reason", { exact: true }).inputValue(), /^Back to revision \d+\.$/);
+  await pressByKeyboard(page, page.getByRole("button", { name: "Try it first" }));
+  await page
+    .getByRole("table", { name: "What would change" })
+    .getByRole("row", { name: 'state "enabled" "disabled"' })
+    .waitFor();
+  await assertPresentable(page, "a former version that is tried first");
+  await pressByKeyboard(page, page.getByRole("button", { name: "Set it" }));
+  await page.getByText("off to everybody").waitFor();
+  await page.getByRole("row", { name: /Back to revision .* holds now/ }).waitFor();
+  await pressByKeyboard(page, page.getByRole("button", { name: "Undo" }));
+  await page.getByText("on to 10 %, off to the rest").waitFor();
+});
 
 test("a flag is typed as JSON too; what is no flag stays where it was typed", async () => {
   const { page } = ada;

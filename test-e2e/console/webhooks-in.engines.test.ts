@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { after, before, test } from "node:test";
 import { pressByKeyboard } from "@signalbox/testing";
 import { watchPage } from "./console-pages.ts";
-import { type ConsolePerson, makeKey, type Page, startConsolePerson } from "./console-person.ts";
+import { type ConsolePerson, makeKey, startConsolePerson } from "./console-person.ts";
 import { assertPresentable } from "./look-at-pages.ts";
 
 /** One person works through all tests, in their order: what one makes, the next looks at. */
@@ -28,13 +28,6 @@ async function sendAsGitHub(url: string, secret: string, event = "ping", body = 
   return (await fetch(url, { method: "POST", headers, body })).status;
 }
 
-/** The ways in which a person works a page. */
-const ways = {
-  "by keyboard alone": pressByKeyboard,
-  "by mouse": async (_page: Page, target: ReturnType<Page["locator"]>, text?: string) =>
-    text === undefined ? target.click() : target.fill(text),
-} as const;
-
 test("without a source every page leads to the first, accessible in every look and width", async () => {
   const { page } = ada;
   for (const path of ["webhooks/sources", "webhooks/received", "webhooks/rejections"]) {
@@ -46,55 +39,52 @@ test("without a source every page leads to the first, accessible in every look a
   await page.getByRole("link", { name: "Another sender" }).waitFor();
 });
 
-for (const [way, press] of Object.entries(ways)) {
-  test(`${way} a person connects GitHub with nothing but the page, even after a wrong secret`, async () => {
-    const { page } = ada;
-    const problems = watchPage(page);
-    const isFirst = way === "by keyboard alone";
-    await page.goto(at("webhooks/sources"));
-    await press(page, page.getByRole("link", { name: "Connect a sender" }).first());
-    await page.getByRole("list", { name: "Senders" }).waitFor();
-    if (isFirst) await assertPresentable(page, "connect");
-    await press(page, page.getByLabel("Name of the sender"), "github");
-    await page.keyboard.press("Enter");
-    await page.waitForURL(/text=github/);
-    await press(page, page.getByRole("link", { name: "GitHub", exact: true }));
-    await page.getByText("Settings → Webhooks").first().waitFor();
-    await press(page, page.getByLabel("Name", { exact: true }), `GitHub ${way}`);
-    await page.getByLabel("I have it").check();
-    await press(page, page.getByLabel("Secret", { exact: true }), "not the one at GitHub");
-    if (isFirst) await assertPresentable(page, "the guide");
-    await press(page, page.getByRole("button", { name: "Make the address" }));
-    await page.getByText("Nothing came yet").waitFor();
-    if (isFirst) await assertPresentable(page, "the guide waits");
+test("by keyboard alone a person connects GitHub with nothing but the page, even after a wrong secret", async () => {
+  const { page } = ada;
+  const problems = watchPage(page);
+  await page.goto(at("webhooks/sources"));
+  await pressByKeyboard(page, page.getByRole("link", { name: "Connect a sender" }).first());
+  await page.getByRole("list", { name: "Senders" }).waitFor();
+  await assertPresentable(page, "connect");
+  await pressByKeyboard(page, page.getByLabel("Name of the sender"), "github");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/text=github/);
+  await pressByKeyboard(page, page.getByRole("link", { name: "GitHub", exact: true }));
+  await page.getByText("Settings → Webhooks").first().waitFor();
+  await pressByKeyboard(page, page.getByLabel("Name", { exact: true }), "GitHub by keyboard");
+  await page.getByLabel("I have it").check();
+  await pressByKeyboard(page, page.getByLabel("Secret", { exact: true }), "not the one at GitHub");
+  await assertPresentable(page, "the guide");
+  await pressByKeyboard(page, page.getByRole("button", { name: "Make the address" }));
+  await page.getByText("Nothing came yet").waitFor();
+  await assertPresentable(page, "the guide waits");
 
-    const secret = `the one at GitHub ${way}`;
-    const url = String(await page.getByText(/\/ingest\/src_\w+$/).textContent());
-    assert.equal(await sendAsGitHub(url, secret), 401);
-    await page
-      .getByRole("heading", { name: "The signature was made with another secret, or over other bytes." })
-      .waitFor();
-    await page.getByText("These came: x-hub-signature-256.").waitFor();
-    if (isFirst) await assertPresentable(page, "the guide explains a refusal", "guide-refused");
-    await press(page, page.getByRole("button", { name: "Try it again" }));
-    await page.getByText("The webhook is refused again: signature_mismatch.").waitFor();
-    await press(page, page.getByLabel("Secret of the sender"), secret);
-    await press(page, page.getByRole("button", { name: "Save the secret" }));
-    await page.getByText("The secret was saved.").waitFor();
-    await press(page, page.getByRole("button", { name: "Try it again" }));
-    await page.getByText(/is connected\./).waitFor();
-    assert.equal(await sendAsGitHub(url, secret, "push"), 202);
-    await page.getByText("push", { exact: true }).waitFor();
-    if (isFirst) await assertPresentable(page, "the guide is done");
-    await press(page, page.getByRole("link", { name: "Look at it" }));
-    await page.getByRole("region", { name: "body that came" }).getByText("push").waitFor();
-    // The browser reports the refused retry, which the page has explained.
-    assert.deepEqual(
-      problems.filter((problem) => !problem.includes("status of 409")),
-      [],
-    );
-  });
-}
+  const secret = "the one at GitHub";
+  const url = String(await page.getByText(/\/ingest\/src_\w+$/).textContent());
+  assert.equal(await sendAsGitHub(url, secret), 401);
+  await page
+    .getByRole("heading", { name: "The signature was made with another secret, or over other bytes." })
+    .waitFor();
+  await page.getByText("These came: x-hub-signature-256.").waitFor();
+  await assertPresentable(page, "the guide explains a refusal", "guide-refused");
+  await pressByKeyboard(page, page.getByRole("button", { name: "Try it again" }));
+  await page.getByText("The webhook is refused again: signature_mismatch.").waitFor();
+  await pressByKeyboard(page, page.getByLabel("Secret of the sender"), secret);
+  await pressByKeyboard(page, page.getByRole("button", { name: "Save the secret" }));
+  await page.getByText("The secret was saved.").waitFor();
+  await pressByKeyboard(page, page.getByRole("button", { name: "Try it again" }));
+  await page.getByText(/is connected\./).waitFor();
+  assert.equal(await sendAsGitHub(url, secret, "push"), 202);
+  await page.getByText("push", { exact: true }).waitFor();
+  await assertPresentable(page, "the guide is done");
+  await pressByKeyboard(page, page.getByRole("link", { name: "Look at it" }));
+  await page.getByRole("region", { name: "body that came" }).getByText("push").waitFor();
+  // The browser reports the refused retry, which the page has explained.
+  assert.deepEqual(
+    problems.filter((problem) => !problem.includes("status of 409")),
+    [],
+  );
+});
 
 test("a secret that is made for the person is shown once; what it signs is accepted", async () => {
   const { page } = ada;
@@ -127,20 +117,20 @@ test("a sender that shows its secret only later gets a provisional one; no publi
 test("lists keep their filters in the address, count the day and show their curl", async () => {
   const { page } = ada;
   await page.goto(at("webhooks/sources"));
-  await page.getByLabel("Name or id").fill("by mouse");
+  await page.getByLabel("Name or id").fill("by keyboard");
   await page.keyboard.press("Enter");
-  await page.waitForURL(/text=by\+mouse/);
-  await page.getByRole("row", { name: /by keyboard/ }).waitFor({ state: "detached" });
+  await page.waitForURL(/text=by\+keyboard/);
+  await page.getByRole("row", { name: /Stripe/ }).waitFor({ state: "detached" });
   await page.getByRole("img", { name: "Webhooks: 2 accepted, 0 duplicates, 1 rejected" }).waitFor();
   await page.getByText("The same with curl").click();
-  await page.getByText("/api/v1/webhooks/sources?text=by+mouse'").waitFor();
+  await page.getByText("/api/v1/webhooks/sources?text=by+keyboard'").waitFor();
   await page.getByLabel("Name or id").fill("");
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: /Stripe/ }).waitFor();
   await assertPresentable(page, "sources");
 
   await page
-    .getByRole("row", { name: /by mouse/ })
+    .getByRole("row", { name: /by keyboard/ })
     .getByRole("link", { name: "1", exact: true })
     .click();
   await page.getByText("received later").waitFor();
@@ -148,13 +138,13 @@ test("lists keep their filters in the address, count the day and show their curl
   await page.getByLabel("Reason").selectOption("timestamp_too_old");
   await page.getByText("No rejection matches these filters.").waitFor();
   await page.goBack();
-  await page.goto(at(`webhooks/rejections?source_id=${await sourceId("by mouse")}`));
+  await page.goto(at(`webhooks/rejections?source_id=${await sourceId("by keyboard")}`));
   await page.getByRole("link", { name: "The signature was made with another secret" }).click();
   await page.getByText("It was tried again and").waitFor();
   await page.getByRole("region", { name: "body that came" }).getByText("zen").waitFor();
   await assertPresentable(page, "a rejection");
 
-  await page.goto(at(`webhooks/received?source_id=${await sourceId("by mouse")}&event_type=push`));
+  await page.goto(at(`webhooks/received?source_id=${await sourceId("by keyboard")}&event_type=push`));
   await page.getByRole("link", { name: "push" }).waitFor();
   assert.equal(await page.getByRole("table", { name: "Received webhooks" }).getByRole("row").count(), 2);
   await assertPresentable(page, "received");
@@ -190,6 +180,26 @@ test("one received webhook is kept under a name, then published again after it w
   await page.getByText("1 of 1").nth(1).waitFor();
 });
 
+test("all kept rejections of a source are counted, then verified again", async () => {
+  const { page } = ada;
+  const id = await sourceId("by keyboard");
+  await page.goto(at(`webhooks/sources/${id}`));
+  const url = String(
+    await page
+      .getByText(/\/ingest\/src_\w+$/)
+      .first()
+      .textContent(),
+  );
+  assert.equal(await sendAsGitHub(url, "a wrong secret"), 401);
+  await page.goto(at(`webhooks/rejections?source_id=${id}`));
+  await page.getByRole("link", { name: "Verify all again" }).click();
+  await page.getByLabel("Reason").selectOption("signature_mismatch");
+  await page.getByRole("button", { name: "Count first" }).click();
+  await page.getByRole("button", { name: "Verify 1 again" }).click();
+  await page.getByText("1 refused again").waitFor();
+  await assertPresentable(page, "retries of a source");
+});
+
 test("what is kept under a name is found there with its bytes, until it is deleted", async () => {
   const { page } = ada;
   await page.goto(at("webhooks/received"));
@@ -215,15 +225,15 @@ test("a list that cannot be read says what to do until a new try succeeds", asyn
   await assertPresentable(page, "sources that cannot be read");
   isAway = false;
   await page.getByRole("button", { name: "Try again" }).click();
-  await page.getByRole("link", { name: "GitHub by mouse" }).waitFor();
+  await page.getByRole("link", { name: "GitHub by keyboard" }).waitFor();
   await page.unroute("**/api/v1/webhooks/sources?*");
 });
 
 test("a pasted webhook is verified: the failed step, then a hint, then accepted", async () => {
   const { page } = ada;
-  await page.goto(at(`webhooks/sources/${await sourceId("by mouse")}/verify`));
+  await page.goto(at(`webhooks/sources/${await sourceId("by keyboard")}/verify`));
   const body = '{"zen":"pasted"}';
-  const signature = createHmac("sha256", "the one at GitHub by mouse").update(body).digest("hex");
+  const signature = createHmac("sha256", "the one at GitHub").update(body).digest("hex");
   await page.getByLabel("Headers").fill("no header");
   await page.getByRole("button", { name: "Verify" }).click();
   await page.getByText("Headers: line 1 has no colon.").waitFor();
@@ -240,7 +250,7 @@ test("a pasted webhook is verified: the failed step, then a hint, then accepted"
 
 test("a source is paused, resumed and edited; its secret and address are rotated", async () => {
   const { page, context } = ada;
-  await page.goto(at(`webhooks/sources/${await sourceId("by mouse")}`));
+  await page.goto(at(`webhooks/sources/${await sourceId("by keyboard")}`));
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Pause" }).click();
   await page.getByText("It answers 503, so that the sender tries again.").waitFor();

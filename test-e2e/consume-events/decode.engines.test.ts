@@ -5,13 +5,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { catalogue, type EventDraft, eventType, registeredSchemas, schemaPathOf } from "@signalbox/contracts";
+import { catalogue, type EventDraft, eventType, schemaRegistry } from "@signalbox/contracts";
 import { randomId } from "@signalbox/core";
 import { openEventLog, publishEvents } from "@signalbox/events";
 import { enginesFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { fetchPythonEnvironment, pythonOf } from "@signalbox/infra/engines/python-environment.ts";
 import { testContext, testKafka } from "@signalbox/testing";
-import { removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
+import { startEmbeddedIn } from "../systems/embedded-system.ts";
 
 const run = promisify(execFile);
 const here = import.meta.dirname;
@@ -34,10 +34,7 @@ test("Confluent's deserializer decodes and checks every type of event by the sch
   const kafka = await testKafka();
   const context = testContext("images", {});
   await using stack = new AsyncDisposableStack();
-  const system = await startEmbeddedSystem();
-  stack.defer(() => removeData(system));
-  stack.defer(async () => void (await system.stop()));
-  const { baseUrl } = system;
+  const { baseUrl } = await startEmbeddedIn(stack);
   stack.defer(() => context.close());
   const eventLog = await openEventLog(kafka.url, { ...context, clientId: "publisher", baseUrl });
   stack.defer(() => eventLog.close());
@@ -57,10 +54,10 @@ test("Confluent's deserializer decodes and checks every type of event by the sch
     records.toReversed(),
     catalogue.map((event) => ({
       type: eventType(event),
-      schema: `${baseUrl}${schemaPathOf(event)}`,
+      schema: `${baseUrl}${schemaRegistry.pathOf(event)}`,
       data: event.example,
     })),
   );
   for (const { schema } of records) assert.equal((await fetch(schema)).status, 200, schema);
-  assert.deepEqual(ids, Object.fromEntries(registeredSchemas(baseUrl).map(({ subject, id }) => [subject, id])));
+  assert.deepEqual(ids, Object.fromEntries(schemaRegistry.registered(baseUrl).map(({ subject, id }) => [subject, id])));
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { readFixture } from "@signalbox/testing";
+import { photoForm } from "../journey/client.ts";
 
 interface Answer {
   readonly status: number;
@@ -25,8 +26,7 @@ export function createCaller(urlOf: (service: "images" | "gateway" | "account") 
   return {
     api: (path, init) => call(`${urlOf(path.startsWith("/images") ? "images" : "account")}${path}`, init),
     async upload() {
-      const body = new FormData();
-      body.set("file", new Blob([await readFixture("photo.jpg")]), "photo.jpg");
+      const body = photoForm(await readFixture("photo.jpg"));
       const { status, json } = await call(`${urlOf("images")}/images`, { method: "POST", body });
       assert.equal(status, 201, JSON.stringify(json));
       return String(json.id);

@@ -1,6 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { readFixture } from "@signalbox/testing";
-import { type Client, type ClientRequest, createClient, expectStatus, githubHeaders } from "../journey/client.ts";
+import {
+  type Client,
+  type ClientRequest,
+  createClient,
+  expectStatus,
+  githubHeaders,
+  photoForm,
+} from "../journey/client.ts";
 import type { System } from "../systems/system.ts";
 
 /**
@@ -30,7 +37,7 @@ export async function prepareHotOperations(
   const source = { name: "Costs", scheme: "github", secret, forward: false };
   const { ingest_path } = await create(send, "/api/v1/webhooks/sources", source);
   const photo = await readFixture("photo.jpg");
-  const { id } = await create(send, "/images", formOf(photo));
+  const { id } = await create(send, "/images", photoForm(photo));
   const content = `/images/${id}/content?width=320&format=jpeg`;
   const etag = expectStatus(await send(content), 200).headers.get("etag") ?? "";
   let names = 0;
@@ -54,7 +61,7 @@ export async function prepareHotOperations(
     op("poll a message", 2, 200, `/api/v1/webhooks/endpoints/${pull.id}/messages?limit=1`),
     // Last: renders go on without a statement for longer than any quiet time that would end the measurement.
     op("upload an image", 56, 201, "/images", () => ({
-      body: formOf(Buffer.concat([photo, Buffer.from(randomUUID())])),
+      body: photoForm(Buffer.concat([photo, Buffer.from(randomUUID())])),
     })),
   ];
 }
@@ -69,12 +76,6 @@ const op = (
 
 async function create(send: Client, path: string, body: unknown) {
   return expectStatus(await send(path, { body }), 201).json;
-}
-
-function formOf(file: Buffer): FormData {
-  const form = new FormData();
-  form.append("file", new Blob([new Uint8Array(file)]), "photo.jpg");
-  return form;
 }
 
 function signedWebhook(): ClientRequest {

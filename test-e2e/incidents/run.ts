@@ -4,8 +4,7 @@
  * needed. Prints the rows of docs/reference/reliability.md. `-- <part of a name>` plays those alone. It fills a disk, so it
  * needs root.
  */
-import { describeMissing, examine, tableOf } from "@signalbox/infra/engines/doctor.ts";
-import { wantedPrograms } from "@signalbox/infra/engines/programs.ts";
+import { describeMissing, examine, tableOf, wantedPrograms } from "@signalbox/infra/engines/doctor.ts";
 import { createOidcIssuer, eventually } from "@signalbox/testing";
 import type { LedgerSystem, Mode } from "../ledger/systems/ledger-system.ts";
 import { startPrometheus } from "../observe/start-prometheus.ts";

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import type { WantedProgram } from "@signalbox/infra/engines/doctor.ts";
 import { enginesFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { fetchOnce } from "@signalbox/infra/engines/fetch-once.ts";
 import { buildGoModule, fetchGoProgram } from "@signalbox/infra/engines/go-program.ts";
-import type { WantedProgram } from "@signalbox/infra/engines/programs.ts";
 import { environment } from "@signalbox/runtime";
 import { eventually, freePort } from "@signalbox/testing";
 

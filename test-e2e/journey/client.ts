@@ -62,3 +62,10 @@ export function githubHeaders(secret: string, body: string | Buffer) {
     "x-hub-signature-256": `sha256=${signature}`,
   };
 }
+
+/** The upload of a photograph. */
+export function photoForm(photo: Buffer): FormData {
+  const form = new FormData();
+  form.set("file", new Blob([new Uint8Array(photo)], { type: "image/jpeg" }), "photo.jpg");
+  return form;
+}

@@ -41,6 +41,7 @@ test("engines: the same journey with a process per service on Kafka, PostgreSQL,
   const prometheus = await startPrometheus(system.managementUrls);
   opened.defer(() => prometheus.close());
 
+  assert.match(await system.firstLink(), new RegExp(`^${system.baseUrl}/oauth/first-link/sbx_link_`));
   const record = await runJourney(system, mailbox);
   await assertEvents(system.eventsUrl, record);
   await assertPlainKafka(system.eventsUrl, record);

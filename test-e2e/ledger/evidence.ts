@@ -30,6 +30,7 @@ export interface Receipt {
   readonly replay: string | null;
   /** Status of the answer; 0 without an answer. */
   readonly status: number;
+  readonly body: string;
 }
 
 export interface FinalImage {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Answer, createClient, expectStatus } from "../journey/client.ts";
-import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
+import { type EmbeddedSystem, startEmbeddedIn } from "../systems/embedded-system.ts";
 
 /** No window ends while the test runs. */
 const hour = 3_600_000;
@@ -15,13 +15,12 @@ const properties = Object.fromEntries(
 /** One read in every service that has one. */
 const paths = ["/api/account/", "/images", "/api/v1/config/", "/api/v1/webhooks/sources", "/api/v1/webhooks/endpoints"];
 
+const opened = new AsyncDisposableStack();
+after(() => opened.disposeAsync());
+
 let system: EmbeddedSystem;
 before(async () => {
-  system = await startEmbeddedSystem({ properties: { ...properties, "http.rate-limit.credential.burst": "1000" } });
-});
-after(async () => {
-  await system.process.kill();
-  await removeData(system);
+  system = await startEmbeddedIn(opened, { ...properties, "http.rate-limit.credential.burst": "1000" });
 });
 
 /** Sends requests to all services in turn, and returns the number that the limit did not refuse. */

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Receiver } from "@signalbox/testing";
-import { photoForm } from "../attacks/groups/owned-things.ts";
 import type { Headers } from "../audit/world.ts";
-import { type Answer, type Client, expectStatus, githubHeaders } from "../journey/client.ts";
+import { type Answer, type Client, expectStatus, githubHeaders, photoForm } from "../journey/client.ts";
 
 /** The system and the servers that both accounts use. */
 export interface Neighbourhood {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createOidcIssuer, createReceiver, eventually, readFixture } from "@signalbox/testing";
-import { githubHeaders } from "../journey/client.ts";
+import { githubHeaders, photoForm } from "../journey/client.ts";
 import { removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
 import { trusting } from "../systems/trusted-people.ts";
 
@@ -103,8 +103,7 @@ export async function openWhyScene(overrides: Headers = {}) {
     },
 
     async upload(owner: Headers, headers: Headers = {}): Promise<string> {
-      const form = new FormData();
-      form.set("file", new Blob([new Uint8Array(await readFixture("photo.jpg"))], { type: "image/jpeg" }), "photo.jpg");
+      const form = photoForm(await readFixture("photo.jpg"));
       const { status, json } = await send(owner, "POST", "/images", form, headers);
       assert.equal(status, 201, JSON.stringify(json));
       return json.id;

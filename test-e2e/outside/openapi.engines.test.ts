@@ -1,19 +1,17 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { lintOpenApi } from "@signalbox/infra/checks/lint-openapi.ts";
+import { lintOpenApi } from "@signalbox/infra/generate/openapi/lint-openapi.ts";
 import { openApiDocuments } from "@signalbox/infra/generate/openapi/openapi-documents.ts";
 import { accessibilityProblems, openBrowser } from "@signalbox/testing";
 import { createClient, expectStatus } from "../journey/client.ts";
-import { documentedServices } from "../rubbish/published-routes.ts";
-import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
+import { type EmbeddedSystem, startEmbeddedIn } from "../systems/embedded-system.ts";
+import { documentedServices } from "./published-routes.ts";
 
 const opened = new AsyncDisposableStack();
 let system: EmbeddedSystem;
 
 before(async () => {
-  system = await startEmbeddedSystem();
-  opened.defer(() => removeData(system));
-  opened.defer(async () => void (await system.process.kill()));
+  system = await startEmbeddedIn(opened);
 });
 after(() => opened.disposeAsync());
 

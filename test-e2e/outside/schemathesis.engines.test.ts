@@ -3,7 +3,8 @@ import { after, before, test } from "node:test";
 import { graphqlCheck, runSchemathesis, schemathesis } from "@signalbox/infra/engines/schemathesis/schemathesis.ts";
 import { createOidcIssuer, type OidcIssuer } from "@signalbox/testing";
 import { createClient, expectStatus } from "../journey/client.ts";
-import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
+import { type EmbeddedSystem, startEmbeddedIn } from "../systems/embedded-system.ts";
+import { unlimited } from "../systems/system.ts";
 
 /**
  * Operations that end, or may end, the access of their caller: each gets its own caller, so that the others keep
@@ -20,20 +21,13 @@ before(async () => {
   issuer = await createOidcIssuer();
   opened.defer(() => issuer.close());
   const trusted = { name: "tests", issuer: issuer.issuer, audience: issuer.audience, "roles-claim": "roles" };
-  system = await startEmbeddedSystem({
-    properties: {
-      "auth.issuers": JSON.stringify([trusted]),
-      // Refusals must come from the input, not from rate limits.
-      "http.rate-limit.credential.requests": "1000000",
-      "http.rate-limit.credential.burst": "1000000",
-      "http.rate-limit.account.requests": "1000000",
-      "http.rate-limit.anonymous.requests": "1000000",
-      "http.rate-limit.failed-sign-in.requests": "1000000",
-      "graphql.limits.cost-window": "1000000",
-    },
+  system = await startEmbeddedIn(opened, {
+    "auth.issuers": JSON.stringify([trusted]),
+    "account.issuer.enabled": "false",
+    // Refusals must come from the input, not from rate limits.
+    ...unlimited,
+    "graphql.limits.cost-window": "1000000",
   });
-  opened.defer(() => removeData(system));
-  opened.defer(async () => void (await system.process.kill()));
 });
 after(() => opened.disposeAsync());
 

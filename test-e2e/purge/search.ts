@@ -1,8 +1,8 @@
 import { topics } from "@signalbox/contracts";
-import { systemClock } from "@signalbox/core";
-import { openEventLog, type ReceivedRecord } from "@signalbox/events";
-import { createLogger, createMetrics } from "@signalbox/runtime";
+import type { ReceivedRecord } from "@signalbox/events";
+import { createLogger } from "@signalbox/runtime";
 import { openObjectStore, sql } from "@signalbox/storage";
+import { readLog } from "../systems/read-log.ts";
 import { openAt, searchDatabase } from "../systems/search-databases.ts";
 import { formsOf } from "./plants.ts";
 
@@ -15,7 +15,6 @@ export interface Stores {
 }
 
 const log = createLogger({ service: "test-e2e", instance: "search", level: "error" });
-const metrics = createMetrics({ service: "test-e2e" });
 
 /** Finds texts, by their names, in all databases and on the log: `where: name`. */
 export async function searchEverywhere(stores: Stores, texts: ReadonlyMap<string, string>): Promise<string[]> {
@@ -38,23 +37,12 @@ export async function searchEverywhere(stores: Stores, texts: ReadonlyMap<string
  * tombstone.
  */
 async function keptRecords(eventsUrl: string): Promise<ReceivedRecord[]> {
-  const eventLog = await openEventLog(eventsUrl, { clientId: "search", log, metrics, clock: systemClock });
-  const records = new Map<string, ReceivedRecord>();
   const compacted = new Set(topics.filter(({ cleanup }) => cleanup === "compact").map(({ name }) => name));
-  const reader = await eventLog.broadcast({
-    service: "test-e2e",
-    instance: crypto.randomUUID(),
-    topics: topics.map(({ name }) => name),
-    from: "start",
-    onRecord: (record) => {
-      const { topic, partition, offset, key } = record;
-      records.set(compacted.has(topic) ? `${topic} ${key}` : `${topic} ${partition} ${offset}`, record);
-    },
+  const all = (await readLog(eventsUrl)).map((record) => {
+    const { topic, partition, offset, key } = record;
+    return [compacted.has(topic) ? `${topic} ${key}` : `${topic} ${partition} ${offset}`, record] as const;
   });
-  await reader.caughtUp;
-  await reader.close();
-  await eventLog.close();
-  return [...records.values()].filter(({ topic, value }) => value !== null || !compacted.has(topic));
+  return [...new Map(all).values()].filter(({ topic, value }) => value !== null || !compacted.has(topic));
 }
 
 /** Lists the keys of all blobs, which belong to this one account. */

@@ -5,20 +5,13 @@ import { startEngine, type TestDatabase, testDatabase, testRedis, testS3 } from 
 import { createKafkaLog } from "../ledger/witnesses/kafka-log.ts";
 import type { LogReader } from "../ledger/witnesses/log-reader.ts";
 import { services } from "../systems/engines-system.ts";
-import { keepIn, startTwoOfEach, type TwoOfEach } from "../systems/two-of-each.ts";
+import { keepIn, unlimited } from "../systems/system.ts";
+import { startTwoOfEach, type TwoOfEach } from "../systems/two-of-each.ts";
 
 export interface RollingSystem extends TwoOfEach {
   readonly log: LogReader;
   close(): Promise<void>;
 }
-
-/** One caller stands for many here, so limits are switched off. */
-const unlimited = Object.fromEntries(
-  ["credential", "account", "failed-sign-in", "anonymous"].map((kind) => [
-    `http.rate-limit.${kind}.requests`,
-    "1000000",
-  ]),
-);
 
 /** Starts two instances of each service on one broker and the shared engines of the tests. */
 export async function startRollingSystem({ folder }: { readonly folder?: string } = {}): Promise<RollingSystem> {
@@ -36,7 +29,6 @@ export async function startRollingSystem({ folder }: { readonly folder?: string 
     ...(folder !== undefined && { folder }),
     shared: {
       ...unlimited,
-      "http.rate-limit.credential.burst": "1000000",
       "graphql.limits.mode": "measure",
       "cache.url": redis.url,
       "blobs.url": s3.url,

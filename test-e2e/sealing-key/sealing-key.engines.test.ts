@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash, createHmac } from "node:crypto";
 import { test } from "node:test";
 import { eventually, readFixture } from "@signalbox/testing";
-import { type Client, createClient, expectStatus } from "../journey/client.ts";
+import { type Client, createClient, expectStatus, photoForm } from "../journey/client.ts";
 import { type EmbeddedSystem, removeData, startEmbeddedSystem } from "../systems/embedded-system.ts";
 import { searchDatabases } from "../systems/search-databases.ts";
 
@@ -83,8 +83,7 @@ async function sealEverything(send: Client): Promise<Sealed> {
   const source = expectStatus(await send("/api/v1/webhooks/sources", { body: partner }), 201).json;
 
   const { keys } = expectStatus(await send("/oauth/jwks"), 200).json;
-  const form = new FormData();
-  form.set("file", new Blob([new Uint8Array(await readFixture("one-pixel.png"))]), "pixel.png");
+  const form = photoForm(await readFixture("photo.jpg"));
   const image = expectStatus(await send("/images", { body: form }), 201).json;
   const asked = { expires_in_seconds: 3600 };
   const signed = expectStatus(await send(`/images/${image.id}/signed-urls`, { body: asked }), 201).json;

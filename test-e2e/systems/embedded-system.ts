@@ -49,6 +49,17 @@ export async function startEmbeddedSystem(options: EmbeddedOptions = {}): Promis
   };
 }
 
+/** Starts everything in one process, which is killed and whose data is removed when the stack ends. */
+export async function startEmbeddedIn(
+  opened: AsyncDisposableStack,
+  properties: SystemOptions["properties"] = {},
+): Promise<EmbeddedSystem> {
+  const system = await startEmbeddedSystem({ properties });
+  opened.defer(() => removeData(system));
+  opened.defer(async () => void (await system.process.kill()));
+  return system;
+}
+
 /** Finds the databases of a system that runs on a data folder. */
 export async function databasesIn(dataDirectory: string): Promise<Pick<System, "eventsUrl" | "databaseUrl">> {
   const eventsUrl = await findPostgresUrl(join(dataDirectory, "postgres"), "signalbox_events");

@@ -18,7 +18,7 @@ export const services = [
   "gateway",
 ] as const satisfies readonly ServiceName[];
 /** Services that others call by a property `<name>.internal-url`. */
-const called: readonly ServiceName[] = ["account", "images", "config", "webhook-ingest", "webhook-delivery"];
+export const called = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;
 const stopMs = 45_000;
 
 export interface EnginesSystem extends System {
@@ -34,24 +34,22 @@ export interface EnginesSystem extends System {
  * it fails.
  */
 export async function startEnginesSystem(
-  options: SystemOptions & { readonly engines?: SystemEngines; readonly host?: "localhost" } = {},
+  options: SystemOptions & { readonly engines?: SystemEngines } = {},
 ): Promise<EnginesSystem> {
   await using opened = new AsyncDisposableStack();
   const engines = options.engines ?? (await openSystemEngines(services));
   opened.defer(() => engines.close());
   const listeners = ["http", "internal", "management"] as const;
   const ports = await freePorts(services.flatMap((name) => listeners.map((listener) => `${name} ${listener}`)));
-  const address = (name: ServiceName, listener: (typeof listeners)[number]) =>
-    `127.0.0.1:${ports.get(`${name} ${listener}`)}`;
   const portOf = (name: ServiceName, listener: (typeof listeners)[number]) => String(ports.get(`${name} ${listener}`));
+  const address = (name: ServiceName, listener: (typeof listeners)[number]) => `127.0.0.1:${portOf(name, listener)}`;
   const edge = await startEdge(Object.fromEntries(services.map((name) => [name, address(name, "http")])));
   opened.defer(() => edge.close());
-  const baseUrl = edge.url.replace("127.0.0.1", options.host ?? "127.0.0.1");
 
   const copies = await mkdtemp(join(tmpdir(), "signalbox-copies-"));
   opened.defer(() => rm(copies, { recursive: true, force: true }));
   const shared = {
-    ...sharedProperties(engines, baseUrl),
+    ...sharedProperties(engines, edge.url),
     "config.copy-directory": copies,
     ...Object.fromEntries(called.map((name) => [`${name}.internal-url`, `http://${address(name, "internal")}`])),
     ...options.properties,
@@ -78,7 +76,7 @@ export async function startEnginesSystem(
   return {
     process: (name) => processes.get(name as (typeof services)[number]) as ServiceProcess,
     firstLink: () => runCommand("services/account/src/first-link-cli.ts", [], environment("account")),
-    baseUrl,
+    baseUrl: edge.url,
     managementUrl: `http://${address("account", "management")}`,
     managementUrls: new Map(services.map((name) => [name, `http://${address(name, "management")}`])),
     apiKey,

@@ -6,31 +6,17 @@ import { startProcess, type TestProcess } from "@signalbox/testing";
 /** Seven services start at once, on as few as two shared cores. */
 const readyMs = 180_000;
 
-/** One service in its own process, which can be killed and restarted unchanged. */
+/** One service in its own process. */
 export interface ServiceProcess {
   readonly current: TestProcess;
   /** Waits until it serves; fails with its output when it ends first or is not ready in time. */
   ready(): Promise<void>;
-  /** Restarts it with the same configuration, after its end. */
-  restart(): Promise<void>;
 }
 
 /** Starts `services/<name>/src/main.ts`. */
 export function startServiceProcess(name: ServiceName, environment: Readonly<Record<string, string>>): ServiceProcess {
-  const start = () => startProcess(scriptOf(`services/${name}/src/main.ts`), [], environment);
-  let current = start();
-  const ready = async () => void (await current.waitForOutput(/The service is ready/, readyMs));
-  return {
-    get current() {
-      return current;
-    },
-    ready,
-    restart: async () => {
-      await current.exited;
-      current = start();
-      await ready();
-    },
-  };
+  const current = startProcess(scriptOf(`services/${name}/src/main.ts`), [], environment);
+  return { current, ready: async () => void (await current.waitForOutput(/The service is ready/, readyMs)) };
 }
 
 /** Runs a command to its end and returns its output. */
@@ -54,6 +40,4 @@ export function environmentOf(properties: Readonly<Record<string, string>>): Rec
 }
 
 /** A path in this repository, or an absolute one. */
-function scriptOf(path: string): string {
-  return resolve(repositoryFolder, path);
-}
+const scriptOf = (path: string): string => resolve(repositoryFolder, path);

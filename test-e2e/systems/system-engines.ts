@@ -9,6 +9,7 @@ import {
   testRedis,
   testS3,
 } from "@signalbox/testing";
+import { keepIn } from "./system.ts";
 
 /** The engines of a system, with the addresses that its processes use. */
 export interface SystemEngines {
@@ -68,10 +69,7 @@ export interface FaultyEngines extends SystemEngines {
 /** Opens PostgreSQL and Kafka to kill with -9, and Redis and S3 behind refusing proxies. */
 export async function openFaultyEngines(): Promise<FaultyEngines> {
   await using opened = new AsyncDisposableStack();
-  const keep = <T extends { close(): Promise<void> }>(part: T): T => {
-    opened.defer(() => part.close());
-    return part;
-  };
+  const keep = keepIn(opened);
   const postgres = keep(await startEngine("postgres"));
   const kafka = keep(await startEngine("kafka"));
   const [redis, s3] = await Promise.all([testRedis(), testS3()]);

@@ -19,3 +19,24 @@ export interface SystemOptions {
   /** Additional properties, by name, for every process. */
   readonly properties?: Readonly<Record<string, string>>;
 }
+
+/** Registers a part to be closed, in reverse order, and returns it. */
+export type Keep = <T extends { close(): Promise<void> }>(part: T) => T;
+
+export const keepIn =
+  (opened: AsyncDisposableStack): Keep =>
+  (part) => {
+    opened.defer(() => part.close());
+    return part;
+  };
+
+/** Properties without limits: one caller of a test stands for many. */
+export const unlimited: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ["credential", "account", "failed-sign-in", "anonymous"].map((kind) => [
+      `http.rate-limit.${kind}.requests`,
+      "1000000",
+    ]),
+  ),
+  "http.rate-limit.credential.burst": "1000000",
+};

@@ -1,20 +1,17 @@
 import type { OidcIssuer } from "@signalbox/testing";
 import { type Client, createClient, expectStatus } from "../journey/client.ts";
-import type { System } from "./system.ts";
+import { type System, unlimited } from "./system.ts";
 
 type Headers = Record<string, string>;
 
 /** Properties of a system that trusts the test's issuer, without limits, so that only access is judged. */
 export function trusting({ issuer, audience }: OidcIssuer): Record<string, string> {
   const trusted = { name: "tests", issuer, audience, "roles-claim": "roles" };
-  const limits = ["credential", "account", "failed-sign-in"].map((kind) => [
-    `http.rate-limit.${kind}.requests`,
-    "1000000",
-  ]);
   return {
+    ...unlimited,
     "auth.issuers": JSON.stringify([trusted]),
+    "account.issuer.enabled": "false",
     "account.api-keys.max": "1000",
-    ...Object.fromEntries(limits),
   };
 }
 

@@ -3,29 +3,18 @@ import { join } from "node:path";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { startBalancer } from "../ledger/systems/balancer.ts";
 import { Instance } from "../ledger/systems/instance.ts";
-import { services } from "./engines-system.ts";
+import { called, services } from "./engines-system.ts";
 import { environmentOf, runCommand } from "./service-process.ts";
 import { freePorts, type SecureListener, startEdge } from "./start-nginx.ts";
+import type { Keep } from "./system.ts";
 
 type Service = (typeof services)[number];
 export type Side = (typeof sides)[number];
 type Listener = (typeof listeners)[number];
 type Properties = Readonly<Record<string, string>>;
 
-/** Services that others call by a property `<name>.internal-url`. */
-export const called = ["account", "images", "config", "webhook-ingest", "webhook-delivery"] as const;
 const sides = [1, 2] as const;
 const listeners = ["http", "internal", "management"] as const;
-
-/** Registers a part to be closed, in reverse order, and returns it. */
-export type Keep = <T extends { close(): Promise<void> }>(part: T) => T;
-
-export const keepIn =
-  (opened: AsyncDisposableStack): Keep =>
-  (part) => {
-    opened.defer(() => part.close());
-    return part;
-  };
 
 interface TwoOfEachOptions {
   readonly keep: Keep;

@@ -1,5 +1,5 @@
 import type { Headers } from "../../audit/world.ts";
-import { expectStatus } from "../../journey/client.ts";
+import { expectStatus, photoForm } from "../../journey/client.ts";
 import type { Attack } from "../runner/attack.ts";
 import {
   codeOf,
@@ -8,13 +8,12 @@ import {
   type Judge,
   plantedAnswer,
   shown,
-  succeeds,
   weakAnswers,
 } from "../runner/http-attack.ts";
 import type { TrustingScene } from "../scene/trusting-scene.ts";
 import type { Group } from "./group.ts";
-import { isRead, type Operation, operationsOf } from "./operations.ts";
-import { type Owner, photoForm } from "./owned-things.ts";
+import { callsOf, isRead, type Operation, operationsOf } from "./operations.ts";
+import type { Owner } from "./owned-things.ts";
 
 /** Every resource of an owner, requested by others. */
 export const crossAccount: Group = {
@@ -74,15 +73,10 @@ interface Given {
   readonly strangers: Readonly<Record<string, Headers>>;
 }
 
-function rowsOf(operation: Operation, { scene: { send }, owner, strangers }: Given): Attack[] {
+function rowsOf(operation: Operation, { scene, owner, strangers }: Given): Attack[] {
   const { name, attempt, namesThing } = operation;
-  const { path, request } = attempt;
-  const as = (headers: Headers) => ({
-    send,
-    path,
-    request: { ...request, headers: { ...request.headers, ...headers } },
-  });
-  const control = httpControl({ ...as(attempt.by), what: `${name} by its owner`, judge: succeeds });
+  const { path } = attempt;
+  const { as, control } = callsOf(operation, scene);
   const marks = marksOf(owner).filter((mark) => !path.includes(mark));
   const leak = plantedAnswer(200, { items: [{ id: owner.things.image }], contact_address: owner.address });
   return Object.entries(strangers).map(([who, headers]) =>

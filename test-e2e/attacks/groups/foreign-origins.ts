@@ -18,7 +18,7 @@ const origins = [
 const allowed = (origin: string, headers: Record<string, string> = {}) =>
   [200, 204, 401].map((status) => plantedAnswer(status, {}, { "access-control-allow-origin": origin, ...headers }));
 
-export const isLetIn: Judge = (answer) => {
+const isLetIn: Judge = (answer) => {
   const { headers } = answer;
   const said = headers.get("access-control-allow-origin") ?? headers.get("access-control-allow-credentials");
   return said === null && answer.status < 500 ? null : `allows ${said}: ${shown(answer)}`;

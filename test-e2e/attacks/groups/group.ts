@@ -10,16 +10,6 @@ interface Scenes {
   issuing(): Promise<IssuingScene>;
 }
 
-/** Lets works that would disturb each other take turns, in groups that try several rows at once. */
-export function createTurns(): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  let turn: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const result = turn.then(work);
-    turn = result.catch(() => undefined);
-    return result;
-  };
-}
-
 /** A table of attacks of one kind. */
 export interface Group {
   readonly name: string;

@@ -1,4 +1,4 @@
-import { documentedServices, publishedRoutes } from "../../rubbish/published-routes.ts";
+import { documentedServices, publishedRoutes } from "../../outside/published-routes.ts";
 import type { Attack } from "../runner/attack.ts";
 import {
   httpAttack,
@@ -34,12 +34,11 @@ export const http: Group = {
       ...headerRows(scene, [...routes, ...documents]),
       ...methodRows(scene, routes),
       ...(await cachingRows(scene)),
-      ...requestIdRows(scene),
     ];
   },
 };
 
-export const guarding: Judge = ({ status, headers, bytes }) => {
+const guarding: Judge = ({ status, headers, bytes }) => {
   const wrong = [
     ...(headers.get("x-content-type-options") === "nosniff" ? [] : ["no nosniff"]),
     ...(headers.get("content-security-policy")?.includes("default-src 'none'") ? [] : ["no policy for content"]),
@@ -137,7 +136,7 @@ function methodRows({ send, administrator }: TrustingScene, routes: readonly Rou
 }
 
 /** Personal answers must not be cached for others. */
-export const isPrivate: Judge = ({ status, headers }) => {
+const isPrivate: Judge = ({ status, headers }) => {
   const [kept, varies] = [headers.get("cache-control") ?? "", (headers.get("vary") ?? "").toLowerCase()];
   const isKept = !/\b(private|no-store)\b/.test(kept) || /\b(public|s-maxage)\b/.test(kept);
   const isShared = !kept.includes("no-store") && !(varies.includes("authorization") && varies.includes("x-api-key"));
@@ -167,45 +166,4 @@ async function cachingRows(scene: TrustingScene): Promise<Attack[]> {
         control,
       });
     });
-}
-
-const hostileIds = [
-  "<script>alert(1)</script>",
-  "a b",
-  '"',
-  "a".repeat(200),
-  "ä",
-  "%0d%0aset-cookie:a=b",
-  "$" + "{jndi:ldap://x}",
-  "{{7*7}}",
-  "';drop table x",
-  "a;b",
-  "a,b",
-];
-
-/** Request ids of clients reach logs and answers. */
-function requestIdRows({ send }: TrustingScene): Attack[] {
-  const plain = "a-plain.id_1";
-  const kept = httpControl({
-    send,
-    path: "/api/account/",
-    request: { headers: { "x-request-id": plain } },
-    what: "a plain request id",
-    judge: ({ headers }) => (headers.get("x-request-id") === plain ? null : "it is not echoed"),
-  });
-  return hostileIds.map((id) =>
-    httpAttack({
-      send,
-      path: "/api/account/",
-      request: { headers: { "x-request-id": Buffer.from(id).toString("latin1") } },
-      control: kept,
-      what: `the request id ${id.slice(0, 40)}`,
-      must: "not be echoed",
-      judge: (answer) => {
-        const echoed = [answer.headers.get("x-request-id"), answer.json?.error?.request_id];
-        return echoed.includes(id) || answer.status >= 500 ? shown(answer) : null;
-      },
-      planted: [plantedAnswer(401, { error: { request_id: id } }), plantedAnswer(500)],
-    }),
-  );
 }

@@ -9,7 +9,6 @@ export const neighbours: Group = {
   atOnce: 1,
   async rows(scenes) {
     const scene = await scenes.trusting();
-    scene.hostile.serve("silent", () => [""]);
     return situations.map((situation) => rowOf(scene, situation));
   },
 };
@@ -26,11 +25,11 @@ const asks = 5;
  * Far above what is promised, which `npm run bench -- neighbours` measures: the test machine is busy itself. A loop that
  * is blocked, or a queue that is not shared, takes longer.
  */
-export const waitsLittle = ({ quietMs, besideMs }: Waits): Finding =>
+const waitsLittle = ({ quietMs, besideMs }: Waits): Finding =>
   besideMs <= 20 * quietMs + 2_000 ? null : `${Math.round(besideMs)} ms instead of ${Math.round(quietMs)} ms`;
 
-function rowOf({ send, world, receiver, hostile, person }: TrustingScene, { name, load, ask }: Neighbour): Attack {
-  const place = { send, photo: world.photo, receiver, silentUrl: `${hostile.url}/silent` };
+function rowOf({ send, world, receiver, silent, person }: TrustingScene, { name, load, ask }: Neighbour): Attack {
+  const place = { send, photo: world.photo, receiver, silentUrl: silent.url };
   const alone = async () => slowestOf(await ask(place, (await person()).headers));
   return attack<Waits>({
     what: name,

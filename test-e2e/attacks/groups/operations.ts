@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import type { Attempt } from "../../audit/recipes/attempt.ts";
 import { recipes } from "../../audit/recipes/recipes.ts";
+import type { Headers } from "../../audit/world.ts";
+import { httpControl, succeeds } from "../runner/http-attack.ts";
 import { inLanes } from "../runner/run-attacks.ts";
 import type { TrustingScene } from "../scene/trusting-scene.ts";
 import { type DeclaredAccess, declaredAccess, fieldReads } from "./declared-access.ts";
@@ -46,6 +48,16 @@ export async function operationsOf(
     return { name, attempt, ...access, namesThing: namesThing(name, attempt) };
   });
   return { operations, owner };
+}
+
+/** Builds the requests of an operation by other callers, and the control that its owner would succeed. */
+export function callsOf({ name, attempt: { by, path, request } }: Operation, { send }: TrustingScene) {
+  const as = (headers: Headers) => ({
+    send,
+    path,
+    request: { ...request, headers: { ...request.headers, ...headers } },
+  });
+  return { as, control: httpControl({ ...as(by), what: `${name} by its owner`, judge: succeeds }) };
 }
 
 export const isRead = ({ name }: Operation): boolean => !name.startsWith("Mutation.") && /^(GET |\w+\.)/.test(name);

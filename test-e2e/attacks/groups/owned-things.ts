@@ -1,6 +1,6 @@
 import { eventually } from "@signalbox/testing";
 import type { Headers } from "../../audit/world.ts";
-import { githubHeaders } from "../../journey/client.ts";
+import { githubHeaders, photoForm } from "../../journey/client.ts";
 import type { TrustingScene, Victim } from "../scene/trusting-scene.ts";
 
 /** An owner with one of each resource. */
@@ -26,6 +26,8 @@ export interface Things {
   /** A webhook that the source has received, refused and published again. */
   readonly received: string;
   readonly rejection: string;
+  /** A retry of the rejections of the source. */
+  readonly rejectionRetry: string;
   /** The name of a bookmark of the received webhook. */
   readonly bookmark: string;
   readonly replay: string;
@@ -61,6 +63,7 @@ export async function ownerOfEverything(scene: TrustingScene): Promise<Owner> {
   await make(`/api/v1/webhooks/sources/${source}/received/${received}/bookmark`, { name: bookmark });
   const replay = await make(`/api/v1/webhooks/sources/${source}/replays`, { from: "2026-01-01T00:00:00Z" });
   const rejection = await rejectedAt(scene, headers, source);
+  const rejectionRetry = await make(`/api/v1/webhooks/sources/${source}/rejections/retry`, {});
   const reconciliation = await reconciledAt(scene, headers, source);
   const deliveries = {
     source,
@@ -69,6 +72,7 @@ export async function ownerOfEverything(scene: TrustingScene): Promise<Owner> {
     delivery,
     received,
     rejection,
+    rejectionRetry,
     bookmark,
     replay,
     reconciliation,
@@ -113,12 +117,6 @@ async function deliveryOf({ world }: TrustingScene, headers: Headers): Promise<s
   });
 }
 
-export function photoForm(photo: Buffer): FormData {
-  const form = new FormData();
-  form.set("file", new Blob([new Uint8Array(photo)], { type: "image/jpeg" }), "photo.jpg");
-  return form;
-}
-
 /** Fills the parameters of a path; null for a path of a resource that no owner has. */
 export function pathTo(template: string, things: Things): string | null {
   const byParameter: Readonly<Record<string, string>> = {
@@ -129,6 +127,7 @@ export function pathTo(template: string, things: Things): string | null {
     upload_id: things.upload,
     rejection_id: things.rejection,
     replay_id: things.replay,
+    retry_id: things.rejectionRetry,
     reconciliation_id: things.reconciliation,
     ref: things.received,
   };

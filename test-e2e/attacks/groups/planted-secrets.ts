@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Headers } from "../../audit/world.ts";
-import type { Answer, ClientRequest } from "../../journey/client.ts";
+import { type Answer, type ClientRequest, photoForm } from "../../journey/client.ts";
 import type { TrustingScene, Victim } from "../scene/trusting-scene.ts";
-import { photoForm } from "./owned-things.ts";
 
 /** A secret that was sent to the system. */
 export interface Planted {
@@ -12,144 +11,94 @@ export interface Planted {
   readonly answer: Answer | null;
 }
 
-/** A secret at one place of a request. */
-type Place = (secret: string, given: Given) => [path: string, request: ClientRequest];
+/** A request in which SECRET stands for the secret. A text is sent as it is, under the type of its headers. */
+type Place = readonly [path: string, headers?: Record<string, string>, body?: unknown, method?: string];
 
-interface Given {
-  readonly own: Headers;
-  readonly sourcePath: string;
-  readonly imageId: string;
-  readonly photo: Buffer;
-}
-
-const graph = (own: Headers, query: string, variables: object = {}): [string, ClientRequest] => [
-  "/graphql",
-  { headers: { ...own }, body: { query, variables } },
-];
-const basic = (text: string) => `Basic ${Buffer.from(text).toString("base64")}`;
-const raw = (own: Headers, method: string, type: string, body: string): ClientRequest => ({
-  method,
-  headers: { ...own, "content-type": type },
-  body: Buffer.from(body),
-});
-
-/** Secrets as credentials, valid and invalid. */
-const asCredential: Readonly<Record<string, Place>> = {
-  "a Bearer token": (secret) => ["/api/account/", { headers: { authorization: `Bearer ${secret}` } }],
-  "a Bearer token at images": (secret) => ["/images", { headers: { authorization: `Bearer ${secret}` } }],
-  "an API key": (secret) => ["/images", { headers: { "x-api-key": secret } }],
-  "an API key with the right beginning": (secret) => [
-    "/api/v1/config",
-    { headers: { "x-api-key": `sbx_dev_${secret}` } },
+/** Places of a request that nobody signed. */
+const ofNobody: Readonly<Record<string, Place>> = {
+  "a Bearer token": ["/api/account/", { authorization: "Bearer SECRET" }],
+  "a Bearer token at images": ["/images", { authorization: "Bearer SECRET" }],
+  "an API key": ["/images", { "x-api-key": "SECRET" }],
+  "an API key with the right beginning": ["/api/v1/config", { "x-api-key": "sbx_dev_SECRET" }],
+  "a Basic password": ["/api/v1/webhooks/sources", { authorization: "Basic user:SECRET" }],
+  "a Basic user": ["/api/v1/webhooks/endpoints", { authorization: "Basic SECRET:x" }],
+  "an unknown scheme": ["/api/account/", { authorization: "Digest SECRET" }],
+  "two credentials": ["/api/account/", { authorization: "Bearer SECRET", "x-api-key": "SECRET" }],
+  "access_token in the query": ["/api/account/?access_token=SECRET"],
+  "api_key in the query": ["/images?api_key=SECRET"],
+  "a signature of a webhook": ["SOURCE", { "x-hub-signature-256": "sha256=SECRET", "x-github-delivery": "a" }, {}],
+  "a partner's credential": [
+    "SOURCE",
+    { authorization: "Bearer SECRET", "x-api-key": "SECRET", cookie: "s=SECRET" },
+    {},
   ],
-  "a Basic password": (secret) => ["/api/v1/webhooks/sources", { headers: { authorization: basic(`user:${secret}`) } }],
-  "a Basic user": (secret) => ["/api/v1/webhooks/endpoints", { headers: { authorization: basic(`${secret}:x`) } }],
-  "an unknown scheme": (secret) => ["/api/account/", { headers: { authorization: `Digest ${secret}` } }],
-  "two credentials": (secret) => [
-    "/api/account/",
-    { headers: { authorization: `Bearer ${secret}`, "x-api-key": secret } },
-  ],
-  "a cookie": (secret, { own }) => ["/api/account/", { headers: { ...own, cookie: `session=${secret}` } }],
-  "a proxy's credential": (secret, { own }) => [
-    "/images",
-    { headers: { ...own, "proxy-authorization": `Bearer ${secret}` } },
-  ],
-  "an internal token": (secret, { own }) => [
-    "/api/account/",
-    { headers: { ...own, "x-signalbox-internal-token": secret } },
-  ],
-  "access_token in the query": (secret) => [`/api/account/?access_token=${secret}`, {}],
-  "api_key in the query": (secret) => [`/images?api_key=${secret}`, {}],
-  "an unknown parameter": (secret, { own }) => [`/images?pass=${secret}`, { headers: { ...own } }],
-  "a parameter of the gateway": (secret, { own }) => [
-    `/graphql?query={viewer{id}}&token=${secret}`,
-    { headers: { ...own } },
-  ],
-  "the query of a page that refers": (secret, { own }) => [
-    "/api/account/",
-    { headers: { ...own, referer: `https://app.example/?token=${secret}` } },
-  ],
-  "a token to link": (secret, { own }) => [
-    "/api/account/identities/",
-    { headers: { ...own }, body: { token: secret } },
-  ],
-  "a wrong code": (secret, { own }) => ["/api/account/step-up/", { headers: { ...own }, body: { code: secret } }],
-  "a wrong code of an address": (secret, { own }) => [
-    "/api/account/contact-change/confirm",
-    { headers: { ...own }, body: { code: secret } },
-  ],
+  "the query of a webhook": ["SOURCE?token=SECRET", {}, {}],
 };
 
-/** Secrets within refused bodies. */
-const inBody: Readonly<Record<string, Place>> = {
+const keys = "/api/account/api-keys/";
+const sources = "/api/v1/webhooks/sources";
+const endpoints = "/api/v1/webhooks/endpoints";
+const graph = (query: string, variables: object = {}): Place => ["/graphql", {}, { query, variables }];
+const typed = (type: string, text: string): Place => ["/api/account/", { "content-type": type }, text, "PATCH"];
+
+/** Places of a request of the owner. */
+const ofOwner: Readonly<Record<string, Place>> = {
+  "a cookie": ["/api/account/", { cookie: "session=SECRET" }],
+  "a proxy's credential": ["/images", { "proxy-authorization": "Bearer SECRET" }],
+  "an internal token": ["/api/account/", { "x-signalbox-internal-token": "SECRET" }],
+  "an unknown parameter": ["/images?pass=SECRET"],
+  "a parameter of the gateway": ["/graphql?query={viewer{id}}&token=SECRET"],
+  "the query of a page that refers": ["/api/account/", { referer: "https://app.example/?token=SECRET" }],
+  "a token to link": ["/api/account/identities/", {}, { token: "SECRET" }],
+  "a wrong code": ["/api/account/step-up/", {}, { code: "SECRET" }],
+  "a wrong code of an address": ["/api/account/contact-change/confirm", {}, { code: "SECRET" }],
   ...Object.fromEntries(
-    [
-      "/api/account/api-keys/",
-      "/images/import",
-      "/api/v1/webhooks/sources",
-      "/api/v1/webhooks/endpoints",
-      "/api/account/step-up/",
-    ].flatMap((path) =>
+    [keys, "/images/import", sources, endpoints, "/api/account/step-up/"].flatMap((path) =>
       ["password", "secret_key", "token"].map((member): [string, Place] => [
         `a member ${member} of POST ${path}`,
-        (secret, { own }) => [path, { headers: { ...own }, body: { [member]: secret } }],
+        [path, {}, { [member]: "SECRET" }],
       ]),
     ),
   ),
-  "a member of PATCH /api/account/": (secret, { own }) => [
-    "/api/account/",
-    { method: "PATCH", headers: { ...own }, body: { password: secret } },
-  ],
-  "a member name": (secret, { own }) => [
-    "/api/account/",
-    { method: "PATCH", headers: { ...own }, body: { credentials: { [secret]: 1 } } },
-  ],
-  "a body that is no JSON": (secret, { own }) => [
-    "/api/account/",
-    raw(own, "PATCH", "application/json", `{"password":"${secret}`),
-  ],
-  "a body of another type": (secret, { own }) => ["/api/account/", raw(own, "PATCH", "text/plain", secret)],
-  "a form": (secret, { own }) => [
-    "/api/account/api-keys/",
-    raw(own, "POST", "application/x-www-form-urlencoded", `password=${secret}`),
-  ],
-  "a scheme's secret that does not fit": (secret, { own }) => [
-    "/api/v1/webhooks/sources",
-    { headers: { ...own }, body: { name: "x", scheme: "standard-webhooks", secret } },
-  ],
-  "a user and password of an import": (secret, { own }) => [
+  "a member of PATCH /api/account/": ["/api/account/", {}, { password: "SECRET" }, "PATCH"],
+  "a member name": ["/api/account/", {}, { credentials: { SECRET: 1 } }, "PATCH"],
+  "a body that is no JSON": typed("application/json", '{"password":"SECRET'),
+  "a body of another type": typed("text/plain", "SECRET"),
+  "a form": [keys, { "content-type": "application/x-www-form-urlencoded" }, "password=SECRET"],
+  "a scheme's secret that does not fit": [sources, {}, { name: "x", scheme: "standard-webhooks", secret: "SECRET" }],
+  "a user and password of an import": ["/images/import", {}, { source_url: "https://u:SECRET@photos.example/a.jpg" }],
+  "a signature in the address of an import": [
     "/images/import",
-    { headers: { ...own }, body: { source_url: `https://u:${secret}@photos.example/a.jpg` } },
+    {},
+    { source_url: "http://127.0.0.1:9/a.jpg?X-Amz-Signature=SECRET" },
   ],
-  "a signature in the address of an import": (secret, { own }) => [
-    "/images/import",
-    { headers: { ...own }, body: { source_url: `http://127.0.0.1:9/a.jpg?X-Amz-Signature=${secret}` } },
+  "a user and password of an endpoint": [
+    endpoints,
+    {},
+    { url: "https://u:SECRET@hooks.example/", event_types: ["image.*"] },
   ],
-  "a user and password of an endpoint": (secret, { own }) => [
-    "/api/v1/webhooks/endpoints",
-    { headers: { ...own }, body: { url: `https://u:${secret}@hooks.example/`, event_types: ["image.*"] } },
-  ],
-  "an unknown part of an upload": (secret, { own, photo }) => [
-    "/images",
-    { headers: { ...own }, body: withPart(photo, secret) },
-  ],
-  "a literal of a document that is wrong": (secret, { own }) =>
-    graph(own, `mutation { createApiKey(password: "${secret}") { nothing } }`),
-  "a variable that is not declared": (secret, { own }) => graph(own, "{ viewer { id } }", { password: secret }),
-  "the value of a property that is none": (secret, { own }) =>
-    graph(own, "mutation ($input: SetPropertyInput!) { setProperty(input: $input) { errors { message } } }", {
-      input: { name: "mail.password", value: secret, expectedRevision: "0" },
-    }),
-  "a signature of a webhook": (secret, { sourcePath }) => [
-    sourcePath,
-    { headers: { "x-hub-signature-256": `sha256=${secret}`, "x-github-delivery": "a" }, body: {} },
-  ],
-  "a partner's credential": (secret, { sourcePath }) => [
-    sourcePath,
-    { headers: { authorization: `Bearer ${secret}`, "x-api-key": secret, cookie: `s=${secret}` }, body: {} },
-  ],
-  "the query of a webhook": (secret, { sourcePath }) => [`${sourcePath}?token=${secret}`, { body: {} }],
+  "a literal of a document that is wrong": graph('mutation { createApiKey(password: "SECRET") { nothing } }'),
+  "a variable that is not declared": graph("{ viewer { id } }", { password: "SECRET" }),
+  "the value of a property that is none": graph(
+    "mutation ($input: SetPropertyInput!) { setProperty(input: $input) { errors { message } } }",
+    { input: { name: "mail.password", value: "SECRET", expectedRevision: "0" } },
+  ),
 };
+
+/** Puts a secret into its place. */
+function filled(place: Place, secret: string, sourcePath: string, own: Headers): [string, ClientRequest] {
+  const text = JSON.stringify(place).replaceAll("SECRET", secret).replaceAll("SOURCE", sourcePath);
+  const [path, { authorization, ...headers } = {}, body, method] = JSON.parse(text) as Place;
+  const [, basic] = /^Basic (.*)/.exec(authorization ?? "") ?? [];
+  const credential = basic === undefined ? authorization : `Basic ${Buffer.from(basic).toString("base64")}`;
+  const all = { ...own, ...headers, ...(credential !== undefined && { authorization: credential }) };
+  const sent = typeof body === "string" ? Buffer.from(body) : body;
+  const verb = method ?? (body === undefined ? undefined : "POST");
+  return [
+    path,
+    { headers: all, ...(body !== undefined && { body: sent }), ...(verb !== undefined && { method: verb }) },
+  ];
+}
 
 function withPart(photo: Buffer, secret: string): FormData {
   const form = photoForm(photo);
@@ -167,14 +116,22 @@ export async function plantSecrets(scene: TrustingScene, owner: Victim): Promise
       body: { name: "Planted", scheme: "github", secret: secretOfSource },
     })
   ).json;
-  const image = (await world.send(own, "/images", { body: photoForm(world.photo) })).json;
-  const given = { own, sourcePath: source.ingest_path, imageId: image.id, photo: world.photo };
+  await world.send(own, "/images", { body: photoForm(world.photo) });
   const planted: Planted[] = [{ what: "the secret of a source", secret: secretOfSource, answer: null }];
-  for (const [what, place] of Object.entries({ ...asCredential, ...inBody })) {
+  const plant = async (what: string, requestOf: (secret: string) => [string, ClientRequest]) => {
     const secret = newSecret();
-    const [path, request] = place(secret, given);
-    planted.push({ what, secret, answer: await send(path, request) });
-  }
+    planted.push({ what, secret, answer: await send(...requestOf(secret)) });
+  };
+  for (const [places, by] of [
+    [ofNobody, {}],
+    [ofOwner, own],
+  ] as const)
+    for (const [what, place] of Object.entries(places))
+      await plant(what, (secret) => filled(place, secret, source.ingest_path, by));
+  await plant("an unknown part of an upload", (secret) => [
+    "/images",
+    { headers: { ...own }, body: withPart(world.photo, secret) },
+  ]);
   return [...planted, ...(await productSecrets(scene, owner))];
 }
 

@@ -1,12 +1,11 @@
-import type { Headers } from "../../audit/world.ts";
 import { expectStatus } from "../../journey/client.ts";
 import type { Attack } from "../runner/attack.ts";
-import { httpAttack, httpControl, refusedAs, succeeds } from "../runner/http-attack.ts";
+import { httpAttack, refusedAs } from "../runner/http-attack.ts";
 import { inLanes } from "../runner/run-attacks.ts";
 import type { TrustingScene } from "../scene/trusting-scene.ts";
 import { marksOf, missingTo, showsNothingOf } from "./cross-account.ts";
 import type { Group } from "./group.ts";
-import { isRead, type Operation, operationsOf } from "./operations.ts";
+import { callsOf, isRead, type Operation, operationsOf } from "./operations.ts";
 import type { Owner } from "./owned-things.ts";
 
 /** Every operation and field, asked by a portal session of the very account, which is bound to another endpoint. */
@@ -30,13 +29,9 @@ const otherEndpoint = { url: "https://hooks.example.org/other", event_types: ["a
 
 async function rowsOf(operation: Operation, scene: TrustingScene, owner: Owner): Promise<Attack[]> {
   const { name, attempt, admitsPortal, namesThing } = operation;
-  const { path, request, by } = attempt;
+  const { path, by } = attempt;
   const { send } = scene;
-  const as = (headers: Headers) => ({
-    send,
-    path,
-    request: { ...request, headers: { ...request.headers, ...headers } },
-  });
+  const { as, control } = callsOf(operation, scene);
   const other = await send("/api/v1/webhooks/endpoints", { headers: by, body: otherEndpoint });
   // Owners of some operations have lost the right to make anything, such as by a disabled account.
   if (other.status === 403) return [];
@@ -56,7 +51,7 @@ async function rowsOf(operation: Operation, scene: TrustingScene, owner: Owner):
     httpAttack({
       ...as({ authorization: `Bearer ${secret}` }),
       what: `${name} by a portal session of another endpoint`,
-      control: httpControl({ ...as(by), what: `${name} by its owner`, judge: succeeds }),
+      control,
       ...judged,
     }),
   ];

@@ -13,7 +13,7 @@ import {
 } from "../runner/http-attack.ts";
 import type { TrustingScene } from "../scene/trusting-scene.ts";
 import type { Group } from "./group.ts";
-import { type Operation, operationsOf } from "./operations.ts";
+import { callsOf, type Operation, operationsOf } from "./operations.ts";
 
 /** Every operation that needs a scope, a role or a recent sign-in, tried without it by its own owner. */
 export const scopes: Group = {
@@ -38,14 +38,7 @@ interface Given {
 
 function rowsOf(operation: Operation, given: Given): Attack[] {
   const { name, attempt } = operation;
-  const { path, request } = attempt;
-  const { send } = given.scene;
-  const as = (headers: Headers) => ({
-    send,
-    path,
-    request: { ...request, headers: { ...request.headers, ...headers } },
-  });
-  const control = httpControl({ ...as(attempt.by), what: `${name} by its owner`, judge: succeeds });
+  const { as, control } = callsOf(operation, given.scene);
   return [
     ...withOtherScopes(operation, given).map(([what, headers]) =>
       httpAttack({
@@ -145,7 +138,7 @@ const signIns: Readonly<Record<string, () => object>> = {
   "a sign-in in the year 275760": () => ({ auth_time: 8.64e12 }),
 };
 
-export const stepUpAsked: Judge = (answer) => {
+const stepUpAsked: Judge = (answer) => {
   const isAsked = JSON.stringify(answer.json ?? {}).includes("step_up_required");
   return isAsked && refusedAs("forbidden")(answer) === null ? null : shown(answer);
 };

@@ -36,7 +36,7 @@ export const secrets: Group = {
 };
 
 /** Finds the secret in any encoding. */
-export function finds({ secret }: Planted): (text: string) => Finding {
+function finds({ secret }: Planted): (text: string) => Finding {
   const forms = [...formsOf(secret), encodeURIComponent(secret), Buffer.from(secret).toString("hex")];
   return (text) => {
     const form = forms.find((one) => text.includes(one));

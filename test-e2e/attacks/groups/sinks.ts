@@ -1,10 +1,7 @@
-import { topics } from "@signalbox/contracts";
-import { systemClock } from "@signalbox/core";
-import { openEventLog } from "@signalbox/events";
-import { createLogger, createMetrics } from "@signalbox/runtime";
 import { eventually } from "@signalbox/testing";
 import { once } from "../../containers/page-lines.ts";
 import { createClient } from "../../journey/client.ts";
+import { readLog } from "../../systems/read-log.ts";
 import type { TrustingScene, Victim } from "../scene/trusting-scene.ts";
 
 /** A place where events and logs end up. */
@@ -89,21 +86,7 @@ async function graphOf({ send }: TrustingScene, headers: Victim["headers"]): Pro
   return (await send("/graphql", { headers: { ...headers }, body: { query } })).bytes.toString();
 }
 
-/** Everything on the log, from its beginning. */
 async function eventsOf({ system }: TrustingScene): Promise<string> {
-  const log = createLogger({ service: "test-e2e", instance: "attacks", level: "error" });
-  const metrics = createMetrics({ service: "test-e2e" });
-  const eventLog = await openEventLog(system.eventsUrl, { clientId: "test-e2e", log, metrics, clock: systemClock });
-  const texts: string[] = [];
-  const reader = await eventLog.broadcast({
-    service: "test-e2e",
-    instance: crypto.randomUUID(),
-    topics: topics.map(({ name }) => name),
-    from: "start",
-    onRecord: ({ key, headers, value }) => void texts.push(`${key} ${JSON.stringify(headers)} ${value}`),
-  });
-  await reader.caughtUp;
-  await reader.close();
-  await eventLog.close();
-  return texts.join("\n");
+  const records = await readLog(system.eventsUrl);
+  return records.map(({ key, headers, value }) => `${key} ${JSON.stringify(headers)} ${value}`).join("\n");
 }

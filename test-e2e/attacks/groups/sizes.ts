@@ -1,4 +1,4 @@
-import { publishedRoutes } from "../../rubbish/published-routes.ts";
+import { publishedRoutes } from "../../outside/published-routes.ts";
 import type { Attack } from "../runner/attack.ts";
 import { httpAttack, httpControl, refusedAs, succeeds } from "../runner/http-attack.ts";
 import type { TrustingScene } from "../scene/trusting-scene.ts";

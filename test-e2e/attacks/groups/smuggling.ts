@@ -49,7 +49,7 @@ const framings: Readonly<Record<string, string>> = {
   ),
 };
 
-export const isRepelled = ({ statuses, text }: RawAnswer) =>
+const isRepelled = ({ statuses, text }: RawAnswer) =>
   statuses.some((status) => status < 400) ? text.slice(0, 300) : null;
 const answered = (...statuses: number[]): RawAnswer => ({
   statuses,

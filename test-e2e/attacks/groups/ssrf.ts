@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { eventually } from "@signalbox/testing";
 import type { Headers } from "../../audit/world.ts";
 import type { Answer } from "../../journey/client.ts";
@@ -5,7 +6,6 @@ import { type Attack, attack, type Control, control, type Finding } from "../run
 import { plantedAnswer, shown } from "../runner/http-attack.ts";
 import { inLanes } from "../runner/run-attacks.ts";
 import { leadingTo, type TrustingScene } from "../scene/trusting-scene.ts";
-import { addressForms, ownNames } from "./address-forms.ts";
 import type { Group } from "./group.ts";
 
 /** Private addresses, in every form, by every way to make the system connect. */
@@ -18,11 +18,37 @@ export const ssrf: Group = {
     const ways = await waysOf(scene, headers);
     const direct = ways.flatMap((way) => {
       const reaches = controlOf(scene, way);
-      return [...addressForms].map(([what, form]) => rowOf(scene, { way, what, form, control: reaches }));
+      return targets.map((target) => rowOf(scene, way, target, reaches));
     });
     return [...direct, ...(await rowsOfDeliveries(scene))];
   },
 };
+
+/** Targets of which one is of each kind: `target-policy.test.ts` knows all spellings and ranges. */
+const targets = [
+  ...["127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "0.0.0.0", "127.000.000.001"].map(atHost),
+  ...["[::1]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "localhost", "a.localhost"].map(atHost),
+  ...["①②⑦.⓪.⓪.①", "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ", "127%2e0%2e0%2e1", "local\thost"].map(atHost),
+  ...["169.254.169.254", "10.0.0.1", "192.168.0.1", "[fd00:ec2::254]", "[fe80::1]"].map(atHost),
+  // URLs in which two parsers see two different hosts.
+  ...["http://public.example@127.0.0.1:PORT/PATH", "http://127.0.0.1:PORT/PATH#@public.example/"],
+  ...["http://127.0.0.1:PORT\\@public.example/PATH", "http:\\\\127.0.0.1:PORT/PATH", "http:127.0.0.1:PORT/PATH"],
+  ...["//127.0.0.1:PORT/PATH", " http://127.0.0.1:PORT/PATH", "ht\ntp://127.0.0.1:PORT/PATH"],
+  ...["http://127.0.0.1%00.public.example:PORT/PATH", "https://127.0.0.1:PORT/PATH"],
+  ...[
+    "file:///etc/passwd",
+    "data:image/png;base64,iVBORw0KGgo=",
+    "ftp://127.0.0.1:PORT/PATH",
+    "gopher://127.0.0.1:PORT/PATH",
+  ],
+];
+
+/** Names that this machine resolves to its own addresses, which only shows at the connection. */
+const ownNames = [hostname(), "ip6-localhost", "ip6-loopback", "localhost.localdomain"];
+
+function atHost(host: string): string {
+  return `http://${host}:PORT/PATH`;
+}
 
 /** A way to make the system connect to a URL. */
 interface Way {
@@ -34,7 +60,7 @@ interface Way {
 
 const redirects = [301, 302, 303, 307, 308];
 
-async function waysOf({ world, receiver, hostile }: TrustingScene, owner: Headers): Promise<readonly Way[]> {
+async function waysOf({ world, receiver }: TrustingScene, owner: Headers): Promise<readonly Way[]> {
   const { photoUrl } = world;
   const endpoints = "/api/v1/webhooks/endpoints";
   const event_types = ["account.updated"];
@@ -49,7 +75,7 @@ async function waysOf({ world, receiver, hostile }: TrustingScene, owner: Header
     },
     {
       name: "an endpoint that moves",
-      good: `${hostile.url}/moved`,
+      good: `${receiver.url}/moved`,
       ask: (url) => world.tryTo(owner, `${endpoints}/${id}`, { method: "PATCH", body: { url } }),
     },
     ...redirects.map((status) => ({
@@ -70,23 +96,16 @@ const taken: Tried = { answer: plantedAnswer(201, { id: "planted" }), isReached:
 const broken: Tried = { answer: plantedAnswer(500), isReached: false };
 
 /** A forbidden URL is the caller's mistake; a redirect to one may be the server's. */
-export function neverReached({ answer, isReached }: Tried): Finding {
+function neverReached({ answer, isReached }: Tried): Finding {
   if (isReached) return `it was reached, and the answer is ${shown(answer)}`;
   return [400, 422, 502].includes(answer.status) ? null : shown(answer);
 }
 
-interface Row {
-  readonly way: Way;
-  readonly what: string;
-  readonly form: (port: number, path: string) => string;
-  readonly control: Control;
-}
-
-function rowOf({ crown }: TrustingScene, { way, what, form, control }: Row): Attack {
+function rowOf({ crown }: TrustingScene, way: Way, target: string, control: Control): Attack {
   const path = `/${crypto.randomUUID()}`;
-  const url = form(crown.port, path);
+  const url = target.replace("PORT", String(crown.port)).replace("/PATH", path);
   return attack<Tried>({
-    what: `${way.name}: ${what}`,
+    what: `${way.name}: ${target}`,
     must: "be refused, and never connect",
     repeat: `${way.name} with ${JSON.stringify(url)}`,
     control,
@@ -120,8 +139,8 @@ async function rowsOfDeliveries(scene: TrustingScene): Promise<readonly Attack[]
   const { world, crown, receiver } = scene;
   const { headers } = await scene.person();
   const path = () => `/${crypto.randomUUID()}`;
-  const forms = ["127.0.0.1", "[::1]", "localhost", "2130706433", "[::ffff:127.0.0.1]", "0.0.0.0"];
-  const targets = [
+  const forms = ["127.0.0.1", "[::1]", "localhost"];
+  const endpoints = [
     ...redirects.flatMap((status) =>
       forms.map((host) => {
         const mark = path();
@@ -142,7 +161,7 @@ async function rowsOfDeliveries(scene: TrustingScene): Promise<readonly Attack[]
     (await world.send(headers, "/api/v1/webhooks/endpoints", { body: { url, event_types: ["account.updated"] } })).json
       .id as string;
   const good = await create(`${receiver.url}/deliveries`);
-  await inLanes(targets, 4, async ({ mark, url }) => ids.set(mark, await create(url)));
+  await inLanes(endpoints, 4, async ({ mark, url }) => ids.set(mark, await create(url)));
   await world.send(headers, "/api/account/", { method: "PATCH", body: { display_name: "Delivered" } });
   const isTried = (endpointId: string) =>
     eventually(
@@ -159,7 +178,7 @@ async function rowsOfDeliveries(scene: TrustingScene): Promise<readonly Attack[]
     judge: ({ isReached }) => (isReached ? null : "it never arrived"),
     planted: [{ isTried: true, isReached: false }],
   });
-  return targets.map(({ what, mark, url }) =>
+  return endpoints.map(({ what, mark, url }) =>
     attack<Delivered>({
       what,
       must: "fail, and never connect",

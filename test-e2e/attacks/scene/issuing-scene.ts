@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { createFormVisitor, createMailbox, type Mailbox } from "@signalbox/testing";
+import { createFormVisitor, createMailbox, createScriptedProvider, type ScriptedProvider } from "@signalbox/testing";
 import type { Headers } from "../../audit/world.ts";
 import { type Answer, type Client, createClient, expectStatus } from "../../journey/client.ts";
 import type { Attacked } from "./start-system.ts";
@@ -14,20 +14,19 @@ export const applications = {
 export type Application = (typeof applications)[keyof typeof applications];
 
 /** Allowances per hour; no window ends during the attacks. */
-export const allowances = { credential: 30, account: 45, failedSignIns: 80, apiKeys: 5 };
+export const allowances = { credential: 30, account: 45 };
 
-export type Visitor = ReturnType<typeof createFormVisitor>;
+type Visitor = ReturnType<typeof createFormVisitor>;
 
 /** A person who has signed in with a browser. */
 export interface SignedIn {
   readonly visitor: Visitor;
-  readonly address: string;
   readonly headers: Headers;
   readonly tokens: Readonly<Record<string, string>>;
 }
 
 /** An authorization request, with its parameters and verifier. */
-export interface Authorization {
+interface Authorization {
   readonly url: URL;
   readonly verifier: string;
 }
@@ -35,9 +34,9 @@ export interface Authorization {
 /** A system that issues its own tokens, with limits. */
 export interface IssuingScene {
   readonly system: Attacked;
-  readonly mailbox: Mailbox;
+  /** The identity provider `corp` of the sign-in page. */
+  readonly provider: ScriptedProvider;
   readonly send: Client;
-  readonly administrator: Headers;
   /** Builds the address that an application sends a browser to. */
   authorization(application?: Application, more?: Readonly<Record<string, string>>): Authorization;
   /** Posts a form to an endpoint of the issuer, such as `token`. */
@@ -52,8 +51,13 @@ export async function openIssuingScene(
 ): Promise<IssuingScene> {
   const mailbox = await createMailbox();
   opened.defer(() => mailbox.close());
+  const provider = await createScriptedProvider();
+  opened.defer(() => provider.close());
+  const corp = { name: "corp", title: "Corp", client_id: "signalbox", issuer: provider.issuer };
   const system = await start({
     ...limits(),
+    "account.identity-providers": JSON.stringify([corp]),
+    "account.outbound.allow": "127.0.0.1:*",
     "mail.url": mailbox.url,
     "account.registration": "open",
     "account.oauth.applications": JSON.stringify(Object.values(applications)),
@@ -68,11 +72,10 @@ export async function openIssuingScene(
 
   return {
     system,
-    mailbox,
+    provider,
     send,
     post,
     authorization,
-    administrator: { "x-api-key": system.apiKey },
     async signIn(
       application = applications.console,
       scope = "openid offline_access account:read account:write account:security",
@@ -84,7 +87,7 @@ export async function openIssuingScene(
       const back = (await visitor.submit(asked, { code }, "code")).url;
       const form = { ...exchange(application, verifier), code: back.searchParams.get("code") ?? "" };
       const { json: tokens } = expectStatus(await post("token", form), 200);
-      return { visitor, address, tokens, headers: { authorization: `Bearer ${tokens.access_token}` } };
+      return { visitor, tokens, headers: { authorization: `Bearer ${tokens.access_token}` } };
     },
   };
 }
@@ -131,8 +134,6 @@ function limits(): Record<string, string> {
   return {
     ...of("credential", allowances.credential),
     ...of("account", allowances.account),
-    ...of("failed-sign-in", allowances.failedSignIns),
     "http.rate-limit.credential.burst": "1000000",
-    "account.api-keys.max": String(allowances.apiKeys),
   };
 }

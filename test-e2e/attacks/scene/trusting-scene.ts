@@ -4,7 +4,6 @@ import {
   createOidcIssuer,
   createOtlpReceiver,
   createReceiver,
-  eventually,
   type Mailbox,
   type OidcIssuer,
   type OtlpReceiver,
@@ -13,10 +12,9 @@ import {
   type ServedListener,
   serveListener,
 } from "@signalbox/testing";
-import { type Headers, type Person, stuckIn, type World } from "../../audit/world.ts";
+import { type Headers, type Person, type World, worldOf } from "../../audit/world.ts";
 import { type Client, createClient, expectStatus } from "../../journey/client.ts";
 import { trusting } from "../../systems/trusted-people.ts";
-import { createHostileServer, type HostileServer } from "./hostile-server.ts";
 import type { Attacked } from "./start-system.ts";
 
 /** The one origin whose pages may call the API. */
@@ -43,8 +41,8 @@ export interface TrustingScene {
   readonly administrator: Headers;
   /** A permitted target of imports and deliveries. */
   readonly receiver: Receiver;
-  /** A permitted target with the answers of a hostile server. */
-  readonly hostile: HostileServer;
+  /** A permitted target that takes requests and never answers. */
+  readonly silent: ServedListener;
   /** A forbidden target. */
   readonly crown: Crown;
   readonly spans: OtlpReceiver;
@@ -55,29 +53,38 @@ export async function openTrustingScene(
   opened: AsyncDisposableStack,
   start: (properties: Readonly<Record<string, string>>) => Promise<Attacked>,
 ): Promise<TrustingScene> {
-  const [issuer, mailbox, photo, receiver, hostile, crown, spans] = await Promise.all([
+  const [issuer, mailbox, photo, receiver, silent, crown, spans] = await Promise.all([
     createOidcIssuer(),
     createMailbox(),
     readFixture("photo.jpg"),
     createReceiver(),
-    createHostileServer(),
+    serveListener(() => {}),
     createCrown(),
     createOtlpReceiver(),
   ]);
   const photos = await serveListener((_request, response) => void response.end(photo));
-  for (const one of [issuer, mailbox, receiver, hostile, crown, spans, photos]) opened.defer(() => one.close());
+  for (const one of [issuer, mailbox, receiver, silent, crown, spans, photos]) opened.defer(() => one.close());
   receiver.answer(({ path }) => answerTo(path));
   const system = await start({
-    ...propertiesOf(issuer, [receiver, hostile, photos]),
+    ...propertiesOf(issuer, [receiver, silent, photos]),
     "mail.url": mailbox.url,
     "telemetry.otlp-endpoint": spans.endpoint,
   });
   const send = createClient(system.baseUrl);
   const people = createPeople(issuer, send);
-  const administrator = { "x-api-key": system.apiKey };
-  const stuck = stuckIn(opened, system);
-  const world = worldOf({ send, people, administrator, mailbox, photo, photos, receiver, stuck });
-  return { system, issuer, mailbox, send, world, ...people, administrator, receiver, hostile, crown, spans };
+  const world = worldOf(opened, system, {
+    person: people.person,
+    signIn: () => Promise.reject(new Error("there is no built-in issuer")),
+    join: () => Promise.reject(new Error("there is no built-in issuer")),
+    secondAdministrator: () => ({ authorization: `Bearer ${people.newcomer({ roles: ["admin"] })}` }),
+    freshToken: () => people.newcomer(),
+    mailbox,
+    photo,
+    photoUrl: `${photos.url}/photo.jpg`,
+    goneUrl: `${receiver.url}/gone`,
+  });
+  const { administrator } = world;
+  return { system, issuer, mailbox, send, world, ...people, administrator, receiver, silent, crown, spans };
 }
 
 /** `/gone` answers 410, `/to/307/<base64url>` redirects, and other paths succeed. */
@@ -96,8 +103,6 @@ function propertiesOf(issuer: OidcIssuer, reachable: readonly { readonly port: n
   const allowed = reachable.map(({ port }) => `127.0.0.1:${port}`).join(",");
   return {
     ...trusting(issuer),
-    "http.rate-limit.credential.burst": "1000000",
-    "http.rate-limit.anonymous.requests": "1000000",
     "graphql.limits.anonymous-cost-window": "1000000",
     "webhook-ingest.refusals.failed-verifications": "1000000",
     "http.cors.origins": friendlyOrigin,
@@ -136,47 +141,6 @@ function createPeople(issuer: OidcIssuer, send: Client): People {
       return sign({ sub, ...claims });
     },
     newcomer: (claims = {}) => sign({ sub: crypto.randomUUID(), ...claims }),
-  };
-}
-
-interface Around {
-  readonly send: Client;
-  readonly people: People;
-  readonly administrator: Headers;
-  readonly mailbox: Mailbox;
-  readonly photo: Buffer;
-  readonly photos: ServedListener;
-  readonly receiver: Receiver;
-  readonly stuck: World["stuck"];
-}
-
-/** The world that the recipes of writes need. */
-function worldOf({ send, people, administrator, mailbox, photo, photos, receiver, stuck }: Around): World {
-  const tryTo: World["tryTo"] = (headers, path, request = {}) =>
-    send(path, { ...request, headers: { ...request.headers, ...headers } });
-  return {
-    tryTo,
-    async send(headers, path, request) {
-      const answer = await tryTo(headers, path, request);
-      assert.ok(answer.status < 300, `${path}: ${answer.status} ${answer.bytes}`);
-      assert.equal(answer.json?.errors, undefined, `${path}: ${answer.bytes}`);
-      return answer;
-    },
-    person: people.person,
-    signIn: () => Promise.reject(new Error("there is no built-in issuer")),
-    administrator,
-    secondAdministrator: () => ({ authorization: `Bearer ${people.newcomer({ roles: ["admin"] })}` }),
-    freshToken: () => people.newcomer(),
-    async mailTo(address, count = 1) {
-      const { text } = await eventually(() => mailbox.mailTo(address, count));
-      const [, code = ""] = /^ {4}(\d{8})$/m.exec(text) ?? [];
-      const [link = ""] = /https?:\/\/\S+\/contact-links\/\S+/.exec(text) ?? [];
-      return { code, link: link && new URL(link).pathname };
-    },
-    photo,
-    photoUrl: `${photos.url}/photo.jpg`,
-    goneUrl: `${receiver.url}/gone`,
-    stuck,
   };
 }
 

@@ -1,159 +1,133 @@
 import { eventually } from "@signalbox/testing";
-import type { Person } from "../world.ts";
-import { type Attempt, fresh, mutation, type Recipe, type Recipes, rest } from "./attempt.ts";
+import { type Prepare, type Recipes, recipesOf, someone } from "./attempt.ts";
 
 const endpoints = "/api/v1/webhooks/endpoints";
 const newEndpoint = { url: "https://hooks.example.org/a", event_types: ["account.updated"] };
-const endpoint = (make: (person: Person, path: string) => Attempt, before: readonly string[] = []): Recipe =>
-  fresh(async (person, { send }) => {
-    const { id } = (await send(person.headers, endpoints, { body: newEndpoint })).json;
-    for (const action of before) await send(person.headers, `${endpoints}/${id}/${action}`, { method: "POST" });
-    return make(person, `${endpoints}/${id}`);
-  });
+const published = { event_types: ["order.created"] };
+const start = "2026-01-01T00:00:00Z";
 
-/** A pull endpoint, with the named consumer of `before`. */
-const pullEndpoint = (make: (person: Person, path: string) => Attempt, before: string | null = null): Recipe =>
-  fresh(async (person, { send }) => {
-    const body = { type: "pull", event_types: ["order.created"] };
-    const { id } = (await send(person.headers, endpoints, { body })).json;
-    const path = `${endpoints}/${id}/consumers`;
-    if (before) await send(person.headers, `${path}/${before}`, { method: "PUT", body: { from: "now" } });
-    return make(person, path);
-  });
+/** A new endpoint, after an action on it. */
+const endpoint =
+  (before: string | null = null, body: object = newEndpoint): Prepare =>
+  async (world) => {
+    const { by, ids } = await someone(world);
+    const { id } = (await world.send(by, endpoints, { body })).json;
+    if (before) await world.send(by, `${endpoints}/${id}/${before}`, { method: "POST" });
+    return { by, ids: { ...ids, id, name: "billing" } };
+  };
 
-const portalSessions = "/api/v1/webhooks/portal-sessions";
-const eventTypes = "/api/v1/webhooks/event-types";
-const eventType = (make: (person: Person, path: string) => Attempt): Recipe =>
-  fresh(async (person, { send }) => {
-    await send(person.headers, eventTypes, { body: { name: "order.created" } });
-    return make(person, `${eventTypes}/order.created`);
-  });
+const pullEndpoint = endpoint(null, { type: "pull", ...published });
+
+/** A pull endpoint with the consumer `billing`. */
+const consumed: Prepare = async (world) => {
+  const { by, ids } = await pullEndpoint(world);
+  await world.send(by, `${endpoints}/${ids.id}/consumers/billing`, { method: "PUT", body: { from: "now" } });
+  return { by, ids };
+};
+
+const portalSession: Prepare = async (world) => {
+  const { by } = await someone(world);
+  const { id } = (await world.send(by, "/api/v1/webhooks/portal-sessions", { body: {} })).json;
+  return { by, ids: { session_id: id } };
+};
+
+const eventType: Prepare = async (world) => {
+  const { by } = await someone(world);
+  await world.send(by, "/api/v1/webhooks/event-types", { body: { name: "order.created" } });
+  return { by, ids: { name: "order.created" } };
+};
 
 /** An endpoint that was disabled because its receiver answered 410. */
-const disabledEndpoint = (make: (person: Person, path: string) => Attempt): Recipe =>
-  fresh(async (person, { send, goneUrl: url }) => {
-    const { id } = (await send(person.headers, endpoints, { body: { ...newEndpoint, url } })).json;
-    await send(person.headers, "/api/account/", { method: "PATCH", body: { display_name: "Eve" } });
-    const path = `${endpoints}/${id}`;
-    await eventually(async () => (await send(person.headers, path)).json.status === "disabled");
-    return make(person, path);
-  });
+const disabledEndpoint: Prepare = async (world) => {
+  const { by, ids } = await endpoint(null, { ...newEndpoint, url: world.goneUrl })(world);
+  await world.send(by, "/api/account/", { method: "PATCH", body: { display_name: "Eve" } });
+  await eventually(async () => (await world.send(by, `${endpoints}/${ids.id}`)).json.status === "disabled");
+  return { by, ids };
+};
 
-/** A delivery of an event that was published to an endpoint of its account. */
-const delivery = (make: (person: Person, id: string) => Attempt): Recipe =>
-  fresh(async (person, { send }) => {
-    await send(person.headers, endpoints, { body: { ...newEndpoint, event_types: ["order.created"] } });
-    await send(person.headers, "/api/v1/webhooks/events", { body: { type: "order.created", data: {} } });
-    const { items } = (await send(person.headers, "/api/v1/webhooks/deliveries")).json;
-    return make(person, items[0].id);
-  });
+/** A delivery of an event that was published to an endpoint of its account, after an action on the endpoint. */
+const deliveryAfter =
+  (before: string | null): Prepare =>
+  async (world) => {
+    const { by } = await endpoint(before, { ...newEndpoint, ...published })(world);
+    await world.send(by, "/api/v1/webhooks/events", { body: { type: "order.created", data: {} } });
+    return { by, ids: { id: (await world.send(by, "/api/v1/webhooks/deliveries")).json.items[0].id } };
+  };
+const delivery = deliveryAfter(null);
+const heldDelivery = deliveryAfter("pause");
 
 /** A slow replay: of some deliveries that a server took, one a second. */
-const runningReplay = (make: (person: Person, id: string) => Attempt): Recipe =>
-  fresh(async (person, { send, photoUrl: url }) => {
-    const body = { ...newEndpoint, url, event_types: ["order.created"] };
-    const { id: endpoint_id } = (await send(person.headers, endpoints, { body })).json;
-    const events = Array.from({ length: 20 }, (_, nth) => ({ type: "order.created", data: { nth } }));
-    await send(person.headers, "/api/v1/webhooks/events", { body: events });
-    const ended = "/api/v1/webhooks/deliveries?status=succeeded&limit=20";
-    await eventually(async () => (await send(person.headers, ended)).json.items.length === 20);
-    const replay = { endpoint_id, from: "2026-01-01T00:00:00Z", rate: 1 };
-    return make(person, (await send(person.headers, "/api/v1/webhooks/replays", { body: replay })).json.id);
-  });
-
-/** A mutation of the endpoint, or the type, of a path: ID stands for the last step. */
-const ofPath =
-  (call: string) =>
-  (person: Person, path: string): Attempt =>
-    mutation(person, call.replace("ID", `"${path.split("/").at(-1)}"`));
+const runningReplay: Prepare = async (world) => {
+  const { by, ids } = await endpoint(null, { url: world.photoUrl, ...published })(world);
+  const events = Array.from({ length: 20 }, (_, nth) => ({ type: "order.created", data: { nth } }));
+  await world.send(by, "/api/v1/webhooks/events", { body: events });
+  const ended = "/api/v1/webhooks/deliveries?status=succeeded&limit=20";
+  await eventually(async () => (await world.send(by, ended)).json.items.length === 20);
+  const replay = { endpoint_id: ids.id, from: start, rate: 1 };
+  return { by, ids: { id: (await world.send(by, "/api/v1/webhooks/replays", { body: replay })).json.id } };
+};
 
 /** Recipes of each audited write to endpoints, event types and deliveries. */
 export const deliveryRecipes: Recipes = {
-  "POST /api/v1/webhooks/portal-sessions": fresh((person) => rest(person, "POST", portalSessions, {})),
-  "DELETE /api/v1/webhooks/portal-sessions/{session_id}": fresh(async (person, { send }) => {
-    const { id } = (await send(person.headers, portalSessions, { body: {} })).json;
-    return rest(person, "DELETE", `${portalSessions}/${id}`);
+  ...recipesOf(someone, {
+    "POST /api/v1/webhooks/portal-sessions": {},
+    "POST /api/v1/webhooks/endpoints": newEndpoint,
+    "POST /api/v1/webhooks/endpoints/listen": published,
+    "POST /api/v1/webhooks/event-types": { name: "order.created" },
+    "POST /api/v1/webhooks/keys/rotate": null,
+    "Mutation.createWebhookEndpoint": `createWebhookEndpoint(input: { url: "${newEndpoint.url}", eventTypes: ["account.updated"] })`,
+    "Mutation.createWebhookEventType": 'createWebhookEventType(input: { name: "order.created" })',
+    "Mutation.rotateWebhookSigningKey": null,
   }),
-  "POST /api/v1/webhooks/endpoints": fresh((person) => rest(person, "POST", endpoints, newEndpoint)),
-  "PATCH /api/v1/webhooks/endpoints/{id}": endpoint((person, path) =>
-    rest(person, "PATCH", path, { url: "https://hooks.example.org/b" }),
-  ),
-  "DELETE /api/v1/webhooks/endpoints/{id}": endpoint((person, path) => rest(person, "DELETE", path)),
-  "POST /api/v1/webhooks/endpoints/listen": fresh((person) =>
-    rest(person, "POST", `${endpoints}/listen`, { event_types: ["order.created"] }),
-  ),
-  "PUT /api/v1/webhooks/endpoints/{id}/consumers/{name}": pullEndpoint((person, path) =>
-    rest(person, "PUT", `${path}/billing`, { from: "now" }),
-  ),
-  "DELETE /api/v1/webhooks/endpoints/{id}/consumers/{name}": pullEndpoint(
-    (person, path) => rest(person, "DELETE", `${path}/billing`),
-    "billing",
-  ),
-  "POST /api/v1/webhooks/endpoints/{id}/pause": endpoint((person, path) => rest(person, "POST", `${path}/pause`)),
-  "POST /api/v1/webhooks/endpoints/{id}/resume": endpoint(
-    (person, path) => rest(person, "POST", `${path}/resume`),
-    ["pause"],
-  ),
-  "POST /api/v1/webhooks/endpoints/{id}/enable": disabledEndpoint((person, path) =>
-    rest(person, "POST", `${path}/enable`),
-  ),
-  "POST /api/v1/webhooks/endpoints/{id}/secret/rotate": endpoint((person, path) =>
-    rest(person, "POST", `${path}/secret/rotate`),
-  ),
-  "DELETE /api/v1/webhooks/endpoints/{id}/secret/previous": endpoint(
-    (person, path) => rest(person, "DELETE", `${path}/secret/previous`),
-    ["secret/rotate"],
-  ),
-  "POST /api/v1/webhooks/endpoints/{id}/secret/reveal": endpoint((person, path) =>
-    rest(person, "POST", `${path}/secret/reveal`),
-  ),
-  "POST /api/v1/webhooks/endpoints/{id}/test": endpoint((person, path) => rest(person, "POST", `${path}/test`)),
-  "POST /api/v1/webhooks/deliveries/{id}/retry": delivery((person, id) =>
-    rest(person, "POST", `/api/v1/webhooks/deliveries/${id}/retry`),
-  ),
-  "POST /api/v1/webhooks/event-types": fresh((person) => rest(person, "POST", eventTypes, { name: "order.created" })),
-  "PATCH /api/v1/webhooks/event-types/{name}": eventType((person, path) =>
-    rest(person, "PATCH", path, { enforcement: "warn" }),
-  ),
-  "DELETE /api/v1/webhooks/event-types/{name}": eventType((person, path) => rest(person, "DELETE", path)),
-  "POST /api/v1/webhooks/replays": endpoint((person, path) =>
-    rest(person, "POST", "/api/v1/webhooks/replays", {
-      endpoint_id: path.split("/").at(-1),
-      from: "2026-01-01T00:00:00Z",
-    }),
-  ),
-  "POST /api/v1/webhooks/replays/{id}/cancel": runningReplay((person, id) =>
-    rest(person, "POST", `/api/v1/webhooks/replays/${id}/cancel`),
-  ),
-  "POST /api/v1/webhooks/keys/rotate": fresh((person) => rest(person, "POST", "/api/v1/webhooks/keys/rotate")),
-  "Mutation.createWebhookEndpoint": fresh((person) => {
-    const input = `{ url: "${newEndpoint.url}", eventTypes: ${JSON.stringify(newEndpoint.event_types)} }`;
-    return mutation(person, `createWebhookEndpoint(input: ${input})`);
+  ...recipesOf(portalSession, { "DELETE /api/v1/webhooks/portal-sessions/{session_id}": null }),
+  ...recipesOf(endpoint(), {
+    "PATCH /api/v1/webhooks/endpoints/{id}": { url: "https://hooks.example.org/b" },
+    "DELETE /api/v1/webhooks/endpoints/{id}": null,
+    "POST /api/v1/webhooks/endpoints/{id}/pause": null,
+    "POST /api/v1/webhooks/endpoints/{id}/secret/rotate": null,
+    "POST /api/v1/webhooks/endpoints/{id}/secret/reveal": null,
+    "POST /api/v1/webhooks/endpoints/{id}/test": null,
+    "POST /api/v1/webhooks/replays": ({ ids: { id } }) => ({ endpoint_id: id, from: start }),
+    "POST /api/v1/webhooks/deliveries/retry": ({ ids: { id } }) => ({ endpoint_id: id }),
+    "Mutation.updateWebhookEndpoint": 'updateWebhookEndpoint(id: {id}, input: { url: "https://hooks.example.org/b" })',
+    "Mutation.deleteWebhookEndpoint": "deleteWebhookEndpoint(id: {id})",
+    "Mutation.pauseWebhookEndpoint": "pauseWebhookEndpoint(id: {id})",
+    "Mutation.rotateWebhookEndpointSecret": "rotateWebhookEndpointSecret(id: {id})",
+    "Mutation.revealWebhookEndpointSecret": "revealWebhookEndpointSecret(id: {id})",
+    "Mutation.testWebhookEndpoint": "testWebhookEndpoint(id: {id})",
+    "Mutation.retryWebhookDeliveries": "retryWebhookDeliveries(input: { endpointId: {id} })",
+    "Mutation.startWebhookReplay": `startWebhookReplay(input: { endpointId: {id}, from: "${start}" })`,
   }),
-  "Mutation.updateWebhookEndpoint": endpoint(
-    ofPath('updateWebhookEndpoint(id: ID, input: { url: "https://hooks.example.org/b" })'),
-  ),
-  "Mutation.deleteWebhookEndpoint": endpoint(ofPath("deleteWebhookEndpoint(id: ID)")),
-  "Mutation.pauseWebhookEndpoint": endpoint(ofPath("pauseWebhookEndpoint(id: ID)")),
-  "Mutation.resumeWebhookEndpoint": endpoint(ofPath("resumeWebhookEndpoint(id: ID)"), ["pause"]),
-  "Mutation.enableWebhookEndpoint": disabledEndpoint(ofPath("enableWebhookEndpoint(id: ID)")),
-  "Mutation.rotateWebhookEndpointSecret": endpoint(ofPath("rotateWebhookEndpointSecret(id: ID)")),
-  "Mutation.deletePreviousWebhookEndpointSecrets": endpoint(ofPath("deletePreviousWebhookEndpointSecrets(id: ID)"), [
-    "secret/rotate",
-  ]),
-  "Mutation.revealWebhookEndpointSecret": endpoint(ofPath("revealWebhookEndpointSecret(id: ID)")),
-  "Mutation.testWebhookEndpoint": endpoint(ofPath("testWebhookEndpoint(id: ID)")),
-  "Mutation.retryWebhookDelivery": delivery(ofPath("retryWebhookDelivery(id: ID)")),
-  "Mutation.createWebhookEventType": fresh((person) =>
-    mutation(person, 'createWebhookEventType(input: { name: "order.created" })'),
-  ),
-  "Mutation.updateWebhookEventType": eventType(
-    ofPath('updateWebhookEventType(name: ID, input: { enforcement: "warn" })'),
-  ),
-  "Mutation.deleteWebhookEventType": eventType(ofPath("deleteWebhookEventType(name: ID)")),
-  "Mutation.startWebhookReplay": endpoint(
-    ofPath('startWebhookReplay(input: { endpointId: ID, from: "2026-01-01T00:00:00Z" })'),
-  ),
-  "Mutation.cancelWebhookReplay": runningReplay(ofPath("cancelWebhookReplay(id: ID)")),
-  "Mutation.rotateWebhookSigningKey": fresh((person) => mutation(person, "rotateWebhookSigningKey")),
+  ...recipesOf(endpoint("pause"), {
+    "POST /api/v1/webhooks/endpoints/{id}/resume": null,
+    "Mutation.resumeWebhookEndpoint": "resumeWebhookEndpoint(id: {id})",
+  }),
+  ...recipesOf(endpoint("secret/rotate"), {
+    "DELETE /api/v1/webhooks/endpoints/{id}/secret/previous": null,
+    "Mutation.deletePreviousWebhookEndpointSecrets": "deletePreviousWebhookEndpointSecrets(id: {id})",
+  }),
+  ...recipesOf(disabledEndpoint, {
+    "POST /api/v1/webhooks/endpoints/{id}/enable": null,
+    "Mutation.enableWebhookEndpoint": "enableWebhookEndpoint(id: {id})",
+  }),
+  ...recipesOf(pullEndpoint, { "PUT /api/v1/webhooks/endpoints/{id}/consumers/{name}": { from: "now" } }),
+  ...recipesOf(consumed, { "DELETE /api/v1/webhooks/endpoints/{id}/consumers/{name}": null }),
+  ...recipesOf(delivery, {
+    "POST /api/v1/webhooks/deliveries/{id}/retry": null,
+    "Mutation.retryWebhookDelivery": "retryWebhookDelivery(id: {id})",
+  }),
+  ...recipesOf(heldDelivery, {
+    "DELETE /api/v1/webhooks/deliveries/{id}": null,
+    "Mutation.cancelWebhookDelivery": "cancelWebhookDelivery(id: {id})",
+  }),
+  ...recipesOf(eventType, {
+    "PATCH /api/v1/webhooks/event-types/{name}": { enforcement: "warn" },
+    "DELETE /api/v1/webhooks/event-types/{name}": null,
+    "Mutation.updateWebhookEventType": 'updateWebhookEventType(name: {name}, input: { enforcement: "warn" })',
+    "Mutation.deleteWebhookEventType": "deleteWebhookEventType(name: {name})",
+  }),
+  ...recipesOf(runningReplay, {
+    "POST /api/v1/webhooks/replays/{id}/cancel": null,
+    "Mutation.cancelWebhookReplay": "cancelWebhookReplay(id: {id})",
+  }),
 };

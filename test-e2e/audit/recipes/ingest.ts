@@ -1,190 +1,143 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { eventually } from "@signalbox/testing";
-import type { Person } from "../world.ts";
-import { type Attempt, fresh, graph, mutation, type Recipe, type Recipes, rest } from "./attempt.ts";
+import { githubHeaders } from "../../journey/client.ts";
+import { type Prepare, type Prepared, type Recipes, recipesOf, someone } from "./attempt.ts";
 
 const sources = "/api/v1/webhooks/sources";
-const newSource = {
-  name: "Partner",
-  scheme: "standard-webhooks",
-  secret: `whsec_${randomBytes(24).toString("base64")}`,
-};
+const newSecret = () => `whsec_${randomBytes(24).toString("base64")}`;
+const newSource = { name: "Partner", scheme: "standard-webhooks", secret: newSecret() };
+const start = "2026-01-01T00:00:00Z";
 
-const source = (make: (person: Person, path: string) => Attempt): Recipe =>
-  fresh(async (person, { send }) => {
-    const { id } = (await send(person.headers, sources, { body: newSource })).json;
-    return make(person, `${sources}/${id}`);
-  });
+const source =
+  (more: object = {}): Prepare =>
+  async (world) => {
+    const { by, ids } = await someone(world);
+    const { id, ingest_path } = (await world.send(by, sources, { body: { ...newSource, ...more } })).json;
+    return { by, ids: { ...ids, id, ingest_path } };
+  };
 
 /** A source with a former secret and a former address. */
-const rotatedSource = (make: (person: Person, path: string) => Attempt): Recipe =>
-  fresh(async (person, { send }) => {
-    const { id } = (await send(person.headers, sources, { body: newSource })).json;
-    const path = `${sources}/${id}`;
-    const secret = `whsec_${randomBytes(24).toString("base64")}`;
-    await send(person.headers, `${path}/secret/rotate`, { body: { secret } });
-    await send(person.headers, `${path}/rotate-url`, { body: {} });
-    return make(person, path);
-  });
+const rotatedSource: Prepare = async (world) => {
+  const { by, ids } = await source()(world);
+  await world.send(by, `${sources}/${ids.id}/secret/rotate`, { body: { secret: newSecret() } });
+  await world.send(by, `${sources}/${ids.id}/rotate-url`, { body: {} });
+  return { by, ids };
+};
 
-/** A mutation of an existing source. */
-const sourceGraph = (call: (id: string) => string): Recipe =>
-  source((person, path) => mutation(person, call(path.slice(sources.length + 1))));
-
-/** A mutation of the source of a path; SOURCE stands for the argument that names it. */
-const ofSource = (person: Person, path: string, call: string): Attempt => {
-  const id = path.slice(sources.length + 1).split("/")[0];
-  return mutation(person, call.replace("SOURCE", `sourceId: "${id}"`));
+const secret = "a secret of GitHub's and ours";
+const ofGithub = { scheme: "github", secret };
+const signed = (payload: object) => {
+  const body = Buffer.from(JSON.stringify(payload));
+  return { body, headers: githubHeaders(secret, body) };
 };
 
 /** A slow replay: of some webhooks that a source received, one a second. */
-const runningReplay = (make: (person: Person, path: string) => Attempt): Recipe =>
-  fresh(async (person, { send }) => {
-    const secret = randomBytes(24).toString("hex");
-    const { id, ingest_path } = (
-      await send(person.headers, sources, { body: { ...newSource, scheme: "github", secret } })
-    ).json;
-    for (let nth = 0; nth < 20; nth++) {
-      const body = { nth };
-      const signature = createHmac("sha256", secret).update(JSON.stringify(body)).digest("hex");
-      const headers = { "x-github-delivery": `${nth}`, "x-hub-signature-256": `sha256=${signature}` };
-      await send(headers, ingest_path, { body });
-    }
-    const path = `${sources}/${id}/replays`;
-    const body = { from: "2026-01-01T00:00:00Z", rate: 1 };
-    return make(person, `${path}/${(await send(person.headers, path, { body })).json.id}`);
-  });
+const runningReplay: Prepare = async (world) => {
+  const { by, ids } = await source(ofGithub)(world);
+  for (let nth = 0; nth < 20; nth++) await world.send({}, ids.ingest_path ?? "", signed({ nth }));
+  const body = { from: start, rate: 1 };
+  return { by, ids: { ...ids, replay_id: (await world.send(by, `${sources}/${ids.id}/replays`, { body })).json.id } };
+};
 
 /** A webhook that was refused because of a wrong source secret, which was corrected since. */
-const mendedRejection = (make: (person: Person, path: string) => Attempt): Recipe =>
-  fresh(async (person, { send, tryTo }) => {
-    const secret = randomBytes(24).toString("hex");
-    const settings = { keep_rejected_bodies: true };
-    const wrong = { ...newSource, scheme: "github", secret: `${secret}-wrong`, settings };
-    const { id, ingest_path } = (await send(person.headers, sources, { body: wrong })).json;
-    const signature = createHmac("sha256", secret).update("{}").digest("hex");
-    await tryTo({ "x-github-delivery": "1", "x-hub-signature-256": `sha256=${signature}` }, ingest_path, { body: {} });
-    const path = `${sources}/${id}/rejections`;
-    const rejection = await eventually(async () => (await send(person.headers, path)).json.items[0]?.id ?? null);
-    await send(person.headers, `${sources}/${id}`, { method: "PATCH", body: { secret } });
-    return make(person, `${path}/${rejection}`);
-  });
+const mendedRejection: Prepare = async (world) => {
+  const settings = { keep_rejected_bodies: true };
+  const { by, ids } = await source({ ...ofGithub, secret: `${secret}, wrong`, settings })(world);
+  const path = `${sources}/${ids.id}`;
+  await world.tryTo({}, ids.ingest_path ?? "", signed({}));
+  const rejection = async () => (await world.send(by, `${path}/rejections`)).json.items[0]?.id ?? null;
+  const rejection_id: string = await eventually(rejection);
+  await world.send(by, path, { method: "PATCH", body: { secret } });
+  return { by, ids: { ...ids, rejection_id } };
+};
+
+/** A slow retry of some rejections, one a second. */
+const runningRetry: Prepare = async (world) => {
+  const settings = { keep_rejected_bodies: true };
+  const { by, ids } = await source({ ...ofGithub, secret: `${secret}, wrong`, settings })(world);
+  const path = `${sources}/${ids.id}`;
+  for (let nth = 0; nth < 20; nth++) await world.tryTo({}, ids.ingest_path ?? "", signed({ nth }));
+  await eventually(async () => (await world.send(by, `${path}/rejections`)).json.items.length >= 10);
+  const retry = (await world.send(by, `${path}/rejections/retry`, { body: { rate: 1 } })).json;
+  return { by, ids: { ...ids, retry_id: retry.id } };
+};
 
 /** A received webhook that is kept as the bookmark `kept`. */
-const bookmarked = (make: (person: Person, path: string) => Attempt): Recipe =>
-  fresh(async (person, { send }) => {
-    const secret = randomBytes(24).toString("hex");
-    const body = { ...newSource, scheme: "github", secret };
-    const { id, ingest_path } = (await send(person.headers, sources, { body })).json;
-    const signature = createHmac("sha256", secret).update("{}").digest("hex");
-    await send({ "x-github-delivery": "1", "x-hub-signature-256": `sha256=${signature}` }, ingest_path, { body: {} });
-    const path = `${sources}/${id}/received`;
-    const webhook = `${path}/${(await send(person.headers, path)).json.items[0].id}`;
-    await send(person.headers, `${webhook}/bookmark`, { body: { name: "kept" } });
-    return make(person, webhook);
-  });
+const bookmarked: Prepare = async (world) => {
+  const { by, ids } = await source(ofGithub)(world);
+  await world.send({}, ids.ingest_path ?? "", signed({}));
+  const path = `${sources}/${ids.id}/received`;
+  const ref: string = (await world.send(by, path)).json.items[0].id;
+  await world.send(by, `${path}/${ref}/bookmark`, { body: { name: "kept" } });
+  return { by, ids: { ...ids, ref, name: "kept" } };
+};
+
+const senderKey = (api_url: string) => ({ sender: "stripe", key: "rk_test_of_nobody", api_url });
 
 /** A source whose sender does not know its key, so that a comparison ends at once. */
-const readableSource = (make: (person: Person, path: string, key: object) => Attempt): Recipe =>
-  fresh(async (person, { send, goneUrl }) => {
-    const body = { ...newSource, scheme: "stripe" };
-    const path = `${sources}/${(await send(person.headers, sources, { body })).json.id}`;
-    const key = { sender: "stripe", key: "rk_test_of_nobody", api_url: goneUrl };
-    await send(person.headers, `${path}/sender-key`, { method: "PUT", body: key });
-    const runs = async () => (await send(person.headers, `${path}/reconciliations`)).json.items;
-    await eventually(async () => (await runs())[0]?.status === "failed");
-    return make(person, path, key);
-  });
+const readableSource: Prepare = async (world) => {
+  const { by, ids } = await source({ scheme: "stripe" })(world);
+  const path = `${sources}/${ids.id}`;
+  await world.send(by, `${path}/sender-key`, { method: "PUT", body: senderKey(world.goneUrl) });
+  const runs = async () => (await world.send(by, `${path}/reconciliations`)).json.items;
+  await eventually(async () => (await runs())[0]?.status === "failed");
+  return { by, ids };
+};
+
+const withSecret = (_: Prepared) => ({ secret: newSecret() });
 
 /** Recipes of each audited write to sources and received webhooks. */
 export const ingestRecipes: Recipes = {
-  "POST /api/v1/webhooks/sources": fresh((person) => rest(person, "POST", sources, newSource)),
-  "PATCH /api/v1/webhooks/sources/{id}": source((person, path) =>
-    rest(person, "PATCH", path, { secret: `whsec_${randomBytes(24).toString("base64")}` }),
-  ),
-  "POST /api/v1/webhooks/sources/{id}/secret/rotate": source((person, path) =>
-    rest(person, "POST", `${path}/secret/rotate`, { secret: `whsec_${randomBytes(24).toString("base64")}` }),
-  ),
-  "DELETE /api/v1/webhooks/sources/{id}/secret/previous": rotatedSource((person, path) =>
-    rest(person, "DELETE", `${path}/secret/previous`),
-  ),
-  "POST /api/v1/webhooks/sources/{id}/rotate-url": source((person, path) =>
-    rest(person, "POST", `${path}/rotate-url`, { overlap_seconds: 60 }),
-  ),
-  "DELETE /api/v1/webhooks/sources/{id}/addresses/previous": rotatedSource((person, path) =>
-    rest(person, "DELETE", `${path}/addresses/previous`),
-  ),
-  "POST /api/v1/webhooks/sources/{id}/replays": source((person, path) =>
-    rest(person, "POST", `${path}/replays`, { from: "2026-01-01T00:00:00Z" }),
-  ),
-  "POST /api/v1/webhooks/sources/{id}/replays/{replay_id}/cancel": runningReplay((person, path) =>
-    rest(person, "POST", `${path}/cancel`),
-  ),
-  "POST /api/v1/webhooks/sources/{id}/rejections/{rejection_id}/retry": mendedRejection((person, path) =>
-    rest(person, "POST", `${path}/retry`),
-  ),
-  "POST /api/v1/webhooks/sources/{id}/received/{ref}/bookmark": bookmarked((person, path) =>
-    rest(person, "POST", `${path}/bookmark`, { name: "another" }),
-  ),
-  "DELETE /api/v1/webhooks/bookmarks/{name}": bookmarked((person) =>
-    rest(person, "DELETE", "/api/v1/webhooks/bookmarks/kept"),
-  ),
-  "PUT /api/v1/webhooks/sources/{id}/sender-key": readableSource((person, path, key) =>
-    rest(person, "PUT", `${path}/sender-key`, key),
-  ),
-  "DELETE /api/v1/webhooks/sources/{id}/sender-key": readableSource((person, path) =>
-    rest(person, "DELETE", `${path}/sender-key`),
-  ),
-  "POST /api/v1/webhooks/sources/{id}/reconcile": readableSource((person, path) =>
-    rest(person, "POST", `${path}/reconcile`, { dry_run: true }),
-  ),
-  "DELETE /api/v1/webhooks/sources/{id}": source((person, path) => rest(person, "DELETE", path)),
-  "Mutation.createWebhookSource": fresh((person) =>
-    graph(person, "createWebhookSource", "CreateWebhookSourceInput", newSource),
-  ),
-  "Mutation.updateWebhookSource": sourceGraph(
-    (id) => `updateWebhookSource(id: "${id}", input: { name: "Store", secret: "${newSource.secret}" })`,
-  ),
-  "Mutation.rotateWebhookSourceSecret": sourceGraph(
-    (id) => `rotateWebhookSourceSecret(id: "${id}", input: { secret: "${newSource.secret}" })`,
-  ),
-  "Mutation.rotateWebhookSourceUrl": sourceGraph(
-    (id) => `rotateWebhookSourceUrl(id: "${id}", input: { overlapSeconds: 60 })`,
-  ),
-  "Mutation.deletePreviousWebhookSourceSecrets": rotatedSource((person, path) =>
-    mutation(person, `deletePreviousWebhookSourceSecrets(id: "${path.slice(sources.length + 1)}")`),
-  ),
-  "Mutation.deletePreviousWebhookSourceAddresses": rotatedSource((person, path) =>
-    mutation(person, `deletePreviousWebhookSourceAddresses(id: "${path.slice(sources.length + 1)}")`),
-  ),
-  "Mutation.setWebhookSenderKey": readableSource((person, path) =>
-    mutation(
-      person,
-      `setWebhookSenderKey(id: "${path.slice(sources.length + 1)}", input: { sender: "stripe", key: "rk_test_of_nobody", apiUrl: "https://stripe.invalid" })`,
-    ),
-  ),
-  "Mutation.deleteWebhookSenderKey": readableSource((person, path) =>
-    mutation(person, `deleteWebhookSenderKey(id: "${path.slice(sources.length + 1)}")`),
-  ),
-  "Mutation.reconcileWebhookSource": readableSource((person, path) =>
-    mutation(person, `reconcileWebhookSource(id: "${path.slice(sources.length + 1)}", input: { dryRun: true })`),
-  ),
-  "Mutation.deleteWebhookSource": sourceGraph((id) => `deleteWebhookSource(id: "${id}")`),
-  "Mutation.bookmarkReceivedWebhook": bookmarked((person, path) =>
-    ofSource(
-      person,
-      path,
-      `bookmarkReceivedWebhook(SOURCE, id: "${path.split("/").at(-1)}", input: { name: "another" })`,
-    ),
-  ),
-  "Mutation.deleteWebhookBookmark": bookmarked((person) => mutation(person, `deleteWebhookBookmark(name: "kept")`)),
-  "Mutation.createReceivedWebhookReplay": source((person, path) =>
-    ofSource(person, path, `createReceivedWebhookReplay(SOURCE, input: { from: "2026-01-01T00:00:00Z" })`),
-  ),
-  "Mutation.cancelReceivedWebhookReplay": runningReplay((person, path) =>
-    ofSource(person, path, `cancelReceivedWebhookReplay(SOURCE, id: "${path.split("/").at(-1)}")`),
-  ),
-  "Mutation.retryWebhookRejection": mendedRejection((person, path) =>
-    ofSource(person, path, `retryWebhookRejection(SOURCE, id: "${path.split("/").at(-1)}")`),
-  ),
+  ...recipesOf(someone, {
+    "POST /api/v1/webhooks/sources": newSource,
+    "Mutation.createWebhookSource": newSource,
+  }),
+  ...recipesOf(source(), {
+    "PATCH /api/v1/webhooks/sources/{id}": withSecret,
+    "POST /api/v1/webhooks/sources/{id}/secret/rotate": withSecret,
+    "POST /api/v1/webhooks/sources/{id}/rotate-url": { overlap_seconds: 60 },
+    "POST /api/v1/webhooks/sources/{id}/replays": { from: start },
+    "DELETE /api/v1/webhooks/sources/{id}": null,
+    "Mutation.updateWebhookSource": `updateWebhookSource(id: {id}, input: { name: "Store", secret: "${newSource.secret}" })`,
+    "Mutation.rotateWebhookSourceSecret": `rotateWebhookSourceSecret(id: {id}, input: { secret: "${newSource.secret}" })`,
+    "Mutation.rotateWebhookSourceUrl": "rotateWebhookSourceUrl(id: {id}, input: { overlapSeconds: 60 })",
+    "Mutation.deleteWebhookSource": "deleteWebhookSource(id: {id})",
+    "Mutation.createReceivedWebhookReplay": `createReceivedWebhookReplay(sourceId: {id}, input: { from: "${start}" })`,
+  }),
+  ...recipesOf(rotatedSource, {
+    "DELETE /api/v1/webhooks/sources/{id}/secret/previous": null,
+    "DELETE /api/v1/webhooks/sources/{id}/addresses/previous": null,
+    "Mutation.deletePreviousWebhookSourceSecrets": "deletePreviousWebhookSourceSecrets(id: {id})",
+    "Mutation.deletePreviousWebhookSourceAddresses": "deletePreviousWebhookSourceAddresses(id: {id})",
+  }),
+  ...recipesOf(runningReplay, {
+    "POST /api/v1/webhooks/sources/{id}/replays/{replay_id}/cancel": null,
+    "Mutation.cancelReceivedWebhookReplay": "cancelReceivedWebhookReplay(sourceId: {id}, id: {replay_id})",
+  }),
+  ...recipesOf(mendedRejection, {
+    "POST /api/v1/webhooks/sources/{id}/rejections/{rejection_id}/retry": null,
+    "Mutation.retryWebhookRejection": "retryWebhookRejection(sourceId: {id}, id: {rejection_id})",
+    "POST /api/v1/webhooks/sources/{id}/rejections/retry": {},
+    "Mutation.retryWebhookRejections": "retryWebhookRejections(sourceId: {id}, input: {})",
+  }),
+  ...recipesOf(runningRetry, {
+    "POST /api/v1/webhooks/sources/{id}/rejection-retries/{retry_id}/cancel": null,
+    "Mutation.cancelWebhookRejectionRetry": "cancelWebhookRejectionRetry(sourceId: {id}, id: {retry_id})",
+  }),
+  ...recipesOf(bookmarked, {
+    "POST /api/v1/webhooks/sources/{id}/received/{ref}/bookmark": { name: "another" },
+    "DELETE /api/v1/webhooks/bookmarks/{name}": null,
+    "Mutation.bookmarkReceivedWebhook":
+      'bookmarkReceivedWebhook(sourceId: {id}, id: {ref}, input: { name: "another" })',
+    "Mutation.deleteWebhookBookmark": "deleteWebhookBookmark(name: {name})",
+  }),
+  ...recipesOf(readableSource, {
+    "PUT /api/v1/webhooks/sources/{id}/sender-key": (_, { goneUrl }) => senderKey(goneUrl),
+    "DELETE /api/v1/webhooks/sources/{id}/sender-key": null,
+    "POST /api/v1/webhooks/sources/{id}/reconcile": { dry_run: true },
+    "Mutation.setWebhookSenderKey":
+      'setWebhookSenderKey(id: {id}, input: { sender: "stripe", key: "rk_test_of_nobody", apiUrl: "https://stripe.invalid" })',
+    "Mutation.deleteWebhookSenderKey": "deleteWebhookSenderKey(id: {id})",
+    "Mutation.reconcileWebhookSource": "reconcileWebhookSource(id: {id}, input: { dryRun: true })",
+  }),
 };

@@ -1,36 +1,32 @@
-import type { Person } from "../world.ts";
-import { credential, credentialOfOther, named } from "./account.ts";
-import { type Attempt, fresh, graph, type Recipe, type Recipes, rest } from "./attempt.ts";
+import { credential, named } from "./account.ts";
+import {
+  administrator,
+  byAdministrator,
+  type Prepare,
+  type Prepared,
+  type Recipes,
+  recipesOf,
+  someone,
+} from "./attempt.ts";
 
-/** A write to a sign-in with a browser. */
-const signIn =
-  (make: (person: Pick<Person, "headers">, id: string) => Attempt): Recipe =>
-  async (world) => {
-    const headers = await world.signIn();
-    const [{ id }] = (await world.send(headers, "/api/account/sign-ins/")).json.items;
-    return make({ headers }, id);
+/** A sign-in with a browser. */
+const signIn: Prepare = async (world) => {
+  const by = await world.signIn();
+  const { id: account_id } = (await world.send(by, "/api/account/")).json;
+  const [{ id }] = (await world.send(by, "/api/account/sign-ins/")).json.items;
+  return { by, ids: { account_id, id, sign_in_id: id } };
+};
+
+/** A person who has joined the administrator's account, which ends the membership, or the person does if `leaves`. */
+const membership =
+  (leaves = false): Prepare =>
+  async ({ administrator, send, join }) => {
+    const invitation = { account_id: "mine", role: "viewer" };
+    const member = await join((await send(administrator, "/api/v1/invitations/", { body: invitation })).json.url);
+    const [{ id }] = (await send(administrator, "/api/account/members/")).json.items;
+    return { by: leaves ? member : administrator, ids: { id, membership_id: id } };
   };
 
-/** An administrator's write to a sign-in of another account. */
-const signInOfOther =
-  (make: (administrator: Pick<Person, "headers">, accountId: string, id: string) => Attempt): Recipe =>
-  async (world) => {
-    const headers = await world.signIn();
-    const { id } = (await world.send(headers, "/api/account/")).json;
-    const [signIn] = (await world.send(headers, "/api/account/sign-ins/")).json.items;
-    return make({ headers: world.administrator }, id, signIn.id);
-  };
-
-/** A write to a client in the overlap of a rotation. */
-const rotatedClient = (make: (person: Person, id: string, path: string) => Attempt): Recipe =>
-  fresh(async (person, { send }) => {
-    const { id } = (await send(person.headers, "/api/account/clients/", { body: named })).json;
-    const path = `/api/account/clients/${id}`;
-    await send(person.headers, `${path}/secret/rotate`, { body: {} });
-    return make(person, id, path);
-  });
-
-const applicationsPath = "/api/v1/oauth/applications";
 const newApplication = {
   name: "Harbour",
   type: "server",
@@ -38,102 +34,80 @@ const newApplication = {
   scopes: ["account:read"],
 };
 
-/** An administrator's write to a new application, after its secret was rotated if `rotated`. */
+/** A new application of an administrator, whose secret was rotated if `rotated`. */
 const application =
-  (make: (administrator: Pick<Person, "headers">, id: string, path: string) => Attempt, rotated = false): Recipe =>
-  async ({ administrator: headers, send }) => {
-    const { id } = (await send(headers, `${applicationsPath}`, { body: newApplication })).json;
-    const path = `${applicationsPath}/${id}`;
-    if (rotated) await send(headers, `${path}/secret/rotate`, { body: {} });
-    return make({ headers }, id, path);
+  (rotated = false): Prepare =>
+  async ({ administrator: by, send }) => {
+    const path = "/api/v1/oauth/applications";
+    const { id } = (await send(by, path, { body: newApplication })).json;
+    if (rotated) await send(by, `${path}/${id}/secret/rotate`, { body: {} });
+    return { by, ids: { id, application_id: id } };
   };
 
-const operating = { roles: ["admin", "operator"] };
+const byId = ({ ids: { id } }: Prepared) => ({ id });
+const byIds = ({ ids: { account_id: accountId, id } }: Prepared) => ({ accountId, id });
 
 /** Recipes of the writes that need the built-in issuer: another issuer manages its own sign-ins, clients and roles. */
 export const recipesOfIssuer: Recipes = {
-  "POST /api/account/clients/": fresh((person) => rest(person, "POST", "/api/account/clients/", named)),
-  "PATCH /api/account/clients/{client_id}": credential("clients", (person, _id, path) =>
-    rest(person, "PATCH", path, { name: "other" }),
-  ),
-  "POST /api/account/clients/{client_id}/secret/rotate": credential("clients", (person, _id, path) =>
-    rest(person, "POST", `${path}/secret/rotate`, {}),
-  ),
-  "DELETE /api/account/clients/{client_id}/secret/previous": rotatedClient((person, _id, path) =>
-    rest(person, "DELETE", `${path}/secret/previous`),
-  ),
-  "DELETE /api/account/clients/{client_id}": credential("clients", (person, _id, path) => rest(person, "DELETE", path)),
-  "Mutation.createServiceClient": fresh((person) =>
-    graph(person, "createServiceClient", "CreateServiceClientInput", named),
-  ),
-  "Mutation.renameServiceClient": credential("clients", (person, id) =>
-    graph(person, "renameServiceClient", "RenameServiceClientInput", { id, name: "other" }),
-  ),
-  "Mutation.rotateServiceClientSecret": credential("clients", (person, id) =>
-    graph(person, "rotateServiceClientSecret", "RotateServiceClientSecretInput", { id }),
-  ),
-  "Mutation.deletePreviousServiceClientSecrets": rotatedClient((person, id) =>
-    graph(person, "deletePreviousServiceClientSecrets", "DeletePreviousServiceClientSecretsInput", { id }),
-  ),
-  "Mutation.revokeServiceClient": credential("clients", (person, id) =>
-    graph(person, "revokeServiceClient", "RevokeServiceClientInput", { id }),
-  ),
-  "DELETE /api/account/sign-ins/{sign_in_id}": signIn((person, id) =>
-    rest(person, "DELETE", `/api/account/sign-ins/${id}`),
-  ),
-  "Mutation.endSignIn": signIn((person, id) => graph(person, "endSignIn", "EndSignInInput", { id })),
-  "DELETE /api/accounts/{account_id}/sign-ins/{sign_in_id}": signInOfOther((administrator, account, id) =>
-    rest(administrator, "DELETE", `/api/accounts/${account}/sign-ins/${id}`),
-  ),
-  "Mutation.endAccountSignIn": signInOfOther((administrator, accountId, id) =>
-    graph(administrator, "endAccountSignIn", "EndAccountSignInInput", { accountId, id }),
-  ),
-  "DELETE /api/accounts/{account_id}/clients/{client_id}": credentialOfOther("clients", (administrator, account, id) =>
-    rest(administrator, "DELETE", `/api/accounts/${account}/clients/${id}`),
-  ),
-  "Mutation.revokeAccountServiceClient": credentialOfOther("clients", (administrator, accountId, id) =>
-    graph(administrator, "revokeAccountServiceClient", "RevokeAccountServiceClientInput", { accountId, id }),
-  ),
-  "POST /api/v1/oauth/applications": async ({ administrator: headers }) =>
-    rest({ headers }, "POST", applicationsPath, newApplication),
-  "PATCH /api/v1/oauth/applications/{application_id}": application((administrator, _id, path) =>
-    rest(administrator, "PATCH", path, { name: "other" }),
-  ),
-  "DELETE /api/v1/oauth/applications/{application_id}": application((administrator, _id, path) =>
-    rest(administrator, "DELETE", path),
-  ),
-  "POST /api/v1/oauth/applications/{application_id}/secret/rotate": application((administrator, _id, path) =>
-    rest(administrator, "POST", `${path}/secret/rotate`, {}),
-  ),
-  "DELETE /api/v1/oauth/applications/{application_id}/secret/previous": application(
-    (administrator, _id, path) => rest(administrator, "DELETE", `${path}/secret/previous`),
-    true,
-  ),
-  "Mutation.createOauthApplication": async ({ administrator: headers }) =>
-    graph({ headers }, "createOauthApplication", "CreateOauthApplicationInput", {
+  ...recipesOf(someone, {
+    "POST /api/account/clients/": named,
+    "Mutation.createServiceClient": named,
+    "PATCH /api/accounts/{account_id}": { roles: ["admin", "operator"] },
+    "Mutation.setAccountRoles": ({ ids }) => ({ accountId: ids.account_id, roles: ["admin"] }),
+  }),
+  ...recipesOf(credential("clients"), {
+    "PATCH /api/account/clients/{client_id}": { name: "other" },
+    "POST /api/account/clients/{client_id}/secret/rotate": {},
+    "DELETE /api/account/clients/{client_id}": null,
+    "Mutation.renameServiceClient": ({ ids: { id } }) => ({ id, name: "other" }),
+    "Mutation.rotateServiceClientSecret": byId,
+    "Mutation.revokeServiceClient": byId,
+  }),
+  ...recipesOf(credential("clients", true), {
+    "DELETE /api/account/clients/{client_id}/secret/previous": null,
+    "Mutation.deletePreviousServiceClientSecrets": byId,
+  }),
+  ...recipesOf(signIn, {
+    "DELETE /api/account/sign-ins/{sign_in_id}": null,
+    "Mutation.endSignIn": byId,
+  }),
+  ...recipesOf(byAdministrator(signIn), {
+    "DELETE /api/accounts/{account_id}/sign-ins/{sign_in_id}": null,
+    "Mutation.endAccountSignIn": byIds,
+  }),
+  ...recipesOf(byAdministrator(credential("clients")), {
+    "DELETE /api/accounts/{account_id}/clients/{client_id}": null,
+    "Mutation.revokeAccountServiceClient": byIds,
+  }),
+  ...recipesOf(membership(), {
+    "PATCH /api/account/members/{membership_id}": { role: "developer" },
+    "DELETE /api/account/members/{membership_id}": null,
+    "Mutation.changeMemberRole": ({ ids: { id } }) => ({ id, role: "developer" }),
+    "Mutation.removeMember": byId,
+  }),
+  ...recipesOf(membership(true), {
+    "DELETE /api/account/memberships/{membership_id}": null,
+    "Mutation.leaveAccount": byId,
+  }),
+  ...recipesOf(administrator, {
+    "POST /api/v1/oauth/applications": newApplication,
+    "Mutation.createOauthApplication": {
       name: "Harbour",
       type: "browser",
-      redirectUris: ["https://harbour.example/back"],
+      redirectUris: newApplication.redirect_uris,
       scopes: [],
-    }),
-  "Mutation.updateOauthApplication": application((administrator, id) =>
-    graph(administrator, "updateOauthApplication", "UpdateOauthApplicationInput", { id, name: "other" }),
-  ),
-  "Mutation.deleteOauthApplication": application((administrator, id) =>
-    graph(administrator, "deleteOauthApplication", "DeleteOauthApplicationInput", { id }),
-  ),
-  "Mutation.rotateOauthApplicationSecret": application((administrator, id) =>
-    graph(administrator, "rotateOauthApplicationSecret", "RotateOauthApplicationSecretInput", { id }),
-  ),
-  "Mutation.deletePreviousOauthApplicationSecrets": application(
-    (administrator, id) =>
-      graph(administrator, "deletePreviousOauthApplicationSecrets", "DeletePreviousOauthApplicationSecretsInput", {
-        id,
-      }),
-    true,
-  ),
-  "PATCH /api/accounts/{account_id}": fresh((person) => rest(person, "PATCH", `/api/accounts/${person.id}`, operating)),
-  "Mutation.setAccountRoles": fresh((person) =>
-    graph(person, "setAccountRoles", "SetAccountRolesInput", { accountId: person.id, roles: ["admin"] }),
-  ),
+    },
+  }),
+  ...recipesOf(application(), {
+    "PATCH /api/v1/oauth/applications/{application_id}": { name: "other" },
+    "DELETE /api/v1/oauth/applications/{application_id}": null,
+    "POST /api/v1/oauth/applications/{application_id}/secret/rotate": {},
+    "Mutation.updateOauthApplication": ({ ids: { id } }) => ({ id, name: "other" }),
+    "Mutation.deleteOauthApplication": byId,
+    "Mutation.rotateOauthApplicationSecret": byId,
+  }),
+  ...recipesOf(application(true), {
+    "DELETE /api/v1/oauth/applications/{application_id}/secret/previous": null,
+    "Mutation.deletePreviousOauthApplicationSecrets": byId,
+  }),
 };

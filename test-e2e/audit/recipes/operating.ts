@@ -1,65 +1,46 @@
 import { eventually } from "@signalbox/testing";
-import type { Headers, World } from "../world.ts";
-import type { Attempt, Recipe, Recipes } from "./attempt.ts";
+import type { World } from "../world.ts";
+import { type Prepare, type Recipes, recipesOf } from "./attempt.ts";
 
-const base = "/api/v1/operations";
-
-interface Listed {
-  readonly id: string;
-  readonly version: string;
-}
-
-/** A request about one message, as an operator has seen it. */
-const about =
-  (
-    collection: string,
-    id: (world: World) => Promise<string>,
-    make: (by: Headers, message: Listed) => Attempt,
-  ): Recipe =>
+/** One message, with the version that an operator has seen of it. */
+const message =
+  (collection: string, bury: (world: World) => Promise<{ readonly id: string }>): Prepare =>
   async (world) => {
-    const { send, administrator } = world;
-    const wanted = await id(world);
-    const message = await eventually(async () => {
-      const seen: Listed[] = [];
+    const { send, administrator: by } = world;
+    const { id } = await bury(world);
+    const version = await eventually(async () => {
       let query = "";
       do {
-        const page = (await send(administrator, `${base}/${collection}${query}`)).json;
-        seen.push(...page.items);
-        query = page.next_cursor ? `?cursor=${encodeURIComponent(page.next_cursor)}` : "";
+        const { items, next_cursor } = (await send(by, `/api/v1/operations/${collection}${query}`)).json;
+        const found = items.find((one: { id: string }) => one.id === id);
+        if (found) return found.version as string;
+        query = next_cursor ? `?cursor=${encodeURIComponent(next_cursor)}` : "";
       } while (query !== "");
-      const found = seen.find((one) => one.id === wanted);
-      if (!found) throw new Error(`${wanted} is not among ${seen.map(({ id }) => id)}`);
-      return found;
+      return null;
     });
-    return make(administrator, message);
+    return { by, ids: { id }, headers: { "if-match": `"${version}"` } };
   };
 
-const read =
-  (collection: string) =>
-  (by: Headers, { id }: Listed): Attempt => ({ by, path: `${base}/${collection}/${id}`, request: {} });
-
-const act =
-  (collection: string, verb: string, body: object) =>
-  (by: Headers, { id, version }: Listed): Attempt => ({
-    by,
-    path: `${base}/${collection}/${encodeURIComponent(id)}/${verb}`,
-    request: { body, headers: { "if-match": `"${version}"` } },
-  });
-
-const letter = async ({ stuck }: World) => (await (await stuck()).buryLetter()).id;
-const refused = async ({ stuck }: World) => (await (await stuck()).refuseEvent()).id;
-const parked = async ({ stuck }: World) => (await (await stuck()).parkTwo()).id;
+const letter = message("dead-letters", async ({ stuck }) => (await stuck()).buryLetter());
+const refused = message("dead-events", async ({ stuck }) => (await stuck()).refuseEvent());
+const parked = message("parked", async ({ stuck }) => (await stuck()).parkTwo());
 const withReason = { reason: "walked" };
 
 /** Recipes of each audited action of an operator, and of the reads of bodies. */
 export const operatingRecipes: Recipes = {
-  [`GET ${base}/dead-letters/{id}`]: about("dead-letters", letter, read("dead-letters")),
-  [`POST ${base}/dead-letters/{id}/replay`]: about("dead-letters", letter, act("dead-letters", "replay", {})),
-  [`POST ${base}/dead-letters/{id}/drop`]: about("dead-letters", letter, act("dead-letters", "drop", withReason)),
-  [`GET ${base}/dead-events/{id}`]: about("dead-events", refused, read("dead-events")),
-  [`POST ${base}/dead-events/{id}/replay`]: about("dead-events", refused, act("dead-events", "replay", {})),
-  [`POST ${base}/dead-events/{id}/drop`]: about("dead-events", refused, act("dead-events", "drop", withReason)),
-  [`GET ${base}/parked/{id}`]: about("parked", parked, read("parked")),
-  [`POST ${base}/parked/{id}/retry`]: about("parked", parked, act("parked", "retry", {})),
-  [`POST ${base}/parked/{id}/skip`]: about("parked", parked, act("parked", "skip", withReason)),
+  ...recipesOf(letter, {
+    "GET /api/v1/operations/dead-letters/{id}": null,
+    "POST /api/v1/operations/dead-letters/{id}/replay": {},
+    "POST /api/v1/operations/dead-letters/{id}/drop": withReason,
+  }),
+  ...recipesOf(refused, {
+    "GET /api/v1/operations/dead-events/{id}": null,
+    "POST /api/v1/operations/dead-events/{id}/replay": {},
+    "POST /api/v1/operations/dead-events/{id}/drop": withReason,
+  }),
+  ...recipesOf(parked, {
+    "GET /api/v1/operations/parked/{id}": null,
+    "POST /api/v1/operations/parked/{id}/retry": {},
+    "POST /api/v1/operations/parked/{id}/skip": withReason,
+  }),
 };

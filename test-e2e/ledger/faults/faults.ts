@@ -1,73 +1,14 @@
 import type { Random } from "../random.ts";
 import type { Mode } from "../systems/ledger-system.ts";
-import {
-  crashedBackend,
-  heldSessions,
-  killedBackends,
-  killedPostmaster,
-  switchedOver,
-  terminatedAtCommit,
-} from "./database-faults.ts";
-import {
-  failingObjectStore,
-  fullDisk,
-  haltedBroker,
-  haltedKafka,
-  heldConnections,
-  killedBroker,
-  killedController,
-  killedKafka,
-  lostObjectStore,
-  lostRedis,
-  slowConnections,
-} from "./engine-faults.ts";
+import { databaseFaults } from "./database-faults.ts";
+import { engineFaults } from "./engine-faults.ts";
 import type { Fault } from "./fault.ts";
-import {
-  haltedBriefly,
-  haltedInstance,
-  killedAll,
-  killedPair,
-  killedProcess,
-  killedWhileDraining,
-  killedWhileMigrating,
-  killedWhileStarting,
-  rollingRestart,
-  wrongClock,
-} from "./killed-processes.ts";
+import { processFaults } from "./killed-processes.ts";
 import { machineFaults } from "./machine-faults.ts";
 import { topicFaults } from "./topic-faults.ts";
 
 /** All faults of the ledger. */
-const faults: readonly Fault[] = [
-  killedProcess,
-  killedPair,
-  killedAll,
-  killedPostmaster,
-  killedBackends,
-  crashedBackend,
-  terminatedAtCommit,
-  switchedOver,
-  haltedBriefly,
-  haltedInstance,
-  heldSessions,
-  killedBroker,
-  killedController,
-  killedKafka,
-  haltedBroker,
-  haltedKafka,
-  heldConnections,
-  slowConnections,
-  lostRedis,
-  lostObjectStore,
-  failingObjectStore,
-  fullDisk,
-  ...topicFaults,
-  wrongClock,
-  killedWhileStarting,
-  killedWhileMigrating,
-  killedWhileDraining,
-  rollingRestart,
-];
+const faults: readonly Fault[] = [...processFaults, ...databaseFaults, ...engineFaults, ...topicFaults];
 
 /** Those that are chosen by their name, too. */
 export const namedFaults: readonly Fault[] = [...faults, ...machineFaults];

@@ -9,7 +9,7 @@ import {
   overrideEverywhere,
   revisedOnce,
 } from "./outside.ts";
-import { publishedOnce, replayedOnce } from "./publishing.ts";
+import { carriedAsWritten, publishedOnce, replayedOnce } from "./publishing.ts";
 import { pulledInOrder, pulledOnce } from "./pulling.ts";
 import { bytesAreWhole, everyOkIsReadable, keyedOnce, noLostUpdate } from "./reading.ts";
 import { signedUrlsHold } from "./signed-urls.ts";
@@ -27,6 +27,7 @@ export const invariants: readonly Invariant[] = [
   keyedOnce,
   deliveredOnce,
   publishedOnce,
+  carriedAsWritten,
   replayedOnce,
   pulledOnce,
   pulledInOrder,

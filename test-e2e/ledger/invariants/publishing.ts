@@ -1,4 +1,4 @@
-import type { Evidence, Invariant } from "../evidence.ts";
+import type { Evidence, Invariant, Receipt } from "../evidence.ts";
 import { publishedType } from "../scene.ts";
 import { groupBy, operations, possible, succeeded } from "./look-up.ts";
 
@@ -42,6 +42,24 @@ function wronglyPublished(evidence: Evidence): string[] {
       .map(({ value, answer }) => `${value.event} was answered ${answer.status}`),
   ];
 }
+
+export const carriedAsWritten: Invariant = {
+  name: "carried-as-written",
+  sentence:
+    "The JSON of a publisher and of a partner is received with the bytes with which it was sent, replays included.",
+  violations: (evidence) => {
+    const published = new Map(
+      operations(evidence, "publish").map(({ value }) => [value.event, `"data":${value.data},`]),
+    );
+    const posted = operations(evidence, "webhook").map(({ value }) => value);
+    const payloads = new Map(posted.map(({ delivery, payload }) => [delivery, `"payload":${payload}`]));
+    const wanted = ({ type, eventId, body }: Receipt): string | undefined =>
+      type === "webhook.received" ? payloads.get(JSON.parse(body).data.delivery_id) : published.get(eventId);
+    return evidence.received
+      .filter((receipt) => !receipt.body.includes(wanted(receipt) ?? ""))
+      .map((receipt) => `${receipt.endpoint} got ${receipt.eventId} with other bytes than ${wanted(receipt)}`);
+  },
+};
 
 export const replayedOnce: Invariant = {
   name: "replayed-once",

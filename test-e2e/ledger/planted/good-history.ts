@@ -70,6 +70,9 @@ const log: readonly LogRecord[] = [
   record("config", 3, "flag:ledger", "flag.changed", { revision: 4 }),
 ].map((one, place) => ({ ...one, offset: place }));
 
+/** JSON of a publisher and of a partner. */
+const payload = '{"b":1.10,"1":9007199254740993}';
+
 const operations: readonly Operation[] = [
   operation(1, "upload", { account, title: "n-0", sha256: "a", first: true }, { image: "img_1" }),
   operation(2, "upload", { account, title: "keyed", sha256: "b", keyed: true }, { image: "img_2" }),
@@ -89,8 +92,8 @@ const operations: readonly Operation[] = [
   operation(6, "patch-account", { account, name: "left 2", base: "left 1" }, {}, "fail"),
   operation(5, "patch-settings", { account, settings: settingsOf("UTC") }),
   operation(6, "patch-settings", { account, settings: settingsOf("Asia/Tokyo") }),
-  operation(5, "webhook", { account, source, delivery: "d-1" }),
-  operation(6, "webhook", { account, source, delivery: "d-2" }),
+  operation(5, "webhook", { account, source, delivery: "d-1", payload }),
+  operation(6, "webhook", { account, source, delivery: "d-2", payload }),
   operation(5, "create-key", { account }, { key: "key_1" }),
   operation(6, "revoke-key", { account, key: "key_1" }, { key: "key_1" }),
   ...[7, 9, 20].map((at) =>
@@ -105,7 +108,7 @@ const operations: readonly Operation[] = [
   operation(6, "set-property", { value: "Ledger 2", expected: "1" }, { revision: "2" }),
   operation(5, "set-flag", { value: "1", expected: "0" }, { revision: "3" }),
   operation(6, "set-flag", { value: "2", expected: "3" }, { revision: "4" }),
-  operation(5, "publish", { account, event: "p-1", fits: true }),
+  operation(5, "publish", { account, event: "p-1", fits: true, data: payload }),
   operation(6, "publish", { account, event: "p-2", fits: false }, { status: 422 }, "fail"),
   operation(6.5, "publish", { account, event: "p-3", fits: true }, {}, "info"),
   operation(8, "start-replay", { account, endpoint: main }, { replay: "replay_1" }),
@@ -124,20 +127,26 @@ const operations: readonly Operation[] = [
   operation(6, "delete-endpoint", { account, endpoint: deleted }),
 ];
 
-const taken = (deliveryId: string) => ({ deliveryId, status: 200, replay: null });
+const bodyOf = ({ type, data }: LogRecord) =>
+  type === "webhook.received" ? `{"data":{"delivery_id":"${data.delivery_id}","payload":${payload}}}` : "{}";
+const taken = (deliveryId: string, body = "{}") => ({ deliveryId, status: 200, replay: null, body });
 const received = [
   ...log
     .filter(({ topic }) => /image|webhook/.test(topic))
-    .map(({ eventId, type }) => ({
+    .map((record) => ({
       t: 11_000,
       endpoint: main,
-      eventId,
-      deliveryId: `of ${eventId}`,
-      type,
-      status: 200,
-      replay: null,
+      eventId: record.eventId,
+      type: record.type,
+      ...taken(`of ${record.eventId}`, bodyOf(record)),
     })),
-  { t: 11_000, endpoint: main, eventId: "p-1", type: "ledger.counted", ...taken("of p-1") },
+  {
+    t: 11_000,
+    endpoint: main,
+    eventId: "p-1",
+    type: "ledger.counted",
+    ...taken("of p-1", `{"data":${payload},"api_version":"v1"}`),
+  },
   {
     t: 11_500,
     endpoint: main,
@@ -149,8 +158,8 @@ const received = [
   ...log
     .filter(({ type }) => type === "image.updated")
     .flatMap(({ eventId, type }) => [
-      { t: 12_000, endpoint: paused, eventId, deliveryId: `paused ${eventId}`, type, status: 500, replay: null },
-      { t: 13_000, endpoint: paused, eventId, deliveryId: `paused ${eventId}`, type, status: 200, replay: null },
+      { t: 12_000, endpoint: paused, eventId, type, ...taken(`paused ${eventId}`), status: 500 },
+      { t: 13_000, endpoint: paused, eventId, type, ...taken(`paused ${eventId}`) },
     ]),
 ];
 

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { unlimited } from "../../systems/system.ts";
 
 /** A row as the server sends it; numbers beyond 2^53 arrive as text. */
 // biome-ignore lint/suspicious/noExplicitAny: each statement has columns of its own.
@@ -31,14 +32,10 @@ export function createQuery(urlOf: (database: string) => string | Promise<string
 /** The properties of every ledger: no limits, receivers on this host, and short deadlines for slow ones. */
 export function ledgerProperties(issuer: string, stagingFolder: string): Record<string, string> {
   const trusted = { name: "ledger", issuer, audience: "signalbox", "roles-claim": "roles" };
-  const limits = ["credential", "account", "failed-sign-in", "anonymous"].map((kind) => [
-    `http.rate-limit.${kind}.requests`,
-    "1000000",
-  ]);
   return {
-    ...Object.fromEntries(limits),
-    "http.rate-limit.credential.burst": "1000000",
+    ...unlimited,
     "auth.issuers": JSON.stringify([trusted]),
+    "account.issuer.enabled": "false",
     "account.api-keys.max": "1000",
     "http.strict-responses": "true",
     "images.upload.directory": stagingFolder,

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { connect, getCACertificates, setDefaultCACertificates } from "node:tls";
 import { createCertificates, eventually, freePort } from "@signalbox/testing";
 import { reloadNginx, type SecureListener } from "../../systems/start-nginx.ts";
-import type { Keep } from "../../systems/two-of-each.ts";
+import type { Keep } from "../../systems/system.ts";
 
 const dayMs = 86_400_000;
 

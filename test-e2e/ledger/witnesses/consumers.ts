@@ -82,6 +82,7 @@ export class PullConsumers {
       type: message.type,
       replay: null,
       status: 200,
+      body: message.body,
       subject: `${data.id} ${data.title}`,
     });
   }

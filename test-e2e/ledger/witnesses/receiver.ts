@@ -47,9 +47,11 @@ export async function createLedgerReceiver(random: Random, now: () => number): P
   };
 }
 
-function described({ url = "", headers }: IncomingMessage, body: Buffer) {
-  const { data } = JSON.parse(body.toString("utf8"));
+function described({ url = "", headers }: IncomingMessage, bytes: Buffer) {
+  const body = bytes.toString("utf8");
+  const { data } = JSON.parse(body);
   return {
+    body,
     endpoint: url.slice(1),
     eventId: String(headers["webhook-id"]),
     deliveryId: String(headers["x-delivery-id"]),

@@ -1,10 +1,14 @@
-import { createHmac } from "node:crypto";
+import { createHmac, hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createHttp, outcomeOf } from "../http.ts";
+import { awkwardMembers } from "../awkward-json.ts";
+import { type Call, createHttp, outcomeOf } from "../http.ts";
+import type { Random } from "../random.ts";
 import { insist, type Member, publishedType, type Scene, untilStopped, type Writer } from "../scene.ts";
 
 /**
  * Accounts that publish their own events, each repeated until it is answered; one in five violates its type's schema.
+ * Their data is JSON that not every program carries unchanged, in any of the forms of a publication. CloudEvents of two
+ * sources share their ids.
  */
 export const publications: Writer = {
   name: "publications",
@@ -14,11 +18,12 @@ export const publications: Writer = {
         const random = scene.random.fork(`publisher ${index}`);
         let number = 0;
         await untilStopped(scene, random, [120, 600], async () => {
-          const event = `${scene.round}-${index}-published-${++number}`;
           const fits = random.next() < 0.8;
-          const body = { id: event, type: publishedType.name, data: { number: fits ? number : `${number}` } };
-          const publish = () => http("/api/v1/webhooks/events", { body });
-          const done = scene.history.begin(`publisher ${index}`, "publish", { account, event, fits });
+          number++;
+          const data = `{"number":${fits ? number : `"${number}"`}${awkwardMembers(random, publishedDepthMax)}}`;
+          const { event, call } = publicationOf(random, `${scene.round}-${index}-published`, number, data);
+          const publish = () => http("/api/v1/webhooks/events", call);
+          const done = scene.history.begin(`publisher ${index}`, "publish", { account, event, fits, data });
           const reply = await insist(scene, publish);
           if (random.next() < 0.1) await publish();
           done(outcomeOf(reply), { status: reply?.status });
@@ -26,6 +31,46 @@ export const publications: Writer = {
       }),
     )),
 };
+
+/** Deeper than JSON that is not only carried may be. */
+const publishedDepthMax = 300;
+
+/** Writes a publication in one of its forms, with the id of its event. */
+function publicationOf(random: Random, name: string, number: number, data: string): { event: string; call: Call } {
+  if (random.next() < 0.5) {
+    const event = `${name}-${number}`;
+    return { event, call: random.pick(plainForms)(event, data) };
+  }
+  const id = `${name}-${Math.floor(number / 2)}`;
+  const attributes = { specversion: "1.0", id, source: `/ledger/${number % 2}`, type: publishedType.name };
+  return { event: eventIdOf(attributes), call: random.pick(cloudEventModes)(attributes, data) };
+}
+
+/** JSON alone and in a list. */
+const plainForms: readonly ((id: string, data: string) => Call)[] = [
+  (id, data) => ({ body: Buffer.from(`{"id":"${id}","type":"${publishedType.name}","data":${data}}`) }),
+  (id, data) => ({ body: Buffer.from(`[{"data":${data},"id":"${id}","type":"${publishedType.name}"}]`) }),
+];
+
+/** Structured, batched and binary. */
+const cloudEventModes: readonly ((attributes: Readonly<Record<string, string>>, data: string) => Call)[] = [
+  (attributes, data) => ({
+    headers: { "content-type": "application/cloudevents+json" },
+    body: Buffer.from(`{"data":${data},${JSON.stringify(attributes).slice(1)}`),
+  }),
+  (attributes, data) => ({
+    headers: { "content-type": "application/cloudevents-batch+json" },
+    body: Buffer.from(`[{"data":${data},${JSON.stringify(attributes).slice(1)}]`),
+  }),
+  (attributes, data) => ({
+    headers: Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`ce-${name}`, value])),
+    body: Buffer.from(data),
+  }),
+];
+
+/** Makes the id of a CloudEvent's event as the page on publishing says. */
+const eventIdOf = ({ source, id }: Readonly<Record<string, string>>) =>
+  `ce_${hash("sha256", JSON.stringify([source, id])).slice(0, 40)}`;
 
 const reachesBackMs = 4_000;
 
@@ -40,7 +85,8 @@ async function replay(scene: Scene, { account, http, endpoints: { main } }: Memb
   let number = 0;
   await untilStopped(scene, scene.random.fork(`replays of ${main.name}`), [800, 2_500], async () => {
     const from = new Date(Date.now() - reachesBackMs).toISOString();
-    const body = { endpoint_id: main.id, event_types: ["image.*"], from };
+    // Those that wait may be under way already, and then go out without the replay.
+    const body = { endpoint_id: main.id, event_types: ["image.*"], status: "succeeded", from };
     const headers = { "idempotency-key": `ledger-replay-${main.name}-${++number}` };
     const done = scene.history.begin(`replays of ${main.name}`, "start-replay", { account, endpoint: main.name });
     const reply = await insist(scene, () => http(path, { body, headers }));
@@ -61,8 +107,10 @@ export const partners: Writer = {
         let number = 0;
         await untilStopped(scene, random, [120, 600], async () => {
           const delivery = `${scene.round}-${index}-${++number}`;
-          const post = () => http(`/ingest/${source.id}`, signed(delivery, source.secret));
-          const done = scene.history.begin(`partner ${index}`, "webhook", { account, source: source.id, delivery });
+          const payload = `{"type":"order.created","order":"${delivery}"${awkwardMembers(random, partnerDepthMax)}}`;
+          const post = () => http(`/ingest/${source.id}`, signed(delivery, source.secret, payload));
+          const named = { account, source: source.id, delivery, payload };
+          const done = scene.history.begin(`partner ${index}`, "webhook", named);
           const lot = random.next();
           // One in ten comes twice at the same moment, one in ten once more after it was taken.
           const [reply] = await Promise.all([insist(scene, post), ...(lot < 0.1 ? [post()] : [])]);
@@ -74,9 +122,11 @@ export const partners: Writer = {
   },
 };
 
+const partnerDepthMax = 100;
+
 /** Signs by the specification of Standard Webhooks. */
-export function signed(id: string, secret: Buffer) {
-  const body = Buffer.from(JSON.stringify({ type: "order.created", order: id }));
+export function signed(id: string, secret: Buffer, payload = JSON.stringify({ type: "order.created", order: id })) {
+  const body = Buffer.from(payload);
   const timestamp = String(Math.floor(Date.now() / 1000));
   const signature = createHmac("sha256", secret).update(`${id}.${timestamp}.`).update(body).digest("base64");
   const headers = {
