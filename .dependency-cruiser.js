@@ -25,8 +25,7 @@ const homes = {
   "prom-client": "libs/runtime/src/telemetry",
   "@opentelemetry/[^/]+": "libs/runtime/src/telemetry",
   "@apollo/subgraph": "libs/http/src/graphql",
-  "@apollo/gateway": "services/gateway",
-  "@apollo/(query-planner|federation-internals)": "libs/federation",
+  "@apollo/(gateway|query-planner|federation-internals)": "libs/federation",
   nodemailer: "services/account/src/mail",
   "oidc-provider": "services/account/src/identity",
   "@simplewebauthn/server": "services/account/src/passkeys",
@@ -34,8 +33,7 @@ const homes = {
 };
 
 /** Tests, and what only tests import: fixtures, a service's harness, and the suite that every adapter of a port runs. */
-const tests =
-  "^(libs/testing|test-e2e|bench)/|\\.test\\.ts$|\\.contract\\.ts$|/(contract|crash|test)/|/test-[a-z-]+\\.ts$";
+const tests = "^(libs/testing|test-e2e|bench)/|\\.test\\.ts$|\\.contract\\.ts$|/test/|/test-[a-z-]+\\.ts$";
 
 const layerRules = layers.map((names, index) => ({
   name: `layer-${names.join("-")}`,

@@ -1,6 +1,6 @@
 import { eventsProperties } from "@signalbox/events/properties";
 import { imagingProperties } from "@signalbox/imaging/properties";
-import { defineProperties } from "@signalbox/runtime";
+import { defineProperties, property } from "@signalbox/runtime";
 import { runtimeProperties } from "@signalbox/runtime/properties";
 import { blobProperties } from "@signalbox/storage/properties";
 
@@ -10,17 +10,10 @@ export const properties = defineProperties({
   ...blobProperties,
   ...imagingProperties,
   ...eventsProperties,
-  "image-worker.jobs": {
-    type: "integer",
-    default: null,
-    min: 1,
-    max: 256,
-    unit: "jobs",
-    secrecy: "internal",
-    reload: "restart",
-    effect:
-      "Largest number of images processed at the same time. Default: one per core; more makes none of them faster.",
-  },
+  "image-worker.jobs": property.integer(
+    { default: null, min: 1, max: 256, unit: "jobs" },
+    "Largest number of images processed at the same time. Default: one per core; more makes none of them faster.",
+  ),
 });
 
 export type Properties = typeof properties;

@@ -173,7 +173,7 @@ test("a job whose process dies is answered as a temporary failure with its reaso
     return state.done;
   });
   const { outcome, failure } = await answered;
-  assert.deepEqual([outcome, failure?.code, failure?.retryable], ["failed", "out_of_memory", true]);
+  assert.deepEqual([outcome, failure?.code, failure?.retryable], ["failed", "interrupted", true]);
   assert.equal((await answerTo(await fixture("alpha.png"))).outcome, "rendered");
 });
 
