@@ -86,8 +86,10 @@ test("a body whose members may all be absent may be absent itself, on every rout
     assert.ok(!needBody.includes("post"), path);
     const absent = await send(filledWith(path, "none"), { method: "POST" });
     const empty = await send(filledWith(path, "none"), { method: "POST", body: {} });
+    for (const { status } of [absent, empty]) assert.ok(status !== 400 && status !== 415, `${path} ${status}`);
+    // What the first one has begun may refuse the second.
+    if (empty.status === 409) continue;
     assert.deepEqual([path, absent.status, absent.json?.error?.code], [path, empty.status, empty.json?.error?.code]);
-    assert.ok(absent.status !== 400 && absent.status !== 415, path);
   }
 });
 
