@@ -63,7 +63,7 @@ export function writeSchema(definitions: readonly DefinitionNode[]): string {
       return undefined;
     },
   });
-  const imported = ['"@key"', '"@shareable"'].filter((name) => used.has(name)).join(", ");
+  const imported = ['"@key"', '"@listSize"', '"@shareable"'].filter((name) => used.has(name)).join(", ");
   return [
     "# Made by `npm run generate` from schema.graphql and the declarations of the service.",
     `extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: [${imported}])`,

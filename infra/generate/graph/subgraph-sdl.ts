@@ -16,6 +16,7 @@ import {
   type Source,
   sourceOf,
 } from "./fields.ts";
+import { withListSizes } from "./list-sizes.ts";
 import { capital, type FindEnum, type Member, membersOf, objectOf, unwrapped } from "./members.ts";
 import {
   completion,
@@ -164,7 +165,7 @@ class Subgraph {
       visit(node, { NamedType: (type) => void (scalars.has(type.name.value) || this.#reached.add(type.name.value)) });
     }
     const [roots, rest] = [["Query", "Mutation", "Subscription"], [...completed.keys()].toSorted()];
-    return describe([...new Set([...roots, ...rest])].flatMap((name) => completed.get(name) ?? []));
+    return withListSizes(describe([...new Set([...roots, ...rest])].flatMap((name) => completed.get(name) ?? [])));
   }
 
   /** Adds to a type by hand what its declarations and resource say, but for what is written there already. */

@@ -8,6 +8,7 @@ import {
   parse,
 } from "graphql";
 import { type Variables, variableTexts } from "./documents/argument-values.ts";
+import { takeListSizes } from "./list-sizes.ts";
 import { type PlanCaller, PlanStore } from "./planning/plan-store.ts";
 import { PlannerThread, PlanRefused } from "./planning/planner.ts";
 import { plannerSupergraph } from "./planning/planner-supergraph.ts";
@@ -77,6 +78,7 @@ export async function openExecutor<Context>(options: ExecutorOptions<Context>): 
   const { apiSchemaSdl } = await planner.start();
   const schema = buildSchema(apiSchemaSdl, { assumeValid: true, noLocation: true });
   const supergraph = buildASTSchema(parse(supergraphSdl, { noLocation: true }), { assumeValid: true });
+  takeListSizes(schema, supergraph);
   const plans = new PlanStore(planner, supergraph, planBytesMax, waitingMax);
   const prepare = createPreparation({
     schema,

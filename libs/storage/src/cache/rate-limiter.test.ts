@@ -44,6 +44,13 @@ it("allows again in the next window", async () => {
   assert.equal(limiter.take("a").allowed, true);
 });
 
+it("gives back what was taken, never more", () => {
+  const { limiter } = arrange({ limit: 10 });
+  limiter.take("a", 8);
+  assert.equal(limiter.take("a", -6).remaining, 8);
+  assert.equal(limiter.take("a", -6).remaining, 10);
+});
+
 it("counts a burst before the first answer: never more than the limit for one instance", () => {
   const { limiter } = arrange({ limit: 10 });
   const allowed = Array.from({ length: 50 }, () => limiter.take("a").allowed);

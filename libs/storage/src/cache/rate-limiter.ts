@@ -13,7 +13,7 @@ interface RateLimitDecision {
 
 export interface RateLimiter {
   readonly policy: RateLimitPolicy;
-  /** Counts `cost` against the key. Never waits: shares of the window's allowance are fetched in the background. */
+  /** Counts `cost` against the key; a negative one gives back. Never waits: shares of the window's allowance are fetched in the background. */
   take(key: string, cost?: number): RateLimitDecision;
 }
 
@@ -97,7 +97,7 @@ export interface RateLimitPolicy {
 interface Window {
   /** End on the steady clock. */
   readonly endsAtMs: number;
-  /** Counts `cost` if there is room; returns false and counts nothing otherwise. */
+  /** Counts `cost` if there is room; returns false and counts nothing otherwise. A negative cost gives back. */
   spend(cost: number): boolean;
   remaining(): number;
 }
@@ -156,7 +156,8 @@ function createWindow({ cache, clock, policy, key }: WindowOptions): Window {
     remaining: () => Math.max(0, Math.floor(ceiling() - spent)),
     spend(cost) {
       const allowed = spent + cost <= ceiling();
-      if (allowed) spent += cost;
+      // What was taken from a window before this one is not given back to it.
+      if (allowed) spent = Math.max(0, spent + cost);
       const runsOut = granted - spent < block / 2 && left !== 0;
       if (runsOut && !asking && clock.steadyMs() >= retryAtMs) void ask();
       return allowed;

@@ -53,11 +53,13 @@ export function createCostLimits({ limiterOf, windows, costMax, pageSize }: Cost
       if (!taken.allowed) throw tooMuch(taken);
     },
     /**
-     * Charges what an answer cost above its estimate, such as the items of lists that are not pages. They were sent, so
-     * what the window lacks uses it up: the next operation of this caller waits.
+     * Corrects a charged estimate by the objects that were sent: what was not needed is given back, and what was sent
+     * above it is charged. What the window lacks uses it up: the next operation of this caller waits.
      */
-    chargeExcess(caller: Charged, cost: number): void {
-      if (costMax() !== null && cost > 0) takeRest(caller, cost);
+    correct(caller: Charged, { estimated, actual }: { readonly estimated: number; readonly actual: number }): void {
+      if (costMax() === null) return;
+      if (actual > estimated) takeRest(caller, actual - estimated);
+      else take(caller, actual - estimated);
     },
     /** Judges before a document is even parsed. @throws AppError `rate_limited` when the caller's window is used up */
     admit(caller: Charged): void {

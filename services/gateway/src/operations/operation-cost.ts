@@ -2,6 +2,7 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  type GraphQLField,
   type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLResolveInfo,
@@ -38,9 +39,9 @@ interface Costed {
 }
 
 /**
- * Estimates the cost of an operation before any fetch: an object 1, a leaf nothing, a mutation 10, and the items of a
- * page multiplied by `first`. Introspected objects count with the true lengths of their lists. Skipped fields count
- * too.
+ * Estimates the cost of an operation before any fetch: an object 1, a leaf nothing, a mutation 10, the items of a page
+ * multiplied by `first`, and those of another list by its assumed length (`@listSize`). Introspected objects count with
+ * the true lengths of their lists. Skipped fields count too.
  */
 export function estimateCost(costed: Costed): number {
   const { schema, operation, fragments } = costed;
@@ -91,8 +92,11 @@ function costOfField(costed: Costed, node: FieldNode, parent: GraphQLNamedType, 
   if (!type || !node.selectionSet || !isCompositeType(type)) return 0;
   const isPage = field.args.some(({ name }) => name === "first");
   const own = 1 + costOfSelections(costed, node.selectionSet, type, isPage ? lengthOf(costed, node) : null);
-  return isListType(getNullableType(field.type)) ? own * (pageLength ?? 1) : own;
+  return isListType(getNullableType(field.type)) ? own * (pageLength ?? assumedSize(field)) : own;
 }
+
+const assumedSize = ({ extensions }: GraphQLField<unknown, unknown>): number =>
+  typeof extensions.assumedSize === "number" ? extensions.assumedSize : 1;
 
 function fieldOf(parent: GraphQLNamedType, name: string) {
   return isObjectType(parent) || isInterfaceType(parent) ? (parent as GraphQLObjectType).getFields()[name] : undefined;

@@ -5,6 +5,7 @@ import {
   buildSchema,
   executeSync,
   type GraphQLError,
+  type GraphQLObjectType,
   getIntrospectionQuery,
   getOperationAST,
   type OperationDefinitionNode,
@@ -146,6 +147,13 @@ test("only the items of a page are multiplied by first", () => {
   assert.equal(costOf("{ viewer { images(first: 100) { edges { cursor } pageInfo { hasNextPage } } } }"), 2 + 100 + 1);
   assert.equal(costOf("{ viewer { images(first: 100) { edges { node { id } } } } }"), 2 + 200);
   assert.equal(costOf("{ viewer { images { edges { node { id variants { url } } } } } }"), 2 + 60);
+});
+
+test("a list that is no page counts with its assumed length", () => {
+  const variants = (schema.getType("Image") as GraphQLObjectType).getFields().variants ?? assert.fail();
+  variants.extensions = { assumedSize: 8 };
+  assert.equal(costOf("{ viewer { images(first: 2) { edges { node { variants { url } } } } } }"), 2 + 2 * (1 + 1 + 8));
+  variants.extensions = {};
 });
 
 test("a length in a variable counts with its value, never below one", () => {

@@ -104,7 +104,7 @@ export function createOperations(dependencies: Dependencies) {
       const whole = { ...answer, errors: maskErrors(answer.errors, requestId, log) };
       const { errors, body } = bounded(whole, prepared.operation, responseBytesMax());
       const actual = actualCost(prepared.operation, fragmentsOf(prepared.document), answer);
-      costLimits.chargeExcess(asking, actual - estimated);
+      costLimits.correct(asking, { estimated, actual });
       const notes = { ...notesOf(errors, answer.data !== "null"), cost: actual };
       const isReplayed = keyed?.isReplayed ?? false;
       return { status: 200, errors, body, isReplayed, cost: { estimated, actual }, notes };
