@@ -4,7 +4,7 @@ import type { Generator } from "../generator.ts";
 import { root } from "../repository.ts";
 
 const path = "docs/runbooks.md";
-const marked = /<!-- (?<kind>shell|start|sql|kafka): (?<names>[^\n]+) -->\n[\s\S]*?<!-- end -->/g;
+const marked = /<!-- (?<kind>shell|start|sql|kafka|postgres): (?<names>[^\n]+) -->\n[\s\S]*?<!-- end -->/g;
 /** A marked block, or a fenced one whose lines call the functions of the shell. */
 const block = new RegExp(`${marked.source}|\`\`\`text\\n(?<calls>(?:(?:ops|logs) .+\\n)+)\`\`\``, "g");
 
@@ -21,6 +21,11 @@ const operatorLines = (task: string): CommandLines => ({
 /** Those that are no services of ours: where a cluster has them, and what has their place in the small deployment. */
 const others: Readonly<Record<string, { readonly cluster: string; readonly small: string }>> = {
   edge: { cluster: "--namespace ingress-nginx --selector app.kubernetes.io/component=controller", small: "signalbox" },
+  // The ingress controller of a cluster shows its figures itself.
+  "edge-exporter": {
+    cluster: "--namespace ingress-nginx --selector app.kubernetes.io/component=controller",
+    small: "signalbox",
+  },
   postgres: { cluster: "--selector signalbox.engine=postgres", small: "postgres" },
   kafka: { cluster: "--selector signalbox.engine=kafka", small: "postgres" },
   redis: { cluster: "--selector signalbox.engine=redis", small: "signalbox" },
@@ -44,11 +49,9 @@ function logLines(name: string): CommandLines {
 
 /** Builds the lines that start a service again, with the settings that it has by now. */
 const startLines = (name: string): CommandLines => ({
-  Kubernetes: others[name]
-    ? `kubectl delete pod ${others[name].cluster}`
-    : `kubectl rollout restart deployment/${name}`,
+  Kubernetes: `kubectl rollout restart deployment/${name}`,
   compose: `docker compose up --detach ${name}`,
-  small: `docker compose -f compose.small.yml up --detach ${others[name]?.small ?? "signalbox"}`,
+  small: "docker compose -f compose.small.yml up --detach signalbox",
 });
 
 /** Statements of runbooks for PostgreSQL, by a short name. */
@@ -61,7 +64,7 @@ const statements: Readonly<Record<string, string>> = {
 function sqlLines(name: string): CommandLines {
   const command = `--command "${statements[name]}"`;
   return {
-    Kubernetes: `kubectl exec $(kubectl get pods --selector signalbox.engine=postgres --output name | head -1) -- psql --username postgres ${command}`,
+    Kubernetes: `kubectl exec $(kubectl get pods --selector cnpg.io/cluster=signalbox-postgres,cnpg.io/instanceRole=primary --output name) -- psql --username postgres ${command}`,
     compose: `docker compose exec postgres psql --username signalbox ${command}`,
     small: `docker compose -f compose.small.yml exec postgres psql --username signalbox ${command}`,
   };
@@ -85,6 +88,20 @@ const brokers: Readonly<Record<string, CommandLines>> = {
   "replace disk": { Kubernetes: "kubectl annotate pod $POD strimzi.io/delete-pod-and-pvc=true" },
 };
 
+/** The servers of PostgreSQL, a primary and its copies: one by one, so that a cluster always has one that answers. */
+const servers: Readonly<Record<string, CommandLines>> = {
+  list: {
+    Kubernetes: "kubectl get pods --selector cnpg.io/cluster=signalbox-postgres --label-columns cnpg.io/instanceRole",
+    compose: "docker compose ps --all postgres",
+    small: "docker compose -f compose.small.yml ps --all postgres",
+  },
+  "start again": {
+    Kubernetes: "kubectl delete pod $POD",
+    compose: "docker compose up --detach postgres",
+    small: "docker compose -f compose.small.yml up --detach postgres",
+  },
+};
+
 /** The lines of a name, by their kind. `repair` changes something, and so no test runs it by itself. */
 const kinds = {
   operator: operatorLines,
@@ -93,6 +110,7 @@ const kinds = {
   start: startLines,
   sql: sqlLines,
   kafka: (name: string) => brokers[name] ?? {},
+  postgres: (name: string) => servers[name] ?? {},
 } as const satisfies Readonly<Record<string, (name: string) => CommandLines>>;
 type Kind = keyof typeof kinds;
 
@@ -101,7 +119,7 @@ const shellFunctions: Readonly<Record<Deployment, string>> = {
   Kubernetes: `ops() { kubectl exec deployment/gateway -- env OPERATIONS_KEY=$KEY signalbox-ops "$@"; }
 logs() {
   case $1 in
-    edge) set -- --namespace ingress-nginx --selector app.kubernetes.io/component=controller ;;
+    edge | edge-exporter) set -- --namespace ingress-nginx --selector app.kubernetes.io/component=controller ;;
     prometheus) set -- --namespace monitoring --selector app.kubernetes.io/name=prometheus ;;
     postgres | kafka | redis | blobs) set -- --selector signalbox.engine=$1 ;;
     *) set -- --selector app.kubernetes.io/name=$1 ;;
