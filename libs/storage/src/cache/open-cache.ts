@@ -54,7 +54,7 @@ export async function openCache(options: CacheOptions): Promise<Cache> {
     log,
     ca: options.caFile ? await readFile(options.caFile, "utf8") : undefined,
     commandTimeoutMs: options.commandTimeoutMs ?? 250,
-    probeKey: `${prefix}:probe`,
+    probeKeys: [`${prefix}:probe`, "signalbox:probe"],
     onState: (state) => up.set({}, state === "up" ? 1 : 0),
   });
   runner.defer("cache", async () => connection.close());

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { afterEach, beforeEach, it } from "node:test";
 import { eventually, type OwnEngine, startEngine, type TestContext, testContext } from "@signalbox/testing";
 import { Redis } from "ioredis";
@@ -71,6 +73,35 @@ it("a Redis that takes no writes is away, because it could not forget an outdate
   await eventually(() => cache.state === "up" && late.state === "up");
   assert.equal(String(await cache.get("other")), "value");
 });
+
+it("a Redis whose user may not run scripts is away, because it could count nothing", async () => {
+  const admin = new Redis(engine.url);
+  await admin.call("ACL", "SETUSER", "default", "-eval", "-evalsha");
+  assert.equal(await cache.increment("counter", 2, soon), 2, "counts in this process");
+  assert.equal(cache.state, "away");
+  const late = await openCache({ url: engine.url, ...context, commandTimeoutMs });
+  assert.equal(late.state, "away", "one that starts meanwhile sees it too");
+  await admin.call("ACL", "SETUSER", "default", "+eval", "+evalsha");
+  admin.disconnect();
+  await eventually(() => cache.state === "up" && late.state === "up");
+});
+
+for (const refusal of ["MOVED 3999 127.0.0.1:6381", "CLUSTERDOWN Hash slot not served"]) {
+  it(`a node of a cluster that refuses with ${refusal.split(" ")[0]} is away`, async () => {
+    const node = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.on("data", (data) => {
+        const isInfo = /info/i.test(String(data));
+        socket.write(isInfo ? "$9\r\nloading:0\r\n" : `-${refusal}\r\n`);
+      });
+    });
+    await once(node.listen(0, "127.0.0.1"), "listening");
+    const { port } = node.address() as AddressInfo;
+    const refused = await openCache({ url: `redis://127.0.0.1:${port}`, ...context, commandTimeoutMs });
+    assert.equal(refused.state, "away");
+    node.close();
+  });
+}
 
 it("a release during an outage of Redis does not throw", async () => {
   const lease = await cache.lease("key", { durationMs: 60_000 });

@@ -17,17 +17,19 @@ interface RedisConnectionOptions {
   /** The certificate authority of the server, in PEM. Default: the authorities built into Node. */
   readonly ca?: string | undefined;
   readonly commandTimeoutMs: number;
-  /** A key that is written to learn that Redis takes writes. */
-  readonly probeKey: string;
+  /** Keys that are written and read to learn that Redis does what the cache asks of it: one of each prefix. */
+  readonly probeKeys: readonly string[];
   readonly onState: (state: "up" | "away") => void;
 }
 
 const probePauseMs = 250;
 /**
- * The refusals of a server that takes no writes: a copy after a failover, a full disk or memory, one that still loads. Its
- * values may be outdated, since deletions are refused as well.
+ * The refusals of a server that takes no writes, a copy after a failover, a full disk or memory, one that still loads, and
+ * of one that is not for us: no rights, another node's keys, a cluster without all of its nodes. Its values may be
+ * outdated, since deletions are refused as well.
  */
-const takesNoWrites = /(^|-)(READONLY|MISCONF|OOM|NOREPLICAS|LOADING|MASTERDOWN)\b/;
+const refusesAll =
+  /(^|-)(READONLY|MISCONF|OOM|NOREPLICAS|LOADING|MASTERDOWN|NOPERM|NOAUTH|WRONGPASS|MOVED|ASK|CROSSSLOT|CLUSTERDOWN|TRYAGAIN)\b/;
 const reconnectPauseMaxMs = 1_000;
 
 /** Connects, or detects an outage of Redis: the start succeeds either way. */
@@ -55,15 +57,15 @@ export async function connectRedis(options: RedisConnectionOptions): Promise<Red
 class ProbedConnection implements RedisConnection {
   readonly #redis: Redis;
   readonly #log: Logger;
-  readonly #probeKey: string;
+  readonly #probeKeys: readonly string[];
   readonly #onState: (state: "up" | "away") => void;
   #state: "up" | "away" | "unknown" = "unknown";
   #closed = false;
   #probing: NodeJS.Timeout | undefined;
 
-  constructor(redis: Redis, { log, onState, probeKey }: RedisConnectionOptions) {
+  constructor(redis: Redis, { log, onState, probeKeys }: RedisConnectionOptions) {
     this.#redis = redis;
-    this.#probeKey = probeKey;
+    this.#probeKeys = probeKeys;
     this.#log = log;
     this.#onState = onState;
     redis.on("error", (error) => this.#become("away", error.message)); // without a listener it would be printed
@@ -85,7 +87,7 @@ class ProbedConnection implements RedisConnection {
       return { value: await call(this.#redis) };
     } catch (error) {
       const { name, message } = error as Error;
-      if (name === "ReplyError" && !takesNoWrites.test(message))
+      if (name === "ReplyError" && !refusesAll.test(message))
         this.#log.warn({ reason: message }, "Redis refused a command");
       else this.#become("away", message);
       return null;
@@ -135,13 +137,26 @@ class ProbedConnection implements RedisConnection {
     this.#probeLater();
   }
 
+  /** Tries each command of the cache: a user may have the rights for some of them only. */
   #answers(): Promise<boolean> {
-    return this.#redis.set(this.#probeKey, "", "PX", probePauseMs).then(
+    const tries = this.#probeKeys.map(async (key) => {
+      await this.#redis.set(key, "0", "PX", probePauseMs);
+      await this.#redis.get(key);
+      await this.#redis.eval(probeScript, 1, key, probePauseMs);
+      await this.#redis.unlink(key);
+    });
+    return Promise.all(tries).then(
       () => true,
       () => false,
     );
   }
 }
+
+/** Uses the commands of the scripts below. KEYS probe · ARGV milliseconds */
+const probeScript = `
+redis.call('INCRBY', KEYS[1], redis.call('EXISTS', KEYS[1]))
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return { redis.call('PTTL', KEYS[1]), redis.call('TIME')[1] }`;
 
 /** A script that Redis runs atomically. Every key it uses is passed to it, as a cluster requires. */
 interface RedisScript {
