@@ -24,8 +24,13 @@ const ownVariables = [
 
 const run = promisify(execFile);
 
+interface Container {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly logging?: { readonly options?: Readonly<Record<string, string>> };
+}
+
 interface ComposeFile {
-  readonly services: Readonly<Record<string, { readonly environment?: Readonly<Record<string, string>> }>>;
+  readonly services: Readonly<Record<string, Container>>;
 }
 
 let secrets: ReadonlyMap<string, string>;
@@ -37,6 +42,8 @@ for (const files of [["docker-compose.yml"], ["compose.small.yml"], ["docker-com
   test(`${files.join(" with ")} is valid, and make-secrets.mjs creates its variables`, async () => {
     const { services } = await parse(...files);
     assert.notDeepEqual(Object.keys(services), []);
+    for (const [name, { logging }] of Object.entries(services))
+      assert.ok(logging?.options?.["max-size"], `the log of ${name} is bounded`);
   });
 
 test("each service would start with the properties of its container", async () => {
