@@ -11,6 +11,7 @@ import { parse, stringify } from "yaml";
 import { repositoryFolder } from "../engines/engine-folders.ts";
 import { packageProperties } from "../generate/package-properties.ts";
 import { alerts, metricsIn } from "../observe/alerts/alerts.ts";
+import { boards } from "../observe/dashboards/dashboards.ts";
 import { exampleFile, type Manifest, manifestsIn, renderChart } from "./render-chart.ts";
 
 const run = promisify(execFile);
@@ -78,6 +79,7 @@ describe("the examples of the chart", () => {
           capabilities: { drop: ["ALL"] },
         });
         assert.ok(resources.limits.memory && resources.requests.memory && resources.requests.cpu, metadata.name);
+        for (const kind of ["requests", "limits"]) assert.ok(resources[kind]["ephemeral-storage"], metadata.name);
       }
     }
   });
@@ -201,12 +203,32 @@ describe("the examples of the chart", () => {
     const pods = { matchLabels: { "strimzi.io/name": `${metadata.name}-kafka-exporter` } };
     const [policy] = strimzi.filter((one) => one.kind === "NetworkPolicy" && one.metadata.name === "kafka-exporter");
     assert.deepEqual(policy.spec.podSelector, pods);
-    const [monitor] = of("production", "PodMonitor");
+    const monitor = of("production", "PodMonitor").find((one) => one.metadata.name === "kafka");
     assert.deepEqual(monitor.spec.selector, pods);
     const [{ relabelings }] = monitor.spec.podMetricsEndpoints;
     const asked = alerts.filter(({ name }) => ["ReplicasOutOfSync", "PartitionsOffline"].includes(name));
     for (const { expr } of asked) assert.ok(expr.includes(`{job="${relabelings[0].replacement}"}`), expr);
     assert.equal(asked.length, 2);
+  });
+
+  test("the alerts about PostgreSQL find the servers of CloudNativePG", async () => {
+    const [cluster, policy] = await readEngine("cloudnative-pg");
+    const monitor = of("production", "PodMonitor").find((one) => one.metadata.name === "postgres");
+    assert.deepEqual(monitor.spec.selector, { matchLabels: { "cnpg.io/cluster": cluster.metadata.name } });
+    assert.ok(policy.spec.ingress.some(({ ports }: Manifest) => ports.some(({ port }: Manifest) => port === 9187)));
+    const [{ relabelings }] = monitor.spec.podMetricsEndpoints;
+    const asked = alerts.filter(({ expr }) => expr.includes(`cnpg_`));
+    assert.equal(asked.length, 4);
+    for (const { expr } of asked) assert.ok(expr.includes(`{job="${relabelings[0].replacement}"`), expr);
+  });
+
+  test("a cluster gets every alert and every dashboard", async () => {
+    const [rule] = of("production", "PrometheusRule");
+    const rules = parse(await readFile(join(repositoryFolder, "infra/observe/prometheus/rules.yml"), "utf8"));
+    assert.deepEqual(rule.spec, rules);
+    const shown = of("production", "ConfigMap").filter(({ metadata }) => metadata.labels?.grafana_dashboard === "1");
+    assert.deepEqual(named(shown), boards.map(({ uid }) => uid).toSorted());
+    for (const { data } of shown) for (const text of Object.values<string>(data)) JSON.parse(text);
   });
 
   test("the connections of the largest number of replicas fit into the database", async () => {

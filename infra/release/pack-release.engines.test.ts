@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import { root } from "../generate/repository.ts";
-import { runHelm } from "../kubernetes/render-chart.ts";
+import { kubeVersion, runHelm } from "../kubernetes/render-chart.ts";
 import { packRelease } from "./pack-release.ts";
 
 const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
@@ -39,4 +39,10 @@ test("Helm reads the version of a release from its chart", async () => {
   const chart = await runHelm("show", "chart", join(folder, archive("chart")));
   assert.match(chart, new RegExp(`^version: ${version.replaceAll(".", "\\.")}$`, "m"));
   assert.match(chart, new RegExp(`^appVersion: ${version.replaceAll(".", "\\.")}$`, "m"));
+});
+
+test("the chart of a release brings the alerts", async () => {
+  const values = ["--set", "serviceMonitor.enabled=true", "--show-only", "templates/servicemonitor.yaml"];
+  const rendered = await runHelm("template", "signalbox", join(folder, archive("chart")), kubeVersion, ...values);
+  assert.match(rendered, /alert: EngineDown/);
 });

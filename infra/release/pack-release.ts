@@ -42,7 +42,8 @@ export async function packRelease(destination: string): Promise<string[]> {
 async function packChart(folder: string, version: string): Promise<string> {
   const scratch = await mkdtemp(join(tmpdir(), "signalbox-chart-"));
   try {
-    await cp(join(root, chartFolder), join(scratch, "signalbox"), { recursive: true });
+    // Alerts and dashboards are links to their one place.
+    await cp(join(root, chartFolder), join(scratch, "signalbox"), { recursive: true, dereference: true });
     const archive = join(folder, `signalbox-chart-${version}.tgz`);
     execFileSync("tar", ["--create", "--gzip", "--file", archive, "--directory", scratch, "signalbox"]);
     return archive;

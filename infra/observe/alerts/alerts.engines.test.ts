@@ -160,6 +160,7 @@ const cases: readonly Case[] = [
     stays: { ...stays('up{job="kafka",instance="a"}', 1), ...stays('up{job="of-another-house",instance="b"}', 0) },
   },
   threshold("EngineDown", 'pg_up{job="postgres",instance="a"}', 0, 1),
+  threshold("EngineDown", 'cnpg_collector_up{job="postgres",instance="a"}', 0, 1),
   threshold("EngineDown", 'redis_up{job="redis",instance="a"}', 0, 1),
   threshold("EngineDown", 'kafka_brokers{job="kafka",instance="a"}', 0, 3),
   { alert: "DiskFull", at: "1h", fires: disk(4), stays: disk(40) },
@@ -175,6 +176,15 @@ const cases: readonly Case[] = [
     fires: stays('pg_stat_activity_max_tx_duration{job="postgres",datname="images",state="active"}', 2_000),
     stays: stays('pg_stat_activity_max_tx_duration{job="postgres",datname="images",state="idle"}', 2_000),
   },
+  { alert: "DatabaseConnections", at: "1h", fires: ofCloudNativePg(380), stays: ofCloudNativePg(300) },
+  threshold(
+    "LongTransaction",
+    'cnpg_backends_max_tx_duration_seconds{job="postgres",datname="images",state="active"}',
+    2_000,
+    60,
+  ),
+  threshold("ReplicationBehind", 'cnpg_pg_replication_lag{job="postgres",instance="a"}', 120, 1),
+  threshold("ReplicationBehind", 'cnpg_pg_replication_slots_active{job="postgres",slot_name="copy"}', 0, 1),
   threshold("OutboxBloat", 'signalbox_outbox_uncleared_rows{service="images"}', 2e6, 2e4),
   threshold("ReplicationBehind", 'pg_replication_lag_seconds{job="postgres",instance="a"}', 120, 1),
   threshold("ReplicationBehind", 'pg_replication_slot_slot_is_active{job="postgres",slot_name="copy"}', 0, 1),
@@ -390,6 +400,14 @@ function connections(taken: number): Series {
   };
 }
 
+function ofCloudNativePg(taken: number): Series {
+  return {
+    ...stays('cnpg_backends_total{job="postgres",instance="a",datname="images",state="idle"}', taken),
+    ...stays('cnpg_pg_settings_setting{job="postgres",instance="a",name="max_connections"}', 400),
+    ...stays('cnpg_pg_settings_setting{job="postgres",instance="a",name="work_mem"}', 4),
+  };
+}
+
 /** Builds the series of a topic with so many partitions, of which some have a leader. */
 function partitions(count: number, led: number): Series {
   const leader = (partition: number) =>
@@ -505,7 +523,7 @@ test("every alert fires in exactly its cases", async () => {
 });
 
 test("alerts use existing metrics", () => {
-  const foreign = /^(up$|nodejs_|process_|probe_|nginx_|pg_|redis_|kafka_|node_|kubelet_)/;
+  const foreign = /^(up$|nodejs_|process_|probe_|nginx_|pg_|cnpg_|redis_|kafka_|node_|kubelet_)/;
   const ours = { ...metricCatalogue, ...nginxMetrics };
   for (const { name } of alerts) {
     for (const metric of expressionsOf(name).flatMap(metricsIn))

@@ -80,22 +80,34 @@ const exporters = ["edge", "probe", "postgres", "redis", "kafka", "node"];
 export const leaderless =
   'sum(kafka_topic_partitions{job="kafka"}) - (count(kafka_topic_partition_leader{job="kafka"}) or vector(0))';
 
-/** Alerts about the engines and the disks, by the metrics of their exporters. */
+/**
+ * Alerts about the engines and the disks, by the metrics of their exporters. The servers of CloudNativePG have an
+ * exporter of their own, whose metrics begin with `cnpg_`.
+ */
 export const engineAlerts: readonly Alert[] = [
   ticket("ExporterDown", "10m", {
     expr: `up{job=~"${exporters.join("|")}"} == 0`,
     summary: "{{ $labels.job }} does not answer a scrape: alerts that look at it are blind.",
   }),
   page("EngineDown", "1m", {
-    expr: 'pg_up{job="postgres"} == 0 or redis_up{job="redis"} == 0 or kafka_brokers{job="kafka"} == 0',
+    expr: [
+      'pg_up{job="postgres"} == 0 or cnpg_collector_up{job="postgres"} == 0',
+      'redis_up{job="redis"} == 0 or kafka_brokers{job="kafka"} == 0',
+    ].join("\n  or "),
     summary: "The exporter of {{ $labels.job }} does not reach its engine.",
   }),
   page("DatabaseConnections", "5m", {
-    expr: 'sum by (instance) (pg_stat_activity_count{job="postgres"}) / max by (instance) (pg_settings_max_connections{job="postgres"}) > 0.85',
+    expr: [
+      'sum by (instance) (pg_stat_activity_count{job="postgres"}) / max by (instance) (pg_settings_max_connections{job="postgres"}) > 0.85',
+      'sum by (instance) (cnpg_backends_total{job="postgres"}) / max by (instance) (cnpg_pg_settings_setting{job="postgres",name="max_connections"}) > 0.85',
+    ].join("\n  or "),
     summary: "{{ $value | humanizePercentage }} of the connections that PostgreSQL allows are taken.",
   }),
   ticket("LongTransaction", "5m", {
-    expr: 'max by (datname) (pg_stat_activity_max_tx_duration{job="postgres",state!="idle"}) > 900',
+    expr: [
+      'max by (datname) (pg_stat_activity_max_tx_duration{job="postgres",state!="idle"}) > 900',
+      'max by (datname) (cnpg_backends_max_tx_duration_seconds{job="postgres",state!="idle"}) > 900',
+    ].join("\n  or "),
     summary:
       "A transaction in {{ $labels.datname }} is {{ $value | humanizeDuration }} old: nothing behind it is vacuumed.",
   }),
@@ -104,6 +116,8 @@ export const engineAlerts: readonly Alert[] = [
     expr: [
       'max by (instance) (pg_replication_lag_seconds{job="postgres"}) > 60',
       'max by (instance, slot_name) (pg_replication_slot_slot_is_active{job="postgres"}) == 0',
+      'max by (instance) (cnpg_pg_replication_lag{job="postgres"}) > 60',
+      'max by (instance, slot_name) (cnpg_pg_replication_slots_active{job="postgres"}) == 0',
     ].join("\n  or "),
     summary: "A copy of PostgreSQL falls behind: {{ $labels.instance }} {{ $labels.slot_name }}.",
   }),
