@@ -56,7 +56,7 @@ export const properties = defineProperties({
   ),
   "webhook-ingest.rejections.max-bytes": property.integer(
     { default: 64 * MiB, min: 1 * MiB, max: 16_384 * MiB, unit: "bytes", reload: "live" },
-    "Bytes of rejected bodies that are kept for each source with keep_rejected_bodies, the newest ones.",
+    "Bytes of rejected webhooks, headers included, that are kept for each source with keep_rejected_bodies, the newest ones.",
   ),
 });
 

@@ -70,5 +70,6 @@ async function write(
   outbox.announce(await insertRejection(service, rejection, (event as PreparedEvent) ?? null, keptMax, webhook));
   if (webhook === null) return;
   const bytesMax = configuration.get("webhook-ingest.rejections.max-bytes");
-  if (rejectionBudget.isTrimDue(sourceId, webhook.body.length, bytesMax)) await trimBodies(service, sourceId, bytesMax);
+  const bytes = webhook.body.length + JSON.stringify(webhook.headers).length;
+  if (rejectionBudget.isTrimDue(sourceId, bytes, bytesMax)) await trimBodies(service, sourceId, bytesMax);
 }

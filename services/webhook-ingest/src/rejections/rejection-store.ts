@@ -36,9 +36,9 @@ const insert = sql(
 );
 const trim = sql(
   "rejection.trim-bodies",
-  // Small bodies count for what their rows take.
+  // Small webhooks count for what their rows take.
   `with summed as (
-     select id, sum(greatest(octet_length(body), ${1 * KiB})) over (order by rejected_at desc, id desc) as bytes
+     select id, sum(greatest(octet_length(body) + pg_column_size(headers) + octet_length(sealed_proof), ${1 * KiB})) over (order by rejected_at desc, id desc) as bytes
      from rejections where source_id = $1 and body is not null)
    delete from rejections using summed where rejections.id = summed.id and summed.bytes > $2`,
 );

@@ -9,14 +9,14 @@ const writtenPerSecondMax = 10;
 const sourcesRememberedMax = 10_000;
 /** A trim reads all kept rows of a source, so it comes after a share of the bound, which is exceeded by that share. */
 const trimsPerBound = 16;
-const bodyBytesMin = 1 * KiB;
+const keptBytesMin = 1 * KiB;
 
 /** The rejections that may be written in this second. */
 export class RejectionBudget {
   readonly #clock: Clock;
   readonly #written = new Map<string, number>();
   #windowEndsMs = 0;
-  /** Bytes of bodies kept since the last trim, by source. */
+  /** Bytes of webhooks kept since the last trim, by source. */
   readonly #kept = new LRUCache<string, number>(entryLimit(sourcesRememberedMax));
 
   constructor(clock: Clock) {
@@ -35,9 +35,9 @@ export class RejectionBudget {
     return { isFirst: nth === 1, isWithin: nth <= writtenPerSecondMax };
   }
 
-  /** Counts a kept body; returns true when the bodies of the source have to be trimmed to a number of bytes. */
-  isTrimDue(sourceId: string, bodyBytes: number, bytesMax: number): boolean {
-    const kept = (this.#kept.get(sourceId) ?? bytesMax) + Math.max(bodyBytes, bodyBytesMin);
+  /** Counts a kept webhook; returns true when those of the source have to be trimmed to a number of bytes. */
+  isTrimDue(sourceId: string, bytes: number, bytesMax: number): boolean {
+    const kept = (this.#kept.get(sourceId) ?? bytesMax) + Math.max(bytes, keptBytesMin);
     const isDue = kept >= bytesMax / trimsPerBound;
     this.#kept.set(sourceId, isDue ? 0 : kept);
     return isDue;
