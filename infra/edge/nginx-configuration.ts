@@ -95,7 +95,8 @@ ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `  ${name}_
   # Longer than a service waits for a body, so that its 408 reaches the client: nginx would only close the connection.
   client_body_timeout 75s;
   send_timeout 30s;
-  large_client_header_buffers 4 16k;
+  # One value has up to 64 KiB, and a service refuses more than http.header-max-bytes.
+  large_client_header_buffers 2 80k;
   # nginx drops such names without a word; a service refuses what it does not know, such as the attribute ce-my_tenant.
   underscores_in_headers on;
   keepalive_timeout 75s;

@@ -99,8 +99,8 @@ test("a refusal by nginx itself looks like one of ours, request id included", as
     [404, "not_found", ask("/nothing/here")],
     [404, "not_found", ask("/refused-by-the-edge/502")],
     [413, "payload_too_large", raw(`${post}Content-Length: 99999999\r\n\r\n`)],
-    [414, "invalid_request", ask(`/images/${"a".repeat(20_000)}`)],
-    [431, "invalid_request", ask("/images", `X-Long: ${"a".repeat(20_000)}\r\n`)],
+    [414, "invalid_request", ask(`/images/${"a".repeat(90_000)}`)],
+    [431, "invalid_request", ask("/images", `X-Long: ${"a".repeat(90_000)}\r\n`)],
     [502, "bad_gateway", ask("/api/v1/config/")],
     [502, "bad_gateway", ask("/images/hang-up")],
     [504, "timeout", ask("/api/account/")],
@@ -140,6 +140,12 @@ test("nginx's refusals for the graph have the form of its answers", async () => 
 test("an answer of a service passes unchanged, refusals included", async () => {
   const answer = await fetch(`${url}/images/none`);
   assert.deepEqual([answer.status, await answer.text()], [404, '{"of":"service"}']);
+});
+
+test("a header value of 64 KiB reaches the service", async () => {
+  const long = "a".repeat(65_536);
+  assert.match(await ask("/images/none", `X-Long: ${long}\r\n`), /^HTTP\/1\.1 404 [\s\S]*"of":"service"/);
+  assert.equal(arrived.at(-1)?.request.headers["x-long"], long);
 });
 
 test("only a short plain request id is passed on", async () => {

@@ -72,9 +72,18 @@ function responseFor(code: string | undefined, errorResponse: ErrorResponses) {
   }
 }
 
+/**
+ * Time for which a connection is still read after its last response. Closed with unread bytes it would be reset, and its
+ * client would lose the response.
+ */
+const lingerMs = 1_000;
+
 /** Writes a response to a connection that is no longer served by HTTP, and ends the connection. */
 export function endWithResponse(socket: Duplex, { status, statusText, headers, body }: ErrorResponse): void {
   const lines = Object.entries({ ...headers, connection: "close" }).map(([name, value]) => `${name}: ${value}`);
-  // Both directions: a client that never closes its own would hold the connection.
-  socket.end(`HTTP/1.1 ${status} ${statusText}\r\n${lines.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status} ${statusText}\r\n${lines.join("\r\n")}\r\n\r\n${body}`);
+  // Nothing parses the rest, and a client that never closes its own direction would hold the connection.
+  socket.removeAllListeners("data").on("data", () => {});
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once("end", () => socket.destroy()).once("close", () => clearTimeout(timer));
 }

@@ -107,6 +107,14 @@ for (const { kind, sent, status, code, options } of [
   });
 }
 
+test("a client that still sends its body reads the refusal of its headers", async () => {
+  const { runner, port } = await open(never, { headerBytesMax: 2048 });
+  const head = `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4000000\r\nX: ${"x".repeat(5000)}\r\n\r\n`;
+  const { status } = await exchange(port, head, "b".repeat(4_000_000));
+  assert.equal(status, 431);
+  await runner.stop(5_000);
+});
+
 test("a body that becomes invalid after the answer started does not corrupt the answer", async () => {
   const { runner, port } = await open((_request, response) => {
     response.writeHead(200, { "content-length": "100" });

@@ -46,7 +46,7 @@ export async function openListener(runner: Runner, options: OpenListener): Promi
     // A large body may take long while it moves: the routes judge that.
     requestTimeout: 0,
     keepAliveTimeout: options.keepAliveTimeoutMs ?? seconds(75),
-    maxHeaderSize: options.headerBytesMax ?? 16 * KiB,
+    maxHeaderSize: options.headerBytesMax ?? 80 * KiB,
     // Precision of the timeouts: Node looks for late requests at this interval.
     connectionsCheckingInterval: Math.min(seconds(5), headerTimeoutMs),
     // Answered below in the usual form.

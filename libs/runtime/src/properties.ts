@@ -36,7 +36,8 @@ export const runtimeProperties = defineProperties({
     "Time for which an idle connection stays open; longer than at the edge, which would meet closed sockets otherwise.",
   ),
   "http.header-max-bytes": property.integer(
-    { default: 16_384, unit: "bytes", min: 1_024, max: 1_048_576, ...own },
+    // Proved webhooks have up to 64 KiB in one value.
+    { default: 81_920, unit: "bytes", min: 1_024, max: 1_048_576, ...own },
     "Largest size of all request headers together; a larger request is 431.",
   ),
   "http.base-url": property.string(

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
-import { seconds } from "@signalbox/core";
+import { KiB, seconds } from "@signalbox/core";
 import type { ServiceParts } from "@signalbox/runtime";
 import { eventually } from "./eventually.ts";
 import type { TestContext } from "./test-context.ts";
@@ -19,7 +19,7 @@ export async function serveListener(
 ): Promise<ServedListener> {
   if (!listener) throw new Error("the service has no such listener");
   // Longer than a client keeps a connection, as services do: one that both end at once loses its request.
-  const server = createServer({ keepAliveTimeout: seconds(75) }, listener);
+  const server = createServer({ keepAliveTimeout: seconds(75), maxHeaderSize: 80 * KiB }, listener);
   const upgraded = new Set<Duplex>();
   if (upgrade) {
     server.on("upgrade", (request, socket, head) => {

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { KiB } from "@signalbox/core";
 import { openListener } from "@signalbox/runtime";
 import { testPerson } from "@signalbox/testing";
 import fc from "fast-check";
@@ -167,6 +169,25 @@ test("a delivery id that is too long for the index still names one webhook", asy
     assert.equal((await ingest.post(source, sign("stripe", { body: `{"id":"${id}"}` }))).status, 202);
   const shown = (await receivedOf(who, source)).map(({ delivery_id }: { delivery_id: string }) => delivery_id);
   assert.deepEqual([shown.length, ...shown.map((id: string) => id.length)], [2, 512, 512]);
+});
+
+test("a proved webhook with 64 KiB in one header value is received, the value in its event", async () => {
+  const who = testPerson();
+  const source = await ingest.newSource(who, { ...hmac, settings: { forwarded_headers: ["x-much"] } });
+  const webhook = sign("hmac", { body: JSON.stringify("x".repeat(1_000_000)) });
+  const much = randomBytes(32 * KiB).toString("hex");
+  const begin = head(source, webhook, [`content-length: ${webhook.body.length}`, `x-much: ${much}`]);
+  assert.match(await exchange([begin, webhook.body]), /^HTTP\/1\.1 202 /);
+  const [event] = await ingest.eventsOf(who.accountId, 1, "webhook.received");
+  assert.equal(Object(event?.data).headers["x-much"], much);
+});
+
+test("more than 80 KiB of headers are 431 in the usual form, although a body follows", async () => {
+  const source = await ingest.newSource(testPerson(), hmac);
+  const webhook = sign("hmac", { body: JSON.stringify("x".repeat(1_000_000)) });
+  const lines = ["x-much", "x-more"].map((name) => `${name}: ${"x".repeat(40 * KiB)}`);
+  const answer = await exchange([head(source, webhook, lines), webhook.body]);
+  assert.match(answer, /^HTTP\/1\.1 431 [\s\S]*"code":"invalid_request"/);
 });
 
 test("JSON at its limits and beyond is taken: 129 levels, a mebibyte of numbers, no body at all", async () => {

@@ -17,7 +17,6 @@ after(() => ingest.close());
 type Person = ReturnType<typeof testPerson>;
 const create = (body: object, who: Person = testPerson()) =>
   ingest.send(who, "POST", sourcesPath, { body: { name: "Shop", ...body } });
-const hmac = { scheme: "hmac", secret: secrets.hmac };
 const receivedOf = async (who: Person, { id }: { id: string }) =>
   (await ingest.send(who, "GET", `${sourcesPath}/${id}/received`)).body.items;
 
@@ -114,12 +113,3 @@ for (const scheme of schemes) {
     assert.equal(kept.length, isOpen ? topics.size : 1, "another unsigned id makes no other delivery");
   });
 }
-
-test("20 KB of headers are 431", async () => {
-  const { body: source } = await create(hmac);
-  const { headers, body } = sign("hmac");
-  assert.equal(
-    await postRaw(source.ingest_path, [...Object.entries(headers).flat(), "x-much", "x".repeat(20_480)], body),
-    431,
-  );
-});
