@@ -253,10 +253,11 @@ test("a source names the place of its sender's delivery id", async () => {
   for (const [place, expected, signed] of [
     [{ header: "X-Request-Nr" }, "nr-1", false],
     [{ pointer: "/meta/delivery~1id" }, "7", true],
+    [{ pointer: "/large" }, "9007199254740993", true],
   ] as const) {
     const who = testPerson();
     const source = await newSource(who, "stripe", { delivery_id_from: place });
-    const webhook = sign("stripe", { body: '{"id":"order_7","meta":{"delivery/id":7}}' });
+    const webhook = sign("stripe", { body: '{"id":"order_7","meta":{"delivery/id":7},"large":9007199254740993}' });
     await post(source, withHeaders(webhook, { "x-request-nr": "nr-1" }));
     const [item] = await receivedOf(who, source);
     assert.deepEqual([item.delivery_id, item.delivery_id_signed], [expected, signed]);

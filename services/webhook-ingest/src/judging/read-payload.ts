@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { KiB } from "@signalbox/core";
 import { findJsonFlaw } from "@signalbox/http";
 import { readMultipart, type SignatureScheme } from "@signalbox/webhook-signatures";
 import type { Payload } from "../received/received-webhook.ts";
@@ -64,7 +65,8 @@ export function fittingPayload(payload: Payload, body: Buffer, eventBytesMax: nu
   if (text === undefined && bytes === undefined) return payload;
   const largestGrowth = 8;
   if (body.length < eventBytesMax / largestGrowth) return payload;
-  const envelopeBytes = 32_768;
+  // With forwarded headers of 80 KiB, each character escaped.
+  const envelopeBytes = 192 * KiB;
   const beside = bytes ? Math.ceil(bytes.length / 3) * 4 + Buffer.byteLength("json" in payload ? payload.json : "") : 0;
   const written =
     Buffer.byteLength(json ?? "") + Buffer.byteLength(JSON.stringify(text ?? "")) + envelopeBytes + beside;
@@ -121,10 +123,21 @@ function formInUtf8(body: Buffer, charset: string): string {
   });
 }
 
+/** Numbers that a double may write in another way: long ones, with an exponent, with zeros at the end. */
+const maybeInexact = /\d{16}|\d[eE][+-]?\d|\.\d*0(?!\d)|-0/;
+
+/** Parses JSON. A number that a double would write in another way becomes the text that was signed: it may be an id. */
+function parseExactly(json: string): unknown {
+  if (!maybeInexact.test(json)) return JSON.parse(json);
+  const keepText = (_name: string, value: unknown, { source }: { readonly source?: string }) =>
+    typeof value === "number" && String(value) !== source ? source : value;
+  return JSON.parse(json, keepText as (name: string, value: unknown) => unknown);
+}
+
 /** Nobody signs the media type: under another one the same body identifies the same webhook. */
 function valueIn(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactly(text);
   } catch {
     return undefined;
   }
@@ -137,7 +150,7 @@ function valueIn(text: string): unknown {
 function readJson(json: string, body: Buffer, original: { readonly bytes?: Buffer }): Reading | null {
   let value: unknown;
   try {
-    value = JSON.parse(json);
+    value = parseExactly(json);
   } catch {
     return null;
   }
