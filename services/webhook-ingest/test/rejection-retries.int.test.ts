@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 import type { Caller } from "@signalbox/auth";
 import { systemClock } from "@signalbox/core";
 import { createReplayEngine, type Outbox } from "@signalbox/events";
+import { sql } from "@signalbox/storage";
 import { eventually, serviceWith, testPerson } from "@signalbox/testing";
 import type { IngestService } from "../src/context/ingest-service.ts";
 import { retryKind } from "../src/rejections/rejection-retry.ts";
@@ -103,6 +104,26 @@ test("500 webhooks of two secrets are received once each, whatever was cancelled
   const events = await ingest.eventsOf(who.accountId, 500, "webhook.received");
   const ids = events.map(({ data }) => Object(data).delivery_id);
   assert.equal(new Set(ids).size, 500);
+});
+
+test("equal content is compared by the times of its requests, however late they are retried", async () => {
+  const who = testPerson();
+  const settings = { keep_rejected_bodies: true, signed_content: "{body}" };
+  const source = await ingest.newSource(who, { scheme: "hmac", secret: "not the secret of the shop", settings });
+  const signed = { signatureHeader: "x-signature", signaturePrefix: "sha256=" };
+  const webhook = signedAs({ settings: signed }, secrets.hmac, '{"equal":true}');
+  for (let count = 0; count < 3; count++) assert.equal((await ingest.post(source, webhook)).status, 401);
+  const kept = await eventually(async () => {
+    const { items } = (await ingest.send(who, "GET", `${pathOf(source)}/rejections`)).body;
+    return items.length === 3 && (items as { id: string }[]).toReversed();
+  });
+  const earlier = sql("", "update rejections set rejected_at = rejected_at - make_interval(mins => $2) where id = $1");
+  for (const [nth, minutes] of [20, 10, 9].entries()) await ingest.pool.query(earlier, [kept[nth]?.id, minutes]);
+  await ingest.send(who, "PATCH", pathOf(source), { body: { secret: secrets.hmac } });
+  const outcomes: string[] = [];
+  for (const { id } of kept)
+    outcomes.push((await ingest.send(who, "POST", `${pathOf(source)}/rejections/${id}/retry`)).body.outcome);
+  assert.deepEqual(outcomes, ["received", "received", "repeated"]);
 });
 
 test("why of a retry tells its progress", async () => {

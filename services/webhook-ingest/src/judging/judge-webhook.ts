@@ -233,6 +233,7 @@ function judgeContent(
       signedText: scheme.signedText?.(signed) ?? null,
       payload: fittingPayload(reading.payload, decoded, configuration.get("events.message.max-bytes")),
       signedSeconds: time.timestampSeconds,
+      arrivedAt: receivedAt,
       receivedAt,
     },
   };

@@ -24,6 +24,7 @@ export interface KnownKey {
   /** Digest of the earlier webhook's body. */
   readonly content: Buffer;
   readonly receivedId: string;
+  /** Of a key of signed content, the arrival of the earlier webhook. */
   readonly receivedAt: Date;
 }
 
@@ -47,16 +48,16 @@ const insert = sql(
   `with given as (
      select * from unnest($1::text[], $2::text[], $3::int4[], $4::bytea[], $5::bytea[], $6::bytea[], $7::text[], $8::bool[],
          $9::text[], $10::bool[], $11::text[], $12::text[], $13::bool[], $14::text[], $15::bytea[], $16::bool[], $17::timestamptz[],
-         $18::text[], $19::text[], $20::text[], $21::text[], $22::bytea[], $23::int4[], $24::text[])
+         $18::text[], $19::text[], $20::text[], $21::text[], $22::bytea[], $23::int4[], $24::text[], $25::timestamptz[])
        with ordinality as given (id, source_id, revision, id_key, signed_key, content, delivery_id, is_id_signed, event_type,
          is_type_signed, content_type, same_content_as, forwarded, headers, body, body_decoded, received_at,
-         event_id, topic, key, event_headers, payload, key_hash, origin, nth)
+         event_id, topic, key, event_headers, payload, key_hash, origin, arrived_at, nth)
    ), live as (
      select given.* from given join sources on sources.id = given.source_id and sources.revision = given.revision
      for key share of sources skip locked
    ), fresh_signed as (
      insert into received_keys (${keyColumns})
-     select source_id, signed_key, content, id, received_at from live where signed_key is not null order by source_id, signed_key
+     select source_id, signed_key, content, id, arrived_at from live where signed_key is not null order by source_id, signed_key
      on conflict do nothing returning received_id
    ), fresh as (
      insert into received_keys (${keyColumns})
@@ -72,7 +73,7 @@ const insert = sql(
        headers::jsonb, body, body_decoded, received_at, origin from new
    ), figures as (
      insert into signalbox.fresh_statistics (batch, counted)
-     select $25::text, case when (select count(*) from new) < cardinality($1::text[]) then array(select nth::int from new) end
+     select $26::text, case when (select count(*) from new) < cardinality($1::text[]) then array(select nth::int from new) end
      where exists (select from new)
    ), published as (
      ${outboxInsert("select event_id::uuid, topic, key, event_headers as headers, payload, key_hash from new order by nth")}
@@ -121,13 +122,13 @@ export async function findDedupeKeys(
   return (await db.query<KnownKey>(findKeys, [source.id, signed ? [id, signed] : [id]])).rows;
 }
 
-/** Moves a key to a later webhook. Returns false when another webhook was faster. */
+/** Moves a key of signed content to a later webhook. Returns false when another webhook was faster. */
 export async function renewDedupeKey(
   db: Queryable,
-  { id, source, receivedAt }: ReceivedWebhook,
+  { id, source, arrivedAt }: ReceivedWebhook,
   key: KnownKey,
 ): Promise<boolean> {
-  const values = [source.id, key.digest, id, receivedAt, key.receivedId, key.receivedAt];
+  const values = [source.id, key.digest, id, arrivedAt, key.receivedId, key.receivedAt];
   return (await db.query(renewKey, values)).rowCount === 1;
 }
 
@@ -158,4 +159,5 @@ const columnsOfGiven: readonly BinaryColumn<WebhookWrite>[] = [
   ["bytea", ({ event }) => event.payload],
   ["int4", ({ event }) => event.keyHash],
   ["text", ({ webhook }) => webhook.origin],
+  ["timestamptz", ({ webhook }) => webhook.arrivedAt],
 ];

@@ -33,6 +33,8 @@ export interface ReceivedWebhook {
   readonly payload: Payload;
   /** Signed time in seconds; null when the scheme signs none. */
   readonly signedSeconds: number | null;
+  /** The time of its request; earlier than `receivedAt` for one that was rejected at first. */
+  readonly arrivedAt: Date;
   readonly receivedAt: Date;
 }
 

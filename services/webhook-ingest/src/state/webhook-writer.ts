@@ -96,7 +96,7 @@ export class WebhookWriter {
   /** The sender gets its 202 without the count, too. */
   async #countRepetition(webhook: ReceivedWebhook, receivedId: string, requestId: string | null): Promise<void> {
     this.#statistics.countDuplicate(webhook);
-    const repetition = { sourceId: webhook.source.id, receivedId, at: webhook.receivedAt, requestId };
+    const repetition = { sourceId: webhook.source.id, receivedId, at: webhook.arrivedAt, requestId };
     await this.#repetitions.add(repetition).catch(() => {});
   }
 
@@ -134,8 +134,8 @@ export class WebhookWriter {
  * Decides if signed content may come again: with a signed time never, without one after the source's time limit. The
  * clocks of two instances differ, so the earlier webhook may seem to be the later one.
  */
-function mayRepeat({ signedSeconds, source, receivedAt }: ReceivedWebhook, earlier: KnownKey): boolean {
+function mayRepeat({ signedSeconds, source, arrivedAt }: ReceivedWebhook, earlier: KnownKey): boolean {
   if (signedSeconds !== null) return false;
   const refusedMs = seconds(sameContentSecondsOf(source.scheme, source.settings));
-  return Math.abs(receivedAt.getTime() - earlier.receivedAt.getTime()) >= refusedMs;
+  return Math.abs(arrivedAt.getTime() - earlier.receivedAt.getTime()) >= refusedMs;
 }
