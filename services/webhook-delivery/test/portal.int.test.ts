@@ -234,6 +234,18 @@ test("a test event shows its receiver neither metadata nor headers of the endpoi
   assert.doesNotMatch(body.toString(), /of-the-operator/);
 });
 
+test("events about an endpoint show neither its metadata nor its headers", async () => {
+  const settings = { metadata: { plan: "of-the-operator" }, headers: [{ name: "X-Team", value: "of-the-operator" }] };
+  const owner = testPerson();
+  const { id } = await delivery.newEndpoint(owner, { url: receiver.url, settings });
+  const path = `${endpointsPath}/${id}`;
+  const renamed = { settings: { metadata: { plan: "of-the-operator-too" } } };
+  assert.equal((await delivery.send(owner, "PATCH", path, { body: renamed })).status, 200);
+  assert.equal((await delivery.send(owner, "DELETE", path)).status, 204);
+  const events = await delivery.eventsOf(owner.accountId, 3);
+  assert.doesNotMatch(JSON.stringify(events), /of-the-operator|X-Team/);
+});
+
 test("a session of chosen endpoints changes how events come, and never which", async () => {
   const { id } = await delivery.newEndpoint(who, { url: receiver.url, event_types: ["order.mine"] });
   const bound = sessionOf(who.accountId, [id]);

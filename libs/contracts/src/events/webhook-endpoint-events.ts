@@ -8,9 +8,14 @@ type Settings = WebhookEndpointResource["settings"];
 /** The formats that the first version of these events knows. */
 const eventFormats = ["envelope", "original"] as const;
 
-/** Returns the settings as events show them: readers of the first version refuse a `format` that they do not know. */
+/**
+ * Returns the settings as events show them. Readers of the first version refuse a `format` that they do not know. An
+ * endpoint of a subscriber may get the event, so it lacks the headers and metadata of the account that has the portal.
+ */
 export const endpointSettingsInEvent = (settings: Settings) => ({
   ...settings,
+  headers: [],
+  metadata: {},
   format: eventFormats.find((format) => format === settings.format) ?? ("envelope" as const),
   body_format: settings.format,
 });
@@ -26,7 +31,7 @@ const data = WebhookEndpointResource.extend({
       format: z.enum(eventFormats).describe("`original`, or `envelope` for every other format."),
       body_format: z.string().optional().describe("The form of the body, also one that came later."),
     })
-    .describe("The settings of the endpoint."),
+    .describe("The settings of the endpoint, without its headers and metadata."),
   scope: WebhookEndpointResource.shape.scope.optional(), // events from before it lack it
   changed,
 });
