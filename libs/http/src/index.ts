@@ -64,7 +64,7 @@ export { bodyTooSlow, readBody } from "./request/read-body.ts";
 export { untilDrained } from "./responses/backpressure.ts";
 export { createDocumentAnswer, variesByCoding } from "./responses/document-answer.ts";
 export { refusedWith, statusOf } from "./responses/error-response.ts";
-export { ifMatch, isNotModified, strongEtag } from "./responses/etag.ts";
+export { etagOfAnswer, ifMatch, isNotModified, strongEtag } from "./responses/etag.ts";
 export { createRoutes, type Routes } from "./routes/create-routes.ts";
 export {
   accepted,

@@ -9,7 +9,7 @@ import { serveTest, testContext } from "../test/edge-fixture.ts";
 import { createInternalApp } from "./app/create-internal-app.ts";
 import { ExportPage, exportPathOf, exportRoutes } from "./export/export-routes.ts";
 import { cursorMark, cursorOf, positionOf, rangeOf } from "./lists/pagination.ts";
-import { ifMatch, isNotModified, strongEtag } from "./responses/etag.ts";
+import { etagOfAnswer, ifMatch, isNotModified, strongEtag } from "./responses/etag.ts";
 
 test("a list in memory is paged in its order, even when the last shown item is gone", () => {
   const position = ({ id, at }: { id: string; at: number }) => ({ id, at: new Date(at) });
@@ -138,6 +138,16 @@ test("If-Match compares strongly: a weak tag never matches, a star always does",
   for (const header of ['"abc"', '"x", "abc"', "*"]) assert.equal(refuses(header), false, header);
   for (const header of ['W/"abc"', '"x"', "abc", ""]) assert.equal(refuses(header), true, header);
   assert.doesNotThrow(() => ifMatch({ headers: {} }, etag));
+});
+
+test("an answer that shows more than its resource is changed by all that it shows, and If-Match by the resource alone", () => {
+  const own = strongEtag(7, "endpoint");
+  const [before, now] = [etagOfAnswer(own, { held: 0 }), etagOfAnswer(own, { held: 1 })];
+  assert.equal(isNotModified({ headers: { "if-none-match": before } }, now), false);
+  assert.equal(isNotModified({ headers: { "if-none-match": now } }, now), true);
+  for (const header of [own, before, now]) assert.doesNotThrow(() => ifMatch({ headers: { "if-match": header } }, own));
+  const other = etagOfAnswer(strongEtag(8, "endpoint"), { held: 0 });
+  assert.throws(() => ifMatch({ headers: { "if-match": other } }, own));
 });
 
 test("a validator is a strong tag of revision, view and media type alone", () => {

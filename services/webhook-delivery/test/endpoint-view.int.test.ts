@@ -136,3 +136,18 @@ test("the graph shows the same as REST, and the linked page exists", async () =>
   const page = new URL(shown.doc_url).pathname;
   await access(new URL(`../../..${page}.md`, import.meta.url));
 });
+
+test("a client that has the endpoint reads it again when another delivery is held", async () => {
+  const who = testPerson();
+  const endpoint = await newEndpoint(who, ["shop.opened"]);
+  const path = `${endpointsPath}/${endpoint.id}`;
+  const { headers } = await delivery.send(who, "POST", `${path}/pause`);
+  const again = () => delivery.send(who, "GET", path, { headers: { "if-none-match": headers.get("etag") ?? "" } });
+  assert.equal((await again()).status, 304);
+  const published = { type: "shop.opened", data: {} };
+  assert.equal((await delivery.send(who, "POST", "/api/v1/webhooks/events", { body: published })).status, 202);
+  await eventually(async () => {
+    const { status, body } = await again();
+    assert.deepEqual([status, body?.held], [200, 1]);
+  });
+});

@@ -47,7 +47,7 @@ function listMatches(header: string, etag: string, comparable: (tag: string) => 
 }
 
 const opaqueTag = (tag: string): string => (tag.startsWith("W/") ? tag.slice(2) : tag);
-const strongTag = (tag: string): string | null => (tag.startsWith("W/") ? null : tag);
+const strongTag = (tag: string): string | null => (tag.startsWith("W/") ? null : tag.replace(shownPart, '"'));
 
 /**
  * Builds a strong validator (RFC 9110 §8.8.3) of the shown content, not of the caller: resource revision, view and
@@ -55,4 +55,16 @@ const strongTag = (tag: string): string | null => (tag.startsWith("W/") ? null :
  */
 export function strongEtag(revision: string | number | bigint, view: string, mediaType = "application/json"): string {
   return `"${hash("sha256", `${revision}\n${view}\n${mediaType}`, "base64url").slice(0, 22)}"`;
+}
+
+const shownCharacters = 11;
+const shownPart = new RegExp(`\\.[\\w-]{${shownCharacters}}"$`);
+
+/**
+ * Builds the validator of an answer that shows more than the resource, such as counts of what waits for it. Any change
+ * of the answer ends a 304; `If-Match` still compares the resource alone.
+ */
+export function etagOfAnswer(etag: string, shown: unknown): string {
+  const digest = hash("sha256", JSON.stringify(shown), "base64url").slice(0, shownCharacters);
+  return `${etag.slice(0, -1)}.${digest}"`;
 }

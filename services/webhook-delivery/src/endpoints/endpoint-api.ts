@@ -8,6 +8,7 @@ import {
   booleanParameter,
   created,
   createRoutes,
+  etagOfAnswer,
   exportRoutes,
   type HttpResponse,
   ok,
@@ -50,8 +51,10 @@ const endpointFilter = {
 const etag = (endpoint: Endpoint): string => strongEtag(endpoint.revision, endpoint.id);
 const showWith =
   (service: DeliveryService) =>
-  (endpoint: DescribedEndpoint): HttpResponse =>
-    ok(endpointInFull(service, endpoint), { etag: etag(endpoint) });
+  (endpoint: DescribedEndpoint): HttpResponse => {
+    const shown = endpointInFull(service, endpoint);
+    return ok(shown, { etag: etagOfAnswer(etag(endpoint), shown) });
+  };
 
 export function endpointApi(service: DeliveryService, loadEndpoint: Load<Endpoint>): Edges {
   return edgesOf(
@@ -127,8 +130,11 @@ function declareWrites(service: DeliveryService) {
         post: base,
         responses: { 201: EndpointWithSecret },
         idempotent: "sealed",
-        answer: ({ endpoint, secret }) =>
-          created(`${base}/${endpoint.id}`, { ...endpointInFull(service, endpoint), secret }, { etag: etag(endpoint) }),
+        answer: ({ endpoint, secret }) => {
+          const shown = endpointInFull(service, endpoint);
+          const validator = etagOfAnswer(etag(endpoint), shown);
+          return created(`${base}/${endpoint.id}`, { ...shown, secret }, { etag: validator });
+        },
       },
       graph: { payload: withSecret, type: "WebhookEndpointWithSecretPayload", raw: ["settings"] },
     }),

@@ -1,5 +1,5 @@
 import type { Caller } from "@signalbox/auth";
-import { type HttpResponse, ok, strongEtag } from "@signalbox/http";
+import { etagOfAnswer, type HttpResponse, ok, strongEtag } from "@signalbox/http";
 import { type Load, type OwnRow, ownRows } from "@signalbox/service";
 import type { IngestService } from "../context/ingest-service.ts";
 import { missingSource, type Source } from "./source.ts";
@@ -30,8 +30,10 @@ export const lockedOwnSource = (service: IngestService): OwnRow<Source, { readon
 export const loadOwnSource = (service: IngestService): Load<Source> =>
   ownRows(({ accountId }, ids) => findSources(service, accountId, ids));
 
-export const sourceEtag = (source: Source): string => strongEtag(source.revision, source.id);
+const sourceEtag = (source: Source): string => strongEtag(source.revision, source.id);
 
 /** Answers with the source. */
-export const showSource = (service: IngestService, source: Source): HttpResponse =>
-  ok(sourceInFull(service, source), { etag: sourceEtag(source) });
+export function showSource(service: IngestService, source: Source): HttpResponse {
+  const shown = sourceInFull(service, source);
+  return ok(shown, { etag: etagOfAnswer(sourceEtag(source), shown) });
+}

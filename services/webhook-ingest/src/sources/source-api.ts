@@ -6,12 +6,12 @@ import {
   webhookSourceExample,
 } from "@signalbox/contracts";
 import { snakeCase } from "@signalbox/core";
-import { created, textParameter } from "@signalbox/http";
+import { textParameter } from "@signalbox/http";
 import { type Edges, edgesOf, type Load, list, operation, record, tooMany } from "@signalbox/service";
 import { type Preset, type PresetName, presets } from "@signalbox/webhook-signatures";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
-import { lockedOwnSource, showSource, sourceEtag } from "./own-source.ts";
+import { lockedOwnSource, showSource } from "./own-source.ts";
 import {
   formerEnds,
   ingestPathOf,
@@ -169,8 +169,10 @@ function writes(service: IngestService) {
         post: base,
         responses: { 201: SourceInFullResource },
         idempotent: true,
-        answer: ({ source }) =>
-          created(`${base}/${source.id}`, sourceInFull(service, source), { etag: sourceEtag(source) }),
+        answer: ({ source }) => {
+          const shown = showSource(service, source);
+          return { ...shown, status: 201, headers: { location: `${base}/${source.id}` } };
+        },
       },
       graph: { payload: { webhookSource: ({ source }) => source } },
     }),
