@@ -11,7 +11,6 @@ let ada: ConsolePerson;
 let proxy: CuttingProxy;
 let base: string;
 let key: Record<string, string>;
-let _mine: string;
 
 before(async () => {
   const ports = await freePorts(["http", "way"]);
@@ -30,7 +29,7 @@ before(async () => {
   const scopes = ["webhooks:read", "webhooks:write", "events:publish"];
   key = { authorization };
   key = { "x-api-key": (await call("/api/account/api-keys", { name: "live", scopes })).key };
-  _mine = (await makeEndpoint("/mine", "live.*")).id;
+  await makeEndpoint("/mine", "live.*");
   await makeEndpoint("/beside", "beside.*");
 });
 after(async () => {
@@ -49,8 +48,8 @@ async function call(path: string, body: object): Promise<any> {
   return JSON.parse(text);
 }
 
-const makeEndpoint = (path: string, type: string) =>
-  call("/api/v1/webhooks/endpoints", { url: ada.receiver.url + path, event_types: [type] });
+const makeEndpoint = (path: string, type: string, settings: object = {}) =>
+  call("/api/v1/webhooks/endpoints", { url: ada.receiver.url + path, event_types: [type], settings });
 
 /** Publishes an event of each type, and waits until each was attempted. */
 async function publish(...types: string[]): Promise<void> {
@@ -142,7 +141,7 @@ test("a tab that nobody sees keeps no connection, yet misses nothing when it is 
   await Promise.all([page.close(), other.close()]);
 });
 
-/** Publishes events that no endpoint wants: no attempt says anything of them. */
+/** Publishes events without an attempt: no endpoint wants them, or theirs is paused. */
 const publishUnwanted = (...types: string[]) =>
   call("/api/v1/webhooks/events", types.map((type) => ({ type, data: {} })) as object);
 
@@ -195,5 +194,24 @@ test("a flood leaves only a page of rows in the document, the newest on top", as
   await rowOf(page, "live.last").waitFor();
   await eventually(async () => (await page.getByRole("row").count()) === 26);
   await page.getByRole("row").nth(1).getByText("live.last").waitFor();
+  await page.close();
+});
+
+test("an endpoint's page follows its held deliveries from the pause to the drain", async () => {
+  const { id } = await makeEndpoint("/held", "held.*", { rate: { limit: 1, per_seconds: 2 } });
+  const page = await ada.context.newPage();
+  await page.goto(`${base}/console/webhooks/endpoints/${id}`);
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("button", { name: "Resume" }).waitFor();
+  await publishUnwanted(...Array.from({ length: 30 }, () => "held.later"));
+  const held = page
+    .getByRole("term")
+    .filter({ hasText: /^Held$/ })
+    .locator("+ dd");
+  await held.filter({ hasText: /^30$/ }).waitFor({ timeout: 8_000 });
+  await page.getByRole("button", { name: "Resume" }).click();
+  await held.filter({ hasText: /^\d+, going out at 0\.5 a second until \S/ }).waitFor({ timeout: 8_000 });
+  assert.deepEqual(await accessibilityProblems(page), []);
   await page.close();
 });
