@@ -27,7 +27,7 @@ export const paymentPlatforms = {
     ],
     notes: [
       "The signature is in the header `HmacSignature` and covers the whole body; payments have the preset `adyen`.",
-      "Adyen sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
+      "Adyen sends no delivery id; the events are told apart by their content.",
     ],
     retries: "Three times at once, then with growing gaps up to eight hours, for 30 days.",
     vector: {
@@ -63,7 +63,7 @@ export const paymentPlatforms = {
     notes: [
       "One webhook may hold changes of several companies; the type is that of the first: the type of the CloudEvent, or the entity of the older format.",
       "Intuit wants 200 within three seconds; the preset answers so.",
-      "Intuit sends no delivery id. A webhook with the same content as an earlier one is a repetition.",
+      "Intuit sends no delivery id; the changes are told apart by their content.",
     ],
     retries: "After 20, 30 and 50 minutes; an address that keeps failing is disabled.",
     vector: computed({
