@@ -107,6 +107,8 @@ test("what no event can match is found with its place", () => {
     [{ a: { prefix: "x", gt: 1 } }, ".a"],
     [{ a: { contains: 1, prefix: "x" } }, ".a"],
     [{ any: [{ a: { eq: 1 } }, { a: { eq: 1, ne: 1 } }] }, ".any.1.a"],
+    [{ a: { eq: 1 }, b: { gt: 2 }, not: { a: { eq: 1 } } }, ".not"],
+    [{ "a.b": { eq: 1 }, a: { prefix: "x" } }, ".a.b"],
   ] as const) {
     assert.equal(placeOf(impossiblePart(filter)), path, JSON.stringify(filter));
   }

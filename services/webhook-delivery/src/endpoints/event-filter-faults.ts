@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { compileFilter, type EventFilter, type FilterPath, type FilterProblem } from "./event-filter.ts";
 
 /**
@@ -15,7 +16,31 @@ export function impossiblePart(filter: EventFilter, path: FilterPath = []): Filt
           : impossiblePath(name, given as Conditions, place);
     if (found) return found;
   }
-  return null;
+  return isExcluded(filter)
+    ? { path: [...path, "not"], message: "An event that meets the other conditions never passes this one." }
+    : memberOfScalar(filter, path);
+}
+
+/** Returns true when `not` excludes every event that the rest of the filter takes. */
+function isExcluded({ not, ...wanted }: EventFilter): boolean {
+  const excluded = Object.entries(not ?? {});
+  return excluded.length > 0 && excluded.every(([name, given]) => isDeepStrictEqual(wanted[name], given));
+}
+
+/** Finds a path that asks for a member of what another path asks to be a text, a number, true, false or null. */
+function memberOfScalar(filter: EventFilter, path: FilterPath): FilterProblem | null {
+  const paths = Object.entries(filter).filter(([name]) => name !== "any" && name !== "not");
+  const scalars = paths.filter(
+    ([name, given]) => !name.includes("*") && scalarConditions.some((one) => one in (given as Conditions)),
+  );
+  const found = paths.find(
+    ([name, given]) =>
+      Object.keys(given as Conditions).some((one) => !ofMissing.has(one)) &&
+      scalars.some(([scalar]) => name.startsWith(`${scalar}.`)),
+  );
+  return found
+    ? { path: [...path, found[0]], message: "Another condition asks for a value without members here." }
+    : null;
 }
 
 type Conditions = Readonly<Record<string, unknown>>;
@@ -57,6 +82,8 @@ function contradict(conditions: Conditions): boolean {
 }
 
 const bounds = ["gt", "gte", "lt", "lte"] as const;
+
+const scalarConditions = ["eq", "in", "prefix", ...bounds] as const;
 
 /** The kinds of value that the conditions ask for. `contains` with a text fits a text and a list. */
 function kindsOf(conditions: Conditions): Set<string> {
