@@ -79,7 +79,7 @@ describe("the topics on a broker with principals", () => {
     for (const [args, said] of [
       [["account-reports", "signalbox.image.v1"], /too close to account/],
       [["My Team", "signalbox.image.v1"], /lower-case letters/],
-      [["my-team", "signalbox.access.v1"], /signalbox\.access\.v1 is no topic for readers/],
+      [["my-team", "signalbox.access.v1"], /signalbox\.access\.v1 is not a topic for readers/],
       [["my-team"], /Name the topics to read: .*signalbox\.image\.v1/],
     ] as const) {
       const refused = await topics("reader", ...args);

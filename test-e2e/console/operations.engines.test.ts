@@ -260,7 +260,7 @@ test("a flag is added by its form after it was tried, then switched off and on a
   await page.getByLabel("Name of variant 1").fill("on");
   await page.getByLabel("Share of rule 1 in %").fill("ten");
   await page.getByRole("button", { name: "Try it first" }).click();
-  await page.getByText("Rule 1, share: “ten” is no number.").waitFor();
+  await page.getByText("Rule 1, share: “ten” is not a number.").waitFor();
   await page.getByLabel("Share of rule 1 in %").fill("10");
   await page.getByRole("button", { name: "Try it first" }).click();
   await page.getByText("It is allowed.").waitFor();
@@ -329,7 +329,7 @@ test("a flag is typed as JSON too; what is no flag stays where it was typed", as
   const text = await definition.inputValue();
   for (const [wrong, reason] of [
     ["{", "Definition: this is not JSON."],
-    ["{}", "Definition: this is no flag."],
+    ["{}", "Definition: this is not a valid flag."],
   ] as const) {
     await definition.fill(wrong);
     await page.getByRole("button", { name: "Form", exact: true }).click();

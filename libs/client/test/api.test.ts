@@ -71,7 +71,7 @@ test("every page of a list is read with its filters, one item a line", async (t)
     receiver.requests.map(({ path }) => path),
     ["/things?status=x", "/things?status=x&cursor=c%2F1"],
   );
-  assert.match((await api(["/things", "--paginate"])).stderr, /is no list/);
+  assert.match((await api(["/things", "--paginate"])).stderr, /is not a list/);
 });
 
 test("a pipe gets the bytes of an answer, a terminal only safe text", async (t) => {
@@ -100,8 +100,8 @@ test("a request that cannot be meant is explained before anything is sent", asyn
     [["GET"], /Name the path of a route/],
     [["GET", "//elsewhere.example/x"], /Name the path of a route/],
     [["FETCH", "/x"], /Method FETCH/],
-    [["/x", "-F", "nothing"], /is no field/],
-    [["/x", "-H", "nothing"], /is no header/],
+    [["/x", "-F", "nothing"], /Invalid field "nothing"/],
+    [["/x", "-H", "nothing"], /Invalid header "nothing"/],
     [["/x", "-F", "file=@/does/not/exist"], /cannot be read/],
     [["/x", "--input", "/does/not/exist"], /cannot be read/],
     [["POST", "/x", "--paginate"], /goes with GET/],

@@ -147,6 +147,6 @@ test("only a web address is forwarded to", async (t) => {
   for (const given of ["ftp://localhost/x", "file:///etc/passwd", "https://"]) {
     const { exitCode, stderr } = await call(["listen", "--forward", given]);
     assert.equal(exitCode, 2, given);
-    assert.match(stderr, /is no URL, such as http:\/\/localhost:3000\/hooks/, given);
+    assert.match(stderr, /Invalid URL --forward .*: use one such as http:\/\/localhost:3000\/hooks/, given);
   }
 });

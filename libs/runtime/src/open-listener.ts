@@ -117,7 +117,7 @@ function bindProblem(error: NodeJS.ErrnoException, name: string, host: string, p
         source,
         value: host,
         expected: "an address of this machine",
-        message: `${host} is no address of this machine; set ${name}.host to one`,
+        message: `${host} is not an address of this machine; set ${name}.host to one`,
       };
     default:
       return null;

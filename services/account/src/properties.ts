@@ -60,7 +60,7 @@ export const properties = defineProperties({
   ),
   "account.sign-in.passkey-roles": property.list(
     { default: [], choices: ["viewer", "developer", "owner", "operator", "admin"], reload: "live", guarded: true },
-    "Roles that need a passkey, in the person's own account or another: a mailed code is no sign-in and no step-up for them. Needs `http.base-url` with a host name and TLS, or localhost.",
+    "Roles that need a passkey, in the person's own account or another: a mailed code neither signs them in nor completes a step-up. Needs `http.base-url` with a host name and TLS, or localhost.",
   ),
   "account.invitations.max": count(
     100,

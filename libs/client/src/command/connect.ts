@@ -45,7 +45,7 @@ export function assertSendable(apiKey: string, source: string): void {
 
 /** Returns an address in one form, without a slash at its end. @throws UsageError for one that is no deployment's */
 function addressOf(url: string): string {
-  if (!URL.canParse(url)) throw new UsageError(`"${url}" is no URL, such as https://signalbox.example.`);
+  if (!URL.canParse(url)) throw new UsageError(`Invalid URL "${url}": use one such as https://signalbox.example.`);
   const { protocol, origin, pathname, username, password, search, hash } = new URL(url);
   if (!/^https?:$/.test(protocol) || username + password + search + hash !== "") {
     throw new UsageError("The URL must be http:// or https:// with a host, without credentials, query and fragment.");

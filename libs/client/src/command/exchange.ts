@@ -53,7 +53,7 @@ export async function exchangeJson(request: Request): Promise<Response> {
     throw new NoAnswer(`The answer of ${host} broke off: ${reasonOf(error)}.`, error);
   });
   if (ok && text !== "" && !isJson(text))
-    throw new Failure(`${host} answered with ${type} that is no JSON. Is it a Signalbox, and nothing in front of it?`);
+    throw new Failure(`${host} answered with ${type}, not valid JSON. Is it Signalbox, or a proxy in front of it?`);
   return new Response(text, { status, statusText, headers });
 }
 

@@ -10,7 +10,7 @@ export function parseTime(option: string, text: string, nowMs: number): Date {
   const time = new Date(text);
   const [day] = /^\d{4}-\d\d-\d\d/.exec(text) ?? [];
   if (day !== undefined && isDay(day) && !Number.isNaN(time.getTime())) return time;
-  throw new UsageError(`--${option} ${text} is no time: use 2h, 30m, 7d or 2026-01-31T09:00:00Z.`);
+  throw new UsageError(`Invalid time --${option} ${text}: use 2h, 30m, 7d or 2026-01-31T09:00:00Z.`);
 }
 
 /** `Date` takes 30 February for 2 March. */

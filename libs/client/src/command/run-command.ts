@@ -68,7 +68,7 @@ function help(commands: readonly Command[], words: readonly string[], own: Proce
   if (first === undefined) return print(own, programHelp(commands));
   if (group.length === 0) throw new UsageError(`There is no command "${first}".${nearest(commands, first)}`);
   if (names.length === 1 && asksForHelp(words)) return print(own, group.map(commandHelp).join("\n"));
-  throw new UsageError(`"${names.join(" ")}" is no command. Use: ${group.map(({ name }) => name).join(", ")}.`);
+  throw new UsageError(`Invalid command "${names.join(" ")}". Use: ${group.map(({ name }) => name).join(", ")}.`);
 }
 
 function findCommand(commands: readonly Command[], words: readonly string[]) {

@@ -21,8 +21,8 @@ export const webhookCommands: readonly Command[] = [
     name: "listen",
     summary: "Forward events to a receiver on this machine",
     description:
-      "Makes a temporary endpoint and posts its messages to your receiver, with the bytes and headers of a webhook. The answer is\n" +
-      "the attempt: 2xx delivers, anything else fails and comes again. The endpoint ends a minute after this command.\n" +
+      "Makes a temporary endpoint and posts its messages to your receiver, with the bytes and headers of a webhook. Its response\n" +
+      "is recorded as the attempt: 2xx delivers, anything else fails and is sent again. The endpoint ends a minute after this command.\n" +
       "On a terminal: arrows select, r attempts again, d shows the details, o opens the console. A pipe gets a line an attempt.",
     options: {
       forward: {

@@ -100,6 +100,6 @@ async function readKeySet(answer: Response): Promise<KeySet> {
   if (!answer.ok) throw new Error(`The answer was ${answer.status}.`);
   const { items } = (await answer.json()) as Partial<KeySet>;
   if (!Array.isArray(items) || !items.every((key) => typeof key?.public_key === "string"))
-    throw new Error("The answer is no set of keys.");
+    throw new Error("The response is not a valid key set.");
   return { items };
 }

@@ -18,7 +18,7 @@ export type WebhookProblem =
 const problems: Readonly<Record<WebhookProblem, string>> = {
   body_not_raw: "The body is not the text or the bytes that were received. Verify it before a framework parses it.",
   body_not_event:
-    "The signature is right, but the body is no event in the standard format. Use verifySignature for it.",
+    "The signature is valid, but the body is not an event in the standard format. Use verifySignature for it.",
   secret_unusable:
     "No secret can verify this delivery. Give the endpoint's whsec_ secret, or whpk_ keys of its account.",
   keys_unavailable: "The keys of the account could not be read.",

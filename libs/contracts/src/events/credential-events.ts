@@ -118,7 +118,7 @@ export const passkeyCreatedEvent = defineEvent({
 export const passkeyUpdatedEvent = defineEvent({
   ...passkeyEvent,
   name: "passkey.updated",
-  description: "A passkey was renamed. A sign-in with it is no change.",
+  description: "A passkey was renamed. Signing in with it does not send this event.",
   data: passkeyData,
   example: { ...exampleOf(PasskeyResource), name: "Old phone", changed: ["name"] },
 });

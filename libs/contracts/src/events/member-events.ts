@@ -60,7 +60,7 @@ export const memberRoleChangedEvent = defineEvent({
 export const memberLeftEvent = defineEvent({
   ...memberEvent,
   name: "member.left",
-  description: "A person is no member of the account any more: by leaving, or by an owner's removal.",
+  description: "A person left the account or was removed by an owner.",
   data: data.extend({ reason: z.string().describe("`left`, `removed`, or `deleted` with the person's own account.") }),
   example: { ...example, changed: [], reason: "removed" },
 });

@@ -26,7 +26,7 @@ const WebhookEndpointSettings = z.object({
       per_seconds: z.int().describe("The length of the period in seconds."),
     })
     .nullable()
-    .describe("Attempts in a time, over all processes; null is no limit."),
+    .describe("Attempts in a time, over all processes; null means no limit."),
   ordered: z.boolean().describe("One delivery at a time for each subject, in the order of its events."),
   order_hold_seconds: z
     .int()

@@ -105,7 +105,7 @@ export const signedTokens = {
     ],
     notes: [
       "The token has the SHA-256 of the body and no time: the same body counts once in five minutes (`refuse_same_content_seconds`).",
-      "A deploy's `id` comes with each of its states, so it is no delivery id.",
+      "A deploy's `id` comes with each of its states, so it is not a delivery id.",
     ],
     retries: "A few times; a notification that fails six times in a row is disabled.",
     vector: computed({

@@ -235,7 +235,7 @@ export const tokens = {
     ],
     notes: [
       "Postmark signs nothing: the password proves the sender, but not that the body is unchanged.",
-      "`MessageID` names the mail, of which several webhooks report, so it is no delivery id.",
+      "`MessageID` names the mail, of which several webhooks report, so it is not a delivery id.",
     ],
     retries:
       "Bounces and inbound mail ten times over about ten hours; clicks, opens, deliveries and subscription changes three times.",

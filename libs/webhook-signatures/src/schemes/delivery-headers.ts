@@ -83,13 +83,13 @@ function plainSignature(timestampSeconds: number, body: string | Uint8Array, sec
 
 function standardSignature({ eventId, timestampSeconds, body }: DeliveryToSign, secret: string): string {
   const key = symmetricKey(secret);
-  if (!key) throw new RangeError("The endpoint's secret is no whsec_ secret");
+  if (!key) throw new RangeError("The endpoint's secret is not a valid whsec_ secret");
   return `v1,${hmac("sha256", key, `${eventId}.${timestampSeconds}.`, body).toString("base64")}`;
 }
 
 function asymmetricSignature({ eventId, timestampSeconds, body }: DeliveryToSign, privateKey: string): string {
   const key = readPrivateKey(privateKey);
-  if (!key) throw new RangeError("The signing key is no whsk_ key");
+  if (!key) throw new RangeError("The signing key is not a valid whsk_ key");
   const message = joined([`${eventId}.${timestampSeconds}.`, body]);
   return `v1a,${sign(null, message, key).toString("base64")}`;
 }

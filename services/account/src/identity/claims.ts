@@ -143,7 +143,7 @@ interface TokenOfMember {
 async function scopeOfMember({ pool, accountStore }: IdentityService, { actingId, accountId, scope }: TokenOfMember) {
   const membership = await findMembershipOf(pool, actingId, accountId);
   const account = membership && (await accountStore.find(actingId));
-  if (!account) throw new errors.InvalidGrant("the person is no member of this account");
+  if (!account) throw new errors.InvalidGrant("the person is not a member of this account");
   const brought: readonly string[] = scopesOfMemberIn(account, membership.role);
   return scope
     ?.split(" ")

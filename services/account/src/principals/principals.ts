@@ -101,7 +101,7 @@ async function principalOfMember(
 ): Promise<Principal> {
   const membership = await findMembershipOf(service.pool, actingId, person.id);
   const account = membership && (await service.accountStore.find(actingId));
-  if (!account || account.purgedAt !== null) throw refused("The person is no member of this account.");
+  if (!account || account.purgedAt !== null) throw refused("The person is not a member of this account.");
   if (person.status !== "active") throw refused(`The account of the person is ${person.status}.`);
   const { role } = membership;
   const granted = new Set(scopesOfMemberIn(account, role));

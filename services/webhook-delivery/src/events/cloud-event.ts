@@ -8,7 +8,7 @@ import { z } from "zod";
 import { eventNameMax, isCustomName } from "../event-types/event-type.ts";
 import { eventsMax } from "./publication.ts";
 
-/** Text of an attribute: without control characters and halves of surrogate pairs (CloudEvents 1.0, "Type System"). */
+/** Text of an attribute: without control characters and unpaired surrogates (CloudEvents 1.0, "Type System"). */
 const text = (max: number) =>
   z
     .string()

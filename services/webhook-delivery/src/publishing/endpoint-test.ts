@@ -66,7 +66,7 @@ export function endpointTestApi(service: DeliveryService): Edges {
     testWebhookEndpoint: operation({
       summary: "Send a test event now, and see what comes back",
       description:
-        "Posts `webhook_endpoint.test` once, with the endpoint as its data, at any status of the endpoint. The answer is the attempt, even a failed one.",
+        "Posts `webhook_endpoint.test` once, with the endpoint as its data, at any status of the endpoint. The receiver's response is returned as the attempt, even a failed one.",
       auth: { scopes: ["webhooks:write"], portal: true },
       audit: "webhook_endpoint.test",
       async act({ caller, params }) {

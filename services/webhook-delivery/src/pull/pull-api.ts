@@ -112,7 +112,7 @@ function declareEnds(service: DeliveryService) {
       ...shared,
       summary: "Acknowledge messages",
       description:
-        "They are delivered. A lease that was acknowledged before is no error; of leases that ended in another way 409 says what happened since, and the others of the request are acknowledged all the same.",
+        "They are delivered. A lease that was acknowledged before is not an error. For leases that ended in another way, 409 says what happened; the others of the request are acknowledged all the same.",
       input: AckBody,
       act: ({ caller, params, input }) =>
         rowsThen(caller, params.id, (rows) => endLeases(service, rows, input.lease_ids, { kind: "ack" })),

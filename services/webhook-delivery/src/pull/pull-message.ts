@@ -63,7 +63,7 @@ export const MessageResource = z
     lease_ends_at: timestamp,
     headers: z.record(z.string(), z.string()).describe("Headers that a push would send, the signatures among them."),
     body: z.string().describe("Body that a push would send, byte for byte."),
-    body_encoding: z.enum(["utf8", "base64"]).describe("`base64` for a body that is no text."),
+    body_encoding: z.enum(["utf8", "base64"]).describe("`base64` for a body that is not UTF-8 text."),
   })
   .meta({ id: "WebhookMessage" });
 

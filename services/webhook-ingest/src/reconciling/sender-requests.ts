@@ -88,7 +88,7 @@ const rawJson = JSON as unknown as {
 export const numberText = z.unknown().transform((value, { addIssue }) => {
   if (rawJson.isRawJSON(value)) return value.rawJSON;
   if (typeof value === "number" || typeof value === "string") return String(value);
-  addIssue({ code: "custom", message: "The id is no number." });
+  addIssue({ code: "custom", message: "The id must be a number." });
   return z.NEVER;
 });
 

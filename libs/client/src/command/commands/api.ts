@@ -87,7 +87,7 @@ async function fieldsOf({ stdin }: Context, options: ApiOptions): Promise<Field[
 
 function splitField(given: string): [name: string, value: string] {
   const at = given.indexOf("=");
-  if (at < 1) throw new UsageError(`"${given}" is no field: use name=value.`);
+  if (at < 1) throw new UsageError(`Invalid field "${given}": use name=value.`);
   return [given.slice(0, at), given.slice(at + 1)];
 }
 
@@ -124,7 +124,7 @@ function headersOf(given: readonly string[]): Headers {
       if (at < 1) throw new TypeError();
       headers.append(header.slice(0, at), header.slice(at + 1).trim());
     } catch {
-      throw new UsageError(`"${header}" is no header: use name: value.`);
+      throw new UsageError(`Invalid header "${header}": use name: value.`);
     }
   }
   return headers;
@@ -228,7 +228,7 @@ async function printPages(
     const text = await response.text();
     if (!response.ok) throw refusalOf(response, text);
     const page = pageOf(text);
-    if (!Array.isArray(page?.items)) throw new Failure(`${request.path} is no list: its answer has no items.`);
+    if (!Array.isArray(page?.items)) throw new Failure(`${request.path} is not a list: its response has no items.`);
     for (const item of page.items) stdout.write(`${printableJson(item)}\n`);
     if (!page.next_cursor) return;
     const next = new URL(request.path, "http://localhost");

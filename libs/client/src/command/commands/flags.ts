@@ -91,7 +91,7 @@ export const rollOut = {
     { args: [key = "", share = ""], options }: Input<FlagOptions & { readonly variant: string | undefined }>,
   ): Promise<void> {
     const percentage = /^\d{1,3}(\.\d{1,3})?%?$/.test(share) ? Number(share.replace("%", "")) : Number.NaN;
-    if (!(percentage <= 100)) throw new UsageError(`${share} is no share: use a number from 0 to 100.`);
+    if (!(percentage <= 100)) throw new UsageError(`Invalid share ${share}: use a number from 0 to 100.`);
     const connection = await connect(context);
     const { revision, ...flag } = await flagOf(connection, key);
     const { variant = "on" } = options;

@@ -19,7 +19,7 @@ export async function run(context: Context, { options }: Input<LoginOptions>): P
   const url = await addressFor(context);
   const name = context.profile ?? (await profiles.read()).current;
   if (!profileName.test(name)) {
-    throw new UsageError(`"${name}" is no name of a profile: use letters, digits, dots, - and _, at most 64.`);
+    throw new UsageError(`Invalid profile name "${name}": use letters, digits, dots, - and _, at most 64.`);
   }
   const credential = options["with-key"] ? await readKey(context) : await signIn(context, url, options);
   const profile: Profile = { url, credential };
@@ -70,6 +70,6 @@ async function accountOf(context: Context, { url, credential }: Profile): Promis
   const profiles = { ...context.profiles, read: async () => kept };
   const { client } = await connect({ ...context, environment: {}, profile: "new", url, profiles });
   const { account_id: id } = await dataOf(client.GET("/api/account/credential"));
-  if (typeof id !== "string") throw new Failure(`${url} is no Signalbox.`);
+  if (typeof id !== "string") throw new Failure(`${url} is not a Signalbox deployment.`);
   return id;
 }

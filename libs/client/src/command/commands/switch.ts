@@ -23,7 +23,7 @@ export async function run(context: Context, { args: [wanted] }: Input<object>): 
   const others = items.map(({ account_id: id, account_name: name, role }) => ({ id, name, role }));
   const choices: readonly Choice[] = [{ id: own, name: "own", role: "owner" }, ...others];
   const chosen = choices.find(({ id }) => id === (wanted === "own" ? own : (wanted ?? current)));
-  if (!chosen) throw new UsageError(`You are no member of ${wanted}. Run: signalbox switch`);
+  if (!chosen) throw new UsageError(`You are not a member of ${wanted}. Run: signalbox switch`);
   if (wanted === undefined) {
     const rows = choices.map(({ id, name, role }) => [id === current ? "*" : "", id, role, name]);
     output.table(["", "Account", "Role", "Name"], rows);

@@ -61,7 +61,7 @@ async function publish(context: Context, type: string, options: Published): Prom
     output.line(`Published ${one.type}, event ${one.id}${one.duplicate ? ", which had been published before" : ""}.`);
     for (const { pointer, message } of one.warnings) output.note(`Warning: ${pointer || "the data"} ${message}`);
   }
-  output.line(`Its story: signalbox why ${items[0]?.id}`);
+  output.line(`Trace it: signalbox why ${items[0]?.id}`);
   output.document({ items, data });
 }
 

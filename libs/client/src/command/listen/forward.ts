@@ -20,7 +20,7 @@ export function targetOf(given: string): URL {
   const text = given.replace(/^:?(?=\d+(\/|$))/, "localhost:");
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   if (!URL.canParse(url) || !/^https?:/i.test(url))
-    throw new UsageError(`--forward ${given} is no URL, such as http://localhost:3000/hooks.`);
+    throw new UsageError(`Invalid URL --forward ${given}: use one such as http://localhost:3000/hooks.`);
   return new URL(url);
 }
 

@@ -141,7 +141,7 @@ function detailLines(list: MessageList, room: number, columns: number): string[]
     "",
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     "",
-    ...bodyLines(encoding === "utf8" ? body : `${bytesOf(message).length} bytes that are no text`),
+    ...bodyLines(encoding === "utf8" ? body : `${bytesOf(message).length} bytes of binary data`),
   ].map((line) => cut(printable(line), columns));
   return text.slice(Math.min(list.detailsFrom ?? 0, Math.max(text.length - room, 0))).slice(0, room);
 }

@@ -62,5 +62,5 @@ export function objectOfBookmark({ name, body }: Bookmark): string {
   } catch {
     // Falls through to the same refusal.
   }
-  throw new UsageError(`The bookmark ${name} is no JSON object, so it cannot be published; send it with --forward.`);
+  throw new UsageError(`The bookmark ${name} is not a JSON object, so it cannot be published; send it with --forward.`);
 }

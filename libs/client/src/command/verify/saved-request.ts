@@ -33,7 +33,7 @@ function httpRequest(bytes: Buffer): SavedRequest {
   const headers = new Map<string, string>();
   for (const line of isRequestLine ? lines.slice(1) : lines) {
     const at = line.indexOf(":");
-    if (at < 1) throw new UsageError(`The file is no request: "${line.slice(0, 60)}" is no header.`);
+    if (at < 1) throw new UsageError(`The file is not a saved request: invalid header "${line.slice(0, 60)}".`);
     headers.set(line.slice(0, at).trim().toLowerCase(), line.slice(at + 1).trim());
   }
   return { headers, body };

@@ -56,7 +56,7 @@ function headersStep(request: SavedRequest): Step {
 function timeStep(request: SavedRequest, { atSeconds, toleranceSeconds }: VerifyTerms): Step {
   const { time } = signedOf(request);
   const fail = (message: string): Step => ({ name: "time", ok: false, message });
-  if (!/^\d{1,11}$/.test(time)) return fail(`webhook-timestamp "${time}" is no number of seconds.`);
+  if (!/^\d{1,11}$/.test(time)) return fail(`Invalid webhook-timestamp "${time}": it must be a number of seconds.`);
   const ageSeconds = Math.round(atSeconds - Number(time));
   const sent = new Date(Number(time) * 1_000).toISOString();
   if (Math.abs(ageSeconds) <= toleranceSeconds) return { name: "time", ok: true, message: `sent ${sent}` };

@@ -154,7 +154,7 @@ function Memberships() {
       <Listing
         query={memberships}
         what="memberships"
-        empty="You are no member of another account."
+        empty="You are not a member of another account."
         label="Your other accounts"
         columns={[
           {

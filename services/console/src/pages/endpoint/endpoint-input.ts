@@ -112,7 +112,7 @@ const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter((word) =
 function numberOf(text: string, field: string): number | null {
   if (text.trim() === "") return null;
   const value = Number(text);
-  if (!Number.isFinite(value)) throw new Error(`${field}: “${text}” is no number.`);
+  if (!Number.isFinite(value)) throw new Error(`${field}: “${text}” is not a number.`);
   return value;
 }
 

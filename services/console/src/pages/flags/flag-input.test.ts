@@ -37,8 +37,8 @@ test("values are read by the type of the flag; one of another type names its fie
     readFlag({ ...inputOf(whole), type, variants: [{ row: "1", name: "one", value }] }).variants[0]?.value;
   assert.deepEqual([typed("integer", " 7 "), typed("float", "0.5"), typed("boolean", "false")], [7, 0.5, false]);
   assert.equal(typed("string", " 7 "), " 7 ", "a text is kept as it is");
-  assert.throws(() => typed("integer", "seven"), { message: "Variant one: “seven” is no number." });
-  assert.throws(() => typed("integer", ""), { message: "Variant one: “” is no number." });
+  assert.throws(() => typed("integer", "seven"), { message: "Variant one: “seven” is not a number." });
+  assert.throws(() => typed("integer", ""), { message: "Variant one: “” is not a number." });
   assert.throws(() => typed("boolean", "yes"), { message: "Variant one: choose true or false." });
   assert.throws(() => typed("object", "{"), /^Error: Variant one: this is not JSON\./);
 });
@@ -51,6 +51,6 @@ test("a rule has exactly the conditions that were typed", () => {
     percentage: 0,
     variant: "one",
   });
-  assert.throws(() => read({ percentage: "half" }), { message: "Rule 1, share: “half” is no number." });
-  assert.throws(() => read({ ageTo: "x" }), { message: "Rule 1, age: “x” is no number." });
+  assert.throws(() => read({ percentage: "half" }), { message: "Rule 1, share: “half” is not a number." });
+  assert.throws(() => read({ ageTo: "x" }), { message: "Rule 1, age: “x” is not a number." });
 });

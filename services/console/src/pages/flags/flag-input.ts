@@ -129,7 +129,7 @@ function readRule(rule: RuleInput, at: number): FlagDefinition["rules"][number] 
 function readNumber(field: string, text: string): number {
   const number = Number(text);
   if (text !== "" && Number.isFinite(number)) return number;
-  throw new Error(`${field}: “${text}” is no number.`);
+  throw new Error(`${field}: “${text}” is not a number.`);
 }
 
 const readTime = (text: string): string | null => (text === "" ? null : new Date(`${text}Z`).toISOString());

@@ -9,7 +9,7 @@ test("a typed value has the type of its property, or is refused in words", () =>
   assert.equal(readValue("true", { type: "boolean", bounds }), true);
   assert.deepEqual(readValue("a\n b \n\n", { type: "list", bounds }), ["a", "b"]);
   assert.equal(readValue(" kept ", { type: "string", bounds }), " kept ");
-  assert.throws(() => readValue("", { type: "number", bounds }), /^Error: Value: “” is no number\./);
+  assert.throws(() => readValue("", { type: "number", bounds }), /^Error: Value: “” is not a number\./);
   assert.throws(() => readValue("yes", { type: "boolean", bounds }), /^Error: Value: choose true or false\./);
 });
 

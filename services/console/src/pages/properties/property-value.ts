@@ -23,7 +23,7 @@ export function readValue(text: string, { type, bounds }: Typed): unknown {
     case "integer":
     case "number": {
       const number = Number(trimmed);
-      if (trimmed === "" || !Number.isFinite(number)) throw new Error(`Value: “${text}” is no number.`);
+      if (trimmed === "" || !Number.isFinite(number)) throw new Error(`Value: “${text}” is not a number.`);
       return number;
     }
     case "list":

@@ -36,7 +36,7 @@ export function Content({ headers, bodyKey, readBody }: ContentProps) {
         <Answer query={body} what="body" isEmpty={({ text }) => text === ""} empty={<p>It had no body.</p>}>
           {({ text, isText }) => (
             <>
-              {!isText && <p>These bytes are no text; they are shown in base 64.</p>}
+              {!isText && <p>These bytes are not UTF-8 text; they are shown in base64.</p>}
               <Code text={text} label="body that came" />
             </>
           )}
