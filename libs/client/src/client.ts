@@ -1,5 +1,6 @@
 import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
 import type { Send } from "./call.ts";
+import { withDeadline } from "./deadline.ts";
 import type { FollowOptions } from "./event-stream.ts";
 import type { paths } from "./generated/api.d.ts";
 import type { Image, Resources } from "./generated/resources.ts";
@@ -13,7 +14,7 @@ import {
 } from "./live.ts";
 import { consume, type MessageOptions, messages, type PulledMessage } from "./messages.ts";
 import { createResources } from "./resources.ts";
-import { type Fetch, type RetryPolicy, retrying, wait } from "./retry-backoff.ts";
+import { type RetryPolicy, retrying, wait } from "./retry-backoff.ts";
 
 /** Credential of the requests: an API key, or an access token with its source. */
 export type Credential = { readonly apiKey: string } | { readonly token: string | (() => string | Promise<string>) };
@@ -73,7 +74,7 @@ export function createClient({ baseUrl, credential, retry, timeoutMs = 30_000, f
   const client = createFetchClient<paths>({
     baseUrl,
     bodySerializer,
-    fetch: retrying(withDeadline(transport, timeoutMs), retry),
+    fetch: retrying(withDeadline(transport, { timeoutMs }), retry),
   });
   if (credential) {
     client.use({
@@ -84,7 +85,7 @@ export function createClient({ baseUrl, credential, retry, timeoutMs = 30_000, f
   }
   const send: Send = (method, path, call) => {
     const { idempotencyKey, ifMatch, headers, signal, body, bodySerializer: serializer } = call;
-    const deadline = call.isStream ? withHeaderDeadline : withDeadline;
+    const deadline = { timeoutMs: call.timeoutMs ?? timeoutMs, isOfHeaders: call.isStream };
     const init = {
       params: { path: call.path, query: call.query },
       headers: { ...headers, "Idempotency-Key": idempotencyKey, "If-Match": ifMatch },
@@ -92,7 +93,7 @@ export function createClient({ baseUrl, credential, retry, timeoutMs = 30_000, f
       bodySerializer: serializer,
       signal,
       parseAs: call.isStream ? "stream" : undefined,
-      fetch: retrying(deadline(transport, call.timeoutMs ?? timeoutMs), retry, call.isRepeatable),
+      fetch: retrying(withDeadline(transport, deadline), retry, call.isRepeatable),
     };
     return client.request(method as "get", path as never, init as never);
   };
@@ -108,25 +109,6 @@ export function createClient({ baseUrl, credential, retry, timeoutMs = 30_000, f
   };
   return Object.assign(client, resources, workflows);
 }
-
-/** Ends a try, its body included, when its time is over. */
-const withDeadline =
-  (send: Fetch, timeoutMs: number): Fetch =>
-  (request) =>
-    send(new Request(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]) }));
-
-/** Ends a try whose headers do not come in time. The body may take as long as its reader wants. */
-const withHeaderDeadline =
-  (send: Fetch, timeoutMs: number): Fetch =>
-  async (request) => {
-    const controller = new AbortController();
-    const timer = setTimeout(() => controller.abort(new DOMException("No answer in time", "TimeoutError")), timeoutMs);
-    try {
-      return await send(new Request(request, { signal: AbortSignal.any([request.signal, controller.signal]) }));
-    } finally {
-      clearTimeout(timer);
-    }
-  };
 
 async function headersOf(credential: Credential): Promise<[string, string][]> {
   if ("apiKey" in credential) return [["X-API-Key", credential.apiKey]];

@@ -53,7 +53,7 @@ export async function* followEvents(
       onConnection?.(true);
       if (!body) continue;
       const onSilence = () => connection.abort();
-      for await (const event of readEvents(body, position, { ends, onSilence, silenceMsMax, onCursor })) {
+      for await (const event of readEvents(body, position, { onSilence, silenceMsMax, onCursor })) {
         failures = 0;
         yield event;
       }
@@ -79,7 +79,6 @@ const isRefusal = (error: unknown): boolean =>
 const eventLengthMax = 16 * 1024 * 1024;
 
 interface ReadOptions extends FollowOptions {
-  readonly ends: AbortSignal;
   readonly onSilence: () => void;
   readonly silenceMsMax: number;
 }
@@ -88,11 +87,9 @@ interface ReadOptions extends FollowOptions {
 async function* readEvents(
   body: ReadableStream<Uint8Array>,
   position: Position,
-  { ends, onSilence, silenceMsMax, onCursor }: ReadOptions,
+  { onSilence, silenceMsMax, onCursor }: ReadOptions,
 ): AsyncGenerator<StreamEvent, void, undefined> {
   const reader = body.getReader();
-  // The signal of a Request is collected together with it, and would not end the body.
-  ends.addEventListener("abort", () => void reader.cancel().catch(() => undefined));
   const decoder = new TextDecoder();
   let text = "";
   let silence = setTimeout(onSilence, silenceMsMax);

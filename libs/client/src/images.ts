@@ -1,5 +1,6 @@
 import { ApiError } from "./answers.ts";
 import type { CallOptions, Send } from "./call.ts";
+import { withDeadline } from "./deadline.ts";
 import type { Image, ImageUploadCompletion, NewImageUploadTerms, Resources } from "./generated/resources.ts";
 import { answerTo } from "./resources.ts";
 import { type Fetch, type RetryPolicy, wait } from "./retry-backoff.ts";
@@ -162,7 +163,7 @@ async function sendWhole(
   for (let failures = 0; ; ) {
     // Without the credential: the URL is one, and the store belongs to somebody else.
     const request = new Request(url, { method: "PUT", headers, body: blob, signal: ends });
-    const answer = await transport(request).catch((error: unknown) => error);
+    const answer = await withDeadline(transport, { timeoutMs: wholeMsMax })(request).catch((error: unknown) => error);
     if (answer instanceof Response && answer.ok) return report(blob.size);
     const error = answer instanceof Response ? new ApiError(answer, null) : answer;
     if (!isPassing(error) || ends.aborted || ++failures > failuresMax) throw error;

@@ -24,7 +24,7 @@ export function retrying(send: Fetch, policy: Partial<RetryPolicy> = {}, isRepea
     const mayRepeat = isRepeatable || hasOneEffect(request);
     for (let tries = 1; ; tries++) {
       const isLast = tries >= triesMax;
-      const outcome = await tryOnce(send, isLast ? request : request.clone());
+      const outcome = await tryOnce(send, isLast ? request : copyOf(request));
       const ms = isLast || request.signal.aborted ? null : waitBefore(mayRepeat, outcome, tries);
       if (ms === null || ms > waitMsMax) {
         if ("error" in outcome) throw outcome.error;
@@ -34,6 +34,16 @@ export function retrying(send: Fetch, policy: Partial<RetryPolicy> = {}, isRepea
       await wait(ms, request.signal);
     }
   };
+}
+
+/** The request of each copy, which passes on its abort only while it is held. */
+const origins = new WeakMap<Request, Request>();
+
+/** Copies a request with its body. The signal is given once more: that of a clone alone may be collected before the clone. */
+function copyOf(request: Request): Request {
+  const copy = new Request(request.clone(), { signal: request.signal });
+  origins.set(copy, request);
+  return copy;
 }
 
 /** Waits, or throws the reason of the signal as soon as it is aborted. */
