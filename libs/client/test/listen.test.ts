@@ -27,12 +27,14 @@ const stream = (...messages: readonly object[]) => ({
 });
 const refusal = (code: string, status: number) => json({ error: { code, message: code } }, status);
 
-type Answer = ReturnType<typeof json> | ReturnType<typeof stream>;
+type Answer = { readonly headers: Readonly<Record<string, string>>; readonly body: string; readonly status?: number };
+/** An answer that waits for what was settled before. */
+type LaterAnswer = (settled: readonly string[]) => Promise<Answer>;
 
 /** A listener, whose streams and settlements are answered in turn; further streams stay silent. */
 async function startListener(
   t: TestContext,
-  answers: { readonly streams: readonly Answer[]; readonly settlements?: readonly Answer[] },
+  answers: { readonly streams: readonly (Answer | LaterAnswer)[]; readonly settlements?: readonly Answer[] },
 ) {
   const streams = [...answers.streams];
   const settlements = [...(answers.settlements ?? [])];
@@ -41,9 +43,12 @@ async function startListener(
   const local = await createReceiver();
   t.after(() => Promise.all([signalbox.close(), local.close()]));
 
-  function answer({ path, body }: ReceivedRequest) {
+  async function answer({ path, body }: ReceivedRequest) {
     if (path.endsWith("/listen")) return json({ id: "whe_1", secret: "whsec_1" }, 201);
-    if (path.includes("/messages?")) return streams.shift() ?? { instead: "hang" as const };
+    if (path.includes("/messages?")) {
+      const next = streams.shift() ?? { instead: "hang" as const };
+      return typeof next === "function" ? next(settled) : next;
+    }
     const [leaseId = ""] = JSON.parse(body.toString()).lease_ids;
     settled.push(`${path.split("/").at(-1)} ${leaseId}`);
     const decision = path.endsWith("/ack") ? "succeeded" : "retry";
@@ -77,7 +82,13 @@ test("a message whose success was not heard is settled on return, not forwarded 
 
 test("an attempt that somebody asked for after a success is forwarded", async (t) => {
   const { local, settled, end } = await startListener(t, {
-    streams: [stream(message("whd_1", "lease-1", 1)), stream(message("whd_1", "lease-2", 2))],
+    streams: [
+      stream(message("whd_1", "lease-1", 1)),
+      async (settled) => {
+        await eventually(() => settled.length === 1);
+        return stream(message("whd_1", "lease-2", 2));
+      },
+    ],
   });
   await eventually(() => settled.length === 2);
   await end();

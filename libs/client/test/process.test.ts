@@ -37,6 +37,22 @@ test("a listener ends with the shell that started it", async (t) => {
   await eventually(() => !isAlive(pid));
 });
 
+for (const [state, answersWith] of Object.entries({ "has no answer": null, "is connected": ": hello\n\n" })) {
+  test(`Ctrl-C ends a listener that ${state} with 0`, async (t) => {
+    const { baseUrl, received } = await openTestClient(t, ({ method }) => {
+      if (answersWith === null) return () => undefined;
+      if (method === "POST") return { body: { id: "whe_1", secret: "whsec_1" } };
+      return (response) => response.writeHead(200, { "content-type": "text/event-stream" }).write(answersWith);
+    });
+    const env = { PATH: process.env.PATH, SIGNALBOX_URL: baseUrl, SIGNALBOX_API_KEY: "sbx_dev_1" };
+    const listener = spawn(process.execPath, [program, "listen"], { env, stdio: "ignore" });
+    const ended = new Promise((resolve) => listener.once("exit", (code, signal) => resolve(code ?? signal)));
+    await eventually(() => received.length === (answersWith === null ? 1 : 2));
+    listener.kill("SIGINT");
+    assert.equal(await ended, 0);
+  });
+}
+
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -1,3 +1,4 @@
+import { abortable } from "../deadline.ts";
 import { exitCodes, Failure } from "./failures.ts";
 
 /** No answer: the same request may succeed later. */
@@ -7,27 +8,30 @@ export class NoAnswer extends Failure {
   }
 }
 
-/** Longest wait for the headers of an answer. Node itself gives up connecting after ten seconds. */
+/** Longest wait for the headers of an answer, and for the next bytes of its body. Node gives up connecting after ten seconds. */
 export const answerMsMax = 30_000;
 
 /**
- * Sends a request. A redirect is an answer, so that no credential leaves. The signal of a Request is collected together with
- * it and then ends no stream, so a stream needs its caller's own. @throws NoAnswer that names the host
+ * Sends a request. A redirect is an answer, so that no credential leaves. @throws NoAnswer that names the host, and from the
+ * body when it stays silent
  */
 export async function exchange(
   request: Request,
   timeoutMs = answerMsMax,
   stop: AbortSignal = request.signal,
 ): Promise<Response> {
-  const silence = new AbortController();
-  const timer = setTimeout(() => silence.abort(), timeoutMs);
+  const { host } = new URL(request.url);
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), timeoutMs);
+  const sent = new Request(request, { redirect: "manual", signal: AbortSignal.any([stop, late.signal]) });
+  const seconds = Math.round(timeoutMs / 1_000);
+  const silent = () =>
+    new NoAnswer(`${host} sent nothing more for ${seconds} s.`, new Error(`silent for ${seconds} s`));
   try {
-    const signal = AbortSignal.any([stop, silence.signal]);
-    return await globalThis.fetch(request, { redirect: "manual", signal });
+    return abortable(await globalThis.fetch(sent), sent, { silence: { msMax: timeoutMs, error: silent } });
   } catch (error) {
-    const isLate = silence.signal.aborted || stop.reason?.name === "TimeoutError";
+    const isLate = late.signal.aborted || stop.reason?.name === "TimeoutError";
     if (stop.aborted && !isLate) throw error;
-    const { host } = new URL(request.url);
     throw new NoAnswer(
       isLate ? `${host} did not answer in time.` : `${host} does not answer: ${reasonOf(error)}.`,
       error,
@@ -50,6 +54,7 @@ export async function exchangeJson(request: Request): Promise<Response> {
   const type = headers.get("content-type") ?? "a body without a type";
   if (body === null || status === 204 || type.startsWith("text/event-stream")) return response;
   const text = await response.text().catch((error: unknown) => {
+    if (error instanceof NoAnswer) throw error;
     throw new NoAnswer(`The answer of ${host} broke off: ${reasonOf(error)}.`, error);
   });
   if (ok && text !== "" && !isJson(text))
@@ -78,5 +83,5 @@ function isJson(text: string): boolean {
 export function reasonOf(error: unknown): string {
   const { cause = error } = error as Error;
   if (!(cause instanceof Error)) return String(error);
-  return "code" in cause ? String(cause.code) : cause.message;
+  return "code" in cause && typeof cause.code === "string" ? cause.code : cause.message;
 }

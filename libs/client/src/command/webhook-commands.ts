@@ -7,6 +7,16 @@ const events = {
   describe: "Names of events, or prefixes that end in *; may be repeated. All of them by default",
 } as const;
 
+/** How a command reaches a receiver whose certificate no public authority has signed. */
+const trust = {
+  ca: {
+    type: "string",
+    value: "file",
+    describe: "Trusts the certificates of this file in PEM too, for an https receiver",
+  },
+  "skip-verify": { type: "boolean", describe: "Accepts any certificate of the receiver" },
+} as const;
+
 /** Options of a command that counts deliveries, and sends them again once they are confirmed. */
 const counted = {
   "event-id": { type: "string", multiple: true, value: "id", describe: "Only this event; may be repeated" },
@@ -30,14 +40,23 @@ export const webhookCommands: readonly Command[] = [
         value: "url",
         describe: "Receiver, such as http://localhost:3000/hooks or 3000/hooks",
       },
+      ...trust,
       events,
+      latest: { type: "boolean", describe: "Begins at the newest event, as it does without this option" },
+      "load-from": {
+        type: "string",
+        value: "file",
+        describe: "Forwards the events of this file, one JSON object a line, and ends; - is standard input",
+      },
       concurrency: { type: "string", value: "count", describe: "Messages in hand at the same time; 10, at most 100" },
       timeout: { type: "string", value: "seconds", describe: "Longest time for an answer; 30, more for a debugger" },
       plain: { type: "boolean", describe: "Prints lines on a terminal too" },
     },
     examples: [
       "signalbox listen --forward http://localhost:3000/hooks --events 'image.*'",
-      "signalbox listen --events order.created --json",
+      "signalbox listen --forward https://localhost:3000/hooks --ca dev-ca.pem",
+      "signalbox listen --events order.created --json > events.jsonl",
+      "signalbox listen --forward 3000/hooks --load-from events.jsonl",
     ],
     load: () => import("./commands/listen.ts"),
   }),
@@ -54,6 +73,7 @@ export const webhookCommands: readonly Command[] = [
       id: { type: "string", value: "id", describe: "Id of your own: the same event is published once" },
       subject: { type: "string", value: "text", describe: "Subject of the event, for endpoints that keep an order" },
       forward: { type: "string", value: "url", describe: "Receiver of a bookmark, such as 3000/hooks" },
+      ...trust,
       as: {
         type: "string",
         value: "type",

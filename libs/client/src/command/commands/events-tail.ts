@@ -5,6 +5,7 @@ import type { Context } from "../context.ts";
 import type { Input } from "../declare.ts";
 import { UsageError } from "../failures.ts";
 import { listen } from "../listen/listener.ts";
+import { isOfTypes } from "../listen/load-events.ts";
 import { printable } from "../output.ts";
 import { parseTime } from "../parse-time.ts";
 
@@ -101,12 +102,9 @@ async function showPast(client: Client, types: readonly string[], since: Date | 
       ...(cursor === undefined ? {} : { cursor }),
     };
     const page = await dataOf(client.GET("/api/v1/webhooks/events", { params: { query } }));
-    found.push(...page.items.filter(({ type }) => types.some((one) => matches(type, one))));
+    found.push(...page.items.filter(({ type }) => isOfTypes(type, types)));
     if (!page.next_cursor || found.length >= rememberedMax) break;
     cursor = page.next_cursor;
   }
   for (const event of found.reverse()) show.event(event);
 }
-
-const matches = (type: string, wanted: string): boolean =>
-  wanted.endsWith("*") ? type.startsWith(wanted.slice(0, -1)) : type === wanted;

@@ -2,23 +2,33 @@ import { connect } from "../connect.ts";
 import type { Connection, Context } from "../context.ts";
 import type { Input } from "../declare.ts";
 import { UsageError } from "../failures.ts";
-import { forward, type LocalAnswer, targetOf } from "../listen/forward.ts";
+import { type ForwardOptions, type ForwardTerms, forward, type LocalAnswer, receiverOf } from "../listen/forward.ts";
 import { createLineView } from "../listen/line-view.ts";
 import { listen, type View, type ViewOptions } from "../listen/listener.ts";
+import { loadEvents } from "../listen/load-events.ts";
 
-interface ListenOptions {
-  readonly forward: string | undefined;
+interface ListenOptions extends ForwardOptions {
   readonly events: readonly string[];
   readonly concurrency: string | undefined;
   readonly timeout: string | undefined;
   readonly plain: boolean;
+  readonly latest: boolean;
+  readonly "load-from": string | undefined;
 }
 
 /** Forwards events to a local receiver until it is stopped. */
 export async function run(context: Context, { options }: Input<ListenOptions>): Promise<void> {
-  const target = options.forward === undefined ? null : targetOf(options.forward);
+  const receiver = await receiverOf(options);
+  const target = receiver?.url ?? null;
   const credit = wholeOf("concurrency", options.concurrency ?? "10", 100);
   const timeoutMs = wholeOf("timeout", options.timeout ?? "30", 3_600) * 1_000;
+  const terms: ForwardTerms = { timeoutMs, nowMs: context.nowMs };
+  const file = options["load-from"];
+  if (file !== undefined) {
+    if (receiver === null) throw new UsageError("--load-from needs --forward.");
+    if (options.latest) throw new UsageError("--latest and --load-from exclude each other.");
+    return loadEvents(context, file, { events: options.events, receiver, terms });
+  }
   const connection = await connect(context);
   const stop = new AbortController();
   const stopping = context.stopping();
@@ -30,7 +40,7 @@ export async function run(context: Context, { options }: Input<ListenOptions>): 
       credit,
       signal,
       nowMs: context.nowMs,
-      deliver: (message) => (target === null ? taken() : forward(target, message, { timeoutMs, nowMs: context.nowMs })),
+      deliver: (message) => (receiver === null ? taken() : forward(receiver, message, terms)),
       onEndpoint: view.onEndpoint,
       onConnection: view.onConnection,
       onAttempt: view.onAttempt,

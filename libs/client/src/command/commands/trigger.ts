@@ -7,15 +7,14 @@ import type { Context } from "../context.ts";
 import type { Input } from "../declare.ts";
 import { parseExactly } from "../exact-json.ts";
 import { Failure, UsageError } from "../failures.ts";
-import { targetOf } from "../listen/forward.ts";
+import { type ForwardOptions, receiverOf } from "../listen/forward.ts";
 import { objectOfBookmark, readBookmark, sendBookmark, typeOfBookmark } from "../listen/trigger-bookmark.ts";
 import { sampleOf } from "../sample-of.ts";
 
-interface TriggerOptions {
+interface TriggerOptions extends ForwardOptions {
   readonly data: string | undefined;
   readonly id: string | undefined;
   readonly subject: string | undefined;
-  readonly forward: string | undefined;
   readonly as: string | undefined;
   readonly "dry-run": boolean;
 }
@@ -24,14 +23,15 @@ const bookmarkPrefix = "bookmark:";
 
 /** Publishes an event of the account's own, with the given data, those of a bookmark, or a sample of its type. */
 export async function run(context: Context, { args: [type = ""], options }: Input<TriggerOptions>): Promise<void> {
+  const receiver = await receiverOf(options);
   if (!type.startsWith(bookmarkPrefix)) {
-    if (options.forward !== undefined || options.as !== undefined)
+    if (receiver !== null || options.as !== undefined)
       throw new UsageError("--forward and --as belong to a bookmark, such as bookmark:first-order.");
     return publish(context, type, options);
   }
   if (options.data !== undefined) throw new UsageError("A bookmark has data of its own; leave out --data.");
   const bookmark = await readBookmark(await connect(context), type.slice(bookmarkPrefix.length));
-  if (options.forward !== undefined) return sendBookmark(context, bookmark, targetOf(options.forward), options);
+  if (receiver !== null) return sendBookmark(context, bookmark, receiver, options);
   return publish(context, options.as ?? typeOfBookmark(bookmark), { ...options, data: objectOfBookmark(bookmark) });
 }
 

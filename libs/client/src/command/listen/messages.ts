@@ -36,8 +36,6 @@ export interface ListenTerms {
 }
 
 export const leaseSeconds = 30;
-/** The service writes at least every 15 s; a connection without a word for longer is dead. */
-const silenceMsMax = 45_000;
 const firstPauseMs = 100;
 const longestPauseMs = 3_000;
 
@@ -47,7 +45,12 @@ const longestPauseMs = 3_000;
  */
 export async function takeMessages(connection: Connection, terms: ListenTerms): Promise<void> {
   const { signal, onConnection, onEndpoint } = terms;
-  let endpoint = await createEndpoint(connection, terms.eventTypes);
+  const first = await createEndpoint(connection, terms).catch((error: unknown) => {
+    if (signal.aborted) return null;
+    throw error;
+  });
+  if (first === null) return;
+  let endpoint = first;
   onEndpoint(endpoint, false);
   for (let pauseMs = firstPauseMs; !signal.aborted; ) {
     const outcome = await readStream(connection, endpoint.id, terms);
@@ -65,22 +68,23 @@ export async function takeMessages(connection: Connection, terms: ListenTerms): 
   }
 }
 
-async function createEndpoint({ client }: Connection, eventTypes: readonly string[]): Promise<ListeningEndpoint> {
+async function createEndpoint({ client }: Connection, { eventTypes, signal }: ListenTerms): Promise<ListeningEndpoint> {
   const { id, secret } = await dataOf(
-    client.POST("/api/v1/webhooks/endpoints/listen", { body: { event_types: [...eventTypes] } }),
+    client.POST("/api/v1/webhooks/endpoints/listen", { body: { event_types: [...eventTypes] }, signal }),
   );
   return { id, secret };
 }
 
 /** Creates the endpoint once the service answers again; null when the listener was stopped meanwhile. */
-async function createAgain(connection: Connection, { eventTypes, signal }: ListenTerms) {
+async function createAgain(connection: Connection, terms: ListenTerms) {
   for (;;) {
     try {
-      return await createEndpoint(connection, eventTypes);
+      return await createEndpoint(connection, terms);
     } catch (error) {
+      if (terms.signal.aborted) return null;
       if (!isTransient(error)) throw error;
-      await sleep(longestPauseMs, undefined, { signal }).catch(() => {});
-      if (signal.aborted) return null;
+      await sleep(longestPauseMs, undefined, { signal: terms.signal }).catch(() => {});
+      if (terms.signal.aborted) return null;
     }
   }
 }
@@ -104,23 +108,20 @@ interface StreamOutcome {
   readonly wasConnected: boolean;
 }
 
-/** Reads one stream to its end. @throws ApiError for a refusal that stays one */
+/** Reads one stream to its end. The service writes every 15 s, so a silent one is dead. @throws ApiError for a refusal that stays one */
 async function readStream(connection: Connection, id: string, terms: ListenTerms): Promise<StreamOutcome> {
   const { credit, signal, onConnection, onMessage } = terms;
-  const silence = new AbortController();
-  const timer = setTimeout(() => silence.abort(new DOMException("no sign of life", "TimeoutError")), silenceMsMax);
   let wasConnected = false;
   try {
     const query = new URLSearchParams({ credit: String(credit), lease_seconds: String(leaseSeconds) });
     const response = await connection.send(`/api/v1/webhooks/endpoints/${id}/messages?${query}`, {
       headers: { accept: "text/event-stream" },
-      signal: AbortSignal.any([signal, silence.signal]),
+      signal,
     });
     const refused = await refusalOf(response);
     if (refused?.status === 404) return { kind: "gone", reason: refused.message, wasConnected };
     if (refused) throw refused;
     for await (const { event, data } of readEvents(response.body as AsyncIterable<Uint8Array>)) {
-      timer.refresh();
       if (!wasConnected) onConnection("connected", id);
       wasConnected = true;
       if (event === "end") return { kind: "ended", reason: "", wasConnected };
@@ -130,8 +131,6 @@ async function readStream(connection: Connection, id: string, terms: ListenTerms
   } catch (error) {
     if (!isTransient(error)) throw error;
     return { kind: "lost", reason: reasonOf(error), wasConnected };
-  } finally {
-    clearTimeout(timer);
   }
 }
 

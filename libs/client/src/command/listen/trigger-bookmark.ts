@@ -1,7 +1,7 @@
 import { dataOf } from "../../answers.ts";
 import type { Connection, Context } from "../context.ts";
 import { Failure, UsageError } from "../failures.ts";
-import { forward, isSuccess } from "./forward.ts";
+import { forward, isSuccess, type Receiver } from "./forward.ts";
 
 /** A webhook that is kept under a name, with the headers that are not masked. */
 interface Bookmark {
@@ -32,15 +32,16 @@ export async function readBookmark({ client, send }: Connection, name: string): 
 export async function sendBookmark(
   { output, nowMs }: Context,
   { name, headers, body }: Bookmark,
-  url: URL,
+  receiver: Receiver,
   options: { readonly "dry-run": boolean },
 ): Promise<void> {
+  const { url } = receiver;
   const message = { headers, body: body.toString("base64"), body_encoding: "base64" as const };
   if (options["dry-run"]) {
     output.line(`Would post the bookmark ${name} to ${url.href}, ${body.length} bytes.`);
     return output.document({ url: url.href, ...message });
   }
-  const answer = await forward(url, message, { timeoutMs, nowMs });
+  const answer = await forward(receiver, message, { timeoutMs, nowMs });
   const { status, error, ms } = answer;
   output.line(`Posted the bookmark ${name} to ${url.href}: ${status ?? error} after ${Math.round(ms)} ms.`);
   output.document({ url: url.href, status, error, ms, body: answer.body });
