@@ -1,5 +1,6 @@
 import type { Principal } from "@signalbox/auth";
 import type { Clock } from "@signalbox/core";
+import type { Attributes } from "./flags/attribute-condition.ts";
 import type { FlagContext, FlagEvaluation } from "./flags/flag-context.ts";
 import type { FlagSet } from "./flags/flag-set.ts";
 import type { Overrides } from "./overrides/open-overrides.ts";
@@ -7,8 +8,11 @@ import type { ClassifiedOverrides } from "./overrides/override-copy.ts";
 
 /** Evaluates the flags of the state topic. */
 export interface Flags {
-  /** Evaluates the flag for the account of a principal. An unknown flag gives null, with the reason `ERROR`. */
-  evaluate(key: string, principal: Principal): FlagEvaluation;
+  /**
+   * Evaluates the flag for the account of a principal, with attributes of its own. An unknown flag gives null, with the
+   * reason `ERROR`.
+   */
+  evaluate(key: string, principal: Principal, attributes?: Attributes): FlagEvaluation;
   readonly set: FlagSet;
   /** Returns the active overrides and flags, with the revision of each. */
   current(): ClassifiedOverrides;
@@ -22,11 +26,11 @@ export function openFlags(overrides: Overrides, clock: Clock): Flags {
     set,
     current,
     onChange,
-    evaluate: (key, principal) => set.evaluate(key, flagContextOf(principal), clock.nowMs()),
+    evaluate: (key, principal, attributes) => set.evaluate(key, flagContextOf(principal, attributes), clock.nowMs()),
   };
 }
 
 /** Builds the evaluation context of a principal's account. */
-export function flagContextOf({ accountId, roles, profile }: Principal): FlagContext {
-  return { accountId, roles, locale: profile?.locale ?? null, createdAtMs: profile?.createdAtMs ?? null };
+export function flagContextOf({ accountId, roles, profile }: Principal, attributes: Attributes = {}): FlagContext {
+  return { accountId, roles, locale: profile?.locale ?? null, createdAtMs: profile?.createdAtMs ?? null, attributes };
 }

@@ -11,7 +11,7 @@ before(async () => {
 after(() => config.close());
 
 const members = `key state type description default off owner expires salt revision reason variants { name value }
-  rules { name accounts roles locales percentage variant age { from to } }
+  rules { name accounts roles locales attributes { name operator value } percentage by variant age { from to } }
   prerequisites { flag variants } schedule { from until }`;
 const outcome = "revision instances applied errors { field message }";
 const documents = {
@@ -83,7 +83,9 @@ test("a flag is stored as written, has its event, and shares its revisions with 
       accounts: ["acc_1"],
       roles: ["admin"],
       locales: ["pt-BR"],
+      attributes: [{ name: "app.version", operator: "sem_ver", value: "^1.2.0" }],
       percentage: 12.345,
+      by: "userId",
       variant: "camelCase",
     },
     { age: { from: 3 }, variant: "snake_case" },
@@ -100,7 +102,9 @@ test("a flag is stored as written, has its event, and shares its revisions with 
       accounts: null,
       roles: null,
       locales: null,
+      attributes: null,
       percentage: null,
+      by: null,
       age: { from: 3, to: null },
       variant: "snake_case",
     },
@@ -171,6 +175,9 @@ test("loops, unknown variants and wrong values are refused with their location, 
   const base = (await set({ key: "base" })).flag;
   const wants = (flag: string, variants = ["camelCase"]) => ({ prerequisites: [{ flag, variants }] });
   await set({ key: "next", ...wants("base") });
+  const attribute = (name: string, operator: string, value: unknown) => ({
+    rules: [{ attributes: [{ name, operator, value }], variant: "camelCase" }],
+  });
   const wrong: [object, string][] = [
     [{ key: "base", expectedRevision: base.revision, ...wants("next") }, "prerequisites[0].flag"],
     [wants("none"), "prerequisites[0].flag"],
@@ -180,6 +187,11 @@ test("loops, unknown variants and wrong values are refused with their location, 
     [{ rules: [{ percentage: 101, variant: "camelCase" }] }, "rules[0].percentage"],
     [{ rules: [{ roles: ["king"], variant: "camelCase" }] }, "rules[0].roles[0]"],
     [{ rules: [{ accounts: [], variant: "camelCase" }] }, "rules[0].accounts"],
+    [attribute("plan", "like", "p"), "rules[0].attributes[0].operator"],
+    [attribute("plan", "==", { a: 1 }), "rules[0].attributes[0].value"],
+    [attribute("plan", "in", "pro"), "rules[0].attributes[0].value"],
+    [attribute("roles", "==", "admin"), "rules[0].attributes[0].name"],
+    [attribute("a b", "==", 1), "rules[0].attributes[0].name"],
     [
       {
         variants: [

@@ -87,6 +87,22 @@ test("the account's own roles, locale and age count, not the claims of its conte
   assert.equal((await single("german", operator, { context: { targetingKey: "acc_other" } })).body.value, false);
 });
 
+test("attributes of the program decide, under a validator of their own", async () => {
+  await set("plan", {
+    type: "boolean",
+    variants: [
+      { name: "on", value: true },
+      { name: "off", value: false },
+    ],
+    rules: [{ attributes: [{ name: "plan", operator: "==", value: "pro" }], variant: "on" }],
+  });
+  const asked = (plan: string) => ({ context: { targetingKey: eve.accountId, plan } });
+  await eventually(async () => (await single("plan", eve, asked("pro"))).body.value === true);
+  assert.equal((await single("plan", eve, asked("free"))).body.value, false);
+  const [pro, free] = [await bulk(eve, asked("pro")), await bulk(eve, asked("free"))];
+  assert.notEqual(pro.headers.get("etag"), free.headers.get("etag"));
+});
+
 test("only config:admin evaluates for another account", async () => {
   const askers = [
     eve,

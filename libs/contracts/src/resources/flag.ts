@@ -21,6 +21,38 @@ const day = z
   .refine((text) => parseRfc3339(`${text}T00:00:00Z`) !== null, "There is no such day.");
 const days = z.int().min(0).max(36_500);
 
+/** Operators over the attributes of a context, as flagd has them. */
+const attributeOperators = [
+  "==",
+  "!=",
+  "<",
+  "<=",
+  ">",
+  ">=",
+  "in",
+  "not_in",
+  "contains",
+  "starts_with",
+  "ends_with",
+  "sem_ver",
+] as const;
+
+const attributeName = z
+  .string()
+  .max(100)
+  .regex(
+    /^[A-Za-z_$][\w$-]*(?:\.[\w$-]+)*$/,
+    "An attribute is named by letters, digits, _ $ and -; dots lead into objects.",
+  );
+const isAttributeText = (value: unknown): boolean => typeof value === "string" && value.length <= 1_000;
+
+/** Compared values: a text, a number, a boolean, or a list of texts and numbers. */
+function isAttributeValue(value: unknown): boolean {
+  if (!Array.isArray(value)) return isAttributeText(value) || Number.isFinite(value) || typeof value === "boolean";
+  if (value.length === 0 || value.length > 1_000) return false;
+  return value.every((one) => isAttributeText(one) || Number.isFinite(one));
+}
+
 /** A rule of a flag: all that it names must hold of the account. */
 const FlagRule = z
   .strictObject({
@@ -40,6 +72,23 @@ const FlagRule = z
       })
       .optional()
       .describe("Days since the account was created: at least `from`, less than `to`."),
+    attributes: z
+      .array(
+        z.strictObject({
+          name: attributeName.describe("The name in the context of the evaluation, such as `plan` or `app.version`."),
+          operator: z.enum(attributeOperators).describe("How the attribute is compared with the value."),
+          value: jsonValue
+            .refine(
+              isAttributeValue,
+              "The value must be a text, number, boolean, or a list of 1 to 1,000 texts and numbers.",
+            )
+            .describe("A text, number, boolean, or list of texts and numbers."),
+        }),
+      )
+      .min(1)
+      .max(20)
+      .optional()
+      .describe("Conditions over attributes that your program sends; all of them must hold."),
     percentage: z
       .number()
       .min(0)
@@ -47,6 +96,7 @@ const FlagRule = z
       .multipleOf(0.001)
       .optional()
       .describe("The share of accounts; raising it only adds some."),
+    by: attributeName.optional().describe("The attribute by which the share is chosen, instead of the account."),
     variant: variantName.describe("The variant that the rule gives."),
   })
   .describe("The first rule whose conditions all hold decides.");

@@ -1,5 +1,6 @@
 import type { FlagDefinition } from "@signalbox/contracts";
 import { hours } from "@signalbox/core";
+import { attributeOf, compileAttribute } from "./attribute-condition.ts";
 import type { FlagContext, FlagEvaluation, FlagReason } from "./flag-context.ts";
 import { bucketOf, isWithin } from "./rollout-bucketing.ts";
 
@@ -20,6 +21,8 @@ type Condition = (context: FlagContext, nowMs: number) => boolean;
 interface CompiledRule {
   readonly conditions: readonly Condition[];
   readonly percentage: number | null;
+  /** The attribute that chooses the share; null for the account. */
+  readonly by: string | null;
   readonly answer: FlagEvaluation;
 }
 
@@ -57,9 +60,14 @@ export function compileFlag(definition: FlagDefinition): CompiledFlag {
         if (variant === null || !wanted.includes(variant)) return missing;
       }
       let bucket = -1;
-      for (const { conditions, percentage, answer: matched } of compiled) {
+      for (const { conditions, percentage, by, answer: matched } of compiled) {
         if (!holds(conditions, context, nowMs)) continue;
         if (percentage === null) return matched;
+        if (by !== null) {
+          const key = keyOf(attributeOf(context.attributes, by));
+          if (key !== null && isWithin(bucketOf(salt, key), percentage)) return matched;
+          continue;
+        }
         if (bucket < 0) bucket = bucketOf(salt, context.accountId);
         if (isWithin(bucket, percentage)) return matched;
       }
@@ -73,16 +81,21 @@ function holds(conditions: readonly Condition[], context: FlagContext, nowMs: nu
   return true;
 }
 
+/** Returns the text by which an attribute chooses; null for an absent one, and for an object. */
+const keyOf = (attribute: unknown): string | null =>
+  typeof attribute === "string" || typeof attribute === "number" ? String(attribute) : null;
+
 function compileRule(rule: Rule, answer: (variant: string, reason: FlagReason) => FlagEvaluation): CompiledRule {
-  const { percentage = null, variant } = rule;
+  const { percentage = null, by = null, variant } = rule;
   return {
     conditions: conditionsOf(rule),
     percentage,
+    by,
     answer: answer(variant, percentage === null ? "TARGETING_MATCH" : "SPLIT"),
   };
 }
 
-function conditionsOf({ accounts, roles, locales, age }: Rule): Condition[] {
+function conditionsOf({ accounts, roles, locales, age, attributes = [] }: Rule): Condition[] {
   const conditions: Condition[] = [];
   if (roles) conditions.push(({ roles: has }) => has.some((role) => (roles as readonly string[]).includes(role)));
   if (accounts) {
@@ -99,6 +112,10 @@ function conditionsOf({ accounts, roles, locales, age }: Rule): Condition[] {
       const days = createdAtMs === null ? Number.NaN : (nowMs - createdAtMs) / dayMs;
       return days >= from && days < to;
     });
+  }
+  for (const attribute of attributes) {
+    const isMet = compileAttribute(attribute);
+    conditions.push((context) => isMet(context.attributes));
   }
   return conditions;
 }

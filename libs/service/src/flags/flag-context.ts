@@ -1,3 +1,5 @@
+import type { Attributes } from "./attribute-condition.ts";
+
 /** The attributes of the account that a flag is evaluated for. */
 export interface FlagContext {
   /** The targeting key: the id of the account. */
@@ -6,6 +8,8 @@ export interface FlagContext {
   /** Null when unknown: no rule about it matches. */
   readonly locale: string | null;
   readonly createdAtMs: number | null;
+  /** What the program that asks tells of its user or itself: nobody has verified it. */
+  readonly attributes: Attributes;
 }
 
 /** The reason of an evaluation's result. */

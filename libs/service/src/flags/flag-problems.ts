@@ -1,5 +1,6 @@
 import type { FlagDefinition } from "@signalbox/contracts";
 import { masked, maskText } from "@signalbox/core";
+import { attributeProblem } from "./attribute-condition.ts";
 
 /** A fault of a flag. `field` is its path in the definition. */
 interface FlagProblem {
@@ -54,13 +55,24 @@ function variantProblems({ variants, type, default: standard, off }: FlagDefinit
 }
 
 function ruleProblems({ variants, rules }: FlagDefinition): FlagProblem[] {
-  return rules.flatMap(({ variant, age }, index) => {
+  return rules.flatMap(({ variant, age, attributes = [], by, percentage }, index) => {
     const problems: FlagProblem[] = [];
     if (!variants.some(({ name }) => name === variant)) {
       problems.push({ field: `rules[${index}].variant`, message: `There is no variant ${variant}.` });
     }
     if (age && (age.from ?? 0) >= (age.to ?? Number.POSITIVE_INFINITY)) {
       problems.push({ field: `rules[${index}].age`, message: "from must be less than to." });
+    }
+    for (const [at, attribute] of attributes.entries()) {
+      const problem = attributeProblem(attribute);
+      const field = `rules[${index}].attributes[${at}]`;
+      if (problem) problems.push({ field: `${field}.${problem.member}`, message: problem.message });
+      const why = refusalOfTexts(attribute.value);
+      if (why !== null)
+        problems.push({ field: `${field}.value`, message: `The value of ${attribute.name} must be ${why}.` });
+    }
+    if (by !== undefined && percentage === undefined) {
+      problems.push({ field: `rules[${index}].by`, message: "by chooses a share: it needs percentage." });
     }
     return problems;
   });

@@ -10,7 +10,13 @@ import { FlagSet } from "./flag-set.ts";
 import { bucketOf, buckets, isWithin } from "./rollout-bucketing.ts";
 
 const nowMs = Date.parse("2026-06-01T12:00:00.000Z");
-const ada: FlagContext = { accountId: "acc_ada", roles: ["owner"], locale: "de", createdAtMs: nowMs - hours(24 * 10) };
+const ada: FlagContext = {
+  accountId: "acc_ada",
+  roles: ["owner"],
+  locale: "de",
+  createdAtMs: nowMs - hours(24 * 10),
+  attributes: {},
+};
 
 const flag = (more: object = {}): FlagDefinition =>
   FlagDefinition.parse({
@@ -212,6 +218,7 @@ test("an evaluation always returns the same variant of its flag, for any flag or
     roles: fc.subarray(["owner", "viewer"]),
     locale: fc.constantFrom("de", "en", null),
     createdAtMs: fc.option(fc.nat(nowMs)),
+    attributes: fc.constant({}),
   });
   const state = fc.constantFrom("enabled", "disabled", "preview", "deprecated");
   fc.assert(

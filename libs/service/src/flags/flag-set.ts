@@ -1,5 +1,6 @@
 import type { FlagDefinition } from "@signalbox/contracts";
 import { hours } from "@signalbox/core";
+import { attributeOf } from "./attribute-condition.ts";
 import { type CompiledFlag, compileFlag, type EvaluateOther } from "./compile-flag.ts";
 import type { FlagContext, FlagEvaluation } from "./flag-context.ts";
 
@@ -15,6 +16,7 @@ export class FlagSet {
   #revision = 0;
   #times: readonly number[] = [];
   #countsDays = false;
+  #attributeNames: readonly string[] = [];
 
   /** The newest revision among all flags. */
   get revision(): number {
@@ -33,6 +35,9 @@ export class FlagSet {
     const times = definitions.flatMap(({ schedule }) => [schedule?.from, schedule?.until]);
     this.#times = times.flatMap((time) => (time ? [Date.parse(time)] : []));
     this.#countsDays = definitions.some(({ rules }) => rules.some(({ age }) => age !== undefined));
+    const rules = definitions.flatMap((flag) => flag.rules);
+    const names = rules.flatMap(({ attributes = [], by }) => [...attributes.map(({ name }) => name), by ?? []].flat());
+    this.#attributeNames = [...new Set(names)].sort();
     return true;
   }
 
@@ -64,6 +69,11 @@ export class FlagSet {
     } finally {
       this.#results.clear();
     }
+  }
+
+  /** Lists the attributes of a context that some rule reads: no others can change a result. */
+  attributesRead({ attributes }: FlagContext): unknown[] {
+    return this.#attributeNames.map((name) => attributeOf(attributes, name) ?? null);
   }
 
   /** Lists expired flags: a decision about them is due. */

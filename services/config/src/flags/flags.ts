@@ -153,8 +153,13 @@ const ArchiveFlag = z.strictObject({ key: members.key, ...wanted });
 
 function withoutNulls(rule: unknown): unknown {
   const kept = given(rule);
-  if (typeof kept !== "object" || kept === null || !("age" in kept)) return kept;
-  return { ...kept, age: given(kept.age) };
+  if (typeof kept !== "object" || kept === null) return kept;
+  const { age, attributes } = kept as { readonly age?: unknown; readonly attributes?: unknown };
+  return {
+    ...kept,
+    ...(age !== undefined && { age: given(age) }),
+    ...(Array.isArray(attributes) && { attributes: attributes.map(given) }),
+  };
 }
 
 /** The GraphQL fields of flags. Rules name accounts, so only operators read them. */

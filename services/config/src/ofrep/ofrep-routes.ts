@@ -135,11 +135,13 @@ export function ofrepRoutes(service: ConfigService): Routes {
 }
 
 /**
- * Computes a validator that changes with the flags, with time where only time changes them, and with the account's
- * attributes.
+ * Computes a validator that changes with the flags, with time where only time changes them, and with the attributes of
+ * the account and those of the sender that a rule reads.
  */
-function bulkEtag(set: Flags["set"], { accountId, roles, locale, createdAtMs }: FlagContext, nowMs: number): string {
-  const digest = hash("sha256", JSON.stringify([accountId, roles, locale, createdAtMs]), "base64url");
+function bulkEtag(set: Flags["set"], context: FlagContext, nowMs: number): string {
+  const { accountId, roles, locale, createdAtMs } = context;
+  const read = [accountId, roles, locale, createdAtMs, set.attributesRead(context)];
+  const digest = hash("sha256", JSON.stringify(read), "base64url");
   return strongEtag(`${set.revision}.${set.epochAt(nowMs)}.${digest}`, "flags");
 }
 
@@ -189,8 +191,8 @@ const Others = z.object({
 });
 
 /**
- * Reads the evaluation context. For the caller's own account every attribute comes from the principal: a context chosen
- * by its sender would reveal the flags of others. Callers with `config:admin` may name another account.
+ * Reads the evaluation context. The account, its roles, its locale and its age come from the principal: chosen by the
+ * sender they would reveal the flags of others. Every other member is an attribute of the sender's own. Callers with `config:admin` may name another account.
  */
 function readContext(body: Buffer, principal: Principal): Read {
   const { value: request, flaws } = parsed(body);
@@ -209,7 +211,7 @@ function readContext(body: Buffer, principal: Principal): Read {
   if (typeof targetingKey !== "string" || targetingKey.length > 256 || !targetingKey.isWellFormed()) {
     return fault("INVALID_CONTEXT", "targetingKey must be the id of an account.");
   }
-  if (targetingKey === principal.accountId) return { context: flagContextOf(principal) };
+  if (targetingKey === principal.accountId) return { context: flagContextOf(principal, context) };
   if (!principal.scopes.has("config:admin"))
     return fault("NOT_ALLOWED", "targetingKey must be the id of your own account.");
   return contextOfOther(targetingKey, context);
@@ -219,7 +221,9 @@ function contextOfOther(accountId: string, context: Record<string, unknown>): Re
   const { data, success } = Others.safeParse(context);
   if (!success) return fault("INVALID_CONTEXT", "roles must be strings, locale a string and createdAt a time.");
   const { roles, locale = null, createdAt } = data;
-  return { context: { accountId, roles, locale, createdAtMs: createdAt ? Date.parse(createdAt) : null } };
+  return {
+    context: { accountId, roles, locale, createdAtMs: createdAt ? Date.parse(createdAt) : null, attributes: context },
+  };
 }
 
 const fault = (code: ContextFault, details: string): Read => ({ code, details });

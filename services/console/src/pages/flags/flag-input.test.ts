@@ -19,6 +19,7 @@ const whole: FlagDefinition = {
   rules: [
     { name: "staff", accounts: ["acc_1", "acc_2"], roles: ["admin"], percentage: 12.345, variant: "one" },
     { locales: ["pt-BR"], variant: "two", age: { from: 3 } },
+    { attributes: [{ name: "plan", operator: "in", value: ["pro", 7] }], percentage: 5, by: "userId", variant: "two" },
   ],
   schedule: { from: "2026-01-01T00:00:00.000Z", until: "2026-02-01T10:20:30.400Z" },
   prerequisites: [{ flag: "other", variants: ["on", "half"] }],
@@ -52,5 +53,6 @@ test("a rule has exactly the conditions that were typed", () => {
     variant: "one",
   });
   assert.throws(() => read({ percentage: "half" }), { message: "Rule 1, share: “half” is not a number." });
+  assert.throws(() => read({ attributes: "plan" }), /^Error: Rule 1, attributes: this is not JSON\./);
   assert.throws(() => read({ ageTo: "x" }), { message: "Rule 1, age: “x” is not a number." });
 });

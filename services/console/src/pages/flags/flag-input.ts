@@ -14,7 +14,9 @@ export const newRule = (variant: string) => ({
   accounts: "",
   roles: "",
   locales: "",
+  attributes: "",
   percentage: "",
+  by: "",
   variant,
   ageFrom: "",
   ageTo: "",
@@ -59,7 +61,9 @@ function ruleInputOf(rule: FlagDefinition["rules"][number]): RuleInput {
     accounts: text(rule.accounts),
     roles: text(rule.roles),
     locales: text(rule.locales),
+    attributes: rule.attributes ? JSON.stringify(rule.attributes) : "",
     percentage: text(rule.percentage),
+    by: text(rule.by),
     variant: rule.variant,
     ageFrom: text(from),
     ageTo: text(to),
@@ -99,16 +103,19 @@ function readValue({ name, value }: VariantInput, type: string): unknown {
     if (text === "true" || text === "false") return text === "true";
     throw new Error(`Variant ${name}: choose true or false.`);
   }
-  if (type !== "object") return readNumber(`Variant ${name}`, text);
+  return type === "object" ? readJson(`Variant ${name}`, text) : readNumber(`Variant ${name}`, text);
+}
+
+function readJson(field: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`Variant ${name}: this is not JSON. ${(error as Error).message}`);
+    throw new Error(`${field}: this is not JSON. ${(error as Error).message}`);
   }
 }
 
 function readRule(rule: RuleInput, at: number): FlagDefinition["rules"][number] {
-  const { name, variant, percentage, ageFrom, ageTo } = rule;
+  const { name, variant, attributes, percentage, by, ageFrom, ageTo } = rule;
   const of = `Rule ${at + 1}`;
   const list = (member: "accounts" | "roles" | "locales") =>
     rule[member].trim() === "" ? {} : { [member]: wordsIn(rule[member]) };
@@ -120,7 +127,9 @@ function readRule(rule: RuleInput, at: number): FlagDefinition["rules"][number] 
     ...list("accounts"),
     ...list("roles"),
     ...list("locales"),
+    ...(attributes.trim() !== "" && { attributes: readJson(`${of}, attributes`, attributes) }),
     ...(percentage.trim() !== "" && { percentage: readNumber(`${of}, share`, percentage.trim()) }),
+    ...(by.trim() !== "" && { by: by.trim() }),
     variant,
     ...(Object.keys(age).length > 0 && { age }),
   };

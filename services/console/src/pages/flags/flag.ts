@@ -27,7 +27,7 @@ export interface Flag extends FlagDefinition {
 
 const flagFields = `key state type owner description expires default off salt revision reason actor changedAt
   variants { name value } schedule { from until } prerequisites { flag variants }
-  rules { name accounts roles locales percentage variant age { from to } }`;
+  rules { name accounts roles locales attributes { name operator value } percentage by variant age { from to } }`;
 
 /** Every flag with its rules. */
 export const flagsQuery = queryOptions({

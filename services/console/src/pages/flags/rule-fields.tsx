@@ -64,6 +64,12 @@ function Rule({ rule, number, variants, change, remove, moveUp }: RuleProps) {
           />
           <TextField label={`Roles of rule ${number}`} {...field("roles")} />
           <TextField label={`Locales of rule ${number}`} {...field("locales")} />
+          <TextField
+            label={`Attributes of rule ${number}`}
+            hint='JSON, such as [{"name":"plan","operator":"==","value":"pro"}]'
+            {...field("attributes")}
+          />
+          <TextField label={`Attribute that chooses the share of rule ${number}`} {...field("by")} />
           <TextField label={`Days since its creation, from, of rule ${number}`} {...field("ageFrom")} />
           <TextField label={`Days since its creation, to, of rule ${number}`} {...field("ageTo")} />
         </div>

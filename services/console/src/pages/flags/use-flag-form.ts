@@ -75,7 +75,9 @@ export function useFlagForm({ flag, revision }: SeenFlag) {
         const definition = wanted();
         become({ view, input: inputOf(definition), text: textOf(definition) });
       } catch (cause) {
-        setViewError(cause instanceof TypeError ? new Error("Definition: this is not a valid flag.") : (cause as Error));
+        setViewError(
+          cause instanceof TypeError ? new Error("Definition: this is not a valid flag.") : (cause as Error),
+        );
       }
     },
     reason,
