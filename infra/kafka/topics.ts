@@ -51,6 +51,7 @@ function readerAccess(name: string, topics: readonly string[]) {
   if (taken !== undefined) throw new Error(`The name ${name} is too close to ${taken}, whose groups it could join.`);
   if (topics.length === 0) throw new Error(`Name the topics to read: ${readable.join(", ")}`);
   const unknown = topics.find((topic) => !readable.some((one) => one === topic));
-  if (unknown !== undefined) throw new Error(`${unknown} is not a topic for readers. There are: ${readable.join(", ")}`);
+  if (unknown !== undefined)
+    throw new Error(`${unknown} is not a topic for readers. There are: ${readable.join(", ")}`);
   return { principal: `User:${name}`, reads: topics, writes: [], groupPrefix: name, describedGroups: [] };
 }

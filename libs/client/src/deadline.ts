@@ -56,7 +56,7 @@ export function abortable(response: Response, request: Request, terms: BodyTerms
 }
 
 /** The source of such a body. It holds the response, whose body `fetch` would cancel once it is collected. */
-class AbortableBody implements UnderlyingDefaultSource<Uint8Array> {
+class AbortableBody {
   readonly #response: Response;
   readonly #request: Request;
   readonly #terms: BodyTerms;

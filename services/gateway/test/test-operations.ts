@@ -23,7 +23,7 @@ const free: CostLimits = {
   estimate: () => 0,
   refusal: () => null,
   charge() {},
-  chargeExcess() {},
+  correct() {},
   admit() {},
   chargeRefused() {},
 };

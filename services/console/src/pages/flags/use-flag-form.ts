@@ -27,6 +27,8 @@ interface Draft {
   readonly text: string;
 }
 
+const notValid = new Error("Definition: this is not a valid flag.");
+
 /** The form of a flag: what is typed, the flag as it was seen, and the requests about it. */
 export function useFlagForm({ flag, revision }: SeenFlag) {
   const navigate = useNavigate();
@@ -75,9 +77,7 @@ export function useFlagForm({ flag, revision }: SeenFlag) {
         const definition = wanted();
         become({ view, input: inputOf(definition), text: textOf(definition) });
       } catch (cause) {
-        setViewError(
-          cause instanceof TypeError ? new Error("Definition: this is not a valid flag.") : (cause as Error),
-        );
+        setViewError(cause instanceof TypeError ? notValid : (cause as Error));
       }
     },
     reason,
