@@ -108,7 +108,7 @@ function truthOf(evidence: Evidence): Map<string, readonly Fact[]> {
         .filter(({ id }) => succeeded(evidence, "start-replay").some(({ answer }) => answer.replay === id))
         .map(({ id, total, replayed }) => [
           id,
-          [says(`A replay of ${total} deliveries`, id), says(`with ${replayed} deliveries queued`, id)],
+          [says(`A replay of ${total} deliveries`, id), says(`${replayed} of ${total} deliveries are queued`, id)],
         ]),
     ),
     ...facts(

@@ -215,7 +215,7 @@ const chains: readonly Chain[] = [
   ),
   chain("replay", "replay_1", [
     step("replay_1", "A replay of 1 deliveries was started."),
-    step("replay_1", "The replay ended with 1 deliveries queued."),
+    step("replay_1", "The replay ended: 1 of 1 deliveries are queued."),
   ]),
   ...[1, 2, 3].map((number) => chain("request", `req_${number}`, [step("img_1", "image.update: title.")])),
   ...[...new Map(received.map(({ deliveryId, eventId }) => [deliveryId, eventId]))].map(([deliveryId, eventId]) =>
