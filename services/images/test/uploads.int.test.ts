@@ -103,6 +103,24 @@ test("a part `file` without a name is a file", async () => {
   assert.deepEqual([made.status, made.body.filename], [201, "image.png"]);
 });
 
+test("blanks may follow the boundary of a form", async () => {
+  const png = await readFixture("alpha.png");
+  const part = (head: string) => Buffer.from(`--b \t\r\ncontent-disposition: form-data; ${head}\r\n\r\n`);
+  const parts = [part('name="title"'), Buffer.from("Hills\r\n"), part('name="file"; filename="a.png"'), png];
+  const body = Buffer.concat([...parts, Buffer.from("\r\n--b--  \r\n")]);
+  const headers = { "content-type": 'multipart/form-data; boundary="b"' };
+  const made = await images.send(testPerson(), "POST", "/images", { headers, body });
+  assert.deepEqual([made.status, made.body.title, made.body.size_bytes], [201, "Hills", png.length]);
+});
+
+test("a JPEG that lacks only its end marker is shown whole", async () => {
+  const [who, photo] = [testPerson(), await readFixture("photo.jpg")];
+  const [cut, whole] = [await images.upload(who, photo.subarray(0, -2)), await images.upload(who, photo)];
+  assert.deepEqual([cut.status, cut.body.size_bytes], [201, photo.length - 2]);
+  const shown = (id: string) => images.send(who, "GET", `/images/${id}/content?width=300`);
+  assert.ok((await shown(cut.body.id)).bytes.equals((await shown(whole.body.id)).bytes));
+});
+
 test("a file that is one byte too large is 413, announced or not", async () => {
   const small = await startImages({ "limits.maxUploadBytes": 100_000 });
   try {

@@ -25,13 +25,13 @@ export const filename = prose(255, { lines: false })
   })
   .describe("At most 255 bytes, without folders.");
 
-/** What browsers encode in the name of a part (WHATWG HTML, multipart form data). */
+/** Characters that browsers encode in the name of a part (WHATWG HTML, multipart form data). */
 const encodedMarks = /%(0A|0D|22)/gi;
 const nameBytesMax = 255;
 
 /** Makes a file's name fit for `filename`, since its sender can rarely change it; empty when nothing is left. */
 export function cleanFilename(given: string): string {
-  const plain = given.toWellFormed().normalize("NFC").replace(encodedMarks, "_").replace(/[/\\]/g, "_");
+  const plain = given.toWellFormed().normalize("NFC").replace(encodedMarks, decodeURIComponent).replace(/[/\\]/g, "_");
   const name = plain.replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "").trim();
   const [, stem = "", extension = ""] = /^(.*?)(\.[^.]{1,10})?$/su.exec(name) ?? [];
   let kept = "";

@@ -6,6 +6,7 @@ import { judge } from "@signalbox/http";
 import { expectDigest } from "../state/expect-digest.ts";
 import { NewImageFields } from "../state/image-fields.ts";
 import type { ArrivedFile, StagedFile, StagingArea } from "../state/staging-area.ts";
+import { boundaryOf, TransportPadding } from "./transport-padding.ts";
 
 export interface ReceivedUpload extends ArrivedFile {
   /** The other parts of the form by name, in their order. */
@@ -21,11 +22,11 @@ const limits = { fieldNameSize: 100, fieldSize: 64 * KiB, fields: 100, files: 2,
  * @throws AppError `invalid_request` (not multipart, no file, two files, truncated, another digest), `image_too_large`.
  */
 export async function receiveUpload(request: IncomingMessage, staging: StagingArea): Promise<ReceivedUpload> {
-  const busboy = openBusboy(request);
+  const [busboy, padding] = openParser(request);
   const digest = expectDigest(request);
   const form = new Form(staging);
   try {
-    await form.read(request, busboy);
+    await form.read(request, busboy, padding);
     digest.verify();
     return await form.result();
   } catch (error) {
@@ -76,10 +77,11 @@ class Form {
   }
 
   /** Rejects when the request breaks off or the file cannot be stored. */
-  read(request: IncomingMessage, busboy: BusboyInstance): Promise<void> {
+  read(request: IncomingMessage, busboy: BusboyInstance, padding: TransportPadding): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       const stop = (error: unknown) => {
-        request.unpipe(busboy);
+        request.unpipe(padding);
+        padding.unpipe(busboy);
         for (const stream of this.#streams) stream.destroy(error as Error);
         reject(error);
       };
@@ -97,7 +99,7 @@ class Form {
       request.on("close", onClose);
       // It may have closed before it was read.
       if (request.destroyed) onClose();
-      else request.pipe(busboy);
+      else request.pipe(padding).pipe(busboy);
     });
   }
 
@@ -142,9 +144,10 @@ class Form {
   }
 }
 
-function openBusboy(request: IncomingMessage): BusboyInstance {
+function openParser({ headers }: IncomingMessage): readonly [BusboyInstance, TransportPadding] {
   try {
-    return new Busboy({ headers: request.headers as BusboyHeaders, limits, isPartAFile });
+    const busboy = new Busboy({ headers: headers as BusboyHeaders, limits, isPartAFile });
+    return [busboy, new TransportPadding(boundaryOf(headers["content-type"]))];
   } catch (cause) {
     throw new AppError("invalid_request", "The multipart body has no boundary.", { cause });
   }
