@@ -43,6 +43,15 @@ test("the negotiated format is listed in Vary with a validator of its own", asyn
   );
 });
 
+test("`jpg` is the format `jpeg`", async () => {
+  const who = testPerson();
+  const { id } = await uploaded(who, "alpha.png");
+  const shown = (format: string) => images.send(who, "GET", `/images/${id}/content?format=${format}`);
+  const [short, long] = [await shown("jpg"), await shown("jpeg")];
+  assert.deepEqual([short.status, typeOf(short.bytes)], [200, "image/jpeg"]);
+  assert.equal(short.headers.get("etag"), long.headers.get("etag"));
+});
+
 test("a client's current copy is 304, before any rendition exists", async () => {
   const who = testPerson();
   const { id, sha256 } = await uploaded(who, "small.webp");

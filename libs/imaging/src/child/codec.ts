@@ -19,6 +19,8 @@ interface OpenOptions {
   readonly allFrames?: boolean;
   /** True where the colours are converted by something else than the profile. */
   readonly ignoresProfile?: boolean;
+  /** Refuses also what the decoder only warns about. */
+  readonly isStrict?: boolean;
 }
 
 /**
@@ -27,10 +29,11 @@ interface OpenOptions {
  */
 export function openImage(
   path: string,
-  { pixelsMax, allFrames, ignoresProfile: ignoreIcc = false }: OpenOptions,
+  { pixelsMax, allFrames, ignoresProfile: ignoreIcc = false, isStrict = false }: OpenOptions,
 ): Sharp {
   const pages = allFrames ? -1 : 1;
-  const options: SharpOptions = { limitInputPixels: pixelsMax, failOn: "error", pages, ignoreIcc };
+  const failOn = isStrict ? "warning" : "error";
+  const options: SharpOptions = { limitInputPixels: pixelsMax, failOn, pages, ignoreIcc };
   return sharp(path, options);
 }
 

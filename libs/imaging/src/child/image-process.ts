@@ -2,6 +2,7 @@ import { createReadStream, readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import type { ChildMessage, ChildOutcome, ImageJob, JobResults } from "../formats/image-jobs.ts";
 import { assertUntrustedLoadersBlocked, installedRelease } from "./codec.ts";
+import { withEndMarker } from "./end-marker.ts";
 import { lookAtImage, readFacts } from "./look-at-image.ts";
 import { renderImage } from "./render-image.ts";
 
@@ -23,7 +24,7 @@ assertUntrustedLoadersBlocked().then(
 async function answer(job: ImageJob): Promise<void> {
   send({ kind: "started" });
   forgetPeak();
-  const outcome = await work(job).then(
+  const outcome = await withEndMarker(job, work).then(
     (result) => ({ outcome: "rendered", result }) as const,
     (error: Error) => outcomeOf(error, job),
   );
@@ -45,10 +46,12 @@ function work(job: ImageJob): Promise<JobResults[ImageJob["kind"]]> {
 /**
  * Converts an error to an outcome. The codec's message is only logged: it reveals internals and changes with versions.
  */
-async function outcomeOf({ message }: Error, job: ImageJob): Promise<ChildOutcome> {
+async function outcomeOf(error: NodeJS.ErrnoException, job: ImageJob): Promise<ChildOutcome> {
+  const { message, syscall } = error;
   const reason = message.slice(0, 300);
-  // The message names the file that could not be written, as on a full disk.
-  if (job.kind === "render" && message.includes(`${job.target}: `)) return { outcome: "machine-fault", reason };
+  // The codec's message names the file that could not be written, as on a full disk.
+  const isUnwritten = job.kind === "render" && message.includes(`${job.target}: `);
+  if (isUnwritten || syscall !== undefined) return { outcome: "machine-fault", reason };
   if (/(out of|insufficient) memory|memory allocation|cannot allocate|malloc|bad_alloc/i.test(message))
     return { outcome: "out-of-memory", reason };
   // The codec calls a file that it cannot read an unknown format, as when the process has no descriptor left.

@@ -78,6 +78,14 @@ test("a file truncated anywhere is broken, in every format", async () => {
   }
 });
 
+test("a JPEG that lacks only its end marker is accepted", async () => {
+  for (const image of [noise(300, 200).jpeg(), noise(300, 200).jpeg({ progressive: true })]) {
+    const whole = await image.toBuffer();
+    const outcomes = await Promise.all([1, 2, 40].map(async (cut) => (await inspect(whole.subarray(0, -cut))).outcome));
+    assert.deepEqual(outcomes, ["accepted", "accepted", "broken"]);
+  }
+});
+
 test("rubbish is broken even after a correct signature", async () => {
   const starts = [
     "\xff\xd8\xff\xe0",
