@@ -1,40 +1,65 @@
-import type { Sharp } from "sharp";
+import { writeFile } from "node:fs/promises";
+import type { OutputInfo, Sharp } from "sharp";
 import type { ColourCoding } from "../colour/colour-codes.ts";
-import { type Geometry, planGeometry } from "../formats/geometry.ts";
-import { outputTraits } from "../formats/image-formats.ts";
+import { type Geometry, planGeometry, type Size } from "../formats/geometry.ts";
+import { type InputFormat, outputTraits } from "../formats/image-formats.ts";
 import type { RenderedFile, RenderJob } from "../formats/image-jobs.ts";
 import { pixelsMaxOf } from "../formats/image-limits.ts";
-import { qualityOf, type Rendition, white } from "../formats/rendition.ts";
+import { type Rendition, white } from "../formats/rendition.ts";
 import { openImage } from "./codec.ts";
 import { convertColours, readColours } from "./convert-colours.ts";
+import { type Colouring, colouringOf, encodeImage, encodeNearLossless, mayBeLighterLossless } from "./encode-image.ts";
 import { type Rights, readRights } from "./exif-rights.ts";
 import { addGainMap, readGainMap, renderGainMap } from "./gain-map.ts";
+import { preferLighterOriginal } from "./lighter-file.ts";
 
 /** Renders one rendition, from file to file. Throws the codec's error when it fails. */
-export async function renderImage({ source, target, facts, rendition, limits }: RenderJob): Promise<RenderedFile> {
+export async function renderImage(job: RenderJob): Promise<RenderedFile> {
+  const { source, target, facts, rendition, limits } = job;
   const keepsFrames = facts.frames > 1 && outputTraits[rendition.format].animation;
   const pixelsMax = keepsFrames ? limits.framesPixelsMax : pixelsMaxOf(facts.format, limits);
   const opening = { pixelsMax, allFrames: keepsFrames };
   const read = await openImage(source, opening).metadata();
   const { coding, isDeep, hdr } = await readColours(source, facts.format, read);
   const rights = rendition.copyright ? readRights(read.exif) : null;
-  const plan = {
+  const plan: RenditionPlan = {
     rendition,
     geometry: planGeometry(facts, rendition),
     isMoving: facts.frames > 1,
     coding,
     isDeep,
     rights,
+    colouring: colouringOf(read, coding),
   };
   let image = openImage(source, { ...opening, ignoresProfile: coding !== null });
   for (const step of renditionSteps) image = await step(image, plan);
-  const { width, height, pageHeight, size } = await image.toFile(target);
+  const { width, height, pageHeight, size } = await writeImage(image, plan, facts.format, target);
   const isMapped = hdr === "gain_map" && rendition.format === "jpeg" && !rendition.attention && !plan.geometry.canvas;
   const map = isMapped ? await readGainMap(source) : null;
   const whole = { width: facts.width, orientation: read.orientation ?? 1, pixelsMax };
   const mapped = map && (await renderGainMap(map, whole, plan.geometry));
   if (mapped) return { width, height, sizeBytes: await addGainMap(target, mapped) };
-  return { width, height: keepsFrames ? (pageHeight ?? height) : height, sizeBytes: size };
+  const made = { width, height: keepsFrames ? (pageHeight ?? height) : height, sizeBytes: size };
+  const isSame = rendition.format === facts.format && coding === null && hdr === null && isUnchanged(plan, facts);
+  return isSame ? preferLighterOriginal(job, read, made) : made;
+}
+
+/** Returns true for a rendition that shows all pixels of the original, and nothing else. */
+function isUnchanged({ geometry, rendition, rights }: RenditionPlan, source: Size): boolean {
+  const { output, crop, canvas } = geometry;
+  const isWhole = !crop && !canvas && output.width === source.width && output.height === source.height;
+  return isWhole && rights === null && rendition.background === undefined;
+}
+
+/** Writes the image, as the lighter one of two where it may be lossless. */
+async function writeImage(image: Sharp, plan: RenditionPlan, from: InputFormat, target: string): Promise<OutputInfo> {
+  const { rendition, colouring } = plan;
+  const written = await encodeImage(image.clone(), rendition, colouring).toFile(target);
+  if (!mayBeLighterLossless(from, colouring, rendition)) return written;
+  const { data, info } = await encodeNearLossless(image).toBuffer({ resolveWithObject: true });
+  if (info.size >= written.size) return written;
+  await writeFile(target, data);
+  return info;
 }
 
 /** The input of the steps. */
@@ -46,6 +71,7 @@ interface RenditionPlan {
   readonly coding: ColourCoding | null;
   readonly isDeep: boolean;
   readonly rights: Rights | null;
+  readonly colouring: Colouring;
 }
 
 type Step = (image: Sharp, plan: RenditionPlan) => Sharp | Promise<Sharp>;
@@ -86,30 +112,18 @@ const flatten: Step = (image, { rendition }) => {
   return background === null ? image : image.flatten({ background });
 };
 
-/** Converts to sRGB, which every screen can show, and drops the profile. */
-const toSrgb: Step = (image) => image.toColourspace("srgb");
+/**
+ * Converts to sRGB, which every screen can show, and drops the profile. Grey stays grey where a format has it and
+ * nothing coloured comes beside it.
+ */
+const toSrgb: Step = (image, { rendition, colouring }) => {
+  const hasGrey = rendition.format === "png" || rendition.format === "jpeg";
+  const isGrey = colouring === "grey" && hasGrey && rendition.background === undefined;
+  return image.toColourspace(isGrey ? "b-w" : "srgb");
+};
 
 /** Keeps author and copyright, on request. */
 const keepRights: Step = (image, { rights }) => (rights ? image.withExif({ IFD0: rights }) : image);
 
-/** Encodes the image. Encoders write no metadata by default: location, camera, thumbnail and comments are dropped. */
-const encode: Step = (image, { rendition }) => {
-  const quality = qualityOf(rendition) ?? undefined;
-  switch (rendition.format) {
-    case "jpeg":
-      return image.jpeg({ quality: quality as number, chromaSubsampling: "4:2:0" });
-    case "png":
-      return image.png({ compressionLevel: 6, adaptiveFiltering: false });
-    case "webp":
-      // 2, not 4: 40 % less work for a few per cent of bytes.
-      return image.webp({ quality: quality as number, effort: 2 });
-    case "avif":
-      // 2, not 4: an eighth of the work for 8 % more bytes, which 4:2:0 takes back.
-      return image.avif({ quality: quality as number, effort: 2, chromaSubsampling: "4:2:0", tune: "ssim" });
-    case "gif":
-      return image.gif({ effort: 4 });
-  }
-};
-
 /** The steps in their order. A new step is one function and one name. */
-const renditionSteps: readonly Step[] = [orient, resize, crop, convert, pad, flatten, toSrgb, keepRights, encode];
+const renditionSteps: readonly Step[] = [orient, resize, crop, convert, pad, flatten, toSrgb, keepRights];

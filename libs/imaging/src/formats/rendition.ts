@@ -9,7 +9,7 @@ import { type OutputFormat, outputTraits } from "./image-formats.ts";
 export const decoderRelease = releaseOf("sharp");
 
 /** Part of every rendition's key: another encoder produces other bytes. Raise the first number when a step changes. */
-export const encoderVersion = `2-${decoderRelease}`;
+export const encoderVersion = `3-${decoderRelease}`;
 
 /** Background of formats without transparency. */
 export const white = "ffffff";

@@ -48,7 +48,7 @@ export function contentRoutes(service: ImagesService): Routes {
     operationId: "imageContent",
     summary: "Show an image",
     description:
-      "Always a re-encode: oriented, in sRGB, without metadata. Public images need no credentials. The validator is computed without the bytes.",
+      "Oriented, in sRGB, without metadata, and at its full size no heavier than the original. Public images need no credentials. The validator is computed without the bytes.",
     auth: { scopes: ["images:read"], optional: true },
     anonymousRateLimit: publicContentPolicy,
     query: ContentQuery,

@@ -1,0 +1,44 @@
+import type { Metadata, Sharp } from "sharp";
+import type { ColourCoding } from "../colour/colour-codes.ts";
+import type { InputFormat } from "../formats/image-formats.ts";
+import { qualityOf, type Rendition } from "../formats/rendition.ts";
+
+/** The kind of an original's colours, which renditions keep so that they stay light. */
+export type Colouring = "full" | "grey" | "palette";
+
+const losslessFormats: readonly InputFormat[] = ["png", "gif", "tiff"];
+
+/** Tells the colouring of an original whose header the decoder has read. Converted colours are neither. */
+export function colouringOf(read: Metadata, coding: ColourCoding | null): Colouring {
+  if (coding) return "full";
+  if (read.isPalette) return "palette";
+  return read.space === "b-w" || read.space === "grey16" ? "grey" : "full";
+}
+
+/** Returns true where a lossless WebP is likely to be lighter than a lossy one: drawings, not photographs. */
+export function mayBeLighterLossless(format: InputFormat, colouring: Colouring, rendition: Rendition): boolean {
+  return rendition.format === "webp" && colouring !== "full" && losslessFormats.includes(format);
+}
+
+/** Encodes the image. Encoders write no metadata by default: location, camera, thumbnail and comments are dropped. */
+export function encodeImage(image: Sharp, rendition: Rendition, colouring: Colouring): Sharp {
+  const quality = qualityOf(rendition) ?? undefined;
+  switch (rendition.format) {
+    case "jpeg":
+      return image.jpeg({ quality: quality as number, chromaSubsampling: "4:2:0" });
+    case "png":
+      if (colouring === "palette") return image.png({ palette: true, effort: 4, compressionLevel: 9 });
+      return image.png({ compressionLevel: 6, adaptiveFiltering: false });
+    case "webp":
+      // 2, not 4: 40 % less work for a few per cent of bytes.
+      return image.webp({ quality: quality as number, effort: 2 });
+    case "avif":
+      // 2, not 4: an eighth of the work for 8 % more bytes, which 4:2:0 takes back.
+      return image.avif({ quality: quality as number, effort: 2, chromaSubsampling: "4:2:0", tune: "ssim" });
+    case "gif":
+      return image.gif({ effort: 4 });
+  }
+}
+
+/** Encodes a WebP whose pixels differ from the original's by no more than the eye can tell. */
+export const encodeNearLossless = (image: Sharp): Sharp => image.webp({ nearLossless: true, quality: 60, effort: 2 });
