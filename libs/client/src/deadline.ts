@@ -44,13 +44,16 @@ interface BodyTerms {
   readonly silence?: { readonly msMax: number; readonly error: () => Error };
 }
 
+/** Statuses without a body (Fetch Standard, "null body status"). Chromium gives their responses an empty one. */
+const withoutBody = [101, 103, 204, 205, 304];
+
 /** Returns the response with a body that fails as soon as its request aborts. */
 export function abortable(response: Response, request: Request, terms: BodyTerms = {}): Response {
-  if (response.body === null) {
+  const { status, statusText, headers, url } = response;
+  if (response.body === null || withoutBody.includes(status)) {
     terms.onEnd?.();
     return response;
   }
-  const { status, statusText, headers, url } = response;
   const body = new ReadableStream(new AbortableBody(response, request, terms), { highWaterMark: 0 });
   return Object.defineProperty(new Response(body, { status, statusText, headers }), "url", { value: url });
 }
