@@ -114,6 +114,7 @@ test("every command runs in a terminal with colours until it ends or gets Ctrl-C
     "flags get": [["nothing"], /There is no flag nothing/, 4],
     "flags set": [["/does/not/exist", "--reason", "r"], /cannot be used: ENOENT/, 1],
     "flags roll-out": [["nothing", "10", "--reason", "r"], /There is no flag nothing/, 4],
+    "flags import": [["/does/not/exist"], /Give the reason of the change with --reason/, 2],
     completion: [["zsh"], /^#compdef signalbox/, 0],
   };
   assert.deepEqual(

@@ -31,6 +31,7 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   "flags get": ["flags", "get", "checkout.new"],
   "flags set": ["flags", "set", "-", "--reason", "r", "--yes"],
   "flags roll-out": ["flags", "roll-out", "checkout.new", "10", "--reason", "r", "--yes"],
+  "flags import": ["flags", "import", "-", "--owner", "o", "--reason", "r", "--yes"],
   retry: ["retry", "--endpoint", "whe_1", "--yes"],
 };
 

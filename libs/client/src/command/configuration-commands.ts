@@ -98,4 +98,23 @@ export const configurationCommands: readonly Command[] = [
     examples: ["signalbox flags roll-out checkout.new 10 --reason 'A tenth first'"],
     load: async () => (await import("./commands/flags.ts")).rollOut,
   }),
+  declare({
+    name: "flags import",
+    summary: "Create flags from a file of flagd or Unleash",
+    description:
+      "Takes flags.json of flagd, /api/client/features of Unleash, or its export. Tries every flag first: one that cannot be\n" +
+      "converted is named with its place, and none is set. Shares keep their sizes, but choose their accounts anew.",
+    args: [{ name: "file", describe: "JSON of the other product; - reads standard input" }],
+    options: {
+      ...changeOptions,
+      from: { type: "string", value: "product", describe: "flagd or unleash; by default the form of the file tells" },
+      environment: { type: "string", value: "name", describe: "Environment of an export of Unleash" },
+      owner: { type: "string", value: "name", describe: "Contact for questions about the flags" },
+    },
+    examples: [
+      "signalbox flags import flags.json --owner payments --reason 'From flagd' --dry-run",
+      "signalbox flags import export.json --environment production --owner web --reason 'From Unleash'",
+    ],
+    load: () => import("./commands/flags-import.ts"),
+  }),
 ];

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { createHome } from "./call.ts";
+import { openTestClient } from "./test-server.ts";
+
+const flag = { state: "ENABLED", variants: { on: true, off: false }, defaultVariant: "off" };
+
+interface Input {
+  readonly key: string;
+  readonly dryRun?: boolean;
+  readonly expectedRevision: string;
+}
+
+/** Imports a file of flagd into a service that knows `known` and refuses `refused`. */
+async function importing(t: TestContext, flags: object, ...words: readonly string[]) {
+  const inputs: Input[] = [];
+  const { baseUrl } = await openTestClient(t, ({ body }) => {
+    const { query, variables } = JSON.parse(body.toString());
+    if (!query.startsWith("mutation")) return { body: { data: { flags: [{ key: "known", revision: "7" }] } } };
+    inputs.push(variables.input);
+    const errors = variables.input.key === "refused" ? [{ field: "key", message: "Not this one." }] : [];
+    return { body: { data: { setFlag: { revision: "8", errors } } } };
+  });
+  const { call, home } = await createHome(t);
+  const file = join(home, "flags.json");
+  await writeFile(file, JSON.stringify({ flags }));
+  const environment = { SIGNALBOX_URL: baseUrl, SIGNALBOX_API_KEY: "sbx_dev_1" };
+  const answer = await call(["flags", "import", file, "--owner", "web", "--reason", "r", ...words], { environment });
+  return { ...answer, inputs, set: inputs.filter(({ dryRun }) => dryRun !== true) };
+}
+
+test("flags of a file are set at the revision that was seen", async (t) => {
+  const { exitCode, set } = await importing(t, { known: flag, fresh: flag }, "--yes");
+  assert.equal(exitCode, 0);
+  assert.deepEqual(
+    set.map(({ key, expectedRevision }) => [key, expectedRevision]),
+    [
+      ["known", "7"],
+      ["fresh", "0"],
+    ],
+  );
+});
+
+test("a dry run tries every flag, and sets none", async (t) => {
+  const { exitCode, inputs, set } = await importing(t, { known: flag, fresh: flag }, "--dry-run");
+  assert.deepEqual([exitCode, inputs.length, set.length], [0, 2, 0]);
+});
+
+test("a flag that cannot be converted or is refused keeps all of the file from being set", async (t) => {
+  const strange = { ...flag, targeting: { if: [{ cat: [] }, "on"] } };
+  const { exitCode, stderr, set } = await importing(t, { fresh: flag, refused: flag, strange }, "--yes");
+  assert.deepEqual([exitCode, set.length], [1, 0]);
+  assert.match(stderr, /flags\.strange\.targeting\.if\[0\]: cat of this form is not supported/);
+  assert.match(stderr, /refused: Not this one\./);
+});
+
+test("an import names its reason and its owner", async (t) => {
+  const { call } = await createHome(t);
+  assert.match((await call(["flags", "import", "f.json", "--owner", "a"])).stderr, /--reason/);
+  assert.match((await call(["flags", "import", "f.json", "--reason", "a"])).stderr, /--owner/);
+});
