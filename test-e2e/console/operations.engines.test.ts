@@ -329,7 +329,7 @@ test("a flag is typed as JSON too; what is no flag stays where it was typed", as
   const text = await definition.inputValue();
   for (const [wrong, reason] of [
     ["{", "Definition: this is not JSON."],
-    ["{}", "Definition: this is not a valid flag."],
+    ["{}", "Definition: invalid flag."],
   ] as const) {
     await definition.fill(wrong);
     await page.getByRole("button", { name: "Form", exact: true }).click();

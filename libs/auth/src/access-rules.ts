@@ -18,6 +18,17 @@ export function requirePortal({ portal, state }: Principal, admits: boolean): vo
   throw new AppError("forbidden", message, { details: [{ field: "authorization", code: "portal_session", message }] });
 }
 
+/** Returns true for an API key without scopes: it is in the hands of everybody, and evaluates flags alone. */
+export const isClientKey = ({ credential, scopes }: Principal): boolean =>
+  credential.kind === "api-key" && scopes.size === 0;
+
+/** Throws `forbidden` for a client key wherever it is not admitted. */
+export function requireMoreThanClient(principal: Principal, admits: boolean): void {
+  if (admits || !isClientKey(principal)) return;
+  const message = "A key without scopes evaluates the flags that are marked client, and nothing else.";
+  throw new AppError("forbidden", message, { details: [{ field: "authorization", code: "client_key", message }] });
+}
+
 /**
  * Throws `forbidden` for a member where an operation belongs to the account's own person: its logins, addresses, devices
  * and its end. Whoever could change those could become that person.

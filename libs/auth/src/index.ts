@@ -2,8 +2,10 @@ import * as principalProtocol from "./principal-protocol.ts";
 
 export {
   describeState,
+  isClientKey,
   recentUntil,
   requireEitherScopes,
+  requireMoreThanClient,
   requireOwnAccount,
   requirePortal,
   requireScopes,

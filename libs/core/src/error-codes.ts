@@ -48,6 +48,7 @@ export const detailCodes = [
   "scope_required",
   "step_up_required",
   "portal_session",
+  "client_key",
   "account_pending",
   "account_active",
   "account_suspended",

@@ -48,6 +48,13 @@ test("a key does no more than its scopes say", async () => {
   assert.equal((await newKey(withKey)).status, 403);
 });
 
+test("a key without scopes reads nothing, not even what any credential may read", async () => {
+  const { status, body } = await newKey(account.person(), { scopes: [] });
+  assert.deepEqual([status, body.scopes], [201, []]);
+  const refused = await account.send("GET", "/api/account/", { headers: { "x-api-key": body.key } });
+  assert.deepEqual([refused.status, refused.body.error.details[0].code], [403, "client_key"]);
+});
+
 test("the key itself is stored nowhere", async () => {
   const headers = account.person();
   const { body } = await newKey(headers);
@@ -148,7 +155,6 @@ test("what a new key lacks is 400, what is wrong with it is 422", async () => {
   assert.equal((await send({})).status, 400);
   assert.equal((await send({ name: "x" })).status, 400);
   for (const wrong of [
-    { name: "x", scopes: [] },
     { name: "x", scopes: ["everything"] },
     { name: "", scopes: ["account:read"] },
     { name: "x", scopes: ["account:read"], expires_at: "tomorrow" },

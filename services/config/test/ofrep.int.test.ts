@@ -103,6 +103,32 @@ test("attributes of the program decide, under a validator of their own", async (
   assert.notEqual(pro.headers.get("etag"), free.headers.get("etag"));
 });
 
+test("a client key sees the flags that are marked client, for any user of its app", async () => {
+  const browser = testPerson({ scopes: [], kind: "api-key" });
+  await set("shop", {
+    type: "string",
+    client: true,
+    variants: [{ name: "off", value: "x" }],
+    rules: [{ percentage: 100, by: "targetingKey", variant: "off" }],
+  });
+  const asked = { context: { targetingKey: "user-7" } };
+  await eventually(async () => (await single("shop", browser, asked)).body.reason === "SPLIT");
+  assert.deepEqual(
+    (await bulk(browser, asked)).body.flags.map(({ key }: { key: string }) => key),
+    ["shop"],
+  );
+  const hidden = await single("german", browser, asked);
+  assert.deepEqual([hidden.status, hidden.body.errorCode], [404, "FLAG_NOT_FOUND"]);
+});
+
+test("a client key reads nothing besides flags", async () => {
+  const browser = testPerson({ scopes: [], kind: "api-key" });
+  for (const path of ["/api/v1/config/", "/api/v1/config/stream", "/api/v2/settings/"]) {
+    const { status, body } = await config.send(browser, path);
+    assert.deepEqual([status, body.error.details[0].code], [403, "client_key"], path);
+  }
+});
+
 test("only config:admin evaluates for another account", async () => {
   const askers = [
     eve,

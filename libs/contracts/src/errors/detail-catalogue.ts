@@ -100,6 +100,10 @@ export const detailCatalogue: Readonly<Record<DetailCode, CodeExplanation>> = {
     meaning: "A portal session asked for something beyond its endpoints, or its account is not active.",
     remedy: "Use a credential of the account.",
   },
+  client_key: {
+    meaning: "A key without scopes, which may only evaluate flags, asked for something else.",
+    remedy: "Use a key with the scopes that the request needs.",
+  },
   account_pending: {
     meaning: "The account waits for its contact address to be verified.",
     remedy: "Verify the address.",

@@ -133,6 +133,7 @@ export const FlagDefinition = z.strictObject({
     .nullable()
     .default(null)
     .describe("The schedule of the flag; outside of it everyone gets `off`."),
+  client: z.boolean().optional().describe("True when keys without scopes, those of browsers and apps, see the flag."),
   owner: z.string().min(1).max(100).describe("Contact for questions about the flag."),
   expires: day.nullable().default(null).describe("The day from which on it is listed as stale."),
   salt: z

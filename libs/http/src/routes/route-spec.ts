@@ -27,6 +27,8 @@ export type RouteAuth =
       readonly stepUpFor?: string;
       /** Admits portal sessions, which see the rows of their endpoints alone. Default: they are refused. */
       readonly portal?: true;
+      /** Admits client keys, which may only evaluate flags. Default: they are refused. */
+      readonly client?: true;
       /** Refuses members: it belongs to the person whose account it is. */
       readonly ownAccount?: true;
       /** Admits anonymous callers with `principal` null; a bad credential is still refused. */
@@ -317,6 +319,8 @@ export interface RouteAccess {
   readonly stepUpFor: string | null;
   /** True when portal sessions are admitted. */
   readonly portal: boolean;
+  /** True when client keys are admitted. */
+  readonly client: boolean;
   /** True when members are refused. */
   readonly ownAccount: boolean;
 }
@@ -334,6 +338,7 @@ export function routeAccess(auth: RouteAuth, method: Method): RouteAccess {
       stepUp: false,
       stepUpFor: null,
       portal: false,
+      client: false,
       ownAccount: false,
     };
   return {
@@ -345,6 +350,7 @@ export function routeAccess(auth: RouteAuth, method: Method): RouteAccess {
     stepUp: auth.stepUp ?? false,
     stepUpFor: auth.stepUpFor ?? null,
     portal: auth.portal ?? false,
+    client: auth.client ?? false,
     ownAccount: auth.ownAccount ?? false,
   };
 }

@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 import {
   credentialFrom,
+  isClientKey,
   type Principal,
   requireEitherScopes,
+  requireMoreThanClient,
   requireOwnAccount,
   requirePortal,
   requireStepUp,
@@ -25,8 +27,9 @@ export const authenticate: Step = async (exchange) => {
     if (exchange.route.auth.optional) return null;
     throw new AppError("unauthorized", "Credentials are required: a Bearer token or an API key.");
   }
-  const { access, stepUp, portal, ownAccount } = exchange.route.auth;
+  const { access, stepUp, portal, ownAccount, client } = exchange.route.auth;
   requirePortal(principal, portal);
+  requireMoreThanClient(principal, client);
   if (ownAccount) requireOwnAccount(principal);
   exchange.blocked = stateRefusal(principal, access);
   if (exchange.blocked && !mayBeRepeated(exchange)) throw exchange.blocked;
@@ -49,6 +52,7 @@ export function rememberedCaller(edge: Edge, { auth }: CompiledRoute, headers: I
   if (auth.anonymous) return null;
   const principal = rememberedPrincipal(edge, headers);
   if (!principal) return auth.optional ? principal : undefined;
+  if (isClientKey(principal) && !auth.client) return undefined;
   if (principal.portal !== undefined || auth.ownAccount || auth.stepUp || stateRefusal(principal, auth.access) !== null)
     return undefined;
   return auth.scopes.every((scope) => principal.scopes.has(scope)) ? principal : undefined;

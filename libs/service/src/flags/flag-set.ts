@@ -71,6 +71,11 @@ export class FlagSet {
     }
   }
 
+  /** Returns true for a flag that keys of browsers and apps may evaluate. */
+  isForClients(key: string): boolean {
+    return this.#flags.get(key)?.definition.client === true;
+  }
+
   /** Lists the attributes of a context that some rule reads: no others can change a result. */
   attributesRead({ attributes }: FlagContext): unknown[] {
     return this.#attributeNames.map((name) => attributeOf(attributes, name) ?? null);

@@ -138,7 +138,11 @@ const apiKeyForm: CredentialForm<ApiKey> = {
   folder: "api-keys",
   idParameter: "key_id",
   kind: apiKeyKind,
-  input: newCredential("key", "A subset of the creator's own."),
+  input: newCredential(
+    "key",
+    "A subset of the creator's own. An empty list makes a client key, which evaluates the flags that are marked `client` and nothing else.",
+    0,
+  ),
   resource: ApiKeyResource,
   issuedResource: IssuedApiKey,
   secretView: ({ secret }) => ({ key: secret }),

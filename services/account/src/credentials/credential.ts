@@ -56,12 +56,12 @@ export interface CredentialView {
 
 const name = displayName.meta({ examples: ["deploy"] });
 
-export const newCredential = (word: string, scopesMeaning: string) =>
+export const newCredential = (word: string, scopesMeaning: string, scopesMin = 1) =>
   z.strictObject({
     name,
     scopes: z
       .array(z.enum(scopes))
-      .min(1)
+      .min(scopesMin)
       .max(scopes.length)
       .meta({ description: scopesMeaning, examples: [apiKeyExample.scopes] }),
     expires_at: dateInput.nullable().default(null).describe(`End of the ${word}; null, or absent, for none.`),

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Principal } from "@signalbox/auth";
+import { isClientKey, type Principal } from "@signalbox/auth";
 import { examples, timeInput } from "@signalbox/contracts";
 import { isAppError, KiB } from "@signalbox/core";
 import {
@@ -80,7 +80,7 @@ const Question = z
   .register(examples, { example: { context: { targetingKey: "acc_5Yb0cPq7TnV2sKxW9mRdLh" } } });
 
 const body = { raw: { maxBytes: bodyBytesMax, json: Question } } as const;
-const auth = { scopes: [], access: "read" } as const;
+const auth = { scopes: [], access: "read", client: true } as const;
 const audit = { unaudited: "An evaluation only reads." } as const;
 const cache = "private, no-cache";
 /** The framework sends this with every GET; a POST with a validator is cached by its sender, too. */
@@ -90,11 +90,13 @@ const varying = { vary: "Accept, Authorization, X-API-Key" };
 export function ofrepRoutes(service: ConfigService): Routes {
   const { flags, clock } = service;
   const { set } = flags;
+  const isSeen = (principal: Principal, key: string) => !isClientKey(principal) || set.isForClients(key);
   const routes = createRoutes({ errors: "configuration" });
   routes.post("/ofrep/v1/evaluate/flags/:key", {
     operationId: "evaluateFlag",
     summary: "Evaluate a flag",
-    description: "OFREP 0.3. The targeting key is your own account; callers with config:admin may name another one.",
+    description:
+      "OFREP 0.3. The targeting key is your own account; callers with config:admin may name another one, and client keys anything. A client key sees the flags that are marked client.",
     auth,
     audit,
     body,
@@ -104,7 +106,7 @@ export function ofrepRoutes(service: ConfigService): Routes {
     handle: ({ principal, params: { key }, body: given }) =>
       evaluateFor(given, principal, { key }, (context) => {
         const evaluation = set.evaluate(key, context, clock.nowMs());
-        return evaluation.variant === null
+        return evaluation.variant === null || !isSeen(principal, key)
           ? failed(404, "FLAG_NOT_FOUND", "There is no such flag.", { key })
           : ok(viewOf(evaluation));
       }),
@@ -125,9 +127,11 @@ export function ofrepRoutes(service: ConfigService): Routes {
     responses: { 200: BulkAnswer, 304: "empty", 400: Failure },
     handle: ({ principal, headers, body: given }) =>
       evaluateFor(given, principal, {}, (context) => {
-        const etag = bulkEtag(set, context, clock.nowMs());
+        const etag = bulkEtag(set, context, clock.nowMs(), isClientKey(principal));
         if (isNotModified({ headers }, etag)) return notModified(etag, { cache, headers: varying });
-        const all = set.evaluateAll(context, clock.nowMs()).filter(({ variant }) => variant !== null);
+        const all = set
+          .evaluateAll(context, clock.nowMs())
+          .filter(({ key, variant }) => variant !== null && isSeen(principal, key));
         return ok({ flags: all.map(viewOf), ...streams(service) }, { etag, cache, headers: varying });
       }),
   });
@@ -138,9 +142,9 @@ export function ofrepRoutes(service: ConfigService): Routes {
  * Computes a validator that changes with the flags, with time where only time changes them, and with the attributes of
  * the account and those of the sender that a rule reads.
  */
-function bulkEtag(set: Flags["set"], context: FlagContext, nowMs: number): string {
+function bulkEtag(set: Flags["set"], context: FlagContext, nowMs: number, isOfClient: boolean): string {
   const { accountId, roles, locale, createdAtMs } = context;
-  const read = [accountId, roles, locale, createdAtMs, set.attributesRead(context)];
+  const read = [accountId, roles, locale, createdAtMs, set.attributesRead(context), isOfClient];
   const digest = hash("sha256", JSON.stringify(read), "base64url");
   return strongEtag(`${set.revision}.${set.epochAt(nowMs)}.${digest}`, "flags");
 }
@@ -211,7 +215,9 @@ function readContext(body: Buffer, principal: Principal): Read {
   if (typeof targetingKey !== "string" || targetingKey.length > 256 || !targetingKey.isWellFormed()) {
     return fault("INVALID_CONTEXT", "targetingKey must be the id of an account.");
   }
-  if (targetingKey === principal.accountId) return { context: flagContextOf(principal, context) };
+  // The account is the key's own whatever a browser names: its targeting key is a user of the app.
+  if (targetingKey === principal.accountId || isClientKey(principal))
+    return { context: flagContextOf(principal, context) };
   if (!principal.scopes.has("config:admin"))
     return fault("NOT_ALLOWED", "targetingKey must be the id of your own account.");
   return contextOfOther(targetingKey, context);

@@ -32,7 +32,7 @@ interface Flag extends Definition {
 
 type FlagOptions = Omit<ChangeOptions, "expires">;
 
-const definition = `key state type description owner expires salt default off variants { name value }
+const definition = `key state type client description owner expires salt default off variants { name value }
   rules { name accounts roles locales age { from to } attributes { name operator value } percentage by variant }
   prerequisites { flag variants } schedule { from until }`;
 

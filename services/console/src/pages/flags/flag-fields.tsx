@@ -1,5 +1,5 @@
 import { Button } from "../../parts/button.tsx";
-import { fieldsOf, type InputProps } from "../../parts/fields.tsx";
+import { CheckField, fieldsOf, type InputProps } from "../../parts/fields.tsx";
 import parts from "../../parts/parts.module.css";
 import {
   type FlagInput,
@@ -38,6 +38,7 @@ export function FlagFields({ input, set, isNew }: FieldsProps & { readonly isNew
         <TextField label="Decide until" type="date" hint="From then on it is listed as due." {...field("expires")} />
       </div>
       <TextField label="Description" {...field("description")} />
+      <CheckField label="Browsers and apps see it" value={input.client} set={(client) => set({ client })} />
       <Variants input={input} set={set} />
       <RuleFields input={input} set={set} />
       <details>

@@ -24,6 +24,7 @@ const whole: FlagDefinition = {
   schedule: { from: "2026-01-01T00:00:00.000Z", until: "2026-02-01T10:20:30.400Z" },
   prerequisites: [{ flag: "other", variants: ["on", "half"] }],
   salt: "mine",
+  client: true,
 };
 
 test("a flag survives the form unchanged, with every part that it can have", () => {

@@ -47,6 +47,7 @@ export function inputOf(flag: FlagDefinition) {
     until: timeText(schedule?.until),
     prerequisites: prerequisites.map((each) => ({ row: newRow(), flag: each.flag, variants: each.variants.join(" ") })),
     salt: flag.salt ?? "",
+    client: flag.client ?? false,
   };
 }
 
@@ -78,7 +79,8 @@ const timeText = (at: unknown): string => (typeof at === "string" ? at.replace(/
  * @throws Error that names the field and says what was expected
  */
 export function readFlag(input: FlagInput): FlagDefinition {
-  const { key, state, type, owner, description, expires, variants, rules, from, until, prerequisites, salt } = input;
+  const { key, state, type, owner, description, expires, variants, rules, from, until, prerequisites, salt, client } =
+    input;
   return {
     key: key.trim(),
     state,
@@ -93,6 +95,7 @@ export function readFlag(input: FlagInput): FlagDefinition {
     schedule: from || until ? { from: readTime(from), until: readTime(until) } : null,
     prerequisites: prerequisites.map((each) => ({ flag: each.flag.trim(), variants: wordsIn(each.variants) })),
     salt,
+    ...(client && { client }),
   };
 }
 

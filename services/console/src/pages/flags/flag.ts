@@ -16,6 +16,8 @@ export interface FlagDefinition {
   readonly schedule: Readonly<Record<string, unknown>> | null;
   readonly prerequisites: ReadonlyArray<{ readonly flag: string; readonly variants: readonly string[] }>;
   readonly salt: string;
+  /** True when keys of browsers and apps see it. */
+  readonly client?: boolean | null;
 }
 
 export interface Flag extends FlagDefinition {
@@ -25,7 +27,7 @@ export interface Flag extends FlagDefinition {
   readonly changedAt: string;
 }
 
-const flagFields = `key state type owner description expires default off salt revision reason actor changedAt
+const flagFields = `key state type client owner description expires default off salt revision reason actor changedAt
   variants { name value } schedule { from until } prerequisites { flag variants }
   rules { name accounts roles locales attributes { name operator value } percentage by variant age { from to } }`;
 
@@ -37,9 +39,11 @@ export const flagsQuery = queryOptions({
 
 /** The members of a flag that a person edits, in the order in which they are read. */
 export function definitionOf(flag: FlagDefinition): FlagDefinition {
-  const { key, state, type, owner, description, expires, variants, rules, schedule, prerequisites, salt } = flag;
+  const { key, state, type, owner, description, expires, variants, rules, schedule, prerequisites, salt, client } =
+    flag;
   const own = { key, state, type, owner, description, expires, default: flag.default, off: flag.off, variants };
-  return { ...own, rules: rules.map(withoutNulls), schedule, prerequisites, salt };
+  const seen = client ? { client } : {};
+  return { ...own, ...seen, rules: rules.map(withoutNulls), schedule, prerequisites, salt };
 }
 
 function withoutNulls<Part extends object>(part: Part): Part {

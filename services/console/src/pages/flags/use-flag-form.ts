@@ -27,7 +27,7 @@ interface Draft {
   readonly text: string;
 }
 
-const notValid = new Error("Definition: this is not a valid flag.");
+const notValid = new Error("Definition: invalid flag.");
 
 /** The form of a flag: what is typed, the flag as it was seen, and the requests about it. */
 export function useFlagForm({ flag, revision }: SeenFlag) {
