@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { createFormVisitor, eventually } from "@signalbox/testing";
 import * as openid from "openid-client";
 import type { Harness } from "./harness.ts";
@@ -13,12 +14,19 @@ export const application = {
 export const nativeApplication = { client_id: "desk-cli", name: "CLI", redirect_uris: ["http://127.0.0.1/back"] };
 export const applications = JSON.stringify([application, nativeApplication]);
 
+/** A page as a browser without scripts shows it: forms for scripts stay hidden. */
+const shownIn = (page: string): string => page.replaceAll(/<form [^>]* hidden>.*?<\/form>/gs, "");
+
 /** A browser without scripts. It asks the instance of the latest `at`, always with the headers `always`. */
 export function createVisitor(first: Harness, always: Readonly<Record<string, string>> = {}) {
   let instance = first;
-  const visitor = createFormVisitor(baseUrl, (url, options) =>
-    through(instance)(url, { ...options, headers: { ...always, ...(options.headers as Record<string, string>) } }),
-  );
+  const visitor = createFormVisitor(baseUrl, async (url, options) => {
+    const headers = { ...always, ...(options.headers as Record<string, string>) };
+    const answer = await through(instance)(url, { ...options, headers });
+    const isPage = answer.headers.get("content-type")?.startsWith("text/html") && !answer.headers.has("location");
+    if (isPage) assert.match(shownIn(await answer.clone().text()), /<(a|button)\b/, `${url} has no way on`);
+    return answer;
+  });
   return {
     ...visitor,
     /** The next requests go to this instance. */

@@ -1,8 +1,17 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import * as openid from "openid-client";
 import type { Harness } from "./harness.ts";
-import { baseUrl, issuer, startIssuer } from "./oauth-fixture.ts";
-import { application, applications, codeTo, createVisitor, passThrough, startSignIn } from "./oauth-visitor.ts";
+import { baseUrl, discover, issuer, startIssuer } from "./oauth-fixture.ts";
+import {
+  application,
+  applications,
+  codeTo,
+  createVisitor,
+  passThrough,
+  startSignIn,
+  type Visitor,
+} from "./oauth-visitor.ts";
 
 let account: Harness;
 before(async () => {
@@ -67,7 +76,7 @@ test("a page that has expired leads a person who is signed in on to the applicat
 test("an expired page whose request nobody keeps leads to the console, the documents and the sign-in", async () => {
   const { text } = await createVisitor(account).open(`${issuer}/sign-in/unknown`);
   const links = ["Open the console", "Read the documents", "Your sign-in"].map((name) => linkIn(text, name));
-  assert.deepEqual(links, [`${baseUrl}/console/`, `${baseUrl}/docs`, new URL(issuer).pathname]);
+  assert.deepEqual(links, [`${baseUrl}/console/`, `${baseUrl}/docs`, issuer]);
 });
 
 test("a last step that comes too late leads on from the same page", async () => {
@@ -86,4 +95,69 @@ test("where mails are printed, the page of the code says where to read them", as
   const asked = await visitor.submit(page, { address: known() }, "address");
   assert.match(asked.text, /It prints them where it runs/);
   assert.doesNotMatch(asked.text, /spam/);
+});
+
+type Walk = (visitor: Visitor) => Promise<Visited>;
+type Visited = Awaited<ReturnType<Visitor["open"]>>;
+const at =
+  (path: string): Walk =>
+  (visitor) =>
+    visitor.open(`${issuer}${path}`);
+/** Types the code of a new device. */
+const device =
+  (...[choice]: Record<string, string>[]): Walk =>
+  async (visitor) => {
+    const configuration = await discover(account, "cli", openid.None());
+    const { user_code } = await openid.initiateDeviceAuthorization(configuration, { scope: "openid" });
+    const question = await visitor.submit(await visitor.open(`${issuer}/device`), { user_code });
+    return choice === undefined ? question : visitor.submit(question, choice);
+  };
+const addressPage: Walk = async (visitor) => visitor.open((await startSignIn(account)).url);
+
+/** Each page at which something ends or is refused, by a part of its text. The visitor looks for a way on in each. */
+const ends: readonly (readonly [text: RegExp, walk: Walk, isSignedIn?: true])[] = [
+  [/Nobody is signed in/, at("")],
+  [/You are signed in to/, at(""), true],
+  [/These browsers are signed in/, at("/sign-ins")],
+  [/This is the browser that you are using/, at("/sign-ins"), true],
+  [/With a passkey you sign in by/, at("/passkeys")],
+  [/This browser cannot use passkeys here/, at("/passkeys"), true],
+  [/Code of the device/, at("/device")],
+  [
+    /No device waits for this code/,
+    async (visitor) => visitor.submit(await at("/device")(visitor), { user_code: "X" }),
+  ],
+  [/Connect this device\?/, device(), true],
+  [/The device is connected/, device({}), true],
+  [/Nothing was connected/, device({ abort: "yes" }), true],
+  [/The device could not be connected/, (visitor) => visitor.post(`${issuer}/device`, { user_code: "X", xsrf: "X" })],
+  [/Sign out\?/, at("/end-session"), true],
+  [/You are signed out/, async (visitor) => visitor.submit(await at("/end-session")(visitor), { logout: "yes" }), true],
+  [/This did not work/, at("/authorize?client_id=unknown")],
+  [/This sign-in has expired/, at("/sign-in/unknown")],
+  [/This sign-in has expired/, at("/callback/unknown")],
+  [/This did not work/, async (visitor) => visitor.post((await addressPage(visitor)).url, { step: "address" })],
+  [/Use a recovery code/, async (visitor) => visitor.submit(await addressPage(visitor), {}, "recovery")],
+  [/This link does not exist/, at("/invitations/unknown")],
+  [/This link does not exist/, at("/contact-links/unknown")],
+  [/This link no longer works/, at("/first-link/unknown")],
+  [/This link does not exist/, (visitor) => visitor.open(`${baseUrl}/api/account/contact-links/unknown`)],
+];
+
+for (const [index, [text, walk, isSignedIn]] of ends.entries()) {
+  test(`the page ${index + 1}, “${text.source}”, leads on without a script`, async () => {
+    const visitor = createVisitor(account);
+    if (isSignedIn) await passThrough(visitor, account, (await startSignIn(account)).url, known());
+    assert.match((await walk(visitor)).text, text);
+  });
+}
+
+test("a form that another page sends is refused by a page that leads back to the sign-in", async () => {
+  const visitor = createVisitor(account);
+  const { url } = await addressPage(visitor);
+  const refused = await visitor.post(url, { step: "address" });
+  assert.match(
+    (await visitor.open(`${baseUrl.replace("/house", "")}${linkIn(refused.text, "Try again")}`)).text,
+    /E-mail address/,
+  );
 });

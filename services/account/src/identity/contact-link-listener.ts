@@ -6,7 +6,6 @@ import { findLinkByToken, useContactLink } from "../contacts/contact-links.ts";
 import type { IdentityService } from "./identity-service.ts";
 import { signInUrl } from "./issuer-settings.ts";
 import { linkListener } from "./link-listener.ts";
-import { withWaysOn } from "./ways-on.ts";
 
 /**
  * The pages behind links that confirm a contact address. A mailbox may be asked to confirm another person's change, so
@@ -21,13 +20,12 @@ export function contactLinkListener(service: IdentityService): RequestListener {
       const link = await findLinkByToken(service, token);
       const account = link?.kind === "confirm" ? await accountStore.find(link.accountId) : null;
       const asks = signedInTo !== null && signedInTo === account?.id ? "confirmContact" : "signInToConfirm";
-      const page = lookedAtPage(service, { link, account, asks }, texts);
-      return page.status === 200 ? page : withWaysOn(service, page);
+      return lookedAtPage(service, { link, account, asks }, texts);
     },
     async use({ token, signedInTo, texts, from }) {
       const user = { ...from, signedInTo };
       const result = await inTransaction(pool, (tx) => useContactLink(service, tx, token, user));
-      if (result.outcome !== "not-signed-in") return withWaysOn(service, usedLinkPage(result, texts));
+      if (result.outcome !== "not-signed-in") return usedLinkPage(result, texts);
       return { location: signInUrl(settings.address.issuer, { folder: "contact-links", token }) };
     },
   });

@@ -8,7 +8,6 @@ import type { IdentityService } from "./identity-service.ts";
 import { signInUrl } from "./issuer-settings.ts";
 import { linkListener, type OpenedLink } from "./link-listener.ts";
 import { firstLinkEndedPage } from "./sign-in-pages.ts";
-import { withWaysOn } from "./ways-on.ts";
 
 /**
  * The pages behind a first link. Opening one leads to the sign-in pages, which ask for a name and an address, or for a
@@ -29,7 +28,7 @@ async function openPage(
     const { title, text, textByPasskey } = texts.pages.firstLinkUsed;
     const used = found.account.contactAddressVerified ? text : textByPasskey;
     const content = html`<p>${fill(used, { account: labelOf(found.account) })}</p>`;
-    return withWaysOn(service, { status: 200, texts, title, content });
+    return { status: 200, texts, title, content };
   }
-  return withWaysOn(service, firstLinkEndedPage(texts, found ? 410 : 404));
+  return firstLinkEndedPage(texts, found ? 410 : 404);
 }

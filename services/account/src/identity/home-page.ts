@@ -136,7 +136,8 @@ ${problem === null ? null : html`<p class="problem" role="alert">${words[problem
 ${who.isRecent ? null : html`${again}\n${signInLink(texts, service.settings.address.issuer)}`}
 ${new Markup(sections)}
 ${listed.length < shownMax ? null : html`<p>${fill(words.newest, { count: String(shownMax) })}</p>`}
-${hasOthers || !who.isRecent ? severalSection(texts, who, form) : null}`,
+${hasOthers || !who.isRecent ? severalSection(texts, who, form) : null}
+<p><a href="${service.settings.address.path}">${texts.pages.home.title}</a></p>`,
   };
 }
 

@@ -32,13 +32,13 @@ export async function answerProvider(service: IdentityService, visit: Visit, way
   const provider = service.identityProviders.find((one) => one.name === name);
   const isOffered = visit.form.providers.some((one) => one.name === name);
   if (!provider || !isOffered || visit.request.method === "POST") {
-    return sendPage(service, visit, refusedPage(visit.texts));
+    return sendPage(service, visit, refusedPage(visit.texts, visit.form.action));
   }
   return way === "with" ? leaveFor(service, visit, provider) : returnFrom(service, visit, provider);
 }
 
 async function leaveFor(service: IdentityService, visit: Visit, provider: IdentityProvider): Promise<void> {
-  if (!isFromOurPage(visit.request)) return sendPage(service, visit, refusedPage(visit.texts));
+  if (!isFromOurPage(visit.request)) return sendPage(service, visit, refusedPage(visit.texts, visit.form.action));
   const { uid, params } = visit.interaction;
   const state = `${uid}.${randomBytes(24).toString("base64url")}`;
   const loginHint = stateOfVisit(visit).hint ?? null;
@@ -210,7 +210,7 @@ export async function askToConnect(visit: Visit, accountId: string): Promise<boo
 /** Goes on with the account, connected by the owner's consent or not. */
 export async function answerConnect(service: IdentityService, visit: Visit, isWanted: boolean): Promise<void> {
   const { unknownLogin: login } = stateOfVisit(visit);
-  if (login?.accountId === undefined) return sendPage(service, visit, refusedPage(visit.texts));
+  if (login?.accountId === undefined) return sendPage(service, visit, refusedPage(visit.texts, visit.form.action));
   const { issuer, subject, accountId } = login;
   const { by } = whoOf(service, visit);
   if (isWanted)

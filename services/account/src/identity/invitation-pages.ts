@@ -11,7 +11,6 @@ import type { IdentityService } from "./identity-service.ts";
 import { signInUrl } from "./issuer-settings.ts";
 import { linkListener, type OpenedLink, type SentForm } from "./link-listener.ts";
 import { linkNotePage } from "./sign-in-pages.ts";
-import { withWaysOn } from "./ways-on.ts";
 
 /**
  * The pages of invitations. Opening one changes nothing: the reader sees who invites to what, and accepts by a button.
@@ -28,11 +27,11 @@ export function invitationListener(service: IdentityService): RequestListener {
 
 async function shownPage(service: IdentityService, { token, signedInTo, texts }: OpenedLink): Promise<Page> {
   const found = await findInvitationOfLink(service, token);
-  if (!found) return withWaysOn(service, linkNotePage(texts, 404, "linkUnknown"));
+  if (!found) return linkNotePage(texts, 404, "linkUnknown");
   const { invitation, inviter, isOpen } = found;
   const account = signedInTo === null ? null : await service.accountStore.find(signedInTo);
-  if (account && invitation.acceptedBy === account.id) return acceptedPage(service, texts, account);
-  if (!isOpen) return endedPage(service, texts, inviter);
+  if (account && invitation.acceptedBy === account.id) return acceptedPage(texts, account);
+  if (!isOpen) return endedPage(texts, inviter);
   const about = aboutInvitation(texts, invitation, inviter, brandOf(service).name);
   const { title } = texts.pages.invitation;
   return { status: 200, texts, title, content: html`${about}\n${choices(texts, invitation, account)}` };
@@ -91,19 +90,19 @@ async function use(service: IdentityService, { fields, from, ...link }: SentForm
   }
   const accepting = { accountId: signedInTo, ...from };
   const { outcome } = await inTransaction(pool, (tx) => acceptInvitation(service, tx, token, accepting));
-  if (outcome !== "accepted") return withWaysOn(service, linkNotePage(texts, ...refusals[outcome]));
+  if (outcome !== "accepted") return linkNotePage(texts, ...refusals[outcome]);
   const account = await accountStore.find(signedInTo);
-  return account ? acceptedPage(service, texts, account) : withWaysOn(service, linkNotePage(texts, 404, "linkUnknown"));
+  return account ? acceptedPage(texts, account) : linkNotePage(texts, 404, "linkUnknown");
 }
 
-function endedPage(service: IdentityService, texts: Texts, inviter: Account): Page {
+function endedPage(texts: Texts, inviter: Account): Page {
   const page = linkNotePage(texts, 410, "linkEnded");
   const ask = fill(texts.pages.invitation.askAgain, { inviter: labelOf(inviter) });
-  return withWaysOn(service, { ...page, content: html`${page.content}\n<p>${ask}</p>` });
+  return { ...page, content: html`${page.content}\n<p>${ask}</p>` };
 }
 
-function acceptedPage(service: IdentityService, texts: Texts, account: Account): Page {
+function acceptedPage(texts: Texts, account: Account): Page {
   const { title, text } = texts.pages.invitationAccepted;
   const content = html`<p>${fill(text, { account: labelOf(account) })}</p>`;
-  return withWaysOn(service, { status: 200, texts, title, content });
+  return { status: 200, texts, title, content };
 }

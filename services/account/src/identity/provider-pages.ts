@@ -4,7 +4,7 @@ import { brandOf, formTargetOf, Html, html, type Page, textsForReader, writePage
 import { fill, type Texts } from "../texts/texts.ts";
 import type { IdentityService } from "./identity-service.ts";
 import { endEverything, keptApplications, keptParameter } from "./sign-out.ts";
-import { lostPage, withWaysOn } from "./ways-on.ts";
+import { lostPage } from "./ways-on.ts";
 
 /** Shows an error; the reasons of the protocol are English. */
 export async function showError(
@@ -24,7 +24,7 @@ export async function showError(
   const content = html`${reason}
 <p>${restart}</p>
 <p>${code} <code>${error}</code></p>`;
-  show(service, ctx, withWaysOn(service, { status: ctx.status, texts, title, content }));
+  show(service, ctx, { texts, title, content });
 }
 
 /**
@@ -110,11 +110,10 @@ ${new Html(fields.join("\n"))}
 export function showSignedOut(service: IdentityService, ctx: KoaContextWithOIDC): void {
   const texts = textsOf(service, ctx);
   const { title, text, kept } = texts.pages.signedOut;
-  const what =
-    ctx.query[keptParameter] === undefined
-      ? null
-      : html`<p>${kept}</p>\n<p><a href="${service.settings.address.path}/sign-ins">${texts.pages.signIns.title}</a></p>`;
-  show(service, ctx, withWaysOn(service, { texts, title, content: html`<p>${text}</p>\n${what}`, status: ctx.status }));
+  const page = { texts, title, content: html`<p>${text}</p>` };
+  const next = { url: `${service.settings.address.path}/sign-ins`, text: texts.pages.signIns.title };
+  const ofKept = { ...page, content: html`${page.content}\n<p>${kept}</p>`, next };
+  show(service, ctx, ctx.query[keptParameter] === undefined ? page : ofKept);
 }
 
 /** Answers a request to the provider with a page of ours. */

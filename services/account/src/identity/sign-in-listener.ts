@@ -57,7 +57,7 @@ import {
   type Visit,
   whoOf,
 } from "./sign-in-visit.ts";
-import { lostPage, withOtherAddress, withWaysOn } from "./ways-on.ts";
+import { lostPage, withOtherAddress } from "./ways-on.ts";
 
 /**
  * Answers a request below `/oauth/sign-in/`; `rest` is its path from there on: the id of
@@ -77,7 +77,9 @@ export async function answerSignIn(service: IdentityService, rest: string, excha
   const prompt = visit.interaction.prompt.name;
   if (way !== undefined) {
     const isWay = prompt === "login" && (way === "with" || way === "from");
-    return isWay ? answerProvider(service, visit, way, name) : sendPage(service, visit, refusedPage(texts));
+    return isWay
+      ? answerProvider(service, visit, way, name)
+      : sendPage(service, visit, refusedPage(texts, visit.form.action));
   }
   if (request.method === "GET" || request.method === "HEAD") {
     const page = prompt === "consent" ? await consentPageOf(service, visit) : await pageOf(service, visit);
@@ -85,7 +87,7 @@ export async function answerSignIn(service: IdentityService, rest: string, excha
   }
   const fields = await guardedFields(visit, visit.form.guard);
   const step = fields && steps.get(`${prompt} ${fields.get("step") ?? ""}`);
-  if (!step) return sendPage(service, visit, refusedPage(texts));
+  if (!step) return sendPage(service, visit, refusedPage(texts, visit.form.action));
   await step(service, visit, fields);
 }
 
@@ -198,7 +200,7 @@ const takeCode: Step = async (service, visit, fields) => {
       );
     case "first-link-ended":
       await interaction.destroy();
-      return sendPage(service, visit, withWaysOn(service, firstLinkEndedPage(texts, 410)));
+      return sendPage(service, visit, firstLinkEndedPage(texts, 410));
     case "passkey-needed":
       if (!result.hasOne) return remember(visit, null, { proven: result.accountId });
       await changeState(visit, { sent: undefined });
@@ -251,7 +253,8 @@ async function unknownId({ pool }: IdentityService, { credentialId }: PresentedP
 const takeNewPasskey: Step = async (service, visit, fields) => {
   const { texts, form, interaction, link } = visit;
   const proven = provenIn(interaction);
-  if (proven === null && link?.folder !== "first-link") return sendPage(service, visit, refusedPage(texts));
+  if (proven === null && link?.folder !== "first-link")
+    return sendPage(service, visit, refusedPage(texts, visit.form.action));
   const made = await verifyNewPasskey(service, firstCeremonyOf(interaction.uid), fields.get("response") ?? "");
   const { userAgent, by } = whoOf(service, visit);
   const name = browserNameOf(userAgent) ?? "Passkey";
@@ -267,7 +270,7 @@ const takeNewPasskey: Step = async (service, visit, fields) => {
       return conclude(service, visit, result);
     case "first-link-ended":
       await interaction.destroy();
-      return sendPage(service, visit, withWaysOn(service, firstLinkEndedPage(texts, 410)));
+      return sendPage(service, visit, firstLinkEndedPage(texts, 410));
     case "blocked":
       return sendPage(service, visit, withOtherAddress(linkNotePage(texts, 403, "linkBlocked"), form));
     default:

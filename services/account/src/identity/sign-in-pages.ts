@@ -218,19 +218,27 @@ export function notRegisteredPage(texts: Texts, { name: server }: Brand): Page {
 export const firstLinkEndedPage = (texts: Texts, status: number): Page =>
   notePage(texts, status, texts.pages.firstLinkEnded);
 
-/** The request was not sent by our pages. */
-export function refusedPage(texts: Texts): Page {
+/** The request was not sent by our pages; `url` shows the page that sends it. */
+export function refusedPage(texts: Texts, url = samePage): Page {
   const { title, restart } = texts.pages.failed;
-  return notePage(texts, 400, { title, text: restart });
+  return tryAgain(notePage(texts, 400, { title, text: restart }), url);
 }
 
 /** The browser, or its network, sent too many requests. */
-export const tooManyPage = (texts: Texts): Page => notePage(texts, 429, texts.pages.tooMany);
+export const tooManyPage = (texts: Texts): Page => tryAgain(notePage(texts, 429, texts.pages.tooMany), samePage);
+
+/** The address of the page itself, which its link opens anew without the form that was sent. */
+const samePage = "";
+
+const tryAgain = (page: Page, url: string): Page => ({
+  ...page,
+  next: { url, text: page.texts.pages.providers.again },
+});
 
 /** A part of the system failed; the typed text is kept. */
 export function failedPage(texts: Texts, status: number): Page {
   const { title, retry } = texts.pages.failed;
-  return notePage(texts, status, { title, text: retry });
+  return tryAgain(notePage(texts, status, { title, text: retry }), samePage);
 }
 
 /** A link is over, unknown, or leads to an account whose state permits no change. */

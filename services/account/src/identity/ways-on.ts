@@ -1,5 +1,5 @@
 import { labelOf } from "../accounts/contact.ts";
-import { type Exchange, html, Html as Markup, type Page } from "../pages/page.ts";
+import { type Exchange, html, type Page } from "../pages/page.ts";
 import { fill, type Texts } from "../texts/texts.ts";
 import { signedInPerson } from "./home-page.ts";
 import type { IdentityService } from "./identity-service.ts";
@@ -11,27 +11,6 @@ interface Asked {
   readonly application: string;
   /** The address that begins the sign-in again. */
   readonly url: string;
-}
-
-/**
- * Adds links to a page at which a flow ends, so that it is no dead end: to the application that asked, where it is
- * known, the console, the documents, and the page that says who is signed in.
- */
-export function withWaysOn(service: IdentityService, page: Page, again?: { url: string; text: string }): Page {
-  const { configuration, settings } = service;
-  const { waysOn, home } = page.texts.pages;
-  const base = configuration.get("http.base-url");
-  const links = [
-    ...(again === undefined ? [] : [again]),
-    { url: `${base}/console/`, text: waysOn.console },
-    { url: `${base}/docs`, text: waysOn.documents },
-    { url: settings.address.path, text: home.title },
-  ];
-  const items = links.map(
-    ({ url, text }, at) => html`<a class="button${at === 0 ? " main" : ""}" href="${url}">${text}</a>`,
-  );
-  const content = html`${page.content}\n<p class="buttons">\n${new Markup(items.map(({ text }) => text).join("\n"))}\n</p>`;
-  return { ...page, content };
 }
 
 /**
@@ -65,9 +44,9 @@ export async function lostPage(service: IdentityService, exchange: Exchange, tex
   const { invitation, waysOn } = texts.pages;
   const signedIn = who && html`<p>${fill(invitation.signedInAs, { account: labelOf(who.account) })}</p>`;
   const page = { status: 400, texts, title, content: signedIn ?? html`<p>${text}</p>` };
-  if (asked === null) return withWaysOn(service, page);
+  if (asked === null) return page;
   const goOn = who === null ? waysOn.again : fill(waysOn.goOn, { application: asked.application });
-  return withWaysOn(service, page, { url: asked.url, text: goOn });
+  return { ...page, next: { url: asked.url, text: goOn } };
 }
 
 /** Rebuilds the request of a sign-in; null for one that nobody keeps any more, or that began without a browser. */

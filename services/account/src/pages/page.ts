@@ -67,6 +67,13 @@ export interface Page {
   readonly script?: string | undefined;
   /** Images beside the logo of the deployment: https URLs. */
   readonly images?: readonly string[];
+  /** The way on from a page at which something ends; every page without a link or button of its own has the general ones. */
+  readonly next?: WayOn;
+}
+
+interface WayOn {
+  readonly url: string;
+  readonly text: string;
 }
 
 /** A page of one paragraph. */
@@ -215,8 +222,34 @@ export function goTo({ response }: Exchange, location: string): void {
   response.end();
 }
 
+/** Returns true for a page with a link or button that needs no script. */
+function leadsOn({ content }: Page): boolean {
+  return /<(a|button)\b/.test(content.text.replaceAll(/<form [^>]* hidden>.*?<\/form>/gs, ""));
+}
+
+/**
+ * Adds links to a page at which a flow ends, so that it is no dead end: its own next step, the console, the documents,
+ * and the page that says who is signed in.
+ */
+function withWaysOn({ configuration, hasIssuer }: AccountService, page: Page): Page {
+  const { waysOn, home } = page.texts.pages;
+  const base = configuration.get("http.base-url");
+  const links = [
+    ...(page.next === undefined ? [] : [page.next]),
+    { url: `${base}/console/`, text: waysOn.console },
+    { url: `${base}/docs`, text: waysOn.documents },
+    ...(hasIssuer ? [{ url: `${base}/oauth`, text: home.title }] : []),
+  ];
+  const items = links.map(
+    ({ url, text }, at) => html`<a class="button${at === 0 ? " main" : ""}" href="${url}">${text}</a>`.text,
+  );
+  const content = html`${page.content}\n<p class="buttons">\n${new Html(items.join("\n"))}\n</p>`;
+  return { ...page, content };
+}
+
 /** Writes a page with its policy and the headers that the edge of the routes would add. */
-export function writePage(service: AccountService, page: Page) {
+export function writePage(service: AccountService, written: Page) {
+  const page = written.next === undefined && leadsOn(written) ? written : withWaysOn(service, written);
   const shown = brandOf(service);
   const policy = pagePolicy(shown, page);
   const headers = { ...policy, "Cache-Control": "no-store", "Content-Type": pageType };
