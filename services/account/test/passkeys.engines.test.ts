@@ -35,8 +35,8 @@ async function openWithDevice(t: TestContext, { offers = false } = {}) {
   return { page, context, cdp, authenticatorId, complaints };
 }
 
-/** Such a browser at a deployment whose person is signed in by a mailed code. */
-async function arrange(t: TestContext, options?: Parameters<typeof openWithDevice>[1]) {
+/** Such a browser at a deployment whose person has signed in by a mailed code, and is offered a passkey. */
+async function arrangeOffer(t: TestContext, options?: Parameters<typeof openWithDevice>[1]) {
   const { edge, account } = await startBehindEdge(t, "localhost");
   const opened = await openWithDevice(t, options);
   const { page } = opened;
@@ -44,7 +44,16 @@ async function arrange(t: TestContext, options?: Parameters<typeof openWithDevic
   await page.goto(`${edge}/oauth`);
   await page.getByRole("link", { name: "Sign in" }).click();
   await signInByCode(page, account, address);
+  await heading(page, "Add a passkey");
   return { edge, account, address, ...opened };
+}
+
+/** Such a person, who has declined the offer. */
+async function arrange(t: TestContext, options?: Parameters<typeof openWithDevice>[1]) {
+  const scene = await arrangeOffer(t, options);
+  await scene.page.getByRole("button", { name: "Not now" }).click();
+  await heading(scene.page, "Your sign-in");
+  return scene;
 }
 
 async function signInByCode(page: Page, account: Harness, address: string, count = 1): Promise<void> {
@@ -52,7 +61,6 @@ async function signInByCode(page: Page, account: Harness, address: string, count
   await page.getByRole("button", { name: "Send me a code" }).click();
   await page.getByLabel("Code", { exact: true }).fill(await codeTo(account, address, count));
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
-  await heading(page, "Your sign-in");
 }
 
 const heading = (page: Page, name: string) => page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
@@ -103,10 +111,20 @@ test("a person adds a passkey, is told of it, and signs in with it alone; a code
 
   await openSignIn(scene);
   await signInByCode(page, account, address, 2);
+  await heading(page, "Your sign-in");
   await eventually(() => subjects(account, address).includes("A sign-in with a code instead of a passkey"));
   assert.deepEqual(complaints, [], "the page's own policy lets its script work");
   await addPasskey(page, edge, "Again");
   await page.getByText("This device already has a passkey of yours").waitFor();
+});
+
+test("a person who signs in by a code on a device that holds passkeys adds the offered one", async (t) => {
+  const { page, cdp, authenticatorId, complaints } = await arrangeOffer(t);
+  assert.deepEqual(await appearanceProblems(page), []);
+  await page.getByRole("button", { name: "Add a passkey and sign in" }).click();
+  await heading(page, "Your sign-in");
+  assert.equal((await credentialsOf(cdp, authenticatorId)).length, 1);
+  assert.deepEqual(complaints, [], "the page's own policy lets its script work");
 });
 
 test("a browser that offers passkeys beside addresses signs the person in without a button", async (t) => {

@@ -42,6 +42,7 @@ const tables = [
   "contact_links",
   "step_ups",
   "passkeys",
+  "passkey_offers",
   "step_up_allowances",
   "api_keys",
   "service_clients",

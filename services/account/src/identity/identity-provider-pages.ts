@@ -200,6 +200,7 @@ export async function askToConnect(visit: Visit, accountId: string): Promise<boo
   await changeState(visit, {
     sent: undefined,
     proven: undefined,
+    offeredAt: undefined,
     recovers: undefined,
     unknownLogin: { ...login, accountId },
   });

@@ -14,6 +14,7 @@ import { providerOfAddress } from "../identity-providers/identity-provider.ts";
 import { findInvitationOfLink } from "../invitations/invitation-acceptance.ts";
 import { brandOf, type Exchange, type Page, sendPage, textsForReader } from "../pages/page.ts";
 import { type PresentedPasskey, readPresentedPasskey, verifyNewPasskey } from "../passkeys/ceremonies.ts";
+import { isPasskeyOfferDue, notePasskeyOfferAnswered } from "../passkeys/passkey-offers.ts";
 import { findPasskeyByCredential } from "../passkeys/passkey-store.ts";
 import { signInByRecoveryCode } from "../recovery-codes/recovery-codes.ts";
 import {
@@ -39,6 +40,7 @@ import {
   linkNotePage,
   notRegisteredPage,
   passkeyNeededPage,
+  passkeyOfferPage,
   recoveryPage,
   refusedPage,
   tooManyPage,
@@ -54,6 +56,7 @@ import {
   recoversIn,
   remember,
   sentCodeOf,
+  stateOfVisit,
   type Visit,
   whoOf,
 } from "./sign-in-visit.ts";
@@ -92,7 +95,7 @@ export async function answerSignIn(service: IdentityService, rest: string, excha
 }
 
 async function pageOf(service: IdentityService, visit: Visit): Promise<Page> {
-  if (provenIn(visit.interaction) !== null) return passkeyNeeded(visit, null);
+  if (provenIn(visit.interaction) !== null) return firstPasskeyPage(visit, null);
   if (recoversIn(visit.interaction)) return recoveryPage(visit.texts, visit.form, null);
   const sent = sentCodeOf(visit);
   if (sent) return askCode(service, visit, sent.typed, null);
@@ -105,8 +108,12 @@ async function pageOf(service: IdentityService, visit: Visit): Promise<Page> {
   return addressPage(texts, form, { address, name: invited?.invitation.name ?? "" }, null);
 }
 
-const passkeyNeeded = ({ texts, form }: Visit, problem: string | null): Page =>
-  withOtherAddress(passkeyNeededPage(texts, form, problem), form);
+/** Asks for the first passkey of a person, who needs one or may go on without. */
+function firstPasskeyPage(visit: Visit, problem: string | null): Page {
+  const { texts, form } = visit;
+  if (stateOfVisit(visit).offeredAt !== undefined) return passkeyOfferPage(texts, form, problem);
+  return withOtherAddress(passkeyNeededPage(texts, form, problem), form);
+}
 
 type CodeProblem = RefusedCode | "notSentAgain";
 
@@ -208,7 +215,7 @@ const takeCode: Step = async (service, visit, fields) => {
     case "not-registered":
       return sendPage(service, visit, withOtherAddress(notRegisteredPage(texts, brandOf(service)), form));
     default:
-      return conclude(service, visit, result);
+      return conclude(service, visit, result, fields.get("passkeys") === "yes");
   }
 };
 
@@ -253,6 +260,7 @@ async function unknownId({ pool }: IdentityService, { credentialId }: PresentedP
 const takeNewPasskey: Step = async (service, visit, fields) => {
   const { texts, form, interaction, link } = visit;
   const proven = provenIn(interaction);
+  const { offeredAt } = stateOfVisit(visit);
   if (proven === null && link?.folder !== "first-link")
     return sendPage(service, visit, refusedPage(texts, visit.form.action));
   const made = await verifyNewPasskey(service, firstCeremonyOf(interaction.uid), fields.get("response") ?? "");
@@ -263,8 +271,17 @@ const takeNewPasskey: Step = async (service, visit, fields) => {
     (await inTransaction<FirstPasskeyOutcome | NewPasskeySignIn>(service.pool, (tx) =>
       proven === null
         ? completeFirstLinkByPasskey(service, tx, { token: link?.token ?? "", made, name, by, userAgent })
-        : signInWithNewPasskey(service, tx, { accountId: proven, made, name, by, userAgent }),
+        : signInWithNewPasskey(service, tx, {
+            accountId: proven,
+            isOffered: offeredAt !== undefined,
+            made,
+            name,
+            by,
+            userAgent,
+          }),
     ));
+  // Whoever was offered one has signed in already, with it or without.
+  if (proven !== null && offeredAt !== undefined && made) return finish(visit, proven, offeredAt);
   switch (result?.outcome) {
     case "signed-in":
       return conclude(service, visit, result);
@@ -282,17 +299,28 @@ const takeNewPasskey: Step = async (service, visit, fields) => {
 /** Asks for the needed passkey once more, or begins again where the account has one by now. */
 async function refuseNewPasskey(service: IdentityService, visit: Visit, isUnproven: boolean): Promise<void> {
   const { passkeys, passkeyNeeded: words } = visit.texts.pages;
-  if (isUnproven) return sendPage(service, visit, passkeyNeeded(visit, passkeys.notAdded));
+  if (isUnproven) return sendPage(service, visit, firstPasskeyPage(visit, passkeys.notAdded));
   await changeState(visit, { proven: undefined });
   const form = { ...visit.form, passkey: null };
   sendPage(service, visit, addressPage(visit.texts, form, { address: "" }, words.use));
 }
 
-/** Ends a visit whose person has proved who they are. */
+/** Goes on without the passkey that was offered. */
+const declinePasskey: Step = async (service, visit) => {
+  const { offeredAt, proven } = stateOfVisit(visit);
+  if (offeredAt === undefined || proven === undefined) {
+    return sendPage(service, visit, refusedPage(visit.texts, visit.form.action));
+  }
+  await inTransaction(service.pool, (tx) => notePasskeyOfferAnswered(service, tx, proven));
+  await finish(visit, proven, offeredAt);
+};
+
+/** Ends a visit whose person has proved who they are; one whose device can hold a first passkey is offered it before. */
 async function conclude(
   service: IdentityService,
   visit: Visit,
   result: Exclude<PasskeySignIn, { outcome: "refused" }>,
+  canHoldPasskey = false,
 ): Promise<void> {
   const { request, response, texts, form } = visit;
   if (result.outcome === "account-deleted") {
@@ -300,6 +328,9 @@ async function conclude(
   }
   service.callers.knownBrowsers.remember(request, response, result.accountId);
   if (await askToConnect(visit, result.accountId)) return;
+  if (canHoldPasskey && form.passkey !== null && (await isPasskeyOfferDue(service, service.pool, result.accountId))) {
+    return remember(visit, null, { proven: result.accountId, offeredAt: Math.floor(service.clock.nowMs() / 1000) });
+  }
   return finish(visit, result.accountId);
 }
 
@@ -309,6 +340,7 @@ const steps: ReadonlyMap<string, Step> = new Map<string, Step>([
   ["login code", takeCode],
   ["login passkey", takePasskey],
   ["login new-passkey", takeNewPasskey],
+  ["login not-now", declinePasskey],
   ["login recovery", (_service, visit) => remember(visit, null, { recovers: true })],
   ["login recovery-code", takeRecoveryCode],
   ["login resend", resend],

@@ -148,12 +148,14 @@ ${guarded(form, "code")}
 <p class="hint" id="hint">${fill(code.codeHint, values)}</p>
 <input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" maxlength="32" required
  autofocus ${describedBy(problem)}>
+${form.passkey === null ? null : html`<input type="hidden" name="passkeys" value="" data-passkeys>`}
 <button type="submit" class="main">${code.signIn}</button>
 </form>
 <h2>${isPrinted ? code.printedTitle : code.noMail}</h2>
 <p>${isPrinted ? code.printed : code.noMailHint}</p>
 ${stepButton(form, "resend", code.resend)}
 ${stepButton(form, "restart", code.restart)}`,
+    script: form.passkey?.script,
   };
 }
 
@@ -199,6 +201,19 @@ ${problemAbove(problem)}
 ${passkeyForm(texts, form, undefined)}`;
   const status = problem === null ? 200 : 422;
   return { status, texts, title: passkeyNeeded.title, content, script: form.passkey?.script };
+}
+
+/** Offers a first passkey to a person who has signed in by code. */
+export function passkeyOfferPage(texts: Texts, form: SignInForm, problem: string | null): Page {
+  const { passkeyNeeded, passkeys, providers } = texts.pages;
+  const content = html`${continueTo(form, texts)}
+${problemAbove(problem)}
+<p>${passkeys.text}</p>
+${passkeyForm(texts, { ...form, asksName: null }, undefined)}
+${stepButton(form, "not-now", providers.skip)}`;
+  const status = problem === null ? 200 : 422;
+  const { formTargets, passkey } = form;
+  return { status, texts, title: passkeyNeeded.title, content, formTargets, script: passkey?.script };
 }
 
 /** Shown only after the code, so its reader has the mailbox of the account. */

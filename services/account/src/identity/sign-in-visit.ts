@@ -178,12 +178,14 @@ interface VisitState {
   readonly unknownLogin?: UnknownLogin | undefined;
   /** The account that a new passkey is for. */
   readonly proven?: string | undefined;
+  /** The time in seconds at which that account signed in, where it may go on without the passkey. */
+  readonly offeredAt?: number | undefined;
   /** True where the person types a recovery code. */
   readonly recovers?: true | undefined;
 }
 
 /** A step that does not follow a mail. */
-type NextStep = Pick<VisitState, "proven" | "recovers">;
+type NextStep = Pick<VisitState, "proven" | "offeredAt" | "recovers">;
 
 /** A login that a provider has proved, without an account yet. */
 interface UnknownLogin {
@@ -205,7 +207,7 @@ export async function changeState(visit: Visit, changes: VisitState): Promise<vo
   await visit.interaction.persist();
 }
 
-/** The account whose address the person has proved to hold, and which needs a passkey and has none. */
+/** The account whose address the person has proved to hold, and which needs a passkey or is offered one, and has none. */
 export const provenIn = ({ lastSubmission = {} }: Interaction): string | null =>
   (lastSubmission as VisitState).proven ?? null;
 
@@ -221,6 +223,7 @@ export async function remember(visit: Visit, sent: SentCode | null, step: NextSt
     sent: sent ?? undefined,
     unknownLogin: kept,
     proven: step.proven,
+    offeredAt: step.offeredAt,
     recovers: step.recovers,
   });
   goTo(visit, visit.form.action);

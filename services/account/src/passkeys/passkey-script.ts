@@ -2,6 +2,7 @@
  * The only script of our pages: it lets a form make or use a passkey, which a browser offers to scripts alone. It reads
  * the form's options, and posts what the browser answers in the form's field `response`. Where the browser can, it
  * offers passkeys beside the addresses that it fills in (conditional mediation), and hears of one that was removed here.
+ * A form that asks for a code tells whether the device can hold a passkey, so that one is offered after the sign-in.
  */
 export const passkeyScript = `"use strict";
 const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
@@ -36,6 +37,8 @@ const offerBesideAddresses = async (form) => {
   if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
   await perform(form, { mediation: "conditional", signal: offer.signal }).catch(() => {});
 };
+const device = window.PublicKeyCredential?.isUserVerifyingPlatformAuthenticatorAvailable?.() ?? Promise.resolve(false);
+for (const field of document.querySelectorAll("input[data-passkeys]")) device.then((can) => { field.value = can ? "yes" : ""; });
 for (const form of document.querySelectorAll("form[data-passkey]")) {
   if (!window.PublicKeyCredential) continue;
   form.hidden = false;

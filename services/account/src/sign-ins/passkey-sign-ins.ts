@@ -6,6 +6,7 @@ import type { AccountService } from "../context/account-service.ts";
 import { queueNotice } from "../notices/notices.ts";
 import { type NewPasskey, type PresentedPasskey, verifyPasskeyUse } from "../passkeys/ceremonies.ts";
 import type { Passkey } from "../passkeys/passkey.ts";
+import { notePasskeyOfferAnswered } from "../passkeys/passkey-offers.ts";
 import { findPasskeyByCredential, notePasskeyUse, passkeysOf } from "../passkeys/passkey-store.ts";
 import { addPasskey } from "../passkeys/passkeys.ts";
 import { browserNameOf } from "./sign-in.ts";
@@ -28,6 +29,8 @@ interface FirstPasskey extends Omit<BrowserUse, "browser"> {
   readonly accountId: string;
   readonly name: string;
   readonly made: NewPasskey;
+  /** True for one that was offered to a person who has signed in already. */
+  readonly isOffered: boolean;
 }
 
 export type NewPasskeySignIn = PasskeySignIn | { readonly outcome: "blocked" };
@@ -63,20 +66,21 @@ export async function signInByPasskey(
 }
 
 /**
- * Adds the first passkey of a person who needs one and has proved to hold the address, and signs them in with it. Another
- * one that was added meanwhile is the way in.
+ * Adds the first passkey of a person who has proved to hold the address: of one who needs it, and signs in with it, or of
+ * one to whom it was offered. Another one that was added meanwhile is the way in.
  */
 export async function signInWithNewPasskey(
   service: AccountService,
   tx: Tx,
-  { accountId, name, made, userAgent, by }: FirstPasskey,
+  { accountId, name, made, isOffered, userAgent, by }: FirstPasskey,
 ): Promise<NewPasskeySignIn> {
   const account = await service.accountStore.lock(tx, accountId);
   if (!account || (await passkeysOf(tx, accountId)).length > 0) return { outcome: "refused" };
   if (stateRefusal(stateOf(account), "own-account:write")) return { outcome: "blocked" };
   const { outcome } = await addPasskey(service, tx, account, name, made, { kind: "owner", accountId, ...by });
   if (outcome !== "added") return { outcome: "refused" };
-  await recordSignIn(service, tx, { accountId, method: "passkey", userAgent, by });
+  if (isOffered) await notePasskeyOfferAnswered(service, tx, accountId);
+  else await recordSignIn(service, tx, { accountId, method: "passkey", userAgent, by });
   return { outcome: "signed-in", accountId };
 }
 
