@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type MemberRole, type Scope, scopesOfMember } from "@signalbox/contracts";
+import { memberRoles, type Scope, scopesOfMember, scopesOfRole } from "@signalbox/contracts";
 import { routeAccess } from "@signalbox/http";
 import * as openid from "openid-client";
 import { serviceEdges } from "../src/edges.ts";
@@ -42,22 +42,61 @@ async function attempt(method: string, path: string, headers: Headers, ids: Read
   return { ...answer, code: answer.body?.error?.details?.[0]?.code as string | undefined };
 }
 
-const hasAll = (role: MemberRole, needed: readonly Scope[]): boolean =>
-  needed.every((one) => scopesOfMember(role).includes(one));
+type Route = Awaited<ReturnType<typeof declaredRoutes>>[number];
 
-for (const role of ["viewer", "developer"] as const) {
+/** Asserts that a route lets in who has its scopes, and nobody else. */
+function assertByScopes(
+  { operation, access: { scopes, scopesOfOwn } }: Route,
+  granted: readonly Scope[],
+  { status, code = "" }: Awaited<ReturnType<typeof attempt>>,
+): void {
+  const hasAll = (needed: readonly Scope[]) => needed.every((one) => granted.includes(one));
+  if (hasAll(scopes)) assert.ok(!["scope_required", "not_owner"].includes(code), operation);
+  else if (scopesOfOwn === null || !hasAll(scopesOfOwn))
+    assert.deepEqual([status, code], [403, "scope_required"], operation);
+  else assert.notEqual(status, 401, operation);
+}
+
+for (const role of memberRoles) {
   test(`a member with the role ${role} may use the routes of the role's scopes, but for those of the account's person`, async () => {
     const { acting } = await people.joined(role);
-    for (const { operation, method, path, access } of await declaredRoutes()) {
-      const { status, code = "" } = await attempt(method, path, acting);
-      if (access.ownAccount) assert.deepEqual([status, code], [403, "not_owner"], operation);
-      else if (hasAll(role, access.scopes)) assert.ok(!["scope_required", "not_owner"].includes(code), operation);
-      else if (access.scopesOfOwn === null || !hasAll(role, access.scopesOfOwn))
-        assert.deepEqual([status, code], [403, "scope_required"], operation);
-      else assert.notEqual(status, 401, operation);
+    for (const route of await declaredRoutes()) {
+      const answer = await attempt(route.method, route.path, acting);
+      if (route.access.ownAccount) assert.deepEqual([answer.status, answer.code], [403, "not_owner"], route.operation);
+      else assertByScopes(route, scopesOfMember(role), answer);
     }
   });
 }
+
+test("the account's own person may use the routes of an owner's scopes", async () => {
+  let owner = await people.person();
+  for (const route of await declaredRoutes()) {
+    const answer = await attempt(route.method, route.path, owner.headers);
+    assertByScopes(route, scopesOfRole("owner"), answer);
+    // What the route has done may have ended the account or its sign-in.
+    if (route.method !== "get" && answer.status < 300) owner = await people.person();
+  }
+});
+
+test("a former member is refused at every route", async () => {
+  const { owner, acting, row } = await people.joined("owner");
+  assert.equal((await people.send("DELETE", `/api/account/members/${row.id}`, owner.headers)).status, 204);
+  for (const { operation, method, path } of await declaredRoutes()) {
+    assert.equal((await attempt(method, path, acting)).status, 401, operation);
+  }
+});
+
+test("a former member finds nothing of the account by the ids of its things, signed in as themselves", async () => {
+  const { owner, member, row, invitation } = await people.joined("owner");
+  assert.equal((await people.send("DELETE", `/api/account/members/${row.id}`, owner.headers)).status, 204);
+  const { id: client_id } = await makeClient(account, owner.headers, ["account:read"]);
+  const ids = { account_id: owner.id, client_id, membership_id: row.id, invitation_id: invitation.id };
+  for (const { operation, method, path } of (await declaredRoutes()).filter((route) => route.path.includes(":"))) {
+    const { status, body: shown } = await attempt(method, path, member.headers, ids);
+    assert.ok(status >= 400 && status < 500, `${operation} ${status}`);
+    assert.ok(!JSON.stringify(shown).includes(owner.address), operation);
+  }
+});
 
 test("a stranger finds nothing of an account by the ids of its things", async () => {
   const { owner, row, invitation, member } = await people.joined("viewer");
