@@ -1,5 +1,7 @@
 export { chooseFormat, keptFormat } from "./formats/choose-format.ts";
-export { type FocalPoint, fits, planGeometry, type Size } from "./formats/geometry.ts";
+export { readRectangle, withinImage } from "./formats/crop.ts";
+export { blurMax } from "./formats/edits.ts";
+export { fits, planGeometry } from "./formats/geometry.ts";
 export { inputFormatOf, type OutputFormat, outputFormats, outputTraits } from "./formats/image-formats.ts";
 export type { FatalOutcome, JobOutcome, RenderedFile } from "./formats/image-jobs.ts";
 export { defaultImageLimits, type ImageFacts, type ImageLimits } from "./formats/image-limits.ts";
@@ -13,6 +15,8 @@ export {
   renditionTag,
   withoutEncoder,
 } from "./formats/rendition.ts";
+export { type Rotation, rotations } from "./formats/rotate.ts";
+export type { FocalPoint, Size } from "./formats/size.ts";
 export { sniffBytes, sniffImage } from "./formats/sniff-image.ts";
 export { type ImagePool, type JobTerms, openImagePool } from "./pool/image-pool.ts";
 export { type Inspection, inspectImage } from "./pool/inspect-image.ts";

@@ -73,6 +73,16 @@ export const RenditionRequest = z.object({
   attention: z.literal(true).optional().describe("Crops around the most salient part instead of the focal point."),
   background: z.string().optional().describe("Six hex digits."),
   copyright: z.literal(true).optional().describe("Keeps the author and the copyright notice."),
+  crop: z
+    .object({ left: z.int(), top: z.int(), width: z.int(), height: z.int() })
+    .optional()
+    .describe("The part of the original that is shown, in its pixels."),
+  rotate: z
+    .union([z.literal(90), z.literal(180), z.literal(270)])
+    .optional()
+    .describe("Degrees clockwise."),
+  blur: z.number().optional().describe("Radius in pixels of the result."),
+  round: z.int().optional().describe("Radius of the corners in pixels of the result."),
 });
 
 export type RenditionRequest = z.output<typeof RenditionRequest>;

@@ -1,22 +1,27 @@
 import { writeFile } from "node:fs/promises";
 import type { OutputInfo, Sharp } from "sharp";
 import type { ColourCoding } from "../colour/colour-codes.ts";
-import { type Geometry, planGeometry, type Size } from "../formats/geometry.ts";
+import { isEdited } from "../formats/edits.ts";
+import { type Geometry, planGeometry } from "../formats/geometry.ts";
 import { type InputFormat, outputTraits } from "../formats/image-formats.ts";
 import type { RenderedFile, RenderJob } from "../formats/image-jobs.ts";
 import { pixelsMaxOf } from "../formats/image-limits.ts";
 import { type Rendition, white } from "../formats/rendition.ts";
+import type { Size } from "../formats/size.ts";
 import { openImage } from "./codec.ts";
 import { convertColours, readColours } from "./convert-colours.ts";
+import { editPixels } from "./edit-pixels.ts";
 import { type Colouring, colouringOf, encodeImage, encodeNearLossless, mayBeLighterLossless } from "./encode-image.ts";
 import { type Rights, readRights } from "./exif-rights.ts";
 import { addGainMap, readGainMap, renderGainMap } from "./gain-map.ts";
 import { preferLighterOriginal } from "./lighter-file.ts";
+import { roundCorners } from "./round-corners.ts";
 
 /** Renders one rendition, from file to file. Throws the codec's error when it fails. */
 export async function renderImage(job: RenderJob): Promise<RenderedFile> {
   const { source, target, facts, rendition, limits } = job;
-  const keepsFrames = facts.frames > 1 && outputTraits[rendition.format].animation;
+  const isAsItWas = !isEdited(rendition);
+  const keepsFrames = facts.frames > 1 && outputTraits[rendition.format].animation && isAsItWas;
   const pixelsMax = keepsFrames ? limits.framesPixelsMax : pixelsMaxOf(facts.format, limits);
   const opening = { pixelsMax, allFrames: keepsFrames };
   const read = await openImage(source, opening).metadata();
@@ -35,7 +40,7 @@ export async function renderImage(job: RenderJob): Promise<RenderedFile> {
   for (const step of renditionSteps) image = await step(image, plan);
   const { width, height, pageHeight, size } = await writeImage(image, plan, facts.format, target);
   const isMapped = hdr === "gain_map" && rendition.format === "jpeg" && !rendition.attention && !plan.geometry.canvas;
-  const map = isMapped ? await readGainMap(source) : null;
+  const map = isMapped && isAsItWas ? await readGainMap(source) : null;
   const whole = { width: facts.width, orientation: read.orientation ?? 1, pixelsMax };
   const mapped = map && (await renderGainMap(map, whole, plan.geometry));
   if (mapped) return { width, height, sizeBytes: await addGainMap(target, mapped) };
@@ -48,7 +53,7 @@ export async function renderImage(job: RenderJob): Promise<RenderedFile> {
 function isUnchanged({ geometry, rendition, rights }: RenditionPlan, source: Size): boolean {
   const { output, crop, canvas } = geometry;
   const isWhole = !crop && !canvas && output.width === source.width && output.height === source.height;
-  return isWhole && rights === null && rendition.background === undefined;
+  return isWhole && rights === null && rendition.background === undefined && !isEdited(rendition);
 }
 
 /** Writes the image, as the lighter one of two where it may be lossless. */
@@ -79,6 +84,13 @@ type Step = (image: Sharp, plan: RenditionPlan) => Sharp | Promise<Sharp>;
 /** Rotates the pixels to the camera's orientation; the tag is dropped afterwards. Browsers ignore it in an animation. */
 const orient: Step = (image, { isMoving }) => (isMoving ? image : image.autoOrient());
 
+/** Crops and turns the pixels, whose colours the decoder may not know. */
+const edit: Step = async (image, { rendition, coding, isDeep }) => {
+  const { crop: rectangle, rotate } = rendition;
+  if (!rectangle && !rotate) return image;
+  return editPixels(coding ? await convertColours(image, coding, isDeep) : image, rendition);
+};
+
 const resize: Step = (image, { geometry, rendition }) =>
   rendition.attention
     ? image.resize({ ...geometry.output, fit: "cover", position: "attention", kernel: "lanczos3" })
@@ -88,7 +100,12 @@ const crop: Step = (image, { geometry, rendition }) =>
   geometry.crop && !rendition.attention ? image.extract(geometry.crop) : image;
 
 /** Converts colours that the decoder does not know, before any of ours come beside them. */
-const convert: Step = (image, { coding, isDeep }) => (coding ? convertColours(image, coding, isDeep) : image);
+const convert: Step = (image, { coding, isDeep, rendition }) =>
+  coding && !rendition.crop && !rendition.rotate ? convertColours(image, coding, isDeep) : image;
+
+const blurred: Step = (image, { rendition: { blur: radius } }) => (radius ? image.blur(radius) : image);
+
+const rounded: Step = (image, { rendition: { round: radius } }) => (radius ? roundCorners(image, radius) : image);
 
 const pad: Step = (image, { geometry, rendition }) => {
   if (!geometry.canvas) return image;
@@ -126,4 +143,6 @@ const toSrgb: Step = (image, { rendition, colouring }) => {
 const keepRights: Step = (image, { rights }) => (rights ? image.withExif({ IFD0: rights }) : image);
 
 /** The steps in their order. A new step is one function and one name. */
-const renditionSteps: readonly Step[] = [orient, resize, crop, convert, pad, flatten, toSrgb, keepRights];
+const renditionSteps: readonly Step[] = [
+  ...[orient, edit, resize, crop, convert, pad, blurred, rounded, flatten, toSrgb, keepRights],
+];

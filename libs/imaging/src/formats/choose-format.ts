@@ -1,6 +1,7 @@
 import { parseAccept } from "./accept.ts";
-import type { Size } from "./geometry.ts";
+
 import { type InputFormat, type OutputFormat, outputTraits } from "./image-formats.ts";
+import type { Size } from "./size.ts";
 
 export interface FormatQuestion {
   readonly accept: string | undefined;

@@ -1,19 +1,11 @@
+import { type Edits, editedImage } from "./edits.ts";
+import type { FocalPoint, Size } from "./size.ts";
+
 export const fits = ["inside", "cover", "contain", "fill", "outside"] as const;
 export type Fit = (typeof fits)[number];
 
-export interface Size {
-  readonly width: number;
-  readonly height: number;
-}
-
-/** A point in fractions of width and height, from the top left. */
-export interface FocalPoint {
-  readonly x: number;
-  readonly y: number;
-}
-
 /** The requested box of an image. A missing side follows from the other one; without both the size stays. */
-export interface Box {
+export interface Box extends Edits {
   readonly width: number | null;
   readonly height: number | null;
   readonly fit: Fit;
@@ -29,8 +21,13 @@ export interface Geometry {
   readonly output: Size;
 }
 
-/** Plans how to fit `source` (after orientation) into `box`. Never enlarges unless the box demands it. */
-export function planGeometry(source: Size, box: Box): Geometry {
+/** Plans how to fit `source` (after orientation), edited, into `box`. Never enlarges unless the box demands it. */
+export function planGeometry({ width, height }: Size, box: Box): Geometry {
+  const { size, focalPoint } = editedImage({ size: { width, height }, focalPoint: box.focalPoint }, box);
+  return planBox(size, { ...box, focalPoint });
+}
+
+function planBox(source: Size, box: Box): Geometry {
   const { width, height } = box;
   if (width === null && height === null) return plain(source);
   if (width === null || height === null) {

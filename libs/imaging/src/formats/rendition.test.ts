@@ -49,6 +49,10 @@ test("equivalent parameters have one key", () => {
     "nothing is cut and nothing is transparent",
   );
   assert.equal(keyOf({ format: "gif", copyright: true }), keyOf({ format: "gif" }), "a GIF has no place for it");
+  const [left, top] = [0, 0];
+  assert.equal(keyOf({ crop: { left, top, width: 9000, height: 9000 } }), keyOf({}), "nothing is cut");
+  const beyond = { left: 2000, top, width: 9000, height: 100 };
+  assert.equal(keyOf({ crop: beyond }), keyOf({ crop: { ...beyond, width: 1000 } }), "the crop ends at the edge");
   const square = { width: 320, height: 320, fit: "cover", attention: true } as const;
   assert.equal(keyOf({ ...square, focalPoint: { x: 0, y: 0 } }), keyOf(square));
   const contained = { format: "jpeg", width: 320, height: 320, fit: "contain" } as const;
@@ -77,6 +81,12 @@ test("different bytes have different keys", () => {
     { width: 320, height: 320, fit: "cover", attention: true },
     { width: 320, height: 320, fit: "contain", background: "000000" },
     { width: 320, height: 320, fit: "contain", background: "ffffff" },
+    { crop: { left: 0, top: 0, width: 300, height: 200 } },
+    { crop: { left: 1, top: 0, width: 300, height: 200 } },
+    { rotate: 90 },
+    { rotate: 180 },
+    { blur: 5 },
+    { round: 5 },
   ];
   assert.equal(new Set(all.map(keyOf)).size, all.length);
   assert.equal(new Set(all.map((change) => renditionTag(keyOf(change)))).size, all.length);

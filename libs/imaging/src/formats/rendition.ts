@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { type Box, type FocalPoint, type Geometry, planGeometry, type Size } from "./geometry.ts";
+import { canonicalEdits, editedImage, editsKey, isEdited } from "./edits.ts";
+import { type Box, type Geometry, planGeometry } from "./geometry.ts";
 import { type OutputFormat, outputTraits } from "./image-formats.ts";
+import type { FocalPoint, Size } from "./size.ts";
 
 /** The release of the decoder, read without loading it: only the children load it. */
 export const decoderRelease = releaseOf("sharp");
@@ -45,13 +47,16 @@ export const namedBoxes: Readonly<Record<"thumbnail" | "small" | "medium" | "lar
  * Returns the canonical form of a rendition: members without an effect get one value, so that equal bytes have one key
  * and a client cannot fill the store with synonyms.
  */
-export function canonicalRendition(rendition: Rendition, source: Shown): Rendition {
+export function canonicalRendition(given: Rendition, source: Shown): Rendition {
+  const edits = canonicalEdits(given, source);
+  const rendition: Rendition = { ...given, crop: undefined, ...edits };
   const geometry = planGeometry(source, rendition);
   const { output } = geometry;
-  const look = canonicalLook(rendition, source, geometry);
+  const look = { ...canonicalLook(rendition, source, geometry), ...edits };
+  const { size: shown } = editedImage({ size: source, focalPoint: null }, edits);
   const isWhole =
-    output.width === source.width &&
-    output.height === source.height &&
+    output.width === shown.width &&
+    output.height === shown.height &&
     (rendition.fit !== "contain" || isOneSided(rendition));
   const quality = outputTraits[rendition.format].defaultQuality === null ? null : qualityOf(rendition);
   const { format } = rendition;
@@ -62,7 +67,7 @@ export function canonicalRendition(rendition: Rendition, source: Shown): Renditi
     width: rendition.width,
     height: rendition.height,
     fit: isOneSided(rendition) ? "inside" : rendition.fit,
-    enlarge: rendition.enlarge && grows(output, source),
+    enlarge: rendition.enlarge && grows(output, shown),
     focalPoint: rendition.fit === "cover" && !isOneSided(rendition) && !look.attention ? rendition.focalPoint : null,
     ...look,
   };
@@ -75,8 +80,8 @@ function canonicalLook(
   { crop, canvas }: Geometry,
 ): Pick<Rendition, "attention" | "background" | "copyright"> {
   const { alpha, animation } = outputTraits[format];
-  const isMoving = frames > 1 && animation;
-  const isSeenThrough = hasAlpha || canvas !== null;
+  const isMoving = frames > 1 && animation && !isEdited(wanted);
+  const isSeenThrough = hasAlpha || canvas !== null || wanted.round !== undefined;
   const isUsual = !alpha && wanted.background === white;
   return {
     ...(wanted.attention && crop && !isMoving && { attention: true }),
@@ -100,6 +105,7 @@ export function renditionKey(sourceSha256: string, rendition: Rendition): string
     attention ? "attention-" : "",
     background === undefined ? "" : `b${background}-`,
     copyright ? "copyright-" : "",
+    editsKey(rendition),
   ];
   return `renditions/${sourceSha256}/${size}${parts.join("")}${encoderVersion}.${format}`;
 }

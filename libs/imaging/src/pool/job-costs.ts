@@ -1,10 +1,12 @@
 import { MiB } from "@signalbox/core";
-import { planGeometry, type Size } from "../formats/geometry.ts";
+import { isEdited } from "../formats/edits.ts";
+import { planGeometry } from "../formats/geometry.ts";
 import type { InputFormat, OutputFormat } from "../formats/image-formats.ts";
 import { outputTraits } from "../formats/image-formats.ts";
 import type { ImageJob } from "../formats/image-jobs.ts";
 import type { ImageFacts } from "../formats/image-limits.ts";
 import type { Rendition } from "../formats/rendition.ts";
+import type { Size } from "../formats/size.ts";
 
 /** The estimated time and memory of a job. */
 export interface JobCost {
@@ -17,6 +19,8 @@ const decodeMs: Readonly<Record<InputFormat, number>> = { jpeg: 1.5, png: 6, gif
 const encodeMs: Readonly<Record<OutputFormat, number>> = { jpeg: 18, png: 26, webp: 45, avif: 270, gif: 90 };
 /** A crop of a strip that is enlarged first is expensive although little of it is shown. */
 const scaleMs = 4;
+/** For each pixel of the radius. */
+const blurMs = 2;
 /** Bytes per pixel of one frame. Some codecs work line by line, others keep the whole image. */
 const decodeBytes: Readonly<Record<InputFormat, number>> = { jpeg: 0.6, png: 1, gif: 4, webp: 4, avif: 18, tiff: 1 };
 const encodeBytes: Readonly<Record<OutputFormat, number>> = { jpeg: 7, png: 2, webp: 7, avif: 24, gif: 17 };
@@ -80,14 +84,17 @@ function costOf(job: ImageJob): JobCost {
 }
 
 function renderCost(facts: ImageFacts, rendition: Rendition): JobCost {
-  const { format } = rendition;
-  const frames = facts.frames > 1 && outputTraits[format].animation ? facts.frames : 1;
+  const { format, blur = 0 } = rendition;
+  const isMoving = facts.frames > 1 && outputTraits[format].animation && !isEdited(rendition);
+  const frames = isMoving ? facts.frames : 1;
   const { output, scaled } = planGeometry(facts, rendition);
   const decode = decodeCost(facts, frames);
   const pixels = pixelsOf(output);
+  // Edited pixels lie in memory, before and after each edit.
+  const copied = isEdited(rendition) ? pixelsOf(facts) * 8 : 0;
   return {
-    ms: decode.ms + (frames * (pixels * encodeMs[format] + pixelsOf(scaled) * scaleMs)) / 1e6,
-    bytes: decode.bytes + pixels * encodeBytes[format],
+    ms: decode.ms + (frames * (pixels * (encodeMs[format] + blur * blurMs) + pixelsOf(scaled) * scaleMs)) / 1e6,
+    bytes: decode.bytes + pixels * encodeBytes[format] + copied,
   };
 }
 

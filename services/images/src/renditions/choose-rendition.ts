@@ -7,6 +7,7 @@ import {
   planGeometry,
   type Rendition,
   type Size,
+  withinImage,
 } from "@signalbox/imaging";
 import type { ContentQuery } from "../state/content-query.ts";
 import { factsOf, type Image, sideMax } from "../state/image.ts";
@@ -17,7 +18,9 @@ export type RenditionChoice =
   | { readonly outcome: "only-later"; readonly rendition: Rendition }
   | { readonly outcome: "not-acceptable" }
   /** Larger than allowed, because of this parameter. */
-  | { readonly outcome: "too-large"; readonly field: "enlarge" | "dpr" };
+  | { readonly outcome: "too-large"; readonly field: "enlarge" | "dpr" }
+  /** The rectangle of `crop` lies beside the image. */
+  | { readonly outcome: "outside" };
 
 /** A request for an image's content. */
 export interface ContentRequest {
@@ -36,12 +39,14 @@ export function chooseRendition(
   avifPixelsMax: number,
 ): RenditionChoice {
   const facts = factsOf(image);
-  const { fit, enlarge, dpr = 1, quality = null, background } = query;
+  const { fit, enlarge, dpr = 1, quality = null, background, crop, rotate, blur, round } = query;
+  if (crop && !withinImage(crop, facts)) return { outcome: "outside" };
   const [width, height] = [query.width, query.height].map((side) =>
     side === undefined ? null : Math.round(side * dpr),
   );
   if (Math.max(width ?? 0, height ?? 0) > sideMax) return { outcome: "too-large", field: "dpr" };
-  const box = { width: width ?? null, height: height ?? null, fit, enlarge, focalPoint: image.focalPoint };
+  const edits = { crop, rotate, blur, round };
+  const box = { width: width ?? null, height: height ?? null, fit, enlarge, focalPoint: image.focalPoint, ...edits };
   const look: { attention?: true; background?: string; copyright?: true } = {};
   if (query.gravity === "attention") look.attention = true;
   if (background !== undefined) look.background = background;
@@ -50,7 +55,8 @@ export function chooseRendition(
   const renditionIn = (format: OutputFormat) =>
     canonicalRendition({ ...box, ...look, format, quality: qualityIn(format) }, facts);
   const { output } = planGeometry(facts, box);
-  if (isEnlargedTooFar(facts, output)) return { outcome: "too-large", field: "enlarge" };
+  const edited = planGeometry(facts, { ...box, width: null, height: null }).output;
+  if (isEnlargedTooFar(edited, output)) return { outcome: "too-large", field: "enlarge" };
   const choice = chooseFormat({
     accept,
     requested: query.format,

@@ -106,9 +106,10 @@ export function mayTransform(allowed: PublicTransforms, query: ContentQuery): bo
 }
 
 /** Returns true for a query with only a size and a format. */
-function isPlain({ dpr = 1, enlarge, gravity, background, quality, metadata }: ContentQuery): boolean {
+function isPlain({ dpr = 1, enlarge, gravity, metadata, ...given }: ContentQuery): boolean {
   const isAsIs = dpr === 1 && !enlarge && gravity === "focal" && metadata === "none";
-  return isAsIs && background === undefined && quality === undefined;
+  const { background, quality, crop, rotate, blur, round } = given;
+  return isAsIs && [background, quality, crop, rotate, blur, round].every((one) => one === undefined);
 }
 
 function isOfRecord({ fit, ...given }: ContentQuery): boolean {

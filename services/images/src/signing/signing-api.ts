@@ -1,7 +1,7 @@
 import { examples, identifier, imageExample, liveValues, overlapSeconds, timestamp } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
 import type { HttpResponse } from "@signalbox/http";
-import { fits, outputFormats } from "@signalbox/imaging";
+import { blurMax, fits, outputFormats } from "@signalbox/imaging";
 import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { viewValue } from "@signalbox/storage";
 import { z } from "zod";
@@ -46,6 +46,14 @@ const SignedUrlBody = z
       .enum(["none", "copyright"])
       .optional()
       .describe("The metadata that the image keeps; `none` when absent."),
+    crop: z
+      .string()
+      .regex(/^\d{1,5}(,\d{1,5}){3}$/)
+      .optional()
+      .describe("The part that is shown: left,top,width,height in pixels of the original."),
+    rotate: z.int().min(90).max(270).multipleOf(90).optional().describe("Degrees clockwise: 90, 180 or 270."),
+    blur: z.int().min(1).max(blurMax).optional().describe("Radius in pixels of the result."),
+    round: z.int().min(1).max(sideMax).optional().describe("Radius of the corners in pixels of the result."),
     expires_in_seconds: z.int().min(60).max(604_800).describe("A minute to a week."),
   })
   .refine(({ width, dpr }) => isWithin(width, dpr), tooLarge("width"))

@@ -1,8 +1,9 @@
 import { booleanParameter, integerParameter } from "@signalbox/http";
-import { fits, outputFormats } from "@signalbox/imaging";
+import { blurMax, fits, outputFormats, type Rotation, readRectangle, rotations } from "@signalbox/imaging";
 import { z } from "zod";
+import { sideMax } from "./image.ts";
 
-const side = integerParameter({ min: 1, max: 4096 }).optional();
+const side = integerParameter({ min: 1, max: sideMax }).optional();
 
 /** A factor in plain decimal digits: screens have for example 1.5 or 2.625 pixels per CSS pixel. */
 const dpr = z
@@ -27,6 +28,22 @@ const quality = z
     context.addIssue({ code: "custom", message, params: { code: "out_of_range" } });
     return z.NEVER;
   });
+
+const crop = z
+  .string()
+  .meta({ override: ({ jsonSchema }) => void Object.assign(jsonSchema, { pattern: "^\\d{1,5}(,\\d{1,5}){3}$" }) })
+  .transform((text, context) => {
+    const rectangle = readRectangle(text);
+    if (rectangle) return rectangle;
+    context.addIssue({
+      code: "custom",
+      message: "Must be left,top,width,height in pixels.",
+      params: { code: "invalid" },
+    });
+    return z.NEVER;
+  });
+
+const rotate = z.enum(rotations.map(String)).transform((text) => Number(text) as Rotation);
 
 /** Parameters that mail and social networks add to every link; they say nothing about the image. */
 export const trackingParameters =
@@ -59,6 +76,14 @@ export const ContentQuery = z.object({
     .enum(["none", "copyright"])
     .default("none")
     .describe("`copyright` keeps the author and the copyright notice of the file, and nothing else."),
+  crop: crop
+    .optional()
+    .describe("The part that is shown: left,top,width,height in pixels of the original, as it is seen."),
+  rotate: rotate.optional().describe("Degrees clockwise, after `crop`."),
+  blur: integerParameter({ min: 1, max: blurMax }).optional().describe("Radius in pixels of the result."),
+  round: integerParameter({ min: 1, max: sideMax })
+    .optional()
+    .describe("Radius of the corners in pixels of the result."),
   v: z
     .string()
     .regex(/^[\w-]{1,32}$/)

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { readFixture, testPerson } from "@signalbox/testing";
+import sharp from "sharp";
+import { type Harness, startImages } from "./harness.ts";
+
+let images: Harness;
+before(async () => {
+  images = await startImages({ "images.public.transforms": "named" });
+});
+after(() => images.close());
+
+const who = testPerson();
+const uploaded = async (fields: Record<string, string> = {}) =>
+  (await images.upload(who, await readFixture("photo-rotated.jpg"), fields)).body;
+const sizeOf = async (bytes: Buffer) => {
+  const { width, height } = await sharp(bytes).metadata();
+  return [width, height];
+};
+
+test("crop, rotation, blur and round corners are parameters of content", async () => {
+  const { id } = await uploaded();
+  const shown = (query: string) => images.send(who, "GET", `/images/${id}/content?format=png&${query}`);
+  const [cropped, turned] = [await shown("crop=10,20,120,80"), await shown("crop=10,20,120,80&rotate=90&width=40")];
+  assert.deepEqual(
+    [await sizeOf(cropped.bytes), await sizeOf(turned.bytes)],
+    [
+      [120, 80],
+      [40, 60],
+    ],
+  );
+  const soft = await shown("width=60&blur=4&round=20");
+  assert.equal((await sharp(soft.bytes).metadata()).hasAlpha, true);
+  assert.equal(new Set([cropped, turned, soft].map(({ headers }) => headers.get("etag"))).size, 3);
+});
+
+test("an edit out of its range is 400 with its name", async () => {
+  const { id, width } = await uploaded();
+  const beside = `crop=${width},0,10,10`;
+  for (const query of [beside, "crop=1,2,3", "crop=0,0,0,5", "rotate=45", "blur=51", "round=0"]) {
+    const { status, body } = await images.send(who, "GET", `/images/${id}/content?${query}`);
+    assert.deepEqual([status, body.error.details[0].field], [400, query.split("=")[0]], query);
+  }
+});
+
+test("a signed URL shows its edits", async () => {
+  const { id } = await uploaded();
+  const body = { crop: "0,0,50,40", rotate: 90, format: "png", expires_in_seconds: 600 };
+  const signed = await images.send(who, "POST", `/images/${id}/signed-urls`, { body });
+  const { pathname, search } = new URL(signed.body.url);
+  assert.deepEqual(await sizeOf((await images.send(null, "GET", pathname + search)).bytes), [40, 50]);
+});
+
+test("strangers who are bound to named forms get no edits", async () => {
+  const { id } = await uploaded({ visibility: "public" });
+  for (const edit of ["crop=0,0,50,40", "rotate=90", "blur=3", "round=9"]) {
+    assert.equal((await images.send(null, "GET", `/images/${id}/content?width=640&${edit}`)).status, 403, edit);
+  }
+});
