@@ -40,7 +40,7 @@ const image = newImage(
 function choose(given: Record<string, string>, accept: string, options: { avif?: boolean; max?: number } = {}) {
   const { avif: isAvifOffered = true, max = 20_000 } = options;
   const choice = chooseRendition(image, { query: ContentQuery.parse(given), accept, isAvifOffered }, max);
-  if (choice.outcome === "not-acceptable" || choice.outcome === "too-large") return choice.outcome;
+  if (!("rendition" in choice)) return choice.outcome;
   const later = choice.outcome === "chosen" && choice.later ? ` before ${choice.later.format}` : "";
   return `${choice.outcome} ${choice.rendition.format}${later}`;
 }
