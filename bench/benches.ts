@@ -32,6 +32,11 @@ export const benches: Readonly<Record<string, Bench>> = {
       "The images service against sharp alone on the same file and a minimal server: cold and stored renditions, memory.",
     load: () => import("./images.ts"),
   },
+  "images-weight": {
+    description:
+      "Bytes of renditions of 100 made files of ten kinds, against sharp's best setting by hand and against the originals.",
+    load: () => import("./images-weight.ts"),
+  },
   gateway: {
     description: "The gateway service against plain @apollo/gateway with @apollo/server, over the same subgraphs.",
     load: () => import("./gateway.ts"),

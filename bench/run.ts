@@ -9,7 +9,7 @@ const usage = `usage: npm run bench -- <name>
 Runs one benchmark with its baseline, adds its figures to bench/history.jsonl and rewrites docs/reference/performance.md.
 
 ${Object.entries(benches)
-  .map(([name, { description }]) => `  ${name.padEnd(12)}${description}`)
+  .map(([name, { description }]) => `  ${name.padEnd(15)}${description}`)
   .join("\n")}
 
 Example: npm run bench -- publish
