@@ -167,6 +167,7 @@ test("only the owner signs, with parameters that the content accepts", async () 
   for (const body of [
     { ...plain, dpr: 1.5, width: 99, height: 50, fit: "cover", gravity: "attention", quality: "auto" },
     { ...plain, enlarge: true, background: "A0b1C2", metadata: "copyright" },
+    { ...plain, format: "jpg" },
   ]) {
     const { status, body: answer } = await ask(who, body);
     assert.equal(status, 201);

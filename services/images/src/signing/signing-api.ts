@@ -39,9 +39,11 @@ const SignedUrlBody = z
       .optional()
       .describe("1 to 100, or `auto`."),
     format: z
-      .enum(["auto", ...outputFormats])
+      .enum(["auto", ...outputFormats, "jpg"])
       .optional()
-      .describe("The format of the image; `auto` keeps the original's, unless `Accept` names a better one."),
+      .describe(
+        "The format of the image; `auto` keeps the original's, unless `Accept` names a better one; `jpg` is `jpeg`.",
+      ),
     metadata: z
       .enum(["none", "copyright"])
       .optional()
