@@ -9,6 +9,7 @@ export {
   type HandshakeRequest,
 } from "./schemes/handshakes.ts";
 export { readMultipart } from "./schemes/multipart-form.ts";
+export { parseExactly } from "./schemes/parse-exactly.ts";
 export { describeRepetitions, sameContentSecondsOf, weightOfId } from "./schemes/repetitions.ts";
 export {
   guessScheme,

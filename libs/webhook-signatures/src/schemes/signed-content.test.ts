@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { test } from "node:test";
 import { createEndpointSecret, createSigningKey, deliveryHeaders } from "./delivery-headers.ts";
 import { answerChallenge } from "./handshakes.ts";
@@ -62,6 +63,16 @@ function received(headers: Record<string, string>, scheme: SchemeName, secret: s
   const options = { secrets: [secret], nowSeconds: delivery.timestampSeconds + 20, toleranceSeconds: 300 };
   return schemeOf(scheme).verify({ ...posted, headers: lowered, body: Buffer.from(body) }, options).verified;
 }
+
+test("a signed number stands in the text as the sender wrote it", () => {
+  const secret = "a secret of the shop, as typed";
+  const scheme = createHmacScheme({ signedContent: "{body:/id}:{body:/amount}", signaturePrefix: "" });
+  const signature = createHmac("sha256", secret).update("9007199254740993:1.10").digest("hex");
+  const request = { ...posted, headers: { "x-signature": signature } };
+  const body = Buffer.from('{"id":9007199254740993,"amount":1.10}');
+  const limits = { secrets: [secret], nowSeconds: 0, toleranceSeconds: 300 };
+  assert.equal(scheme.verify({ ...request, body }, limits).verified, true);
+});
 
 test("a delivery verifies under both signature families, unless a byte was changed", () => {
   const secret = createEndpointSecret();

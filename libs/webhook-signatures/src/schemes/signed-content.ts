@@ -3,6 +3,7 @@ import { crc32 } from "node:zlib";
 import { anyMatches } from "./digest.ts";
 import { headerValue, optionalHeader } from "./header-value.ts";
 import { readMultipart } from "./multipart-form.ts";
+import { parseExactly } from "./parse-exactly.ts";
 import { soleTextAt } from "./payload-member.ts";
 import type { SignatureProblem, SignedRequest, ValuePlace } from "./signature-scheme.ts";
 
@@ -164,7 +165,7 @@ export function payloadIn(request: SignedRequest): unknown {
   const text = Buffer.from(request.body).toString("utf8");
   if (isForm(request)) return Object.fromEntries(new URLSearchParams(text));
   try {
-    return JSON.parse(text);
+    return parseExactly(text);
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { anyMatches, readBase64 } from "./digest.ts";
 import { headerValue } from "./header-value.ts";
+import { parseExactly } from "./parse-exactly.ts";
 import { textAt, textsAtPointer } from "./payload-member.ts";
 import type {
   Claim,
@@ -120,7 +121,7 @@ const tokensMax = 1_000;
 function tokensIn(body: Uint8Array, pointer: string): readonly string[] | SignatureProblem {
   let payload: unknown;
   try {
-    payload = JSON.parse(Buffer.from(body).toString("utf8"));
+    payload = parseExactly(Buffer.from(body).toString("utf8"));
   } catch {
     return "token_malformed";
   }

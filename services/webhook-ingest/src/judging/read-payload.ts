@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { KiB } from "@signalbox/core";
 import { findJsonFlaw } from "@signalbox/http";
-import { readMultipart, type SignatureScheme } from "@signalbox/webhook-signatures";
+import { parseExactly, readMultipart, type SignatureScheme } from "@signalbox/webhook-signatures";
 import type { Payload } from "../received/received-webhook.ts";
 import type { Decoding } from "./decode-body.ts";
 
@@ -121,17 +121,6 @@ function formInUtf8(body: Buffer, charset: string): string {
     const bytes = escaped.replaceAll("+", " ").replaceAll(/%([0-9a-f]{2})/gi, byteOf);
     return encodeURIComponent(decoder.decode(Buffer.from(bytes, "latin1")));
   });
-}
-
-/** Numbers that a double may write in another way: long ones, with an exponent, with zeros at the end. */
-const maybeInexact = /\d{16}|\d[eE][+-]?\d|\.\d*0(?!\d)|-0/;
-
-/** Parses JSON. A number that a double would write in another way becomes the text that was signed: it may be an id. */
-function parseExactly(json: string): unknown {
-  if (!maybeInexact.test(json)) return JSON.parse(json);
-  const keepText = (_name: string, value: unknown, { source }: { readonly source?: string }) =>
-    typeof value === "number" && String(value) !== source ? source : value;
-  return JSON.parse(json, keepText as (name: string, value: unknown) => unknown);
 }
 
 /** Nobody signs the media type: under another one the same body identifies the same webhook. */
