@@ -1,13 +1,11 @@
 import sharp, { type Sharp } from "sharp";
-import { crop } from "../formats/crop.ts";
 import type { Edits } from "../formats/edits.ts";
-import { rotate } from "../formats/rotate.ts";
 
 /** Crops and turns an image before it is scaled. */
 export async function editPixels(image: Sharp, { crop: rectangle, rotate: rotation }: Edits): Promise<Sharp> {
   let edited = image;
-  if (rectangle) edited = await finished(crop(await finished(edited), rectangle));
-  return rotation === undefined ? edited : finished(rotate(await finished(edited), rotation));
+  if (rectangle) edited = await finished((await finished(edited)).extract(rectangle));
+  return rotation === undefined ? edited : finished((await finished(edited)).rotate(rotation));
 }
 
 /** Decodes what was asked for so far: the decoder has an order of its own for its operations. */

@@ -1,4 +1,3 @@
-import type { Sharp } from "sharp";
 import type { FocalPoint, Size } from "./size.ts";
 
 /** A rectangle of the original, in pixels after orientation. */
@@ -28,5 +27,3 @@ export function cropFocus({ left, top, width, height }: Rectangle, { x, y }: Foc
   const moved = (at: number, start: number, length: number) => Math.min(1, Math.max(0, (at - start) / length));
   return { x: moved(x * image.width, left, width), y: moved(y * image.height, top, height) };
 }
-
-export const crop = (image: Sharp, rectangle: Rectangle): Sharp => image.extract(rectangle);

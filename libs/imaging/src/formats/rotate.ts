@@ -1,4 +1,3 @@
-import type { Sharp } from "sharp";
 import type { FocalPoint, Size } from "./size.ts";
 
 /** Degrees clockwise. Other angles would leave empty corners. */
@@ -13,5 +12,3 @@ export function rotateFocus(rotation: Rotation, { x, y }: FocalPoint): FocalPoin
   if (rotation === 180) return { x: 1 - x, y: 1 - y };
   return rotation === 90 ? { x: 1 - y, y: x } : { x: y, y: 1 - x };
 }
-
-export const rotate = (image: Sharp, rotation: Rotation): Sharp => image.rotate(rotation);
