@@ -222,7 +222,7 @@ describe("the examples of the chart", () => {
     for (const { expr } of asked) assert.ok(expr.includes(`{job="${relabelings[0].replacement}"`), expr);
   });
 
-  test("a cluster gets every alert and every dashboard", async () => {
+  test("a cluster gets all alerts, all dashboards", async () => {
     const [rule] = of("production", "PrometheusRule");
     const rules = parse(await readFile(join(repositoryFolder, "infra/observe/prometheus/rules.yml"), "utf8"));
     assert.deepEqual(rule.spec, rules);

@@ -43,7 +43,7 @@ test("flags of a file are set at the revision that was seen", async (t) => {
   );
 });
 
-test("a dry run tries every flag, and sets none", async (t) => {
+test("a dry run tries every flag without setting any", async (t) => {
   const { exitCode, inputs, set } = await importing(t, { known: flag, fresh: flag }, "--dry-run");
   assert.deepEqual([exitCode, inputs.length, set.length], [0, 2, 0]);
 });
@@ -56,7 +56,7 @@ test("a flag that cannot be converted or is refused keeps all of the file from b
   assert.match(stderr, /refused: Not this one\./);
 });
 
-test("an import names its reason and its owner", async (t) => {
+test("an import names its reason, its owner", async (t) => {
   const { call } = await createHome(t);
   assert.match((await call(["flags", "import", "f.json", "--owner", "a"])).stderr, /--reason/);
   assert.match((await call(["flags", "import", "f.json", "--reason", "a"])).stderr, /--owner/);

@@ -140,7 +140,7 @@ test("If-Match compares strongly: a weak tag never matches, a star always does",
   assert.doesNotThrow(() => ifMatch({ headers: {} }, etag));
 });
 
-test("an answer that shows more than its resource is changed by all that it shows, and If-Match by the resource alone", () => {
+test("an answer that shows more than its resource has a validator of all that it shows", () => {
   const own = strongEtag(7, "endpoint");
   const [before, now] = [etagOfAnswer(own, { held: 0 }), etagOfAnswer(own, { held: 1 })];
   assert.equal(isNotModified({ headers: { "if-none-match": before } }, now), false);

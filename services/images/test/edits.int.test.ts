@@ -17,7 +17,7 @@ const headerOf = (bytes: Buffer) => [bytes.readUInt32BE(16), bytes.readUInt32BE(
 const sizeOf = (bytes: Buffer) => headerOf(bytes).slice(0, 2);
 const withAlpha = [4, 6];
 
-test("crop, rotation, blur and round corners are parameters of content", async () => {
+test("crop, rotation, blur, round corners are parameters of content", async () => {
   const { id } = await uploaded();
   const shown = (query: string) => images.send(who, "GET", `/images/${id}/content?format=png&${query}`);
   const [cropped, turned] = [await shown("crop=10,20,120,80"), await shown("crop=10,20,120,80&rotate=90&width=40")];

@@ -94,7 +94,7 @@ test("grey stays grey where nothing coloured comes beside it", async () => {
   assert.equal(await channelsOf({ ...box, format: "jpeg", background: "ff0000" }), 3);
 });
 
-test("a WebP of a drawing is lossless where that is lighter, and lossy of a photograph", async () => {
+test("a WebP of a drawing is lossless where that is lighter, unlike that of a photograph", async () => {
   const kindOf = (bytes: Buffer) => (bytes.includes("VP8L") ? "lossless" : "lossy");
   assert.equal(kindOf((await whole(await logo(400, 300), { format: "webp" })).bytes), "lossless");
   const photo = await noise(300, 200).blur(3).toColourspace("b-w").png().toBuffer();

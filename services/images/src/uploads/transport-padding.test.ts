@@ -11,7 +11,7 @@ const filtered = async (text: string, size: number): Promise<string> => {
   return (await buffer(Readable.from(chunks).pipe(new TransportPadding("b-1")))).toString("latin1");
 };
 
-test("blanks between a boundary and the end of its line are dropped, wherever the chunks end", async () => {
+test("blanks from a boundary to the end of its line are dropped, wherever the chunks end", async () => {
   const body = (blanks: string) =>
     `--b-1${blanks}\r\nhead\r\n\r\none --b-1 \r\n--b-1${blanks}\r\n\r\n\r\n--b-1--${blanks}`;
   const wanted = `\r\n${body("").slice(0, -2)}--`;
@@ -21,7 +21,7 @@ test("blanks between a boundary and the end of its line are dropped, wherever th
   }
 });
 
-test("a longer boundary and blanks before other characters stay", async () => {
+test("a longer boundary stays, as do blanks before other characters", async () => {
   const body = "--b-1\r\n\r\n\r\n--b-12  \r\n--b-1  x\r\n--b-1";
   for (let size = 1; size < body.length; size++) assert.equal(await filtered(body, size), `\r\n${body}`);
 });

@@ -15,7 +15,7 @@ function flagd(targeting: unknown, more: object = {}) {
 const rulesOf = (targeting: unknown) => flagd(targeting).flag?.rules;
 const email = { var: "email" };
 
-test("a flag of flagd keeps its key, values, default and state", () => {
+test("a flag of flagd keeps its key, values, default, state", () => {
   const { flag } = flagd({}, { state: "DISABLED", variants: { low: 1, high: 2.5 }, defaultVariant: "low" });
   assert.deepEqual(flag, {
     key: "newCheckout",
@@ -94,7 +94,7 @@ test("the targeting key is the account", () => {
   ]);
 });
 
-test("what flagd has and we have not is refused with its place", () => {
+test("what flagd alone has is refused with its place", () => {
   const cases: [object, RegExp][] = [
     [
       { if: [{ ">": [{ var: "$flagd.timestamp" }, 1] }, "on"] },
@@ -188,7 +188,7 @@ test("an export of Unleash needs the environment that counts", () => {
   assert.throws(() => importUnleash(file), /--environment: production, development/);
 });
 
-test("what Unleash has and we have not is refused with its place", () => {
+test("what Unleash alone has is refused with its place", () => {
   const cases: [object, RegExp][] = [
     [{ name: "custom" }, /strategies\[0\]\.name: The strategy custom is not supported/],
     [{ name: "flexibleRollout", parameters: { rollout: 5, stickiness: "random" } }, /parameters\.stickiness: random/],
