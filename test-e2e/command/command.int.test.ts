@@ -253,6 +253,15 @@ test("a flag that was set from a file is rolled out to a larger share", async (t
   assert.match(await succeed(person, ["flags", "set", "-", ...reason], kept), /on 100 % → on 100 %/);
 });
 
+test("a flag of flagd's file is there after its import", async (t) => {
+  const person = await createPerson(t, system);
+  const flag = { state: "ENABLED", variants: { on: true, off: false }, defaultVariant: "off" };
+  const file = JSON.stringify({ flags: { "imported.flag": flag } });
+  const words = ["--from", "flagd", "--owner", "payments", "--reason", "From flagd", "--yes"];
+  await succeed(person, ["flags", "import", "-", ...words], file);
+  assert.match(await succeed(person, ["flags", "list"]), /imported\.flag +enabled +boolean +payments/);
+});
+
 test("what comes in is followed until Ctrl-C", async (t) => {
   const person = await createPerson(t, system);
   const logs = person.start(["logs", "--json"]);
