@@ -95,9 +95,6 @@ export function bodyOfSpan({ hours, types }: ReplaySpan) {
 
 export const hoursAgo = (hours: string): string => new Date(Date.now() - Number(hours) * 3_600_000).toISOString();
 
-/** Identifies one press. */
-export const pressKey = () => ({ "Idempotency-Key": crypto.randomUUID() });
-
 /** The field of a span's hours. */
 export const HoursField = ({ input, set }: InputProps<{ readonly hours: string }>) => (
   <TextField label="Of the last hours" type="number" min={1} required {...fieldsOf(input, set)("hours")} />

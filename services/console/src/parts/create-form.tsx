@@ -15,15 +15,15 @@ interface CreateFormProps<Made> extends CreateProps<Made> {
   readonly what: string;
   /** The word of its button. */
   readonly action: string;
-  /** Makes it. The key is the same for the same form: a second press after a lost answer makes no second one. */
-  readonly create: (idempotencyKey: string) => Promise<Made>;
+  /** Makes it. Ends are reckoned from the opening of the form, so that a second press has the same content. */
+  readonly create: (openedMs: number) => Promise<Made>;
   readonly children: ReactNode;
 }
 
 /** The form that makes something: its fields, its refusal, and the way out. */
 export function CreateForm<Made>({ title, what, action, create, onDone, onCancel, children }: CreateFormProps<Made>) {
-  const [idempotencyKey] = useState(() => crypto.randomUUID());
-  const creation = useChange(async () => create(idempotencyKey), onDone);
+  const [openedMs] = useState(Date.now);
+  const creation = useChange(async () => create(openedMs), onDone);
   return (
     <ChangeForm
       change={creation}

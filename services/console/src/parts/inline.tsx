@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useIsPortal } from "../session/api.ts";
+import { copyText } from "./copy-text.ts";
 import { indentJson } from "./indent-json.ts";
 import styles from "./parts.module.css";
 import { exactTime, relativeTime } from "./time-text.ts";
@@ -46,11 +47,7 @@ interface CopyProps {
 export function Copy({ text, label, className, children }: CopyProps) {
   const [said, setSaid] = useState("");
   const copy = async () => {
-    // A frame may copy only where the page around it allows that.
-    const isCopied = await navigator.clipboard.writeText(text).then(
-      () => true,
-      () => false,
-    );
+    const isCopied = await copyText(text);
     setSaid(isCopied ? " ✓ copied" : " not allowed here; select it and copy");
     setTimeout(() => setSaid(""), 2000);
   };

@@ -1,12 +1,13 @@
 import { ApiError, createClient } from "@signalbox/client";
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { deploymentUrl } from "./place.ts";
+import { sendOnce } from "./send-once.ts";
 import { askPerson, credentialHeaders, readSession, renewOnce } from "./session.ts";
 
 /** The API of this deployment, with the credential of the session. */
 export const api = createClient({
   baseUrl: deploymentUrl.href.replace(/\/$/, ""),
-  fetch: (request) => sendAsPerson(request),
+  fetch: (request) => sendOnce(request, sendAsPerson),
 });
 
 type Transport = (request: Request) => Promise<Response>;

@@ -43,6 +43,7 @@ export async function startSignIn(
   issuer: Issuer,
   options: { readonly isRecent?: boolean; readonly prompt?: "login" | "none" } = {},
 ): Promise<{ readonly url: string; readonly started: StartedSignIn }> {
+  if (!isSecureContext) throw new Error(`Signing in needs https: ${location.origin} is plain http.`);
   const started = { state: random(), verifier: random(), returnTo: location.href };
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(started.verifier));
   const account = chosenAccount();

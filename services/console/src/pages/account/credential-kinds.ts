@@ -27,7 +27,7 @@ export interface CredentialKind {
   readonly secretText: string;
   readonly rotateText: string;
   readonly list: (query: { readonly limit: number; readonly cursor?: string }) => PromiseLike<Paged<Credential>>;
-  readonly create: (wanted: NewCredential, idempotencyKey: string) => Promise<Issued>;
+  readonly create: (wanted: NewCredential) => Promise<Issued>;
   readonly rename: (id: string, name: string) => Promise<unknown>;
   readonly rotate: (id: string, overlapSeconds: number) => Promise<Issued>;
   /** Returns the number of live credentials that it had made. */
@@ -52,7 +52,7 @@ export const keyKind: CredentialKind = {
   rotateText:
     "A key with the same name, scopes and lifetime takes its place. The old one works beside it until the overlap ends.",
   list: (query) => apiKeys.list(query),
-  create: async (wanted, idempotencyKey) => issuedKey(await apiKeys.create(wanted, { idempotencyKey })),
+  create: async (wanted) => issuedKey(await apiKeys.create(wanted)),
   rename: (id, name) => apiKeys.rename(id, { name }),
   rotate: async (id, seconds) => issuedKey(await apiKeys.rotate(id, { overlap_seconds: seconds })),
   revoke: async (id, isWithCreated) => created(await apiKeys.revoke(id, ofCreated(isWithCreated))),
@@ -69,7 +69,7 @@ export const clientKind: CredentialKind = {
   secretText: "The program sends it to the token endpoint with the id of the client. Keep it where the program does.",
   rotateText: "The client gets another secret. The old one works beside it until the overlap ends.",
   list: (query) => serviceClients.list(query),
-  create: async (wanted, idempotencyKey) => issuedClient(await serviceClients.create(wanted, { idempotencyKey })),
+  create: async (wanted) => issuedClient(await serviceClients.create(wanted)),
   rename: (id, name) => serviceClients.rename(id, { name }),
   rotate: async (id, seconds) => issuedClient(await serviceClients.rotateSecret(id, { overlap_seconds: seconds })),
   revoke: async (id, isWithCreated) => created(await serviceClients.revoke(id, ofCreated(isWithCreated))),

@@ -20,12 +20,12 @@ export function NewApplication(ways: CreateProps<IssuedOauthApplication>) {
   const [input, setInput] = useState(emptyApplication);
   const [type, setType] = useState<Type>("browser");
   const [isOfOthers, setOfOthers] = useState(false);
-  const create = (idempotencyKey: string) => {
+  const create = () => {
     const { consent, ...body } = bodyOf(input);
     // Without a choice it is asked where it is due.
     const asked = input.isAsking ? { consent } : {};
     const party = isOfOthers ? ("third" as const) : ("first" as const);
-    return api.oauthApplications.create({ ...body, ...asked, type, party }, { idempotencyKey });
+    return api.oauthApplications.create({ ...body, ...asked, type, party });
   };
   return (
     <CreateForm title="New application" what="application" action="Make the application" create={create} {...ways}>

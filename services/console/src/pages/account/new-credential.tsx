@@ -15,9 +15,9 @@ export function NewCredential({ kind, ...ways }: NewCredentialProps) {
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<Scope[]>([]);
   const [days, setDays] = useState("");
-  const create = (idempotencyKey: string) => {
+  const create = (openedMs: number) => {
     if (scopes.length === 0) throw new Error(`Scopes: choose what the ${kind.noun} may do.`);
-    return kind.create({ name: name.trim(), scopes, expires_at: endIn(days) }, idempotencyKey);
+    return kind.create({ name: name.trim(), scopes, expires_at: endIn(days, openedMs) });
   };
   return (
     <CreateForm title={`New ${kind.noun}`} what={kind.noun} action={`Make the ${kind.noun}`} create={create} {...ways}>
@@ -39,5 +39,5 @@ export function NewCredential({ kind, ...ways }: NewCredentialProps) {
   );
 }
 
-const endIn = (days: string): string | null =>
-  days === "" ? null : new Date(Date.now() + Number(days) * 86_400_000).toISOString();
+const endIn = (days: string, openedMs: number): string | null =>
+  days === "" ? null : new Date(openedMs + Number(days) * 86_400_000).toISOString();

@@ -24,17 +24,14 @@ export function NewInvitation(ways: CreateProps<InvitationWithLink>) {
   const [isBounded, setBounded] = useState(false);
   const [scopes, setScopes] = useState<Scope[]>([]);
   const [days, setDays] = useState("7");
-  const create = (idempotencyKey: string) =>
-    api.invitations.create(
-      {
-        address: address.trim() || null,
-        name: name.trim() || null,
-        role,
-        scopes_max: isBounded ? scopes : null,
-        expires_at: new Date(Date.now() + Number(days) * 86_400_000).toISOString(),
-      },
-      { idempotencyKey },
-    );
+  const create = (openedMs: number) =>
+    api.invitations.create({
+      address: address.trim() || null,
+      name: name.trim() || null,
+      role,
+      scopes_max: isBounded ? scopes : null,
+      expires_at: new Date(openedMs + Number(days) * 86_400_000).toISOString(),
+    });
   return (
     <CreateForm title="Invite a person" what="invitation" action="Invite" create={create} {...ways}>
       <TextField

@@ -17,8 +17,7 @@ type Role = (typeof roles)[number][0];
 export function NewMember(ways: CreateProps<InvitationWithLink>) {
   const [address, setAddress] = useState("");
   const [role, setRole] = useState<Role>("developer");
-  const create = (idempotencyKey: string) =>
-    api.invitations.create({ account_id: "mine", address: address.trim() || null, role }, { idempotencyKey });
+  const create = () => api.invitations.create({ account_id: "mine", address: address.trim() || null, role });
   return (
     <CreateForm title="Invite a member" what="invitation" action="Invite" create={create} {...ways}>
       <TextField

@@ -8,7 +8,7 @@ import { useEdit } from "../../parts/edit.tsx";
 import { fieldsOf, TextField } from "../../parts/fields.tsx";
 import { Panel } from "../../parts/page.tsx";
 import parts from "../../parts/parts.module.css";
-import { api, type Versioned, versioned } from "../../session/api.ts";
+import { api, ifMatch, type Versioned, versioned } from "../../session/api.ts";
 
 type Account = AdministeredAccount;
 type State = Account["status"];
@@ -73,10 +73,9 @@ export function ChangeStatus({ current, read }: ChangeStatusProps) {
 }
 
 async function send({ status, reason }: Pick<Wanted, "status" | "reason">, { id }: Account, etag: string | null) {
-  const header = { "Idempotency-Key": crypto.randomUUID(), ...(etag !== null && { "If-Match": etag }) };
-  const params = { path: { account_id: id }, header };
+  const params = { path: { account_id: id } };
   const body = { status, reason: reason.trim() };
-  return versioned(api.POST("/api/accounts/{account_id}/status", { params, body }));
+  return versioned(api.POST("/api/accounts/{account_id}/status", { params, headers: ifMatch(etag), body }));
 }
 
 interface PreviewProps extends ChangeStatusProps {

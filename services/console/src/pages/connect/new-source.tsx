@@ -1,5 +1,5 @@
 import type { WebhookPresetInFull } from "@signalbox/client";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { ChangeForm, useChange } from "../../parts/dialog.tsx";
 import { CheckField, fieldsOf, type InputProps, SelectField, TextArea, TextField } from "../../parts/fields.tsx";
 import parts from "../../parts/parts.module.css";
@@ -32,14 +32,13 @@ interface NewSourceProps {
 /** Makes the source of a sender. */
 export function NewSource({ preset, onDone }: NewSourceProps) {
   const [input, setInput] = useState<NewSourceInput>(() => emptyInput(preset));
-  // The same key for the same form: a second press after a lost answer makes no second source.
-  const [key] = useState(() => crypto.randomUUID());
+  // One secret for the form: after a lost answer the same content is sent again.
+  const made = useMemo(() => newSecret(signedAs(preset, { scheme: input.scheme })), [preset, input.scheme]);
   const creation = useChange(
     async () => {
-      const secret = input.from === "known" ? input.secret.trim() : madeSecret(preset, input);
-      const params = { header: { "Idempotency-Key": key } };
+      const secret = input.from === "known" ? input.secret.trim() : ofHere(made);
       const body = bodyOf(preset, input, secret) as never;
-      const { data } = await versioned(api.POST("/api/v1/webhooks/sources", { params, body }));
+      const { data } = await versioned(api.POST("/api/v1/webhooks/sources", { body }));
       return { source: data as Source, secret: input.from === "made" ? secret : null };
     },
     ({ source, secret }) => onDone(source, secret, input.from === "later"),
@@ -68,8 +67,7 @@ const signedAs = (preset: WebhookPresetInFull | null, { scheme }: Pick<NewSource
   preset ?? { scheme, settings: {} };
 
 /** @throws Error where only the sender can have the secret */
-function madeSecret(preset: WebhookPresetInFull | null, input: NewSourceInput): string {
-  const secret = newSecret(signedAs(preset, input));
+function ofHere(secret: string | null): string {
   if (secret === null) throw new Error("Secret: this sender signs with a key of its own. Enter its public key.");
   return secret;
 }

@@ -16,12 +16,7 @@ export function DeliveryPage() {
   const delivery = useQuery(deliveryQuery(id));
   const mayWrite = useMay("webhooks:write");
   const isPortal = useIsPortal();
-  const replay = () =>
-    versioned(
-      api.POST("/api/v1/webhooks/deliveries/{id}/retry", {
-        params: { path: { id }, header: { "Idempotency-Key": crypto.randomUUID() } },
-      }),
-    );
+  const replay = () => versioned(api.POST("/api/v1/webhooks/deliveries/{id}/retry", { params: { path: { id } } }));
   const cancel = () => versioned(api.DELETE("/api/v1/webhooks/deliveries/{id}", { params: { path: { id } } }));
   const isWaiting = delivery.data?.status === "pending" || delivery.data?.status === "held";
   return (

@@ -63,7 +63,7 @@ export function Secrets({ endpoint: { id, secrets = [] } }: { readonly endpoint:
 }
 
 const rotate = async (id: string, seconds: number | null) => {
-  const params = { path: { id }, header: { "Idempotency-Key": crypto.randomUUID() } };
+  const params = { path: { id } };
   const body = { overlap_seconds: seconds ?? 0 };
   return (await dataOf(api.POST("/api/v1/webhooks/endpoints/{id}/secret/rotate", { params, body }))).secret;
 };

@@ -15,8 +15,7 @@ export function PublishEvent({ type: preset, onClose }: { readonly type: string;
   const [data, setData] = useState('{\n  "hello": "world"\n}');
   const publication = useChange(async () => {
     const body = { type: type.trim(), data: objectIn(data) };
-    const params = { header: { "Idempotency-Key": crypto.randomUUID() } };
-    const sent = { params, body, bodySerializer: () => eventText(type, data) };
+    const sent = { body, bodySerializer: () => eventText(type, data) };
     return (await dataOf(api.POST("/api/v1/webhooks/events", sent))).items[0];
   });
   const published = publication.data;

@@ -1,15 +1,13 @@
+import { randomId } from "../../session/random-id.ts";
 import type { FlagDefinition } from "./flag.ts";
 
 export const flagStates = ["enabled", "disabled", "preview", "deprecated"] as const;
 export const flagTypes = ["boolean", "string", "integer", "float", "object"] as const;
 
-/** Identifies a row while its name is typed. */
-const newRow = (): string => crypto.randomUUID();
-
-export const newVariant = () => ({ row: newRow(), name: "", value: "" });
-export const newPrerequisite = () => ({ row: newRow(), flag: "", variants: "" });
+export const newVariant = () => ({ row: randomId(), name: "", value: "" });
+export const newPrerequisite = () => ({ row: randomId(), flag: "", variants: "" });
 export const newRule = (variant: string) => ({
-  row: newRow(),
+  row: randomId(),
   name: "",
   accounts: "",
   roles: "",
@@ -41,11 +39,15 @@ export function inputOf(flag: FlagDefinition) {
     expires: expires ?? "",
     default: flag.default,
     off: flag.off,
-    variants: variants.map(({ name, value }) => ({ row: newRow(), name, value: valueText(value) })),
+    variants: variants.map(({ name, value }) => ({ row: randomId(), name, value: valueText(value) })),
     rules: rules.map(ruleInputOf),
     from: timeText(schedule?.from),
     until: timeText(schedule?.until),
-    prerequisites: prerequisites.map((each) => ({ row: newRow(), flag: each.flag, variants: each.variants.join(" ") })),
+    prerequisites: prerequisites.map((each) => ({
+      row: randomId(),
+      flag: each.flag,
+      variants: each.variants.join(" "),
+    })),
     salt: flag.salt ?? "",
     client: flag.client ?? false,
   };
@@ -57,7 +59,7 @@ function ruleInputOf(rule: FlagDefinition["rules"][number]): RuleInput {
   const text = (value: unknown) => (value === undefined || value === null ? "" : [value].flat().join(" "));
   const { from, to } = (rule.age ?? {}) as { readonly from?: unknown; readonly to?: unknown };
   return {
-    row: newRow(),
+    row: randomId(),
     name: text(rule.name),
     accounts: text(rule.accounts),
     roles: text(rule.roles),

@@ -20,8 +20,7 @@ interface Outcome {
 export function BulkDelete({ chosen, clear }: { readonly chosen: ReadonlySet<string>; readonly clear: () => void }) {
   const [outcomes, setOutcomes] = useState<readonly Outcome[]>([]);
   const remove = async () => {
-    const params = { header: { "Idempotency-Key": crypto.randomUUID() } };
-    const { items } = await dataOf(api.POST("/images/delete", { params, body: { ids: [...chosen] } }));
+    const { items } = await dataOf(api.POST("/images/delete", { body: { ids: [...chosen] } }));
     setOutcomes(items);
   };
   const images = chosen.size === 1 ? "image" : "images";

@@ -1,4 +1,5 @@
 import { api, dataOf, sendAsPerson } from "../../session/api.ts";
+import { randomId } from "../../session/random-id.ts";
 import { onSessionChange, readSession } from "../../session/session.ts";
 import type { Image } from "../image-queries.ts";
 import { byXmlHttpRequest } from "./xml-http-request.ts";
@@ -47,7 +48,7 @@ const change = (id: string, state: UploadState): void =>
 /** Takes files; a few are sent at the same time, in the order in which they came. */
 export function addUploads(files: Iterable<File>, visibility: Image["visibility"]): void {
   const added = [...files].map((file) => ({
-    id: crypto.randomUUID(),
+    id: randomId(),
     file,
     visibility,
     state: { kind: "waiting" } as const,

@@ -89,7 +89,7 @@ function Actions({ place }: { readonly place: Place }) {
   const publish = () =>
     versioned(
       api.POST("/api/v1/webhooks/sources/{id}/replays", {
-        params: { path: { id: place.id }, header: { "Idempotency-Key": crypto.randomUUID() } },
+        params: { path: { id: place.id } },
         body: { ids: [place.ref], rate: 1, dry_run: false },
       }),
     );
@@ -121,7 +121,7 @@ function Keep({ place }: { readonly place: Place }) {
   const [name, setName] = useState("");
   const [kept, setKept] = useState<string | null>(null);
   const keep = () => {
-    const params = { path: place, header: { "Idempotency-Key": crypto.randomUUID() } };
+    const params = { path: place };
     const body = { name: name.trim() };
     return dataOf(api.POST("/api/v1/webhooks/sources/{id}/received/{ref}/bookmark", { params, body }));
   };

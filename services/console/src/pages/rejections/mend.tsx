@@ -65,10 +65,7 @@ export function Mend({ sourceId, rejection }: MendProps) {
 /** Verifies the kept webhook again, with the secrets and settings of now. */
 function TryAgain({ sourceId, rejection: { id, kept } }: MendProps) {
   const trying = useChange(() => {
-    const params = {
-      path: { id: sourceId, rejection_id: id },
-      header: { "Idempotency-Key": crypto.randomUUID() },
-    };
+    const params = { path: { id: sourceId, rejection_id: id } };
     return versioned(api.POST("/api/v1/webhooks/sources/{id}/rejections/{rejection_id}/retry", { params }));
   });
   if (!kept)

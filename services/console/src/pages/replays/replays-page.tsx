@@ -1,12 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import {
-  bodyOfSpan,
-  CountFirst,
-  pressKey,
-  type ReplaySpan,
-  SpanFields,
-  useCountedReplay,
-} from "../../parts/count-first.tsx";
+import { bodyOfSpan, CountFirst, type ReplaySpan, SpanFields, useCountedReplay } from "../../parts/count-first.tsx";
 import { fieldsOf, type InputProps, SelectField } from "../../parts/fields.tsx";
 import { Time } from "../../parts/inline.tsx";
 import { useFilters } from "../../parts/lists.tsx";
@@ -101,15 +94,13 @@ function Choices({ input, set }: InputProps<Choice>) {
 async function send(choice: Choice, isDryRun: boolean) {
   const { endpointId: endpoint_id, status } = choice;
   const body = { ...bodyOfSpan(choice), dry_run: isDryRun };
-  const params = { header: pressKey() };
   if (!isRetry(choice)) {
     const arrived = status === "succeeded" ? { status: "succeeded" as const } : {};
-    return dataOf(api.POST("/api/v1/webhooks/replays", { params, body: { ...body, endpoint_id, ...arrived } }));
+    return dataOf(api.POST("/api/v1/webhooks/replays", { body: { ...body, endpoint_id, ...arrived } }));
   }
   const one = notArrived.find((known) => known === status);
   return dataOf(
     api.POST("/api/v1/webhooks/deliveries/retry", {
-      params,
       body: { ...body, ...(endpoint_id !== "" && { endpoint_id }), ...(one && { status: one }) },
     }),
   );

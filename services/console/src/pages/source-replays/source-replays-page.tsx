@@ -4,7 +4,6 @@ import {
   CountFirst,
   HoursField,
   hoursAgo,
-  pressKey,
   SpanFields,
   useCountedReplay,
 } from "../../parts/count-first.tsx";
@@ -55,7 +54,7 @@ function StartReplay({ id }: { readonly id: string }) {
   const replay = useCountedReplay({ hours: "24", types: "" }, (span, isDryRun) =>
     dataOf(
       api.POST("/api/v1/webhooks/sources/{id}/replays", {
-        params: { path: { id }, header: pressKey() },
+        params: { path: { id } },
         body: { ...bodyOfSpan(span), rate: 100, dry_run: isDryRun },
       }),
     ),
@@ -119,7 +118,7 @@ function StartRetry({ id }: { readonly id: string }) {
   const retry = useCountedReplay({ hours: "24", reason: "" }, ({ hours, reason }, isDryRun) =>
     dataOf(
       api.POST("/api/v1/webhooks/sources/{id}/rejections/retry", {
-        params: { path: { id }, header: pressKey() },
+        params: { path: { id } },
         body: { from: hoursAgo(hours), dry_run: isDryRun, ...(reason !== "" && { reason }) },
       }),
     ),

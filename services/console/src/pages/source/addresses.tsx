@@ -22,7 +22,7 @@ export function Addresses({ source: { id, addresses = [], ingest_path, ingest_ur
               run={() =>
                 versioned(
                   api.POST("/api/v1/webhooks/sources/{id}/rotate-url", {
-                    params: { path, header: { "Idempotency-Key": crypto.randomUUID() } },
+                    params: { path },
                     body: { overlap_seconds: 86_400 },
                   }),
                 )

@@ -44,7 +44,7 @@ function RotateSecret({ id }: { readonly id: string }) {
   const [secret, setSecret] = useState("");
   const [overlap, setOverlap] = useState(String(daySeconds));
   const rotate = () => {
-    const params = { path: { id }, header: { "Idempotency-Key": crypto.randomUUID() } };
+    const params = { path: { id } };
     const body = { secret: secret.trim(), overlap_seconds: Number(overlap) };
     return versioned(api.POST("/api/v1/webhooks/sources/{id}/secret/rotate", { params, body }));
   };
