@@ -6,9 +6,18 @@ import type { Principal, Viewer } from "./principal.ts";
 export const stepUpMaxAgeMs = minutes(15);
 
 /**
- * Throws `forbidden` for a portal session, unless what is asked for admits them. Every edge asks here, so that a portal
- * session is refused by whatever does not name it.
+ * Throws `forbidden` for a portal session and for a client key, unless what is asked for admits them. Every edge asks
+ * here, so that both are refused by whatever does not name them.
  */
+export function requireAdmitted(
+  principal: Principal,
+  { portal = false, client = false }: { readonly portal?: boolean | undefined; readonly client?: boolean } = {},
+): void {
+  requirePortal(principal, portal);
+  if (!client) requireMoreThanClient(principal);
+}
+
+/** Throws `forbidden` for a portal session, unless what is asked for admits them. */
 export function requirePortal({ portal, state }: Principal, admits: boolean): void {
   if (portal === undefined) return;
   if (admits && state === "active") return;
@@ -22,9 +31,8 @@ export function requirePortal({ portal, state }: Principal, admits: boolean): vo
 export const isClientKey = ({ credential, scopes }: Principal): boolean =>
   credential.kind === "api-key" && scopes.size === 0;
 
-/** Throws `forbidden` for a client key wherever it is not admitted. */
-export function requireMoreThanClient(principal: Principal, admits: boolean): void {
-  if (admits || !isClientKey(principal)) return;
+function requireMoreThanClient(principal: Principal): void {
+  if (!isClientKey(principal)) return;
   const message = "A key without scopes evaluates the flags that are marked client, and nothing else.";
   throw new AppError("forbidden", message, { details: [{ field: "authorization", code: "client_key", message }] });
 }

@@ -113,10 +113,12 @@ test("a client key sees the flags that are marked client, for any user of its ap
   });
   const asked = { context: { targetingKey: "user-7" } };
   await eventually(async () => (await single("shop", browser, asked)).body.reason === "SPLIT");
+  const { body } = await bulk(browser, asked);
   assert.deepEqual(
-    (await bulk(browser, asked)).body.flags.map(({ key }: { key: string }) => key),
+    body.flags.map(({ key }: { key: string }) => key),
     ["shop"],
   );
+  assert.equal(body.eventStreams, undefined, "the stream does not admit it");
   const hidden = await single("german", browser, asked);
   assert.deepEqual([hidden.status, hidden.body.errorCode], [404, "FLAG_NOT_FOUND"]);
 });

@@ -120,6 +120,16 @@ test("a portal session may run nothing but its own subscriptions", async () => {
   }
 });
 
+test("the graph refuses client keys, whatever they ask", async () => {
+  const browser = testPerson({ scopes: [], kind: "api-key" });
+  for (const query of ["{ viewer { id } }", "{ serverSettings { server { name } } }", "{ __typename }"]) {
+    const { status, body } = await gateway.query(browser, query);
+    assert.deepEqual([status, body.errors[0].extensions.details[0].code], [403, "client_key"], query);
+    const inEvents = await openStream(browser, query);
+    assert.equal(inEvents.status, 403, await inEvents.text());
+  }
+});
+
 test("every other route of the gateway refuses portal sessions", async () => {
   const session = sessionOf(testPerson().accountId, null);
   const openapi = await (await fetch(`${gateway.url}/openapi/gateway.json`)).json();

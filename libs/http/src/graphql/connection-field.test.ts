@@ -10,7 +10,12 @@ import { connectionField } from "./connection-field.ts";
 import { bytesOf, type CheckedDocument, createDocumentCache, validateDocument } from "./document-cache.ts";
 import type { SubgraphContext } from "./subgraph-context.ts";
 
-const caller = { accountId: "acc_own", state: "active", scopes: new Set(["images:read"]) };
+const caller = {
+  accountId: "acc_own",
+  state: "active",
+  scopes: new Set(["images:read"]),
+  credential: { kind: "token" },
+};
 const contextOf = () => ({ principal: caller, caller }) as unknown as SubgraphContext;
 const rows = Array.from({ length: 9 }, (_, at) => ({ id: `row_${at}`, createdAt: new Date(at) }));
 

@@ -1,8 +1,8 @@
 import {
   type Caller,
+  requireAdmitted,
   requireEitherScopes,
   requireOwnAccount,
-  requirePortal,
   requireState,
   requireStepUp,
 } from "@signalbox/auth";
@@ -90,7 +90,7 @@ export function isLetIn(
 ): boolean {
   if (context.principal === null && optional) return true;
   const { caller } = context;
-  requirePortal(caller, false);
+  requireAdmitted(caller);
   if (ownAccount) requireOwnAccount(caller);
   if (ofOthers && isOther(parent, caller) && ofOthers.scopes.every((scope) => caller.scopes.has(scope))) {
     requireState(caller, ofOthers.access);

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { type Caller, type Principal, requirePortal } from "@signalbox/auth";
+import { type Caller, type Principal, requireAdmitted } from "@signalbox/auth";
 import { AppError } from "@signalbox/core";
 
 /**
@@ -43,7 +43,7 @@ export function decodePrincipal(header: string | string[] | undefined): Principa
 export function forwardedCaller(headers: IncomingHttpHeaders): Caller {
   const principal = decodePrincipal(headers[principalHeader]);
   if (principal === null) throw new AppError("unauthorized", "Send credentials.");
-  requirePortal(principal, false);
+  requireAdmitted(principal);
   const clientAddress = headers[clientAddressHeader]?.toString() ?? null;
   return { ...principal, requestId: String(headers["x-request-id"] ?? ""), clientAddress };
 }

@@ -3,10 +3,9 @@ import {
   credentialFrom,
   isClientKey,
   type Principal,
+  requireAdmitted,
   requireEitherScopes,
-  requireMoreThanClient,
   requireOwnAccount,
-  requirePortal,
   requireStepUp,
   stateRefusal,
 } from "@signalbox/auth";
@@ -28,8 +27,7 @@ export const authenticate: Step = async (exchange) => {
     throw new AppError("unauthorized", "Credentials are required: a Bearer token or an API key.");
   }
   const { access, stepUp, portal, ownAccount, client } = exchange.route.auth;
-  requirePortal(principal, portal);
-  requireMoreThanClient(principal, client);
+  requireAdmitted(principal, { portal, client });
   if (ownAccount) requireOwnAccount(principal);
   exchange.blocked = stateRefusal(principal, access);
   if (exchange.blocked && !mayBeRepeated(exchange)) throw exchange.blocked;

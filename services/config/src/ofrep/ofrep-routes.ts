@@ -132,7 +132,9 @@ export function ofrepRoutes(service: ConfigService): Routes {
         const all = set
           .evaluateAll(context, clock.nowMs())
           .filter(({ key, variant }) => variant !== null && isSeen(principal, key));
-        return ok({ flags: all.map(viewOf), ...streams(service) }, { etag, cache, headers: varying });
+        // The stream of changes does not admit client keys.
+        const announced = isClientKey(principal) ? {} : streams(service);
+        return ok({ flags: all.map(viewOf), ...announced }, { etag, cache, headers: varying });
       }),
   });
   return routes;
@@ -196,7 +198,8 @@ const Others = z.object({
 
 /**
  * Reads the evaluation context. The account, its roles, its locale and its age come from the principal: chosen by the
- * sender they would reveal the flags of others. Every other member is an attribute of the sender's own. Callers with `config:admin` may name another account.
+ * sender they would reveal the flags of others. Every other member is an attribute of the sender's own. Callers with
+ * `config:admin` may name another account.
  */
 function readContext(body: Buffer, principal: Principal): Read {
   const { value: request, flaws } = parsed(body);

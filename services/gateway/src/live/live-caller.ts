@@ -1,5 +1,5 @@
 import type { AccessStates, Authenticator, PresentedCredential, Principal } from "@signalbox/auth";
-import { requirePortal, requireScopes, requireState } from "@signalbox/auth";
+import { requireAdmitted, requireScopes, requireState } from "@signalbox/auth";
 import { type Audience, audienceOf, isVisibleTo, type SubscriptionDeclaration } from "@signalbox/contracts";
 import { AppError, type Clock, isAppError, seconds } from "@signalbox/core";
 import { addressBucket, turnOf } from "@signalbox/http";
@@ -72,7 +72,7 @@ export class LiveCaller implements RequestCaller {
   async admit({ access, portal }: SubscriptionDeclaration): Promise<void> {
     await this.#checking;
     if (this.#isEnded) throw new AppError("unauthorized", "The credential is not valid.");
-    if (this.principal !== null) requirePortal(this.principal, portal === true);
+    if (this.principal !== null) requireAdmitted(this.principal, { portal });
     if (!("scope" in access)) return;
     if (this.principal === null) throw new AppError("unauthorized", "Send credentials.");
     requireState(this.principal, access.access);

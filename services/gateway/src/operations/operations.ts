@@ -1,4 +1,4 @@
-import { requirePortal } from "@signalbox/auth";
+import { requireAdmitted } from "@signalbox/auth";
 import { type Clock, graphqlExtensions, isAppError, MiB } from "@signalbox/core";
 import { requestFingerprint } from "@signalbox/http";
 import type { Logger, Metrics } from "@signalbox/runtime";
@@ -78,7 +78,7 @@ export function createOperations(dependencies: Dependencies) {
     async execute(request: OperationRequest, asking: Asking, carried: Carried): Promise<Outcome> {
       const startedMs = clock.steadyMs();
       const { principal, requestId, clientAddress } = asking;
-      if (principal) requirePortal(principal, false);
+      if (principal) requireAdmitted(principal);
       const fetches: Fetch[] = [];
       const prepared = prepare(request, carried, asking);
       const { operation } = prepared;
