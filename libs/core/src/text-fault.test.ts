@@ -51,7 +51,7 @@ test("nine combining marks in a row are too many, with joiners between them as w
   assert.equal(textFault(`a${"\u0316\u200D".repeat(5)}`), "stacked");
 });
 
-test("line breaks are for texts of several lines, controls and turned writing for none", () => {
+test("line breaks are for texts of several lines; controls, turned writing are for none", () => {
   assert.deepEqual(
     ["a\nb", "a\tb"].map((text) => textFault(text)),
     ["broken", "broken"],

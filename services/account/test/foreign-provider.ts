@@ -15,8 +15,8 @@ export interface ForeignPerson {
 }
 
 /**
- * An OpenID provider of somebody else, at which whoever comes is the expected person at once. `callback` is our address
- * that it returns to, read at its first request.
+ * Starts an OpenID provider outside of the system, which signs the expected person in without a question. `callback` is
+ * our address that it returns to, read at its first request.
  */
 export async function startForeignProvider(callback = () => `${issuer}/callback/${corp.name}`) {
   const known = new Map<string, ForeignPerson>();

@@ -101,7 +101,7 @@ test("an invited person gives a name, which the new account has", async () => {
   assert.equal(own.display_name, "Ada ❤️");
 });
 
-test("the name in an invitation is offered, and that of the account unless the person changes it", async () => {
+test("the name in an invitation becomes that of the account unless the person changes it", async () => {
   for (const [typed, expected] of [
     [undefined, "Grace Hopper"],
     ["Admiral Grace", "Admiral Grace"],

@@ -238,7 +238,7 @@ test("a passkey whose name cannot be used is kept under the browser's, because t
   assert.match(kept.text, /was added as Passkey, because the name that you gave cannot be used/);
 });
 
-test("a browser is told of a passkey that nobody has here", async () => {
+test("a browser is told of a passkey that is unknown here", async () => {
   const { visitor } = await signedIn(account);
   const shown = await visitor.open(page);
   const authenticator = createSoftwareAuthenticator(origin);

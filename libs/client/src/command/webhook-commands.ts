@@ -7,7 +7,7 @@ const events = {
   describe: "Names of events, or prefixes that end in *; may be repeated. All of them by default",
 } as const;
 
-/** How a command reaches a receiver whose certificate no public authority has signed. */
+/** Options for a receiver whose certificate no public authority has signed. */
 const trust = {
   ca: {
     type: "string",

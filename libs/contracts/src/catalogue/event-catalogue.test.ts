@@ -163,7 +163,7 @@ test("a name has no invisible or direction-changing characters", () => {
   assertBad([...hidden, "a\u202Eb", "a\u2066b", "a\u0000b", "a\nb", "\u007FAda", "a\u0085b", "a\u2028b", "x\ud800"]);
 });
 
-test("ZWJ and ZWNJ are allowed within words and emoji only", () => {
+test("a joiner, ZWJ or ZWNJ, is allowed only within a word or an emoji", () => {
   assertGood(["می\u200Cخواهم", "ශ්\u200Dරී", "👩\u200D💻", "Ada ❤\uFE0F"]);
   assertBad(["\u200DAda", "Ada\u200C", "Ada \u200DByron", "Ada\u200C Byron", "a\u200D\u200Cb", "a\u200C-b"]);
 });

@@ -128,7 +128,7 @@ test("a duplicate name is always found", () => {
   );
 });
 
-test("raw JSON keeps its text in an object, in a list of objects and as the whole body", () => {
+test("raw JSON keeps its text in an object, in a list of objects, as the whole body", () => {
   const text = '{ "a":1.10,\t"__proto__":[-0,1e400],"a\\"b":"}" }';
   const place = { member: "data" };
   const textOf = (body: string, at: string | number, raw: RawPlace = place) => {
@@ -143,7 +143,7 @@ test("raw JSON keeps its text in an object, in a list of objects and as the whol
   assert.equal((parseJsonBody(Buffer.from(` ${text} `), { whole: true }).value as RawJson).text, text);
 });
 
-test("raw JSON is found where any name, value and white space surround it", () => {
+test("raw JSON is found whatever surrounds it", () => {
   const member = fc.tuple(fc.string(), fc.jsonValue({ maxDepth: 3 }));
   fc.assert(
     fc.property(

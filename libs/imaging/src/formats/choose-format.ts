@@ -1,5 +1,4 @@
 import { parseAccept } from "./accept.ts";
-
 import { type InputFormat, type OutputFormat, outputTraits } from "./image-formats.ts";
 import type { Size } from "./size.ts";
 

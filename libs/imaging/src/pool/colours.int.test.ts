@@ -47,7 +47,7 @@ test("the record of an image tells its colour space", async () => {
   }
 });
 
-test("pixels, placeholder and dominant colour of a coded image are converted alike", async () => {
+test("a coded image is converted alike for pixels, placeholder, dominant colour", async () => {
   const green = withCicp(await flat("#40c040").png().toBuffer(), 12, 13);
   const [red = 0, full = 0] = await colourOf(green);
   assert.ok(red < 10 && full > 190, `${red} ${full}`);

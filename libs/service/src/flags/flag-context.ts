@@ -8,7 +8,7 @@ export interface FlagContext {
   /** Null when unknown: no rule about it matches. */
   readonly locale: string | null;
   readonly createdAtMs: number | null;
-  /** What the program that asks tells of its user or itself: nobody has verified it. */
+  /** Attributes that the calling program sends, which nobody has verified. */
   readonly attributes: Attributes;
 }
 

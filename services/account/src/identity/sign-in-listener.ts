@@ -251,7 +251,7 @@ const takeRecoveryCode: Step = async (service, visit, fields) => {
   sendPage(service, visit, recoveryPage(texts, form, texts.pages.recovery.refused));
 };
 
-/** The credential id of a passkey that nobody has here, as its browser names it. */
+/** Returns the credential id of an unknown passkey, as its browser names it; undefined for a known one. */
 async function unknownId({ pool }: IdentityService, { credentialId }: PresentedPasskey): Promise<string | undefined> {
   return (await findPasskeyByCredential(pool, credentialId)) ? undefined : credentialId.toString("base64url");
 }

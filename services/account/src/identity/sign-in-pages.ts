@@ -25,7 +25,7 @@ export interface SignInForm {
 interface TypedPerson {
   readonly address: string;
   readonly name?: string;
-  /** The credential id of a passkey that nobody has here. */
+  /** The credential id of an unknown passkey. */
   readonly unknownPasskey?: string | undefined;
 }
 

@@ -37,7 +37,7 @@ const retryAfterSeconds = 5;
 
 type Input = RouteInput<Principal | null, { readonly image_id: string }, ContentQuery>;
 
-/** The routes of an image's bytes: re-encoded, for everyone with access, and as uploaded, for its owner. */
+/** The routes of an image's bytes: as a rendition for everyone with access, as uploaded for its owner. */
 export function contentRoutes(service: ImagesService): Routes {
   const routes = createRoutes({ errors: "image", exampleIds: { image_id: imageExample.id } });
   const content = { content: contentTypes };
@@ -48,7 +48,7 @@ export function contentRoutes(service: ImagesService): Routes {
     operationId: "imageContent",
     summary: "Show an image",
     description:
-      "Oriented, in sRGB, without metadata, and at its full size no heavier than the original. Public images need no credentials. The validator is computed without the bytes.",
+      "Oriented, in sRGB, without metadata: encoded anew, or the pixels of the original as they are where those are lighter. Public images need no credentials. The validator is computed without the bytes.",
     auth: { scopes: ["images:read"], optional: true },
     anonymousRateLimit: publicContentPolicy,
     query: ContentQuery,

@@ -51,7 +51,7 @@ async function testEndpoint(service: DeliveryService, caller: Caller, endpoint: 
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-/** The test event has the envelope of a custom one. Its reader is the subscriber, whoever sends it. */
+/** Builds the test event, in the envelope of a custom one. The subscriber reads it, so it shows what a subscriber sees. */
 function testEvent(endpoint: Endpoint, at: Date): NewEvent {
   const data = RawJson.of(viewEndpoint(endpointOfSubscriber(endpoint)));
   return customEventOf({ type: "webhook_endpoint.test", data }, endpoint.accountId, at);

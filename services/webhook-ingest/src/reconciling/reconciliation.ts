@@ -33,7 +33,7 @@ export type Reconciliation = {
   readonly finishedAt: Date | null;
 };
 
-/** What was missed in a time. */
+/** The webhooks that were missed between two times, and those of them that were recovered. */
 interface MissedReport {
   readonly fromAt: Date;
   readonly toAt: Date;
