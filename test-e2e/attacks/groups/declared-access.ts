@@ -51,6 +51,7 @@ export const fieldReads = ({ account }: Pick<Things, "account">): Readonly<Recor
   "Account.apiKeys": "{ viewer { apiKeys(first: 100) { edges { node { id } } } } }",
   "Account.serviceClients": "{ viewer { serviceClients(first: 100) { edges { node { id } } } } }",
   "Account.signIns": "{ viewer { signIns(first: 100) { edges { node { id } } } } }",
+  "Account.passkeys": "{ viewer { passkeys(first: 100) { edges { node { id } } } } }",
   "Account.images": "{ viewer { images(first: 100) { edges { node { id } } } } }",
   "Account.webhookEndpoints": "{ viewer { webhookEndpoints(first: 100) { edges { node { id } } } } }",
   "Account.webhookDeliveries": "{ viewer { webhookDeliveries(first: 100) { edges { node { id } } } } }",
