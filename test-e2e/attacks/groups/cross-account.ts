@@ -99,7 +99,8 @@ const refusals = ["not_found", "forbidden", "unauthorized", "unauthenticated"];
 export function missingTo(marks: readonly string[]): Judge {
   return (answer) => {
     const payloads = Object.values<{ errors?: { code?: string; field?: string }[] } | null>(answer.json?.data ?? {});
-    const isMissingThere = payloads.length > 0 && payloads.every((payload) => (payload?.errors ?? []).length > 0);
+    const isMissingThere =
+      payloads.length > 0 && payloads.every((payload) => payload === null || (payload.errors ?? []).length > 0);
     const isRefused =
       refusals.includes(codeOf(answer) ?? "") && (answer.status >= 400 || answer.json.errors !== undefined);
     return isRefused || isMissingThere ? leaks(marks)(answer) : shown(answer);

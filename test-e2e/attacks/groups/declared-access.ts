@@ -38,28 +38,71 @@ export async function declaredAccess(): Promise<ReadonlyMap<string, DeclaredAcce
   return new Map<string, DeclaredAccess>([...routes, ...fields]);
 }
 
+const page = (list: string, item = "id") => `${list}(first: 100) { edges { node { ${item} } } }`;
+const ofViewer = (fields: Readonly<Record<string, string>>) =>
+  Object.entries(fields).map(([name, query]) => [`Account.${name}`, `{ viewer { ${query} } }`]);
+const ofNode = (type: string, id: string, fields: Readonly<Record<string, string>>) =>
+  Object.entries(fields).map(([name, query]) => [
+    `${type}.${name}`,
+    `{ node(id: "${id}") { ... on ${type} { ${query} } } }`,
+  ]);
+const pages = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, page(name)]));
+
+/** The fields whose ids only administrators have; the list beside each is read. */
+const onesOfAdministrators = [
+  "Query.invitation",
+  "Query.oauthApplication",
+  "Query.changeProposal",
+  "Query.propertyHistory",
+  "Query.flagHistory",
+];
+
+/** Tells whether callers read this field of the graph by a name of their own, or by a reference of the gateway. */
+export const isFieldRead = (name: string): boolean =>
+  !/ |^Mutation\.|\.__resolveReference$/.test(name) && !onesOfAdministrators.includes(name);
+
 /** A query for every field of the graph that declares access. */
-export const fieldReads = ({ account }: Pick<Things, "account">): Readonly<Record<string, string>> => ({
+export const fieldReads = ({ account, endpoint, pullEndpoint, delivery, source }: Things): Record<string, string> => ({
   "Query.viewer": "{ viewer { id displayName contactAddress } }",
   "Query.account": `{ account(id: "${account}") { id displayName } }`,
-  "Query.accounts": "{ accounts(first: 100) { edges { node { id } } } }",
-  "Query.accountsAuditLog": "{ accountsAuditLog(first: 100) { edges { node { subject } } } }",
+  "Query.accounts": `{ ${page("accounts")} }`,
+  "Query.accountsAuditLog": `{ ${page("accountsAuditLog", "subject")} }`,
+  "Query.invitations": `{ ${page("invitations")} }`,
+  "Query.oauthApplications": `{ ${page("oauthApplications")} }`,
   "Query.properties": "{ properties { name } }",
-  "Account.settings": "{ viewer { settings { locale } } }",
-  "Account.administration": "{ viewer { administration { roles } } }",
-  "Account.auditLog": "{ viewer { auditLog(first: 100) { edges { node { subject } } } } }",
-  "Account.apiKeys": "{ viewer { apiKeys(first: 100) { edges { node { id } } } } }",
-  "Account.serviceClients": "{ viewer { serviceClients(first: 100) { edges { node { id } } } } }",
-  "Account.signIns": "{ viewer { signIns(first: 100) { edges { node { id } } } } }",
-  "Account.passkeys": "{ viewer { passkeys(first: 100) { edges { node { id } } } } }",
-  "Account.images": "{ viewer { images(first: 100) { edges { node { id } } } } }",
-  "Account.webhookEndpoints": "{ viewer { webhookEndpoints(first: 100) { edges { node { id } } } } }",
-  "Account.webhookDeliveries": "{ viewer { webhookDeliveries(first: 100) { edges { node { id } } } } }",
-  "Account.webhookAttempts": "{ viewer { webhookAttempts(first: 100) { edges { node { id delivery { id } } } } } }",
-  "Account.webhookEvents": "{ viewer { webhookEvents(first: 100) { edges { node { id body } } } } }",
-  "Account.webhookEventTypes": "{ viewer { webhookEventTypes(first: 100) { edges { node { name } } } } }",
-  "Account.webhookReplays": "{ viewer { webhookReplays(first: 100) { edges { node { id } } } } }",
-  "Account.webhookBookmarks": "{ viewer { webhookBookmarks(first: 100) { edges { node { id name } } } } }",
-  "Account.webhookOutages": "{ viewer { webhookOutages(first: 100) { edges { node { id } } } } }",
-  "Account.webhookSources": "{ viewer { webhookSources(first: 100) { edges { node { id } } } } }",
+  "Query.proposals": `{ ${page("proposals")} }`,
+  "Query.changeProposals": "{ changeProposals { id } }",
+  "Query.flags": "{ flags { key } }",
+  "Query.serverSettings": "{ serverSettings { enabledIntegrations } }",
+  ...Object.fromEntries([
+    ...ofViewer({
+      ...pages(["apiKeys", "serviceClients", "signIns", "passkeys", "images"]),
+      ...pages(["webhookEndpoints", "webhookDeliveries", "webhookReplays", "webhookOutages", "webhookSources"]),
+      settings: "settings { locale }",
+      administration: "administration { roles }",
+      credential: "credential { id }",
+      recoveryCodes: "recoveryCodes { left }",
+      auditLog: page("auditLog", "subject"),
+      members: page("members", "__typename"),
+      memberships: page("memberships", "__typename"),
+      imageStatistics: "imageStatistics { from }",
+      webhookStatistics: "webhookStatistics { from }",
+      webhookSourceStatistics: "webhookSourceStatistics { from }",
+      webhookAttempts: page("webhookAttempts", "id delivery { id }"),
+      webhookEvents: page("webhookEvents", "id body"),
+      webhookEventTypes: page("webhookEventTypes", "name"),
+      webhookBookmarks: page("webhookBookmarks", "id name"),
+      webhookPresets: page("webhookPresets", "name"),
+    }),
+    ...ofNode("WebhookEndpoint", endpoint, {
+      ...pages(["deliveries", "attempts"]),
+      statistics: "statistics { from }",
+    }),
+    ...ofNode("WebhookEndpoint", pullEndpoint, { consumers: "consumers { name }" }),
+    ...ofNode("WebhookDelivery", delivery, pages(["attemptLog"])),
+    ...ofNode("WebhookSource", source, {
+      ...pages(["received", "rejections", "rejectionRetries", "replays", "reconciliations"]),
+      statistics: "statistics { from }",
+    }),
+  ]),
 });

@@ -5,7 +5,7 @@ import type { Headers } from "../../audit/world.ts";
 import { httpControl, succeeds } from "../runner/http-attack.ts";
 import { inLanes } from "../runner/run-attacks.ts";
 import type { TrustingScene } from "../scene/trusting-scene.ts";
-import { type DeclaredAccess, declaredAccess, fieldReads } from "./declared-access.ts";
+import { type DeclaredAccess, declaredAccess, fieldReads, isFieldRead } from "./declared-access.ts";
 import { type Owner, ownerOfEverything, pathTo } from "./owned-things.ts";
 
 /** An operation that its owner is ready to run, and would succeed with. */
@@ -80,7 +80,9 @@ function readsOf(owner: Owner, declared: Declared, scene: TrustingScene): [strin
 }
 
 function fieldsOf(owner: Owner, declared: Declared, scene: TrustingScene): [string, Attempt][] {
-  return Object.entries(fieldReads(owner.things)).map(([name, query]) => {
+  const reads = fieldReads(owner.things);
+  assert.deepEqual(Object.keys(reads).sort(), [...declared.keys()].filter(isFieldRead).sort(), "every field is read");
+  return Object.entries(reads).map(([name, query]) => {
     const access = declared.get(name);
     assert.ok(access, `${name} is declared`);
     return [name, { by: whoMay(owner, scene, access), path: "/graphql", request: { body: { query } } }];
