@@ -171,7 +171,9 @@ class Subgraph {
   /** Adds to a type by hand what its declarations and resource say, but for what is written there already. */
   #complete(name: string, byHand: TypeNode | undefined): TypeNode {
     const isInput = byHand ? byHand.kind !== Kind.OBJECT_TYPE_DEFINITION : name.endsWith("Input");
-    const sources = this.#sourcesOf(completion(byHand, "from") || name);
+    const from = completion(byHand, "from");
+    const sources = this.#sourcesOf(from || name);
+    if (from !== "" && sources.length === 0) throw new Error(`${name} is from ${from}, which is no resource`);
     const members = merged([...(this.#declared.get(name) ?? []), ...this.#derivedMembers(name, isInput, sources)]);
     const ofHand = new Map((byHand?.fields ?? []).map((field) => [field.name.value, field]));
     const isShown = (member: string) => ofHand.has(member) || !this.#leftOut(name, byHand).includes(member);

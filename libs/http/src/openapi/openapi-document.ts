@@ -19,15 +19,9 @@ import {
 } from "../routes/route-spec.ts";
 import { documented } from "./openapi-examples.ts";
 import { responsesOf } from "./openapi-responses.ts";
-import {
-  apiDescription,
-  contact,
-  describedTags,
-  describePathParameter,
-  hoistDescriptions,
-  tagOf,
-} from "./openapi-texts.ts";
+import { apiDescription, contact, describedTags, describePathParameter, tagOf } from "./openapi-texts.ts";
 import { webhooksSection } from "./openapi-webhooks.ts";
+import { simplifySchemas } from "./simplify-schemas.ts";
 
 export interface OpenApiInfo {
   readonly title: string;
@@ -39,11 +33,17 @@ export interface OpenApiInfo {
 
 type Document = Record<string, unknown>;
 
-/** Paths of a document are relative to its own address. */
-const servers = [{ url: "/" }];
+/** Paths of a document are relative to its own address; a client made from a file fills in the template. */
+const servers = [
+  { url: "/", description: "The deployment that serves this document." },
+  {
+    url: "{base_url}",
+    description: "Any deployment.",
+    variables: { base_url: { default: "http://127.0.0.1:8080", description: "What callers reach it at." } },
+  },
+];
 
-/** No SPDX license: each customer has a contract. */
-const license = { name: "By contract with the customer", identifier: "LicenseRef-contract" };
+const license = { name: "Apache License 2.0", identifier: "Apache-2.0" };
 
 const securitySchemes = {
   bearer: { type: "http", scheme: "bearer", description: "A JWT of a configured issuer, or an API key." },
@@ -67,11 +67,9 @@ export function openApiDocument(routes: Pick<Routes, "list">, { sendsWebhooks, .
     components: { schemas: { Error: ErrorBody }, securitySchemes },
   };
   const made = createDocument(document, {
-    // Answers may get new members, so a document must not forbid them.
     override: ({ jsonSchema, zodSchema, io }) => {
-      // `format` is enough; the pattern of our times has 300 characters, and every resource has some.
-      if (io === "output" && jsonSchema.format === "date-time") delete jsonSchema.pattern;
       if (!(zodSchema instanceof z.ZodObject)) return;
+      // Answers may get new members, so a document must not forbid them.
       if (io === "output") delete jsonSchema.additionalProperties;
       // The example is shown where the schema is used.
       delete jsonSchema.examples;
@@ -80,7 +78,7 @@ export function openApiDocument(routes: Pick<Routes, "list">, { sendsWebhooks, .
     allowEmptySchema: { custom: true, transform: true, unknown: true },
   }) as unknown as Document;
   const whole = sendsWebhooks ? withWebhooks(made) : made;
-  hoistDescriptions(whole);
+  simplifySchemas(whole);
   return whole;
 }
 
@@ -100,14 +98,15 @@ function withWebhooks(document: Document): Document {
  */
 const documentedPath = (path: string): string => path.replace(/:([A-Za-z_]\w*)/g, "{$1}").replace(/(?<=.)\/$/, "");
 
-/** Merges the documents of several services. Equal names must have equal schemas. */
+/**
+ * Merges the paths of several services with what they refer to. Equal names must have equal schemas. Webhooks stay in the
+ * document of the service that sends them: openapi-generator makes code from them that does not compile.
+ */
 export function mergeOpenApi(documents: readonly Document[], info: OpenApiInfo): Document {
   const paths: Document = {};
-  const webhooks: Document = {};
   const components: Record<string, Document> = {};
   for (const document of documents) {
     Object.assign(paths, document.paths);
-    Object.assign(webhooks, document.webhooks);
     for (const [kind, named] of Object.entries((document.components ?? {}) as Record<string, Document>)) {
       components[kind] = mergeComponents(kind, components[kind] ?? {}, named);
     }
@@ -118,9 +117,29 @@ export function mergeOpenApi(documents: readonly Document[], info: OpenApiInfo):
     servers,
     tags: describedTags(documents.flatMap(tagNames)),
     paths,
-    webhooks,
-    components: { ...components, securitySchemes },
+    components: { ...referredFrom(paths, components), securitySchemes },
   };
+}
+
+/** Selects the components that paths refer to, directly or through others. */
+function referredFrom(paths: Document, components: Record<string, Document>): Record<string, Document> {
+  const reached = new Set<string>();
+  const visit = (node: unknown): void => {
+    if (typeof node !== "object" || node === null) return;
+    const { $ref } = node as Document;
+    if (typeof $ref === "string" && !reached.has($ref)) {
+      reached.add($ref);
+      const [kind = "", name = ""] = $ref.split("/").slice(2);
+      visit(components[kind]?.[name]);
+    }
+    Object.values(node).forEach(visit);
+  };
+  visit(paths);
+  const kept = Object.entries(components).map(([kind, named]) => [
+    kind,
+    Object.fromEntries(Object.entries(named).filter(([name]) => reached.has(`#/components/${kind}/${name}`))),
+  ]);
+  return Object.fromEntries(kept);
 }
 
 const tagNames = ({ tags = [] }: Document): string[] => (tags as { name: string }[]).map(({ name }) => name);
@@ -164,7 +183,9 @@ function pathSchema({ path, spec }: Route): z.ZodObject {
   const { params, exampleIds = {} } = spec;
   const shape = params instanceof z.ZodObject ? params.shape : {};
   const members = pathParamNames(path).map((name) => {
-    const given = shape[name] ?? z.string();
+    const declared = shape[name] ?? z.string();
+    // A path always has its parameters, also where several paths share a schema.
+    const given = declared instanceof z.ZodOptional ? (declared.unwrap() as z.ZodType) : declared;
     const schema = given.description === undefined ? given.describe(describePathParameter(path, name)) : given;
     const example = exampleIds[name];
     return [name, example === undefined ? schema : schema.meta({ param: { example } })];

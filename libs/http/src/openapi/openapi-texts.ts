@@ -55,25 +55,3 @@ export function describePathParameter(path: string, name: string): string {
 }
 
 const singular = (noun: string): string => noun.replace(/ies$/, "y").replace(/s$/, "");
-
-type Node = { description?: unknown; anyOf?: unknown } & Record<string, unknown>;
-
-/**
- * Moves the description of a value to the schema that also allows null, where readers look for it. Examples are data and
- * stay as they are.
- */
-export function hoistDescriptions(node: unknown): void {
-  if (typeof node !== "object" || node === null) return;
-  if (Array.isArray(node)) {
-    node.forEach(hoistDescriptions);
-    return;
-  }
-  const schema = node as Node;
-  for (const [name, child] of Object.entries(schema)) {
-    if (name !== "example" && name !== "examples") hoistDescriptions(child);
-  }
-  const [value, other, ...more] = Array.isArray(schema.anyOf) ? (schema.anyOf as Node[]) : [];
-  if (value?.description === undefined || other?.type !== "null" || more.length > 0) return;
-  schema.description ??= value.description;
-  delete value.description;
-}

@@ -36,7 +36,7 @@ const responses = {
 
 interface WebhooksSection {
   readonly webhooks: Readonly<Record<string, object>>;
-  readonly components: Readonly<Record<"schemas" | "parameters" | "responses", Readonly<Record<string, object>>>>;
+  readonly components: Readonly<Record<"schemas" | "responses", Readonly<Record<string, object>>>>;
 }
 
 /** Builds the `webhooks` section: the built-in events that an endpoint can receive, and what they refer to. */
@@ -52,16 +52,20 @@ export function webhooksSection(): WebhooksSection {
       const name = names.get(key) ?? `${pascalCase(event.name)}Data`;
       names.set(key, name);
       schemas[name] = data;
-      return [event.name, { post: operationOf(event, name) }];
+      const payload = `${pascalCase(event.name)}Event`;
+      schemas[payload] = payloadOf(event, name);
+      return [event.name, { post: operationOf(event, payload) }];
     });
-  return { webhooks: Object.fromEntries(webhooks), components: { schemas, parameters: headers, responses: answers } };
+  return { webhooks: Object.fromEntries(webhooks), components: { schemas, responses: answers } };
 }
 
 const pascalCase = (name: string): string =>
   name.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-function operationOf(event: (typeof catalogue)[number], dataSchema: string): object {
-  const { name, version, audience, description, example } = event;
+type CatalogueEvent = (typeof catalogue)[number];
+
+/** Builds the schema of the body that an endpoint receives. */
+function payloadOf({ name, version }: CatalogueEvent, dataSchema: string): object {
   const { type, data, api_version: apiVersion } = schemaRegistry.envelopeProperties;
   const properties = {
     ...schemaRegistry.envelopeProperties,
@@ -69,6 +73,10 @@ function operationOf(event: (typeof catalogue)[number], dataSchema: string): obj
     data: { ...data, ...refer("schemas", dataSchema) },
     api_version: { type: "string", description: apiVersion.description, const: `v${version}` },
   };
+  return { type: "object", required: Object.keys(properties), properties };
+}
+
+function operationOf({ name, version, audience, description, example }: CatalogueEvent, payload: string): object {
   const account = audience === "account" ? exampleEvent.account : null;
   const envelope = { id: exampleEvent.id, type: name, created_at: "2026-01-01T00:00:00.000Z" };
   return {
@@ -77,12 +85,13 @@ function operationOf(event: (typeof catalogue)[number], dataSchema: string): obj
     description: audience === "operator" ? `${description} Sent to endpoints of operators.` : description,
     tags: ["webhooks"],
     security: [],
-    parameters: Object.keys(headers).map((header) => refer("parameters", header)),
+    // Not by reference: openapi-generator resolves none in webhooks.
+    parameters: Object.values(headers),
     requestBody: {
       required: true,
       content: {
         "application/json": {
-          schema: { type: "object", required: Object.keys(properties), properties },
+          schema: refer("schemas", payload),
           example: Object.assign(envelope, { data: example, api_version: `v${version}`, account_id: account }),
         },
       },

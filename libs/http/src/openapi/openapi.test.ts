@@ -9,7 +9,8 @@ import { createDocumentAnswer } from "../responses/document-answer.ts";
 import { createRoutes } from "../routes/create-routes.ts";
 import { noContent, ok } from "../routes/http-response.ts";
 import { mergeOpenApi, openApiDocument } from "./openapi-document.ts";
-import { describePathParameter, hoistDescriptions } from "./openapi-texts.ts";
+import { describePathParameter } from "./openapi-texts.ts";
+import { simplifySchemas } from "./simplify-schemas.ts";
 
 const info = { title: "Accounts", version: "1.0.0" };
 
@@ -158,7 +159,7 @@ test("a nullable value is described where a reader looks", () => {
   const schema = { anyOf: [{ type: "string", description: "The end." }, { type: "null" }] };
   const example = { anyOf: [{ description: "data" }, { type: "null" }] };
   const document = { schema, example };
-  hoistDescriptions(document);
+  simplifySchemas(document);
   assert.deepEqual(document, {
     schema: { anyOf: [{ type: "string" }, { type: "null" }], description: "The end." },
     example: { anyOf: [{ description: "data" }, { type: "null" }] },

@@ -76,6 +76,8 @@ function viewOf({ dimensions, counters, times }: StatisticsSpec, written: (name:
   };
 }
 
+const Bucket = z.enum(bucketNames).meta({ id: "StatisticsBucket" });
+
 function queryOf({ dimensions: texts }: StatisticsSpec, dimensions: readonly string[], clock: Clock) {
   const filters = Object.entries(texts).map(([name, text]) => [
     name,
@@ -85,10 +87,9 @@ function queryOf({ dimensions: texts }: StatisticsSpec, dimensions: readonly str
     .strictObject({
       from: timeParameter().optional().describe("Start, at most 30 days ago. Default: a day before the end."),
       to: timeParameter().optional().describe("End of the range. Default: now."),
-      bucket: z
-        .enum(bucketNames)
-        .default(bucketDefault)
-        .describe("Length of a bucket in UTC. The range is widened to whole buckets, at most 1,500."),
+      bucket: Bucket.default(bucketDefault).describe(
+        "Length of a bucket in UTC. The range is widened to whole buckets, at most 1,500.",
+      ),
       group_by: groupBy(dimensions),
       ...(Object.fromEntries(filters) as Record<string, z.ZodOptional<z.ZodString>>),
     })
@@ -132,7 +133,7 @@ function resourceOf({ name, description, dimensions, counters, times, current = 
     .object({
       from: timestamp.describe("Start of the first bucket."),
       to: timestamp.describe("End of the last bucket."),
-      bucket: z.enum(bucketNames).describe("Length of a bucket."),
+      bucket: Bucket.describe("Length of a bucket."),
       totals: z
         .array(z.object(figures).describe(ofGroup))
         .describe("Figures of the whole range, one item for each group, the largest first."),

@@ -40,12 +40,18 @@ const anyOther = z.union([
   z.null(),
 ]);
 
+/** Documents a union by its first member: what a client is made to send. */
+function documentsFirst({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  Object.assign(jsonSchema, jsonSchema.anyOf?.[0]);
+  delete jsonSchema.anyOf;
+}
+
 /** The body of an import. An item that breaks its rules is refused alone, so any other value is one too. */
 export const importRules = (service: AccountService) =>
   z
     .strictObject({
       accounts: z
-        .array(z.union([importedAccount(service), anyOther]))
+        .array(z.union([importedAccount(service), anyOther]).meta({ override: documentsFirst }))
         .min(1)
         .max(importsMax)
         .describe("The accounts; one that breaks a rule is refused alone."),

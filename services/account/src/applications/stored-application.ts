@@ -62,7 +62,7 @@ export const NewApplication = z
     consent: fields.consent.optional(),
     id_token_signed_response_alg: fields.id_token_signed_response_alg.default("RS256"),
   })
-  .meta({ id: "NewOauthApplication" })
+  .meta({ id: "CreateOauthApplication" })
   .register(examples, {
     example: {
       name: "Harbour log",

@@ -27,7 +27,7 @@ const EnvironmentResource = z
       .enum(["up", "degraded", "draining"])
       .describe("The state of the service; `draining` shortly before it stops."),
     updated_at: z.iso.datetime({ precision: 3 }).describe("The time of the last change."),
-    configuration: z.record(z.string(), z.json()).describe("Effective values; sensitive ones are shown as ******."),
+    configuration: z.record(z.string(), z.unknown()).describe("Effective values; sensitive ones are shown as ******."),
     links: z
       .object({
         self: z.string().describe("The path of this resource."),

@@ -112,7 +112,7 @@ export const NewUploadBody = z
       .describe("Exactly; at most `limits.maxUploadBytes`."),
     sha256: sha256Hex.optional().describe("Of the file, in lower-case hex; other bytes are refused."),
   })
-  .meta({ id: "NewImageUpload" })
+  .meta({ id: "CreateImageUpload" })
   .register(examples, { example: fileExample });
 export type NewUploadBody = z.output<typeof NewUploadBody>;
 
@@ -150,7 +150,7 @@ export const NewUploadView = z
     url: z.string().describe("Absolute URL. A PUT needs nothing else, so it is a credential."),
     headers: z.record(z.string(), z.string()).describe("Headers that the request must carry."),
   })
-  .meta({ id: "NewImageUploadTerms" })
+  .meta({ id: "ImageUploadTerms" })
   .register(examples, {
     example: {
       ...announcedExample,

@@ -41,11 +41,7 @@ const CreateReplayBody = z
     path: ["to"],
     error: "to must not be earlier than from.",
   })
-  .meta({
-    id: "CreateReceivedWebhookReplay",
-    description: "A selection by ids, or by time.",
-    anyOf: [{ required: ["ids"] }, { required: ["from"] }],
-  })
+  .meta({ id: "CreateReceivedWebhookReplay", description: "A selection by `ids`, or by time with `from`." })
   .register(examples, { example: { from: "2026-01-01T09:00:00.000Z", event_types: ["order.*"], rate: 50 } });
 
 const ReplayResource = z
