@@ -1,7 +1,7 @@
 import { ApiError } from "./answers.ts";
 import type { CallOptions, Send } from "./call.ts";
 import { withDeadline } from "./deadline.ts";
-import type { Image, ImageUploadCompletion, NewImageUploadTerms, Resources } from "./generated/resources.ts";
+import type { Image, ImageUploadCompletion, ImageUploadTerms, Resources } from "./generated/resources.ts";
 import { answerTo } from "./resources.ts";
 import { type Fetch, type RetryPolicy, wait } from "./retry-backoff.ts";
 
@@ -117,7 +117,7 @@ async function* chunksOf(source: ReadableStream<Uint8Array> | AsyncIterable<Uint
 /** Sends pieces to Signalbox itself. After a failure it asks how much has arrived, and goes on from there. */
 async function sendPieces(
   { send, wait }: UploadContext,
-  { id }: NewImageUploadTerms,
+  { id }: ImageUploadTerms,
   blob: Blob,
   report: (sentBytes: number) => void,
   signal?: AbortSignal,
@@ -154,7 +154,7 @@ async function sendPieces(
 /** Sends the file to the object store by the URL it was given, which takes it as a whole. */
 async function sendWhole(
   { transport, wait }: UploadContext,
-  { url, headers }: NewImageUploadTerms,
+  { url, headers }: ImageUploadTerms,
   blob: Blob,
   report: (sentBytes: number) => void,
   signal?: AbortSignal,
