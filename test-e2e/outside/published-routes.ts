@@ -44,7 +44,11 @@ type Resolve = (node: Reference) => Reference;
 
 function isWithoutNeeds(post: Operation | undefined, resolve: Resolve): boolean {
   const schema = resolve(post?.requestBody?.content?.["application/json"]?.schema);
-  return schema?.type === "object" && (schema.required ?? []).length === 0 && schema.anyOf === undefined;
+  return (
+    schema?.type === "object" &&
+    (schema.required ?? []).length === 0 &&
+    [schema.anyOf, schema.else].every((more) => more === undefined)
+  );
 }
 
 /** A list's schema has a member for further pages. */

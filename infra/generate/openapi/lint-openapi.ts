@@ -5,8 +5,8 @@ export async function lintOpenApi(name: string, source: string): Promise<string[
   const config = await createConfig({
     extends: ["recommended"],
     // `/images/deletions/{id}` beside `/images/{id}/content`: a literal segment has precedence over a parameter, and no
-    // id of ours equals one.
-    rules: { "no-ambiguous-paths": "off" },
+    // id of ours equals one. `else: { required }` names members of the schema around it, which the second rule overlooks.
+    rules: { "no-ambiguous-paths": "off", "no-required-schema-properties-undefined": "off" },
   });
   const problems = await lintFromString({ source, absoluteRef: name, config });
   return problems.map(

@@ -36,7 +36,7 @@ const UploadBody = ImportBody.extend({
     if (body.sha256 !== undefined) refuse("sha256", "invalid", "May not be given together with source_url.");
     if (body.filename !== undefined) refuse("filename", "invalid", "May be given with sha256 only.");
   })
-  .meta({ id: "ImageUpload" })
+  .meta({ id: "ImageUpload", if: { required: ["source_url"] }, else: { required: ["sha256"] } })
   .register(examples, { example: { sha256: imageExample.sha256, title: imageExample.title } });
 
 const UploadForm = z

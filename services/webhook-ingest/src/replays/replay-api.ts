@@ -41,7 +41,12 @@ const CreateReplayBody = z
     path: ["to"],
     error: "to must not be earlier than from.",
   })
-  .meta({ id: "CreateReceivedWebhookReplay", description: "A selection by `ids`, or by time with `from`." })
+  .meta({
+    id: "CreateReceivedWebhookReplay",
+    description: "A selection by `ids`, or by time with `from`.",
+    if: { required: ["ids"] },
+    else: { required: ["from"] },
+  })
   .register(examples, { example: { from: "2026-01-01T09:00:00.000Z", event_types: ["order.*"], rate: 50 } });
 
 const ReplayResource = z

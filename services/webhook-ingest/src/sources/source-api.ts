@@ -85,7 +85,12 @@ const CreateSourceBody = z
       addIssue({ code: "custom", path: ["scheme"], message: `The preset ${preset} has the scheme ${right}.` });
     }
   })
-  .meta({ id: "CreateWebhookSource", description: "A source has a `scheme`, or a `preset` that brings one." })
+  .meta({
+    id: "CreateWebhookSource",
+    description: "A source has a `scheme`, or a `preset` that brings one.",
+    if: { required: ["scheme"] },
+    else: { required: ["preset"] },
+  })
   .register(examples, { example: { name: "Shop", scheme: "hmac", secret: "a secret of the shop" } });
 
 /** A merge patch: an absent member keeps its value. The scheme is fixed, because the secret belongs to it. */
