@@ -7,6 +7,7 @@ import { serviceNames } from "@signalbox/core";
 import { stringify } from "yaml";
 import { edgeRoutes, serviceOf } from "../edge/edge-routes.ts";
 import { repositoryFolder } from "../engines/engine-folders.ts";
+import { schemaProblems } from "./test/kubeconform.ts";
 import {
   chart,
   exampleFile,
@@ -16,8 +17,7 @@ import {
   podTemplateOf,
   renderChart,
   runHelm,
-} from "./render-chart.ts";
-import { schemaProblems } from "./tools/kubeconform.ts";
+} from "./test/render-chart.ts";
 
 let folder = "";
 /** Each service and each job reads a secret of its own. */

@@ -12,7 +12,7 @@ import { repositoryFolder } from "../engines/engine-folders.ts";
 import { packageProperties } from "../generate/package-properties.ts";
 import { alerts, metricsIn } from "../observe/alerts/alerts.ts";
 import { boards } from "../observe/dashboards/dashboards.ts";
-import { exampleFile, type Manifest, manifestsIn, renderChart } from "./render-chart.ts";
+import { exampleFile, type Manifest, manifestsIn, renderChart } from "./test/render-chart.ts";
 
 const run = promisify(execFile);
 

@@ -5,9 +5,9 @@ import { before, describe, test } from "node:test";
 import { serviceNames } from "@signalbox/core";
 import { repositoryFolder } from "../engines/engine-folders.ts";
 import { packageProperties } from "../generate/package-properties.ts";
-import { exampleFile, type Manifest, manifestsIn, podTemplateOf, renderChart } from "./render-chart.ts";
-import { podRefusals } from "./tools/pod-security.ts";
-import { fetchReachability, reachability, type Way } from "./tools/reachability.ts";
+import { podRefusals } from "./test/pod-security.ts";
+import { fetchReachability, reachability, type Way } from "./test/reachability.ts";
+import { exampleFile, type Manifest, manifestsIn, podTemplateOf, renderChart } from "./test/render-chart.ts";
 
 const engines = ["postgres", "kafka", "redis", "blobs", "collector"];
 let manifests: readonly Manifest[] = [];

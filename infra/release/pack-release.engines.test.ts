@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import { root } from "../generate/repository.ts";
-import { kubeVersion, runHelm } from "../kubernetes/render-chart.ts";
+import { kubeVersion, runHelm } from "../kubernetes/test/render-chart.ts";
 import { packRelease } from "./pack-release.ts";
 
 const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));

@@ -21,7 +21,7 @@ interface LongPart {
 }
 
 const containers = ["compose", "options", "small", "kubernetes"].map(
-  (name): LongPart => ({ name: `containers ${name}`, command: ["infra/containers/run.ts", name] }),
+  (name): LongPart => ({ name: `containers ${name}`, command: ["test-e2e/containers/run.ts", name] }),
 );
 
 /** Tests of the default tier with more cases than a run of it has time for. */

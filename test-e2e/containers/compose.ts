@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MiB, serviceNames } from "@signalbox/core";
-import { type ComposedSystem, composedSystem } from "@signalbox/infra/containers/composed-system.ts";
-import { describeImage, memoryOf, startOf } from "@signalbox/infra/containers/measure.ts";
 import { eventually, freePort } from "@signalbox/testing";
 import { createCaller } from "./caller.ts";
+import { type ComposedSystem, composedSystem } from "./composed-system.ts";
+import { describeImage, memoryOf, startOf } from "./measure.ts";
 import { linesWith, once, runbookCommands } from "./page-lines.ts";
 
 const up = "docker compose up --detach";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type PlayedSystem, type Probe, playedSystem } from "@signalbox/infra/containers/played-system.ts";
 import { environment } from "@signalbox/runtime";
 import { eventually } from "@signalbox/testing";
 import { createCaller } from "./caller.ts";
 import { runbookCommands } from "./page-lines.ts";
+import { type PlayedSystem, type Probe, playedSystem } from "./played-system.ts";
 
 /** Time for which the pods are left idle. */
 const idleMs = Number(environment().IDLE_MINUTES ?? 2) * 60_000;

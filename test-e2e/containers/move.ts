@@ -3,11 +3,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { serviceNames } from "@signalbox/core";
-import { type ComposedSystem, composedSystem } from "@signalbox/infra/containers/composed-system.ts";
 import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { eventually, freePort } from "@signalbox/testing";
 import { commandsOf } from "../tour/read-page.ts";
 import { createCaller } from "./caller.ts";
+import { type ComposedSystem, composedSystem } from "./composed-system.ts";
 import { linesWith } from "./page-lines.ts";
 
 const upSmall = "docker compose -f compose.small.yml up --detach";

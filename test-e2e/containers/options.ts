@@ -10,9 +10,9 @@ import { after, before, test } from "node:test";
 import tls from "node:tls";
 import { promisify } from "node:util";
 import { serviceNames } from "@signalbox/core";
-import { type ComposedSystem, composedSystem } from "@signalbox/infra/containers/composed-system.ts";
 import { eventually, freePort } from "@signalbox/testing";
 import { createCaller } from "./caller.ts";
+import { type ComposedSystem, composedSystem } from "./composed-system.ts";
 import { linesWith, once } from "./page-lines.ts";
 
 const up =

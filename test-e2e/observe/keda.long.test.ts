@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { exampleFile, type Manifest, manifestsIn, renderChart } from "@signalbox/infra/kubernetes/render-chart.ts";
+import { exampleFile, type Manifest, manifestsIn, renderChart } from "@signalbox/infra/kubernetes/test/render-chart.ts";
 import {
   createCertificates,
   createReceiver,

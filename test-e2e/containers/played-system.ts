@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { exampleFile, type Manifest, manifestsIn, renderChart } from "@signalbox/infra/kubernetes/test/render-chart.ts";
 import { stringify } from "yaml";
-import { exampleFile, type Manifest, manifestsIn, renderChart } from "../kubernetes/render-chart.ts";
 import { attempt, removeLocalEngines, startLocalEngines } from "./local-engines.ts";
 import { containersFolder, run } from "./podman.ts";
 

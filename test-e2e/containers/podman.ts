@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { access, mkdir, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { environment } from "@signalbox/runtime";
-import { repositoryFolder } from "../engines/engine-folders.ts";
 
 const clone = createHash("sha256").update(repositoryFolder).digest("hex").slice(0, 12);
 /**

@@ -1,8 +1,8 @@
 import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
+import { repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
 import { environment } from "@signalbox/runtime";
 import { parse, stringify } from "yaml";
-import { repositoryFolder } from "../engines/engine-folders.ts";
 import { containersFolder, podmanCompose, run } from "./podman.ts";
 
 /** The containers of a compose file, run by podman in a folder that looks like a clone. */

@@ -3,8 +3,8 @@ import { access, cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/pro
 import { homedir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { enginesFolder, repositoryFolder } from "../engines/engine-folders.ts";
-import { engineNamed } from "../engines/engines.ts";
+import { enginesFolder, repositoryFolder } from "@signalbox/infra/engines/engine-folders.ts";
+import { engineNamed } from "@signalbox/infra/engines/engines.ts";
 import { containersFolder, hasImage, imageVariables, run } from "./podman.ts";
 
 const nodeImage = "localhost/node:24-slim";
