@@ -3,7 +3,7 @@ import { historyFile, readHistory } from "../../bench/history.ts";
 import { performancePage } from "../../bench/performance-page.ts";
 import { edgeRoutes } from "../edge/edge-routes.ts";
 import { nginxConfiguration } from "../edge/nginx-configuration.ts";
-import { rulesFile, smallRulesFile } from "../observe/alerts/rules-file.ts";
+import { rulesFiles } from "../observe/alerts/rules-file.ts";
 import { dashboardOf } from "../observe/dashboards/board.ts";
 import { boards } from "../observe/dashboards/dashboards.ts";
 import { builtGenerators } from "./built-generators.ts";
@@ -52,17 +52,17 @@ const performanceReference: Generator = {
 /** The files of Prometheus and Grafana: rules and dashboards. */
 const observeFiles: Generator = {
   name: "rules and dashboards",
-  folders: async () => ["infra/observe/grafana/dashboards"],
+  folders: async () => ["infra/observe/grafana/dashboards", "infra/observe/rules"],
   generate: async () => {
     const dashboards = boards.map((board): [string, string] => [
       `infra/observe/grafana/dashboards/${board.uid}.json`,
       `${stringify(dashboardOf(board), { maxLength: 120 })}\n`,
     ]);
-    return new Map([
-      ["infra/observe/prometheus/rules.yml", rulesFile()],
-      ["infra/observe/small/rules.yml", smallRulesFile()],
-      ...dashboards,
+    const rules = Object.entries(rulesFiles()).map(([name, text]): [string, string] => [
+      `infra/observe/rules/${name}`,
+      text,
     ]);
+    return new Map([...rules, ...dashboards]);
   },
 };
 

@@ -11,6 +11,7 @@ import { parse, stringify } from "yaml";
 import { repositoryFolder } from "../engines/engine-folders.ts";
 import { packageProperties } from "../generate/package-properties.ts";
 import { alerts, metricsIn } from "../observe/alerts/alerts.ts";
+import { rulesFiles } from "../observe/alerts/rules-file.ts";
 import { boards } from "../observe/dashboards/dashboards.ts";
 import { exampleFile, type Manifest, manifestsIn, renderChart } from "./test/render-chart.ts";
 
@@ -224,8 +225,8 @@ describe("the examples of the chart", () => {
 
   test("a cluster gets all alerts, all dashboards", async () => {
     const [rule] = of("production", "PrometheusRule");
-    const rules = parse(await readFile(join(repositoryFolder, "infra/observe/prometheus/rules.yml"), "utf8"));
-    assert.deepEqual(rule.spec, rules);
+    const files = Object.values(rulesFiles()).map((text) => parse(text));
+    assert.deepEqual(rule.spec, { groups: files.flatMap(({ groups }) => groups) });
     const shown = of("production", "ConfigMap").filter(({ metadata }) => metadata.labels?.grafana_dashboard === "1");
     assert.deepEqual(named(shown), boards.map(({ uid }) => uid).toSorted());
     for (const { data } of shown) for (const text of Object.values<string>(data)) JSON.parse(text);

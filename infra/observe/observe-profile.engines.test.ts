@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { glob, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { promisify } from "node:util";
@@ -28,8 +28,10 @@ interface Container {
 
 interface Deployment {
   readonly file: string;
-  /** Folder of the configuration and rules of its Prometheus. */
+  /** Folder of the configuration of its Prometheus. */
   readonly folder: string;
+  /** The files of `infra/observe/rules` that its Prometheus loads. */
+  readonly rules: readonly string[];
   readonly scraped: readonly string[];
   /** Beside Prometheus, Alertmanager, Grafana and the probe. */
   readonly exporters: readonly string[];
@@ -40,6 +42,7 @@ const deployments: readonly Deployment[] = [
   {
     file: "docker-compose.yml",
     folder: "infra/observe/prometheus",
+    rules: ["common.yml", "nginx-redis-kafka.yml"],
     scraped: serviceNames,
     exporters: ["collector", "kafka-exporter", "node-exporter", "postgres-exporter", "redis-exporter"],
     alerts,
@@ -47,6 +50,7 @@ const deployments: readonly Deployment[] = [
   {
     file: "compose.small.yml",
     folder: "infra/observe/small",
+    rules: ["common.yml"],
     scraped: ["signalbox"],
     exporters: ["node-exporter", "postgres-exporter"],
     alerts: alerts.filter(isForSmall),
@@ -62,7 +66,7 @@ const targetsOf = ({ static_configs }: Pick<Job, "static_configs">) => static_co
 const areas = serviceNames.filter((name) => name !== "image-worker").toSorted();
 const areasOf = (urls: readonly string[]) => urls.map((url) => serviceOf(new URL(url).pathname)).toSorted();
 
-for (const { file, folder, scraped, exporters, alerts: own } of deployments) {
+for (const { file, folder, rules: loaded, scraped, exporters, alerts: own } of deployments) {
   describe(`the profile \`observe\` of ${file}`, () => {
     let services: Readonly<Record<string, Container>> = {};
     let jobs: readonly Job[] = [];
@@ -76,6 +80,17 @@ for (const { file, folder, scraped, exporters, alerts: own } of deployments) {
       await run("promtool", ["check", "config", at(join(folder, "prometheus.yml"))]);
       const mounted = mountsOf(services.prometheus).find(({ target }) => target === "/etc/prometheus");
       assert.equal(mounted?.source, `./${folder}`);
+    });
+
+    test("the container finds the rules where its configuration looks for them", async () => {
+      const { rule_files: patterns } = await read(join(folder, "prometheus.yml"));
+      const found = await Array.fromAsync(glob(patterns, { cwd: at(folder) }));
+      assert.deepEqual(
+        found.toSorted(),
+        loaded.map((name) => `../rules/${name}`),
+      );
+      const mounted = mountsOf(services.prometheus).find(({ target }) => target === "/etc/rules");
+      assert.equal(mounted?.source, "./infra/observe/rules");
     });
 
     test("Prometheus scrapes every service, but no target that does not exist", async () => {
@@ -101,13 +116,12 @@ for (const { file, folder, scraped, exporters, alerts: own } of deployments) {
     });
 
     test("the rules are exactly those that look at something scraped", async () => {
-      const { groups } = await read(join(folder, "rules.yml"));
-      const rules: { alert?: string }[] = groups.flatMap(({ rules: some }: { rules: [] }) => some);
+      const files = await Promise.all(loaded.map((name) => read(`infra/observe/rules/${name}`)));
+      const rules: { alert?: string }[] = files
+        .flatMap(({ groups }) => groups)
+        .flatMap(({ rules: some }: { rules: [] }) => some);
       const names = rules.flatMap(({ alert }) => alert ?? []);
-      assert.deepEqual(
-        names,
-        own.map(({ name }) => name),
-      );
+      assert.deepEqual(names.toSorted(), own.map(({ name }) => name).toSorted());
       const known = jobs.map(({ job_name }) => job_name);
       for (const { name, expr } of own) {
         const asked = [...expr.matchAll(/job="([^"]*)"/g)].map(([, one = ""]) => one);

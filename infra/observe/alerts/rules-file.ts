@@ -4,13 +4,21 @@ import type { Alert } from "./alert.ts";
 import { alerts, expressionsOf, metricsIn } from "./alerts.ts";
 import { recordingsOf, type Slo, slos } from "./slos.ts";
 
+/** Builds the rules files of the deployments, by name. The small one, without nginx, Redis and Kafka, loads the first. */
+export const rulesFiles = (): Record<string, string> => ({
+  "common.yml": rulesOf(slos, alerts.filter(isForSmall)),
+  "nginx-redis-kafka.yml": rulesOf(
+    [],
+    alerts.filter((alert) => !isForSmall(alert)),
+    "signalbox-engine-alerts",
+  ),
+});
+
+/** Builds one file of every rule. */
 export const rulesFile = (): string => rulesOf(slos, alerts);
 
 /** Jobs that are scraped of the small deployment: it has no nginx, Redis or Kafka. */
 const smallJobs = ["signalbox", "probe", "node", "postgres"];
-
-/** Builds the rules file of the small deployment: the alerts that look at something which is there. */
-export const smallRulesFile = (): string => rulesOf(slos, alerts.filter(isForSmall));
 
 /** One that looks at recorded shares, or at nothing, names no job. */
 export function isForSmall({ expr }: Alert): boolean {
@@ -26,10 +34,10 @@ export function rulesFileOf(...names: readonly string[]): string {
   );
 }
 
-function rulesOf(recorded: readonly Slo[], alerting: readonly Alert[]): string {
+function rulesOf(recorded: readonly Slo[], alerting: readonly Alert[], group = "signalbox-alerts"): string {
   const groups = [
     { name: "signalbox-slos", interval: "30s", rules: recorded.flatMap(recordingsOf) },
-    { name: "signalbox-alerts", interval: "30s", rules: alerting.map(ruleOf) },
+    { name: group, interval: "30s", rules: alerting.map(ruleOf) },
   ].filter(({ rules }) => rules.length > 0);
   return `# Generated from infra/observe/alerts by \`npm run generate\`.\n${stringify({ groups }, { lineWidth: 130 })}`;
 }
