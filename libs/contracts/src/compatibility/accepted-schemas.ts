@@ -58,5 +58,22 @@ async function readAccepted(): Promise<Map<string, JsonSchema>> {
 
 const acceptedFile = (type: string): string => `${type.slice(0, type.indexOf("."))}.json`;
 
-const fileText = (content: object | undefined): string =>
-  content ? `${stringify(content, { maxLength: 120 })}\n` : "";
+const fileText = (content: object | undefined): string => (content ? `${schemaText(content)}\n` : "");
+
+/** Writes a schema with each property on a line of its own, so that its change is a change of one line. */
+function schemaText(value: unknown, name = "", indent = ""): string {
+  if (name === "examples") return stringify(value, { maxLength: 120 }).replaceAll("\n", `\n${indent}`);
+  if (!spansLines(value, name)) return stringify(value, { maxLength: Number.POSITIVE_INFINITY });
+  const inner = `${indent}  `;
+  const lines = Array.isArray(value)
+    ? value.map((member) => `${inner}${schemaText(member, "", inner)}`)
+    : Object.entries(value).map(([key, member]) => `${inner}${JSON.stringify(key)}: ${schemaText(member, key, inner)}`);
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  return `${open}\n${lines.join(",\n")}\n${indent}${close}`;
+}
+
+/** A schema that has properties, at any depth, and the list of them. */
+function spansLines(value: unknown, name: string): value is object {
+  if (value === null || typeof value !== "object") return false;
+  return name === "properties" || Object.entries(value).some(([key, member]) => spansLines(member, key));
+}
