@@ -15,12 +15,7 @@ export const accessReference: Generator = {
 
 function partOf({ service, routes, resolvers }: ServiceDoors): string {
   const operations = routes.map((route) => ({ name: `\`${routeName(route)}\``, required: requirementsOfRoute(route) }));
-  const fields = fieldsOf(resolvers);
-  return [
-    `## ${service}\n`,
-    table("operations", operations),
-    ...(fields.length > 0 ? [`\n${table("fields", fields)}`] : []),
-  ].join("\n");
+  return `## ${service}\n\n${table([...operations, ...fieldsOf(resolvers)])}`;
 }
 
 /** An operation or a field with its scopes and what it requires besides. */
@@ -30,10 +25,10 @@ interface Required {
 }
 
 /** Builds a row for each requirement, with those that have it. */
-function table(what: string, all: readonly Required[]): string {
+function table(all: readonly Required[]): string {
   const groups = Map.groupBy(all, ({ required }) => required.join(" | "));
   const rows = [...groups].map(([required, same]) => row([required, same.map(({ name }) => name).join("<br> ")]));
-  return [row(["scopes", "besides", what]), "|---|---|---|", ...rows].join("\n");
+  return [row(["scopes", "besides", "routes and fields"]), "|---|---|---|", ...rows].join("\n");
 }
 
 function requirementsOfRoute({ method, spec }: Route): Required["required"] {

@@ -42,6 +42,8 @@ function pageOf(services: readonly PackageProperties[]): string {
     return lineOfProperty(name, declaration as PropertyDeclaration, users);
   };
   const shared = [...having].filter(([users]) => users.includes(", "));
+  /** Those with a section of their own. */
+  const isLarge = ([, ofUsers]: readonly [string, readonly string[]]) => ofUsers.length >= 8;
   return [
     "# Properties",
     "",
@@ -55,9 +57,20 @@ function pageOf(services: readonly PackageProperties[]): string {
     "",
     ...(having.get("all") ?? []).map((name) => lineOf(name)),
     "",
+    ...shared
+      .filter(isLarge)
+      .flatMap(([users, ofUsers]) => [
+        `## ${shortened(users, services)}`,
+        "",
+        ...ofUsers.map((name) => lineOf(name)),
+        "",
+      ]),
     "## Several services",
     "",
-    ...shared.flatMap(([users, ofUsers]) => ofUsers.map((name) => lineOf(name, [shortened(users, services)]))).sort(),
+    ...shared
+      .filter((group) => !isLarge(group))
+      .flatMap(([users, ofUsers]) => ofUsers.map((name) => lineOf(name, [shortened(users, services)])))
+      .sort(),
     ...services
       .filter(({ name }) => having.has(name))
       .flatMap(({ name }) => ["", `## ${name}`, "", ...(having.get(name) ?? []).map((own) => lineOf(own))]),
@@ -73,7 +86,7 @@ function lineOfProperty(name: string, declaration: PropertyDeclaration, users: r
 /** Names the services without a property where that is shorter. */
 function shortened(users: string, services: readonly PackageProperties[]): string {
   const lacking = services.map(({ name }) => name).filter((name) => !users.split(", ").includes(name));
-  return lacking.length === 1 ? `all but ${lacking}` : users;
+  return lacking.length === 1 ? `All but ${lacking}` : users;
 }
 
 function changeOf({ local, secrecy, audience = "operator", reload, guarded }: PropertyDeclaration): string {
@@ -91,7 +104,7 @@ function changeOf({ local, secrecy, audience = "operator", reload, guarded }: Pr
 /** Describes the type, the default, and the bounds of a value, including the rules between properties. */
 function boundsOf(declaration: PropertyDeclaration): string {
   const { type, unit, choices, min, max, pattern, maxLength, minItems, maxItems, atMost, oneOf } = declaration;
-  const range = min === undefined && max === undefined ? [] : [`${min ?? "…"} to ${max ?? "…"}`];
+  const range = min === undefined && max === undefined ? [] : [`${min ?? "…"}–${max ?? "…"}`];
   const rules = Object.entries({ minItems, maxItems, maxLength, atMost, oneOf }).flatMap(([rule, value]) =>
     value === undefined ? [] : [`${rule} ${value}`],
   );
