@@ -84,7 +84,8 @@ for (const { file, folder, rules: loaded, scraped, exporters, alerts: own } of d
 
     test("the container finds the rules where its configuration looks for them", async () => {
       const { rule_files: patterns } = await read(join(folder, "prometheus.yml"));
-      const found = await Array.fromAsync(glob(patterns, { cwd: at(folder) }));
+      const found: string[] = [];
+      for await (const path of glob(patterns, { cwd: at(folder) })) found.push(path);
       assert.deepEqual(
         found.toSorted(),
         loaded.map((name) => `../rules/${name}`),
