@@ -17,7 +17,7 @@ export const internalProperties = defineProperties({
       pattern: "(account|config|gateway|images|webhook-delivery|webhook-ingest)=[\\x21-\\x7e]{32,256}",
       secrecy: "secret",
     },
-    "Allowed callers of this internal listener, as <service>=<token>, each for its own paths; with a value, internal.token is only sent and no longer accepted. Two entries of one caller during a rotation.",
+    "Allowed callers of this internal listener, as <service>=<token>, each for its own paths; internal.token is then only sent. A rotation has two entries of one caller.",
   ),
 });
 
@@ -51,7 +51,7 @@ export const issuerProperties = defineProperties({
   ),
   "auth.clock-skew": property.integer(
     { default: 30, unit: "s", min: 0, max: 60, secrecy: "public", local: true },
-    "Tolerated difference between another issuer's clock and ours when exp, nbf, iat and auth_time of a token are checked.",
+    "Tolerated difference between another issuer's clock and ours.",
   ),
   "auth.tokens.max-age": property.integer(
     { default: 86_400, unit: "s", min: 60, max: 2_678_400, secrecy: "public", local: true },

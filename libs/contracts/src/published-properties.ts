@@ -124,7 +124,7 @@ export const serverProperties = {
       "https://[\\w.:-]{1,255}/[\\w.~%!$&*+=:@/?-]{0,500}|data:image/(?:png|svg\\+xml|webp|jpeg);base64,[A-Za-z0-9+/=]{1,8000}",
     format: "url",
     effect:
-      "The logo on the sign-in pages: an https URL without credentials, or a data URL of an image of at most 8,000 base64 characters, so that it is not requested from another host.",
+      "The logo on the sign-in pages: an https URL without credentials, or a data URL of at most 8,000 base64 characters.",
   },
   "server.color": {
     ...published,

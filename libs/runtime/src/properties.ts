@@ -8,7 +8,7 @@ const port = (value: number, effect: string) =>
 const showValues = (value: "never" | "when-authorized" | "always", secrecy: string) =>
   property.string(
     { ...own, default: value, choices: ["never", "when-authorized", "always"] },
-    `Readers of ${secrecy} values in the management \`env\`: none, callers who also have config:admin, or everyone who may read it.`,
+    `Readers of ${secrecy} values in the management \`env\`: nobody, callers with config:admin, or all of its readers.`,
   );
 
 /** The properties of every process. Imports nothing heavy: telemetry starts before the rest is loaded. */
@@ -33,7 +33,7 @@ export const runtimeProperties = defineProperties({
   ),
   "http.keep-alive-timeout": property.integer(
     { default: 75_000, unit: "ms", min: 1_000, max: 3_600_000, ...own },
-    "Time for which an idle connection stays open; longer than at the edge, which would meet closed sockets otherwise.",
+    "Time for which an idle connection stays open; longer than at the edge, or it meets closed sockets.",
   ),
   "http.header-max-bytes": property.integer(
     // Proved webhooks have up to 64 KiB in one value.
@@ -49,7 +49,7 @@ export const runtimeProperties = defineProperties({
       audience: "public",
       ...own,
     },
-    "Absolute URL, without a slash at its end, under which clients reach this deployment; absolute links begin with it.",
+    "Absolute URL, without a slash at its end, under which clients reach this deployment.",
   ),
   "http.error-docs": property.string(
     {
@@ -83,23 +83,23 @@ export const runtimeProperties = defineProperties({
   ),
   "shutdown.deadline": property.integer(
     { default: 25_000, unit: "ms", min: 100, max: 600_000, ...own },
-    "Time limit of a stop, from the signal to the end of the process; a longer one exits with 1.",
+    "Time limit of a stop; a longer one exits with 1.",
   ),
   "shutdown.grace": property.integer(
     { default: 0, unit: "ms", min: 0, max: 120_000, ...own },
-    "Time for which a stopping process is unready but still accepts work, so that load balancers notice it.",
+    "Time for which a stopping process is unready but still accepts work.",
   ),
   "shutdown.keep-alive": property.integer(
     { default: 3_000, unit: "ms", min: 0, max: 60_000, ...own },
-    "Time for which a stopping process keeps idle connections open; longer than the edge and other services keep theirs (2 s), so that they close them first and no request meets a closed one.",
+    "Time for which a stopping process keeps idle connections open; longer than the edge and other services do (2 s), or a request meets a closed one.",
   ),
   "config.start-wait": property.integer(
     { default: 10_000, unit: "ms", min: 100, max: 600_000, ...own },
-    "Time for which a start waits for the overrides in the event log before it uses those of the last run.",
+    "Time that a start waits for the overrides before it uses those of the last run.",
   ),
   "config.copy-directory": property.string(
     { default: ".signalbox", ...own },
-    "Folder for a copy of the active overrides, used by a start during an outage of the event log.",
+    "Folder for a copy of the active overrides, for a start without the event log.",
   ),
   "log.level": property.string(
     {

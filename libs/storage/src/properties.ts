@@ -33,7 +33,7 @@ export const secretsProperties = defineProperties({
       secrecy: "secret",
       local: true,
     },
-    "Keys that seal stored secrets: the first one seals, all of them open. Rotate by putting a new one in front.",
+    "Keys of stored secrets: the first one encrypts, all of them decrypt.",
   ),
 });
 

@@ -14,7 +14,7 @@ const count = (value: number, max: number, unit: string, effect: string) =>
 const requests = (value: number, of: string) =>
   property.integer(
     { default: value, min: 1, max: 1_000_000, unit: "requests" },
-    `Maximum number of requests of ${of}; further ones are answered 429.`,
+    `Requests of ${of}; further ones are 429.`,
   );
 
 const exportUrl = (service: string) =>
@@ -40,7 +40,7 @@ export const properties = defineProperties({
   "webhook-delivery.internal-url": {
     ...exportUrl("webhook-delivery"),
     effect:
-      "Address of the webhook-delivery service's internal listener, for the export of an account and the endpoints of portal sessions; unset leaves out that part, and checks no endpoints.",
+      "Address of the webhook-delivery service's internal listener, for the export of an account and the endpoints of portal sessions; unset skips both.",
   },
   "account.require-verified-contact": property.boolean(
     { default: false, reload: "live" },
@@ -48,7 +48,7 @@ export const properties = defineProperties({
   ),
   "account.registration": property.string(
     { default: "invited", choices: ["closed", "invited", "domains", "open"], reload: "live", guarded: true },
-    "People who get an account by their first sign-in at the built-in issuer: nobody, invited ones, those with an address of account.registration.domains too, or everybody.",
+    "People who get an account by their first sign-in: nobody, invited ones, those with an address of account.registration.domains too, or everybody.",
   ),
   "account.registration.domains": property.list(
     { default: [], pattern: "[a-z0-9]([a-z0-9.-]*[a-z0-9])?", maxLength: 253, reload: "live", guarded: true },

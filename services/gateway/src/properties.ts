@@ -63,22 +63,22 @@ export const properties = defineProperties({
       format: "url",
       local: true,
     },
-    "Origins, such as `https://app.example`, whose pages may frame the portal at `/console/portal/`. Without any it opens in a tab of its own only; the console is never framed.",
+    "Origins, such as `https://app.example`, whose pages may frame the portal at `/console/portal/`. Without any it opens in a tab of its own only.",
   ),
   "docs.enabled": flag(
     "True serves the documents at `/docs`: guide, reference, all routes and events. Off, the error codes remain.",
   ),
   "http.health-url": publicLink(
     "https?://[^\\s]+",
-    "An address of the health that callers can reach, which `/` links to; left out, there is no such link.",
+    "Address of the health that callers can reach, which `/` links to.",
   ),
   "http.security-contact": publicLink(
     "(mailto:|tel:|https://)[^\\s]+",
-    "Who takes reports of vulnerabilities, as `mailto:security@example.org`: `/.well-known/security.txt` says it (RFC 9116). Left out, there is no such file.",
+    "Contact for reports of vulnerabilities in `/.well-known/security.txt` (RFC 9116), as `mailto:security@example.org`.",
   ),
   "graphql.supergraph": property.string(
     { local: true, default: null },
-    "A path or URL of a supergraph that replaces the built-in one; checked for changes every two seconds. Its subgraphs are those of the gateway.",
+    "Path or URL of a supergraph that replaces the built-in one; read every two seconds.",
   ),
   "graphql.limits.depth": limit(16, 100, "Largest depth of a document; fragments count where they are spread."),
   "graphql.limits.aliases": limit(
@@ -125,7 +125,7 @@ export const properties = defineProperties({
   ),
   "graphql.trusted-documents": property.string(
     { local: true, default: null },
-    "A path or URL of the manifest for `graphql.documents=trusted`, of Apollo, Relay or GraphQL Code Generator; checked for changes every two seconds.",
+    "Path or URL of the manifest for `graphql.documents=trusted`; read every two seconds.",
   ),
   "graphql.introspection": flag("True allows introspection; false also removes suggestions of names from errors."),
   "graphql.graphiql": flag(

@@ -9,7 +9,7 @@ export const eventsProperties = defineProperties({
       pattern: "^(kafka://.+|postgres(ql)?://.+|embedded:.*)$",
       secrecy: "secret",
     },
-    "The event log: Apache Kafka, or a PostgreSQL database of its own. Kafka takes ?tls=true, with files ca, cert and key, and sasl=plain, scram-sha-256, scram-sha-512 for user:password@, or sasl=oauthbearer with token-url for a client of it.",
+    "The event log: Apache Kafka, or a PostgreSQL database of its own. Kafka takes ?tls=true, with files ca, cert and key, and sasl=plain, scram-sha-256, scram-sha-512 for user:password@, or sasl=oauthbearer with token-url.",
   ),
   "events.message.max-bytes": property.integer(
     { default: 2_097_152, unit: "bytes", min: 1_024, max: 2_097_152 },

@@ -6,24 +6,23 @@ import { runtimeProperties } from "@signalbox/runtime/properties";
 const rate = (requests: number, what: string) =>
   property.integer(
     { default: requests, min: 1, max: 1_000_000, unit: "requests" },
-    `Requests ${what} in one window; above it the answer is 429.`,
+    `Requests ${what} in one window; further ones are 429.`,
   );
 
 const window = (milliseconds: number, what: string) =>
   property.integer(
     { default: milliseconds, min: 1_000, max: 3_600_000, unit: "ms" },
-    `Length of the window in which requests ${what} are counted.`,
+    `The window for requests ${what}.`,
   );
 
 const work = (unit: "bytes" | "ms", what: string, effect: string) =>
   property.integer(
     { default: null, min: 1, max: 1_000_000_000_000, unit },
-    `${effect} ${what} in one window, refused ones too; above it the answer is 429.`,
+    `${effect} ${what} in one window, refused ones included; beyond it the answer is 429.`,
   );
 
-const bytesOf = (what: string) => work("bytes", what, "Bytes of bodies that are read for the requests of");
-const processorTimeOf = (what: string) =>
-  work("ms", what, "Processor time for bodies, documents and plans of the requests of");
+const bytesOf = (what: string) => work("bytes", what, "Bytes of bodies that are read for");
+const processorTimeOf = (what: string) => work("ms", what, "Processor time for bodies, documents and plans of");
 
 /** The properties of every service with a public listener. Imports nothing heavy. */
 export const httpProperties = defineProperties({

@@ -14,11 +14,11 @@ export const databaseProperties = defineProperties({
   ),
   "database.pool.max": property.integer(
     { default: 10, unit: "connections", min: 1, max: 200 },
-    "Maximum number of connections of this process; Prisma and raw statements share them.",
+    "Connections of this process; Prisma and raw statements share them.",
   ),
   "database.pool.waiting-max": property.integer(
     { default: 500, unit: "statements", min: 1, max: 100_000 },
-    "Maximum number of statements that wait for a connection; further requests are answered 503 at once.",
+    "Statements that may wait for a connection; further requests are 503 at once.",
   ),
   "database.connect-timeout": property.integer(
     { default: 5_000, unit: "ms", min: 100, max: 60_000 },
@@ -34,10 +34,10 @@ export const databaseProperties = defineProperties({
   ),
   "database.migrate": property.boolean(
     { default: true, local: true },
-    "True when the start migrates the database; false when it waits for the job `migrate`, which has a role of its own.",
+    "True migrates the database at the start; false waits for the job `migrate`.",
   ),
   "database.start-wait": property.integer(
     { default: 60_000, unit: "ms", min: 0, max: 600_000, local: true },
-    "Time that the start waits for an unreachable database, and then for the migration of another process, before it fails.",
+    "Time that the start waits for an unreachable database or the migration of another process before it fails.",
   ),
 });
