@@ -106,8 +106,7 @@ function rowsOfStates(): string[] {
 function page(parts: readonly string[]): string {
   return `# Permissions of routes and fields
 
-Every route and every field of the graph by its declaration, which is the enforced one. An unlisted field is visible to everyone
-who sees its parent. Another account's objects read as missing (404, or null).
+Every route and every field of the graph by its declaration. An unlisted field is visible to everyone who sees its parent. Another account's objects read as missing (404, or null).
 
 A credential has the scopes of its token or key. The [state of its account](#states-of-an-account) takes precedence over them: a
 \`GET\` or a field needs an account that may \`read\`, another method or a mutation one that may \`write\`, unless the tables name another
@@ -115,7 +114,7 @@ access. A change of the state applies in every service within two seconds, and a
 *No members* marks what belongs to the person of the account: people who act for it as members are refused.
 
 *Recent sign-in* is a sign-in or a confirmed code at most 15 minutes old, or an API key with \`account:security\`. Where only some
-changes require one, the route names them, and the graph's mutation has the same requirements; sending the current value requires none.
+changes require one, the route names them; sending the current value requires none.
 \`POST\`, \`PATCH\` and \`DELETE\` accept an \`Idempotency-Key\` unless the table says no. Allowed callers are still counted, see
 [requests](requests.md); other policies are named.
 

@@ -51,15 +51,13 @@ ${rows.join("\n")}
 
 ## Reads by administrators
 
-The same read by the same credential is one entry a minute. The entry of an account or its audit has the start of its minute as its time, and is
-written before the answer. A read of the management \`env\` names the service whose port answered (\`account\` where one process runs all), and is
-written in the background, so that values can be read while the database is away.
+The same read by the same credential is one entry a minute, with the start of its minute as its time. A read of the management \`env\` names the
+service whose port answered (\`account\` where one process runs all).
 
 ## Published events
 
-Publications are one entry per credential and hour, five minutes after the hour, whose reason has the count and the start of the hour, without
-address and request. Repetitions are not counted. Counts are saved every five seconds: a killed instance loses the last ones. A count that could
-not be saved in time is another entry of the same hour.
+Publications are one entry per credential and hour, whose reason has the count, without repetitions, and the start of the hour. Counts are saved
+every five seconds: a killed instance loses the last ones. A count that could not be saved in time is another entry of the same hour.
 
 ## Writes without an entry
 
@@ -70,7 +68,6 @@ ${silent.join("\n")}
 A 403 of a known caller is an entry with \`outcome: refused\` in the caller's audit. Its action is the declared operation, such as
 \`POST /api/v1/webhooks/endpoints\` or \`Mutation.setProperty\`, its reason the code of the refusal. Wrong codes and secrets, and ended keys and
 clients, have actions of their own. The same refusal of a credential is one entry a minute, and a credential has at most 20 different ones; then
-\`audit.limit\` says that the rest of the minute is not listed, but counted in \`signalbox_audit_refusals_left_out_total\`. Requests of unknown callers
-(401) are in the request logs.
+\`audit.limit\` says that the rest of the minute is left out. Requests of unknown callers (401) are in the request logs.
 `;
 }

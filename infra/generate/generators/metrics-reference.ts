@@ -38,12 +38,10 @@ function bucketLines(): string[] {
 function page(lines: readonly string[], edgeLines: readonly string[]): string {
   return `# Metrics
 
-Generated from \`libs/runtime/src/telemetry/catalogue\`: an unlisted metric cannot be created. Every process serves its metrics at
-\`GET /management/metrics\` of its management server, in OpenMetrics or in the older text of Prometheus. Each sample has the label
-\`service\`; in the embedded mode one process serves those of all services. A metric has at most 1,000 combinations of label values;
-later ones are counted under \`other\`. Histograms carry the trace of a request as their exemplar where it is exported. Node's
-own \`process_*\` and \`nodejs_*\` (heap, garbage collection, delay of the event loop, file handles) are served beside them. A metric counts
-seconds or bytes where its name says so. Each line names type, labels, and the alerts that look at the metric.
+Generated from \`libs/runtime/src/telemetry/catalogue\`. Every process serves its metrics at \`GET /management/metrics\` of its management
+server, in OpenMetrics or in the older text of Prometheus, with Node's own \`process_*\` and \`nodejs_*\` beside them. Each sample has the
+label \`service\`. A metric has at most 1,000 combinations of label values; later ones are counted under \`other\`. Histograms carry the
+trace of a request as their exemplar where it is exported. Each line names type, labels, and the alerts that look at the metric.
 
 ${lines.join("\n")}
 
@@ -51,8 +49,7 @@ ${lines.join("\n")}
 
 nginx counts nothing by route or status, so it sends a line for each request to the exporter beside it (\`infra/edge/exporter\`), which serves these
 at \`/metrics\`, port 9113. A \`route\` is a prefix of the published paths, and \`none\` where nothing is published: no label holds text of a caller.
-Lines that arrive while the exporter is away are not counted; nginx never waits for it. In a cluster the ingress controller has metrics of its own, and
-the alerts look at those of ingress-nginx too.
+Lines that arrive while the exporter is away are not counted. In a cluster the alerts look at the metrics of ingress-nginx.
 
 ${edgeLines.join("\n")}
 
