@@ -1,11 +1,8 @@
-import stringify from "json-stringify-pretty-compact";
 import { historyFile, readHistory } from "../../bench/history.ts";
 import { performancePage } from "../../bench/performance-page.ts";
 import { edgeRoutes } from "../edge/edge-routes.ts";
 import { nginxConfiguration } from "../edge/nginx-configuration.ts";
 import { rulesFiles } from "../observe/alerts/rules-file.ts";
-import { dashboardOf } from "../observe/dashboards/board.ts";
-import { boards } from "../observe/dashboards/dashboards.ts";
 import { builtGenerators } from "./built-generators.ts";
 import type { Generator } from "./generator.ts";
 import { accessReference } from "./generators/access-reference.ts";
@@ -49,21 +46,12 @@ const performanceReference: Generator = {
   generate: async () => new Map([["docs/reference/performance.md", performancePage(await readHistory(historyFile))]]),
 };
 
-/** The files of Prometheus and Grafana: rules and dashboards. */
-const observeFiles: Generator = {
-  name: "rules and dashboards",
-  folders: async () => ["infra/observe/grafana/dashboards", "infra/observe/rules"],
-  generate: async () => {
-    const dashboards = boards.map((board): [string, string] => [
-      `infra/observe/grafana/dashboards/${board.uid}.json`,
-      `${stringify(dashboardOf(board), { maxLength: 120 })}\n`,
-    ]);
-    const rules = Object.entries(rulesFiles()).map(([name, text]): [string, string] => [
-      `infra/observe/rules/${name}`,
-      text,
-    ]);
-    return new Map([...rules, ...dashboards]);
-  },
+/** The rules of Prometheus. */
+const prometheusRules: Generator = {
+  name: "rules",
+  folders: async () => ["infra/observe/rules"],
+  generate: async () =>
+    new Map(Object.entries(rulesFiles()).map(([name, text]) => [`infra/observe/rules/${name}`, text])),
 };
 
 /** Every generated file of the repository comes from one of these. */
@@ -81,7 +69,7 @@ export const generators: readonly Generator[] = [
   eventReference,
   metricsReference,
   graphReference,
-  observeFiles,
+  prometheusRules,
   runbookCommands,
   commandReference,
   performanceReference,

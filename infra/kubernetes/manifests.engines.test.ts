@@ -12,7 +12,7 @@ import { repositoryFolder } from "../engines/engine-folders.ts";
 import { packageProperties } from "../generate/package-properties.ts";
 import { alerts, metricsIn } from "../observe/alerts/alerts.ts";
 import { rulesFiles } from "../observe/alerts/rules-file.ts";
-import { boards } from "../observe/dashboards/dashboards.ts";
+import { dashboards } from "../observe/dashboards.ts";
 import { exampleFile, type Manifest, manifestsIn, renderChart } from "./test/render-chart.ts";
 
 const run = promisify(execFile);
@@ -228,7 +228,7 @@ describe("the examples of the chart", () => {
     const files = Object.values(rulesFiles()).map((text) => parse(text));
     assert.deepEqual(rule.spec, { groups: files.flatMap(({ groups }) => groups) });
     const shown = of("production", "ConfigMap").filter(({ metadata }) => metadata.labels?.grafana_dashboard === "1");
-    assert.deepEqual(named(shown), boards.map(({ uid }) => uid).toSorted());
+    assert.deepEqual(named(shown), dashboards.map(({ uid }) => uid).toSorted());
     for (const { data } of shown) for (const text of Object.values<string>(data)) JSON.parse(text);
   });
 

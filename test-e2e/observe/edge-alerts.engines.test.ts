@@ -8,7 +8,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type EdgeExporter, startEdgeExporter } from "@signalbox/infra/edge/exporter/edge-exporter.ts";
 import { nginxConfiguration } from "@signalbox/infra/edge/nginx-configuration.ts";
-import { boards } from "@signalbox/infra/observe/dashboards/dashboards.ts";
+import { dashboards } from "@signalbox/infra/observe/dashboards.ts";
 import { createCertificates, eventually, freePort, type TestCertificates } from "@signalbox/testing";
 import { reloadNginx, type StartedNginx, startNginx } from "../systems/start-nginx.ts";
 import { rings } from "./rings.ts";
@@ -96,7 +96,7 @@ const during = async (work: () => Promise<unknown>, untilMs = 15_000) => {
 const reload = () => reloadNginx(edge);
 
 test("every panel of the edge finds data without a caller's text in a label", async () => {
-  const board = boards.find(({ uid }) => uid === "signalbox-edge") ?? assert.fail("no board");
+  const board = dashboards.find(({ uid }) => uid === "signalbox-edge") ?? assert.fail("no board");
   await findData(prometheus, [board], async () => void (await ask("/images/secret-of-a-caller?token=secret", 1)));
   const text = await (await fetch(exporter.url)).text();
   assert.match(text, /^edge_requests_total\{.*route="\/images".*status="401".*\} \d+$/m);

@@ -6,8 +6,7 @@ import { text } from "node:stream/consumers";
 import { engineNamed, enginesFolder, freePort, startOwnEngine } from "@signalbox/infra/engines/index.ts";
 import { alerts } from "@signalbox/infra/observe/alerts/alerts.ts";
 import { rulesFile } from "@signalbox/infra/observe/alerts/rules-file.ts";
-import type { Board } from "@signalbox/infra/observe/dashboards/board.ts";
-import { boards } from "@signalbox/infra/observe/dashboards/dashboards.ts";
+import { type Dashboard, dashboards, exporterDashboards, queriesOf } from "@signalbox/infra/observe/dashboards.ts";
 import { metricCatalogue } from "@signalbox/runtime";
 import { eventually } from "@signalbox/testing";
 import type { System } from "../systems/system.ts";
@@ -136,7 +135,7 @@ export async function assertQueries(
   prometheus: RunningPrometheus,
   { baseUrl }: Pick<System, "baseUrl">,
 ): Promise<void> {
-  const own = boards.filter(({ ofExporters }) => !ofExporters);
+  const own = dashboards.filter(({ uid }) => !exporterDashboards.includes(uid));
   await findData(prometheus, own, async () => void (await (await fetch(`${baseUrl}/api/v2/settings/`)).arrayBuffer()));
   for (const { expr } of alerts) await prometheus.query(expr);
 }
@@ -144,13 +143,11 @@ export async function assertQueries(
 /** Checks that every query of the dashboards finds data; `use` is called before each attempt. */
 export async function findData(
   prometheus: RunningPrometheus,
-  some: readonly Board[],
+  some: readonly Dashboard[],
   use: () => Promise<void>,
 ): Promise<void> {
-  const queries = some.flatMap(({ title, rows }) =>
-    rows.flatMap(({ panels }) =>
-      panels.flatMap((panel) => panel.queries.map(({ expr }) => ({ name: `${title}, ${panel.title}`, expr }))),
-    ),
+  const queries = some.flatMap((dashboard) =>
+    queriesOf(dashboard).map(({ title, expr }) => ({ name: `${dashboard.title}, ${title}`, expr })),
   );
   for (const { name, expr } of queries) {
     const asked = expr.replaceAll("$__rate_interval", "1m").replaceAll("$service", ".*");

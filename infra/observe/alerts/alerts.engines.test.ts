@@ -10,10 +10,9 @@ import { metricCatalogue, nginxMetrics } from "@signalbox/runtime";
 import { parse, stringify } from "yaml";
 import { repositoryFolder } from "../../engines/engine-folders.ts";
 import { commandsIn } from "../../generate/generators/runbook-commands.ts";
-import { boundOf, descriptionOf } from "../dashboards/board.ts";
-import { boards } from "../dashboards/dashboards.ts";
+import { dashboards, queriesOf } from "../dashboards.ts";
 import { ofSignalbox } from "./alert.ts";
-import { alerts, expressionsOf, metricsIn } from "./alerts.ts";
+import { alerts, alertsUsing, expressionsOf, metricsIn } from "./alerts.ts";
 import { answered, arrivals, day, events, quietDay, requests, type Series, within } from "./quiet-day.fixture.ts";
 import { boardOf, rulesFile, rulesFileOf } from "./rules-file.ts";
 import { thresholdAlerts } from "./threshold-alerts.ts";
@@ -566,7 +565,7 @@ test("every alert links its runbook and its dashboard, at the addresses of the d
     assert.equal(base, '{{ or $externalLabels.signalbox_url "http://127.0.0.1:8080" }}');
     assert.equal(anchor, alert.toLowerCase());
     assert.ok(
-      boards.some(({ uid }) => annotations.dashboard_url.endsWith(`}}/d/${uid}`)),
+      dashboards.some(({ uid }) => annotations.dashboard_url.endsWith(`}}/d/${uid}`)),
       alert,
     );
   }
@@ -578,21 +577,41 @@ test("every alert links its runbook and its dashboard, at the addresses of the d
   ]);
 });
 
-const panels = boards.flatMap(({ rows }) => rows).flatMap(({ panels: some }) => some);
+const panels = dashboards.flatMap(({ panels: some }) => some).filter(({ targets }) => targets !== undefined);
 
 test("every panel says what it shows", () => {
-  for (const panel of panels) assert.notEqual(descriptionOf(panel), "", panel.title);
+  for (const { title, description = "" } of panels) assert.notEqual(description, "", title);
 });
 
-test("a panel with an alert has its bound as a line", () => {
-  const bounds = new Map(panels.flatMap((panel) => (panel.alert ? [[panel.alert, boundOf(panel)]] : [])));
-  assert.deepEqual(Object.fromEntries(bounds), {
-    OutboxStuck: 60,
-    EventsRefused: 0,
-    ConsumerLag: 300,
-    MailsLate: 900,
-    BackupOld: 93_600,
-  });
+test("every metric of ours in a dashboard is in the catalogue", () => {
+  const ours: Readonly<Record<string, unknown>> = { ...metricCatalogue, ...nginxMetrics };
+  const named = dashboards.flatMap(queriesOf).flatMap(({ expr }) => metricsIn(expr));
+  const unknown = named.filter((metric) => /^(signalbox|http_server|edge)_/.test(metric) && !(metric in ours));
+  assert.deepEqual(
+    unknown.filter((metric) => !/^signalbox:|slo_/.test(metric)),
+    [],
+  );
+});
+
+test("a panel links to the runbook of an alert that looks at its metrics", () => {
+  for (const { title, description = "", targets = [] } of panels) {
+    const linked = [...description.matchAll(/docs\/runbooks#(\w+)\)/g)].map(([, anchor]) => anchor);
+    const looking = targets.flatMap(({ expr }) => metricsIn(expr)).flatMap(alertsUsing);
+    assert.deepEqual(linked.toSorted(), [...new Set(looking.map((name) => name.toLowerCase()))].toSorted(), title);
+  }
+});
+
+test("a line in a panel is the bound of an alert of it", () => {
+  for (const { title, fieldConfig, targets = [] } of panels) {
+    const bound = fieldConfig?.defaults.thresholds?.steps.find(({ color }) => color === "red")?.value;
+    if (bound == null) continue;
+    const names = targets.flatMap(({ expr }) => metricsIn(expr)).flatMap(alertsUsing);
+    const bounds = alerts
+      .filter(({ name }) => names.includes(name))
+      .map(({ expr }) => / > ([\d.e]+)(?: \* (\d+))?$/.exec(expr) ?? [])
+      .map(([, value, factor = "1"]) => Number(value) * Number(factor));
+    assert.ok(bounds.includes(bound), `${title}: ${bound}, alerts have ${bounds}`);
+  }
 });
 
 test("every alert has a section: meaning, first look with commands of each deployment, repair, limits, whom to wake, end", async () => {

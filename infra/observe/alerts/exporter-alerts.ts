@@ -77,7 +77,7 @@ export const edgeAlerts: readonly Alert[] = [
 const exporters = ["edge", "probe", "postgres", "redis", "kafka", "node"];
 
 /** The partitions without a leader: the exporter has no series of a leader for them. */
-export const leaderless =
+const leaderless =
   'sum(kafka_topic_partitions{job="kafka"}) - (count(kafka_topic_partition_leader{job="kafka"}) or vector(0))';
 
 /**

@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import { boards } from "../dashboards/dashboards.ts";
+import { dashboards, queriesOf } from "../dashboards.ts";
 import type { Alert } from "./alert.ts";
 import { alerts, expressionsOf, metricsIn } from "./alerts.ts";
 import { recordingsOf, type Slo, slos } from "./slos.ts";
@@ -65,12 +65,8 @@ const signalboxUrl = addressOf("signalbox_url", "http://127.0.0.1:8080");
 /** Names the first dashboard that shows a metric of the alert; the one of the whole journey when none does. */
 export function boardOf(name: string): string {
   const metrics = expressionsOf(name).flatMap(metricsIn);
-  const shows = boards.find(({ rows }) =>
-    rows.some(({ panels }) =>
-      panels.some(({ queries }) =>
-        queries.some(({ expr }) => metricsIn(expr).some((metric) => metrics.includes(metric))),
-      ),
-    ),
+  const shows = dashboards.find((dashboard) =>
+    queriesOf(dashboard).some(({ expr }) => metricsIn(expr).some((metric) => metrics.includes(metric))),
   );
-  return (shows ?? (boards[0] as (typeof boards)[number])).uid;
+  return shows?.uid ?? "signalbox-journey";
 }
