@@ -44,7 +44,8 @@ export function openapiRoutes(readMerged: () => Promise<Record<string, unknown>>
   routes.get("/openapi.json", {
     operationId: "openApiDocument",
     summary: "Read the OpenAPI document of all services",
-    description: "OpenAPI 3.1: every route. `/openapi/webhook-delivery.json` has the webhooks that endpoints receive too.",
+    description:
+      "OpenAPI 3.1: every route. `/openapi/webhook-delivery.json` has the webhooks that endpoints receive too.",
     auth: "anonymous",
     responses: { 200: { content: [mediaType], schema: OpenApi }, 503: "error" },
     cache: "public, max-age=60",
