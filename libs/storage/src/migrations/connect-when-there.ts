@@ -3,6 +3,7 @@ import { isUnavailable } from "@signalbox/core";
 import type { Logger } from "@signalbox/runtime";
 import pg from "pg";
 import { MigrationError } from "./migration-history.ts";
+import { isOfPooler, poolerFound, refusePooler } from "./refuse-pooler.ts";
 
 export interface ConnectOptions {
   readonly url: string;
@@ -22,9 +23,13 @@ export async function connectWhenThere(options: ConnectOptions): Promise<pg.Clie
   const pauses = Math.ceil(options.waitMs / pauseMs);
   for (let pause = 0; ; pause++) {
     try {
-      return await connectOrCreate(options.url);
+      const client = await connectOrCreate(options.url);
+      await withoutPooler(client, options.url);
+      return client;
     } catch (error) {
       const where = `PostgreSQL at ${hostOf(options.url)}`;
+      if (error instanceof MigrationError) throw error;
+      if (isOfPooler(reasonOf(error))) throw new MigrationError(poolerFound, { cause: error });
       if (!isUnavailable(error)) throw new MigrationError(`${where} refuses us: ${reasonOf(error)}`, { cause: error });
       if (pause >= pauses) {
         const message = `${where} did not answer within ${options.waitMs / 1000} s (${reasonOf(error)})`;
@@ -57,6 +62,19 @@ async function connect(connectionString: string): Promise<pg.Client> {
   client.on("error", () => {}); // a lost connection shows in the pending statement
   await client.connect();
   return client;
+}
+
+async function withoutPooler(client: pg.Client, url: string): Promise<void> {
+  let second: pg.Client | undefined;
+  try {
+    second = await connect(url);
+    await refusePooler(client, second);
+  } catch (error) {
+    await client.end();
+    throw error;
+  } finally {
+    await second?.end();
+  }
 }
 
 async function createDatabase(url: string): Promise<void> {
