@@ -14,12 +14,12 @@ const processMetrics = {
     ["pool", "state"],
   ),
   signalbox_database_wait_seconds: histogram(
-    "Waiting time of a statement or a transaction for a connection, when it had to wait.",
+    "Waiting time of a statement or a transaction for a connection.",
     ["pool"],
     [0.001, 0.005, 0.025, 0.1, 0.25, 1, 5],
   ),
   signalbox_cache_up: gauge("One while the cache answers and takes writes."),
-  signalbox_cache_calls_total: counter("Calls to the cache, by outcome.", ["call", "outcome"]),
+  signalbox_cache_calls_total: counter("Calls to the cache.", ["call", "outcome"]),
   signalbox_blob_seconds: histogram(
     "Time until the object store answered a request.",
     ["method", "outcome"],
@@ -29,7 +29,7 @@ const processMetrics = {
   signalbox_audit_refusals_left_out_total: counter(
     "Refusals not written to the audit because the credential had too many of them.",
   ),
-  signalbox_mails_total: counter("Attempts to send a mail, by outcome.", ["kind", "outcome"]),
+  signalbox_mails_total: counter("Attempts to send a mail.", ["kind", "outcome"]),
   signalbox_mail_oldest_seconds: gauge("Age of the oldest unsent mail."),
 } as const;
 
@@ -45,23 +45,23 @@ const edgeMetrics = {
   ),
   signalbox_http_requests_in_flight: gauge("Requests without an answer yet."),
   signalbox_http_overdue_seconds: gauge(
-    "Time by which a running request has outlived its deadline or its client; the largest one, zero without any.",
+    "Longest time by which a running request has outlived its deadline or its client.",
   ),
   signalbox_unhandled_rejections_total: counter(
     "Rejected promises that nobody awaited; each ended the request that it belonged to.",
   ),
   signalbox_http_bytes_total: counter("Bytes of requests, in, and of their answers, out.", ["direction"]),
-  signalbox_http_limited_total: counter("Requests refused by a rate limit, by its name.", ["limit"]),
+  signalbox_http_limited_total: counter("Requests refused by a rate limit.", ["limit"]),
   signalbox_principals_total: counter(
     "Checked credentials by result: remembered, resolved, refused, or unknown because account was unavailable.",
     ["outcome"],
   ),
   signalbox_graphql_operation_seconds: histogram(
-    "Duration of an operation by outcome: ok, refused before it was run, partial with errors, failed without data.",
+    "Duration of an operation: ok, refused before it was run, partial with errors, failed without data.",
     ["type", "outcome"],
   ),
   signalbox_graphql_breaker_open: gauge(
-    "Open breaker of a subgraph: 1 while nothing is sent because most of its last fetches failed, else 0.",
+    "1 while nothing is sent to a subgraph because most of its last fetches failed, else 0.",
     ["subgraph"],
   ),
   signalbox_live_subscriptions: gauge("Open subscriptions of the graph."),
@@ -70,11 +70,11 @@ const edgeMetrics = {
     ["code"],
   ),
   signalbox_graphql_reload_failures_total: counter(
-    "Times that a changed supergraph or manifest was refused, or could not be read; the last valid one stays active.",
+    "Times that a changed supergraph or manifest was refused or unreadable; the last valid one stays active.",
     ["source"],
   ),
   signalbox_graphql_fetch_seconds: histogram(
-    "Duration of a fetch from a subgraph by outcome: ok, errors of its own, unavailable, or a fault.",
+    "Duration of a fetch from a subgraph: ok, errors of its own, unavailable, or a fault.",
     ["subgraph", "outcome"],
   ),
   signalbox_subgraph_request_duration_seconds: histogram(
@@ -86,10 +86,9 @@ const edgeMetrics = {
 /** Metrics of events: the outbox of a service, the log, and its consumers. */
 const eventMetrics = {
   signalbox_event_log_up: gauge("One while published events reach the event log."),
-  signalbox_event_log_topics_replaced_total: counter(
-    "Topics that a reader found made again, or in another log, and reads from their beginning.",
-    ["topic"],
-  ),
+  signalbox_event_log_topics_replaced_total: counter("Topics that a reader found made again, or in another log.", [
+    "topic",
+  ]),
   signalbox_outbox_published_total: counter("Events put on the log.", ["topic"]),
   signalbox_outbox_publish_failures_total: counter("Publishes that failed.", ["reason"]),
   signalbox_outbox_dead_total: counter("Events that the log refused for good.", ["topic"]),
@@ -128,11 +127,8 @@ const eventMetrics = {
 
 /** Metrics of webhooks received and delivered, of images, and of outbound requests. */
 const productMetrics = {
-  signalbox_webhooks_received_total: counter("Webhooks of partners, by scheme and outcome.", ["scheme", "outcome"]),
-  signalbox_webhooks_refused_total: counter("Refused webhooks of partners, by scheme and reason.", [
-    "scheme",
-    "reason",
-  ]),
+  signalbox_webhooks_received_total: counter("Webhooks of partners.", ["scheme", "outcome"]),
+  signalbox_webhooks_refused_total: counter("Refused webhooks of partners.", ["scheme", "reason"]),
   signalbox_webhook_verification_seconds: histogram(
     "Time to judge a webhook, from its bytes to the verdict, without the database.",
     ["scheme"],
@@ -140,19 +136,19 @@ const productMetrics = {
   ),
   signalbox_webhook_sources_mostly_refused: gauge("Sources with mostly refused webhooks in the last minutes."),
   signalbox_webhook_rejections_dropped_total: counter("Rejections that were counted but not written."),
-  signalbox_webhook_reconciliations_total: counter(
-    "Finished comparisons with senders' lists, by sender and outcome: completed, failed.",
-    ["sender", "outcome"],
-  ),
-  signalbox_webhooks_missed_total: counter(
-    "Webhooks that senders' lists had and sources had not, by sender and outcome: recovered, failed.",
-    ["sender", "outcome"],
-  ),
+  signalbox_webhook_reconciliations_total: counter("Finished comparisons with senders' lists: completed, failed.", [
+    "sender",
+    "outcome",
+  ]),
+  signalbox_webhooks_missed_total: counter("Webhooks that senders' lists had and sources had not: recovered, failed.", [
+    "sender",
+    "outcome",
+  ]),
   signalbox_webhook_sender_requests_total: counter(
-    "Requests to senders' APIs, by sender and outcome: answered, absent, refused, limited, away.",
+    "Requests to senders' APIs: answered, absent, refused, limited, away.",
     ["sender", "outcome"],
   ),
-  signalbox_webhook_attempt_seconds: histogram("Duration of one delivery attempt, by outcome.", ["outcome"]),
+  signalbox_webhook_attempt_seconds: histogram("Duration of one delivery attempt.", ["outcome"]),
   signalbox_webhook_attempts_total: counter("Delivery attempts, by the class of the answer: 2xx to 5xx, or none.", [
     "answer",
   ]),
@@ -184,14 +180,12 @@ const productMetrics = {
     [0.01, 0.05, 0.1, 0.25, 1, 5, 15, 30],
   ),
   signalbox_image_job_seconds: histogram(
-    "Duration of a job on pixels, including its wait, by outcome.",
+    "Duration of a job on pixels, including its wait.",
     ["task", "outcome"],
     [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
   ),
   signalbox_image_rendered_bytes_total: counter("Bytes of created renditions."),
-  signalbox_image_direct_uploads_total: counter("Direct uploads by outcome: created, completed, cancelled, expired.", [
-    "outcome",
-  ]),
+  signalbox_image_direct_uploads_total: counter("Direct uploads: created, completed, cancelled, expired.", ["outcome"]),
 } as const;
 
 /**

@@ -6,11 +6,7 @@ const upstreamBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 /** Metrics of the edge's nginx, counted by the exporter beside it; no service exposes them. */
 export const nginxMetrics = {
   edge_up: gauge("One while the status page of nginx answers."),
-  edge_requests_total: counter("Answered requests, by the service and the published path that they were for.", [
-    "route",
-    "service",
-    "status",
-  ]),
+  edge_requests_total: counter("Answered requests, by service and published path.", ["route", "service", "status"]),
   edge_upstream_seconds: histogram(
     "Time that services took for a request, all attempts together.",
     ["service"],
