@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { seconds } from "@signalbox/core";
-import { createReplayEngine, publishEvents as publishReports } from "@signalbox/events";
+import { publishEvents as publishReports, ReplayEngine } from "@signalbox/events";
 import { createNameLookup, createOutboundClient } from "@signalbox/net";
 import { createWakeUp, ownPorts, type ServiceParts, type WakeUp } from "@signalbox/runtime";
 import { createStatistics, type OpenedService, openPrincipals, openService } from "@signalbox/service";
@@ -102,7 +102,7 @@ function fillService(context: DeliveryContext, opened: OpenedService, sealer: Se
     }),
     pullWaits: openPullWaits(context, pool),
     openLeases: new OpenLeases(pool),
-    replayEngine: createReplayEngine(replayKind, { pool, outbox, clock }),
+    replayEngine: new ReplayEngine(replayKind, { pool, outbox, clock }),
     statistics: createStatistics({ pool, clock, livingSubjects: livingEndpoints }),
   };
   return service;

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { WebhookSourceResource } from "@signalbox/contracts";
-import { createReplayEngine } from "@signalbox/events";
+import { ReplayEngine } from "@signalbox/events";
 import { exportRoutes } from "@signalbox/http";
 import { createNameLookup, createOutboundClient } from "@signalbox/net";
 import { ownPorts, type ServiceContext, type ServiceParts } from "@signalbox/runtime";
@@ -64,8 +64,8 @@ export async function createService(context: ServiceContext<Properties>): Promis
     refusalThrottle: new RefusalThrottle(),
     webhookWriter: new WebhookWriter(pool, outbox, clock, sourceStatistics),
     rejectionBudget: new RejectionBudget(clock),
-    replayEngine: createReplayEngine(replayKind, { pool, outbox, clock }),
-    retryEngine: createReplayEngine(retryKind, { pool, outbox, clock }),
+    replayEngine: new ReplayEngine(replayKind, { pool, outbox, clock }),
+    retryEngine: new ReplayEngine(retryKind, { pool, outbox, clock }),
     sourceStatistics,
     receivingMetrics: new ReceivingMetrics(metrics, clock),
   };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Caller } from "@signalbox/auth";
 import { systemClock } from "@signalbox/core";
-import { createReplayEngine, type Outbox } from "@signalbox/events";
+import { type Outbox, ReplayEngine } from "@signalbox/events";
 import { sql } from "@signalbox/storage";
 import { eventually, serviceWith, testPerson } from "@signalbox/testing";
 import type { IngestService } from "../src/context/ingest-service.ts";
@@ -131,7 +131,7 @@ test("why of a retry tells its progress", async () => {
   const { source } = await refused(who, 2);
   const { id } = (await retry(who, source, {})).body;
   const { pool } = ingest;
-  const retryEngine = createReplayEngine(retryKind, { pool, outbox: {} as Outbox, clock: systemClock });
+  const retryEngine = new ReplayEngine(retryKind, { pool, outbox: {} as Outbox, clock: systemClock });
   const finder = whyReplayed(serviceWith<IngestService>({ pool, retryEngine })).find(({ knows }) => knows(id));
   const why = ({ accountId }: { readonly accountId: string }) => finder?.find({ accountId } as Caller, id);
   await eventually(async () => {

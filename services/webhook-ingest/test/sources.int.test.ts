@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { access, readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { createReplayEngine, type Outbox } from "@signalbox/events";
+import { type Outbox, ReplayEngine } from "@signalbox/events";
 import { createSubgraph } from "@signalbox/http";
 import type { Statistics } from "@signalbox/service";
 import type { Pool } from "@signalbox/storage";
@@ -349,7 +349,7 @@ test("a hundred sources of a query are one statement, each of their lists is one
     clock,
     configuration: configurationWith({ "http.base-url": "", "webhook-ingest.received.retention": 0 }),
     pageLimits: { maxPageSize: () => 100, pageSize: () => 20 },
-    replayEngine: createReplayEngine(replayKind, { pool, outbox: {} as Outbox, clock }),
+    replayEngine: new ReplayEngine(replayKind, { pool, outbox: {} as Outbox, clock }),
     sourceStatistics: { stored: {} as Statistics },
   });
   const { resolvers } = serviceEdges(service);

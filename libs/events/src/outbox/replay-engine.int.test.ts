@@ -6,7 +6,7 @@ import { inTransaction, sql } from "@signalbox/storage";
 import { serviceWith } from "@signalbox/testing";
 import { openTestService, type TestService } from "../../test/log-contract/test-service.ts";
 import type { Outbox } from "./outbox.ts";
-import { createReplayEngine, type ReplayKind, type ReplayRow } from "./replay-engine.ts";
+import { ReplayEngine, type ReplayKind, type ReplayRow } from "./replay-engine.ts";
 
 interface Walk extends ReplayRow {
   readonly ownerId: string;
@@ -16,7 +16,18 @@ interface Walk extends ReplayRow {
 
 const kind: ReplayKind<Walk> = {
   table: "walks",
-  columns: { ownerId: "text", sent: "int4", endedAt: "timestamptz" },
+  columns: {
+    id: "text",
+    accountId: "text",
+    ownerId: "text",
+    status: "text",
+    eventTypes: "text[]",
+    rate: "int4",
+    total: "int4",
+    sent: "int4",
+    createdAt: "timestamptz",
+    endedAt: "timestamptz",
+  },
   progress: ["sent", "endedAt"],
   listedBy: "account_id",
   parent: "owner_id",
@@ -30,7 +41,7 @@ const entry = { name: "audit.recorded" } as ReturnType<typeof draft<"audit.recor
 
 let service: TestService;
 let entries = 0;
-let engine: ReturnType<typeof createReplayEngine<Walk>>;
+let engine: ReplayEngine<Walk>;
 before(async () => {
   service = await openTestService();
   const create = `create table walks (id text, account_id text, owner_id text, status text, event_types text[], rate int,
@@ -39,7 +50,7 @@ before(async () => {
   const append = async () => [`${entries++}`];
   // An hour ahead of the database, as an instance with a fast clock is.
   const clock = { ...systemClock, now: () => new Date(Date.now() + hours(1)) };
-  engine = createReplayEngine(kind, { pool: service.pool, outbox: serviceWith<Outbox>({ append }), clock });
+  engine = new ReplayEngine(kind, { pool: service.pool, outbox: serviceWith<Outbox>({ append }), clock });
 });
 after(() => service.close());
 

@@ -29,23 +29,12 @@ export type ReplayRow = {
   readonly total: number;
   readonly createdAt: Date;
 };
-const common = {
-  id: "text",
-  accountId: "text",
-  status: "text",
-  eventTypes: "text[]",
-  rate: "int4",
-  total: "int4",
-  createdAt: "timestamptz",
-  // By the clock of the database, which is the same for all instances.
-  dueAt: "interval + statement_timestamp()",
-};
 
 /** The replays of one service. Names become part of statements. */
 export interface ReplayKind<Row extends ReplayRow> {
   readonly table: string;
-  /** The further columns, each with its PostgreSQL type. */
-  readonly columns: Readonly<Record<Exclude<keyof Row & string, keyof ReplayRow>, string>>;
+  /** All columns of the table, each with its PostgreSQL type. */
+  readonly columns: Readonly<Record<keyof Row & string, string>>;
   /** The columns that a step or the end changes, beside the status. */
   readonly progress: readonly Exclude<keyof Row & string, keyof ReplayRow>[];
   /** Column of the parent in whose list a replay is. */
@@ -76,68 +65,84 @@ interface Start {
   readonly entry: EventDraft<"audit.recorded">;
 }
 
-interface Dependencies {
+interface EngineParts {
   readonly pool: Pool;
   readonly outbox: Outbox;
   readonly clock: Clock;
 }
 
-/** Creates the engine: a replay runs in steps, each in one transaction, so that it continues after any interruption. */
-export function createReplayEngine<Row extends ReplayRow>(
-  kind: ReplayKind<Row>,
-  { pool, outbox, clock }: Dependencies,
-) {
-  const columns: Readonly<Record<string, string>> = { ...common, ...kind.columns };
-  const rows = table(kind.table, columns);
-  const save = rows.update(...["status", ...kind.progress]);
-  const { find, lock, list, countRunning, lockDue, keepPace } = statementsOf(kind, rows.columns);
-  const rowOf = async (from: Queryable, statement: Statement, values: readonly unknown[]): Promise<Row | null> =>
-    (await from.query<Row>(statement, values)).rows[0] ?? null;
-  return {
-    find: (id: string, accountId: string, parentId = accountId) => rowOf(pool, find, [id, accountId, parentId]),
-    lock: (tx: Tx, id: string, accountId: string, parentId = accountId) => rowOf(tx, lock, [id, accountId, parentId]),
-    /** Lists the same range of each parent's replays, newest first; with `of` only those of these things. */
-    async list(
-      range: ListRange,
-      accountId: string,
-      { parentIds = [accountId], of = null }: ListedReplays = {},
-    ): Promise<Row[]> {
-      return (await pool.query<Row>(list, [parentIds, accountId, ...rangeValues(range), of])).rows;
-    },
+/** The replays of one kind. Each runs in steps of one transaction each, so that it continues after any interruption. */
+export class ReplayEngine<Row extends ReplayRow> {
+  readonly #kind: ReplayKind<Row>;
+  readonly #parts: EngineParts;
+  readonly #rows;
+  readonly #save;
+  readonly #statements;
 
-    /** Starts the replay, whose first step is due at once. The caller has locked what it replays. */
-    async start(tx: Tx, parentId: string | null, replay: Row, { totalMax: max, dryRun, entry }: Start) {
-      if (replay.total > max) return { outcome: "too-many", max } as const;
-      if (dryRun) return { outcome: "counted", count: replay.total } as const;
-      const running =
-        (await tx.query<{ count: number }>(countRunning, [parentId, replay.accountId])).rows[0]?.count ?? 0;
-      if (running >= kind.runningMax) return { outcome: "limit-reached", max: kind.runningMax } as const;
-      await rows.insert(tx, { ...replay, dueAt: "0 s" });
-      await outbox.append(tx, [entry]);
-      return { outcome: "started", replay } as const;
-    },
+  constructor(kind: ReplayKind<Row>, parts: EngineParts) {
+    this.#kind = kind;
+    this.#parts = parts;
+    // By the clock of the database, which is the same for all instances.
+    const columns: Readonly<Record<string, string>> = { ...kind.columns, dueAt: "interval + statement_timestamp()" };
+    this.#rows = table(kind.table, columns);
+    this.#save = this.#rows.update(...["status", ...kind.progress]);
+    this.#statements = statementsOf(kind, this.#rows.columns);
+  }
 
-    /** Cancels the replay; what it has sent stays sent. An ended replay stays as it is. */
-    async cancel(tx: Tx, replay: Row, entry: EventDraft<"audit.recorded">): Promise<Row> {
-      if (replay.status !== "running") return replay;
-      const cancelled = { ...replay, ...kind.ended("cancelled", clock.now()) };
-      await save(tx, cancelled);
-      await outbox.append(tx, [entry]);
-      return cancelled;
-    },
+  find(id: string, accountId: string, parentId = accountId): Promise<Row | null> {
+    return this.#rowOf(this.#parts.pool, this.#statements.find, [id, accountId, parentId]);
+  }
 
-    /** Runs one step of the replay that is due longest; returns "again" while there may be another. */
-    step: (next: (tx: Tx, replay: Row) => Promise<ReplayStep<Row>>): Promise<"again" | "done"> =>
-      inTransaction(pool, async (tx) => {
-        const due = await rowOf(tx, lockDue, []);
-        if (due === null) return "done";
-        const step = await next(tx, due);
-        if ("replay" in step) await save(tx, { ...step.replay, ...(step.isLast && kind.ended("done", clock.now())) });
-        const paceMs = "waitMs" in step ? step.waitMs : (step.count * 1_000) / (due.rate ?? Number.POSITIVE_INFINITY);
-        await tx.query(keepPace, [due.id, paceMs]);
-        return "again";
-      }),
-  };
+  lock(tx: Tx, id: string, accountId: string, parentId = accountId): Promise<Row | null> {
+    return this.#rowOf(tx, this.#statements.lock, [id, accountId, parentId]);
+  }
+
+  /** Lists the same range of each parent's replays, newest first; with `of` only those of these things. */
+  async list(range: ListRange, accountId: string, listed: ListedReplays = {}): Promise<Row[]> {
+    const { parentIds = [accountId], of = null } = listed;
+    const values = [parentIds, accountId, ...rangeValues(range), of];
+    return (await this.#parts.pool.query<Row>(this.#statements.list, values)).rows;
+  }
+
+  /** Starts the replay, whose first step is due at once. The caller has locked what it replays. */
+  async start(tx: Tx, parentId: string | null, replay: Row, { totalMax: max, dryRun, entry }: Start) {
+    const { runningMax } = this.#kind;
+    if (replay.total > max) return { outcome: "too-many", max } as const;
+    if (dryRun) return { outcome: "counted", count: replay.total } as const;
+    const { rows } = await tx.query<{ count: number }>(this.#statements.countRunning, [parentId, replay.accountId]);
+    if ((rows[0]?.count ?? 0) >= runningMax) return { outcome: "limit-reached", max: runningMax } as const;
+    await this.#rows.insert(tx, { ...replay, dueAt: "0 s" });
+    await this.#parts.outbox.append(tx, [entry]);
+    return { outcome: "started", replay } as const;
+  }
+
+  /** Cancels the replay; what it has sent stays sent. An ended replay stays as it is. */
+  async cancel(tx: Tx, replay: Row, entry: EventDraft<"audit.recorded">): Promise<Row> {
+    if (replay.status !== "running") return replay;
+    const cancelled = { ...replay, ...this.#kind.ended("cancelled", this.#parts.clock.now()) };
+    await this.#save(tx, cancelled);
+    await this.#parts.outbox.append(tx, [entry]);
+    return cancelled;
+  }
+
+  /** Runs one step of the replay that is due longest; returns "again" while there may be another. */
+  step(next: (tx: Tx, replay: Row) => Promise<ReplayStep<Row>>): Promise<"again" | "done"> {
+    const { pool, clock } = this.#parts;
+    return inTransaction(pool, async (tx) => {
+      const due = await this.#rowOf(tx, this.#statements.lockDue, []);
+      if (due === null) return "done";
+      const step = await next(tx, due);
+      if ("replay" in step)
+        await this.#save(tx, { ...step.replay, ...(step.isLast && this.#kind.ended("done", clock.now())) });
+      const paceMs = "waitMs" in step ? step.waitMs : (step.count * 1_000) / (due.rate ?? Number.POSITIVE_INFINITY);
+      await tx.query(this.#statements.keepPace, [due.id, paceMs]);
+      return "again";
+    });
+  }
+
+  async #rowOf(from: Queryable, statement: Statement, values: readonly unknown[]): Promise<Row | null> {
+    return (await from.query<Row>(statement, values)).rows[0] ?? null;
+  }
 }
 
 function statementsOf<Row extends ReplayRow>(kind: ReplayKind<Row>, columns: string) {

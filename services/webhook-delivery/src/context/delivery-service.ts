@@ -19,7 +19,7 @@ import type { Leases } from "../sending/leases.ts";
 import type { OpenLeases } from "../sending/open-leases.ts";
 import type { PullWaits } from "../sending/pull-waits.ts";
 import type { EnforcedTypes } from "../state/enforced-types.ts";
-import type { ReplayEngine } from "../state/replay-engine.ts";
+import type { Replays } from "../state/replay-engine.ts";
 import type { SchemaThreads } from "../state/schema-threads.ts";
 
 export type DeliveryContext = ServiceContext<Properties>;
@@ -57,6 +57,6 @@ export interface DeliveryService {
   readonly results: AttemptResults;
   readonly pullWaits: PullWaits;
   readonly openLeases: OpenLeases;
-  readonly replayEngine: ReplayEngine;
+  readonly replayEngine: Replays;
   readonly statistics: Statistics;
 }

@@ -1,6 +1,7 @@
 import { dateInput, examples, identifier, timestamp } from "@signalbox/contracts";
 import type { ReplayKind, ReplayRow } from "@signalbox/events";
 import { z } from "zod";
+import { columns } from "../generated/columns.ts";
 
 /** A replay: deliveries of an endpoint, or of all endpoints of its account, that go out again. */
 export interface Replay extends ReplayRow {
@@ -41,19 +42,7 @@ export type ReplayFilter = Pick<Replay, "endpointId" | "statuses" | "eventTypes"
 
 export const replayKind: ReplayKind<Replay> = {
   table: "replays",
-  columns: {
-    endpointId: "text",
-    statuses: "text[]",
-    eventIds: "text[]",
-    fromTime: "timestamptz",
-    toTime: "timestamptz",
-    replayed: "int4",
-    placeTime: "timestamptz",
-    placeId: "text",
-    turns: "jsonb",
-    leftOut: "int4",
-    endedAt: "timestamptz",
-  },
+  columns: columns.replays,
   progress: ["replayed", "placeTime", "placeId", "turns", "leftOut", "endedAt"],
   listedBy: "account_id",
   parent: "endpoint_id",

@@ -1,4 +1,4 @@
-import type { createReplayEngine } from "@signalbox/events";
+import type { ReplayEngine } from "@signalbox/events";
 import type { Replay } from "../replays/replay.ts";
 
-export type ReplayEngine = ReturnType<typeof createReplayEngine<Replay>>;
+export type Replays = ReplayEngine<Replay>;

@@ -13,7 +13,7 @@ import type { JwksCache } from "../state/jwks-cache.ts";
 import type { ReceivingMetrics } from "../state/receiving-metrics.ts";
 import type { RefusalThrottle } from "../state/refusal-throttle.ts";
 import type { RejectionBudget } from "../state/rejection-budget.ts";
-import type { ReplayEngine, RetryEngine } from "../state/replay-engine.ts";
+import type { ReceivedReplays, RejectionRetries } from "../state/replay-engine.ts";
 import type { SourceCache } from "../state/source-cache.ts";
 import type { SourceStatistics } from "../state/source-statistics.ts";
 import type { WebhookWriter } from "../state/webhook-writer.ts";
@@ -42,8 +42,8 @@ export interface IngestService {
   readonly refusalThrottle: RefusalThrottle;
   readonly webhookWriter: WebhookWriter;
   readonly rejectionBudget: RejectionBudget;
-  readonly replayEngine: ReplayEngine;
-  readonly retryEngine: RetryEngine;
+  readonly replayEngine: ReceivedReplays;
+  readonly retryEngine: RejectionRetries;
   readonly sourceStatistics: SourceStatistics;
   readonly receivingMetrics: ReceivingMetrics;
 }

@@ -1,5 +1,6 @@
 import { seconds } from "@signalbox/core";
 import type { ReplayKind, ReplayRow } from "@signalbox/events";
+import { columns } from "../generated/columns.ts";
 
 /** Kept rejections of a source between two times, of a reason or of any. */
 export interface RejectionChoice {
@@ -24,18 +25,7 @@ export interface RejectionRetry extends ReplayRow, RejectionChoice {
 
 export const retryKind: ReplayKind<RejectionRetry> = {
   table: "rejection_retries",
-  columns: {
-    sourceId: "text",
-    reason: "text",
-    fromAt: "timestamptz",
-    toAt: "timestamptz",
-    received: "int4",
-    repeated: "int4",
-    refused: "int4",
-    positionAt: "timestamptz",
-    positionId: "text",
-    finishedAt: "timestamptz",
-  },
+  columns: columns.rejection_retries,
   progress: ["received", "repeated", "refused", "positionAt", "positionId", "finishedAt"],
   listedBy: "source_id",
   parent: "source_id",

@@ -1,5 +1,6 @@
 import { seconds } from "@signalbox/core";
 import type { ReplayKind, ReplayRow } from "@signalbox/events";
+import { columns } from "../generated/columns.ts";
 
 /** A replay: received webhooks of a source that are published again, in the order of their arrival. */
 export interface Replay extends ReplayRow {
@@ -21,17 +22,7 @@ export interface Replay extends ReplayRow {
 
 export const replayKind: ReplayKind<Replay> = {
   table: "received_replays",
-  columns: {
-    sourceId: "text",
-    receivedIds: "text[]",
-    fromAt: "timestamptz",
-    toAt: "timestamptz",
-    published: "int4",
-    missing: "int4",
-    positionAt: "timestamptz",
-    positionId: "text",
-    finishedAt: "timestamptz",
-  },
+  columns: columns.received_replays,
   progress: ["published", "missing", "positionAt", "positionId", "finishedAt"],
   listedBy: "source_id",
   parent: "source_id",
