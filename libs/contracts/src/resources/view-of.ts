@@ -18,11 +18,14 @@ type Same<Row, View> = keyof {
     : never]: K;
 };
 
-type Exceptions<Row, View> = Omit<View, Same<Row, View>> & Partial<View>;
+/** A text may be given as the time that it shows. */
+type Given<View> = { [K in keyof View]: string extends View[K] ? View[K] | Date : View[K] };
+
+type Exceptions<Row, View> = Given<Omit<View, Same<Row, View>> & Partial<View>>;
 
 /**
  * Returns the function that shows a row as its resource, its members in the order of the schema. A member comes from
- * the row, where `createdAt` is `created_at` and a `Date` is RFC 3339, or from `exceptions`, which come first.
+ * the row, where `createdAt` is `created_at`, or from `exceptions`, which come first. A `Date` is shown as RFC 3339.
  */
 export function viewOf<Resource extends z.ZodObject, Row extends object, Rest extends unknown[]>(
   resource: Resource,

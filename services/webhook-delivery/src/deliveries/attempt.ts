@@ -1,37 +1,27 @@
 import type { Viewer } from "@signalbox/auth";
-import { draft, type EventDraft, examples, identifier, timestamp, webhookDeliveryExample } from "@signalbox/contracts";
+import {
+  draft,
+  type EventDraft,
+  examples,
+  identifier,
+  timestamp,
+  viewOf,
+  webhookDeliveryExample,
+} from "@signalbox/contracts";
 import { z } from "zod";
 import { splitId } from "../endpoints/endpoint-id.ts";
 import { ownHeaders } from "../endpoints/endpoint-settings.ts";
+import type { DeliveryAttempt as Row } from "../generated/prisma/client.ts";
 import type { LeasedDelivery } from "./delivery.ts";
 import type { Judgement } from "./retry-schedule.ts";
 
 /** One POST and its result. */
-export interface Attempt {
-  readonly id: string;
-  readonly deliveryId: string;
-  readonly endpointId: string;
-  readonly accountId: string;
-  /** Null for an attempt from before the type was recorded. */
-  readonly eventType: string | null;
-  /** 1 for the first. */
-  readonly number: number;
-  readonly startedAt: Date;
-  readonly durationMs: number;
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly response: string | null;
-  /** False for an attempt that ended too late: another attempt with its number was recorded first. */
-  readonly counted: boolean;
-  /** Last phase that was reached when no answer came. */
-  readonly phase: string | null;
-  readonly decision: AttemptDecision | null;
-  readonly nextAttemptAt: Date | null;
+export interface Attempt extends Omit<Row, "decision" | "exchange"> {
+  readonly decision: (typeof attemptDecisions)[number] | null;
   readonly exchange: Exchange | null;
 }
 
 const attemptDecisions = ["succeeded", "retry", "exhausted", "gone", "held"] as const;
-type AttemptDecision = (typeof attemptDecisions)[number];
 
 /** Headers of an attempt with the owner's secrets masked, and the milliseconds of each phase. */
 interface Exchange {
@@ -103,25 +93,12 @@ export const AttemptResource = z
     },
   });
 
-export const viewAttempt = (attempt: Attempt) => ({
-  id: attempt.id,
-  delivery_id: attempt.deliveryId,
-  endpoint_id: splitId(attempt.endpointId).endpointId,
-  event_type: attempt.eventType,
-  number: attempt.number,
-  started_at: attempt.startedAt.toISOString(),
-  duration_ms: attempt.durationMs,
-  phases: attempt.exchange?.phases ?? null,
-  status: attempt.status,
-  error: attempt.error,
-  phase: attempt.phase,
-  request_headers: attempt.exchange?.requestHeaders ?? null,
-  response_headers: attempt.exchange?.responseHeaders ?? null,
-  response: attempt.response,
-  decision: attempt.decision,
-  next_attempt_at: attempt.nextAttemptAt?.toISOString() ?? null,
-  counted: attempt.counted,
-});
+export const viewAttempt = viewOf(AttemptResource, ({ endpointId, exchange }: Attempt) => ({
+  endpoint_id: splitId(endpointId).endpointId,
+  phases: exchange?.phases ?? null,
+  request_headers: exchange?.requestHeaders ?? null,
+  response_headers: exchange?.responseHeaders ?? null,
+}));
 
 /** Builds the entry of an attempt, before its consequences are known. */
 export const attemptOf = (

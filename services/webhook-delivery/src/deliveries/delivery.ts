@@ -1,22 +1,10 @@
-import { draft, type EventDraft, type WebhookDeliveryResource } from "@signalbox/contracts";
+import { draft, type EventDraft, viewOf, WebhookDeliveryResource } from "@signalbox/contracts";
 import { splitId } from "../endpoints/endpoint-id.ts";
+import type { Delivery as Row } from "../generated/prisma/client.ts";
 
-/** One delivery of one event to one endpoint. */
-export interface Delivery {
-  readonly id: string;
-  readonly endpointId: string;
-  readonly accountId: string;
-  readonly eventId: string;
-  readonly eventType: string;
+/** One delivery of one event to one endpoint. Its `createdAt` is the time of the event. */
+export interface Delivery extends Omit<Row, "status" | "exhaustedAt" | "orderKey" | "sequence"> {
   readonly status: WebhookDeliveryResource["status"];
-  /** Attempts made so far. */
-  readonly attempts: number;
-  readonly lastStatus: number | null;
-  readonly lastError: string | null;
-  /** The time of the event. */
-  readonly createdAt: Date;
-  readonly lastAttemptAt: Date | null;
-  readonly nextAttemptAt: Date | null;
 }
 
 /** A delivery leased by this instance, with everything an attempt needs besides its endpoint. */
@@ -39,22 +27,11 @@ export interface LeasedDelivery
   readonly leasedUntil: Date;
 }
 
-export function viewDelivery(delivery: Delivery): WebhookDeliveryResource {
-  return {
-    id: delivery.id,
-    endpoint_id: splitId(delivery.endpointId).endpointId,
-    consumer: splitId(delivery.endpointId).consumer,
-    event_id: delivery.eventId,
-    event_type: delivery.eventType,
-    status: delivery.status,
-    attempts: delivery.attempts,
-    last_status: delivery.lastStatus,
-    last_error: delivery.lastError,
-    created_at: delivery.createdAt.toISOString(),
-    last_attempt_at: delivery.lastAttemptAt?.toISOString() ?? null,
-    next_attempt_at: delivery.status === "pending" ? (delivery.nextAttemptAt?.toISOString() ?? null) : null,
-  };
-}
+export const viewDelivery = viewOf(WebhookDeliveryResource, ({ endpointId, status, nextAttemptAt }: Delivery) => ({
+  endpoint_id: splitId(endpointId).endpointId,
+  consumer: splitId(endpointId).consumer,
+  next_attempt_at: status === "pending" ? nextAttemptAt : null,
+}));
 
 const statusAfter = { exhausted: "exhausted", recovered: "succeeded", parked: "parked" } as const;
 

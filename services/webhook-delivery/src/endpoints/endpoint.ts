@@ -7,6 +7,7 @@ import {
   matchesEventType,
   readable,
   scopesOfEventTypes,
+  viewOf,
   WebhookEndpointResource,
   webhookEndpointExample,
   webhookEventTypes,
@@ -176,23 +177,11 @@ export function wants(endpoint: Endpoint, names: readonly string[]): boolean {
 }
 
 /** Returns the endpoint as its owner sees it, in the API and in every event. */
-export function viewEndpoint(endpoint: Endpoint): WebhookEndpointResource {
-  return {
-    id: splitId(endpoint.id).endpointId,
-    type: endpoint.type,
-    url: endpoint.type === "pull" ? "" : endpoint.url,
-    description: endpoint.description,
-    event_types: [...endpoint.eventTypes],
-    scope: endpoint.scope,
-    status: endpoint.status,
-    disabled_reason: endpoint.disabledReason,
-    settings: endpoint.settings,
-    secrets: endpoint.secrets.map(viewValue),
-    ends_at: endpoint.endsAt?.toISOString() ?? null,
-    created_at: endpoint.createdAt.toISOString(),
-    updated_at: endpoint.updatedAt.toISOString(),
-  };
-}
+export const viewEndpoint = viewOf(WebhookEndpointResource, ({ id, type, url, secrets }: Endpoint) => ({
+  id: splitId(id).endpointId,
+  url: type === "pull" ? "" : url,
+  secrets: secrets.map(viewValue),
+}));
 
 function dataInEvent(endpoint: Endpoint) {
   const view = viewEndpoint(endpoint);

@@ -1,5 +1,6 @@
 import { catalogue, eventJsonSchema, examples, readable, schemaRegistry } from "@signalbox/contracts";
 import { z } from "zod";
+import type { EventType as Row } from "../generated/prisma/client.ts";
 
 /** The names of the service's events: of the whole catalogue, internal ones included, and of the test of an endpoint. */
 const serviceTypes: ReadonlySet<string> = new Set(["webhook_endpoint.test", ...catalogue.map(({ name }) => name)]);
@@ -28,19 +29,10 @@ export const customType = z
 export const isCustomFilter = (filter: string): boolean => !/[\p{Cc}\p{Cs}]/u.test(filter) && isCustomName(filter);
 
 /** An event type that an account publishes. */
-export interface EventType {
-  readonly id: string;
-  readonly accountId: string;
-  readonly name: string;
-  readonly description: string | null;
+export interface EventType extends Omit<Row, "schema" | "enforcement"> {
   /** JSON Schema of the data, 2020-12 or draft-07; null for any. */
   readonly schema: object | null;
-  readonly enforcement: Enforcement;
-  /** Why the service has lowered the enforcement: the schema ran out of time. Null otherwise. */
-  readonly enforcementReason: string | null;
-  readonly revision: number;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
+  readonly enforcement: (typeof enforcements)[number];
 }
 
 /** A type whose schema its events are checked against, unless it has an `enforcementReason`. */
@@ -51,7 +43,6 @@ export interface EnforcedType extends Omit<EventType, "schema"> {
 
 /** Handling of an event whose data do not match: accept, accept with a warning to the publisher, or refuse. */
 const enforcements = ["off", "warn", "block"] as const;
-type Enforcement = (typeof enforcements)[number];
 
 const schemaBytesMax = 65_536;
 export const eventTypeExample = {

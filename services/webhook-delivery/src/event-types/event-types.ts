@@ -1,4 +1,5 @@
 import type { Caller } from "@signalbox/auth";
+import { viewOf } from "@signalbox/contracts";
 import { AppError, newId, patched } from "@signalbox/core";
 import { created, type HttpResponse, ok, rangeOf, strongEtag } from "@signalbox/http";
 import { audited, type Edges, edgesOf, list, type OwnRow, operation, record, tooMany } from "@signalbox/service";
@@ -105,15 +106,11 @@ const read = { scopes: ["webhooks:read"] } as const;
 const write = { scopes: ["webhooks:write"] } as const;
 const missing = "There is no such type.";
 
-const viewType = (type: EventType) => ({
-  name: type.name,
-  description: type.description,
+const viewType = viewOf(EventTypeResource, ({ schema }: EventType) => ({
   own: true,
-  schema: type.schema as Record<string, unknown> | null,
+  schema: schema as Record<string, unknown> | null,
   schema_url: null,
-  enforcement: type.enforcement,
-  enforcement_reason: type.enforcementReason,
-});
+}));
 const etag = ({ id, revision }: EventType): string => strongEtag(revision, id);
 const showType = (type: EventType): HttpResponse => ok(viewType(type), { etag: etag(type) });
 /** Position in a list: types are ordered by name alone. */

@@ -1,4 +1,4 @@
-import { examples, timestamp } from "@signalbox/contracts";
+import { examples, timestamp, viewOf } from "@signalbox/contracts";
 import { z } from "zod";
 import { customEventExample } from "./custom-event.ts";
 import type { StoredEvent } from "./event-store.ts";
@@ -20,9 +20,4 @@ export const EventResource = z
     },
   });
 
-export const viewEvent = ({ id, type, body, createdAt }: StoredEvent) => ({
-  id,
-  type,
-  created_at: createdAt.toISOString(),
-  body: body.toString("utf8"),
-});
+export const viewEvent = viewOf(EventResource, ({ body }: StoredEvent) => ({ body: body.toString("utf8") }));

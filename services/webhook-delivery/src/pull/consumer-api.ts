@@ -1,4 +1,4 @@
-import { examples, timestamp, webhookEndpointExample } from "@signalbox/contracts";
+import { examples, timestamp, viewOf, webhookEndpointExample } from "@signalbox/contracts";
 import { createRoutes, field, ok, refusedWith } from "@signalbox/http";
 import { type Edges, edgesOf, joinEdges, operation, tooMany } from "@signalbox/service";
 import { z } from "zod";
@@ -58,15 +58,10 @@ const ConsumersResource = z
   .meta({ id: "WebhookConsumers" })
   .register(examples, { example: { items: [consumerExample] } });
 
-const viewConsumer = (consumer: Consumer): z.output<typeof ConsumerResource> => ({
-  name: consumer.name,
-  from: consumer.start,
-  status: consumer.isReady ? "ready" : "copying",
-  lag: consumer.lag,
-  leased: consumer.leased,
-  oldest_at: consumer.oldestAt?.toISOString() ?? null,
-  created_at: consumer.createdAt.toISOString(),
-});
+const viewConsumer = viewOf(ConsumerResource, ({ start, isReady }: Consumer) => ({
+  from: start,
+  status: isReady ? ("ready" as const) : ("copying" as const),
+}));
 
 export function consumerApi(service: DeliveryService): Edges {
   const fields = {

@@ -1,5 +1,5 @@
 import type { Caller } from "@signalbox/auth";
-import { webhookEndpointExample } from "@signalbox/contracts";
+import { viewOf, webhookEndpointExample } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
 import { createRoutes, keptOpen, ok, type Refusal, refusedWith } from "@signalbox/http";
 import { type Edges, edgesOf, joinEdges, operation } from "@signalbox/service";
@@ -11,6 +11,7 @@ import {
   AckBody,
   ExtendBody,
   ExtendedLeases,
+  LeaseResult,
   LeaseResults,
   MessagesResource,
   NackBody,
@@ -41,6 +42,8 @@ export function pullApi(service: DeliveryService): Edges {
     { routes: pollRoute(service) },
   ]);
 }
+
+const viewEndedLease = viewOf(LeaseResult, (_: EndedLease) => ({}));
 
 const eventStream = /(^|,)\s*text\/event-stream\s*(;|,|$)/i;
 /** nginx passes events on without buffering. */
@@ -98,14 +101,7 @@ function declareEnds(service: DeliveryService) {
   const ends = {
     responses: { 200: LeaseResults, ...errors },
     answer: ({ leases }: { readonly leases: readonly EndedLease[] }) =>
-      ok({
-        items: leases.map(({ leaseId, decision, nextAttemptAt, repeated }) => ({
-          lease_id: leaseId,
-          decision,
-          next_attempt_at: nextAttemptAt?.toISOString() ?? null,
-          repeated,
-        })),
-      }),
+      ok({ items: leases.map((lease) => viewEndedLease(lease)) }),
   };
   return {
     ackWebhookMessages: operation({

@@ -93,19 +93,15 @@ export const MessagesResource = z
   .register(examples, { example: { items: [messageExample] } });
 
 /** Outcome of one lease after an acknowledgement or a message given back. */
+export const LeaseResult = z.object({
+  lease_id: z.string().describe("The lease."),
+  decision: z.string().nullable().describe("What follows: `succeeded`, `retry` or `exhausted`."),
+  next_attempt_at: timestamp.nullable(),
+  repeated: z.boolean().describe("True when an earlier request had this effect."),
+});
+
 export const LeaseResults = z
-  .object({
-    items: z
-      .array(
-        z.object({
-          lease_id: z.string().describe("The lease."),
-          decision: z.string().nullable().describe("What follows: `succeeded`, `retry` or `exhausted`."),
-          next_attempt_at: timestamp.nullable(),
-          repeated: z.boolean().describe("True when an earlier request had this effect."),
-        }),
-      )
-      .describe("The outcome of each lease, in the order of the request."),
-  })
+  .object({ items: z.array(LeaseResult).describe("The outcome of each lease, in the order of the request.") })
   .meta({ id: "WebhookLeaseResults" })
   .register(examples, {
     example: { items: [{ lease_id: leaseExample, decision: "succeeded", next_attempt_at: null, repeated: false }] },

@@ -1,26 +1,15 @@
 import { dateInput, examples, identifier, timestamp } from "@signalbox/contracts";
-import type { ReplayKind, ReplayRow } from "@signalbox/events";
+import type { ReplayKind } from "@signalbox/events";
 import { z } from "zod";
 import { columns } from "../generated/columns.ts";
+import type { Replay as Row } from "../generated/prisma/client.ts";
 
 /** A replay: deliveries of an endpoint, or of all endpoints of its account, that go out again. */
-export interface Replay extends ReplayRow {
-  /** Null for all endpoints. */
-  readonly endpointId: string | null;
+export interface Replay extends Omit<Row, "statuses" | "status" | "turns" | "dueAt"> {
   readonly statuses: readonly ReplayedStatus[];
-  readonly eventIds: readonly string[];
-  readonly fromTime: Date;
-  readonly toTime: Date;
   readonly status: (typeof replayStatuses)[number];
-  readonly replayed: number;
-  /** Position: the last delivery that was queued. */
-  readonly placeTime: Date;
-  readonly placeId: string;
   /** Endpoints whose turns are to come; empty where the replay is of one. */
   readonly turns: readonly Turn[];
-  /** Number of matching deliveries of endpoints that take no part. */
-  readonly leftOut: number;
-  readonly endedAt: Date | null;
 }
 
 /** An endpoint of an account's retry, with the last of its deliveries that was queued and the number of those to come. */
@@ -153,13 +142,9 @@ export const RetryDeliveriesBody = z
   .meta({ id: "RetryWebhookDeliveries" })
   .register(examples, { example: { endpoint_id: replayExample.endpoint_id, status: "waiting", rate: 50 } });
 
-interface Choice {
+type Choice = Omit<z.output<typeof StartReplayBody>, "endpoint_id" | "status" | "rate" | "dry_run"> & {
   readonly endpoint_id?: string | undefined;
-  readonly event_types: readonly string[];
-  readonly event_ids: readonly string[];
-  readonly from: Date;
-  readonly to?: Date | undefined;
-}
+};
 
 /** Returns the states that a replay includes, of which `status` chooses one. */
 export const statusesOfReplay = (status?: ReplayedStatus): readonly ReplayedStatus[] =>

@@ -1,4 +1,5 @@
 import type { Caller, Viewer } from "@signalbox/auth";
+import { viewOf } from "@signalbox/contracts";
 import { AppError, newId } from "@signalbox/core";
 import { accepted, ok } from "@signalbox/http";
 import { audited, type Edges, edgesOf, type Load, list, operation, record } from "@signalbox/service";
@@ -107,22 +108,7 @@ export const runReplays = ({ replayEngine, wakeUp }: DeliveryService): Promise<"
 
 const base = "/api/v1/webhooks/replays";
 const one = `${base}/:id` as const;
-const viewReplay = (replay: Replay) => ({
-  id: replay.id,
-  endpoint_id: replay.endpointId,
-  statuses: [...replay.statuses],
-  event_types: [...replay.eventTypes],
-  event_ids: [...replay.eventIds],
-  from: replay.fromTime.toISOString(),
-  to: replay.toTime.toISOString(),
-  rate: replay.rate,
-  status: replay.status,
-  total: replay.total,
-  replayed: replay.replayed,
-  left_out: replay.leftOut,
-  created_at: replay.createdAt.toISOString(),
-  ended_at: replay.endedAt?.toISOString() ?? null,
-});
+const viewReplay = viewOf(ReplayResource, ({ fromTime: from, toTime: to }: Replay) => ({ from, to }));
 const showReplay = (replay: Replay) => ok(viewReplay(replay));
 const read = { scopes: ["webhooks:read"], portal: true } as const;
 const write = { scopes: ["webhooks:write"], portal: true } as const;

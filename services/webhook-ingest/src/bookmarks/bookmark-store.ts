@@ -6,23 +6,15 @@ import {
   rangeValues,
   sql,
   type Tx,
+  table,
 } from "@signalbox/storage";
+import { columns } from "../generated/columns.ts";
+import type { Bookmark as Row } from "../generated/prisma/client.ts";
 import type { Headers } from "../sources/request-headers.ts";
 
 /** A received webhook that is kept under a name beyond the retention, as a fixture for tests; it goes with its source. */
-export interface Bookmark {
-  readonly id: string;
-  readonly accountId: string;
-  readonly sourceId: string;
-  /** Unique in its account. */
-  readonly name: string;
-  readonly receivedId: string;
-  readonly deliveryId: string;
-  readonly eventType: string | null;
-  readonly contentType: string | null;
+export interface Bookmark extends Omit<Row, "headers" | "body"> {
   readonly bodyBytes: number;
-  readonly receivedAt: Date;
-  readonly createdAt: Date;
 }
 
 /** A bookmark with the webhook itself: its headers, signatures and credentials masked, and its bytes. */
@@ -31,9 +23,9 @@ export interface StoredBookmark extends Bookmark {
   readonly body: Buffer;
 }
 
-const listed = `id, account_id as "accountId", source_id as "sourceId", name, received_id as "receivedId",
-  delivery_id as "deliveryId", event_type as "eventType", content_type as "contentType",
-  octet_length(body) as "bodyBytes", received_at as "receivedAt", created_at as "createdAt"`;
+const bookmarks = table("bookmarks", columns.bookmarks);
+const shown = table("bookmarks", columns.bookmarks, ["headers", "body"]);
+const listed = `${shown.columns}, octet_length(body) as "bodyBytes"`;
 const list = sql("bookmark.list", `select ${listed} from bookmarks where account_id = $1 and ${newestFirst(2)}`);
 const find = sql("bookmark.find", `select ${listed}, headers, body from bookmarks where account_id = $1 and name = $2`);
 const lock = sql("bookmark.lock", `select ${listed} from bookmarks where account_id = $1 and name = $2 for update`);
@@ -41,12 +33,6 @@ const usage = sql(
   "bookmark.usage",
   `select count(*)::int as count, coalesce(sum(octet_length(body)), 0)::int as bytes, coalesce(bool_or(name = $2), false) as "isTaken"
    from bookmarks where account_id = $1`,
-);
-const insert = sql(
-  "bookmark.insert",
-  `insert into bookmarks (
-     id, account_id, source_id, name, received_id, delivery_id, event_type, content_type, headers, body, received_at, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9::jsonb, $10, $11, $12)`,
 );
 const remove = sql("bookmark.remove", "delete from bookmarks where id = $1");
 
@@ -69,13 +55,6 @@ export async function lockBookmarkUsage(tx: Tx, accountId: string, name: string)
   return rows[0] ?? { count: 0, bytes: 0, isTaken: false };
 }
 
-export async function insertBookmark(tx: Tx, bookmark: StoredBookmark): Promise<void> {
-  const { id, accountId, sourceId, name, receivedId, deliveryId, eventType, contentType, headers, body } = bookmark;
-  const { receivedAt, createdAt } = bookmark;
-  await tx.query(insert, [
-    ...[id, accountId, sourceId, name, receivedId, deliveryId, eventType, contentType],
-    ...[JSON.stringify(headers), body, receivedAt, createdAt],
-  ]);
-}
+export const insertBookmark = (tx: Tx, bookmark: StoredBookmark) => bookmarks.insert(tx, bookmark);
 
 export const removeBookmark = (tx: Tx, id: string) => tx.query(remove, [id]);

@@ -1,37 +1,15 @@
+import type { Reconciliation as Row } from "../generated/prisma/client.ts";
+
 /** Reasons for which a source is compared with its sender's list. */
 export const reconciliationTriggers = ["key", "schedule", "outage", "rejections", "request"] as const;
 
 export const reconciliationStatuses = ["running", "completed", "failed"] as const;
 
 /** One comparison of what a source received with what its sender says it sent. */
-// Not an interface: `table` takes rows as records.
-export type Reconciliation = {
-  readonly id: string;
-  readonly sourceId: string;
-  readonly accountId: string;
+export interface Reconciliation extends Omit<Row, "trigger" | "status"> {
   readonly trigger: (typeof reconciliationTriggers)[number];
-  readonly outageId: string | null;
-  /** A dry run counts what is missing and recovers nothing. */
-  readonly dryRun: boolean;
   readonly status: (typeof reconciliationStatuses)[number];
-  /** Stable word: of a failure, or `more_to_come` for a run that ended at its limit. */
-  readonly reason: string | null;
-  readonly fromAt: Date;
-  readonly toAt: Date;
-  /** Position in the sender's list; null at its beginning. */
-  readonly position: string | null;
-  readonly isListed: boolean;
-  /** Number of failed webhooks that the sender listed. */
-  readonly listed: number;
-  readonly missed: number;
-  readonly recovered: number;
-  readonly missedFrom: Date | null;
-  readonly missedTo: Date | null;
-  /** Failures of the sender in a row. */
-  readonly failures: number;
-  readonly createdAt: Date;
-  readonly finishedAt: Date | null;
-};
+}
 
 /** The webhooks that were missed between two times, and those of them that were recovered. */
 interface MissedReport {

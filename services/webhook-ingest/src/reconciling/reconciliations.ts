@@ -1,11 +1,11 @@
 import type { Caller } from "@signalbox/auth";
 import { examples, identifier, timeInput, timestamp, viewOf, webhookSourceExample } from "@signalbox/contracts";
-import { accepted, ok, type Resolvers } from "@signalbox/http";
+import { accepted, ok } from "@signalbox/http";
 import { audited, conflict, type Edges, edgesOf, list, listBelow, operation, record } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
-import { lockedSource, ownSource } from "../sources/own-source.ts";
+import { between, betweenFields, lockedSource, ownSource } from "../sources/own-source.ts";
 import type { Source } from "../sources/source.ts";
 import { findSource } from "../sources/source-store.ts";
 import { listOutages } from "./outages.ts";
@@ -140,23 +140,19 @@ const OutageResource = z
   });
 
 const viewReconciliation = viewOf(ReconciliationResource, (run: Reconciliation) => ({
-  from: run.fromAt.toISOString(),
-  to: run.toAt.toISOString(),
+  ...between(run),
   summary: runSummaryOf(run),
 }));
-
-const viewOutage = viewOf(OutageResource, (outage: Outage) => ({
-  from: outage.fromAt.toISOString(),
-  to: outage.toAt.toISOString(),
-  summary: summaryOf(outage),
-}));
+const viewOutage = viewOf(OutageResource, (outage: Outage) => ({ ...between(outage), summary: summaryOf(outage) }));
 
 /** Comparisons of sources with their senders' lists, and the outages that they recover from, at both edges. */
 export function reconciliationApi(service: IngestService): Edges {
-  return edgesOf(
-    { ...reads(service), ...requests(service) },
-    { exampleIds: { id: webhookSourceExample.id, reconciliation_id: exampleId }, fields: reconciliationFields },
-  );
+  const fields = {
+    WebhookReconciliation: { ...betweenFields, summary: runSummaryOf },
+    WebhookOutage: { ...betweenFields, summary: summaryOf },
+  };
+  const exampleIds = { id: webhookSourceExample.id, reconciliation_id: exampleId };
+  return edgesOf({ ...reads(service), ...requests(service) }, { exampleIds, fields });
 }
 
 function reads(service: IngestService) {
@@ -223,16 +219,3 @@ function requests(service: IngestService) {
     }),
   };
 }
-
-const reconciliationFields: Resolvers = {
-  WebhookReconciliation: {
-    from: ({ fromAt }: Reconciliation) => fromAt,
-    to: ({ toAt }: Reconciliation) => toAt,
-    summary: runSummaryOf,
-  },
-  WebhookOutage: {
-    from: ({ fromAt }: Outage) => fromAt,
-    to: ({ toAt }: Outage) => toAt,
-    summary: summaryOf,
-  },
-};

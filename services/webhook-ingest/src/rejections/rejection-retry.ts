@@ -1,6 +1,7 @@
 import { seconds } from "@signalbox/core";
-import type { ReplayKind, ReplayRow } from "@signalbox/events";
+import type { ReplayKind } from "@signalbox/events";
 import { columns } from "../generated/columns.ts";
+import type { RejectionRetry as Row } from "../generated/prisma/client.ts";
 
 /** Kept rejections of a source between two times, of a reason or of any. */
 export interface RejectionChoice {
@@ -11,16 +12,8 @@ export interface RejectionChoice {
 }
 
 /** A retry of the kept rejections of a source, in the order of their arrival, with what became of them so far. */
-export interface RejectionRetry extends ReplayRow, RejectionChoice {
+export interface RejectionRetry extends Omit<Row, "status" | "dueAt"> {
   readonly status: "running" | "completed" | "cancelled";
-  readonly rate: number;
-  readonly received: number;
-  readonly repeated: number;
-  readonly refused: number;
-  /** Position: the last rejection that was verified again. */
-  readonly positionAt: Date;
-  readonly positionId: string;
-  readonly finishedAt: Date | null;
 }
 
 export const retryKind: ReplayKind<RejectionRetry> = {

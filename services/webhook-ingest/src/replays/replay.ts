@@ -1,23 +1,11 @@
 import { seconds } from "@signalbox/core";
-import type { ReplayKind, ReplayRow } from "@signalbox/events";
+import type { ReplayKind } from "@signalbox/events";
 import { columns } from "../generated/columns.ts";
+import type { ReceivedReplay as Row } from "../generated/prisma/client.ts";
 
 /** A replay: received webhooks of a source that are published again, in the order of their arrival. */
-export interface Replay extends ReplayRow {
-  readonly sourceId: string;
+export interface Replay extends Omit<Row, "status" | "dueAt"> {
   readonly status: "running" | "completed" | "cancelled";
-  /** The chosen webhooks in their order; empty for all between the times. */
-  readonly receivedIds: readonly string[];
-  readonly fromAt: Date;
-  readonly toAt: Date;
-  readonly rate: number;
-  readonly published: number;
-  /** Number of webhooks chosen by id that were past the retention when their turn came. */
-  readonly missing: number;
-  /** Position: the last webhook that was published. */
-  readonly positionAt: Date;
-  readonly positionId: string;
-  readonly finishedAt: Date | null;
 }
 
 export const replayKind: ReplayKind<Replay> = {

@@ -30,6 +30,17 @@ export const lockedOwnSource = (service: IngestService): OwnRow<Source, { readon
 export const loadOwnSource = (service: IngestService): Load<Source> =>
   ownRows(({ accountId }, ids) => findSources(service, accountId, ids));
 
+/** The members `from` and `to` of a resource, which its row calls `fromAt` and `toAt`. */
+export const between = ({ fromAt, toAt }: Between) => ({ from: fromAt, to: toAt });
+
+/** The same as fields of the graph. */
+export const betweenFields = { from: ({ fromAt }: Between) => fromAt, to: ({ toAt }: Between) => toAt };
+
+interface Between {
+  readonly fromAt: Date;
+  readonly toAt: Date;
+}
+
 const sourceEtag = (source: Source): string => strongEtag(source.revision, source.id);
 
 /** Answers with the source. */
