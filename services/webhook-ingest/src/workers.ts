@@ -67,10 +67,7 @@ const forget = sql(
    select (deliveries + keys + (select count(*) from done))::int as gone from counted`,
 );
 
-/**
- * Deletes the statistics and the received webhooks of a removed source, a few thousand rows per statement. The sources
- * themselves are gone at once.
- */
+/** Deletes the statistics and webhooks of a removed source, a few thousand rows at a time. */
 async function forgetRemoved({ pool, sourceStatistics }: IngestService): Promise<"again" | "done"> {
   const [removed] = (await pool.query<{ id: string }>(findRemoved)).rows;
   if (removed === undefined) return "done";

@@ -156,11 +156,8 @@ export async function bodiesOf({ pool }: DeliveryService, accountId: string, eve
 export const chainEndpoints = async ({ pool }: DeliveryService, accountId: string): Promise<Endpoint[]> =>
   (await pool.query<Endpoint>(listEndpoints, [accountId])).rows.map(endpointFromRow);
 
-export async function chainAttempts(
-  { pool, clock }: DeliveryService,
-  accountId: string,
-  deliveries: readonly Delivery[],
-): Promise<ChainAttempt[]> {
+export async function chainAttempts(service: DeliveryService, accountId: string, deliveries: readonly Delivery[]) {
+  const { pool, clock } = service;
   if (deliveries.length === 0) return [];
   const since = Math.min(...deliveries.map(({ createdAt }) => createdAt.getTime())) - skewMs;
   const until = Math.max(...deliveries.map(({ lastAttemptAt }) => lastAttemptAt?.getTime() ?? clock.nowMs())) + skewMs;

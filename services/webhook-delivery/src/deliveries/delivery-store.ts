@@ -93,10 +93,7 @@ const eventsOf = sql(
      select * from webhook_events where account_id = $1 and created_at = d.created_at and id = d.event_id
        and ($4 or about_account_id is null) offset 0) as e`,
 );
-/**
- * The caller holds the row of the delivery, so that a result is recorded before or after. An ordered delivery joins the
- * queue of its key.
- */
+/** The caller holds the row of the delivery. An ordered delivery joins the queue of its key. */
 const requeue = sql(
   "",
   `with chosen as (
@@ -201,17 +198,12 @@ export async function listDeliveries(
 const isHeld = ({ accessStates }: DeliveryService, { accountId }: Viewer): boolean =>
   !mayWrite(accessStates, accountId);
 
-/**
- * Makes a delivery due now, one that has ended or one that waits for its next attempt. The caller holds its row.
- */
+/** Makes a delivery due now, one that has ended or one that waits. The caller holds its row. */
 export async function requeueDelivery(tx: Tx, { id, createdAt }: Delivery): Promise<void> {
   await advanceIdleKeys(tx, (await tx.query<OrderKey>(requeue, [id, createdAt])).rows);
 }
 
-/**
- * Takes a delivery that waits out of the queue; the next one of its key goes out. Returns false for one that is being
- * attempted. The caller holds its row.
- */
+/** Takes a delivery out of the queue; false for one that is being attempted. The caller holds its row. */
 export async function cancelQueued(tx: Tx, { id, createdAt, endpointId }: Delivery): Promise<boolean> {
   const { rows } = await tx.query<{ endpointId: string; orderKey: string | null }>(cancel, [endpointId, id, createdAt]);
   await advanceIdleKeys(

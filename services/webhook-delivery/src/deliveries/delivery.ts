@@ -41,10 +41,7 @@ export function deliveryEvent(outcome: "exhausted" | "recovered" | "parked", del
   return draft(`webhook_delivery.${outcome}`, { subject: delivery.id, accountId: delivery.accountId, data });
 }
 
-/**
- * True for a delivery about webhooks themselves. No event reports its failure, or one dead receiver would cause events
- * without end.
- */
+/** True for a delivery about webhooks: no event reports its failure, or a dead receiver caused them without end. */
 export function isAboutWebhooks({ eventType }: LeasedDelivery | Delivery): boolean {
   return eventType.startsWith("webhook_delivery.") || eventType.startsWith("webhook_endpoint.");
 }

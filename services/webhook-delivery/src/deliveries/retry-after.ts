@@ -1,7 +1,4 @@
-/**
- * Reads `Retry-After` (RFC 9110 §10.2.3), seconds or a date; the latest of several. Returns null for a missing or
- * unreadable header.
- */
+/** Reads `Retry-After` (RFC 9110 §10.2.3), the latest of several; null for a missing or unreadable header. */
 export function retryAfterMs(header: string | string[] | undefined, nowMs: number): number | null {
   const given = [header ?? []].flat().map((one) => waitOf(one.trim(), nowMs));
   const waits = given.filter((ms) => ms !== null);

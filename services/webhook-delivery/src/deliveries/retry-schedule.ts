@@ -32,10 +32,7 @@ const retryAfterMsMax = hours(24);
 /** Each delay is up to a fifth longer, so that endpoints that failed together are not retried together. */
 const jitter = 0.2;
 
-/**
- * Decides what follows attempt `number` (1 for the first). `random` is from 0 to 1. A schedule of zeros would post twenty
- * times at once, so a wait is never shorter than `delayMsMin`.
- */
+/** Decides what follows attempt `number`. A schedule of zeros would post all at once, hence `delayMsMin`. */
 export function judgeAttempt(
   result: AttemptResult,
   number: number,

@@ -20,10 +20,7 @@ export interface DrainAnswers {
   readonly isSlow: boolean;
 }
 
-/**
- * Decides by what an endpoint's drain rate is multiplied: down when it fails, up while it answers well and uses the rate
- * it has. Returns 1 to leave it.
- */
+/** Returns the factor of an endpoint's drain rate: down when it fails, up while it answers well and uses the rate. */
 export function drainFactor(rate: number, { succeeded, failed, isSlow }: DrainAnswers): number {
   const answers = succeeded + failed;
   if (failed > answers * failedShareMax) return cut;

@@ -44,11 +44,8 @@ const backlogs = sql(
 );
 
 /** Counts the deliveries in the queue of these endpoints, up to a hundred thousand of each. */
-export async function endpointBacklogs(
-  { pool, clock, accessStates }: DeliveryService,
-  ids: readonly string[],
-  db: Queryable = pool,
-): Promise<EndpointBacklog[]> {
+export async function endpointBacklogs(service: DeliveryService, ids: readonly string[], db: Queryable = service.pool) {
+  const { clock, accessStates } = service;
   if (ids.length === 0) return [];
   const { rows } = await db.query<BacklogRow>(backlogs, [ids]);
   return rows.map(({ accountId, rate, isSending, ...row }) => {

@@ -118,10 +118,7 @@ export const listEndpoints = async (
   return rows.map((row) => endpointFor(viewer, row));
 };
 
-/**
- * Locks the endpoint, and then reads it, whole: a statement that waits for the lock reads secrets of before. Show it to
- * a caller with `endpointFor`.
- */
+/** Locks, then reads: a statement that waits for the lock reads older secrets. Show it with `endpointFor`. */
 export async function lockEndpoint(tx: Tx, viewer: Viewer, id: string): Promise<Endpoint | null> {
   await tx.query(lock, [id, viewer.accountId]);
   return seen(viewer, await rowOf(tx, find, [id, viewer.accountId]));

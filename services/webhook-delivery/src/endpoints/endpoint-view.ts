@@ -101,20 +101,13 @@ export const endpointInFullExample: EndpointInFullResource = {
 };
 examples.add(EndpointInFullResource, { example: endpointInFullExample });
 
-export async function describeEndpoint(
-  service: DeliveryService,
-  endpoint: Endpoint,
-  db?: Queryable,
-): Promise<DescribedEndpoint> {
+export async function describeEndpoint(service: DeliveryService, endpoint: Endpoint, db?: Queryable) {
   const [backlog = null] = await endpointBacklogs(service, [endpoint.id], db);
   return { ...endpoint, knownTypes: await service.typeNames.of(endpoint.accountId, db), backlog };
 }
 
 /** Adds the known types, and what waits, to endpoints of one account. */
-export async function describeEndpoints(
-  service: DeliveryService,
-  endpoints: readonly Endpoint[],
-): Promise<DescribedEndpoint[]> {
+export async function describeEndpoints(service: DeliveryService, endpoints: readonly Endpoint[]) {
   const [first] = endpoints;
   if (first === undefined) return [];
   const knownTypes = await service.typeNames.of(first.accountId);

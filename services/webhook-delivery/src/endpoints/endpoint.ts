@@ -207,10 +207,7 @@ export function endpointFailing(endpoint: Endpoint, since: Date) {
  */
 export type DisabledReason = "gone" | "receiver" | "failing" | "scope";
 
-/**
- * Creates the event of a disabled endpoint. `webhook_endpoint.disabled` has three reasons in its schema; `scope` is
- * published as an update.
- */
+/** Creates the event of a disabled endpoint; `scope`, which its schema does not have, is an update. */
 export function endpointDisabled(endpoint: Endpoint, reason: DisabledReason): EventDraft {
   if (reason === "scope") return endpointUpdated(endpoint, ["status", "disabled_reason"]);
   const data = { ...dataInEvent(endpoint), changed: ["status", "disabled_reason"], reason };

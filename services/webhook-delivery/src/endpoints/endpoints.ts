@@ -58,10 +58,7 @@ export const createRefusals = {
 /** Audit fields of an endpoint that gets the events of all accounts. */
 const everyAccount = { fields: ["scope"], reason: "all accounts" };
 
-/**
- * Updates an endpoint. A new URL, which gets all events of the old one, needs a step-up. A change that alters nothing
- * writes nothing.
- */
+/** Updates an endpoint. A new URL needs a step-up. A change that alters nothing writes nothing. */
 export async function updateEndpoint(
   service: DeliveryService,
   tx: Tx,

@@ -22,10 +22,7 @@ export const customType = z
   .refine(isCustomName, { error: "This name belongs to the events of the service." })
   .describe(`Name of your event type: ${wordsRule}.`);
 
-/**
- * Returns true when an event of an account can have this name, or a name with this prefix, which ends in `*`. A
- * CloudEvent may have any text.
- */
+/** Returns true when an event of an account can have this name, or one with this prefix that ends in `*`. */
 export const isCustomFilter = (filter: string): boolean => !/[\p{Cc}\p{Cs}]/u.test(filter) && isCustomName(filter);
 
 /** An event type that an account publishes. */

@@ -28,10 +28,7 @@ type EventTypeChange = z.output<typeof UpdateEventTypeBody>;
 
 const typesMax = 500;
 
-/**
- * Compiles the schema that a type is to have, before the transaction that writes it.
- * @throws AppError `validation_error` on `schema`
- */
+/** Compiles a schema, before the transaction that writes it. @throws AppError `validation_error` on `schema` */
 async function requireUsable({ schemaThreads }: DeliveryService, { accountId }: Caller, schema?: object | null) {
   if (schema == null) return;
   const question = { schema: JSON.stringify(schema), data: [], checkMsMax: 1 };

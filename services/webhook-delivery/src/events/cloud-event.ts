@@ -118,10 +118,7 @@ function dataOf({ data, datacontenttype, data_base64: base64 }: GivenData): RawJ
   return raw?.value === null && (base64 != null || !isJson(datacontenttype)) ? undefined : raw;
 }
 
-/**
- * Makes the id of the event from that of the CloudEvent, which is unique in its source alone and may have characters
- * that no header takes.
- */
+/** Makes the id of the event: that of a CloudEvent is unique in its source alone, and may not fit a header. */
 const cloudEventIdOf = (source: string, id: string): string =>
   `ce_${hash("sha256", JSON.stringify([source, id])).slice(0, 40)}`;
 

@@ -105,10 +105,7 @@ export async function findEvent(db: Queryable, { accountId, seesOthers }: EventR
   return (await db.query<StoredEvent>(find, values)).rows[0] ?? null;
 }
 
-/**
- * Records ids that their publishers chose, and returns the keys of the new ones. A concurrent publication of the same id
- * waits.
- */
+/** Records chosen ids; returns the keys of the new ones. Another publication of the same id waits. */
 export async function notePublished(tx: Tx, ids: readonly PublishedId[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const { rows } = await tx.query<PublishedId>(note, binaryColumnsOf(ids, noteColumns));

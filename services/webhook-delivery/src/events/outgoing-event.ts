@@ -27,9 +27,7 @@ export interface OutgoingEvent extends NewEvent {
   readonly subject: string | null;
   /** The data that filters examine. */
   readonly data: unknown;
-  /**
-   * Endpoint that the event is about. It never gets the event itself, or a failing endpoint would feed its own failure.
-   */
+  /** Endpoint that the event is about. It never gets the event, or a failing one would feed its own failure. */
   readonly aboutEndpoint: string | null;
 }
 

@@ -77,11 +77,7 @@ export class PublicationCounts {
 }
 
 /** Writes the audit entries of hours that have ended; returns "again" while there may be more. */
-export async function reportPublications(
-  pool: Pool,
-  outbox: Pick<Outbox, "append">,
-  clock: Clock,
-): Promise<"again" | "done"> {
+export async function reportPublications(pool: Pool, outbox: Pick<Outbox, "append">, clock: Clock) {
   const before = new Date(clock.nowMs() - hours(1) - graceMs);
   return inTransaction(pool, async (tx) => {
     const { rows } = await tx.query<Publications>(takeEnded, [before]);

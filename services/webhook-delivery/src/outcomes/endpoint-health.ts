@@ -54,10 +54,7 @@ export interface FailingWindow {
   readonly notified: boolean;
 }
 
-/**
- * Limits after which an endpoint counts as failing, and is disabled. Both need a number of failures too: a long time
- * with few attempts proves little.
- */
+/** Limits after which an endpoint counts as failing. A long time with few attempts proves little. */
 interface HealthLimits {
   readonly failingAfterMs: number;
   readonly failuresMin: number;

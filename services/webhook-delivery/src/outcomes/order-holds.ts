@@ -16,10 +16,7 @@ interface Parked extends Delivery {
 }
 
 const batch = 100;
-/**
- * A delivery that is due is attempted before it is parked, so that an endpoint that was paused for long gets its
- * chance.
- */
+/** A delivery that is due is attempted first, so that an endpoint that was paused for long gets its chance. */
 const isOverdue = "hold_until <= statement_timestamp() and leased_by is null and due_at > statement_timestamp()";
 const findOverdue = sql(
   "order.overdue",
@@ -45,10 +42,7 @@ const park = sql(
      d.order_key as "orderKey"`,
 );
 
-/**
- * Parks deliveries that have blocked their key for long enough, so that those behind them go out; returns "again" while
- * there may be more.
- */
+/** Parks deliveries that have blocked their key for long enough; returns "again" while there may be more. */
 export async function parkOverdue(service: DeliveryService): Promise<"again" | "done"> {
   const { pool, outbox } = service;
   const overdue = await overdueNow(service);

@@ -13,10 +13,7 @@ import type { JudgedAttempt } from "../sending/attempt-results.ts";
 import { type Recorded, type Result, recordResults } from "../sending/record-results.ts";
 import { healthLimits } from "./endpoint-health.ts";
 
-/**
- * Writes results with their consequences: events, the status of endpoints, the next delivery of a key. A batch without
- * any is a single statement.
- */
+/** Writes results with their consequences. A batch without any is a single statement. */
 export async function writeResults(service: DeliveryService, batch: readonly JudgedAttempt[]): Promise<Recorded> {
   const { pool, configuration } = service;
   const results = batch.map(resultOf);
@@ -59,10 +56,7 @@ async function lockChanged(tx: Tx, news: readonly JudgedAttempt[]) {
   return endpoints;
 }
 
-/**
- * Releases the next delivery of a key after a final result. A failed delivery blocks its key from now on, unless it
- * does already.
- */
+/** Releases the next delivery of a key after a final result; a failed one blocks its key from now on. */
 async function advance({ wakeUp }: DeliveryService, tx: Tx, ordered: readonly JudgedAttempt[]): Promise<void> {
   const keyed = ordered.map(({ delivery, endpoint, judgement: { outcome } }) => ({
     endpointId: endpoint.id,

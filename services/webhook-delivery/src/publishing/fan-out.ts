@@ -13,9 +13,7 @@ import {
   streamsOf,
 } from "./plan-deliveries.ts";
 
-/**
- * Number of tries while an account's endpoints keep changing as its events are read. Then the events are read again.
- */
+/** Tries while an account's endpoints keep changing. Then its events are read again. */
 const attemptsMax = 5;
 
 /**
@@ -106,10 +104,8 @@ async function store(
 }
 
 /** Makes the first attempts of committed deliveries, and wakes what waits for the others. */
-function start(
-  { lanes, wakeUp, pullWaits, attempts }: DeliveryService,
-  { inserted: { created, leasedUntil }, planned, arrived }: Stored,
-): void {
+function start(service: DeliveryService, { inserted: { created, leasedUntil }, planned, arrived }: Stored) {
+  const { lanes, wakeUp, pullWaits, attempts } = service;
   const due = planned.filter(({ leased, order }) => !leased && !order?.waits);
   const { push = [], pull = [] } = Object.groupBy(due, ({ endpoint }) => endpoint.type);
   for (const { endpointId } of push) lanes.setBacklog(endpointId, true);

@@ -29,18 +29,12 @@ export interface KnownEndpoints {
   readonly ofOperators: AccountEndpoints;
 }
 
-function plan(
-  { lanes: memory, leases, accessStates }: DeliveryService,
-  subscribers: Subscribers,
-  events: readonly OutgoingEvent[],
-): PlannedDelivery[] {
+function plan(service: DeliveryService, subscribers: Subscribers, events: readonly OutgoingEvent[]) {
+  const { lanes: memory, leases, accessStates } = service;
   const lanes = new Map<string, { readonly host: string; left: number }>();
   const mayStart = leases.instance !== null && accessStates.isCaughtUp();
 
-  /**
-   * Decides if the delivery starts from memory. After the first one of an endpoint that does not, none of its others
-   * does.
-   */
+  /** Decides if the delivery starts from memory. Once one of an endpoint does not, none of its others does. */
   function isLeased(endpoint: SigningEndpoint, bytes: number, take: Take): boolean {
     const { id, type, url, status, accountId, settings } = endpoint;
     if (type === "pull") return false;
@@ -73,10 +67,7 @@ function plan(
   return memory.room.plan((take) => events.flatMap(planOf(take)));
 }
 
-/**
- * Returns the event for each account that gets it. A copy for an operator belongs to the operator's account and is
- * marked as a copy.
- */
+/** Returns the event for each account that gets it: a copy for an operator belongs to the operator's account. */
 function createCopies(event: OutgoingEvent): (accountId: string) => OutgoingEvent {
   const copies = new Map([[event.accountId, event]]);
   return (accountId) => {
@@ -94,9 +85,7 @@ export const needsLock = ({ endpoint: { type, settings }, event: { subject } }: 
 export const streamsOf = (planned: readonly PlannedDelivery[]): string[] =>
   planned.flatMap(({ endpoint: { id, type, consumerOf } }) => (type === "pull" ? [consumerOf ?? id] : []));
 
-/**
- * Gives the deliveries of ordered endpoints their places. A delivery that waits for another of its key is not leased.
- */
+/** Gives deliveries of ordered endpoints their places. One that waits for another of its key is not leased. */
 export async function orderDeliveries(tx: Tx, planned: readonly PlannedDelivery[]) {
   const ordered = planned.flatMap(({ id, endpoint, event: { subject, createdAt } }) =>
     endpoint.settings.ordered && subject !== null

@@ -45,10 +45,7 @@ export async function subscribersOf(
   return found;
 }
 
-/**
- * Operators of other accounts get the service's own events about this account, but not the events that it publishes, and
- * nothing about the canary.
- */
+/** Operators get the service's events about other accounts, not what those publish, and nothing of the canary. */
 const othersOf = (endpoints: readonly SigningEndpoint[], { accountId, type }: OutgoingEvent) =>
   isCustomName(type) || accountId === canaryAccountId
     ? []

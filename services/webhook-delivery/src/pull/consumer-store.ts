@@ -128,13 +128,7 @@ export const countConsumers = async (tx: Tx, endpointId: string): Promise<number
   (await tx.query<{ count: number }>(count, [endpointId])).rows[0]?.count ?? 0;
 
 /** Inserts the start of a consumer; its sequence numbers go on after those of the endpoint. */
-export async function insertConsumer(
-  tx: Tx,
-  { id, consumerOf }: Endpoint,
-  start: string,
-  from: Date | null,
-  at: Date,
-): Promise<void> {
+export async function insertConsumer(tx: Tx, { id, consumerOf }: Endpoint, start: string, from: Date | null, at: Date) {
   await tx.query(insert, [id, consumerOf, start, from ?? at, at, from === null]);
 }
 

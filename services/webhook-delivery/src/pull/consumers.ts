@@ -15,10 +15,7 @@ interface ConsumerPath {
   readonly name: string;
 }
 
-/**
- * Makes a named consumer of a pull endpoint, unless it is there with the same start. It has deliveries of its own, so that
- * its attempts, its order and its dead letters are its own too.
- */
+/** Makes a named consumer, with deliveries of its own, unless it is there with the same start. */
 export async function putConsumer(
   { configuration, outbox, clock }: DeliveryService,
   tx: Tx,
@@ -44,12 +41,8 @@ export async function putConsumer(
   return { outcome: "created" } as const;
 }
 
-export async function deleteConsumer(
-  { outbox, clock }: DeliveryService,
-  tx: Tx,
-  caller: Caller,
-  { id, name }: ConsumerPath,
-) {
+export async function deleteConsumer(service: DeliveryService, tx: Tx, caller: Caller, { id, name }: ConsumerPath) {
+  const { outbox, clock } = service;
   const endpoint = await lockPull(tx, caller, id);
   if ("outcome" in endpoint) return endpoint;
   const consumerId = `${id}:${name}`;

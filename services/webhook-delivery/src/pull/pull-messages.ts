@@ -137,11 +137,8 @@ async function grantedOf(pool: Pool, id: string, limit: number, rate: Rate): Pro
 }
 
 /** Returns messages that were not sent to their places in the queue. */
-export async function handBackMessages(
-  { pool, pullWaits }: DeliveryService,
-  { id }: PullRow,
-  some: readonly PulledMessage[],
-): Promise<void> {
+export async function handBackMessages(service: DeliveryService, { id }: PullRow, some: readonly PulledMessage[]) {
+  const { pool, pullWaits } = service;
   if (some.length === 0) return;
   const leases = some.map(({ leased }) => leased);
   await giveBackLeases(pool, id, leases);

@@ -5,9 +5,7 @@ import { type Queryable, sql, type Tx } from "@signalbox/storage";
 import { advanceIdleKeys, lockOrder } from "../deliveries/delivery-order.ts";
 import type { Replay, ReplayFilter, Turn } from "./replay.ts";
 
-/**
- * Queued deliveries of an endpoint beyond which a replay waits, because queued ones go out even after it is cancelled.
- */
+/** Queued deliveries beyond which a replay waits: queued ones go out even after it is cancelled. */
 const queuedMax = 1_000;
 /** Deliveries of one step, in one transaction, without a rate. */
 const stepMax = 500;
@@ -127,9 +125,7 @@ export async function queueTurn(tx: Tx, replay: Replay): Promise<ReplayStep<Repl
 
 const leftOf = (turns: readonly Turn[]) => turns.reduce((sum, { left }) => sum + left, 0);
 
-/**
- * Queues the next deliveries of an endpoint, due at the intervals of the rate; ordered ones join the queue of their key.
- */
+/** Queues the next deliveries of an endpoint at the intervals of the rate; ordered ones join their key's queue. */
 export async function queueStep(tx: Tx, replay: Replay, endpointId: string): Promise<ReplayStep<Replay>> {
   const { rate, placeTime, placeId } = replay;
   const queued = (await tx.query<{ count: number }>(countQueued, [endpointId, queuedMax])).rows[0]?.count ?? 0;

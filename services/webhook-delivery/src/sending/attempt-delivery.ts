@@ -39,11 +39,7 @@ const bodyGraceMs = 1_000;
  * Throws only before the attempt, when it cannot be signed or the outbound proxy fails: that is our failure and does not
  * count as an attempt.
  */
-export function attemptDelivery(
-  sender: Sender,
-  delivery: LeasedDelivery,
-  endpoint: SigningEndpoint,
-): Promise<Attempted> {
+export function attemptDelivery(sender: Sender, delivery: LeasedDelivery, endpoint: SigningEndpoint) {
   const { tracer, canary } = sender;
   const isOurs = canary !== null && isCanary(endpoint);
   const target = isOurs ? { ...endpoint, url: canary.url } : endpoint;
@@ -76,10 +72,7 @@ export interface Message {
   readonly body: Buffer;
 }
 
-/**
- * Builds the request of an attempt, or returns the error when one of the owner's settings is missing: then nothing is
- * sent.
- */
+/** Builds the request of an attempt, or names the owner's setting that is missing: then nothing is sent. */
 export function messageOf(
   delivery: LeasedDelivery,
   endpoint: SigningEndpoint,

@@ -50,10 +50,7 @@ export class AttemptLoop {
     this.#pump();
   }
 
-  /**
-   * Continues with the new state of an endpoint. With null, or one that is not enabled, its deliveries go back to the
-   * queue.
-   */
+  /** Continues with the new state of an endpoint; unless it is enabled, its deliveries go back to the queue. */
   async update(id: string, endpoint: SigningEndpoint | null): Promise<void> {
     const { lanes } = this.#parts;
     if (endpoint?.status === "enabled") lanes.update(endpoint);

@@ -47,9 +47,7 @@ const batchMs = 5;
 const batchesMax = 2;
 const pauseMsMax = 2_000;
 
-/**
- * Records attempts and their consequences in batches. While the database is away they wait, and no attempt is repeated.
- */
+/** Records attempts in batches. While the database is away they wait, and no attempt is repeated. */
 export class AttemptResults {
   readonly #parts: ResultParts;
   readonly #duration: Histogram<"outcome">;

@@ -28,11 +28,7 @@ type Data = Readonly<Record<string, unknown>>;
 const noHeaders = {};
 
 /** Builds the body that an endpoint gets. The stored bytes are the envelope, which costs nothing here. */
-export function bodyIn(
-  format: EndpointSettings["format"],
-  delivery: FormattedDelivery,
-  baseUrl: string,
-): FormattedBody {
+export function bodyIn(format: EndpointSettings["format"], delivery: FormattedDelivery, baseUrl: string) {
   switch (format) {
     case "envelope":
       return { body: delivery.body, headers: noHeaders };

@@ -96,10 +96,7 @@ export class ClaimLoop {
     return Math.min(idleMsMax, ...[moreInMs, ...later].map((ms) => Math.ceil(ms)));
   }
 
-  /**
-   * Follows changes: waiting deliveries go back to the queue when their endpoint is paused, disabled or gone, or its
-   * account may not act.
-   */
+  /** Hands back what waits for an endpoint that is not enabled any more, or whose account may not act. */
   async #followChanges(): Promise<void> {
     const { pool, lanes, attempts, endpointCache, accessStates } = this.#parts;
     const inHand = lanes.endpoints();

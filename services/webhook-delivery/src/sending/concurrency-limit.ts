@@ -54,10 +54,7 @@ export class ConcurrencyLimit {
     return this.#slow.length > 0;
   }
 
-  /**
-   * True when more than a tenth of the last attempts were slow, or the last one timed out. A slow endpoint shares the
-   * slow places.
-   */
+  /** True when more than a tenth of the last attempts were slow, or the last one timed out. */
   get isSlow(): boolean {
     return this.#lastTimedOut || this.#slowCount > this.#slow.length * slowShare;
   }

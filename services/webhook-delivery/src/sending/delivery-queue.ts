@@ -55,9 +55,7 @@ const waiting = sql(
    where p.status = 'enabled' and p.deleted_at is null`,
 );
 
-/**
- * Leases as many deliveries of each endpoint as it has room for, the oldest first. The cost depends on the rows taken.
- */
+/** Leases as many deliveries of each endpoint as it has room for, the oldest first. */
 const dueInPart = `due_at > coalesce(bounds.after, '-infinity')
          and due_at <= least(statement_timestamp(), bounds.until)`;
 const claimText = (isProbe: boolean): string => `with taken as materialized (

@@ -40,10 +40,7 @@ const giveBack = sql(
 
 const stepMs = ({ limit, per_seconds }: Rate): number => seconds(per_seconds) / limit;
 
-/**
- * Cuts the rooms to the attempts that the rates grant now, over all instances; returns the milliseconds until more are
- * granted.
- */
+/** Cuts the rooms to what the rates grant now; returns the milliseconds until they grant more. */
 export async function grantAttempts(db: Queryable, rooms: Map<string, number>, rates: ReadonlyMap<string, Rate>) {
   let grants = await take(db, rooms, rates);
   if (grants.length < rates.size) {

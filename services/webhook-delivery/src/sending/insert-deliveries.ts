@@ -72,10 +72,7 @@ const insertText = (given: string, noted = "", fresh = "") => `with stale as mat
 
 const insert = sql("queue.insert", insertText(""));
 
-/**
- * The same with the ids that publishers chose. An event whose id is known already is left out. In one order, so that two
- * statements with the same ids do not wait for each other.
- */
+/** The same with the ids that publishers chose, noted in one order. An event with a known id is left out. */
 const insertNoted = sql(
   "queue.insert-noted",
   insertText(
@@ -125,10 +122,7 @@ export interface EventsToKeep {
   readonly ids?: readonly PublishedId[];
 }
 
-/**
- * Stores events with their deliveries. When the endpoints of an account have changed, it stores nothing and returns the
- * account as stale.
- */
+/** Stores events with their deliveries; nothing, and the account as stale, when its endpoints have changed. */
 export async function insertDeliveries(
   db: Queryable,
   accounts: readonly Fingerprint[],

@@ -69,9 +69,7 @@ export class Lane {
     return this.rests || this.inFlight >= this.limit.value;
   }
 
-  /**
-   * Number of deliveries that the lane takes from the queue; of a slow endpoint only those that it can start at once.
-   */
+  /** Number of deliveries that the lane takes from the queue; of a slow endpoint only those it can start. */
   get room(): number {
     return this.limit.isSlow ? this.roomAtOnce : this.#roomAhead(turnsAhead);
   }

@@ -51,10 +51,7 @@ export class Lanes {
     this.#slowPlaces = new Shares(bounds.inFlightMax * slowShare, placeFactor);
   }
 
-  /**
-   * Returns the number of deliveries of an endpoint that may be taken from the queue; `atOnce` leaves out those that
-   * would wait in memory.
-   */
+  /** Returns how many deliveries of an endpoint may be taken from the queue; `atOnce`: without a wait. */
   roomOf(endpointId: string, atOnce: boolean): number {
     const lane = this.#lanes.get(endpointId);
     if (lane === undefined) return firstLoad;
@@ -72,10 +69,7 @@ export class Lanes {
     return [...this.#lanes.values()].filter(({ waiting }) => waiting > 0).map(({ endpoint }) => endpoint);
   }
 
-  /**
-   * Returns the answers of an endpoint over the last `everyMs` or more, and counts anew; null before that time, or
-   * without an answer.
-   */
+  /** Returns the answers of an endpoint since the last time, and counts anew; null before `everyMs`, or without any. */
   takeAnswers(endpointId: string, nowMs: number, everyMs: number): DrainAnswers | null {
     const lane = this.#lanes.get(endpointId);
     if (lane === undefined || nowMs - lane.answers.sinceMs < everyMs) return null;

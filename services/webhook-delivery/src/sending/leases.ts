@@ -76,10 +76,7 @@ export class Leases {
     this.#registered = id;
   }
 
-  /**
-   * Takes no new leases from now on. The instance stays registered: a batch being inserted may still lease to it, and
-   * others take over from registered instances only.
-   */
+  /** Takes no new leases. The instance stays registered: a batch being inserted may still lease to it. */
   close(): void {
     this.#isClosed = true;
   }
@@ -105,10 +102,7 @@ export class Leases {
     return this.#suspectOnFailure(handBackDeliveries(this.#parts.pool, some));
   }
 
-  /**
-   * Notes that a transaction is about to lease deliveries to this instance. The returned function says that they are in
-   * memory.
-   */
+  /** Notes that a transaction is about to lease deliveries. The returned function says that they are in memory. */
   expect(): () => void {
     const change = { sinceMs: this.#parts.clock.steadyMs() };
     this.#open.add(change);

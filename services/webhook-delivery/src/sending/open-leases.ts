@@ -20,10 +20,7 @@ const live = sql(
    where endpoint_id = any ($1::text[]) and lease_id = any ($2::text[]) and due_at > statement_timestamp()`,
 );
 
-/**
- * The leases that the streams of this instance have out. Those that end here are noted at once; those that end in
- * another instance, or expire, are found by one look for all streams.
- */
+/** The leases that the streams of this instance have out. One look for all finds those that ended elsewhere. */
 export class OpenLeases {
   readonly #pool: Pool;
   readonly #holders = new Map<string, Holder>();

@@ -15,9 +15,7 @@ const take = sql(
    returning h.endpoint_id as id, due.account_id as "accountId", due.revision`,
 );
 
-/**
- * Takes the endpoints whose probe is due, each in a single instance, and plans another probe in case this one fails.
- */
+/** Takes the endpoints whose probe is due, each in one instance, and plans the next one. */
 export async function takeProbes(db: Queryable, now: Date) {
   const next = new Date(now.getTime() + probeEveryMs);
   return (await db.query<{ id: string; accountId: string; revision: number }>(take, [now, next])).rows;

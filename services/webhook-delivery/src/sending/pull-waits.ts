@@ -18,10 +18,7 @@ interface Wait {
 
 /** One wait of a poll or a stream for messages of one consumer. */
 export interface OpenWait {
-  /**
-   * Counts wake-ups from now on. Call it before each look into the queue. A wait that cannot take a message leaves the
-   * wake-ups for messages to others.
-   */
+  /** Counts wake-ups from now on; call it before each look. A wait that cannot take leaves them to others. */
   reset(canTake?: boolean): void;
   /** Wakes this very wait. */
   wake(): void;

@@ -168,10 +168,7 @@ const park = sql(
    where id = $3 and created_at = $4 and exists (select from left_queue)`,
 );
 
-/**
- * Takes a leased delivery out of the queue and records the reason; its owner can retry it. Returns false when another
- * instance held the lease.
- */
+/** Parks a leased delivery with the reason; false when another instance held the lease. */
 export async function parkDelivery(db: Queryable, delivery: LeasedDelivery, reason: string): Promise<boolean> {
   const { endpointId, leasedUntil, id, createdAt } = delivery;
   return (await db.query(park, [endpointId, leasedUntil, id, createdAt, reason])).rowCount === 1;

@@ -52,10 +52,7 @@ interface StoredEndpoint extends Omit<Endpoint, "createdAt" | "updatedAt" | "end
 /** Account id that stands for the endpoints with scope `all`. */
 export const operators = "*";
 
-/**
- * SQL of the fingerprint: the sum of hashes of ids and revisions, which changes with every change, creation and
- * deletion.
- */
+/** SQL of the fingerprint: a sum of hashes of ids and revisions, which any change alters. */
 export const fingerprintOf = (endpoints: string) => `coalesce(sum(hashtextextended(${endpoints}.id, revision)), 0)`;
 
 const endpoints = table("endpoints", columns.endpoints, ["deletedAt", "releasedAt"]);

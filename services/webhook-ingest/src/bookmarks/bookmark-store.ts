@@ -45,10 +45,7 @@ export const findBookmark = async (db: Queryable, accountId: string, name: strin
 export const lockBookmark = async (tx: Tx, accountId: string, name: string): Promise<Bookmark | null> =>
   (await tx.query<Bookmark>(lock, [accountId, name])).rows[0] ?? null;
 
-/**
- * Sums up the account's bookmarks and the bytes of their bodies, and blocks a concurrent insert until the transaction
- * ends. `isTaken`: one of them has the name.
- */
+/** Sums up the account's bookmarks, and blocks another insert until the transaction ends. `isTaken`: the name is. */
 export async function lockBookmarkUsage(tx: Tx, accountId: string, name: string) {
   await advisoryLock(tx, `bookmarks:${accountId}`);
   const { rows } = await tx.query<{ count: number; bytes: number; isTaken: boolean }>(usage, [accountId, name]);

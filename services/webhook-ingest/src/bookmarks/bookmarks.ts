@@ -8,6 +8,7 @@ import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
 import { attachment, findReceivedBy, maskedHeaders, missingReceived } from "../received/received-api.ts";
 import type { StoredWebhookInFull } from "../received/received-store.ts";
+import { sourcePath, webhooksRead, webhooksWrite } from "../sources/own-source.ts";
 import {
   type Bookmark,
   findBookmark,
@@ -53,8 +54,6 @@ async function deleteBookmark({ outbox }: IngestService, tx: Tx, caller: Caller,
 
 const base = "/api/v1/webhooks/bookmarks";
 const one = `${base}/:name` as const;
-const read = { scopes: ["webhooks:read"] } as const;
-const write = { scopes: ["webhooks:write"] } as const;
 const missing = "There is no bookmark of this name.";
 
 const bookmarkName = z
@@ -113,7 +112,7 @@ export function bookmarkApi(service: IngestService): Edges {
     operationId: "webhookBookmarkBody",
     summary: "Read the bytes of a bookmark as they were signed",
     description: "Neither parsed nor changed.",
-    auth: read,
+    auth: webhooksRead,
     responses: { 200: { content: ["application/octet-stream"] }, 404: "error" },
     async handle({ caller, params }) {
       const found = await findBookmark(service.pool, caller.accountId, params.name);
@@ -128,7 +127,7 @@ function reads({ pool, pageLimits }: IngestService) {
     webhookBookmarks: list({
       summary: "List bookmarks, newest first",
       description: "Received webhooks of the account that are kept under a name.",
-      auth: read,
+      auth: webhooksRead,
       limits: pageLimits,
       read: (range, { accountId }) => listBookmarks(pool, accountId, range),
       rest: { get: base, item: BookmarkResource, view: viewBookmark },
@@ -136,7 +135,7 @@ function reads({ pool, pageLimits }: IngestService) {
     webhookBookmark: record({
       summary: "Read a bookmark with the headers of its webhook",
       description: "The body has a route of its own.",
-      auth: read,
+      auth: webhooksRead,
       find: ({ caller, params }) => findBookmark(pool, caller.accountId, params.name),
       missing,
       rest: { get: one, resource: BookmarkInFull, answer: (bookmark) => ok(viewInFull(bookmark)) },
@@ -151,7 +150,7 @@ function writes(service: IngestService) {
       summary: "Keep a received webhook under a name",
       description:
         "Its headers and bytes are copied and stay past the retention, until the bookmark or the source is deleted.",
-      auth: write,
+      auth: webhooksWrite,
       audit: "webhook_source.bookmark",
       input: BookmarkBody,
       of: {
@@ -167,7 +166,7 @@ function writes(service: IngestService) {
         "bytes-reached": tooMany("name", "The bookmarks of the account would have more than 16 MiB; delete one."),
       },
       rest: {
-        post: "/api/v1/webhooks/sources/:id/received/:ref/bookmark",
+        post: `${sourcePath}/received/:ref/bookmark`,
         responses: { 201: BookmarkResource },
         idempotent: true,
         answer: ({ bookmark }) => created(`${base}/${bookmark.name}`, viewBookmark(bookmark)),
@@ -180,7 +179,7 @@ function writes(service: IngestService) {
     deleteWebhookBookmark: operation({
       summary: "Delete a bookmark",
       description: "The received webhook stays as long as its retention.",
-      auth: write,
+      auth: webhooksWrite,
       audit: "webhook_source.delete_bookmark",
       of: { find: (tx, { caller, params }) => lockBookmark(tx, caller.accountId, params.name), missing },
       change: (tx, bookmark, { caller }) => deleteBookmark(service, tx, caller, bookmark),

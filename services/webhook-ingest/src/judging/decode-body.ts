@@ -35,10 +35,7 @@ export type Decoding =
   | { readonly body: Buffer; readonly problem: "coding" | "malformed" }
   | { readonly body: Buffer; readonly problem: "size" };
 
-/**
- * Decodes the `Content-Encoding` of a body (RFC 9110 §8.4): one coding, and at most `bytesMax` of output, because a few
- * bytes can hold gigabytes.
- */
+/** Decodes one `Content-Encoding` (RFC 9110 §8.4), up to `bytesMax`: a few bytes can hold gigabytes. */
 export async function decodeBody(body: Buffer, coding: string | undefined, bytesMax: number): Promise<Decoding> {
   const name = coding?.trim().toLowerCase() ?? "identity";
   if (name === "identity" || name === "") return { body };

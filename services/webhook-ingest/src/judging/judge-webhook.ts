@@ -5,7 +5,6 @@ import {
   answerChallenge,
   type Claim,
   claimAt,
-  type DeliveryIdentity,
   type DeliveryIdPlace,
   type HandshakeAnswer,
   type SignatureScheme,
@@ -45,21 +44,13 @@ export type Judgement =
   | Refused;
 
 /** Decodes a webhook and judges it by a given copy of its source, at another time if one is given. */
-export async function judgePosted(
-  service: IngestService,
-  webhook: PostedWebhook,
-  known: CachedSource,
-  at?: Date,
-): Promise<Judgement> {
+export async function judgePosted(service: IngestService, webhook: PostedWebhook, known: CachedSource, at?: Date) {
   const bytesMax = service.configuration.get("limits.maxWebhookBytes");
   const decoding = await decodeBody(webhook.body, webhook.headers["content-encoding"], bytesMax);
   return judgeWebhook(service, { ...webhook, decoding }, known, at);
 }
 
-/**
- * Judges a webhook, by the partner's published keys or its certificate where the scheme has them. An unknown key makes
- * the keys be read again, because partners change keys without notice.
- */
+/** Judges a webhook. An unknown key makes the sender's keys be read again: senders change them without notice. */
 export async function judgeWebhook(
   service: IngestService,
   webhook: DecodedWebhook,
@@ -80,10 +71,7 @@ export async function judgeWebhook(
 /** The webhook was not proved wrong: its sender should try again. */
 const keysAway = { outcome: "keys-away", reason: "keys_unreachable" } as const;
 
-/**
- * Judges a webhook by the certificate that it names. A request to confirm the address is a challenge only where its URL
- * is at a host of the allow-list.
- */
+/** Judges a webhook by the certificate that it names. It may confirm an address at a trusted host alone. */
 async function judgeByCertificate(
   service: IngestService,
   webhook: DecodedWebhook,
@@ -140,10 +128,7 @@ function judgeBySecrets(
   return judgeContent(service, webhook, known, verified, at);
 }
 
-/**
- * Judges a copy of a webhook that the sender's own API returned to the source's read key: nobody signed it, and the
- * sender may still push the same webhook in other bytes.
- */
+/** Judges a copy from the sender's own API: nobody signed it, and it may still be pushed in other bytes. */
 export function judgeCopy(service: IngestService, webhook: PostedWebhook, known: CachedSource): Judgement {
   const decoded = { ...webhook, decoding: { body: webhook.body } };
   const verification = { verified: true, timestampSeconds: null } as const;
@@ -287,30 +272,14 @@ function withQueryOf(url: string, publicUrl: string): string {
 }
 
 /** Returns the identity by the scheme, or by the places that the source names instead. */
-function identityOf(
-  { settings }: Source,
-  scheme: SignatureScheme,
-  signed: SignedRequest,
-  value: unknown,
-): DeliveryIdentity {
-  const { deliveryId, eventType } = scheme.identify(signed, value);
-  const claimed = (place: DeliveryIdPlace | undefined, own: Claim | null): Claim | null =>
-    place ? claimAt(place, scheme, signed, value) : own;
+function identityOf({ settings }: Source, scheme: SignatureScheme, signed: SignedRequest, value: unknown) {
+  const own = scheme.identify(signed, value);
+  const at = (place: DeliveryIdPlace) => claimAt(place, scheme, signed, value);
+  const types = settings.eventTypeFrom && [settings.eventTypeFrom].flat().map(at);
   return {
-    deliveryId: claimed(settings.deliveryIdFrom, deliveryId),
-    eventType: settings.eventTypeFrom
-      ? firstClaim([settings.eventTypeFrom].flat(), (place) => claimAt(place, scheme, signed, value))
-      : eventType,
+    deliveryId: settings.deliveryIdFrom ? at(settings.deliveryIdFrom) : own.deliveryId,
+    eventType: types ? (types.find((claim) => claim !== null) ?? null) : own.eventType,
   };
-}
-
-/** Returns the claim at the first place that has one. */
-function firstClaim<Place>(places: readonly Place[], find: (place: Place) => Claim | null): Claim | null {
-  for (const place of places) {
-    const claim = find(place);
-    if (claim !== null) return claim;
-  }
-  return null;
 }
 
 /** Shortens a longer id to its beginning and a digest of the whole, so that it still names one webhook. */

@@ -132,10 +132,7 @@ function valueIn(text: string): unknown {
   }
 }
 
-/**
- * Reads JSON; null for any other text. JSON that readers take differently, or recurse through too deeply, travels as
- * bytes, and identifies the webhook all the same.
- */
+/** Reads JSON; null for any other text. JSON that readers take differently, or that is too deep, travels as bytes. */
 function readJson(json: string, body: Buffer, original: { readonly bytes?: Buffer }): Reading | null {
   let value: unknown;
   try {

@@ -28,10 +28,7 @@ export interface KnownKey {
   readonly receivedAt: Date;
 }
 
-/**
- * `repeated`: its id exists with the same content. `known`: one of its keys belongs to another webhook, see
- * `findDedupeKeys`.
- */
+/** `repeated`: its id exists with the same content. `known`: one of its keys belongs to another webhook. */
 export type InsertOutcome =
   | { readonly outcome: "new" | "known" | "stale" }
   | { readonly outcome: "repeated"; readonly receivedId: string };
@@ -99,14 +96,8 @@ const renewKey = sql(
    where source_id = $1 and digest = $2 and received_id = $5 and received_at = $6`,
 );
 
-/**
- * Stores the webhooks. Returns for each one if it is new, a repetition, has a known key, or was verified by a source that
- * has changed.
- */
-export async function insertWebhooks(
-  db: Queryable,
-  writes: readonly WebhookWrite[],
-): Promise<{ readonly outcomes: ReadonlyMap<string, InsertOutcome>; readonly shards: readonly number[] }> {
+/** Stores the webhooks; returns the outcome of each, and the shards of the new events. */
+export async function insertWebhooks(db: Queryable, writes: readonly WebhookWrite[]) {
   const { rows } = await db.query<InsertOutcome & { id: string; shards: number[] | null }>(insert, [
     ...binaryColumnsOf(writes, columnsOfGiven),
     freshBatch(writes.map(({ webhook }) => acceptedEntry(webhook))),
@@ -115,19 +106,12 @@ export async function insertWebhooks(
 }
 
 /** Returns the known keys of a webhook, its own among them. */
-export async function findDedupeKeys(
-  db: Queryable,
-  { webhook: { source }, keys: { id, signed } }: WebhookWrite,
-): Promise<readonly KnownKey[]> {
+export async function findDedupeKeys(db: Queryable, { webhook: { source }, keys: { id, signed } }: WebhookWrite) {
   return (await db.query<KnownKey>(findKeys, [source.id, signed ? [id, signed] : [id]])).rows;
 }
 
 /** Moves a key of signed content to a later webhook. Returns false when another webhook was faster. */
-export async function renewDedupeKey(
-  db: Queryable,
-  { id, source, arrivedAt }: ReceivedWebhook,
-  key: KnownKey,
-): Promise<boolean> {
+export async function renewDedupeKey(db: Queryable, { id, source, arrivedAt }: ReceivedWebhook, key: KnownKey) {
   const values = [source.id, key.digest, id, arrivedAt, key.receivedId, key.receivedAt];
   return (await db.query(renewKey, values)).rowCount === 1;
 }

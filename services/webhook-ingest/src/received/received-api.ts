@@ -8,17 +8,16 @@ import {
   refused,
   timeParameter,
 } from "@signalbox/http";
-import { type Edges, edgesOf, type Load, listBelow, ownRows, record } from "@signalbox/service";
+import { edgesOf, type Load, listBelow, ownRows, record } from "@signalbox/service";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
-import { ownSource } from "../sources/own-source.ts";
+import { ownSource, sourcePath, webhooksRead } from "../sources/own-source.ts";
 import type { Source } from "../sources/source.ts";
 import { findSource } from "../sources/source-store.ts";
 import { findOwnReceived, findReceived, listReceived, type StoredWebhook } from "./received-store.ts";
 
-const base = "/api/v1/webhooks/sources/:id/received";
+const base = `${sourcePath}/received` as const;
 const one = `${base}/:ref` as const;
-const read = { scopes: ["webhooks:read"] } as const;
 /** The refusal of an id that is no received webhook, or one no more. */
 export const missingReceived = "The source received no webhook of this id, or it is past the retention.";
 
@@ -117,11 +116,7 @@ export const findReceivedBy = async (
 ) => (await findSource(service, accountId, id)) && findReceived(service.pool, id, ref);
 
 /** The webhooks that sources received, newest first, at both edges. */
-export function receivedApi(
-  service: IngestService,
-  loadReceived: Load<StoredWebhook>,
-  loadSource: Load<Source>,
-): Edges {
+export function receivedApi(service: IngestService, loadReceived: Load<StoredWebhook>, loadSource: Load<Source>) {
   const fields: Resolvers = {
     ReceivedWebhook: {
       bodyPath: bodyPathOf,
@@ -133,7 +128,7 @@ export function receivedApi(
       receivedWebhooks: listBelow({
         summary: "List the webhooks that were received, newest first",
         description: "Accepted webhooks; refused ones are listed with the rejections.",
-        auth: read,
+        auth: webhooksRead,
         limits: service.pageLimits,
         filter: receivedFilter,
         of: ownSource(service),
@@ -147,7 +142,7 @@ export function receivedApi(
       receivedWebhook: record({
         summary: "Read a webhook that was received, with its headers",
         description: "The body has a route of its own.",
-        auth: read,
+        auth: webhooksRead,
         find: ({ caller, params }) => findReceivedBy(service, caller.accountId, params),
         missing: missingReceived,
         rest: { get: one, resource: ReceivedInFull, answer: (webhook) => ok(viewInFull(webhook)) },
@@ -160,7 +155,7 @@ export function receivedApi(
     operationId: "receivedWebhookBody",
     summary: "Read the bytes of a webhook as they were signed",
     description: "Neither parsed nor changed.",
-    auth: read,
+    auth: webhooksRead,
     responses: { 200: { content: ["application/octet-stream"] }, 404: "error" },
     async handle({ caller, params }) {
       const found = await findReceivedBy(service, caller.accountId, params);

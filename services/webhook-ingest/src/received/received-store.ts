@@ -159,11 +159,7 @@ export async function existingReceived(db: Queryable, sourceId: string, ids: rea
 }
 
 /** Counts the chosen webhooks, up to one more than `max`. */
-export async function countReceived(
-  db: Queryable,
-  { sourceId, eventTypes, ...between }: ReceivedChoice,
-  max: number,
-): Promise<number> {
+export async function countReceived(db: Queryable, { sourceId, eventTypes, ...between }: ReceivedChoice, max: number) {
   let sum = 0;
   for (const { fromMs, toMs } of stretchesBack(between)) {
     const values = [sourceId, new Date(fromMs), new Date(toMs), eventTypes, max + 1 - sum];

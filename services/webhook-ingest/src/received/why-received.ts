@@ -2,17 +2,17 @@ import { timeOfPublicId } from "@signalbox/core";
 import { eventsAbout, expiredReason, hasPrefix, linkTo, stepsOf, type WhyFinder } from "@signalbox/service";
 import type { IngestService } from "../context/ingest-service.ts";
 import { findOwnRejection } from "../rejections/rejection-store.ts";
+import { webhooksRead } from "../sources/own-source.ts";
 import { findSource } from "../sources/source-store.ts";
 import { findOwnReceived, keptSince } from "./received-store.ts";
 import { findRepetitions } from "./repetitions.ts";
 
 const step = stepsOf("webhook-ingest");
-const read = { scopes: ["webhooks:read"] } as const;
 
 /** Finds what became of received and of refused webhooks, and of their sources, for the chain behind an id. */
 export const whyReceived = (service: IngestService): readonly WhyFinder[] => [
   {
-    ...read,
+    ...webhooksRead,
     knows: hasPrefix("rcv"),
     async find({ accountId }, id) {
       const [webhook] = await findOwnReceived(service.pool, accountId, [id]);
@@ -36,7 +36,7 @@ export const whyReceived = (service: IngestService): readonly WhyFinder[] => [
     missing: (id) => goneStep(service, id),
   },
   {
-    ...read,
+    ...webhooksRead,
     knows: hasPrefix("rej"),
     async find({ accountId }, id) {
       const rejection = await findOwnRejection(service.pool, accountId, id);
@@ -54,7 +54,7 @@ export const whyReceived = (service: IngestService): readonly WhyFinder[] => [
     },
   },
   {
-    ...read,
+    ...webhooksRead,
     knows: hasPrefix("src"),
     async find({ accountId }, id) {
       const source = await findSource(service, accountId, id);
@@ -81,7 +81,7 @@ const isOwnId = hasPrefix("rcv", "rej", "src", "rpl", "rtr");
 
 /** Finds the webhook that the request of a repetition leads to. */
 export const whyRepeated = ({ pool }: IngestService): WhyFinder => ({
-  ...read,
+  ...webhooksRead,
   knows: (id) => !isOwnId(id),
   async find({ accountId }, id) {
     const repetitions = await findRepetitions(pool, accountId, id);

@@ -62,12 +62,7 @@ const ExplanationResource = z
     },
   });
 
-type Explanation = z.output<typeof ExplanationResource>;
-
-/**
- * The explanation of a pasted webhook, for the owner of its source. Over REST alone: the names of its headers would not
- * survive in an input of the graph.
- */
+/** The explanation of a pasted webhook. Over REST alone: an input of the graph would change the names of headers. */
 export function explainApi(service: IngestService): Edges {
   const verifyWebhook = operation({
     summary: "Explain the outcome of a webhook",
@@ -141,16 +136,16 @@ const reasons: Readonly<Record<string, readonly [step: string, expected: string]
   paused: ["source", "A source that is not paused."],
   blocked: ["source", "An account that is active."],
   body_malformed: ["decode", "A body in the Content-Encoding that it names."],
+  event_type_not_accepted: ["event_type", "A type that event_types of the source accepts."],
 };
-const typeNotAccepted = ["event_type", "A type that event_types of the source accepts."] as const;
+
+function failureFor(reason: string) {
+  const [step, expected] = reasons[reason] ?? ["signature", null];
+  return { reason, step, expected };
+}
 
 /** Explains the outcome of a webhook that arrives at a time. Nothing is stored or counted. */
-async function explainWebhook(
-  service: IngestService,
-  webhook: PostedWebhook,
-  known: CachedSource,
-  at: Date,
-): Promise<Explanation> {
+async function explainWebhook(service: IngestService, webhook: PostedWebhook, known: CachedSource, at: Date) {
   const headersRead = new Set<string>();
   const readable = { ...webhook, headers: observed(webhook.headers, headersRead) };
   const judgement = await judgePosted(service, readable, known, at);
@@ -161,22 +156,21 @@ async function explainWebhook(
     return { ...common, outcome: "accepted", delivery_id: deliveryId.value, event_type: eventType?.value ?? null };
   }
   if (judgement.outcome === "filtered") {
-    const [step, expected] = typeNotAccepted;
-    const found = { reason: "event_type_not_accepted", step, expected, event_type: judgement.eventType };
+    const found = { ...failureFor("event_type_not_accepted"), event_type: judgement.eventType };
     return { ...common, outcome: "filtered", ...found };
   }
   if (!("reason" in judgement))
     return { ...common, outcome: judgement.outcome === "dropped" ? "dropped" : "challenged" };
   const { reason } = judgement;
-  const [step, expected] = reasons[reason] ?? ["signature", null];
-  const hints = await hintsOf(service, webhook, known, at, reason);
-  return { ...common, outcome: "refused", reason, step, expected, hints };
+  return {
+    ...common,
+    outcome: "refused",
+    ...failureFor(reason),
+    hints: await hintsOf(service, webhook, known, at, reason),
+  };
 }
 
-/**
- * Common changes that senders and proxies make to a body, each with the hint for the case that undoing it makes the
- * body verify.
- */
+/** Changes that senders and proxies make to a body: the hint where undoing one makes the body verify. */
 const repairs: readonly [hint: string, repair: (text: string) => string][] = [
   ["It would verify without the line break at its end.", (text) => text.replace(/\r?\n$/, "")],
   ["It would verify with a line break at its end.", (text) => `${text}\n`],
@@ -190,13 +184,7 @@ const repairs: readonly [hint: string, repair: (text: string) => string][] = [
 /** A tolerance larger than any difference. */
 const anyTime = Number.MAX_SAFE_INTEGER;
 
-async function hintsOf(
-  service: IngestService,
-  webhook: PostedWebhook,
-  known: CachedSource,
-  at: Date,
-  reason: string,
-): Promise<string[]> {
+async function hintsOf(service: IngestService, webhook: PostedWebhook, known: CachedSource, at: Date, reason: string) {
   const { source, secrets } = known;
   const timeless = { ...known, source: { ...source, settings: { ...source.settings, toleranceSeconds: anyTime } } };
   const verifies = async (tried: PostedWebhook, by: CachedSource): Promise<boolean> => {

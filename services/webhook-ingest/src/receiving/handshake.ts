@@ -1,13 +1,5 @@
 import { webhookSourceExample } from "@signalbox/contracts";
-import {
-  bytes,
-  createRoutes,
-  type HttpResponse,
-  noContent,
-  type RouteInput,
-  type Routes,
-  refused,
-} from "@signalbox/http";
+import { bytes, createRoutes, type HttpResponse, noContent, type RouteInput, refused } from "@signalbox/http";
 import { answerHandshakeRequest, type HandshakeAnswer, type HandshakeRequest } from "@signalbox/webhook-signatures";
 import type { IngestService } from "../context/ingest-service.ts";
 import { recordRejection } from "../rejections/record-rejection.ts";
@@ -16,10 +8,7 @@ import { areIntegrationsEnabled, isOpen } from "../sources/source-access.ts";
 import type { CachedSource } from "../sources/source-row.ts";
 import { countFailedVerification, countUnknownSource, secondsToWait } from "./ingest-limits.ts";
 
-/**
- * `webhook`: the request may be a webhook of a source that takes GET. `refused`: the sender of the source does not use
- * this handshake. `closed`: the source accepts nothing now.
- */
+/** `webhook`: it may be a GET that is a webhook. `refused`: not a handshake of its source. `closed`: it is not open. */
 type HandshakeOutcome =
   | { readonly outcome: "answered"; readonly answer: HandshakeAnswer }
   | { readonly outcome: "webhook" | "refused" | "closed" | "unknown-source" };
@@ -64,14 +53,8 @@ export const integrationsOff = later("Integrations are switched off.");
 
 export type IngestInput = RouteInput<null, { readonly source_id: string }, unknown, null>;
 
-/**
- * Routes for verification requests of senders, and for GET that is a webhook. Any other request is answered like one to
- * an unknown source.
- */
-export function handshakeRoutes(
-  service: IngestService,
-  takeQuery: (input: IngestInput) => Promise<HttpResponse>,
-): Routes {
+/** Routes for verification requests of senders, and for GET that is a webhook; any other reads as an unknown source. */
+export function handshakeRoutes(service: IngestService, takeQuery: (input: IngestInput) => Promise<HttpResponse>) {
   const routes = createRoutes({ exampleIds: { source_id: webhookSourceExample.id } });
   const shared = {
     auth: "anonymous",

@@ -177,12 +177,7 @@ function countUnread(service: IngestService, error: unknown, input: IngestInput,
   reject(service, input, { reason: "body_too_large", status: 413, bodyBytes });
 }
 
-async function answerOf(
-  service: IngestService,
-  input: IngestInput,
-  result: ReceiveOutcome,
-  body: Buffer,
-): Promise<HttpResponse> {
+async function answerOf(service: IngestService, input: IngestInput, result: ReceiveOutcome, body: Buffer) {
   service.receivingMetrics.countOutcome(input.params.source_id, result);
   switch (result.outcome) {
     case "received":

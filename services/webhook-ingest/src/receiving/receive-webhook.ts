@@ -110,10 +110,7 @@ async function judgeMeasured(service: IngestService, webhook: DecodedWebhook, kn
   return judgement;
 }
 
-/**
- * Counts the webhook; returns false beyond the source's rate of the second. Only verified webhooks count, so that a
- * stranger can neither use up a partner's rate nor detect a source by it.
- */
+/** Counts a verified webhook: false beyond the source's rate. A stranger can neither use it up nor see it. */
 function isWithinRate({ limiterOf }: IngestService, { id, settings: { rate } }: Source): boolean {
   if (rate === undefined) return true;
   return limiterOf({ name: `ingest-rate-${rate}`, limit: rate, windowMs: seconds(1) }).take(id).allowed;

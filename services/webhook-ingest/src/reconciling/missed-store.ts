@@ -92,31 +92,19 @@ const isAsked = sql(
 );
 
 /** Returns the keys of delivery ids that the source has not received, in hexadecimal. */
-export async function unreceivedOf(
-  db: Queryable,
-  sourceId: string,
-  digests: readonly Buffer[],
-): Promise<ReadonlySet<string>> {
+export async function unreceivedOf(db: Queryable, sourceId: string, digests: readonly Buffer[]) {
   const { rows } = await db.query<{ digest: Buffer }>(unreceived, [sourceId, digests]);
   return new Set(rows.map(({ digest }) => digest.toString("hex")));
 }
 
 /** Adds what a run found missing, and counts it, once however often it is added. */
-export async function addMissed(
-  db: Queryable,
-  sourceId: string,
-  runId: string,
-  missed: readonly FoundMissing[],
-): Promise<void> {
+export async function addMissed(db: Queryable, sourceId: string, runId: string, missed: readonly FoundMissing[]) {
   if (missed.length === 0) return;
   const columns = [missed.map(({ digest }) => digest), missed.map(({ reference }) => reference)];
   await db.query(add, [sourceId, runId, ...columns, missed.map(({ sentAt }) => sentAt)]);
 }
 
-/**
- * Counts what is received as recovered: the given ones and those that arrived after they were asked for, or all that the
- * run found missing.
- */
+/** Counts as recovered what was received: the given ones and those asked for, or `all` that were missing. */
 export async function settleMissed(
   { pool, metrics }: IngestService,
   { id, sourceId }: Reconciliation,

@@ -92,12 +92,7 @@ function obstacleOf(service: IngestService, source: Source): string | null {
 }
 
 /** Opens the run that is due; null while there is nothing to compare yet. */
-async function open(
-  service: IngestService,
-  lease: Lease,
-  source: Source,
-  sender: SenderName,
-): Promise<Reconciliation | null> {
+async function open(service: IngestService, lease: Lease, source: Source, sender: SenderName) {
   const { pool, clock } = service;
   const now = clock.now();
   const run = newRun(source, lease.trigger, {
@@ -210,16 +205,9 @@ export function newRun(
   };
 }
 
-/**
- * Returns the beginning of a comparison: not before the source, nor before the sender's list, nor before our retention,
- * past which a webhook that was received looks missing.
- */
-export function earliest(
-  { clock, configuration }: IngestService,
-  { createdAt }: Source,
-  sender: SenderName,
-  wanted: Date,
-): Date {
+/** Returns the beginning of a comparison. Past our retention a webhook that was received would look missing. */
+export function earliest(service: IngestService, { createdAt }: Source, sender: SenderName, wanted: Date) {
+  const { clock, configuration } = service;
   const keptMs = Math.min(senderHistories[sender].keepsMs, configuration.get("webhook-ingest.received.retention"));
   const oldestMs = clock.nowMs() - keptMs + overlapMs;
   return new Date(Math.max(wanted.getTime() - overlapMs, oldestMs, createdAt.getTime()));

@@ -5,7 +5,15 @@ import { audited, conflict, type Edges, edgesOf, list, listBelow, operation, rec
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
-import { between, betweenFields, lockedSource, ownSource } from "../sources/own-source.ts";
+import {
+  between,
+  betweenFields,
+  lockedSource,
+  ownSource,
+  sourcePath,
+  webhooksRead,
+  webhooksWrite,
+} from "../sources/own-source.ts";
 import type { Source } from "../sources/source.ts";
 import { findSource } from "../sources/source-store.ts";
 import { listOutages } from "./outages.ts";
@@ -41,10 +49,7 @@ async function requestReconciliation(
 
 const exampleId = "rcn_01kbdq4v00e8w9x2m5n7p3r6tz";
 const outageExampleId = "out_01kbdq4v00e8w9x2m5n7p3r6tz";
-const source = "/api/v1/webhooks/sources/:id";
-const base = `${source}/reconciliations` as const;
-const read = { scopes: ["webhooks:read"] } as const;
-const write = { scopes: ["webhooks:write"] } as const;
+const base = `${sourcePath}/reconciliations` as const;
 const missing = "There is no such reconciliation, or it is not kept any more.";
 
 const ReconcileBody = z
@@ -162,7 +167,7 @@ function reads(service: IngestService) {
       summary: "List the reconciliations of a source, newest first",
       description:
         "Comparisons with the sender's own list. One by the interval that found nothing is kept until the next.",
-      auth: read,
+      auth: webhooksRead,
       limits: pageLimits,
       of: ownSource(service),
       read: (range, sourceIds) => listRuns(pool, sourceIds, range),
@@ -173,7 +178,7 @@ function reads(service: IngestService) {
     webhookReconciliation: record({
       summary: "Read a reconciliation and its progress",
       description: "State, time and number of missed and recovered webhooks so far.",
-      auth: read,
+      auth: webhooksRead,
       find: async ({ caller, params }) =>
         (await findSource(service, caller.accountId, params.id)) && findRun(pool, params.id, params.reconciliation_id),
       missing,
@@ -186,7 +191,7 @@ function reads(service: IngestService) {
     webhookOutages: list({
       summary: "List the outages that sources recovered from, newest first",
       description: "Times in which no instance received webhooks, each with what the account's sources missed in it.",
-      auth: read,
+      auth: webhooksRead,
       limits: pageLimits,
       read: (range, { accountId }) => listOutages(pool, accountId, range),
       rest: { get: "/api/v1/webhooks/outages", item: OutageResource, view: viewOutage },
@@ -199,7 +204,7 @@ function requests(service: IngestService) {
     reconcileWebhookSource: operation({
       summary: "Compare a source with its sender's list now",
       description: "Recovers what the source has missed; a dry run counts it. The answer comes before its end.",
-      auth: write,
+      auth: webhooksWrite,
       audit: "webhook_source.reconcile",
       input: ReconcileBody,
       of: lockedSource(service),
@@ -210,7 +215,7 @@ function requests(service: IngestService) {
         "under-way": conflict("reconciliations", "too_many", "A reconciliation of the source is under way."),
       },
       rest: {
-        post: `${source}/reconcile`,
+        post: `${sourcePath}/reconcile`,
         responses: { 202: ReconciliationResource },
         idempotent: true,
         answer: ({ reconciliation }) => accepted(viewReconciliation(reconciliation)),

@@ -19,10 +19,7 @@ export interface Turn {
   readonly access: SenderAccess;
 }
 
-/**
- * Takes a missed webhook as if it had been pushed now. `other-bytes`: none of its bodies is what the sender signed. The
- * caller settles what is received.
- */
+/** Takes a missed webhook as if it were pushed now. `other-bytes`: none of its bodies is what the sender signed. */
 export async function recoverWebhook(
   service: IngestService,
   { known, history }: Turn,

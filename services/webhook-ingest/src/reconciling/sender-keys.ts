@@ -5,7 +5,7 @@ import { audited, type Edges, edgesOf, operation } from "@signalbox/service";
 import { inTransaction, type Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
-import { lockedOwnSource, showSource } from "../sources/own-source.ts";
+import { answerSource, lockedOwnSource, sourcePath, webhooksWrite } from "../sources/own-source.ts";
 import {
   placeProblem,
   type RefusedKeyReason,
@@ -15,7 +15,6 @@ import {
 } from "../sources/sender-key.ts";
 import { revised, type Source, sourceUpdated } from "../sources/source.ts";
 import { lockSourceById, saveSenderKey } from "../sources/source-store.ts";
-import { SourceInFullResource } from "../sources/source-view.ts";
 import { endSchedule, startSchedule } from "./reconciliation-store.ts";
 
 /**
@@ -145,8 +144,8 @@ function placeOf(body: z.output<typeof SetSenderKeyBody>): SenderPlace {
   return { sender, repository, organization, hookId, apiUrl: address };
 }
 
-const path = "/api/v1/webhooks/sources/:id/sender-key";
-const auth = { scopes: ["webhooks:write"], stepUp: true } as const;
+const path = `${sourcePath}/sender-key` as const;
+const auth = { ...webhooksWrite, stepUp: true } as const;
 
 /** The read keys of senders, at both edges. */
 export function senderKeyApi(service: IngestService): Edges {
@@ -161,12 +160,7 @@ export function senderKeyApi(service: IngestService): Edges {
       input: SetSenderKeyBody,
       of,
       change: (tx, source, { caller, input }) => setSenderKey(service, tx, caller, source, placeOf(input), input.key),
-      rest: {
-        put: path,
-        responses: { 200: SourceInFullResource },
-        idempotent: true,
-        answer: (source) => showSource(service, source),
-      },
+      rest: { put: path, ...answerSource(service) },
       graph: { payload: "webhookSource" },
     }),
     deleteWebhookSenderKey: operation({

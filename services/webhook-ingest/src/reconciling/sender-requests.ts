@@ -28,10 +28,7 @@ const pauseMs = seconds(60);
 /** A sender cannot stop us for longer with one answer. */
 const pauseMsMax = seconds(2 * 3_600);
 
-/**
- * Calls a sender's API, through the outbound guard. A redirect is not followed, because it would carry the key to another
- * host.
- */
+/** Calls a sender's API. A redirect is not followed: it would carry the key to another host. */
 export async function requestSender(
   { outbound, clock, metrics }: IngestService,
   { sender, ...wanted }: SenderRequest,

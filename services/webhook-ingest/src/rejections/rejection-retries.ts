@@ -1,13 +1,20 @@
 import type { Caller } from "@signalbox/auth";
 import { dateInput, examples, identifier, timestamp, viewOf, webhookSourceExample } from "@signalbox/contracts";
 import { newId } from "@signalbox/core";
-import type { ReplayStep } from "@signalbox/events";
 import { accepted, ok } from "@signalbox/http";
 import { audited, type Edges, edgesOf, listBelow, operation, record, tooMany } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
-import { between, betweenFields, lockedSource, ownSource } from "../sources/own-source.ts";
+import {
+  between,
+  betweenFields,
+  lockedSource,
+  ownSource,
+  sourcePath,
+  webhooksRead,
+  webhooksWrite,
+} from "../sources/own-source.ts";
 import type { Source } from "../sources/source.ts";
 import type { RejectionRetry } from "./rejection-retry.ts";
 import { countKeptRejections, lockKeptRejections } from "./rejection-store.ts";
@@ -55,11 +62,7 @@ function cancelRejectionRetry({ retryEngine }: IngestService, tx: Tx, caller: Ca
 }
 
 /** Verifies the next few rejections of a retry, one after another, so that they are received in their order. */
-export async function retryStep(
-  service: IngestService,
-  tx: Tx,
-  retry: RejectionRetry,
-): Promise<ReplayStep<RejectionRetry>> {
+export async function retryStep(service: IngestService, tx: Tx, retry: RejectionRetry) {
   const position = { at: retry.positionAt, id: retry.positionId };
   const limit = Math.min(stepMax, Math.max(1, Math.ceil(retry.rate / 10)));
   const rejections = await lockKeptRejections(service, tx, retry, position, limit);
@@ -74,12 +77,9 @@ export async function retryStep(
   return { replay: { ...retry, ...counts, ...reached }, count, isLast: count < limit };
 }
 
-const source = "/api/v1/webhooks/sources/:id";
-const list = `${source}/rejection-retries` as const;
+const list = `${sourcePath}/rejection-retries` as const;
 const one = `${list}/:retry_id` as const;
 const exampleId = "rtr_01kbdq4v00e8w9x2m5n7p3r6tz";
-const read = { scopes: ["webhooks:read"] } as const;
-const write = { scopes: ["webhooks:write"] } as const;
 const missing = "There is no such retry.";
 
 const RetryBody = z
@@ -158,7 +158,7 @@ function reads(service: IngestService) {
     webhookRejectionRetries: listBelow({
       summary: "List the retries of a source's rejections, newest first",
       description: "Each with its progress and outcome.",
-      auth: read,
+      auth: webhooksRead,
       limits: service.pageLimits,
       of: ownSource(service),
       read: (range, sourceIds, { caller }) =>
@@ -170,7 +170,7 @@ function reads(service: IngestService) {
     webhookRejectionRetry: record({
       summary: "Read a retry of rejections and its progress",
       description: "State, filter and what became of the rejections so far.",
-      auth: read,
+      auth: webhooksRead,
       find: ({ caller, params }) => service.retryEngine.find(params.retry_id, caller.accountId, params.id),
       missing,
       rest: { get: one, resource: RetryResource, answer: (retry) => ok(viewRetry(retry)) },
@@ -184,7 +184,7 @@ function writes(service: IngestService) {
       summary: "Verify all kept rejections of a source again",
       description:
         "Verifies those that the filter chooses in the order of their arrival, with the current secrets and settings, each at the time of its arrival. A dry run counts them.",
-      auth: write,
+      auth: webhooksWrite,
       audit: "webhook_source.retry_rejection",
       input: RetryBody,
       of: lockedSource(service),
@@ -195,7 +195,7 @@ function writes(service: IngestService) {
           tooMany("retries", "A retry of this source is running; wait until it ends, or cancel it."),
       },
       rest: {
-        post: `${source}/rejections/retry`,
+        post: `${sourcePath}/rejections/retry`,
         responses: { 200: RetryCount, 202: RetryResource },
         idempotent: true,
         answer: (result) =>
@@ -213,7 +213,7 @@ function writes(service: IngestService) {
     cancelWebhookRejectionRetry: operation({
       summary: "Cancel a retry of rejections",
       description: "Webhooks that are already received stay received.",
-      auth: write,
+      auth: webhooksWrite,
       audit: "webhook_source.retry_rejection",
       of: {
         find: (tx, { caller, params }) => service.retryEngine.lock(tx, params.retry_id, caller.accountId, params.id),

@@ -159,13 +159,8 @@ export const findOwnRejection = async (db: Queryable, accountId: string, id: str
   (await db.query<Rejection>(findOwn, [accountId, id])).rows[0] ?? null;
 
 /** Finds a rejection of the account with its webhook, and blocks a concurrent retry until the transaction ends. */
-export async function lockRejection(
-  { sealer }: IngestService,
-  tx: Tx,
-  accountId: string,
-  sourceId: string,
-  id: string,
-): Promise<LockedRejection | null> {
+export async function lockRejection(service: IngestService, tx: Tx, accountId: string, sourceId: string, id: string) {
+  const { sealer } = service;
   const [found] = (await tx.query<LockedRow>(lock, [accountId, sourceId, id])).rows;
   return found === undefined ? null : opened(sealer, found);
 }
@@ -182,10 +177,7 @@ function opened(sealer: Sealer, { headers, body, sealedProof, ...rejection }: Lo
 }
 
 /** Counts the chosen rejections. */
-export async function countKeptRejections(
-  db: Queryable,
-  { sourceId, reason, fromAt, toAt }: RejectionChoice,
-): Promise<number> {
+export async function countKeptRejections(db: Queryable, { sourceId, reason, fromAt, toAt }: RejectionChoice) {
   return (await db.query<{ count: number }>(countKept, [sourceId, reason, toAt, fromAt])).rows[0]?.count ?? 0;
 }
 

@@ -7,7 +7,7 @@ import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
 import { digestId, judgePosted } from "../judging/judge-webhook.ts";
-import { ownSource } from "../sources/own-source.ts";
+import { ownSource, sourcePath, webhooksRead, webhooksWrite } from "../sources/own-source.ts";
 import { addressOf } from "../sources/source.ts";
 import { findSource } from "../sources/source-store.ts";
 import { verifyUrlOf } from "../sources/source-view.ts";
@@ -67,10 +67,8 @@ export async function verifyAgain(service: IngestService, tx: Tx, rejection: Loc
   return { outcome, receivedId: received.id };
 }
 
-const base = "/api/v1/webhooks/sources/:id/rejections";
+const base = `${sourcePath}/rejections` as const;
 const one = `${base}/:rejection_id` as const;
-const read = { scopes: ["webhooks:read"] } as const;
-const write = { scopes: ["webhooks:write"] } as const;
 const missing = "There is no such rejection.";
 
 const RejectionInFullResource = WebhookRejectionResource.extend({
@@ -132,7 +130,7 @@ function declared(service: IngestService) {
     rejectedWebhooks: listBelow({
       summary: "List refused webhooks with the reason, newest first",
       description: "The list is bounded; the oldest leave first.",
-      auth: read,
+      auth: webhooksRead,
       limits: service.pageLimits,
       filter: rejectionFilter,
       of: ownSource(service),
@@ -146,7 +144,7 @@ function declared(service: IngestService) {
     rejectedWebhook: record({
       summary: "Read a refused webhook with its headers and body, if they are kept",
       description: "Headers and body are kept while `keep_rejected_bodies` is on.",
-      auth: read,
+      auth: webhooksRead,
       find: async ({ caller, params: { id, rejection_id: ref } }) =>
         (await findSource(service, caller.accountId, id)) && findRejection(service.pool, id, ref),
       missing,
@@ -160,7 +158,7 @@ function declared(service: IngestService) {
       summary: "Verify a refused webhook again",
       description:
         "Verifies it with the current secrets and settings, at the time of its arrival. An accepted webhook is received like any other, once.",
-      auth: write,
+      auth: webhooksWrite,
       audit: "webhook_source.retry_rejection",
       of: {
         find: (tx, { caller, params: { id, rejection_id: ref } }) =>

@@ -8,17 +8,22 @@ import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
 import { missingReceived } from "../received/received-api.ts";
 import { countReceived, existingReceived, keptSince, type ReceivedChoice } from "../received/received-store.ts";
-import { between, betweenFields, lockedSource, ownSource } from "../sources/own-source.ts";
+import {
+  between,
+  betweenFields,
+  lockedSource,
+  ownSource,
+  sourcePath,
+  webhooksRead,
+  webhooksWrite,
+} from "../sources/own-source.ts";
 import type { Source } from "../sources/source.ts";
 import type { Replay } from "./replay.ts";
 
 /** Largest number of webhooks of one replay. */
 const totalMax = 1_000_000;
 
-/**
- * Starts a replay, for subscribers that lost webhooks or could not read them; a dry run counts its webhooks.
- * @throws AppError `validation_error` for unknown ids
- */
+/** Starts a replay; a dry run counts its webhooks. @throws AppError `validation_error` for unknown ids */
 async function startReplay(service: IngestService, tx: Tx, caller: Caller, source: Source, wanted: NewReplay) {
   const { pool, replayEngine } = service;
   const started = newReplay(service, source, wanted);
@@ -82,10 +87,8 @@ function newReplay(
 }
 
 const exampleId = "rpl_01kbdq4v00e8w9x2m5n7p3r6tz";
-const base = "/api/v1/webhooks/sources/:id/replays";
+const base = `${sourcePath}/replays` as const;
 const one = `${base}/:replay_id` as const;
-const read = { scopes: ["webhooks:read"] } as const;
-const write = { scopes: ["webhooks:write"] } as const;
 const missing = "There is no such replay.";
 
 /** Body of a new replay: webhooks by their ids, or by their time. */
@@ -195,7 +198,7 @@ function reads(service: IngestService) {
     receivedWebhookReplays: listBelow({
       summary: "List the replays of a source, newest first",
       description: "A replay publishes webhooks that were received again.",
-      auth: read,
+      auth: webhooksRead,
       limits: pageLimits,
       of: ownSource(service),
       read: (range, sourceIds, { caller }) => replayEngine.list(range, caller.accountId, { parentIds: sourceIds }),
@@ -206,7 +209,7 @@ function reads(service: IngestService) {
     receivedWebhookReplay: record({
       summary: "Read a replay and its progress",
       description: "State, selection and number of items so far.",
-      auth: read,
+      auth: webhooksRead,
       find: ({ caller, params }) => replayEngine.find(params.replay_id, caller.accountId, params.id),
       missing,
       rest: { get: one, resource: ReplayResource, answer: (replay) => ok(viewReplay(replay)) },
@@ -220,7 +223,7 @@ function writes(service: IngestService) {
       summary: "Publish received webhooks again",
       description:
         "Publishes them in the order of their arrival, with `replay_of` in their events. Endpoints get them as new events; a dry run counts them.",
-      auth: write,
+      auth: webhooksWrite,
       audit: "webhook_source.replay",
       input: CreateReplayBody,
       of: lockedSource(service),
@@ -249,7 +252,7 @@ function writes(service: IngestService) {
     cancelReceivedWebhookReplay: operation({
       summary: "Cancel a replay",
       description: "Webhooks that are already published stay published.",
-      auth: write,
+      auth: webhooksWrite,
       audit: "webhook_source.cancel_replay",
       of: {
         find: (tx, { caller, params }) => service.replayEngine.lock(tx, params.replay_id, caller.accountId, params.id),

@@ -5,6 +5,7 @@ import type { IngestService } from "../context/ingest-service.ts";
 import { listReceived } from "../received/received-store.ts";
 import type { RejectionRetry } from "../rejections/rejection-retry.ts";
 import { listRejections } from "../rejections/rejection-store.ts";
+import { webhooksRead } from "../sources/own-source.ts";
 import type { Replay } from "./replay.ts";
 
 const step = stepsOf("webhook-ingest");
@@ -18,7 +19,7 @@ const shownMax = 5;
 /** Finds how far replays of received webhooks and retries of rejections have come, for the chain behind an id. */
 export const whyReplayed = (service: IngestService): readonly WhyFinder[] => [
   {
-    scopes: ["webhooks:read"],
+    ...webhooksRead,
     knows: hasPrefix("rpl"),
     async find({ accountId }, id) {
       const sourceId = await findSource(service, sourceOfReplay, id, accountId);
@@ -29,7 +30,7 @@ export const whyReplayed = (service: IngestService): readonly WhyFinder[] => [
     },
   },
   {
-    scopes: ["webhooks:read"],
+    ...webhooksRead,
     knows: hasPrefix("rtr"),
     async find({ accountId }, id) {
       const sourceId = await findSource(service, sourceOfRetry, id, accountId);

@@ -3,10 +3,7 @@ import { leavesBodyOpen, type SchemeName, schemeOf } from "@signalbox/webhook-si
 import type { IngestService } from "../context/ingest-service.ts";
 import { foreignSettings, type SourceSettings } from "./source-settings.ts";
 
-/**
- * Refuses settings and a secret that the scheme cannot use.
- * @throws AppError `validation_error` with each problem
- */
+/** Refuses settings and a secret that the scheme cannot use. @throws AppError `validation_error` with each problem */
 export function assertUsable(
   { outbound }: IngestService,
   scheme: SchemeName,
@@ -27,10 +24,7 @@ export function assertUsable(
   });
 }
 
-/**
- * Refuses settings of another scheme, which would have no effect.
- * @throws AppError with each problem
- */
+/** Refuses settings of another scheme, which would have no effect. */
 function assertSettingsFit(scheme: SchemeName, settings: SourceSettings): void {
   const details = foreignSettings(scheme, settings).map((name) =>
     problemOf(name, `The scheme ${scheme} does not have this setting.`),

@@ -4,7 +4,11 @@ import { type Load, type OwnRow, ownRows } from "@signalbox/service";
 import type { IngestService } from "../context/ingest-service.ts";
 import { missingSource, type Source } from "./source.ts";
 import { findSource, findSources, lockSource } from "./source-store.ts";
-import { sourceInFull } from "./source-view.ts";
+import { SourceInFullResource, sourceInFull } from "./source-view.ts";
+
+export const sourcePath = "/api/v1/webhooks/sources/:id";
+export const webhooksRead = { scopes: ["webhooks:read"] } as const;
+export const webhooksWrite = { scopes: ["webhooks:write"] } as const;
 
 /** Finds a source of the caller, as the parent of what is below it. */
 export const ownSource = (service: IngestService) => ({
@@ -48,3 +52,11 @@ export function showSource(service: IngestService, source: Source): HttpResponse
   const shown = sourceInFull(service, source);
   return ok(shown, { etag: etagOfAnswer(sourceEtag(source), shown) });
 }
+
+/** The answer of an operation that changes a source. */
+export const answerSource = (service: IngestService) =>
+  ({
+    responses: { 200: SourceInFullResource },
+    idempotent: true,
+    answer: (source: Source) => showSource(service, source),
+  }) as const;

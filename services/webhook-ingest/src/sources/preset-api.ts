@@ -14,6 +14,7 @@ import {
 } from "@signalbox/webhook-signatures";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
+import { webhooksRead } from "./own-source.ts";
 import { viewSourceSettings } from "./source-settings.ts";
 
 const place = z
@@ -78,7 +79,6 @@ const PresetInFull = ListedPreset.extend({
 const all = Object.entries(presets)
   .map(([name, preset]) => named(name, preset))
   .toSorted((one, other) => (one.name < other.name ? -1 : 1));
-const read = { scopes: ["webhooks:read"] } as const;
 /** A cursor needs a time, and presets have none. */
 const listedAt = new Date(0);
 
@@ -89,7 +89,7 @@ export function presetApi({ pageLimits }: IngestService): Edges {
       webhookPresets: list({
         summary: "List the senders that have a preset, by name",
         description: "A new source takes the name as its `preset`.",
-        auth: read,
+        auth: webhooksRead,
         limits: pageLimits,
         read: async ({ after, limit }) => all.filter(({ name }) => name > (after?.id ?? "")).slice(0, limit),
         position: ({ name }) => ({ at: listedAt, id: name }),
@@ -98,7 +98,7 @@ export function presetApi({ pageLimits }: IngestService): Edges {
       webhookPreset: record({
         summary: "Read how a sender signs and what to enter there",
         description: "With a request of the sender that verifies.",
-        auth: read,
+        auth: webhooksRead,
         find: async ({ params }) => all.find(({ name }) => name === params.name) ?? null,
         missing: "There is no preset of this name.",
         rest: {

@@ -17,10 +17,7 @@ export interface SenderPlace {
 
 export type RefusedKeyReason = "unauthorized" | "forbidden" | "not_found";
 
-/**
- * The read key of a sender, by which a source recovers what it missed. Its text is stored apart, sealed, and never
- * shown. Times are RFC 3339, as they are stored.
- */
+/** The read key of a sender, without its text. Times are RFC 3339, as they are stored. */
 export interface SenderKey extends SenderPlace {
   readonly state: "unchecked" | "working" | "refused";
   readonly reason: RefusedKeyReason | null;

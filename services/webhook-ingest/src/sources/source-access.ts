@@ -3,10 +3,7 @@ import { AppError } from "@signalbox/core";
 import type { IngestService } from "../context/ingest-service.ts";
 import type { Source } from "./source.ts";
 
-/**
- * Returns true when the account may receive webhooks now. Ingest has no authentication, so the check itself refuses
- * everything until the access states are known.
- */
+/** Returns true when the account may receive webhooks now. Ingest has no authentication that would say so. */
 export function mayReceive({ accessStates }: IngestService, accountId: string): boolean {
   if (!accessStates.isCaughtUp())
     throw new AppError("unavailable", "The access states are being read.", { retryAfterSeconds: 1 });

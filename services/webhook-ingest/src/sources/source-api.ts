@@ -11,7 +11,7 @@ import { type Edges, edgesOf, type Load, list, operation, record, tooMany } from
 import { type Preset, type PresetName, presets } from "@signalbox/webhook-signatures";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
-import { lockedOwnSource, showSource } from "./own-source.ts";
+import { answerSource, lockedOwnSource, showSource, sourcePath, webhooksRead, webhooksWrite } from "./own-source.ts";
 import {
   formerEnds,
   ingestPathOf,
@@ -28,9 +28,6 @@ import { SourceInFullResource, sourceInFull, sourceInFullFields } from "./source
 import { createSource, deleteSource, updateSource } from "./sources.ts";
 
 const base = "/api/v1/webhooks/sources";
-const one = `${base}/:id` as const;
-const read = { scopes: ["webhooks:read"] } as const;
-const write = { scopes: ["webhooks:write"] } as const;
 
 const presetNames = Object.keys(presets) as [PresetName, ...PresetName[]];
 const verifyToken = z
@@ -137,7 +134,7 @@ function reads(service: IngestService, loadSource: Load<Source>) {
     webhookSources: list({
       summary: "List sources, newest first",
       description: "The sources of the account, without their secrets.",
-      auth: read,
+      auth: webhooksRead,
       limits: service.pageLimits,
       filter: sourceFilter,
       read: (range, { caller, filter }) => listSources(service, caller.accountId, range, filter),
@@ -146,10 +143,10 @@ function reads(service: IngestService, loadSource: Load<Source>) {
     webhookSource: record({
       summary: "Read a source",
       description: "Address, scheme, state, its own settings and those that hold, without the secrets.",
-      auth: read,
+      auth: webhooksRead,
       find: ({ caller, params }) => findSource(service, caller.accountId, params.id),
       missing: missingSource,
-      rest: { get: one, resource: SourceInFullResource, answer: (source) => showSource(service, source) },
+      rest: { get: sourcePath, resource: SourceInFullResource, answer: (source) => showSource(service, source) },
       graph: { type: "WebhookSource", load: loadSource },
     }),
   };
@@ -161,7 +158,7 @@ function writes(service: IngestService) {
     createWebhookSource: operation({
       summary: "Create a source",
       description: "A source has an address for one partner, and the way that the partner signs.",
-      auth: write,
+      auth: webhooksWrite,
       audit: "webhook_source.create",
       input: CreateSourceBody,
       create: (tx, { caller, input }) => createSource(service, tx, caller, newSourceOf(input)),
@@ -184,29 +181,23 @@ function writes(service: IngestService) {
     updateWebhookSource: operation({
       summary: "Update a source",
       description: "Absent members stay. Another secret needs a recent sign-in.",
-      auth: { ...write, stepUpFor: "another secret" },
+      auth: { ...webhooksWrite, stepUpFor: "another secret" },
       audit: "webhook_source.update",
       input: UpdateSourceBody,
       of,
       change: (tx, source, { caller, input: { event_types: eventTypes, verify_token: verifyToken, ...rest } }) =>
         updateSource(service, tx, caller, source, { ...rest, eventTypes, verifyToken }),
-      rest: {
-        patch: one,
-        mergePatch: true,
-        responses: { 200: SourceInFullResource },
-        idempotent: true,
-        answer: (source) => showSource(service, source),
-      },
+      rest: { patch: sourcePath, mergePatch: true, ...answerSource(service) },
       graph: { payload: "webhookSource" },
     }),
     deleteWebhookSource: operation({
       summary: "Delete a source with what it received",
       description: "Its address answers 404 from then on.",
-      auth: write,
+      auth: webhooksWrite,
       audit: "webhook_source.delete",
       of,
       change: (tx, source, { caller }) => deleteSource(service, tx, caller, source),
-      rest: { delete: one, responses: { 204: "empty" }, idempotent: true },
+      rest: { delete: sourcePath, responses: { 204: "empty" }, idempotent: true },
       graph: { payload: { deletedWebhookSourceId: (_, { params }) => params.id }, type: "DeleteWebhookSourcePayload" },
     }),
   };

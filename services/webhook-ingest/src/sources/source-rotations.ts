@@ -7,11 +7,10 @@ import { rotate, type Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
 import { assertUsable } from "./assert-usable.ts";
-import { lockedOwnSource, showSource } from "./own-source.ts";
+import { answerSource, lockedOwnSource, sourcePath, webhooksWrite } from "./own-source.ts";
 import { isShort, newAddress, newSecret, revised, type Source, sourceUpdated } from "./source.ts";
 import { findSourceWithSecrets } from "./source-row.ts";
 import { saveSource, saveSourceAddresses } from "./source-store.ts";
-import { SourceInFullResource } from "./source-view.ts";
 
 /** Largest number of live secrets, and of live addresses: the current one and two former ones. */
 const max = 3;
@@ -89,7 +88,7 @@ async function announceRotation(
   const fields = [action === "rotate_secret" ? "secret" : "ingest_path"];
   const change = { action: `webhook_source.${action}`, subject: source.id, fields } as const;
   await outbox.append(tx, [sourceUpdated(source, fields), audited(caller, change)]);
-  return { outcome: "rotated", source } as const;
+  return source;
 }
 
 /** A secret, in every input that takes one. */
@@ -110,9 +109,6 @@ const RotateUrlBody = z
   .meta({ id: "RotateWebhookSourceUrl" })
   .register(examples, { example: { overlap_seconds: 3_600 } });
 
-const one = "/api/v1/webhooks/sources/:id";
-const write = { scopes: ["webhooks:write"] } as const;
-
 /** Declares the rotation of secrets, and its end, for `sourceApi`. */
 export function secretRotations(service: IngestService) {
   const of = lockedOwnSource(service);
@@ -120,29 +116,24 @@ export function secretRotations(service: IngestService) {
     rotateWebhookSourceSecret: operation({
       summary: "Give a source its partner's next secret",
       description: "Until the overlap ends the present secret verifies too. At most three secrets verify at once.",
-      auth: { ...write, stepUp: true },
+      auth: { ...webhooksWrite, stepUp: true },
       audit: "webhook_source.rotate_secret",
       input: RotateSecretBody,
       of,
       change: (tx, source, { caller, input: { secret, overlap_seconds: overlapSeconds } }) =>
         rotateSourceSecret(service, tx, caller, source, secret, overlapSeconds),
       refusals: { "limit-reached": ({ max }) => tooManyLive("secret", "secrets", max) },
-      rest: {
-        post: `${one}/secret/rotate`,
-        responses: { 200: SourceInFullResource },
-        idempotent: true,
-        answer: ({ source }) => showSource(service, source),
-      },
-      graph: { payload: { webhookSource: ({ source }) => source } },
+      rest: { post: `${sourcePath}/secret/rotate`, ...answerSource(service) },
+      graph: { payload: "webhookSource" },
     }),
     deletePreviousWebhookSourceSecrets: operation({
       summary: "End the overlap of rotations: only the newest secret verifies",
       description: "Webhooks that are signed with an older secret are refused from then on.",
-      auth: { ...write, stepUp: true },
+      auth: { ...webhooksWrite, stepUp: true },
       audit: "webhook_source.rotate_secret",
       of,
       change: (tx, source, { caller }) => removePreviousSecrets(service, tx, caller, source),
-      rest: { delete: `${one}/secret/previous`, responses: { 204: "empty" }, idempotent: true },
+      rest: { delete: `${sourcePath}/secret/previous`, responses: { 204: "empty" }, idempotent: true },
       graph: {
         payload: { webhookSourceId: (_, { params }) => params.id },
         type: "DeletePreviousWebhookSourceSecretsPayload",
@@ -159,29 +150,24 @@ export function addressRotations(service: IngestService) {
       summary: "Give a source another address",
       description:
         "The present address is accepted until the overlap ends, by default a day. At most three addresses are accepted at once.",
-      auth: write,
+      auth: webhooksWrite,
       audit: "webhook_source.rotate_url",
       input: RotateUrlBody,
       of,
       change: (tx, source, { caller, input }) =>
         rotateSourceAddress(service, tx, caller, source, input.overlap_seconds),
       refusals: { "limit-reached": ({ max }) => tooManyLive("ingest_path", "addresses", max) },
-      rest: {
-        post: `${one}/rotate-url`,
-        responses: { 200: SourceInFullResource },
-        idempotent: true,
-        answer: ({ source }) => showSource(service, source),
-      },
-      graph: { payload: { webhookSource: ({ source }) => source } },
+      rest: { post: `${sourcePath}/rotate-url`, ...answerSource(service) },
+      graph: { payload: "webhookSource" },
     }),
     deletePreviousWebhookSourceAddresses: operation({
       summary: "End the overlap of rotations: only the newest address is accepted",
       description: "Posts to an older address are refused from then on.",
-      auth: write,
+      auth: webhooksWrite,
       audit: "webhook_source.rotate_url",
       of,
       change: (tx, source, { caller }) => removePreviousAddresses(service, tx, caller, source),
-      rest: { delete: `${one}/addresses/previous`, responses: { 204: "empty" }, idempotent: true },
+      rest: { delete: `${sourcePath}/addresses/previous`, responses: { 204: "empty" }, idempotent: true },
       graph: {
         payload: { webhookSourceId: (_, { params }) => params.id },
         type: "DeletePreviousWebhookSourceAddressesPayload",

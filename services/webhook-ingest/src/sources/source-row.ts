@@ -162,12 +162,7 @@ export interface SourceWithSecrets {
 }
 
 /** Finds a source for ingest, by its id alone: the sender has no account. */
-export async function findSourceWithSecrets(
-  db: Queryable,
-  sealer: Sealer,
-  id: string,
-  now: Date,
-): Promise<SourceWithSecrets | null> {
+export async function findSourceWithSecrets(db: Queryable, sealer: Sealer, id: string, now: Date) {
   const [row] = (await db.query<SealedSource>(findWithSecrets, [id])).rows;
   if (row === undefined) return null;
   const { sealedSecret, sealedFormerSecrets, sealedVerifyToken, sealedSenderKey: _, ...shown } = row;

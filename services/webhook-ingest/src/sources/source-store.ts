@@ -140,12 +140,7 @@ export async function findSenderKey({ pool, sealer }: IngestService, id: string)
   return sealed && sealer.open(sealed, placeOfSenderKey(id)).toString("utf8");
 }
 
-async function readSources(
-  { clock }: IngestService,
-  db: Queryable,
-  statement: Statement,
-  values: readonly unknown[],
-): Promise<Source[]> {
+async function readSources({ clock }: IngestService, db: Queryable, statement: Statement, values: readonly unknown[]) {
   return (await db.query<SourceRow>(statement, values)).rows.map((row) => sourceFromRow(row, clock.now()));
 }
 

@@ -29,10 +29,7 @@ import {
   saveSource,
 } from "./source-store.ts";
 
-/**
- * Creates a source.
- * @throws AppError `validation_error` for a secret or settings that do not fit the scheme
- */
+/** Creates a source. @throws AppError `validation_error` for a secret or settings that do not fit the scheme */
 export async function createSource(service: IngestService, tx: Tx, caller: Caller, wanted: NewSource) {
   const { secret, verifyToken } = wanted;
   const { accountId } = caller;

@@ -1,9 +1,6 @@
 import { MiB } from "@signalbox/core";
 
-/**
- * Limits of the requests and bytes in hand, per source and for the process, so that one source's burst leaves memory
- * for the others.
- */
+/** Requests and bytes in hand, per source and in all: one source's burst leaves memory for the others. */
 const defaults = {
   /** Requests with a complete body, until they are answered. */
   requestsPerSource: 64,
@@ -54,10 +51,7 @@ export class Admission {
     this.#limits = limits;
   }
 
-  /**
-   * Admits a request; returns null when the source has its limit of requests in hand. `evict` is called when another
-   * request takes the place.
-   */
+  /** Admits a request; null when its source has too many in hand. `evict`: another request takes the place. */
   enter(sourceId: string, evict: () => void): Place | null {
     const { requestsPerSource } = this.#limits;
     const own = this.#usages.get(sourceId) ?? emptyUsage();
@@ -112,11 +106,7 @@ export class Admission {
 }
 
 /** Cancels requests until there is room; returns false when that is not enough. */
-function makeRoom(
-  usage: Usage,
-  most: { readonly bytes: number; readonly arriving: number },
-  asking: Arriving,
-): boolean {
+function makeRoom(usage: Usage, most: { readonly bytes: number; readonly arriving: number }, asking: Arriving) {
   for (const request of usage.arriving) {
     const isTooMuch = usage.bytes > most.bytes;
     if (!isTooMuch && usage.arriving.size <= most.arriving) return true;

@@ -18,10 +18,7 @@ const pauseMs = { absent: seconds(60), away: seconds(2) };
 const readsAtOnceMax = 8;
 const limits = { deadlineMs: seconds(5), responseBytesMax: 32 * KiB, requireHttps: true };
 
-/**
- * The certificates that requests of senders name. An address is never one that the request chose freely: the source's
- * allow-list has been applied to it.
- */
+/** The certificates that requests name, at addresses of the source's allow-list alone. */
 export class CertificateCache {
   readonly #outbound: OutboundClient;
   readonly #clock: Clock;

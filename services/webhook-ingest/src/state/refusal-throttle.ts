@@ -19,10 +19,7 @@ export class RefusalThrottle {
     this.#turn = turn;
   }
 
-  /**
-   * Waits for the place of a refusal. The queue needs no bound: what waits is an open connection with a short answer,
-   * and no body.
-   */
+  /** Waits for the place of a refusal. What waits is an open connection without a body, so there is no bound. */
   async place(): Promise<void> {
     this.#askForTurn();
     if (this.#left > 0) this.#left--;

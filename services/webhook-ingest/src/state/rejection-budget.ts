@@ -1,10 +1,7 @@
 import { type Clock, entryLimit, KiB, seconds } from "@signalbox/core";
 import { LRUCache } from "lru-cache";
 
-/**
- * Rejections written per source and second, each with its event. Anybody can cause rejections at any rate, so the writes
- * are bounded.
- */
+/** Rejections written per source and second: anybody can cause them at any rate. */
 const writtenPerSecondMax = 10;
 const sourcesRememberedMax = 10_000;
 /** A trim reads all kept rows of a source, so it comes after a share of the bound, which is exceeded by that share. */

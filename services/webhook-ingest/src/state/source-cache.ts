@@ -18,10 +18,7 @@ interface Copy {
 const knownMax = 10_000;
 const absentMax = 10_000;
 const absentMs = seconds(30);
-/**
- * Largest age of a copy that may refuse a webhook: forged requests must not cost a query each. It applies to unknown
- * sources too, so that the time of a refusal does not reveal an id.
- */
+/** Largest age of a copy, or an absence, that may refuse a webhook: forged requests must not cost a query each. */
 const currentMs = 250;
 
 /**
@@ -72,10 +69,7 @@ export class SourceCache {
     return copy && this.#ageMs(copy) <= currentMs ? copy.known : this.reread(id);
   }
 
-  /**
-   * Reads the source again, because a copy proved stale. A read that is already running may have started before a
-   * change, so the caller waits for the next one.
-   */
+  /** Reads a stale source again. A read under way may be older than the change, so the caller waits for the next. */
   async reread(id: string): Promise<CachedSource | null> {
     await this.#reading.get(id)?.catch(() => null);
     const under = this.#reading.get(id);

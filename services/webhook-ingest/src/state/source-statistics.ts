@@ -6,10 +6,7 @@ import type { Source } from "../sources/source.ts";
 
 const findLiving = sql("statistics.living", "select id from sources where id = any($1)");
 
-/**
- * The statistics of sources. What is stored is counted by the statement that stores it. Repetitions and refusals write
- * nothing, come at any rate from anybody, and are counted in memory.
- */
+/** The statistics of sources. Repetitions and refusals write nothing, so that they are counted in memory. */
 export class SourceStatistics {
   /** The stored figures. */
   readonly stored: Statistics;
