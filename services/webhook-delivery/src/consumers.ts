@@ -6,7 +6,6 @@ import { deleteEndpointsOf } from "./endpoints/removals.ts";
 import { outgoingEventOf } from "./events/outgoing-event.ts";
 import { fanOut } from "./publishing/fan-out.ts";
 
-/** Starts the consumer that creates deliveries for the subscribers of each event. */
 export function consumers(service: DeliveryService, consume: OpenedService["consume"]): void {
   const batchHandler: BatchHandler = async (events, { tx }) => {
     const outgoing = events.map(outgoingEventOf).filter((event) => event !== null);

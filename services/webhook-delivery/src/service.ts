@@ -13,7 +13,7 @@ import { keepDeliveryDays } from "./deliveries/delivery-days.ts";
 import { whyDelivered } from "./deliveries/why-delivered.ts";
 import { serviceEdges } from "./edges.ts";
 import { internalRoutes } from "./endpoints/endpoint-api.ts";
-import { openingWith, sealedColumns } from "./endpoints/secret-store.ts";
+import { sealedColumns } from "./endpoints/secret-store.ts";
 import { Announcements } from "./events/announcements.ts";
 import { PublicationCounts } from "./events/publication-counts.ts";
 import { TypeNames } from "./events/type-names.ts";
@@ -71,7 +71,6 @@ export async function createService(context: DeliveryContext): Promise<ServicePa
   });
 }
 
-/** Fills what the code of the service leans on. */
 function fillService(context: DeliveryContext, opened: OpenedService, sealer: Sealer, sender: Sender): DeliveryService {
   const { configuration, clock, log, tracer } = context;
   const { pool, eventLog, outbox, accessStates, pageLimits, limiterOf } = opened;
@@ -87,7 +86,10 @@ function fillService(context: DeliveryContext, opened: OpenedService, sealer: Se
     accessStates,
     pageLimits,
     sender,
-    endpointCache: openEndpointCache(pool, sealer),
+    endpointCache: new EndpointCache(
+      { ofAccounts: (ids) => readAccounts(pool, sealer, ids), ofOperators: () => readOperators(pool, sealer) },
+      accountsMax,
+    ),
     publishLimiter: limiterOf(publishLimit(context)),
     publications: joinPublications(clock, (batch) => publishTogether(service, batch)),
     publicationCounts: new PublicationCounts(pool, clock),
@@ -150,15 +152,6 @@ function openSending(
   const attemptMsMax = () => Math.max(sender.timeoutMs(), ownTimeoutMsMax);
   const attempts = new AttemptLoop({ lanes, leases, attempt, results, clock, log, attemptMsMax, wake });
   return { lanes, leases, results, attempts };
-}
-
-function openEndpointCache(pool: Pool, sealer: Sealer): EndpointCache {
-  const opening = openingWith(sealer);
-  const source = {
-    ofAccounts: (accountIds: readonly string[]) => readAccounts(pool, opening, accountIds),
-    ofOperators: () => readOperators(pool, opening),
-  };
-  return new EndpointCache(source, accountsMax);
 }
 
 function openSchemaThreads({ clock, runner }: DeliveryContext): SchemaThreads {

@@ -2,7 +2,6 @@ import type { ConsumerTable } from "@signalbox/events";
 import type { IngestService } from "./context/ingest-service.ts";
 import { deleteSourcesOf } from "./sources/sources.ts";
 
-/** Reactions to events of accounts. */
 export const accountEvents = (service: IngestService): ConsumerTable => ({
   "account.deleted": ({ subject }, { tx }) => deleteSourcesOf(service, tx, subject),
 });

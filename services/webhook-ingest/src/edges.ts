@@ -14,7 +14,6 @@ import { presetApi } from "./sources/preset-api.ts";
 import { sourceApi } from "./sources/source-api.ts";
 import { statisticsApi } from "./statistics/statistics-api.ts";
 
-/** The routes of this service, and its fields of the graph. */
 export function serviceEdges(service: IngestService): Edges {
   const loadSource = loadOwnSource(service);
   const loadReceived = loadOwnReceived(service);

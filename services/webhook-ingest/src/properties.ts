@@ -9,7 +9,6 @@ import { retentionProperty, secretsProperties } from "@signalbox/storage/propert
 const refusals = (perMinute: number, effect: string) =>
   property.integer({ default: perMinute, min: 1, max: 1_000_000, unit: "requests" }, effect);
 
-/** Properties of the webhook-ingest service. */
 export const properties = defineProperties({
   ...commonProperties,
   ...principalProperties,

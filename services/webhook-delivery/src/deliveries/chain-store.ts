@@ -7,7 +7,6 @@ import { columns } from "../generated/columns.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Delivery } from "./delivery.ts";
 
-/** An event without its bytes. */
 export interface ChainEvent {
   readonly id: string;
   readonly type: string;

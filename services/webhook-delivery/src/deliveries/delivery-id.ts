@@ -5,7 +5,6 @@ const crockford = "0123456789abcdefghjkmnpqrstvwxyz";
 /** The 26 digits of an id: ten for the 48 bits of the time, twice eight for 80 bits of a digest. */
 const digits = 26;
 const digestBits = 80n;
-/** Upper bound for the time of an event. */
 const timeMsMax = Date.UTC(9999, 0);
 
 /**

@@ -234,7 +234,6 @@ export const lastAttempts = async (db: Queryable, viewer: Viewer, deliveryIds: r
     .filter((attempt) => seen(viewer, attempt))
     .map((attempt) => attemptFor(viewer, attempt));
 
-/** Returns the events of the account's deliveries, by delivery id. */
 export async function eventsOfDeliveries(
   db: Queryable,
   { accountId, seesOthers }: EventReader,

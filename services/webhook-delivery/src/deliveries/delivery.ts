@@ -16,7 +16,6 @@ export interface LeasedDelivery
   readonly wasExhausted: boolean;
   /** `probe` checks a disabled endpoint; `test` shows its owner the result. */
   readonly purpose: "delivery" | "probe" | "test";
-  /** The replay that queued it. */
   readonly replayId: string | null;
   /** Key and position in the order; null when the endpoint was not ordered at the time of the event. */
   readonly orderKey: string | null;

@@ -152,7 +152,6 @@ async function ofNewest(service: DeliveryService, accountId: string, events: rea
 
 const unsubscribed = step({ at: null, what: "Nothing was sent.", verdict: "hole", reason: "no endpoint subscribed" });
 
-/** The first event about each kind of thing. */
 const firstEvents: Readonly<Record<string, string>> = { img: "image.created", rcv: "webhook.received" };
 
 /** Returns true when the endpoint may want the first event about a thing, whose data are not known. */

@@ -10,7 +10,6 @@ export interface EndpointBacklog {
   readonly waiting: number;
   /** Those that cannot go out now, or were held by a pause and go out at `drainsPerSecond`. */
   readonly held: number;
-  /** Null while nothing drains. */
   readonly drainsPerSecond: number | null;
   /** The time at which the last held one goes out at this rate; null while nothing drains. */
   readonly drainedAt: Date | null;

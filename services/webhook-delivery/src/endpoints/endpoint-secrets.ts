@@ -90,13 +90,11 @@ const one = "/api/v1/webhooks/endpoints/:id";
 /** A secret allows forged deliveries, so showing one needs a step-up. */
 const secretWrite = { scopes: ["webhooks:write"], stepUp: true, portal: true } as const;
 
-/** Members of a payload with a secret, shown this once. */
 export const withSecret = {
   webhookEndpoint: ({ endpoint }: { readonly endpoint: Endpoint }) => endpoint,
   secret: ({ secret }: { readonly secret: string }) => secret,
 };
 
-/** Declares the operations on the secrets of endpoints, for `endpointApi`. */
 export function secretOperations(service: DeliveryService, of: OwnRow<Endpoint, { readonly id: string }>) {
   return {
     rotateWebhookEndpointSecret: operation({

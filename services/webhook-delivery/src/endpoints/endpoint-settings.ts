@@ -193,40 +193,32 @@ const certificatePair = z.strictObject({
 });
 
 const shown = WebhookEndpointResource.shape.settings.shape;
+const whole = (min: number, max: number) => z.int().min(min).max(max);
 
 const members = {
   retry_schedule_seconds: z
-    .array(z.int().min(0).max(86_400))
+    .array(whole(0, 86_400))
     .min(1)
     .max(20)
     .nullable()
     .describe(
       "The delay before each attempt, in seconds; the first member is the delay of the first attempt. Null takes the default schedule.",
     ),
-  timeout_seconds: z
-    .int()
-    .min(1)
-    .max(30)
+  timeout_seconds: whole(1, 30)
     .nullable()
     .describe("The time limit of an attempt, in seconds; null takes the default."),
-  max_in_flight: z
-    .int()
-    .min(1)
-    .max(100)
+  max_in_flight: whole(1, 100)
     .nullable()
     .describe("The largest number of attempts at the same time; null takes the default."),
   rate: z
     .strictObject({
-      limit: z.int().min(1).max(10_000).describe("The number of deliveries in one period."),
-      per_seconds: z.int().min(1).max(3_600).describe("The length of the period in seconds."),
+      limit: whole(1, 10_000).describe("The number of deliveries in one period."),
+      per_seconds: whole(1, 3_600).describe("The length of the period in seconds."),
     })
     .nullable()
     .describe("Attempts per time, over all processes, evenly spread."),
   ordered: z.boolean().nullable().describe("One delivery at a time for each subject, in the order of its events."),
-  order_hold_seconds: z
-    .int()
-    .min(1)
-    .max(604_800)
+  order_hold_seconds: whole(1, 604_800)
     .nullable()
     .describe(
       "The longest time that a failing delivery holds back those behind it, in seconds; null takes the default.",

@@ -81,9 +81,7 @@ const touchAll = sql(
 export interface EndpointFilter {
   readonly status?: Endpoint["status"] | undefined;
   readonly type?: Endpoint["type"] | undefined;
-  /** A part of the URL or of the description. */
   readonly text?: string | undefined;
-  /** True for endpoints whose attempts fail now. */
   readonly failing?: boolean | undefined;
 }
 

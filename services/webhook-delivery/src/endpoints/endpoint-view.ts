@@ -106,7 +106,6 @@ export async function describeEndpoint(service: DeliveryService, endpoint: Endpo
   return { ...endpoint, knownTypes: await service.typeNames.of(endpoint.accountId, db), backlog };
 }
 
-/** Adds the known types, and what waits, to endpoints of one account. */
 export async function describeEndpoints(service: DeliveryService, endpoints: readonly Endpoint[]) {
   const [first] = endpoints;
   if (first === undefined) return [];
@@ -144,7 +143,6 @@ export const endpointInFull = (service: DeliveryService, endpoint: DescribedEndp
   doc_url: docUrl(service),
 });
 
-/** Declares the fields of `WebhookEndpoint` that follow from its settings and names. */
 export function endpointFields(service: DeliveryService) {
   const ofRequest = createPerRequest<Promise<KnownTypes>>();
   // Read once for all endpoints of a request, and only where a field asks for it.

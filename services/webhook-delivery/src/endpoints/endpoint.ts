@@ -155,7 +155,6 @@ export const endpointFromRow = (row: Endpoint): Endpoint => ({
   secrets: withTimes(row.secrets),
 });
 
-/** The events of an endpoint. */
 interface EndpointEvents {
   readonly scope: Endpoint["scope"];
   readonly eventTypes: readonly string[];

@@ -55,7 +55,6 @@ export const createRefusals = {
     tooMany("endpoints", `The account has ${max} endpoints; delete one that is not needed.`),
 } as const;
 
-/** Audit fields of an endpoint that gets the events of all accounts. */
 const everyAccount = { fields: ["scope"], reason: "all accounts" };
 
 /** Updates an endpoint. A new URL needs a step-up. A change that alters nothing writes nothing. */

@@ -6,7 +6,6 @@ export type FilterTest = (data: unknown) => boolean;
 /** A place in a filter: names of members, places in lists. */
 export type FilterPath = readonly (string | number)[];
 
-/** A problem of a filter: its path in the filter and a message. */
 export interface FilterProblem {
   readonly path: FilterPath;
   readonly message: string;

@@ -50,7 +50,6 @@ async function disableFormerOperators(service: DeliveryService, administratorsAm
   }
 }
 
-/** Opens a client that asks the account service. */
 export function openAdministrators({ configuration, runner }: DeliveryContext): AskAdministrators {
   const headers = () => ({ [internalTokenHeader]: configuration.get("internal.token")[0] ?? "" });
   const limits = { deadlineMs: seconds(5), responseBytesMax: 64 * KiB };

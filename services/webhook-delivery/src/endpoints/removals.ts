@@ -114,7 +114,6 @@ export async function removeNext(service: DeliveryService): Promise<"again" | "d
   return "again";
 }
 
-/** Removes a batch of an endpoint's rows; returns false when none is left. */
 async function removeSome({ pool, statistics }: DeliveryService, id: string): Promise<boolean> {
   for (const statement of [unqueue, removeDeliveries, removeAttempts, removeOrder]) {
     if ((await removedBy(pool, statement, id)) > 0) return true;

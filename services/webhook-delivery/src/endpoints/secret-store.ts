@@ -1,7 +1,7 @@
 import { newId } from "@signalbox/core";
 import { keepValues, type SealedColumn, type Sealer, sql, type Tx, table } from "@signalbox/storage";
 import { columns } from "../generated/columns.ts";
-import { openSigningKey, sealedSigningKeys } from "./signing-key-store.ts";
+import { sealedSigningKeys } from "./signing-key-store.ts";
 
 const secrets = table("endpoint_secrets", columns.endpoint_secrets);
 /** Of the older secrets of an endpoint those given stay, each until its end. */
@@ -40,19 +40,12 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealedSigningKeys,
 ];
 
-export interface Opening {
-  secret(endpointId: string, sealed: string): string;
-  credential(endpointId: string, name: string, sealed: string): string;
-  signingKey(id: string, sealed: string): string;
-}
+export const openSecret = (sealer: Sealer, endpointId: string, sealed: string): string =>
+  sealer.open(sealed, place(endpointId)).toString("utf8");
 
-export const openingWith = (sealer: Sealer): Opening => ({
-  secret: (id, sealed) => sealer.open(sealed, place(id)).toString("utf8"),
-  credential: (id, name, sealed) => sealer.open(sealed, credentialPlace(id, name)).toString("utf8"),
-  signingKey: openSigningKey(sealer),
-});
+export const openCredential = (sealer: Sealer, endpointId: string, name: string, sealed: string): string =>
+  sealer.open(sealed, credentialPlace(endpointId, name)).toString("utf8");
 
-/** Inserts the newest secret of an endpoint, sealed. */
 export async function insertSecret(tx: Tx, sealer: Sealer, endpointId: string, secret: string, createdAt: Date) {
   const value = { id: newId("whk", createdAt.getTime()), createdAt };
   const sealed = sealer.seal(secret, place(endpointId));
@@ -63,7 +56,7 @@ export async function insertSecret(tx: Tx, sealer: Sealer, endpointId: string, s
 /** Returns the newest secret in the clear; null when the account has no such endpoint. */
 export async function findSecret(tx: Tx, sealer: Sealer, accountId: string, id: string): Promise<string | null> {
   const [row] = (await tx.query<{ sealed: string }>(find, [id, accountId])).rows;
-  return row === undefined ? null : sealer.open(row.sealed, place(id)).toString("utf8");
+  return row === undefined ? null : openSecret(sealer, id, row.sealed);
 }
 
 /** Saves the sealed parts of the settings; null removes one. */

@@ -37,10 +37,8 @@ export const sealedSigningKeys: SealedColumn = {
   place: ([id]) => place(id),
 };
 
-export const openSigningKey =
-  (sealer: Sealer) =>
-  (id: string, sealed: string): string =>
-    sealer.open(sealed, place(id)).toString("utf8");
+export const openSigningKey = (sealer: Sealer, id: string, sealed: string): string =>
+  sealer.open(sealed, place(id)).toString("utf8");
 
 /** Returns the keys that sign at this time, newest first. */
 export const listSigningKeys = async (db: Queryable, accountId: string, at: Date): Promise<SigningKey[]> =>

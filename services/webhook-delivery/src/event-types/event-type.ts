@@ -14,7 +14,6 @@ export const eventNameMax = 200;
 const word = "[A-Za-z0-9][A-Za-z0-9_-]*";
 const wordsRule = "one to eight words of letters, digits, _ and -, joined by dots";
 
-/** Name of an event type of an account. */
 export const customType = z
   .string()
   .max(128)
@@ -25,7 +24,6 @@ export const customType = z
 /** Returns true when an event of an account can have this name, or one with this prefix that ends in `*`. */
 export const isCustomFilter = (filter: string): boolean => !/[\p{Cc}\p{Cs}]/u.test(filter) && isCustomName(filter);
 
-/** An event type that an account publishes. */
 export interface EventType extends Omit<Row, "schema" | "enforcement"> {
   /** JSON Schema of the data, 2020-12 or draft-07; null for any. */
   readonly schema: object | null;
@@ -34,7 +32,6 @@ export interface EventType extends Omit<Row, "schema" | "enforcement"> {
 
 /** A type whose schema its events are checked against, unless it has an `enforcementReason`. */
 export interface EnforcedType extends Omit<EventType, "schema"> {
-  /** As JSON. */
   readonly schema: string;
 }
 

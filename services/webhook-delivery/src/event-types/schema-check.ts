@@ -125,7 +125,6 @@ function bounded<T>(workMsMax: number, work: () => T): Bounded<T> {
   }
 }
 
-/** Returns the processor time of this thread in milliseconds. */
 export function workedMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

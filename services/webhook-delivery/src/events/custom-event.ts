@@ -47,7 +47,6 @@ export const CustomEventBody = z
 
 export type CustomEvent = z.output<typeof CustomEventBody>;
 
-/** Input of a publication: one event, or a list. */
 export const PublishBody = z
   .union([CustomEventBody, z.array(CustomEventBody).min(1).max(eventsMax)], { error: unionFault })
   .meta({ id: "PublishEvents" })

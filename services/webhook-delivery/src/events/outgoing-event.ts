@@ -2,7 +2,6 @@ import { receivedAlias } from "@signalbox/contracts";
 import type { ReceivedEvent } from "@signalbox/events";
 import type { BinaryColumn } from "@signalbox/storage";
 
-/** An event to store with its deliveries. */
 export interface NewEvent {
   readonly id: string;
   readonly accountId: string;
@@ -17,7 +16,6 @@ export interface NewEvent {
   readonly aboutId?: string | null;
 }
 
-/** An event on its way to its subscribers. */
 export interface OutgoingEvent extends NewEvent {
   /** An accepted webhook has two names, so that a filter can use the partner's name for it. */
   readonly names: readonly string[];
@@ -25,7 +23,6 @@ export interface OutgoingEvent extends NewEvent {
   readonly version: number;
   /** Subject of the event: the key of ordered endpoints. Null for an event without order. */
   readonly subject: string | null;
-  /** The data that filters examine. */
   readonly data: unknown;
   /** Endpoint that the event is about. It never gets the event, or a failing one would feed its own failure. */
   readonly aboutEndpoint: string | null;
@@ -92,14 +89,12 @@ export interface PublishedId {
   readonly at: Date;
 }
 
-/** Identifies an id among those of all accounts. */
 export const publishedKey = ({ accountId, id }: PublishedId | OutgoingEvent): string => `${accountId} ${id}`;
 
 export const keyColumns: readonly BinaryColumn<PublishedId>[] = [
   ["text", ({ accountId }) => accountId],
   ["text", ({ id }) => id],
 ];
-/** Columns of the statements that note ids. */
 export const noteColumns: readonly BinaryColumn<PublishedId>[] = [
   ...keyColumns,
   ["bytea", ({ digest }) => digest],

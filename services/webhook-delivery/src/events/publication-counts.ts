@@ -14,7 +14,6 @@ interface Publications {
 
 /** The time that instances get to save the last counts of an hour. A count that comes later is another entry. */
 const graceMs = minutes(5);
-/** Entries of one transaction. */
 const entriesMax = 500;
 
 const save = sql(
@@ -47,7 +46,6 @@ export class PublicationCounts {
     this.#clock = clock;
   }
 
-  /** Counts the events of a publication that is committed. */
   count({ accountId, credential }: Caller, events: number): void {
     if (events === 0) return;
     const hour = new Date(Math.floor(this.#clock.nowMs() / hours(1)) * hours(1));

@@ -3,7 +3,6 @@ import type { Complete } from "@signalbox/service";
 import type { Misfit } from "../event-types/schema-check.ts";
 import type { OutgoingEvent, PublishedId } from "./outgoing-event.ts";
 
-/** Number of events in one publication. */
 export const eventsMax = 100;
 
 export interface Publication {
@@ -17,7 +16,6 @@ export interface Publication {
   readonly complete: Complete<PublishOutcome> | undefined;
 }
 
-/** An event that was accepted. */
 export interface Published {
   readonly id: string;
   readonly type: string;

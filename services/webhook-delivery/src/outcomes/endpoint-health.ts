@@ -45,12 +45,10 @@ async function judgeEndpoint(service: DeliveryService, tx: Tx, id: string): Prom
   }
 }
 
-/** Counts of attempts at an endpoint since it began to fail. */
 export interface FailingWindow {
   readonly failingSince: Date;
   readonly failures: number;
   readonly successes: number;
-  /** True when the owner was notified. */
   readonly notified: boolean;
 }
 

@@ -60,7 +60,6 @@ function testEvent(endpoint: Endpoint, at: Date): NewEvent {
 /** Time of the longest attempt and of its record. */
 const testDeadlineMs = seconds(40);
 
-/** The test of an endpoint, at both edges. */
 export function endpointTestApi(service: DeliveryService): Edges {
   const declared = {
     testWebhookEndpoint: operation({

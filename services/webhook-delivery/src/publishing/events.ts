@@ -47,7 +47,6 @@ const filter = {
   to: timeParameter().optional().describe("Events before this time."),
 };
 
-/** The events of an account, at both edges: publish events, and read those that the endpoints got. */
 export function eventApi(service: DeliveryService): Edges {
   return edgesOf(
     { ...declareReads(service), ...declarePublish(service) },

@@ -9,7 +9,6 @@ import type { Take } from "../sending/memory-budget.ts";
 import type { AccountEndpoints, SigningEndpoint } from "../sending/signing-endpoint.ts";
 import { type Subscribers, subscribersOf } from "./subscribers.ts";
 
-/** Plans one delivery of each event for each endpoint that wants it. */
 export async function planDeliveries(
   service: DeliveryService,
   { accounts, ofOperators }: KnownEndpoints,
@@ -81,7 +80,6 @@ function createCopies(event: OutgoingEvent): (accountId: string) => OutgoingEven
 export const needsLock = ({ endpoint: { type, settings }, event: { subject } }: PlannedDelivery): boolean =>
   type === "pull" || (settings.ordered && subject !== null);
 
-/** Lists the pull endpoints among the targets. */
 export const streamsOf = (planned: readonly PlannedDelivery[]): string[] =>
   planned.flatMap(({ endpoint: { id, type, consumerOf } }) => (type === "pull" ? [consumerOf ?? id] : []));
 

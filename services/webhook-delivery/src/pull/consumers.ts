@@ -9,7 +9,6 @@ import { insertEndpoint, lockEndpoint, removeEndpoint } from "../endpoints/endpo
 import { findEvent, readerOf } from "../events/event-store.ts";
 import { copyNext, countConsumers, endCopy, findConsumer, insertConsumer, lockUnfilled } from "./consumer-store.ts";
 
-/** The consumer of a request: an endpoint of the caller's, and a name. */
 interface ConsumerPath {
   readonly id: string;
   readonly name: string;

@@ -169,36 +169,31 @@ async function refusal(
 }
 
 function wordsOf(outcome: Refused["outcome"], delivery: Delivery | null): Omit<ErrorDetail, "field"> {
-  switch (outcome) {
-    case "unknown":
-      return { code: "invalid", message: "This endpoint has no such lease." };
-    case "acknowledged":
-      return { code: "transition_not_allowed", message: "The message was acknowledged under this lease." };
-    case "given-back":
-      return { code: "transition_not_allowed", message: `The message was given back; ${sinceOf(delivery)}.` };
-    case "in-progress":
-      return { code: "transition_not_allowed", message: "Another request is ending this lease." };
-    case "expired":
-    case "done":
-      return { code: "expired", message: `The lease has expired; ${sinceOf(delivery)}.` };
-  }
+  const since = sinceOf(delivery);
+  const ended = (message: string) => ({ code: "transition_not_allowed", message }) as const;
+  const expired = { code: "expired", message: `The lease has expired; ${since}.` } as const;
+  const words = {
+    unknown: { code: "invalid", message: "This endpoint has no such lease." },
+    acknowledged: ended("The message was acknowledged under this lease."),
+    "given-back": ended(`The message was given back; ${since}.`),
+    "in-progress": ended("Another request is ending this lease."),
+    expired,
+    done: expired,
+  } as const;
+  return words[outcome];
 }
 
-/** Says what became of the message after its lease. */
 function sinceOf(delivery: Delivery | null): string {
   if (delivery === null) return "the message will be given to a consumer again";
   const { status, attempts, nextAttemptAt } = delivery;
-  switch (status) {
-    case "succeeded":
-      return `attempt ${attempts} was acknowledged`;
-    case "exhausted":
-      return `attempt ${attempts} was the last, and the delivery is exhausted`;
-    case "parked":
-      return "the delivery is parked";
-    case "cancelled":
-      return "the delivery was cancelled";
-    case "held":
-    case "pending":
-      return `attempt ${attempts + 1} is due ${nextAttemptAt === null ? "now" : `at ${nextAttemptAt.toISOString()}`}`;
-  }
+  const due = `attempt ${attempts + 1} is due ${nextAttemptAt === null ? "now" : `at ${nextAttemptAt.toISOString()}`}`;
+  const words: Readonly<Record<Delivery["status"], string>> = {
+    succeeded: `attempt ${attempts} was acknowledged`,
+    exhausted: `attempt ${attempts} was the last, and the delivery is exhausted`,
+    parked: "the delivery is parked",
+    cancelled: "the delivery was cancelled",
+    held: due,
+    pending: due,
+  };
+  return words[status];
 }

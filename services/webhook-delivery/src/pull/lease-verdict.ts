@@ -9,9 +9,8 @@ export type Verdict =
   /** It could not be signed or lacks a header: nobody has seen it. */
   | { readonly kind: "unsent"; readonly error: string };
 
-/** Words of the log for leases without an acknowledgement. */
-const nackWord = "nack";
-const expiredWord = "lease-expired";
+/** Words of the log for the ends of leases. */
+const words = { ack: null, nack: "nack", expired: "lease-expired" } as const;
 
 /**
  * Builds the attempt that a lease becomes. An acknowledgement counts as an answer 200, so that lists, statistics and
@@ -19,26 +18,13 @@ const expiredWord = "lease-expired";
  */
 export function finishedAttempt(leased: LeasedMessage, startedAt: Date, endedAt: Date, verdict: Verdict): Attempted {
   const status = verdict.kind === "ack" ? 200 : null;
-  const error = errorOf(verdict);
+  const error = verdict.kind === "unsent" ? verdict.error : words[verdict.kind];
   const durationMs = Math.max(0, endedAt.getTime() - startedAt.getTime());
   const { delayMs, reason } = verdict.kind === "nack" ? verdict : { delayMs: null, reason: null };
   // PostgreSQL cannot store U+0000 in a text.
   const response = reason?.replaceAll("\0", "\ufffd") ?? null;
   const attempt = attemptOf(leased, { id: leased.leaseId, startedAt, durationMs, status, error, response });
   return { attempt, result: { status, error, retryAfterMs: null, control: null, delayMs } };
-}
-
-function errorOf(verdict: Verdict): string | null {
-  switch (verdict.kind) {
-    case "ack":
-      return null;
-    case "nack":
-      return nackWord;
-    case "expired":
-      return expiredWord;
-    case "unsent":
-      return verdict.error;
-  }
 }
 
 /** The state of a lease that a caller wants to end. */
@@ -53,6 +39,6 @@ export function judgeLease(
   if (decision === null) return (endsAt?.getTime() ?? 0) > nowMs ? "in-progress" : "expired";
   if (counted === false) return "expired";
   if (decision === "succeeded") return wanted === "ack" ? "done" : "acknowledged";
-  if (error === nackWord) return wanted === "nack" ? "done" : "given-back";
+  if (error === words.nack) return wanted === "nack" ? "done" : "given-back";
   return "expired";
 }

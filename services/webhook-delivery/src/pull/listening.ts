@@ -27,7 +27,6 @@ const isOver = "ends_at < statement_timestamp() and deleted_at is null";
 const findEnded = sql("listening.find-ended", `select id from endpoints where ${isOver} order by ends_at limit 16`);
 const hasEnded = sql("listening.has-ended", `select from endpoints where id = $1 and ${isOver}`);
 
-/** Deletes endpoints whose listeners have gone. */
 export async function endListening(service: DeliveryService): Promise<void> {
   const { rows } = await service.pool.query<{ id: string }>(findEnded);
   for (const { id } of rows) await inTransaction(service.pool, (tx) => endOne(service, tx, id));

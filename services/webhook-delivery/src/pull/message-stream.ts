@@ -60,7 +60,6 @@ interface OpenStream {
   readonly closed: AbortSignal;
 }
 
-/** Sends what is due as long as there is credit; returns the reason of the end. */
 async function run(service: DeliveryService, terms: StreamTerms, stream: OpenStream): Promise<StreamEnd> {
   const { pullWaits, clock, accessStates } = service;
   const { row, credit, leaseMs, principal } = terms;

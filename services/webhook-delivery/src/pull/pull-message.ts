@@ -6,7 +6,6 @@ const waitSecondsMax = 30;
 const leaseSecondsMax = 3_600;
 const leaseSecondsDefault = 60;
 
-/** Name of a consumer in a path, a query and an id. */
 export const ConsumerName = z
   .string()
   .max(64)
@@ -92,7 +91,6 @@ export const MessagesResource = z
   .meta({ id: "WebhookMessages" })
   .register(examples, { example: { items: [messageExample] } });
 
-/** Outcome of one lease after an acknowledgement or a message given back. */
 export const LeaseResult = z.object({
   lease_id: z.string().describe("The lease."),
   decision: z.string().nullable().describe("What follows: `succeeded`, `retry` or `exhausted`."),

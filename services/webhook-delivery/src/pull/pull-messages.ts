@@ -21,7 +21,6 @@ import {
   postponeEnd,
 } from "./pull-queue.ts";
 
-/** A message as its consumer sees it, and its lease. */
 export interface PulledMessage {
   readonly leased: LeasedMessage;
   readonly message: z.output<typeof MessageResource>;

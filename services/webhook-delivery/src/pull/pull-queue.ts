@@ -172,11 +172,9 @@ export const leaseMessages = async (
 ): Promise<LeasedMessage[]> =>
   (await db.query<LeasedMessage>(leaseDue, [id, leaseIds.length, heldMax, leaseIds, leaseMs])).rows;
 
-/** Takes over live leases, to record their results. */
 export const takeLeases = async (db: Queryable, ids: readonly string[], leaseIds: readonly string[], by: LeaseTerms) =>
   (await db.query<LeasedMessage>(takeLive, [by.instance, by.leaseMs, ids, leaseIds])).rows;
 
-/** Takes over leases that have expired. */
 export const takeExpiredLeases = async (db: Queryable, { instance, leaseMs }: LeaseTerms): Promise<LeasedMessage[]> =>
   (await db.query<LeasedMessage>(takeEnded, [instance, leaseMs])).rows;
 
@@ -185,7 +183,6 @@ export async function giveBackLeases(db: Queryable, id: string, some: readonly L
   await db.query(giveBack, [id, some.map(({ leaseId }) => leaseId), some.map(({ dueAt }) => dueAt)]);
 }
 
-/** Moves the ends of live leases; returns the new ends. */
 export const extendLeases = async (
   db: Queryable,
   ids: readonly string[],

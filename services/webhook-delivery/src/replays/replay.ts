@@ -22,9 +22,9 @@ export interface Turn {
 
 const replayStatuses = ["running", "done", "cancelled"] as const;
 /** States of deliveries that go out again. `waiting` ones are stored as pending, and go out now instead of later. */
-const replayedStatuses = ["succeeded", "exhausted", "parked", "waiting"] as const;
+export const replayedStatuses = ["succeeded", "exhausted", "parked", "waiting"] as const;
 /** States of deliveries that have not arrived. One that was cancelled is not among them. */
-const retriedStatuses = ["waiting", "exhausted", "parked"] as const;
+export const retriedStatuses = ["waiting", "exhausted", "parked"] as const;
 type ReplayedStatus = (typeof replayedStatuses)[number];
 
 export type ReplayFilter = Pick<Replay, "endpointId" | "statuses" | "eventTypes" | "eventIds" | "fromTime" | "toTime">;
@@ -142,18 +142,17 @@ export const RetryDeliveriesBody = z
   .meta({ id: "RetryWebhookDeliveries" })
   .register(examples, { example: { endpoint_id: replayExample.endpoint_id, status: "waiting", rate: 50 } });
 
-type Choice = Omit<z.output<typeof StartReplayBody>, "endpoint_id" | "status" | "rate" | "dry_run"> & {
+/** Input of a replay without its states. */
+export type ReplayChoice = Omit<z.output<typeof StartReplayBody>, "endpoint_id" | "status"> & {
   readonly endpoint_id?: string | undefined;
 };
 
-/** Returns the states that a replay includes, of which `status` chooses one. */
-export const statusesOfReplay = (status?: ReplayedStatus): readonly ReplayedStatus[] =>
-  status ? [status] : replayedStatuses;
-export const statusesOfRetry = (status?: ReplayedStatus): readonly ReplayedStatus[] =>
-  status ? [status] : retriedStatuses;
-
 /** Builds the filter of a replay; it never includes future events. */
-export function filterOf(body: Choice, statuses: readonly ReplayedStatus[], now: Date): ReplayFilter {
+export function filterOf(
+  body: Omit<ReplayChoice, "rate" | "dry_run">,
+  statuses: readonly ReplayedStatus[],
+  now: Date,
+): ReplayFilter {
   const { endpoint_id: endpointId = null, event_types: eventTypes, event_ids: eventIds, from: fromTime, to } = body;
   return { endpointId, statuses, eventTypes, eventIds, fromTime, toTime: to === undefined || to > now ? now : to };
 }

@@ -147,7 +147,6 @@ interface QueuedStep {
   readonly count: number;
   /** Those of them that go out for this replay: one that is being attempted already does not. */
   readonly queued: number;
-  /** The new position. */
   readonly placeTime: Date;
   readonly placeId: string;
   /** Order keys of the ordered deliveries among them. */

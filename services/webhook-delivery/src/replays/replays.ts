@@ -13,13 +13,14 @@ import {
   CountedResource,
   filterOf,
   type Replay,
+  type ReplayChoice,
   type ReplayFilter,
   ReplayResource,
   RetryDeliveriesBody,
   replayExample,
+  replayedStatuses,
+  retriedStatuses,
   StartReplayBody,
-  statusesOfReplay,
-  statusesOfRetry,
 } from "./replay.ts";
 import { countTurns, countWanted, queueStep, queueTurn } from "./replayed-deliveries.ts";
 
@@ -29,12 +30,6 @@ export const findReplay = async ({ replayEngine }: DeliveryService, viewer: View
 const lockReplay = async ({ replayEngine }: DeliveryService, tx: Tx, viewer: Viewer, id: string) =>
   seen(viewer, await replayEngine.lock(tx, id, viewer.accountId));
 
-interface ReplayTerms {
-  readonly rate: number | null;
-  /** Counts the deliveries, and sends nothing. */
-  readonly dryRun: boolean;
-}
-
 /**
  * Starts a replay of the matching deliveries, or counts them, up to as many as one may have.
  * @throws AppError `validation_error` for all endpoints in a portal session that is bound to some
@@ -43,11 +38,12 @@ async function startReplay(
   { configuration, clock, replayEngine }: DeliveryService,
   tx: Tx,
   caller: Caller,
-  filter: ReplayFilter,
-  { rate, dryRun }: ReplayTerms,
+  { rate, dry_run: dryRun, ...choice }: ReplayChoice,
+  statuses: ReplayFilter["statuses"],
 ) {
   const { accountId } = caller;
   const at = clock.now();
+  const filter = filterOf(choice, statuses, at);
   const totalMax = configuration.get("webhook-delivery.replays.deliveries-max");
   const matching = await lockMatching(tx, caller, filter, dryRun ? totalMax : totalMax + 1);
   if (matching === null) return { outcome: "no-endpoint" } as const;
@@ -91,7 +87,6 @@ function refusedEndpoint(): AppError {
 
 const subjectOf = ({ id, endpointId }: Replay): string => endpointId ?? id;
 
-/** Cancels a replay; deliveries already queued go out. */
 function cancelReplay({ replayEngine }: DeliveryService, tx: Tx, caller: Caller, replay: Replay): Promise<Replay> {
   const entry = audited(caller, { action: "webhook_endpoint.cancel_replay", subject: subjectOf(replay) });
   return replayEngine.cancel(tx, replay, entry);
@@ -182,7 +177,6 @@ const begunPayload = {
 };
 
 function declareWrites(service: DeliveryService) {
-  const { clock } = service;
   return {
     startWebhookReplay: operation({
       summary: "Replay deliveries, whatever became of them",
@@ -191,10 +185,8 @@ function declareWrites(service: DeliveryService) {
       auth: write,
       audit: "webhook_endpoint.replay",
       input: StartReplayBody,
-      create: (tx, { caller, input: { rate, dry_run: dryRun, status, ...choice } }) => {
-        const filter = filterOf(choice, statusesOfReplay(status), clock.now());
-        return startReplay(service, tx, caller, filter, { rate, dryRun });
-      },
+      create: (tx, { caller, input: { status, ...choice } }) =>
+        startReplay(service, tx, caller, choice, status ? [status] : replayedStatuses),
       refusals: startRefusals,
       rest: {
         post: base,
@@ -211,10 +203,8 @@ function declareWrites(service: DeliveryService) {
       auth: write,
       audit: "webhook_endpoint.replay",
       input: RetryDeliveriesBody,
-      create: (tx, { caller, input: { rate, dry_run: dryRun, status, from = beginning, ...choice } }) => {
-        const filter = filterOf({ ...choice, from }, statusesOfRetry(status), clock.now());
-        return startReplay(service, tx, caller, filter, { rate, dryRun });
-      },
+      create: (tx, { caller, input: { status, from = beginning, ...choice } }) =>
+        startReplay(service, tx, caller, { ...choice, from }, status ? [status] : retriedStatuses),
       refusals: startRefusals,
       rest: {
         post: "/api/v1/webhooks/deliveries/retry",

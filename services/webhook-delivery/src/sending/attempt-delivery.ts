@@ -20,7 +20,6 @@ export interface Sender {
   readonly tracer: Tracer;
   /** The time limit of an attempt at an endpoint that sets none. */
   readonly timeoutMs: () => number;
-  /** `http.base-url` */
   readonly baseUrl: string;
 }
 

@@ -21,7 +21,6 @@ interface AttemptLoopParts {
   readonly log: Logger;
   /** Longest time of an attempt, its record included. */
   readonly attemptMsMax: () => number;
-  /** Wakes the loop of claims. */
   readonly wake: () => void;
 }
 
@@ -65,7 +64,6 @@ export class AttemptLoop {
     await Promise.all(this.#running);
   }
 
-  /** Starts attempts while there is a place. */
   #pump(): void {
     const { lanes, clock } = this.#parts;
     for (const next of lanes.takeReady()) {

@@ -14,7 +14,6 @@ import type { SigningEndpoint } from "./signing-endpoint.ts";
 export interface Consequences {
   /** Writes results with events, the status of endpoints and the next delivery of a key. */
   readonly write: (batch: readonly JudgedAttempt[]) => Promise<Recorded>;
-  /** Judges endpoints that have failed for some time. */
   readonly judge: (endpointIds: readonly string[]) => Promise<void>;
 }
 
@@ -29,7 +28,6 @@ interface ResultParts {
   readonly onPostponed: (delayMs: number) => void;
 }
 
-/** A finished attempt with its delivery and endpoint. */
 export interface FinishedAttempt extends Attempted {
   readonly delivery: LeasedDelivery;
   readonly endpoint: SigningEndpoint;
@@ -39,11 +37,9 @@ export interface JudgedAttempt extends FinishedAttempt {
   readonly judgement: Judgement;
 }
 
-/** Results of one commit. */
 const batchMax = 64;
 /** Time between two commits that are not full. */
 const batchMs = 5;
-/** Batches that are recorded at the same time. */
 const batchesMax = 2;
 const pauseMsMax = 2_000;
 
@@ -144,7 +140,6 @@ function judgementOf({ delivery, endpoint, attempt, result }: FinishedAttempt, d
   return delivery.purpose === "test" ? { outcome: "exhausted" } : judgement;
 }
 
-/** Parks a delivery and releases the next of its key. */
 async function parkInOrder(tx: Tx, delivery: LeasedDelivery, reason: string): Promise<void> {
   const { endpointId, orderKey } = delivery;
   if (orderKey !== null) await lockOrder(tx, [endpointId]);

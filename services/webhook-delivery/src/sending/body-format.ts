@@ -4,7 +4,6 @@ import type { EndpointSettings } from "../endpoints/endpoint-settings.ts";
 import { type CloudEventMembers, hasNoData } from "../events/cloud-event.ts";
 import { originalOf, rawMember } from "./original-body.ts";
 
-/** The body of a delivery with the headers that belong to it. */
 interface FormattedBody {
   readonly body: Buffer;
   readonly headers: Readonly<Record<string, string>>;
@@ -12,7 +11,6 @@ interface FormattedBody {
 
 type FormattedDelivery = Pick<LeasedDelivery, "accountId" | "eventType" | "body">;
 
-/** Members of the stored envelope without the data. */
 interface Envelope {
   readonly id: string;
   readonly type: string;

@@ -25,7 +25,6 @@ interface ClaimLoopParts {
   /** Deliveries of accounts that may not act wait, and all of them until the states of the accounts are known. */
   readonly accessStates: AccessStates;
   readonly wakeUp: WakeUp;
-  /** Wakes who waits for messages of a pull endpoint. */
   readonly pullWaits: PullWaits;
 }
 
@@ -114,7 +113,6 @@ export class ClaimLoop {
     }
   }
 
-  /** Adapts the rates of held deliveries to the answers of their endpoints. */
   async #adaptDrains(due: readonly WaitingEndpoint[]): Promise<void> {
     const { pool, lanes, clock } = this.#parts;
     for (const { id, drainsPerSecond } of due) {

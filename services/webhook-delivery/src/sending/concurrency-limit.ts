@@ -4,7 +4,6 @@ import { seconds } from "@signalbox/core";
 export const firstLimit = 16;
 /** Attempts longer than this are slow: they hold a place so long that other endpoints would notice. */
 const slowMs = seconds(2);
-/** Number of last attempts that decide if an endpoint is slow. */
 const windowSize = 32;
 const slowShare = 0.1;
 

@@ -15,7 +15,6 @@ export interface WaitingEndpoint {
   readonly url: string;
   /** Time until its first delivery is due; negative when overdue. */
   readonly dueInMs: number;
-  /** Rate limit of its attempts; null without one. */
   readonly rate: Rate | null;
   readonly part: QueuePart;
   /** The adaptive rate of its held deliveries, in a second; null where none are left, or the endpoint sets its rate. */
@@ -103,7 +102,6 @@ const revisions = sql(
 
 export interface LeaseTerms {
   readonly leaseMs: number;
-  /** The instance that holds the lease. */
   readonly instance: number;
 }
 

@@ -2,10 +2,8 @@ import { entryLimit } from "@signalbox/core";
 import { LRUCache } from "lru-cache";
 import { type AccountEndpoints, operators, type SigningEndpoint } from "./signing-endpoint.ts";
 
-/** Reads endpoints with all that their deliveries need. */
 interface EndpointSource {
   readonly ofAccounts: (accountIds: readonly string[]) => Promise<readonly AccountEndpoints[]>;
-  /** Reads the endpoints with scope `all`. */
   readonly ofOperators: () => Promise<AccountEndpoints>;
 }
 

@@ -55,7 +55,6 @@ export async function grantAttempts(db: Queryable, rooms: Map<string, number>, r
   return Math.max(grantMsMin, Math.min(...grants.map(({ nextInMs }) => nextInMs)));
 }
 
-/** Returns granted times for which no delivery was due. */
 export const giveBackGrants = async (db: Queryable, id: string, rate: Rate, count: number): Promise<void> =>
   void (await db.query(giveBack, [id, count * stepMs(rate)]));
 

@@ -10,7 +10,6 @@ export interface NewDelivery {
   readonly endpointId: string;
   /** True when this instance makes the first attempt at once, from memory. */
   readonly leased: boolean;
-  /** Delay until the first attempt. */
   readonly delayMs: number;
   /** Position in the order of its key; null when the endpoint is not ordered. */
   readonly order: (OrderPlace & { readonly key: string }) | null;
@@ -92,7 +91,6 @@ const insertNoted = sql(
 export interface Inserted {
   /** Accounts whose endpoints have changed since the plan; then nothing is stored. */
   readonly stale: readonly string[];
-  /** Ids of the deliveries that did not exist before. */
   readonly created: readonly string[];
   /** Keys of the noted ids that were not known before; absent when none were to be noted. */
   readonly fresh?: readonly string[];
@@ -195,7 +193,6 @@ async function insertPart(
   return rows[0] as Inserted;
 }
 
-/** Returns a delivery that was stored with a lease, before its first attempt. */
 export function leasedOf(
   { id, endpointId, event, order }: NewDelivery,
   purpose: LeasedDelivery["purpose"],

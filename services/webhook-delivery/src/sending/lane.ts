@@ -31,7 +31,6 @@ export class Lane {
   inFlight = 0;
   /** True while the endpoint refuses connections and is left alone; see `ConcurrencyLimit.restMs`. */
   rests = false;
-  /** Answers by which the rate of held deliveries adapts. */
   answers: CountedAnswers = { succeeded: 0, failed: 0, sinceMs: Number.NEGATIVE_INFINITY };
   #endpoint: SigningEndpoint;
   #host: string;

@@ -12,7 +12,6 @@ export interface LaneBounds {
   readonly inFlightMaxPerHost: number;
 }
 
-/** An attempt that may start now. */
 export interface NextAttempt extends InHand {
   readonly lane: Lane;
 }
@@ -38,7 +37,6 @@ export class Lanes {
   readonly #ready = new Set<Lane>();
   /** Endpoints with more in the queue than in memory: new deliveries go behind those, not past them. */
   readonly #backlogged = new Set<string>();
-  /** Places in use by host, shared by accounts. */
   readonly #hosts = new Map<string, Shares>();
   readonly #places: Shares;
   readonly #slowPlaces: Shares;
@@ -58,13 +56,11 @@ export class Lanes {
     return atOnce ? lane.roomAtOnce : lane.room;
   }
 
-  /** Returns the number of new deliveries that the endpoint may get without the queue. */
   firstRoomOf(endpointId: string): number {
     if (this.#backlogged.has(endpointId)) return 0;
     return this.#lanes.get(endpointId)?.firstRoom ?? firstLoad;
   }
 
-  /** Returns the endpoints with deliveries that wait in memory. */
   endpoints(): SigningEndpoint[] {
     return [...this.#lanes.values()].filter(({ waiting }) => waiting > 0).map(({ endpoint }) => endpoint);
   }
@@ -161,7 +157,6 @@ export class Lanes {
     if (lane.isIdle && this.#lanes.size > lanesMax) this.#lanes.delete(lane.endpoint.id);
   }
 
-  /** Continues with the new state of an endpoint that has a lane. */
   update(endpoint: SigningEndpoint): void {
     if (this.#lanes.has(endpoint.id)) this.#laneOf(endpoint);
   }

@@ -81,7 +81,6 @@ export class Leases {
     this.#isClosed = true;
   }
 
-  /** Leases due deliveries, as many of each endpoint as it has room for. */
   claim(
     rooms: ReadonlyMap<string, number>,
     instance: number,
@@ -91,13 +90,11 @@ export class Leases {
     return this.#suspectOnFailure(claimDeliveries(pool, rooms, { leaseMs, instance }, parts));
   }
 
-  /** Leases the oldest delivery of an endpoint that is not enabled, even before it is due. */
   claimProbe(endpointId: string, instance: number): Promise<LeasedDelivery[]> {
     const { pool, leaseMs } = this.#parts;
     return this.#suspectOnFailure(claimProbe(pool, endpointId, { leaseMs, instance }));
   }
 
-  /** Returns leased deliveries without an attempt to their place in the queue. */
   handBack(some: readonly LeasedDelivery[]): Promise<void> {
     return this.#suspectOnFailure(handBackDeliveries(this.#parts.pool, some));
   }

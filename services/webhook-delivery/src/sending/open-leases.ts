@@ -7,7 +7,6 @@ interface Holder {
   readonly onEnd: () => void;
 }
 
-/** The leases that one stream has out. */
 export interface HeldLeases {
   readonly size: number;
   add(leaseId: string): void;
@@ -30,7 +29,6 @@ export class OpenLeases {
     this.#pool = pool;
   }
 
-  /** Begins to keep the leases of a stream. */
   begin(consumerId: string, onEnd: () => void): HeldLeases {
     const holder: Holder = { consumerId, leaseIds: new Set(), onEnd };
     this.#consumers.set(consumerId, (this.#consumers.get(consumerId) ?? 0) + 1);

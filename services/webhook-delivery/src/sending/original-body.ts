@@ -1,4 +1,3 @@
-/** A partner's webhook as the partner sent it. */
 export interface OriginalWebhook {
   readonly body: Buffer;
   /** Headers that the source forwards, the media type among them. */
@@ -48,7 +47,6 @@ export function rawMember(json: Buffer, name: string): Buffer {
   throw new Error(`the JSON has no member ${name}`);
 }
 
-/** Cuts white space around the value. */
 function trimmed(json: Buffer): Buffer {
   let [from, to] = [0, json.length];
   while (from < to && (json[from] as number) <= 0x20) from++;

@@ -4,9 +4,7 @@ import { createWakeUp, type WakeUp } from "@signalbox/runtime";
 import { inSession, type Pool, sql } from "@signalbox/storage";
 
 interface WaitLimits {
-  /** Largest number of waits of this instance. */
   readonly all: number;
-  /** Largest number of waits of one account in this instance. */
   readonly perAccount: number;
 }
 
@@ -20,7 +18,6 @@ interface Wait {
 export interface OpenWait {
   /** Counts wake-ups from now on; call it before each look. A wait that cannot take leaves them to others. */
   reset(canTake?: boolean): void;
-  /** Wakes this very wait. */
   wake(): void;
   /** Resolves at a wake-up, and when the signal aborts. */
   until(signal: AbortSignal): Promise<void>;
@@ -75,7 +72,6 @@ export class PullWaits {
     return this.#count >= this.#limits.all ? "too-many" : null;
   }
 
-  /** Begins a wait for messages of a consumer. */
   enter(consumerId: string, accountId: string): OpenWait {
     this.#listening ??= this.#listenForOthers();
     const wait: Wait = { wakeUp: createWakeUp(lookAgainMs), isAwake: false, canTake: true };
@@ -119,7 +115,6 @@ export class PullWaits {
     if (this.#unsent.size > 0) this.#sending ??= this.#send();
   }
 
-  /** Ends all waits, because the process leaves. */
   drain(): void {
     this.#draining.abort();
   }

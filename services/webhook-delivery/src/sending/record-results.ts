@@ -9,9 +9,7 @@ export interface Result {
   readonly delivery: LeasedDelivery;
   readonly attempt: Attempt;
   readonly status: "pending" | "succeeded" | "exhausted";
-  /** Number of attempts that the delivery has used. */
   readonly used: number;
-  /** Delay until the next attempt; null without one. */
   readonly delayMs: number | null;
   /** True for a failure, false for a success of the endpoint; null for a test, which does not count. */
   readonly failed: boolean | null;
@@ -98,7 +96,6 @@ const record = sql(
        * interval '1 ms') as failing`,
 );
 
-/** Limits after which an endpoint that fails is to be judged. */
 interface RecordLimits {
   readonly failedShare: number;
   readonly failingAfterMs: number;

@@ -1,13 +1,13 @@
-import { type Queryable, type RotatingValue, sql, table } from "@signalbox/storage";
+import { type Queryable, type RotatingValue, type Sealer, sql, table } from "@signalbox/storage";
 import { type Endpoint, endpointFromRow, withTimes } from "../endpoints/endpoint.ts";
 import { type CertificatePair, certificateName, headerName } from "../endpoints/endpoint-settings.ts";
 import { compileFilter, type FilterTest } from "../endpoints/event-filter.ts";
-import type { Opening } from "../endpoints/secret-store.ts";
+import { openCredential, openSecret } from "../endpoints/secret-store.ts";
+import { openSigningKey } from "../endpoints/signing-key-store.ts";
 import { columns } from "../generated/columns.ts";
 
 /** An endpoint with everything its deliveries need, opened and compiled once. */
 export interface SigningEndpoint extends Endpoint {
-  /** Newest first. */
   readonly secrets: readonly LiveSecret[];
   /** Ed25519 keys of its account, newest first; empty without `v1a`. */
   readonly signingKeys: readonly LiveSecret[];
@@ -23,7 +23,6 @@ export interface LiveSecret extends RotatingValue {
   readonly secret: string;
 }
 
-/** The endpoints of one account at one moment. */
 export interface AccountEndpoints {
   readonly accountId: string;
   /** A text that changes with any of the endpoints. */
@@ -80,31 +79,30 @@ const operatorsNow = sql(
 );
 
 /** Returns all endpoints of the accounts, with the secrets and keys that sign their deliveries. */
-export async function readAccounts(db: Queryable, opening: Opening, accountIds: readonly string[]) {
+export async function readAccounts(db: Queryable, sealer: Sealer, accountIds: readonly string[]) {
   const { rows } = await db.query<StoredAccount>(accountsOf, [accountIds]);
-  return rows.map((account) => openAccount(account, opening));
+  return rows.map((account) => openAccount(account, sealer));
 }
 
 /** Returns all endpoints with scope `all`. The fingerprint is read first, so that it exposes a change in between. */
-export async function readOperators(db: Queryable, opening: Opening): Promise<AccountEndpoints> {
+export async function readOperators(db: Queryable, sealer: Sealer): Promise<AccountEndpoints> {
   const [now] = (await db.query<{ fingerprint: string; accountIds: string[] }>(operatorsNow)).rows;
-  const accounts = now && now.accountIds.length > 0 ? await readAccounts(db, opening, now.accountIds) : [];
+  const accounts = now && now.accountIds.length > 0 ? await readAccounts(db, sealer, now.accountIds) : [];
   const endpoints = accounts.flatMap((account) => account.endpoints.filter(({ scope }) => scope === "all"));
   return { accountId: operators, fingerprint: now?.fingerprint ?? "0", endpoints };
 }
 
-/** Opens the sealed parts of an account's endpoints, and compiles their filters. */
-function openAccount(account: StoredAccount, opening: Opening): AccountEndpoints {
+function openAccount(account: StoredAccount, sealer: Sealer): AccountEndpoints {
   const { accountId, fingerprint } = account;
   const keys = withTimes(account.signingKeys).map((key) => ({
     ...key,
-    secret: opening.signingKey(key.id, key.sealed),
+    secret: openSigningKey(sealer, key.id, key.sealed),
   }));
-  const endpoints = account.endpoints.map((stored) => openEndpoint(stored, keys, opening));
+  const endpoints = account.endpoints.map((stored) => openEndpoint(stored, keys, sealer));
   return { accountId, fingerprint, endpoints };
 }
 
-function openEndpoint(stored: StoredEndpoint, keys: readonly LiveSecret[], opening: Opening): SigningEndpoint {
+function openEndpoint(stored: StoredEndpoint, keys: readonly LiveSecret[], sealer: Sealer): SigningEndpoint {
   const { credentials, createdAt, updatedAt, endsAt, ...rest } = stored;
   const times = { createdAt: new Date(createdAt), updatedAt: new Date(updatedAt), endsAt: endsAt && new Date(endsAt) };
   const endpoint = endpointFromRow({ ...rest, ...times } as Endpoint);
@@ -113,12 +111,12 @@ function openEndpoint(stored: StoredEndpoint, keys: readonly LiveSecret[], openi
   const owner = stored.consumerOf ?? stored.id;
   const credentialOf = (name: string): string | null => {
     const sealed = credentials?.[name];
-    return sealed === undefined ? null : opening.credential(owner, name, sealed);
+    return sealed === undefined ? null : openCredential(sealer, owner, name, sealed);
   };
   const filter = settings.filter === null ? acceptAll : compileFilter(settings.filter);
   return {
     ...endpoint,
-    secrets: withTimes(stored.secrets).map((one) => ({ ...one, secret: opening.secret(owner, one.sealed) })),
+    secrets: withTimes(stored.secrets).map((one) => ({ ...one, secret: openSecret(sealer, owner, one.sealed) })),
     signingKeys: settings.signatures.includes("v1a") ? keys : [],
     filter: typeof filter === "function" ? filter : acceptAll,
     headers: headersOf(endpoint, credentialOf),

@@ -11,7 +11,6 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** An answer about the schema, with the processor time that it took. */
 type JudgedAnswer = TimedAnswer & { readonly answer: SchemaAnswer };
 
 const heapMaxMiB = 256;

@@ -46,7 +46,6 @@ async function createBookmark(
   return { outcome: "created", bookmark } as const;
 }
 
-/** Deletes a bookmark; the received webhook stays. */
 async function deleteBookmark({ outbox }: IngestService, tx: Tx, caller: Caller, { id, sourceId }: Bookmark) {
   await removeBookmark(tx, id);
   await outbox.append(tx, [audited(caller, { action: "webhook_source.delete_bookmark", subject: sourceId })]);

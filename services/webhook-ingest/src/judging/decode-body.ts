@@ -24,7 +24,6 @@ export interface PostedWebhook {
   readonly body: Buffer;
 }
 
-/** A webhook with the result of decoding its `Content-Encoding`. */
 export interface DecodedWebhook extends PostedWebhook {
   readonly decoding: Decoding;
 }

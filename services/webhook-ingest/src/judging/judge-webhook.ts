@@ -169,7 +169,6 @@ interface Verified {
 export const digestId = (id: string, body: Buffer): string =>
   createHash("sha256").update(`${id}.`).update(body).digest("hex");
 
-/** Judges the content of a webhook whose bytes are proved. */
 function judgeContent(
   { configuration }: IngestService,
   { headers, decoding }: DecodedWebhook,
@@ -253,7 +252,6 @@ function verifyBytes(
 export const toleranceSecondsOf = ({ configuration }: IngestService, { settings }: Source): number =>
   settings.toleranceSeconds ?? configuration.get("webhook-ingest.tolerance") / 1_000;
 
-/** Returns the request as its sender signed it. */
 function signedRequest({ method, url, headers, body, decoding }: DecodedWebhook, { settings }: Source): SignedWebhook {
   const { signatureOver, publicUrl } = settings;
   const isOverWire = signatureOver !== "decoded";

@@ -14,7 +14,6 @@ export interface DedupeKeys {
   readonly signed: Buffer | null;
 }
 
-/** Computes the keys of a webhook under the delivery id `name`. */
 export function dedupeKeysOf(
   { deliveryId, eventType, isIdForgeable, isCopy, signedSeconds, body, signedText }: ReceivedWebhook,
   name = deliveryId.value,
@@ -31,7 +30,6 @@ export function dedupeKeysOf(
   };
 }
 
-/** Computes the key of a delivery id. */
 export const idKeyOf = (name: string): Buffer => digest("id", name);
 
 /** Returns true for the content of an earlier webhook that is the same; earlier versions kept the digest of the body. */

@@ -12,7 +12,6 @@ export interface WebhookIdentity {
   readonly sameContentAs: string | null;
 }
 
-/** A webhook to store. */
 export interface WebhookWrite extends WebhookIdentity {
   readonly webhook: ReceivedWebhook;
   readonly event: PreparedEvent;
@@ -116,7 +115,6 @@ export async function renewDedupeKey(db: Queryable, { id, source, arrivedAt }: R
   return (await db.query(renewKey, values)).rowCount === 1;
 }
 
-/** Columns of `given`. */
 const columnsOfGiven: readonly BinaryColumn<WebhookWrite>[] = [
   ["text", ({ webhook }) => webhook.id],
   ["text", ({ webhook }) => webhook.source.id],

@@ -94,7 +94,6 @@ const ReceivedInFull = ReceivedResource.extend({
     },
   });
 
-/** Filters of a list of received webhooks. */
 const receivedFilter = {
   event_type: z.string().max(256).optional().describe("A type of the partner, or a prefix that ends in `*`."),
   delivery_id: z.string().max(600).optional().describe("Delivery id of the partner."),
@@ -104,7 +103,6 @@ const receivedFilter = {
   origin: origin.optional().describe("`reconciled` for those recovered from the sender's list."),
 };
 
-/** Creates the look-up of received webhooks of the caller. */
 export const loadOwnReceived = ({ pool }: IngestService): Load<StoredWebhook> =>
   ownRows(({ accountId }, ids) => findOwnReceived(pool, accountId, ids));
 
@@ -115,7 +113,6 @@ export const findReceivedBy = async (
   { id, ref }: { readonly id: string; readonly ref: string },
 ) => (await findSource(service, accountId, id)) && findReceived(service.pool, id, ref);
 
-/** The webhooks that sources received, newest first, at both edges. */
 export function receivedApi(service: IngestService, loadReceived: Load<StoredWebhook>, loadSource: Load<Source>) {
   const fields: Resolvers = {
     ReceivedWebhook: {

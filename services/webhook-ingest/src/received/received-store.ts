@@ -37,14 +37,12 @@ export interface StoredWebhook {
   readonly headers: ReceivedWebhook["headers"];
 }
 
-/** A received webhook with everything that is stored of it. */
 export interface StoredWebhookInFull extends StoredWebhook {
   readonly body: Buffer;
   /** True when the body is stored decoded, without the `Content-Encoding` that its headers name. */
   readonly bodyDecoded: boolean;
 }
 
-/** Filter of received webhooks; an absent member filters nothing. */
 export interface ReceivedFilter {
   /** A name, or a prefix that ends in `*`. */
   readonly eventType?: string | undefined;
@@ -152,7 +150,6 @@ export const findManyReceived = async (db: Queryable, sourceId: string, ids: rea
 export const findOwnReceived = async (db: Queryable, accountId: string, ids: readonly string[]) =>
   (await db.query<StoredWebhook>(findOwn, [accountId, ids, timesOf(ids)])).rows;
 
-/** Returns the ids that exist. */
 export async function existingReceived(db: Queryable, sourceId: string, ids: readonly string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ id: string }>(findIds, [sourceId, ids, timesOf(ids)]);
   return new Set(rows.map(({ id }) => id));

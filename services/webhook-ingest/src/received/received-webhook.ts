@@ -47,7 +47,6 @@ export type Payload =
   | { readonly text: string; readonly bytes?: Buffer }
   | { readonly bytes: Buffer; readonly problem?: string };
 
-/** Part of a webhook that its event carries. */
 interface PublishedWebhook {
   readonly id: string;
   readonly deliveryId: string;

@@ -45,7 +45,6 @@ export async function countRepetitions(db: Queryable, repetitions: readonly Repe
   ]);
 }
 
-/** Finds the repetitions that one request of the account brought. */
 export async function findRepetitions(db: Queryable, accountId: string, requestId: string) {
   return (await db.query<Omit<Repetition, "requestId">>(findByRequest, [requestId, accountId])).rows;
 }

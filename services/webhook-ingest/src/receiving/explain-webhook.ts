@@ -181,7 +181,6 @@ const repairs: readonly [hint: string, repair: (text: string) => string][] = [
     (text) => JSON.stringify(JSON.parse(text), null, 2),
   ],
 ];
-/** A tolerance larger than any difference. */
 const anyTime = Number.MAX_SAFE_INTEGER;
 
 async function hintsOf(service: IngestService, webhook: PostedWebhook, known: CachedSource, at: Date, reason: string) {

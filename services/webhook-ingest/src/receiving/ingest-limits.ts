@@ -47,9 +47,7 @@ const perMinute =
   ({ limiterOf, configuration }: IngestService) =>
     limiterOf({ name, limit: configuration.get(`webhook-ingest.refusals.${refusals}`), windowMs: minutes(1) });
 
-/** The refusals of an address by unknown, paused and blocked sources. */
 const unknownSources = perMinute("ingest-unknown", "unknown-sources");
-/** The failed verifications of an address at a source. */
 const failedVerifications = perMinute("ingest-failed", "failed-verifications");
 
 const keyOf = (address: string, client: string, revision: number): string =>

@@ -123,7 +123,6 @@ async function takeQuery(service: IngestService, input: IngestInput): Promise<Ht
   return answer;
 }
 
-/** Receives the body of a request as a webhook, and answers it. */
 async function receiveBody(service: IngestService, input: IngestInput, body: Buffer): Promise<HttpResponse> {
   const { params, headers, request, requestId } = input;
   const { method = "POST", url = "" } = request;

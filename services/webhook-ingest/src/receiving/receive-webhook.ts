@@ -18,7 +18,6 @@ export type ReceiveOutcome = (
   readonly scheme: SchemeName | null;
   /** Set when the source keeps refused webhooks: the headers that prove the sender, besides the usual ones. */
   readonly kept?: { readonly proofHeaders: readonly string[] } | null;
-  /** Finds the figures of a refusal by a known source. */
   readonly figures?: () => RejectionFigures;
 };
 
@@ -85,7 +84,6 @@ export async function receiveWebhook(
   throw new AppError("unavailable", "The source is being changed. Try again.", { retryAfterSeconds: 1 });
 }
 
-/** Judges the webhook by a copy of its source, or by none. */
 async function judgeBy(
   service: IngestService,
   known: CachedSource | null,

@@ -128,7 +128,6 @@ export const nextMissed = async (db: Queryable, runId: string, state: MissedStat
 export const hasMoreMissed = async (db: Queryable, runId: string): Promise<boolean> =>
   (await db.query(hasMore, [runId])).rowCount === 1;
 
-/** Moves a webhook to a state without an end. */
 export const markMissed = (db: Queryable, sourceId: string, digest: Buffer, state: "fetch" | "ask") =>
   db.query(mark, [sourceId, digest, state]);
 
@@ -140,9 +139,7 @@ export const failMissed = (db: Queryable, sourceId: string, digest: Buffer, reas
 export const noteAskedMissed = (db: Queryable, sourceId: string, digest: Buffer, at: Date) =>
   db.query(ask, [sourceId, digest, at]);
 
-/** Gives up waiting for what the sender was asked to send again. */
 export const giveUpAskedMissed = (db: Queryable, runId: string) => db.query(giveUpAsked, [runId]);
 
-/** Returns true for a webhook that the sender was asked to send again. */
 export const isAskedMissed = async (db: Queryable, sourceId: string, digest: Buffer): Promise<boolean> =>
   (await db.query(isAsked, [sourceId, digest])).rowCount === 1;

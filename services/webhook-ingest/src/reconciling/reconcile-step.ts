@@ -175,7 +175,6 @@ interface RunEnd {
   readonly isWhole?: boolean;
 }
 
-/** Creates a run in its first state. */
 export function newRun(
   { id: sourceId, accountId }: Source,
   trigger: Reconciliation["trigger"],

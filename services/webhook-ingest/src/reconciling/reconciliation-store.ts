@@ -17,7 +17,6 @@ import type { Reconciliation } from "./reconciliation.ts";
 export interface Lease {
   readonly sourceId: string;
   readonly leaseId: string;
-  /** The run under way. */
   readonly runId: string | null;
   readonly coveredTo: Date;
   readonly trigger: Reconciliation["trigger"];
@@ -27,7 +26,6 @@ export interface Lease {
 /** The end of a step: when the source is due again, and with its run ended also the time up to which it was compared. */
 export interface Release {
   readonly dueAt: Date;
-  /** The run in its last state. */
   readonly ended?: { readonly run: Reconciliation; readonly coveredTo: Date };
 }
 
@@ -102,7 +100,6 @@ const runsKeptMax = 200;
 export const findRun = async (db: Queryable, sourceId: string, id: string): Promise<Reconciliation | null> =>
   (await db.query<Reconciliation>(find, [id, sourceId])).rows[0] ?? null;
 
-/** Lists the same range of each source's comparisons, newest first. */
 export const listRuns = async (db: Queryable, sourceIds: readonly string[], range: ListRange) =>
   (await db.query<Reconciliation>(list, [sourceIds, ...rangeValues(range)])).rows;
 

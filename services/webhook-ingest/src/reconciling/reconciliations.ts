@@ -150,7 +150,6 @@ const viewReconciliation = viewOf(ReconciliationResource, (run: Reconciliation) 
 }));
 const viewOutage = viewOf(OutageResource, (outage: Outage) => ({ ...between(outage), summary: summaryOf(outage) }));
 
-/** Comparisons of sources with their senders' lists, and the outages that they recover from, at both edges. */
 export function reconciliationApi(service: IngestService): Edges {
   const fields = {
     WebhookReconciliation: { ...betweenFields, summary: runSummaryOf },

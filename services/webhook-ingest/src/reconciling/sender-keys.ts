@@ -147,7 +147,6 @@ function placeOf(body: z.output<typeof SetSenderKeyBody>): SenderPlace {
 const path = `${sourcePath}/sender-key` as const;
 const auth = { ...webhooksWrite, stepUp: true } as const;
 
-/** The read keys of senders, at both edges. */
 export function senderKeyApi(service: IngestService): Edges {
   const of = lockedOwnSource(service);
   const declared = {

@@ -14,7 +14,6 @@ interface SenderRequest {
   readonly responseBytesMax: number;
 }
 
-/** An answer of a sender's API. */
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -89,7 +88,6 @@ export const numberText = z.unknown().transform((value, { addIssue }) => {
   return z.NEVER;
 });
 
-/** Parses JSON in which every number keeps its digits. */
 export const parseExactly = (text: string): unknown =>
   rawJson.parse(text, (_, value, { source }) =>
     typeof value === "number" && source !== undefined && String(value) !== source ? rawJson.rawJSON(source) : value,

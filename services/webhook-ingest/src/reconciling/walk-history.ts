@@ -98,7 +98,6 @@ async function missingOf({ pool }: IngestService, { source }: CachedSource, webh
   return [...unique].filter(([digest]) => absent.has(digest)).map(([, one]) => one);
 }
 
-/** Reads a webhook that the list only names, and takes it. */
 async function fetchOne(
   service: IngestService,
   turn: Turn,

@@ -11,7 +11,6 @@ import {
 } from "./rejection.ts";
 import { insertRejection, trimBodies } from "./rejection-store.ts";
 
-/** The evidence of a refusal. */
 export interface Evidence {
   /** Given when the source keeps refused webhooks. */
   readonly webhook?: RejectedWebhook | null;

@@ -55,7 +55,6 @@ async function startRejectionRetry(
   return service.retryEngine.start(tx, sourceId, retry, { totalMax, dryRun, entry });
 }
 
-/** Cancels a retry; what was received stays received. */
 function cancelRejectionRetry({ retryEngine }: IngestService, tx: Tx, caller: Caller, retry: RejectionRetry) {
   const entry = audited(caller, { action: "webhook_source.retry_rejection", subject: retry.sourceId });
   return retryEngine.cancel(tx, retry, entry);
@@ -146,7 +145,6 @@ const RetryCount = z
 
 const viewRetry = viewOf(RetryResource, (retry: RejectionRetry) => between(retry));
 
-/** The retries of a source's rejections, at both edges. */
 export function rejectionRetryApi(service: IngestService): Edges {
   const exampleIds = { id: webhookSourceExample.id, retry_id: exampleId };
   const fields = { WebhookRejectionRetry: betweenFields };

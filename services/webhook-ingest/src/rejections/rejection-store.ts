@@ -90,7 +90,6 @@ export const sealedProofs: SealedColumn = {
   place: ([id]) => place(id),
 };
 
-/** Bytes of a body that are shown. */
 const shownBytes = 4 * KiB;
 
 const beginning = new Date(0);
@@ -176,7 +175,6 @@ function opened(sealer: Sealer, { headers, body, sealedProof, ...rejection }: Lo
   };
 }
 
-/** Counts the chosen rejections. */
 export async function countKeptRejections(db: Queryable, { sourceId, reason, fromAt, toAt }: RejectionChoice) {
   return (await db.query<{ count: number }>(countKept, [sourceId, reason, toAt, fromAt])).rows[0]?.count ?? 0;
 }

@@ -12,7 +12,6 @@ export interface Refusal {
   readonly sourceId: string;
   /** A stable word, such as `signature_mismatch` or `timestamp_too_old`. */
   readonly reason: string;
-  /** Status of the answer to the partner. */
   readonly status: number;
   readonly bodyBytes: number;
   readonly address: string;
@@ -37,7 +36,6 @@ export interface RejectionFigures {
   /** Seconds from then to the arrival; negative for a time in the future. */
   readonly ageSeconds: number | null;
   readonly toleranceSeconds: number | null;
-  /** The scheme of the source. */
   readonly expected: SchemeName | null;
   /** The scheme that the headers show; null for none. */
   readonly found: SchemeName | null;
@@ -129,7 +127,6 @@ function timesOf(signedSeconds: number | null, nowMs: number) {
   return { signedAt, ageSeconds: Math.round(nowMs / 1_000 - signedSeconds) };
 }
 
-/** Creates the event that reports a rejection. */
 export function rejectedEvent(accountId: string, rejection: Rejection, verifyUrl: string) {
   const { received_id: _, ...shown } = viewRejection(shownRejection(rejection, verifyUrl));
   const { sourceId } = rejection;

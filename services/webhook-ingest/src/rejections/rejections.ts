@@ -20,7 +20,6 @@ import {
 } from "./rejection.ts";
 import { findRejection, type LockedRejection, listRejections, lockRejection, saveRetried } from "./rejection-store.ts";
 
-/** Verifies a refused webhook again for its owner. */
 async function retryRejection(service: IngestService, tx: Tx, caller: Caller, rejection: LockedRejection) {
   const result = await verifyAgain(service, tx, rejection);
   if (result.outcome === "received") {
@@ -113,7 +112,6 @@ const viewInFull = viewOf(RejectionInFullResource, ({ body }: RejectionInFull & 
   body_base64: body?.toString("base64") ?? null,
 }));
 
-/** The refused webhooks of a source with their reasons, at both edges. */
 export function rejectionApi(service: IngestService, loadReceived: Load<unknown>): Edges {
   const receivedWebhook: Resolve = ({ receivedId }: { readonly receivedId: string | null }, _, context) =>
     receivedId && loadReceived(context, receivedId);

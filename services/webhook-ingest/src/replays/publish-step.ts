@@ -32,7 +32,6 @@ export async function publishStep(service: IngestService, tx: Tx, replay: Replay
   return { replay: { ...replay, ...position, published: replay.published + count }, count, isLast };
 }
 
-/** Returns the next webhooks of a replay, and the position after them. */
 async function nextOf({ pool }: IngestService, replay: Replay) {
   const limit = Math.min(stepMax, Math.max(1, Math.ceil(replay.rate / 10)));
   const { positionAt, positionId, receivedIds, published, missing } = replay;

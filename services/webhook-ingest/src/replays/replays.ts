@@ -20,7 +20,6 @@ import {
 import type { Source } from "../sources/source.ts";
 import type { Replay } from "./replay.ts";
 
-/** Largest number of webhooks of one replay. */
 const totalMax = 1_000_000;
 
 /** Starts a replay; a dry run counts its webhooks. @throws AppError `validation_error` for unknown ids */
@@ -34,7 +33,6 @@ async function startReplay(service: IngestService, tx: Tx, caller: Caller, sourc
   return replayEngine.start(tx, source.id, { ...started, total }, { totalMax, dryRun: wanted.dry_run, entry });
 }
 
-/** Cancels a replay; published webhooks stay published. */
 function cancelReplay({ replayEngine }: IngestService, tx: Tx, caller: Caller, replay: Replay) {
   const entry = audited(caller, { action: "webhook_source.cancel_replay", subject: replay.sourceId });
   return replayEngine.cancel(tx, replay, entry);
@@ -91,7 +89,6 @@ const base = `${sourcePath}/replays` as const;
 const one = `${base}/:replay_id` as const;
 const missing = "There is no such replay.";
 
-/** Body of a new replay: webhooks by their ids, or by their time. */
 const CreateReplayBody = z
   .strictObject({
     ids: z.array(z.string().max(64)).min(1).max(1_000).optional().describe("The received webhooks to publish again."),
@@ -179,7 +176,6 @@ const viewReplay = viewOf(ReplayResource, (replay: Replay) => ({
   event_types: orAll(replay.eventTypes),
 }));
 
-/** The replays of a source, at both edges. */
 export function replayApi(service: IngestService): Edges {
   const exampleIds = { id: webhookSourceExample.id, replay_id: exampleId };
   const fields = {

@@ -44,13 +44,11 @@ export const whyReplayed = (service: IngestService): readonly WhyFinder[] => [
   },
 ];
 
-/** Finds the source of a replay or a retry of the account. */
 async function findSource({ pool }: IngestService, statement: Statement, id: string, accountId: string) {
   const [found] = (await pool.query<{ sourceId: string }>(statement, [id, accountId])).rows;
   return found?.sourceId ?? null;
 }
 
-/** Lists some of the webhooks of a replay. */
 async function chosenBy(service: IngestService, replay: Replay): Promise<string[]> {
   const { sourceId, receivedIds, eventTypes, fromAt: from, toAt: to } = replay;
   if (receivedIds.length > 0) return receivedIds.slice(0, shownMax);

@@ -30,7 +30,6 @@ export const lockedOwnSource = (service: IngestService): OwnRow<Source, { readon
   etag: sourceEtag,
 });
 
-/** Creates the look-up of sources of the caller. */
 export const loadOwnSource = (service: IngestService): Load<Source> =>
   ownRows(({ accountId }, ids) => findSources(service, accountId, ids));
 
@@ -47,7 +46,6 @@ interface Between {
 
 const sourceEtag = (source: Source): string => strongEtag(source.revision, source.id);
 
-/** Answers with the source. */
 export function showSource(service: IngestService, source: Source): HttpResponse {
   const shown = sourceInFull(service, source);
   return ok(shown, { etag: etagOfAnswer(sourceEtag(source), shown) });

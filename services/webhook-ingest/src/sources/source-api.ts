@@ -110,7 +110,6 @@ const UpdateSourceBody = z
   .meta({ id: "UpdateWebhookSource" })
   .register(examples, { example: { event_types: ["order.created"], status: "paused" } });
 
-/** The sources of an account, at both edges. */
 export function sourceApi(service: IngestService, loadSource: Load<Source>): Edges {
   const operations = { ...writes(service), ...secretRotations(service), ...addressRotations(service) };
   const ingestPath = ({ address }: SourceAddress) => pathTo(address);

@@ -91,7 +91,6 @@ async function announceRotation(
   return source;
 }
 
-/** A secret, in every input that takes one. */
 export const secretText = z.string().min(1).max(1024).describe("Secret that the partner signs with. Write-only.");
 
 const RotateSecretBody = z
@@ -109,7 +108,6 @@ const RotateUrlBody = z
   .meta({ id: "RotateWebhookSourceUrl" })
   .register(examples, { example: { overlap_seconds: 3_600 } });
 
-/** Declares the rotation of secrets, and its end, for `sourceApi`. */
 export function secretRotations(service: IngestService) {
   const of = lockedOwnSource(service);
   return {
@@ -142,7 +140,6 @@ export function secretRotations(service: IngestService) {
   };
 }
 
-/** Declares the rotation of addresses, and its end, for `sourceApi`. */
 export function addressRotations(service: IngestService) {
   const of = lockedOwnSource(service);
   return {

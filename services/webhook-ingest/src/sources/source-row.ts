@@ -61,7 +61,6 @@ interface SealedSource extends SourceRow {
   readonly sealedSenderKey: string | null;
 }
 
-/** Sealed columns with the secrets of sources. */
 export const sealedSecrets: readonly SealedColumn[] = [
   sealedColumn("sealed_secret", place),
   sealedColumn("sealed_former_secrets", placeOfFormer),
@@ -112,7 +111,6 @@ export function sourceFromRow(row: SourceRow, now: Date): Source {
 
 const idsOf = (values: readonly RotatingValue[]): string[] => values.map(({ id }) => id);
 
-/** Returns the columns of the addresses of a source. */
 export function addressColumns(source: Source) {
   const address = addressOf(source);
   const former = source.addresses.slice(1);
@@ -140,7 +138,6 @@ export function secretColumns(
   };
 }
 
-/** Opens the secrets of a row. */
 function openSecrets(row: SealedSource, sealer: Sealer): SourceSecrets {
   const { id, sealedSecret, sealedFormerSecrets, sealedVerifyToken } = row;
   const former = sealedFormerSecrets ? sealer.open(sealedFormerSecrets, placeOfFormer(id)).toString("utf8") : "[]";
@@ -155,7 +152,6 @@ function openSecrets(row: SealedSource, sealer: Sealer): SourceSecrets {
   };
 }
 
-/** A source for ingest, with the secrets of its partner. */
 export interface SourceWithSecrets {
   readonly source: Source;
   readonly secrets: SourceSecrets;
@@ -179,7 +175,6 @@ export interface CachedSource extends SourceWithSecrets {
   readonly scheme: SignatureScheme;
 }
 
-/** Builds the copy of a source that webhooks are judged by. */
 export const cachedSource = (source: Source, secrets: SourceSecrets): CachedSource => ({
   source,
   secrets,

@@ -27,6 +27,7 @@ const inQuery = z.strictObject({
     .regex(/^[\w.-]{1,64}$/)
     .describe("The name of the parameter of the query."),
 });
+const whole = (min: number, max: number) => z.int().min(min).max(max);
 const pairKey = z.string().regex(/^[\w-]{1,32}$/);
 const placeOfId = z.union([z.literal("digest"), inHeader, atPointer]) satisfies z.ZodType<DeliveryIdPlace>;
 
@@ -191,14 +192,10 @@ const senderMembers = {
     .array(headerName)
     .max(20)
     .describe("Headers of the sender that the event carries, besides those of the scheme."),
-  rate: z.int().min(1).max(10_000).describe("Webhooks accepted per second; more are answered 429."),
-  refuse_same_content_seconds: z
-    .int()
-    .min(0)
-    .max(86_400)
-    .describe(
-      "Time in which the same body of the same type counts once, whatever its id, where neither id nor time is signed. Default 300; 0 for senders that repeat a body.",
-    ),
+  rate: whole(1, 10_000).describe("Webhooks accepted per second; more are answered 429."),
+  refuse_same_content_seconds: whole(0, 86_400).describe(
+    "Time in which the same body of the same type counts once, whatever its id, where neither id nor time is signed. Default 300; 0 for senders that repeat a body.",
+  ),
   repetition_by: z
     .enum(["id", "id_and_content"])
     .describe(
@@ -208,17 +205,9 @@ const senderMembers = {
     .enum(["wire", "decoded"])
     .describe("The bytes under the signature: as they arrived, or after their content coding was removed."),
   /** Both ways, instead of `webhook-ingest.tolerance`. */
-  tolerance_seconds: z
-    .int()
-    .min(30)
-    .max(3_600)
-    .describe("The largest distance between the signed time and now, in seconds."),
+  tolerance_seconds: whole(30, 3_600).describe("The largest distance between the signed time and now, in seconds."),
   /** Below `limits.maxWebhookBytes`. */
-  max_body_bytes: z
-    .int()
-    .min(1)
-    .max(1 * MiB)
-    .describe("The largest body in bytes."),
+  max_body_bytes: whole(1, 1 * MiB).describe("The largest body in bytes."),
   answer: CustomAnswerBody,
   public_url: z
     .url({ protocol: /^https?$/ })
@@ -251,7 +240,6 @@ const settingsOfSchemes: Readonly<Partial<Record<string, ReadonlySet<string>>>> 
 /** Settings of a source about its sender, by their names in the API in camel case. */
 export type SourceSettings = Partial<SchemeOptions & SenderSettings>;
 
-/** Settings of every scheme. */
 type SenderSettings = {
   readonly [Name in keyof SenderMembers as CamelCase<Name>]: Camel<z.output<SenderMembers[Name]>>;
 };
@@ -266,7 +254,6 @@ type Camel<Value> = Value extends string | number | boolean | null
     ? readonly Item[]
     : { readonly [Name in keyof Value as CamelCase<Name & string>]: Value[Name] };
 
-/** Answer that the sender expects to an accepted webhook. */
 export type CustomAnswer = NonNullable<SourceSettings["answer"]>;
 
 const names = Object.keys(settingMembers).map((name) => [camelCase(name) as keyof SourceSettings, name] as const);

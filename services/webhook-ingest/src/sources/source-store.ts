@@ -134,7 +134,6 @@ export async function saveSenderKey({ sealer }: IngestService, tx: Tx, source: S
   await saveSealedKey(tx, { id: source.id, sealedSenderKey });
 }
 
-/** Finds the text of the read key of a source. */
 export async function findSenderKey({ pool, sealer }: IngestService, id: string): Promise<string | null> {
   const sealed = (await pool.query<{ sealed: string | null }>(findKey, [id])).rows[0]?.sealed ?? null;
   return sealed && sealer.open(sealed, placeOfSenderKey(id)).toString("utf8");

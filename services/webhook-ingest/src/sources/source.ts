@@ -33,7 +33,6 @@ export interface Source extends SourceTerms {
   readonly isSecretShort: boolean | null;
   /** The addresses that are accepted now, newest first. */
   readonly addresses: readonly SourceAddress[];
-  /** The read key of its sender, without its text. */
   readonly senderKey: SenderKey | null;
   readonly revision: number;
   readonly createdAt: Date;
@@ -45,7 +44,6 @@ export interface SourceAddress extends RotatingValue {
   readonly address: string;
 }
 
-/** Input of a new source. */
 export interface NewSource extends SourceTerms {
   readonly secret: string;
   readonly verifyToken: string | null;
@@ -66,7 +64,6 @@ export const sourceFieldNames = {
   settings: "settings",
 } as const;
 
-/** Creates a new source in its first revision. */
 export function sourceFrom({ secret, verifyToken: _, ...wanted }: NewSource, accountId: string, at: Date): Source {
   // Random, not sortable: the id stands in a public URL and should reveal nothing.
   const id = randomId("src");
@@ -98,23 +95,19 @@ const newValue = (prefix: "srk" | "sra", at: Date) => ({
   endsAt: null,
 });
 
-/** Creates the value of a secret. */
 export const newSecret = (at: Date): RotatingValue => newValue("srk", at);
 
-/** Creates the value of an address. */
 export const newAddress = (address: string, at: Date): SourceAddress => ({ ...newValue("sra", at), address });
 
 /** Returns the last segment of the path that the partner posts to. */
 export const addressOf = ({ id, addresses }: Source): string => addresses[0]?.address ?? id;
 
-/** Returns true when webhooks to this address are accepted. */
 export const isLiveAddress = ({ addresses }: Source, address: string, nowMs: number): boolean =>
   addresses.some((one) => one.address === address && isLive(one, new Date(nowMs)));
 
 /** Returns the path that the partner posts to. */
 export const ingestPathOf = (source: Source): string => pathTo(addressOf(source));
 
-/** Returns the path of an address. */
 export const pathTo = (address: string): string => `/ingest/${address}`;
 
 /** Returns the ends of former values, the latest first. */
@@ -156,7 +149,6 @@ function about<N extends SourceEvent>(name: N, source: Source, changed: string[]
   return draft(name, { subject: source.id, accountId: source.accountId, data });
 }
 
-/** Returns true when the source takes webhooks of this type. */
 export function acceptsType({ eventTypes }: Source, type: string | null): boolean {
   return eventTypes === null || (type !== null && eventTypes.some((filter) => matchesEventType(filter, type)));
 }

@@ -76,7 +76,6 @@ export async function updateSource(
   return updated;
 }
 
-/** Deletes a source with what it received. */
 export async function deleteSource(service: IngestService, tx: Tx, caller: Caller, source: Source): Promise<void> {
   await removeSource(tx, source.id);
   tx.afterCommit(() => service.sourceCache.forget(source.id));
@@ -84,7 +83,6 @@ export async function deleteSource(service: IngestService, tx: Tx, caller: Calle
   await service.outbox.append(tx, [sourceDeleted(source), entry]);
 }
 
-/** Deletes every source of an account. */
 export async function deleteSourcesOf(service: IngestService, tx: Tx, accountId: string): Promise<void> {
   const owned = await lockSourcesOf(service, tx, accountId);
   for (const { id } of owned) await removeSource(tx, id);

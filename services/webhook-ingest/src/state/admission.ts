@@ -13,7 +13,6 @@ const defaults = {
 };
 export type AdmissionLimits = Readonly<typeof defaults>;
 
-/** An admitted request. */
 export interface Place {
   /** Counts received bytes of the body. Returns false when they are too many even after all others gave way. */
   moved(bytes: number): boolean;

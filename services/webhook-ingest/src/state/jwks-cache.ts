@@ -4,7 +4,6 @@ import type { Logger } from "@signalbox/runtime";
 import { LRUCache } from "lru-cache";
 import type { CachedSource } from "../sources/source-row.ts";
 
-/** The key set at a URL. */
 interface KeySet {
   /** Text of the last successful read; null before the first. */
   text: string | null;
@@ -51,7 +50,6 @@ export class JwksCache {
     return wereRead.includes(true);
   }
 
-  /** Returns the set at a URL; null when it was never read. */
   async #find(url: string): Promise<string | null> {
     const set = this.#setAt(url);
     if (this.#clock.steadyMs() - set.readAtMs >= maxAgeMs) await this.#reread(url);

@@ -45,7 +45,6 @@ export class ReceivingMetrics {
     this.#refusals.inc({ scheme: "none", reason });
   }
 
-  /** Counts a rejection that was not written. */
   countDroppedRejection(): void {
     this.#dropped.inc();
   }
@@ -101,7 +100,6 @@ export class RefusedShares {
     });
   }
 
-  /** Returns the windows of a source at this time. */
   #current(known: Windows | undefined): Windows {
     const startsMs = Math.floor(this.#clock.nowMs() / windowMs) * windowMs;
     if (known?.now.startsMs === startsMs) return known;

@@ -9,7 +9,6 @@ export interface SourceReads {
   readonly findIdAt: (address: string) => Promise<string | null>;
 }
 
-/** A source as read, or its absence. */
 interface Copy {
   readonly known: CachedSource | null;
   readonly readAtMs: number;

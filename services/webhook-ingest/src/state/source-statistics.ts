@@ -8,7 +8,6 @@ const findLiving = sql("statistics.living", "select id from sources where id = a
 
 /** The statistics of sources. Repetitions and refusals write nothing, so that they are counted in memory. */
 export class SourceStatistics {
-  /** The stored figures. */
   readonly stored: Statistics;
   readonly #clock: Clock;
   readonly #counter;
@@ -19,7 +18,6 @@ export class SourceStatistics {
     this.#counter = createFigureCounter(pool);
   }
 
-  /** Saves what is counted in memory. */
   save(): Promise<void> {
     return this.#counter.save();
   }

@@ -20,7 +20,6 @@ const kind = defineStatistics({
   example: { type: "orders/create", reason: null, accepted: 120, duplicates: 2, rejected: 0, filtered: 0 },
 });
 
-/** The statistics of an account's sources, at both edges. */
 export function statisticsApi(service: IngestService): Edges {
   const { sourceStatistics, clock } = service;
   const shared = { auth: { scopes: ["webhooks:read"] }, kind, statistics: sourceStatistics.stored, clock } as const;
