@@ -72,19 +72,13 @@ export async function createService(context: DeliveryContext): Promise<ServicePa
 }
 
 function fillService(context: DeliveryContext, opened: OpenedService, sealer: Sealer, sender: Sender): DeliveryService {
-  const { configuration, clock, log, tracer } = context;
-  const { pool, eventLog, outbox, accessStates, pageLimits, limiterOf } = opened;
+  const { clock } = context;
+  const { pool, eventLog, outbox, limiterOf } = opened;
   const wakeUp = createWakeUp(idleMsMax);
   const service: DeliveryService = {
-    configuration,
-    clock,
-    log,
-    tracer,
-    pool,
-    outbox,
+    ...context,
+    ...opened,
     sealer,
-    accessStates,
-    pageLimits,
     sender,
     endpointCache: new EndpointCache(
       { ofAccounts: (ids) => readAccounts(pool, sealer, ids), ofOperators: () => readOperators(pool, sealer) },

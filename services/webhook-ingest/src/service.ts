@@ -39,23 +39,16 @@ export async function createService(context: ServiceContext<Properties>): Promis
   const sealer = createSealer(configuration.get("secrets.keys"));
   const sealedColumns = [...sealedSecrets, sealedProofs];
   const opened = await openService(context, { prismaDirectory, sealer, sealedColumns });
-  const { pool, outbox, accessStates, pageLimits, limiterOf, consume, serve } = opened;
+  const { pool, outbox, consume, serve } = opened;
   const outbound = openOutbound(context);
   const sourceStatistics = new SourceStatistics(pool, clock);
   const findWithSecrets = (id: string) => findSourceWithSecrets(pool, sealer, id, clock.now());
   const findIdAt = (address: string) => findSourceIdAt(pool, address);
 
   const service: IngestService = {
-    configuration,
-    clock,
-    log,
-    metrics,
-    pool,
-    outbox,
+    ...context,
+    ...opened,
     sealer,
-    accessStates,
-    pageLimits,
-    limiterOf,
     outbound,
     sourceCache: new SourceCache({ findWithSecrets, findIdAt }, clock),
     jwksCache: new JwksCache(outbound, clock, log),

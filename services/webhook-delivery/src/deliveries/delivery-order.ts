@@ -70,18 +70,12 @@ const hold = sql(
      and q.hold_until is null`,
 );
 
-/**
- * Locks the order of these endpoints until the transaction ends. Call it before any row lock of the transaction, as
- * everywhere, and before the next delivery is read.
- */
+/** Locks the order of these endpoints, before any row lock of the transaction and before the next delivery is read. */
 export async function lockOrder(tx: Tx, endpointIds: readonly string[]): Promise<void> {
   if (endpointIds.length > 0) await tx.query(lock, [endpointIds]);
 }
 
-/**
- * Keeps the writers of deliveries of these endpoints and the makers of their consumers apart: a consumer is made before
- * a delivery is planned or after it is committed, so that each is either copied for it or planned for it.
- */
+/** Keeps writers of deliveries and makers of consumers apart, so that each delivery is copied or planned once. */
 export async function lockStreams(tx: Tx, endpointIds: readonly string[]): Promise<void> {
   if (endpointIds.length > 0) await tx.query(lockStreamsShared, [endpointIds]);
 }

@@ -16,17 +16,10 @@ import { OverlapBody, overlapMsOf } from "./signing-keys.ts";
 const liveSecretsMax = 5;
 
 /** Gives the endpoint a new secret. The previous secrets sign beside it until their overlaps end. */
-async function rotateSecret(
-  service: DeliveryService,
-  tx: Tx,
-  caller: Caller,
-  endpoint: Endpoint,
-  overlapSeconds?: number,
-) {
+async function rotateSecret(service: DeliveryService, tx: Tx, caller: Caller, endpoint: Endpoint, overlapMs: number) {
   const { clock, sealer } = service;
   requireScopeOf(endpoint, caller);
   const now = clock.now();
-  const overlapMs = overlapMsOf(service, overlapSeconds);
   const rotation = rotate(endpoint.secrets, { max: liveSecretsMax, overlapMs, now });
   if (rotation.outcome !== "rotated") return rotation;
   const secret = createEndpointSecret();
@@ -105,8 +98,10 @@ export function secretOperations(service: DeliveryService, of: OwnRow<Endpoint, 
       audit: "webhook_endpoint.rotate_secret",
       input: OverlapBody,
       of,
-      change: async (tx, endpoint, { caller, input }) =>
-        describeOutcome(service, tx, caller, await rotateSecret(service, tx, caller, endpoint, input.overlap_seconds)),
+      async change(tx, endpoint, { caller, input }) {
+        const overlapMs = overlapMsOf(service, input.overlap_seconds);
+        return describeOutcome(service, tx, caller, await rotateSecret(service, tx, caller, endpoint, overlapMs));
+      },
       refusals: {
         "limit-reached": ({ max }) =>
           tooMany(

@@ -15,10 +15,7 @@ import { releaseEndpoint, saveEndpoint } from "./endpoint-store.ts";
 
 const ownerChanges = { pause: "paused", resume: "enabled", enable: "enabled" } as const;
 
-/**
- * Changes the status for the owner. Deliveries of a paused endpoint keep their place in the queue; those that were held
- * go out first. A disabled endpoint has to be enabled before anything else.
- */
+/** Changes the status for the owner. A disabled endpoint has to be enabled before anything else. */
 export async function changeStatus(
   service: DeliveryService,
   tx: Tx,

@@ -94,11 +94,7 @@ export async function deleteEndpoint({ clock, outbox }: DeliveryService, tx: Tx,
   await outbox.append(tx, [endpointDeleted(endpoint), entry]);
 }
 
-/**
- * Lets a portal session of chosen endpoints decide how events come and never which: those of the account's other
- * endpoints are not for it.
- * @throws AppError `forbidden` on the fields that choose events
- */
+/** Refuses other events to a portal session of chosen endpoints. @throws AppError `forbidden` on those fields */
 function requireSameEvents({ portal }: Caller, before: Endpoint, after: Endpoint): void {
   if (!portal?.endpointIds) return;
   const fields = [

@@ -1,10 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { compileFilter, type EventFilter, type FilterPath, type FilterProblem } from "./event-filter.ts";
 
-/**
- * Finds what no event can match in a filter that compiles, such as conditions that contradict each other. It is judged
- * where a filter is set: a stored one that matches nothing must not become one that is ignored.
- */
+/** Finds what no event can match, where a filter is set: a stored one that matches nothing must not be ignored. */
 export function impossiblePart(filter: EventFilter, path: FilterPath = []): FilterProblem | null {
   for (const [name, given] of Object.entries(filter)) {
     const place = [...path, name];

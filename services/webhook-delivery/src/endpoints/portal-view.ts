@@ -16,11 +16,7 @@ export const endpointOfSubscriber = <Shown extends Endpoint>(endpoint: Shown): S
 export const endpointFor = <Shown extends Endpoint>({ portal }: Viewer, endpoint: Shown): Shown =>
   portal ? endpointOfSubscriber(endpoint) : endpoint;
 
-/**
- * Returns the settings that the caller may write. Of a portal session, empty headers and metadata are what it was shown,
- * and change nothing.
- * @throws AppError `forbidden` for others of a portal session
- */
+/** Returns the settings that the caller may write. @throws AppError `forbidden` for others of a portal session */
 export function writableSettings({ portal }: Caller, given: GivenSettings): GivenSettings {
   if (!portal) return given;
   const written = operatorSettings.filter((name) => Object.keys(given[name] ?? {}).length > 0);

@@ -70,10 +70,7 @@ const removeEvents = sql(
      select account_id, created_at, id from webhook_events where account_id = $1 limit ${batch}) as chosen
    where e.account_id = chosen.account_id and e.created_at = chosen.created_at and e.id = chosen.id`,
 );
-/**
- * Erases the copies that operators got of a purged account's events: the deliveries stay, and later attempts carry no
- * personal data. `account.deleted` is kept.
- */
+/** Erases the copies that operators got of a purged account's events. `account.deleted` is kept. */
 const eraseCopies = sql(
   "",
   `update webhook_events as e set about_account_id = null, body = convert_to(json_build_object('id', e.id, 'type', e.type,
@@ -85,10 +82,7 @@ const eraseCopies = sql(
 );
 const endPurge = sql("removal.end-purge", "delete from purged_accounts where account_id = $1");
 
-/**
- * Deletes every endpoint of a purged account with its deliveries, because the bodies hold personal data. The events of
- * endpoints deleted before go too. Endpoints are hidden at once, and a job removes the rows in steps.
- */
+/** Hides the endpoints of a purged account, whose bodies hold personal data; a worker removes the rows. */
 export async function deleteEndpointsOf({ clock, outbox }: DeliveryService, tx: Tx, accountId: string): Promise<void> {
   const owned = await lockEndpointsOf(tx, accountId);
   for (const { id } of owned) await removeEndpoint(tx, id, clock.now());

@@ -20,10 +20,7 @@ export async function ensureSigningKey({ sealer, clock }: DeliveryService, tx: T
   await insertSigningKey(tx, sealer, accountId, createSigningKey(), at);
 }
 
-/**
- * Adds a key. The previous ones sign beside it until their overlaps end, so that receivers can fetch the new one. The
- * endpoints of the account get a new revision, so that each process reads their keys again.
- */
+/** Adds a key; the previous ones sign until their overlaps end. New revisions make each process read the keys again. */
 async function rotateSigningKey(service: DeliveryService, tx: Tx, caller: Caller, overlapSeconds?: number) {
   const { sealer, outbox, clock } = service;
   const { accountId } = caller;

@@ -24,7 +24,8 @@ import {
   saveEventType,
 } from "./event-type-store.ts";
 
-type EventTypeChange = z.output<typeof UpdateEventTypeBody>;
+type NewType = z.output<typeof CreateEventTypeBody>;
+type TypeChange = z.output<typeof UpdateEventTypeBody>;
 
 const typesMax = 500;
 
@@ -38,12 +39,7 @@ async function requireUsable({ schemaThreads }: DeliveryService, { accountId }: 
 }
 
 /** Declares a type. Its schema has passed `requireUsable`. */
-async function createEventType(
-  service: DeliveryService,
-  tx: Tx,
-  caller: Caller,
-  wanted: z.output<typeof CreateEventTypeBody>,
-) {
+async function createEventType(service: DeliveryService, tx: Tx, caller: Caller, wanted: NewType) {
   const { accountId } = caller;
   const own = await lockEventTypesOf(tx, accountId);
   if (own.some(({ name }) => name === wanted.name)) return { outcome: "exists" } as const;
@@ -57,13 +53,7 @@ async function createEventType(
 }
 
 /** Changes a type. With another schema or enforcement its events are checked again. */
-async function updateEventType(
-  service: DeliveryService,
-  tx: Tx,
-  caller: Caller,
-  type: EventType,
-  change: EventTypeChange,
-) {
+async function updateEventType(service: DeliveryService, tx: Tx, caller: Caller, type: EventType, change: TypeChange) {
   const isChecked = change.schema !== undefined || change.enforcement !== undefined;
   const changed = {
     ...patched<EventType>(type, change),

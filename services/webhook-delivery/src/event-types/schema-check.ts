@@ -22,10 +22,7 @@ const options = { strict: false, validateFormats: false, logger: false, messages
 // Unoptimized code compiles in a quarter of the time, and checks as fast.
 const code = { optimize: false, regExp: Object.assign(boundedRegExp, { code: "new RegExp" }) };
 
-/**
- * The compilers that know the meta-schemas. Compiling those takes longer than most schemas, on a busy machine longer
- * than the limit, so it is done when the thread starts and is not counted against anybody's schema.
- */
+/** The compilers with their meta-schemas, read at the start: that takes longer than most schemas may. */
 const drafts = [
   { url: "https://json-schema.org/draft/2020-12/schema", Compiler: Ajv2020, judge: new Ajv2020(options) },
   { url: "http://json-schema.org/draft-07/schema", Compiler: Ajv, judge: new Ajv(options) },
@@ -40,10 +37,7 @@ function draftOf($schema: unknown) {
   throw new Error(`\`$schema\` must be ${drafts.map(({ url }) => url).join(" or ")}, or absent.`);
 }
 
-/**
- * Compiles an untrusted JSON Schema (2020-12 or draft-07). References lead only into the schema itself. Patterns and
- * `uniqueItems` can take for ever, so a time limit outside the code ends both steps.
- */
+/** Compiles an untrusted JSON Schema. Patterns and `uniqueItems` can take for ever: a limit outside ends the work. */
 export function compileSchema(schema: object): Bounded<ValidateFunction> {
   return bounded(compileMsMax, () => {
     const { $schema, ...plain } = schema as Record<string, unknown>;

@@ -14,10 +14,7 @@ const messagesMax = 100;
 /** Accounts that wait for a step. Those beyond it are not announced: their pages read the list every few seconds too. */
 const accountsMax = 10_000;
 
-/**
- * Announces published events to live observers. A publication costs no statement: it is counted in memory once it is
- * committed, and sent as a report, without an outbox. An instance that is killed loses what it has not announced yet.
- */
+/** Announces published events to live observers, from memory: a killed instance loses those that wait. */
 export class Announcements {
   readonly #publish: (drafts: readonly EventDraft[]) => Promise<void>;
   readonly #waiting = new Map<string, Waiting>();

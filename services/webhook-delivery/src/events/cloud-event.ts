@@ -155,10 +155,7 @@ examples.add(CloudEventBatch, { example: [cloudEventExample] as never });
 const prefix = "ce-";
 const binaryHeaders = ["specversion", "id", "source", "type"].map((name) => `${prefix}${name}`);
 
-/**
- * The content modes of CloudEvents over HTTP: the media type names structured and batched mode, and in binary mode
- * attributes are headers (CloudEvents 1.0, HTTP binding §3). A plain publication costs four look-ups in its headers.
- */
+/** The content modes of CloudEvents (1.0, HTTP binding §3). A plain publication costs four look-ups in its headers. */
 export const cloudEventForms: BodyForms = {
   mediaTypes: { [structured]: CloudEvent, [batched]: CloudEventBatch },
   formOf(mediaType, headers) {
@@ -185,10 +182,7 @@ const isText = (mediaType: string): boolean =>
 const dataIn = (bytes: Buffer, mediaType: string): object =>
   isText(mediaType) && isUtf8(bytes) ? { data: bytes.toString("utf8") } : { data_base64: bytes.toString("base64") };
 
-/**
- * Reads the attributes of binary mode. `datacontenttype` is the media type of the request.
- * @throws AppError `validation_error` naming a header whose name or encoding is wrong
- */
+/** Reads the attributes of binary mode. @throws AppError `validation_error` naming a header that is wrong */
 function attributesIn(headers: IncomingHttpHeaders): Record<string, string> {
   const given = Object.entries(headers).filter(([name]) => name.startsWith(prefix));
   const attributes = given.map(([header, value]) => {

@@ -32,10 +32,7 @@ const takeEnded = sql(
    returning p.hour, p.account_id as "accountId", p.credential, p.events`,
 );
 
-/**
- * Counts published events for the audit, which gets one entry per credential and hour. A publication costs no statement:
- * it is counted in memory once it is committed, and an instance that is killed loses what it has not saved yet.
- */
+/** Counts publications for the audit, an entry per credential and hour. A killed instance loses its unsaved counts. */
 export class PublicationCounts {
   readonly #pool: Pool;
   readonly #clock: Clock;

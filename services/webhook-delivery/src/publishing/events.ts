@@ -121,10 +121,7 @@ const publishMutation = (service: DeliveryService) =>
     throw refusalError({ ...refusal, details: details.map((one) => ({ ...one, field: `events${one.field}` })) });
   });
 
-/**
- * Rules of the input. `data` is the caller's own JSON: its names stay as written.
- * @throws AppError `validation_error` naming the place in `dataJson` that is not JSON, or has a duplicate member
- */
+/** Rules of the input: names in `data` stay as written. @throws AppError `validation_error` about `dataJson` */
 async function withEvents(_context: unknown, given: object): Promise<typeof PublishInput> {
   const list = (given as { readonly events?: readonly GraphEvent[] }).events ?? [];
   const plain = { events: list.map(plainEventOf) };

@@ -21,10 +21,7 @@ const batchesMax = 4;
 const waitingBytesMax = 64 * MiB;
 const waitMs = seconds(5);
 
-/**
- * Publishes an account's own events: stores them with their deliveries, all or none. Requests that meet share a
- * transaction. An event that was published before with the same content is skipped.
- */
+/** Publishes an account's own events, all or none. One that was published with the same content before is skipped. */
 export async function publishEvents(
   service: DeliveryService,
   caller: Caller,
@@ -76,10 +73,7 @@ export const joinPublications = (
     batchesMax,
   });
 
-/**
- * Publishes what several requests bring with one commit. A single event without an answer to store is refused or stored
- * by itself: where there are no others, one statement does, and a repeated id is looked up in a transaction.
- */
+/** Publishes what several requests bring with one commit, where possible with one statement. */
 export async function publishTogether(
   service: DeliveryService,
   batch: readonly Publication[],

@@ -18,10 +18,7 @@ export type Subscribers = ReadonlyMap<OutgoingEvent, readonly Subscriber[]>;
 /** Time for which filters and ids hold the process before others have a turn: a publication needs about five turns. */
 const turnMs = 2;
 
-/**
- * Finds the endpoints that get each event, with the ids of the deliveries. The filters of a hundred endpoints can take
- * seconds over large events, and ten thousand ids at once would hold the process for 20 to 40 ms.
- */
+/** Finds the endpoints that get each event, in turns: filters and ids of a large account can take seconds. */
 export async function subscribersOf(
   clock: Pick<Clock, "steadyMs">,
   accounts: readonly AccountEndpoints[],

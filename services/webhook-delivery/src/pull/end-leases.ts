@@ -32,10 +32,7 @@ interface Refused {
 const inProgressMsMax = 2_000;
 const inProgressStepMs = 50;
 
-/**
- * Acknowledges messages, or gives them back; names the leases that cannot be ended so. Every live lease of a request is
- * ended, also beside others that cannot be. The same request again has no further effect.
- */
+/** Ends every live lease of a request; names those that cannot be ended so. A repeated request has no effect. */
 export async function endLeases(
   service: DeliveryService,
   rows: readonly PullRow[],

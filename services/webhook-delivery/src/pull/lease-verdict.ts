@@ -12,10 +12,7 @@ export type Verdict =
 /** Words of the log for the ends of leases. */
 const words = { ack: null, nack: "nack", expired: "lease-expired" } as const;
 
-/**
- * Builds the attempt that a lease becomes. An acknowledgement counts as an answer 200, so that lists, statistics and
- * health read it as they read a push; everything else as an attempt without an answer.
- */
+/** Builds the attempt that a lease becomes; lists and health read an acknowledgement as an answer 200. */
 export function finishedAttempt(leased: LeasedMessage, startedAt: Date, endedAt: Date, verdict: Verdict): Attempted {
   const status = verdict.kind === "ack" ? 200 : null;
   const error = verdict.kind === "unsent" ? verdict.error : words[verdict.kind];

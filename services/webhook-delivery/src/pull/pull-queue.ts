@@ -51,10 +51,7 @@ const parents = `join endpoints as p on p.id = leased.endpoint_id
   cross join lateral (
     select * from deliveries where id = leased.delivery_id and created_at = leased.created_at offset 0) as d`;
 
-/**
- * Leases the oldest due deliveries, as many as fit into one answer. Bodies are measured without being read. Like all
- * statements about leases it is not prepared: a plan that was made for a short queue would later read all of a long one.
- */
+/** As many as fit into one answer. Not prepared: a plan for a short queue would later read all of a long one. */
 const leaseDue = sql(
   "",
   `with held as (

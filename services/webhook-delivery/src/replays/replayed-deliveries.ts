@@ -102,10 +102,7 @@ export async function countTurns(tx: Tx, filter: ReplayFilter, { accountId, scop
   return { turns, total, leftOut };
 }
 
-/**
- * Queues the next deliveries of an account's retry: of the endpoint whose turn it is, which then waits behind the
- * others. One that has enough in its queue keeps its turn; one that was closed or deleted leaves.
- */
+/** Queues the next deliveries of the endpoint whose turn it is; one with enough in its queue keeps its turn. */
 export async function queueTurn(tx: Tx, replay: Replay): Promise<ReplayStep<Replay>> {
   const { rows } = await tx.query<{ id: string }>(openEndpoints, [replay.turns.map(({ endpointId }) => endpointId)]);
   const turns = replay.turns.filter(({ endpointId }) => rows.some(({ id }) => id === endpointId));

@@ -30,10 +30,7 @@ export const findReplay = async ({ replayEngine }: DeliveryService, viewer: View
 const lockReplay = async ({ replayEngine }: DeliveryService, tx: Tx, viewer: Viewer, id: string) =>
   seen(viewer, await replayEngine.lock(tx, id, viewer.accountId));
 
-/**
- * Starts a replay of the matching deliveries, or counts them, up to as many as one may have.
- * @throws AppError `validation_error` for all endpoints in a portal session that is bound to some
- */
+/** Starts a replay, or counts. @throws AppError `validation_error` for all endpoints in a bound portal session */
 async function startReplay(
   { configuration, clock, replayEngine }: DeliveryService,
   tx: Tx,

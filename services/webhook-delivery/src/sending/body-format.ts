@@ -42,10 +42,7 @@ export function bodyIn(format: EndpointSettings["format"], delivery: FormattedDe
 
 const cloudEventHeaders = { "content-type": "application/cloudevents+json" };
 
-/**
- * Builds a CloudEvent in structured mode, whose body the signatures cover whole. Id, source and type of an event of the
- * service are those of its record in Kafka.
- */
+/** Builds a CloudEvent in structured mode. One of the service has id, source and type of its record in Kafka. */
 function cloudEventOf(delivery: FormattedDelivery, baseUrl: string): FormattedBody {
   const { envelope, data } = readEnvelope(delivery.body);
   const event = findEvent(envelope.type);

@@ -24,10 +24,7 @@ export interface LaneSample {
   readonly endedMs: number;
 }
 
-/**
- * Adaptive limit of concurrent attempts of an endpoint: it grows by one with each success while it is fully used, and
- * halves with each overload, down to 1. Attempts that were running when it was halved do not halve it again.
- */
+/** Adaptive limit of concurrent attempts: one more with each success while it is full, half with each overload. */
 export class ConcurrencyLimit {
   /** Upper bound, set by the owner or the service. */
   max: number;
@@ -58,10 +55,7 @@ export class ConcurrencyLimit {
     return this.#lastTimedOut || this.#slowCount > this.#slow.length * slowShare;
   }
 
-  /**
-   * Milliseconds for which nothing is sent to an endpoint that refuses connections. Each attempt would cost as much
-   * processor time as a delivery, and its owner's other endpoints would pay for it.
-   */
+  /** Milliseconds without attempts at an endpoint that refuses connections: each costs as much as a delivery. */
   restMs(nowMs: number): number {
     return Math.max(0, this.#restUntilMs - nowMs);
   }

@@ -7,10 +7,7 @@ interface EndpointSource {
   readonly ofOperators: () => Promise<AccountEndpoints>;
 }
 
-/**
- * The endpoints of accounts in memory, so that an event costs no look-up. A copy may be old, so writers of deliveries
- * hand its fingerprint to the database, and an attempt names the revision that the endpoint should have.
- */
+/** The endpoints of accounts in memory. A copy may be old: writers hand its fingerprint to the database. */
 export class EndpointCache {
   readonly #source: EndpointSource;
   readonly #known: LRUCache<string, AccountEndpoints>;
@@ -21,10 +18,7 @@ export class EndpointCache {
     this.#known = new LRUCache(entryLimit(accountsMax));
   }
 
-  /**
-   * Returns the endpoints of these accounts as of the last look-up. Every account is in the result, even one that is
-   * forgotten meanwhile: without it an event would be stored as one that no endpoint wants.
-   */
+  /** Returns the endpoints of every account as of the last look-up: one left out would lose its events. */
   async ofAccounts(accountIds: readonly string[]): Promise<AccountEndpoints[]> {
     const found = accountIds.flatMap((accountId) => this.#known.get(accountId) ?? []);
     const unknown = accountIds.filter((accountId) => !this.#known.has(accountId));

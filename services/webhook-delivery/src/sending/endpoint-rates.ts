@@ -10,10 +10,7 @@ const lateShare = 0.05;
 /** Shortest time between two grants, so that a fast endpoint gets several attempts at once. */
 const grantMsMin = 5;
 
-/**
- * Grants the times of attempts one after the other (GCRA): `next_at` is the next free one. A late caller also gets the
- * times that have passed, except those too long ago.
- */
+/** Grants the times of attempts (GCRA). A late caller also gets those that have passed, unless too long ago. */
 const grant = sql(
   "rate.grant",
   `update endpoint_rates as r set (next_at, granted) = (

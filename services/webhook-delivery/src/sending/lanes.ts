@@ -91,10 +91,7 @@ export class Lanes {
     for (const id of endpointIds) this.#backlogged.add(id);
   }
 
-  /**
-   * Takes leased deliveries of an endpoint, in their order. Returns those past the account's share, which belong back in
-   * the queue: plans that were made side by side did not see each other.
-   */
+  /** Takes leased deliveries in their order; returns those past the account's share: plans do not see each other. */
   add(endpoint: SigningEndpoint, deliveries: readonly LeasedDelivery[], startUntilMs: number): LeasedDelivery[] {
     const lane = this.#laneOf(endpoint);
     const { host } = lane;

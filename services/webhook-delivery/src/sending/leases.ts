@@ -39,10 +39,7 @@ interface LeaseParts {
   readonly leaseMs: number;
 }
 
-/**
- * The leases of this instance: its name in them, the doubt about those whose change failed, and the take-over of those
- * that nobody holds any more.
- */
+/** The leases of this instance, those whose change failed, and the take-over of those that nobody holds. */
 export class Leases {
   readonly #parts: LeaseParts;
   /** Changes under way, by their start: one that never ends may have been committed. */

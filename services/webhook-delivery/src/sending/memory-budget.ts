@@ -28,10 +28,7 @@ interface Held extends Load {
   state: DeliveryState;
 }
 
-/**
- * Room in memory for leased deliveries, shared by accounts and by the hosts of an account. Receivers that hang keep
- * their deliveries for a whole timeout, so one account's must never fill what others need.
- */
+/** Room in memory for leased deliveries. Receivers that hang keep theirs for long, so no account fills it alone. */
 export class MemoryBudget {
   readonly #held = new Map<LeasedDelivery, Held>();
   readonly #deliveries = new Shares(deliveriesMax - reserved, 1);

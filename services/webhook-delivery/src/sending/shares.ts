@@ -1,7 +1,4 @@
-/**
- * A number of places that owners share. An owner may hold `factor` times as many as are free: with a factor of 1 one
- * owner alone gets half of them, two get a third each, and something is always left for the next.
- */
+/** Places that owners share. One holds `factor` times as many as are free: something is always left for the next. */
 export class Shares {
   readonly #max: number;
   readonly #factor: number;

@@ -27,10 +27,7 @@ const accountMsPerSecond = 200;
 const windowMs = seconds(1);
 const accountsMax = 10_000;
 
-/**
- * The threads that run the schemas of accounts, with the patterns in them. Accounts take turns, and an account has one
- * thread at a time: one with slow schemas delays another by a single check at most.
- */
+/** The threads that run the schemas of accounts, in turns: slow schemas delay another account by one check. */
 export class SchemaThreads {
   readonly #steadyMs: () => number;
   readonly #stuckAfterMs: number;

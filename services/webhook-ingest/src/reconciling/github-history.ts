@@ -94,10 +94,7 @@ function cursorIn(link: string | string[] | undefined): string | null {
   return next && URL.canParse(next) ? new URL(next).searchParams.get("cursor") : null;
 }
 
-/**
- * Returns the webhook with the bytes that GitHub may have signed: its payload as compact JSON, or in a form. One of them
- * verifies with the signature among the headers; where none does, GitHub is asked to send it again.
- */
+/** Returns the bytes that GitHub may have signed: compact JSON, or a form. Where none verifies, it is asked again. */
 function copyOf({ request: { headers, payload } }: z.output<typeof Delivery>): WebhookCopy {
   const own = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
   const json = typeof payload === "string" ? payload : JSON.stringify(payload ?? null);

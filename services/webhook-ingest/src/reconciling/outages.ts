@@ -53,10 +53,7 @@ const list = sql(
 const trim = sql("outage.trim", "delete from outages where created_at < $1");
 const keptMs = seconds(90 * 24 * 3_600);
 
-/**
- * Gives a sign of life, and finds the outage before it: a gap between two signs of any instance, in which none received
- * webhooks. Sources with a key of their sender are then compared at once.
- */
+/** Gives a sign of life, and finds the outage before it: a gap in which no instance received webhooks. */
 export async function giveSignOfLife({ pool, clock, log }: IngestService): Promise<void> {
   const now = clock.now();
   const values = [now, newId("out", now.getTime()), before(clock, gapMs)];

@@ -39,10 +39,7 @@ const ownFailurePauseMs = seconds(5);
 const failurePauseMsMax = minutes(5);
 const concurrency = 4;
 
-/**
- * Compares some sources with their senders' lists. Each source is leased to one process at a time; a
- * run is saved after each page, so that it continues after any interruption. Returns "again" while there may be more.
- */
+/** Compares some sources with their senders' lists, each leased to one process; "again" while there may be more. */
 export async function reconcileStep(service: IngestService): Promise<"again" | "done"> {
   const { pool, clock } = service;
   const leases = [];

@@ -22,19 +22,13 @@ import { endSchedule, startSchedule } from "./reconciliation-store.ts";
  * from the beginning of the source.
  * @throws AppError `validation_error` for a key that does not fit the source
  */
-async function setSenderKey(
-  service: IngestService,
-  tx: Tx,
-  caller: Caller,
-  source: Source,
-  place: SenderPlace,
-  text: string,
-): Promise<Source> {
+async function setSenderKey(service: IngestService, tx: Tx, caller: Caller, source: Source, given: GivenKey) {
   const { clock, outbox } = service;
+  const place = placeOf(given);
   assertFits(service, place, source);
   const at = clock.now().toISOString();
   const key = { ...place, state: "unchecked", reason: null, since: at, setAt: at } as const;
-  const updated = await changeSenderKey(service, tx, source, key, text);
+  const updated = await changeSenderKey(service, tx, source, key, given.key);
   await startSchedule(tx, updated.id, clock.now(), updated.createdAt);
   await outbox.append(tx, [audited(caller, { action: "webhook_source.set_sender_key", subject: source.id })]);
   return updated;
@@ -138,11 +132,15 @@ const SetSenderKeyBody = z
     },
   });
 
-function placeOf(body: z.output<typeof SetSenderKeyBody>): SenderPlace {
-  const { sender, repository = null, organization = null, hook_id: hookId = null, api_url: apiUrl } = body;
-  const address = (apiUrl ?? readable[sender].apiUrl).replace(/\/+$/, "");
-  return { sender, repository, organization, hookId, apiUrl: address };
-}
+type GivenKey = z.output<typeof SetSenderKeyBody>;
+
+const placeOf = ({ sender, repository, organization, hook_id: hookId, api_url: apiUrl }: GivenKey): SenderPlace => ({
+  sender,
+  repository: repository ?? null,
+  organization: organization ?? null,
+  hookId: hookId ?? null,
+  apiUrl: (apiUrl ?? readable[sender].apiUrl).replace(/\/+$/, ""),
+});
 
 const path = `${sourcePath}/sender-key` as const;
 const auth = { ...webhooksWrite, stepUp: true } as const;
@@ -158,7 +156,7 @@ export function senderKeyApi(service: IngestService): Edges {
       audit: "webhook_source.set_sender_key",
       input: SetSenderKeyBody,
       of,
-      change: (tx, source, { caller, input }) => setSenderKey(service, tx, caller, source, placeOf(input), input.key),
+      change: (tx, source, { caller, input }) => setSenderKey(service, tx, caller, source, input),
       rest: { put: path, ...answerSource(service) },
       graph: { payload: "webhookSource" },
     }),

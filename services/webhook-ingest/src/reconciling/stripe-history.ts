@@ -18,10 +18,7 @@ const List = z.object({
   ),
 });
 
-/**
- * The events of a Stripe account (`GET /v1/events`), of thirty days. `delivery_success=false` leaves those that some
- * endpoint of the account has not taken yet. The event itself is the body of its webhook.
- */
+/** Events of thirty days that some endpoint has not taken yet. The event itself is the body of its webhook. */
 export const stripeHistory: SenderHistory = {
   keepsMs: hours(30 * 24),
   // A sandbox allows 25 requests in a second, live mode four times as many. Two steps may meet in one second.

@@ -39,10 +39,7 @@ const arrivalMs = seconds(60);
 /** Missing webhooks of one run; the next one goes on. */
 const missedMax = 50_000;
 
-/**
- * Takes one step of a run: pages of the sender's list, then the webhooks that it only names, then requests to send
- * again those whose bytes cannot be had. What is received has its effect once, by the key that a pushed webhook has.
- */
+/** Takes one step of a run: pages of the list, webhooks that it only names, then requests to send others again. */
 export async function walkHistory(service: IngestService, turn: Turn): Promise<Progress> {
   const { pool, clock } = service;
   const { pace, fetch } = turn.history;

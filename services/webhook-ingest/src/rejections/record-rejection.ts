@@ -18,10 +18,7 @@ export interface Evidence {
   readonly figures?: (() => RejectionFigures) | undefined;
 }
 
-/**
- * Counts why a webhook was refused, and records it for the owner of the source. It is not part of the answer: a partner
- * with a wrong secret gets its answer even while the database is away.
- */
+/** Records a refusal for its owner. A partner gets the answer even while the database is away. */
 export function recordRejection(service: IngestService, refusal: Refusal, evidence: Evidence = {}): void {
   // While the database is away, the account of a source that is not in memory is unknown.
   record(service, refusal, evidence).catch(() => service.receivingMetrics.countDroppedRejection());

@@ -44,16 +44,11 @@ const trim = sql(
 );
 const listed = `id, source_id as "sourceId", reason, status, body_bytes as "bodyBytes", address, rejected_at as "rejectedAt",
   received_id as "receivedId", figures, coalesce(octet_length(body) = body_bytes, false) as "isKept"`;
-const list = sql(
-  "rejection.list",
-  ofEachParent(`select ${listed} from rejections where source_id = parent.id and rejected_at >= $5 and rejected_at < $6
-    and ${newestFirst(2, "rejected_at")}`),
-);
-const listOfReason = sql(
-  "rejection.list-of-reason",
-  ofEachParent(`select ${listed} from rejections where source_id = parent.id and reason = $7
-    and rejected_at >= $5 and rejected_at < $6 and ${newestFirst(2, "rejected_at")}`),
-);
+const listOf = (source: string) =>
+  ofEachParent(`select ${listed} from rejections where ${source} and rejected_at >= $5 and rejected_at < $6
+    and ${newestFirst(2, "rejected_at")}`);
+const list = sql("rejection.list", listOf("source_id = parent.id"));
+const listOfReason = sql("rejection.list-of-reason", listOf("source_id = parent.id and reason = $7"));
 const find = sql("rejection.find", `select ${listed}, headers, body from rejections where source_id = $1 and id = $2`);
 const findOwn = sql(
   "rejection.find-own",
@@ -110,10 +105,7 @@ export interface LockedRejection extends Rejection {
 export const trimBodies = ({ pool }: IngestService, sourceId: string, bytesMax: number) =>
   pool.query(trim, [sourceId, bytesMax]);
 
-/**
- * Stores the rejection with its event if given, and its webhook if given. One without a webhook deletes all such but the
- * newest `perSource` of the source. Returns the shards of the event: none when the source is gone.
- */
+/** Stores a rejection; one without a webhook deletes all such but the newest `perSource`. Returns its shards. */
 export async function insertRejection(
   { pool, sealer }: IngestService,
   rejection: Rejection,

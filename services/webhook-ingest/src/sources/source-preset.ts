@@ -26,10 +26,7 @@ export const presetColumns = ({ preset, presetVersion }: Pick<Source, "preset" |
   presetSettings: preset === null ? null : presetSettingsOf(preset),
 });
 
-/**
- * Applies what was corrected in the preset of a source since the row was written. A setting that differs from what its
- * version of the preset gave was changed by hand, and stays.
- */
+/** Applies later corrections of the preset. A setting that its version did not give was changed by hand, and stays. */
 export function withCorrections({ presetSettings, ...row }: PresetRow) {
   const { preset, settings } = row;
   const known = findPreset(preset);

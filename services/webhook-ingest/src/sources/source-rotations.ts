@@ -25,8 +25,7 @@ async function rotateSourceSecret(
   tx: Tx,
   caller: Caller,
   source: Source,
-  secret: string,
-  overlapSeconds: number,
+  { secret, overlap_seconds: overlapSeconds }: z.output<typeof RotateSecretBody>,
 ) {
   assertUsable(service, source.scheme, source.settings, secret);
   const now = service.clock.now();
@@ -53,15 +52,9 @@ async function removePreviousSecrets(service: IngestService, tx: Tx, caller: Cal
 }
 
 /** Gives a source a new address, for one that has leaked. The present one is accepted until the overlap ends. */
-async function rotateSourceAddress(
-  service: IngestService,
-  tx: Tx,
-  caller: Caller,
-  source: Source,
-  overlapSeconds: number,
-) {
+async function rotateSourceAddress(service: IngestService, tx: Tx, caller: Caller, source: Source, overlapMs: number) {
   const now = service.clock.now();
-  const rotation = rotate(source.addresses, { max, overlapMs: seconds(overlapSeconds), now });
+  const rotation = rotate(source.addresses, { max, overlapMs, now });
   if (rotation.outcome !== "rotated") return rotation;
   const addresses = [newAddress(randomId("ing"), now), ...rotation.older];
   const rotated = revised(source, { addresses }, now);
@@ -118,8 +111,7 @@ export function secretRotations(service: IngestService) {
       audit: "webhook_source.rotate_secret",
       input: RotateSecretBody,
       of,
-      change: (tx, source, { caller, input: { secret, overlap_seconds: overlapSeconds } }) =>
-        rotateSourceSecret(service, tx, caller, source, secret, overlapSeconds),
+      change: (tx, source, { caller, input }) => rotateSourceSecret(service, tx, caller, source, input),
       refusals: { "limit-reached": ({ max }) => tooManyLive("secret", "secrets", max) },
       rest: { post: `${sourcePath}/secret/rotate`, ...answerSource(service) },
       graph: { payload: "webhookSource" },
@@ -152,7 +144,7 @@ export function addressRotations(service: IngestService) {
       input: RotateUrlBody,
       of,
       change: (tx, source, { caller, input }) =>
-        rotateSourceAddress(service, tx, caller, source, input.overlap_seconds),
+        rotateSourceAddress(service, tx, caller, source, seconds(input.overlap_seconds)),
       refusals: { "limit-reached": ({ max }) => tooManyLive("ingest_path", "addresses", max) },
       rest: { post: `${sourcePath}/rotate-url`, ...answerSource(service) },
       graph: { payload: "webhookSource" },

@@ -44,10 +44,7 @@ export async function createSource(service: IngestService, tx: Tx, caller: Calle
   return { outcome: "created", source } as const;
 }
 
-/**
- * Updates a source. A new secret, which replaces the old one at once, needs a step-up, because it allows forged
- * webhooks. A change that alters nothing writes nothing.
- */
+/** Updates a source. A new secret needs a step-up: it allows forged webhooks. Without a change nothing is written. */
 export async function updateSource(
   service: IngestService,
   tx: Tx,

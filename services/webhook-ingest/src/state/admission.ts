@@ -37,10 +37,7 @@ interface Usage {
 
 const emptyUsage = (): Usage => ({ requests: 0, bytes: 0, arriving: new Set() });
 
-/**
- * The requests in hand and their bytes. A request with an incomplete body holds no place that a complete one needs: when
- * there are too many requests or bytes, the one idle for the longest time is cancelled.
- */
+/** The requests in hand and their bytes. Of those that are incomplete the one idle for the longest time gives way. */
 export class Admission {
   readonly #limits: AdmissionLimits;
   readonly #usages = new Map<string, Usage>();

@@ -71,10 +71,7 @@ const windowMs = minutes(5);
 const webhooksMin = 20;
 const sourcesMax = 10_000;
 
-/**
- * Counts the sources that had most of their webhooks refused in the last five to ten minutes: their secret is wrong, or
- * somebody forges webhooks. Source ids are no metric labels, so the alert is on their number.
- */
+/** Counts the sources with most webhooks refused lately: a wrong secret, or forgeries. Ids are no metric labels. */
 export class RefusedShares {
   readonly #clock: Clock;
   readonly #windows = new LRUCache<string, Windows>(entryLimit(sourcesMax));

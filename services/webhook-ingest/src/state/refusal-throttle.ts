@@ -1,7 +1,4 @@
-/**
- * Refusals that leave in one turn of the event loop. A turn takes about a millisecond with four, and each stored webhook
- * needs three of them; beyond four a larger share saves nothing.
- */
+/** Refusals of one turn of the event loop, about a millisecond. A larger share saves nothing. */
 const perTurn = 4;
 
 /**

@@ -20,10 +20,7 @@ const absentMs = seconds(30);
 /** Largest age of a copy, or an absence, that may refuse a webhook: forged requests must not cost a query each. */
 const currentMs = 250;
 
-/**
- * The sources in use, in memory, so that a verification costs no query. A copy may be stale. An acceptance notices that
- * when the webhook is written with the source's revision; a refusal asks `current` first.
- */
+/** The sources in use. A stale copy shows when a webhook is written with its revision; a refusal asks `current`. */
 export class SourceCache {
   readonly #reads: SourceReads;
   readonly #clock: Clock;
@@ -40,10 +37,7 @@ export class SourceCache {
     this.#clock = clock;
   }
 
-  /**
-   * Returns the id of the source that an address belongs to, or the address itself when it belongs to none. An address
-   * never moves to another source, so that a copy cannot become stale.
-   */
+  /** Returns the id of the source at an address, or the address itself. An address never moves to another source. */
   async idAt(address: string): Promise<string> {
     if (isSourceId(address)) return address;
     const known = this.#idsByAddress.get(address);

@@ -29,10 +29,7 @@ const waitingBytesMax = 64 * MiB;
 const repetitionsMax = 64;
 const repetitionsWaitingMax = 4_096;
 
-/**
- * The writer of webhooks with their events. Webhooks that meet share a statement and a commit. A known delivery id is a
- * repetition where it is signed, or comes with the same content; else the webhook is stored under an id of its own.
- */
+/** The writer of webhooks with their events; those that meet share a commit. A known id is a repetition, if signed. */
 export class WebhookWriter {
   readonly #pool: Pool;
   readonly #outbox: Outbox;
@@ -130,10 +127,7 @@ export class WebhookWriter {
   }
 }
 
-/**
- * Decides if signed content may come again: with a signed time never, without one after the source's time limit. The
- * clocks of two instances differ, so the earlier webhook may seem to be the later one.
- */
+/** Without a signed time content may come again after a while. Clocks differ: the earlier webhook may seem later. */
 function mayRepeat({ signedSeconds, source, arrivedAt }: ReceivedWebhook, earlier: KnownKey): boolean {
   if (signedSeconds !== null) return false;
   const refusedMs = seconds(sameContentSecondsOf(source.scheme, source.settings));
