@@ -57,6 +57,7 @@ const listed = `id, source_id as "sourceId", delivery_id as "deliveryId", is_id_
   event_type as "eventType", is_type_signed as "eventTypeSigned", content_type as "contentType",
   same_content_as as "sameContentAs", forwarded, octet_length(body) as "bodyBytes", received_at as "receivedAt",
   coalesce(origin, 'pushed') as origin, repeated, last_repeated_at as "lastRepeatedAt", headers`;
+const inFull = `${listed}, body, body_decoded as "bodyDecoded"`;
 // Unnamed, so that the plan knows the values and touches only the days in question.
 const list = sql(
   "",
@@ -66,11 +67,7 @@ const list = sql(
      and ($6::text is null or delivery_id = $6) and ($7::bool is null or forwarded = $7)
      and ($8::text is null or coalesce(origin, 'pushed') = $8) and ${newestFirst(9, "received_at")}`),
 );
-const find = sql(
-  "",
-  `select ${listed}, body, body_decoded as "bodyDecoded" from received_deliveries
-   where source_id = $1 and id = $2 and received_at = $3`,
-);
+const find = sql("", `select ${inFull} from received_deliveries where source_id = $1 and id = $2 and received_at = $3`);
 const findByKey = sql(
   "received.find-by-key",
   "select received_id as id from received_keys where source_id = any($1) and digest = $2",
@@ -86,12 +83,12 @@ const count = sql(
 );
 const walk = sql(
   "",
-  `select ${listed}, body, body_decoded as "bodyDecoded" from received_deliveries
+  `select ${inFull} from received_deliveries
    where ${chosen} and (received_at, id) > ($5, $6) order by received_at, id limit $7`,
 );
 const findMany = sql(
   "",
-  `select ${listed}, body, body_decoded as "bodyDecoded" from received_deliveries
+  `select ${inFull} from received_deliveries
    where source_id = $1 and id = any($2) and received_at = any($3) order by received_at, id`,
 );
 const findOwn = sql(

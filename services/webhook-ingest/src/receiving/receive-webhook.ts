@@ -22,24 +22,13 @@ export type ReceiveOutcome = (
 };
 
 /** Stands in for an unknown source. Its secret is random, so nothing is ever verified by it. */
-const unknownSource = cachedSource(
-  sourceFrom(
-    {
-      name: "",
-      scheme: "hmac",
-      eventTypes: null,
-      forward: false,
-      settings: {},
-      secret: "",
-      verifyToken: null,
-      preset: null,
-      presetVersion: null,
-    },
-    "",
-    new Date(0),
-  ),
-  { current: randomBytes(32).toString("hex"), former: [], verifyToken: null },
-);
+const nobody = { name: "", scheme: "hmac", eventTypes: null, forward: false, settings: {}, secret: "" } as const;
+const noPreset = { verifyToken: null, preset: null, presetVersion: null };
+const unknownSource = cachedSource(sourceFrom({ ...nobody, ...noPreset }, "", new Date(0)), {
+  current: randomBytes(32).toString("hex"),
+  former: [],
+  verifyToken: null,
+});
 /** Refusals that needed a hash of the body. */
 const foundByHashing: ReadonlySet<string> = new Set(["signature_mismatch", "timestamp_too_old", "timestamp_in_future"]);
 

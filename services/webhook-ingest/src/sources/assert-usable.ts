@@ -26,20 +26,22 @@ export function assertUsable(
 
 /** Refuses settings of another scheme, which would have no effect. */
 function assertSettingsFit(scheme: SchemeName, settings: SourceSettings): void {
+  const { acceptWeak = false, signedContent } = settings;
   const details = foreignSettings(scheme, settings).map((name) =>
     problemOf(name, `The scheme ${scheme} does not have this setting.`),
   );
-  for (const name of ["algorithm", "otherAlgorithm"] as const) {
-    if (settings[name] === "sha1" && settings.acceptWeak !== true)
+  for (const name of algorithms)
+    if (settings[name] === "sha1" && !acceptWeak)
       details.push(problemOf(snakeCase(name), "SHA-1 is weak; accept_weak must be true for it."));
-  }
-  if (settings.signedContent !== undefined && settings.acceptWeak !== true && leavesBodyOpen(settings.signedContent))
+  if (signedContent !== undefined && !acceptWeak && leavesBodyOpen(signedContent))
     details.push(problemOf("signed_content", "It does not cover the body; accept_weak must be true for it."));
   if (scheme === "ed25519") details.push(...keyProblems(settings));
   if (scheme === "jwt") details.push(...jwtProblems(settings));
   if (details.length > 0)
     throw new AppError("validation_error", `Some of these settings are not for the scheme ${scheme}.`, { details });
 }
+
+const algorithms = ["algorithm", "otherAlgorithm"] as const;
 
 /** A sender's keys sign for all its customers: a token must be bound to this source, or to this body. */
 function jwtProblems(settings: SourceSettings) {
@@ -62,10 +64,9 @@ function jwtProblems(settings: SourceSettings) {
 function keyProblems(settings: SourceSettings) {
   const { keyFormat = "raw", certificateFrom, certificateUrls = [] } = settings;
   const problems = [];
-  for (const name of ["algorithm", "otherAlgorithm"] as const) {
+  for (const name of algorithms)
     if (keyFormat === "raw" && (settings[name] ?? null) !== null)
       problems.push(problemOf(snakeCase(name), "An Ed25519 key has no other algorithm; it needs key_format spki."));
-  }
   if (keyFormat !== "certificate") {
     if (certificateFrom) problems.push(problemOf("certificate_from", "It needs key_format certificate."));
     if (certificateUrls.length > 0) problems.push(problemOf("certificate_urls", "It needs key_format certificate."));

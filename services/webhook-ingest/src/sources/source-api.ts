@@ -65,22 +65,15 @@ const CreateSourceBody = z
     ),
   })
   .superRefine(({ preset, scheme, settings, verify_token }, { addIssue }) => {
-    const handshake = settings.handshake ?? (preset && (presets[preset] as Preset).settings.handshake);
-    if (handshake === "meta" && verify_token === null) {
-      const message = "Meta sends a token with its verification request; give the same token here.";
-      addIssue({ code: "custom", path: ["verify_token"], message });
-    }
-    const { ownerSettings = {} } = preset ? (presets[preset] as Preset) : {};
-    for (const [name, message] of Object.entries(ownerSettings)) {
-      const isMissing = settings[name as keyof typeof settings] === undefined;
-      if (isMissing) addIssue({ code: "custom", path: ["settings", snakeCase(name)], message });
-    }
-    const right = preset && presets[preset].scheme;
-    if (preset === undefined && scheme === undefined) {
-      addIssue({ code: "custom", path: ["scheme"], message: "Give a scheme or a preset." });
-    } else if (right !== undefined && scheme !== undefined && scheme !== right) {
-      addIssue({ code: "custom", path: ["scheme"], message: `The preset ${preset} has the scheme ${right}.` });
-    }
+    const refuse = (message: string, ...path: string[]) => addIssue({ code: "custom", path, message });
+    const known: Preset | undefined = preset && presets[preset];
+    if ((settings.handshake ?? known?.settings.handshake) === "meta" && verify_token === null)
+      refuse("Meta sends a token with its verification request; give the same token here.", "verify_token");
+    for (const [name, message] of Object.entries(known?.ownerSettings ?? {}))
+      if (settings[name as keyof typeof settings] === undefined) refuse(message, "settings", snakeCase(name));
+    if (!known && scheme === undefined) refuse("Give a scheme or a preset.", "scheme");
+    if (known && scheme !== undefined && scheme !== known.scheme)
+      refuse(`The preset ${preset} has the scheme ${known.scheme}.`, "scheme");
   })
   .meta({
     id: "CreateWebhookSource",
