@@ -4,23 +4,17 @@ import type { DeliveryService } from "../context/delivery-service.ts";
 import { type Endpoint, endpointFromRow } from "../endpoints/endpoint.ts";
 import { publishedMs, timeIn } from "../events/event-store.ts";
 import { columns } from "../generated/columns.ts";
+import type { WebhookEvent as Row } from "../generated/prisma/client.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Delivery } from "./delivery.ts";
 
-export interface ChainEvent {
-  readonly id: string;
-  readonly type: string;
-  readonly createdAt: Date;
-  /** Account that it is about, on a copy for operators. */
-  readonly aboutAccountId: string | null;
-  /** The image or the received webhook that it is about. */
-  readonly aboutId: string | null;
-}
+/** An event without its body. */
+export type ChainEvent = Omit<Row, "accountId" | "body" | "traceparent" | "deliveries">;
 
 export interface ChainAttempt
-  extends Pick<
+  extends Omit<
     Attempt,
-    "id" | "deliveryId" | "number" | "startedAt" | "durationMs" | "status" | "error" | "decision" | "counted"
+    "endpointId" | "accountId" | "eventType" | "response" | "phase" | "nextAttemptAt" | "exchange"
   > {
   readonly replayId: string | null;
 }

@@ -200,7 +200,6 @@ function declareChanges(service: DeliveryService) {
 
 type Expansion = ReadonlySet<"event" | "last_attempt">;
 
-/** Adds to deliveries of an account what is asked for, with one statement each. */
 async function expanded({ pool }: DeliveryService, caller: Caller, found: readonly Delivery[], expand: Expansion) {
   const ids = found.map(({ id }) => id);
   const events = expand.has("event") ? await eventsOfDeliveries(pool, readerOf(caller), ids) : null;
@@ -214,7 +213,6 @@ async function expanded({ pool }: DeliveryService, caller: Caller, found: readon
   }));
 }
 
-/** The fields that lead from endpoints to deliveries, and from these to their event and attempts. */
 function fieldsOf(service: DeliveryService, loadEndpoint: Load<Endpoint>): Resolvers {
   const { pool, pageLimits: limits } = service;
   const keyOf = ({ deliveryId }: { readonly deliveryId: string }) => deliveryId;

@@ -41,7 +41,7 @@ export function judgeAttempt(
   delayMsMin: number = seconds(1),
 ): Judgement {
   const { status } = result;
-  if (status !== null && status >= 200 && status < 300) return { outcome: "succeeded" };
+  if (isSuccess(status)) return { outcome: "succeeded" };
   if (disableReason(result) !== null) return { outcome: "gone" };
   if (result.control === "abort-message") return { outcome: "exhausted" };
   const scheduledMs = scheduleMs[number];
@@ -52,6 +52,8 @@ export function judgeAttempt(
   const askedMs = Math.min(result.retryAfterMs ?? 0, retryAfterMsMax);
   return { outcome: "retry", delayMs: Math.round(Math.max(waitMs, askedMs)) };
 }
+
+export const isSuccess = (status: number | null): boolean => status !== null && status >= 200 && status < 300;
 
 /** Returns the reason to disable the endpoint, or null. */
 export function disableReason({ status, control }: AttemptResult): "gone" | "receiver" | null {

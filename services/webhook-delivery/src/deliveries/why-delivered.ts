@@ -25,6 +25,7 @@ import {
 import type { Delivery } from "./delivery.ts";
 import { deliveryIdOf } from "./delivery-id.ts";
 import { findDeliveries, findDelivery } from "./delivery-store.ts";
+import { isSuccess } from "./retry-schedule.ts";
 
 const step = stepsOf("webhook-delivery");
 const read = { scopes: ["webhooks:read"] } as const;
@@ -238,12 +239,11 @@ function viewAttempt(attempt: ChainAttempt): WhyStep {
   const outcome = status === null ? `got no answer: ${error ?? "unknown"}` : `was answered with ${status}`;
   const again = replayId === null ? "" : `, for the replay ${replayId}`;
   const late = counted ? "" : ", too late to count: its lease had ended";
-  const isDone = counted && status !== null && status >= 200 && status < 300;
   return step({
     at: startedAt,
     id,
     what: `Attempt ${number} ${outcome} after ${durationMs} ms${again}${late}.`,
-    verdict: isDone ? "done" : "failed",
+    verdict: counted && isSuccess(status) ? "done" : "failed",
     reason: counted ? (decision ?? error) : "late",
     link: linkOf(deliveryId),
   });

@@ -17,7 +17,7 @@ export interface EndpointBacklog {
   readonly releasedAt: Date | null;
 }
 
-interface BacklogRow extends Pick<EndpointBacklog, "id" | "waiting" | "held" | "releasedAt"> {
+interface BacklogRow extends Omit<EndpointBacklog, "drainsPerSecond" | "drainedAt"> {
   readonly accountId: string;
   readonly rate: number;
   /** False for a pull endpoint too, whose consumers take at their own pace. */

@@ -10,7 +10,6 @@ export type EndpointSettings = WebhookEndpointResource["settings"];
 /** Settings as an owner writes them. Null selects the service's default; secrets are in the clear. */
 export type GivenSettings = z.output<typeof SettingsBody>;
 type GivenHeader = z.output<typeof header>;
-/** A certificate with its key, both in PEM. */
 export type CertificatePair = z.output<typeof certificatePair>;
 type ShownCertificate = NonNullable<EndpointSettings["client_certificate"]>;
 

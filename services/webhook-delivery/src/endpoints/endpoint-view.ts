@@ -19,7 +19,6 @@ import {
 
 import { endpointFor } from "./portal-view.ts";
 
-/** An endpoint with the event types that its account can get, and what waits for it. */
 export interface DescribedEndpoint extends Endpoint {
   readonly knownTypes: KnownTypes;
   readonly backlog: EndpointBacklog | null;
@@ -53,7 +52,6 @@ const EffectiveSettingsResource = z.object(
   },
 );
 
-/** An endpoint as its owner reads it, with what follows from its settings and names. */
 export const EndpointInFullResource = WebhookEndpointResource.extend({
   effective_settings: EffectiveSettingsResource.describe("The settings that hold, with where each comes from."),
   matches: z

@@ -16,33 +16,22 @@ import { newId, type Patch } from "@signalbox/core";
 import { type RotatingValue, viewValue } from "@signalbox/storage";
 import { z } from "zod";
 import { eventNameMax, isCustomFilter } from "../event-types/event-type.ts";
+import type { Endpoint as Row } from "../generated/prisma/client.ts";
 import { splitId } from "./endpoint-id.ts";
 import { defaultSettings, type EndpointSettings, type GivenSettings, SettingsBody } from "./endpoint-settings.ts";
 
 /** An endpoint of an account: the URL that its events are delivered to. Its secret is stored apart, sealed. */
-export interface Endpoint {
-  readonly id: string;
-  readonly accountId: string;
+export interface Endpoint
+  extends Omit<Row, "type" | "eventTypes" | "scope" | "status" | "settings" | "deletedAt" | "releasedAt"> {
   /** `push` posts to the URL; `pull` keeps messages until a consumer takes them. */
   readonly type: NonNullable<WebhookEndpointResource["type"]>;
-  /** The endpoint that this row is a named consumer of; null for an endpoint itself. */
-  readonly consumerOf: string | null;
-  /** `noUrl` for a pull endpoint. */
-  readonly url: string;
-  readonly description: string | null;
   readonly eventTypes: readonly string[];
   /** `account` gets the account's own events; `all`, for operators, those of every account. */
   readonly scope: WebhookEndpointResource["scope"];
   readonly status: WebhookEndpointResource["status"];
-  readonly disabledReason: string | null;
   readonly settings: EndpointSettings;
   /** The secrets that sign now, newest first, without their texts. */
   readonly secrets: readonly RotatingValue[];
-  readonly revision: number;
-  /** Time at which an endpoint for listening is deleted, unless its stream goes on. */
-  readonly endsAt: Date | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
 }
 
 /** Stands for the URL of a pull endpoint. Nobody can have this name, in case a former version posts to it. */

@@ -87,7 +87,6 @@ export async function updateEndpoint(
   return updated;
 }
 
-/** Deletes an endpoint. It and its deliveries disappear at once, and a worker removes the rows. */
 export async function deleteEndpoint({ clock, outbox }: DeliveryService, tx: Tx, caller: Caller, endpoint: Endpoint) {
   await removeEndpoint(tx, endpoint.id, clock.now());
   const entry = audited(caller, { action: "webhook_endpoint.delete", subject: endpoint.id });

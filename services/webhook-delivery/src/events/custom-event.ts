@@ -62,7 +62,6 @@ function unionFault(issue: z.core.$ZodRawIssue): string | undefined {
   return `An event has no member ${names}. Send one event, or a list of events without an object around it.`;
 }
 
-/** Returns the event as subscribers get it, with the time of its acceptance. */
 export function customEventOf(custom: CustomEvent, accountId: string, at: Date, traceparent?: string): OutgoingEvent {
   const id = custom.id ?? newId("evt", at.getTime());
   const { type, data, subject, cloudevents } = custom;

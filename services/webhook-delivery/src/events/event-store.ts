@@ -112,7 +112,6 @@ export async function notePublished(tx: Tx, ids: readonly PublishedId[]): Promis
   return new Set(rows.map(publishedKey));
 }
 
-/** Returns the digests of known ids, by key. */
 export async function digestsOf(tx: Tx, ids: readonly PublishedId[]): Promise<Map<string, Buffer>> {
   if (ids.length === 0) return new Map();
   const { rows } = await tx.query<PublishedId>(knownPublished, binaryColumnsOf(ids, keyColumns));

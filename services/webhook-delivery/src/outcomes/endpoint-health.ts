@@ -3,7 +3,7 @@ import type { DeliveryService } from "../context/delivery-service.ts";
 import { endpointFailing } from "../endpoints/endpoint.ts";
 import { disableEndpoint } from "../endpoints/endpoint-status.ts";
 import { lockEndpointById } from "../endpoints/endpoint-store.ts";
-import { probeEveryMs } from "../sending/probes.ts";
+import { probeEveryMs } from "../sending/delivery-queue.ts";
 
 const lockWindow = sql(
   "health.lock",

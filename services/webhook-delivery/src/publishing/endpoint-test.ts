@@ -8,6 +8,7 @@ import { inTransaction } from "@signalbox/storage";
 import type { DeliveryService } from "../context/delivery-service.ts";
 import { type Attempt, AttemptResource, attemptFor, viewAttempt } from "../deliveries/attempt.ts";
 import { deliveryIdOf } from "../deliveries/delivery-id.ts";
+import { isSuccess } from "../deliveries/retry-schedule.ts";
 import { type Endpoint, viewEndpoint } from "../endpoints/endpoint.ts";
 import { findEndpoint } from "../endpoints/endpoint-store.ts";
 import { endpointOfSubscriber } from "../endpoints/portal-view.ts";
@@ -45,11 +46,8 @@ async function testEndpoint(service: DeliveryService, caller: Caller, endpoint: 
   if (finished === null) return null;
   room.move(delivery, "answer", host);
   await results.add({ ...finished, delivery, endpoint: signing }).finally(() => room.move(delivery, "record", host));
-  const { status } = finished.result;
-  return { ...finished.attempt, decision: status !== null && isSuccess(status) ? "succeeded" : "exhausted" };
+  return { ...finished.attempt, decision: isSuccess(finished.result.status) ? "succeeded" : "exhausted" };
 }
-
-const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 /** Builds the test event, in the envelope of a custom one. The subscriber reads it, so it shows what a subscriber sees. */
 function testEvent(endpoint: Endpoint, at: Date): NewEvent {

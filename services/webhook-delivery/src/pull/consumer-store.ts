@@ -1,4 +1,5 @@
 import { columnsOf, type Queryable, sql, type Tx } from "@signalbox/storage";
+import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import { deliveryIdOf } from "../deliveries/delivery-id.ts";
 import type { Endpoint } from "../endpoints/endpoint.ts";
 
@@ -25,15 +26,7 @@ interface Unfilled {
   readonly placeId: string;
 }
 
-interface Copied {
-  readonly id: string;
-  readonly createdAt: Date;
-  readonly accountId: string;
-  readonly eventId: string;
-  readonly eventType: string;
-  readonly orderKey: string | null;
-  readonly sequence: number | null;
-}
+type Copied = Omit<LeasedDelivery, "body" | "traceparent" | "attempts" | "wasExhausted" | "purpose" | "dueAt">;
 
 /** Upper bound of a count: nobody needs a larger exact figure. */
 const countedMax = 100_000;

@@ -21,7 +21,6 @@ export interface EndedLease {
   readonly repeated: boolean;
 }
 
-/** A lease that could not be ended as its caller wanted. */
 interface Refused {
   readonly index: number;
   readonly record: LeaseRecord | null;

@@ -12,13 +12,7 @@ export interface LeasedMessage extends LeasedDelivery {
 }
 
 /** A row of `endpoints` from which messages are taken: a pull endpoint, or one of its consumers. */
-export interface PullRow {
-  readonly id: string;
-  readonly accountId: string;
-  readonly type: Endpoint["type"];
-  readonly scope: Endpoint["scope"];
-  readonly eventTypes: readonly string[];
-  readonly revision: number;
+export interface PullRow extends Pick<Endpoint, "id" | "accountId" | "type" | "scope" | "eventTypes" | "revision"> {
   /** True for an endpoint for listening, which ends unless somebody takes its messages. */
   readonly isListening: boolean;
 }

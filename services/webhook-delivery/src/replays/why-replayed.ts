@@ -7,7 +7,6 @@ import type { Replay } from "./replay.ts";
 import { findReplay } from "./replays.ts";
 
 const step = stepsOf("webhook-delivery");
-/** Deliveries of a replay that a chain goes on with. */
 const shownMax = 5;
 
 /** Finds how far replays have come, for the chain behind an id. */

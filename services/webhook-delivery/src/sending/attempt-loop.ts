@@ -2,6 +2,7 @@ import { type Clock, seconds } from "@signalbox/core";
 import { isProxyError } from "@signalbox/net";
 import type { Logger, Outage } from "@signalbox/runtime";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
+import { isSuccess } from "../deliveries/retry-schedule.ts";
 import type { Attempted } from "./attempt-delivery.ts";
 import type { AttemptResults } from "./attempt-results.ts";
 import type { Lane } from "./lane.ts";
@@ -112,7 +113,7 @@ export class AttemptLoop {
     const endedMs = clock.steadyMs();
     const { status, error } = attempted.result;
     const refused = status === null && connecting.has(attempted.attempt.phase ?? "");
-    const succeeded = status !== null && status >= 200 && status < 300;
+    const succeeded = isSuccess(status);
     lane.answers[succeeded ? "succeeded" : "failed"]++;
     const overloaded = status === 429 || error === "deadline";
     lane.limit.observe(

@@ -38,7 +38,6 @@ export interface JudgedAttempt extends FinishedAttempt {
 }
 
 const batchMax = 64;
-/** Time between two commits that are not full. */
 const batchMs = 5;
 const batchesMax = 2;
 const pauseMsMax = 2_000;

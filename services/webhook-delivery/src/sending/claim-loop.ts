@@ -6,13 +6,12 @@ import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import { mayWrite } from "../endpoints/account-access.ts";
 import { adaptDrainRate, adaptEveryMs, drainFactor } from "../endpoints/drain-rate.ts";
 import type { AttemptLoop } from "./attempt-loop.ts";
-import { endpointRevisions, type WaitingEndpoint, waitingEndpoints } from "./delivery-queue.ts";
+import { endpointRevisions, takeProbes, type WaitingEndpoint, waitingEndpoints } from "./delivery-queue.ts";
 import type { EndpointCache } from "./endpoint-cache.ts";
 import { giveBackGrants, grantAttempts } from "./endpoint-rates.ts";
 import { hostOf } from "./lane.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Leases } from "./leases.ts";
-import { takeProbes } from "./probes.ts";
 import type { PullWaits } from "./pull-waits.ts";
 
 interface ClaimLoopParts {

@@ -12,7 +12,6 @@ const refusalsFree = 8;
 const restMsMin = 100;
 const restMsMax = seconds(2);
 
-/** Measurement of one attempt. */
 export interface LaneSample {
   /** True when no connection came about, so that the endpoint was not even asked. */
   readonly refused: boolean;
@@ -45,7 +44,6 @@ export class ConcurrencyLimit {
     return this.#refusals > refusalsFree ? 1 : Math.min(this.#limit, this.max);
   }
 
-  /** True once an attempt has ended. */
   get isTried(): boolean {
     return this.#slow.length > 0;
   }

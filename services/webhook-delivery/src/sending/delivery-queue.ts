@@ -1,4 +1,5 @@
 import type { WebhookEndpointResource } from "@signalbox/contracts";
+import { hours } from "@signalbox/core";
 import { columnsOf, type Queryable, sql } from "@signalbox/storage";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import { firstDrainRate } from "../endpoints/drain-rate.ts";
@@ -95,6 +96,20 @@ const handBack = sql(
    where q.endpoint_id = given.endpoint_id and q.due_at = given.leased_until and q.delivery_id = given.delivery_id`,
 );
 
+/** Interval between two probes of an endpoint that was disabled because it failed. */
+export const probeEveryMs = hours(1);
+
+const dueProbes = sql(
+  "health.take-probes",
+  `update endpoint_health as h set probe_at = $2
+   from (
+     select endpoint_id, p.account_id, p.revision from endpoint_health join endpoints as p on p.id = endpoint_id
+     where probe_at <= $1 and p.status = 'disabled' and p.disabled_reason = 'failing' and p.deleted_at is null
+     order by probe_at limit 16 for update of endpoint_health skip locked) as due
+   where h.endpoint_id = due.endpoint_id
+   returning h.endpoint_id as id, due.account_id as "accountId", due.revision`,
+);
+
 const revisions = sql(
   "queue.revisions",
   "select id, revision from endpoints where id = any($1::text[]) and deleted_at is null",
@@ -130,6 +145,12 @@ export async function claimDeliveries(
   const ids = [...rooms.keys()];
   const values = [ids, [...rooms.values()], leaseMs, instance, ids.map((id) => parts.get(id) ?? "all")];
   return (await db.query<LeasedDelivery>(claim, values)).rows;
+}
+
+/** Takes the endpoints whose probe is due, each in one instance, and plans the next one. */
+export async function takeProbes(db: Queryable, now: Date) {
+  const next = new Date(now.getTime() + probeEveryMs);
+  return (await db.query<{ id: string; accountId: string; revision: number }>(dueProbes, [now, next])).rows;
 }
 
 /** Leases the oldest delivery of an endpoint that is not enabled, even before it is due. */

@@ -25,7 +25,6 @@ export class EndpointCache {
     return unknown.length === 0 ? found : [...found, ...(await this.#load(unknown))];
   }
 
-  /** Returns the endpoints with scope `all`, under the account id `operators`. */
   async ofOperators(): Promise<AccountEndpoints> {
     this.#operatorEndpoints ??= await this.#source.ofOperators();
     return this.#operatorEndpoints;

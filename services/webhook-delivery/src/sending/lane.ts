@@ -73,12 +73,10 @@ export class Lane {
     return this.limit.isSlow ? this.roomAtOnce : this.#roomAhead(turnsAhead);
   }
 
-  /** Number of deliveries that the lane can start at once. */
   get roomAtOnce(): number {
     return this.#roomAhead(1);
   }
 
-  /** Number of new deliveries that the lane takes without the queue. */
   get firstRoom(): number {
     return this.limit.isSlow ? 0 : this.#roomAhead(firstTurnsAhead);
   }

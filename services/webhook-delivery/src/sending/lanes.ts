@@ -143,7 +143,6 @@ export class Lanes {
     return delivery;
   }
 
-  /** Lets nothing start in a lane for a while, or again. */
   rest(lane: Lane, rests: boolean): void {
     lane.rests = rests;
     this.#schedule(lane);

@@ -36,13 +36,11 @@ export class MemoryBudget {
   readonly #hosts = new Map<string, number>();
   #isClosed = false;
 
-  /** Number of further deliveries of an account to a host that may be loaded. */
   of({ accountId, host }: Load): number {
     const atHost = perHostMax - (this.#hosts.get(`${accountId} ${host}`) ?? 0);
     return Math.max(0, Math.min(atHost, this.ofAccount(accountId)));
   }
 
-  /** Number of further deliveries of an account, to any hosts. */
   ofAccount(accountId: string): number {
     if (this.#isClosed) return 0;
     const shared = this.#bytes.roomOf(accountId) > 0 ? this.#deliveries.roomOf(accountId) : 0;
@@ -75,7 +73,6 @@ export class MemoryBudget {
     }
   }
 
-  /** Returns the ids of the deliveries that this instance believes to have leased. */
   ids(): string[] {
     return [...this.#held.keys()].map(({ id }) => id);
   }

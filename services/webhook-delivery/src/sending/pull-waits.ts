@@ -19,7 +19,6 @@ export interface OpenWait {
   /** Counts wake-ups from now on; call it before each look. A wait that cannot take leaves them to others. */
   reset(canTake?: boolean): void;
   wake(): void;
-  /** Resolves at a wake-up, and when the signal aborts. */
   until(signal: AbortSignal): Promise<void>;
   /** Ends the wait. With `passOn` another one of the consumer looks, because there may be more messages. */
   leave(passOn: boolean): void;

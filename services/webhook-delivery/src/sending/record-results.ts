@@ -4,7 +4,6 @@ import type { Attempt } from "../deliveries/attempt.ts";
 import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import { splitId } from "../endpoints/endpoint-id.ts";
 
-/** An attempt and the new state of its delivery. */
 export interface Result {
   readonly delivery: LeasedDelivery;
   readonly attempt: Attempt;

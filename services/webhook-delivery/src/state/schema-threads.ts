@@ -128,7 +128,6 @@ class SchemaThread {
   readonly #script: URL;
   #worker: Worker | null = null;
   #isReady = false;
-  /** Processor time of the thread before its question. */
   #workedMs = 0;
   #end: ((answer: TimedAnswer | Error) => void) | null = null;
 

@@ -18,7 +18,6 @@ export interface PostedWebhook {
   /** Last segment of the path that it was posted to. */
   readonly address: string;
   readonly method: string;
-  /** Full URL that it was posted to. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;

@@ -153,7 +153,6 @@ type Verification =
   | { readonly verified: true; readonly timestampSeconds: number | null }
   | { readonly verified: false; readonly problem: string; readonly timestampSeconds?: number | null };
 
-/** A request as its sender signed it. */
 interface SignedWebhook extends SignedRequest {
   readonly body: Buffer;
 }

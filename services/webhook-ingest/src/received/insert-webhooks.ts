@@ -4,7 +4,6 @@ import { type BinaryColumn, binaryColumnsOf, type Queryable, sql } from "@signal
 import type { DedupeKeys } from "./dedupe-keys.ts";
 import { acceptedEntry, type ReceivedWebhook } from "./received-webhook.ts";
 
-/** The delivery id and the keys under which a webhook is stored. */
 export interface WebhookIdentity {
   readonly deliveryId: string;
   readonly keys: DedupeKeys;

@@ -16,7 +16,6 @@ import type { IngestService } from "../context/ingest-service.ts";
 import { idKeyOf } from "./dedupe-keys.ts";
 import type { Origin, ReceivedWebhook } from "./received-webhook.ts";
 
-/** A received webhook in a list: with its size, not its bytes. */
 export interface StoredWebhook {
   readonly id: string;
   readonly sourceId: string;
@@ -96,10 +95,6 @@ const findOwn = sql(
   `select ${listed} from received_deliveries
    where source_id = any(select id from sources where account_id = $1) and id = any($2) and received_at = any($3)`,
 );
-const findIds = sql(
-  "",
-  "select id from received_deliveries where source_id = $1 and id = any($2) and received_at = any($3)",
-);
 
 /** Webhooks of a source between two times with one of the types; no type selects all. */
 export interface ReceivedChoice extends Stretch {
@@ -143,14 +138,8 @@ export async function findReceived(db: Queryable, sourceId: string, id: string):
 export const findManyReceived = async (db: Queryable, sourceId: string, ids: readonly string[]) =>
   (await db.query<StoredWebhookInFull>(findMany, [sourceId, ids, timesOf(ids)])).rows;
 
-/** Finds the webhooks of these ids that sources of the account received. */
 export const findOwnReceived = async (db: Queryable, accountId: string, ids: readonly string[]) =>
   (await db.query<StoredWebhook>(findOwn, [accountId, ids, timesOf(ids)])).rows;
-
-export async function existingReceived(db: Queryable, sourceId: string, ids: readonly string[]): Promise<Set<string>> {
-  const { rows } = await db.query<{ id: string }>(findIds, [sourceId, ids, timesOf(ids)]);
-  return new Set(rows.map(({ id }) => id));
-}
 
 /** Counts the chosen webhooks, up to one more than `max`. */
 export async function countReceived(db: Queryable, { sourceId, eventTypes, ...between }: ReceivedChoice, max: number) {

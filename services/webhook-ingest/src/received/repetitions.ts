@@ -4,7 +4,6 @@ import { type Queryable, sql } from "@signalbox/storage";
 /** A post that had no effect, because the webhook had been received. */
 export interface Repetition {
   readonly sourceId: string;
-  /** The webhook that had the effect. */
   readonly receivedId: string;
   readonly at: Date;
   /** Null for one that came by no request, such as a retry of a rejection. */

@@ -51,6 +51,9 @@ export const later = (message: string): HttpResponse =>
   refused(503, "unavailable", { message, retryAfterSeconds: 300, isExpected: true });
 export const integrationsOff = later("Integrations are switched off.");
 
+export const errors = (...statuses: number[]): Record<number, "error"> =>
+  Object.fromEntries(statuses.map((status) => [status, "error"]));
+
 export type IngestInput = RouteInput<null, { readonly source_id: string }, unknown, null>;
 
 /** Routes for verification requests of senders, and for GET that is a webhook; any other reads as an unknown source. */
@@ -62,7 +65,7 @@ export function handshakeRoutes(service: IngestService, takeQuery: (input: Inges
     rateLimit: "none",
     ownNegotiation: true,
     ownQuery: true,
-    responses: { 200: { content: ["text/plain"], example: "1158201444" }, 404: "error", 429: "error", 503: "error" },
+    responses: { 200: { content: ["text/plain"], example: "1158201444" }, ...errors(404, 429, 503) },
     handle: (input: IngestInput) => handleHandshake(service, input, null),
   } as const;
   routes.get("/ingest/:source_id", {
@@ -71,10 +74,7 @@ export function handshakeRoutes(service: IngestService, takeQuery: (input: Inges
       ...shared.responses,
       202: { content: ["text/plain"], example: "[accepted]" },
       204: "empty",
-      400: "error",
-      401: "error",
-      413: "error",
-      415: "error",
+      ...errors(400, 401, 413, 415),
     },
     handle: (input: IngestInput) => handleHandshake(service, input, takeQuery),
     operationId: "webhookHandshake",

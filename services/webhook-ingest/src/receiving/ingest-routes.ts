@@ -21,6 +21,7 @@ import type { CustomAnswer } from "../sources/source-settings.ts";
 import {
   answerPostedHandshake,
   answerToHandshake,
+  errors,
   handshakeRoutes,
   type IngestInput,
   integrationsOff,
@@ -84,13 +85,7 @@ export function ingestRoutes(service: IngestService): Routes {
       200: { content: ["text/plain"], example: "3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P" },
       202: { content: ["text/plain"], example: "[accepted]" },
       204: "empty",
-      400: "error",
-      401: "error",
-      404: "error",
-      408: "error",
-      413: "error",
-      429: "error",
-      503: "error",
+      ...errors(400, 401, 404, 408, 413, 429, 503),
     },
     async handle(input: IngestInput) {
       const answer = await take(service, input);

@@ -4,7 +4,7 @@ import type { HandshakeAnswer, SchemeName } from "@signalbox/webhook-signatures"
 import type { IngestService } from "../context/ingest-service.ts";
 import { type DecodedWebhook, decodeBody, type PostedWebhook } from "../judging/decode-body.ts";
 import { type Judgement, judgeWebhook } from "../judging/judge-webhook.ts";
-import { originOf } from "../reconciling/recover-webhook.ts";
+import { originOf } from "../reconciling/missed-store.ts";
 import { figuresOf, type RejectionFigures } from "../rejections/rejection.ts";
 import { isLiveAddress, type Source, sourceFrom } from "../sources/source.ts";
 import { type CachedSource, cachedSource } from "../sources/source-row.ts";

@@ -1,6 +1,8 @@
 import { type Queryable, sql } from "@signalbox/storage";
 import type { IngestService } from "../context/ingest-service.ts";
-import type { SenderName } from "../sources/sender-key.ts";
+import { idKeyOf } from "../received/dedupe-keys.ts";
+import type { Origin, ReceivedWebhook } from "../received/received-webhook.ts";
+import { readable, type SenderName } from "../sources/sender-key.ts";
 import type { Reconciliation } from "./reconciliation.ts";
 
 /** A webhook that the sender lists and the source has not received. */
@@ -141,5 +143,9 @@ export const noteAskedMissed = (db: Queryable, sourceId: string, digest: Buffer,
 
 export const giveUpAskedMissed = (db: Queryable, runId: string) => db.query(giveUpAsked, [runId]);
 
-export const isAskedMissed = async (db: Queryable, sourceId: string, digest: Buffer): Promise<boolean> =>
-  (await db.query(isAsked, [sourceId, digest])).rowCount === 1;
+/** Returns `reconciled` for a webhook that the sender was asked to send again. Few senders have to be asked. */
+export async function originOf({ pool }: IngestService, { source, deliveryId }: ReceivedWebhook): Promise<Origin> {
+  const { senderKey } = source;
+  if (senderKey === null || readable[senderKey.sender].place === "key") return "pushed";
+  return (await pool.query(isAsked, [source.id, idKeyOf(deliveryId.value)])).rowCount === 1 ? "reconciled" : "pushed";
+}

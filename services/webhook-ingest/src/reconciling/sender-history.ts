@@ -38,7 +38,6 @@ export type SenderAnswer<Value> =
 
 /** The list that one sender keeps of the webhooks it sent: one file a sender. */
 export interface SenderHistory {
-  /** Age of the oldest webhook in the list. */
   readonly keepsMs: number;
   /** Requests of a step, one after another, and the least time from its start to that of the next. */
   readonly pace: { readonly requests: number; readonly perMs: number };

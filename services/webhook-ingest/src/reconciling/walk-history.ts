@@ -1,7 +1,9 @@
-import { seconds } from "@signalbox/core";
+import { AppError, seconds } from "@signalbox/core";
 import type { IngestService } from "../context/ingest-service.ts";
+import type { PostedWebhook } from "../judging/decode-body.ts";
+import { judgeCopy, judgePosted } from "../judging/judge-webhook.ts";
 import { idKeyOf } from "../received/dedupe-keys.ts";
-import { acceptsType } from "../sources/source.ts";
+import { acceptsType, addressOf, ingestPathOf } from "../sources/source.ts";
 import type { CachedSource } from "../sources/source-row.ts";
 import {
   addMissed,
@@ -17,8 +19,22 @@ import {
 } from "./missed-store.ts";
 import type { Reconciliation } from "./reconciliation.ts";
 import { saveRun } from "./reconciliation-store.ts";
-import { recoverWebhook, type Turn } from "./recover-webhook.ts";
-import type { ListedWebhook, SenderAnswer, SenderFailure } from "./sender-history.ts";
+import type {
+  ListedWebhook,
+  SenderAccess,
+  SenderAnswer,
+  SenderFailure,
+  SenderHistory,
+  WebhookCopy,
+} from "./sender-history.ts";
+
+/** One step of a run. */
+interface Turn {
+  readonly run: Reconciliation;
+  readonly known: CachedSource;
+  readonly history: SenderHistory;
+  readonly access: SenderAccess;
+}
 
 /** The run after a step, with the time of the next step, its end, or the sender's failure. */
 export interface Progress {
@@ -93,6 +109,35 @@ async function missingOf({ pool }: IngestService, { source }: CachedSource, webh
   // An attempt and its repetition have one id.
   const unique = new Map(wanted.map((one) => [one.digest.toString("hex"), one]));
   return [...unique].filter(([digest]) => absent.has(digest)).map(([, one]) => one);
+}
+
+/** Takes a missed webhook as if it were pushed now. `other-bytes`: none of its bodies is what the sender signed. */
+async function recoverWebhook(
+  service: IngestService,
+  { known, history }: Turn,
+  digest: Buffer,
+  { headers, bodies }: WebhookCopy,
+): Promise<"received" | "refused" | "other-bytes"> {
+  const { source } = known;
+  const place = { sourceId: source.id, address: addressOf(source), method: "POST", url: ingestPathOf(source) };
+  for (const body of bodies) {
+    const posted: PostedWebhook = { ...place, headers, body };
+    // A copy of a list that holds whole webhooks is not signed: the read key proves it.
+    const isSigned = history.fetch !== undefined;
+    const judgement = isSigned ? await judgePosted(service, posted, known) : judgeCopy(service, posted, known);
+    if (judgement.outcome === "accepted") {
+      const outcome = await service.webhookWriter.write({ ...judgement.webhook, origin: "reconciled" });
+      if (outcome === "stale")
+        throw new AppError("unavailable", "The source is being changed.", { retryAfterSeconds: 1 });
+      return "received";
+    }
+    if (judgement.outcome !== "not-verified") {
+      const reason = "reason" in judgement ? judgement.reason : judgement.outcome;
+      await failMissed(service.pool, source.id, digest, reason);
+      return "refused";
+    }
+  }
+  return "other-bytes";
 }
 
 async function fetchOne(

@@ -186,7 +186,6 @@ export async function lockKeptRejections(
 /** Saves the webhook that a retry of the rejection received. */
 export const saveRetried = (tx: Tx, id: string, receivedId: string) => tx.query(saveReceived, [id, receivedId]);
 
-/** Returns the headers with credentials masked, the bytes, and the sealed credentials. */
 function keptOf(sealer: Sealer, id: string, webhook: RejectedWebhook): unknown[] {
   const { method, url, headers, body, proofHeaders } = webhook;
   const shown = keptHeaders(headers, proofHeaders);

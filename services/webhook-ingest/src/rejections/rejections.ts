@@ -1,8 +1,8 @@
 import type { Caller } from "@signalbox/auth";
 import { exampleOf, examples, viewOf, WebhookRejectionResource, webhookSourceExample } from "@signalbox/contracts";
 import { AppError, newId } from "@signalbox/core";
-import { ok, type Refusal, type Resolve, timeParameter } from "@signalbox/http";
-import { audited, type Edges, edgesOf, type Load, listBelow, operation, record } from "@signalbox/service";
+import { ok, type Resolve, timeParameter } from "@signalbox/http";
+import { audited, conflict, type Edges, edgesOf, type Load, listBelow, operation, record } from "@signalbox/service";
 import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
@@ -165,8 +165,10 @@ function declared(service: IngestService) {
       },
       change: (tx, rejection, { caller }) => retryRejection(service, tx, caller, rejection),
       refusals: {
-        refused: ({ reason }) => refusedRetry(`The webhook is refused again: ${reason}.`),
-        "not-kept": refusedRetry(
+        refused: ({ reason }) => conflict("rejection", "invalid", `The webhook is refused again: ${reason}.`),
+        "not-kept": conflict(
+          "rejection",
+          "invalid",
           "The webhook was not kept. Set keep_rejected_bodies on the source, and have the webhook sent again.",
         ),
       },
@@ -184,9 +186,3 @@ function declared(service: IngestService) {
     }),
   };
 }
-
-const refusedRetry = (message: string): Refusal => ({
-  code: "conflict",
-  message,
-  details: [{ field: "rejection", code: "invalid", message }],
-});

@@ -7,7 +7,7 @@ import type { Tx } from "@signalbox/storage";
 import { z } from "zod";
 import type { IngestService } from "../context/ingest-service.ts";
 import { missingReceived } from "../received/received-api.ts";
-import { countReceived, existingReceived, keptSince, type ReceivedChoice } from "../received/received-store.ts";
+import { countReceived, findOwnReceived, keptSince, type ReceivedChoice } from "../received/received-store.ts";
 import {
   between,
   betweenFields,
@@ -46,8 +46,9 @@ export const choiceOf = ({ sourceId, eventTypes, fromAt, toAt }: Replay): Receiv
   toMs: toAt.getTime(),
 });
 
-async function assertThere({ pool }: IngestService, { id }: Source, ids: readonly string[]): Promise<void> {
-  const there = await existingReceived(pool, id, ids);
+async function assertThere({ pool }: IngestService, source: Source, ids: readonly string[]): Promise<void> {
+  const found = await findOwnReceived(pool, source.accountId, ids);
+  const there = new Set(found.flatMap(({ id, sourceId }) => (sourceId === source.id ? [id] : [])));
   const details = ids.flatMap((one) =>
     there.has(one) ? [] : [{ field: "ids", code: "invalid_value" as const, message: `${one}: ${missingReceived}` }],
   );

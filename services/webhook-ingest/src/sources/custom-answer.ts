@@ -12,7 +12,6 @@ const expected =
 
 const bodyBytesMax = 1_024;
 
-/** The answer to an accepted webhook that a source may have. */
 export const CustomAnswerBody = z
   .strictObject({
     status: z.union([z.literal(200), z.literal(202), z.literal(204)]).describe("The status of the answer."),

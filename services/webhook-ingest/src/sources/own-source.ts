@@ -39,10 +39,7 @@ export const between = ({ fromAt, toAt }: Between) => ({ from: fromAt, to: toAt 
 /** The same as fields of the graph. */
 export const betweenFields = { from: ({ fromAt }: Between) => fromAt, to: ({ toAt }: Between) => toAt };
 
-interface Between {
-  readonly fromAt: Date;
-  readonly toAt: Date;
-}
+type Between = Readonly<Record<"fromAt" | "toAt", Date>>;
 
 const sourceEtag = (source: Source): string => strongEtag(source.revision, source.id);
 

@@ -115,7 +115,6 @@ export function presetApi({ pageLimits }: IngestService): Edges {
   );
 }
 
-/** Returns a preset under its name, with the places of a webhook's identity. */
 function named(name: string, { documentation, secretFrom, ownerSettings = {}, readKey, ...preset }: KnownPreset) {
   const { scheme, settings } = preset;
   const { covers } = schemeOf(scheme, settings);

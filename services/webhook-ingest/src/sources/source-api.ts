@@ -21,7 +21,7 @@ import {
   type Source,
   type SourceAddress,
 } from "./source.ts";
-import { addressRotations, secretRotations, secretText } from "./source-rotations.ts";
+import { secretText, sourceRotations } from "./source-rotations.ts";
 import { mergeSettings, SettingsBody, SettingsPatchBody, shownSettings } from "./source-settings.ts";
 import { findSource, listSources } from "./source-store.ts";
 import { SourceInFullResource, sourceInFull, sourceInFullFields } from "./source-view.ts";
@@ -104,7 +104,7 @@ const UpdateSourceBody = z
   .register(examples, { example: { event_types: ["order.created"], status: "paused" } });
 
 export function sourceApi(service: IngestService, loadSource: Load<Source>): Edges {
-  const operations = { ...writes(service), ...secretRotations(service), ...addressRotations(service) };
+  const operations = { ...writes(service), ...sourceRotations(service) };
   const ingestPath = ({ address }: SourceAddress) => pathTo(address);
   const fields = {
     WebhookSource: {

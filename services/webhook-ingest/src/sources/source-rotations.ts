@@ -101,7 +101,8 @@ const RotateUrlBody = z
   .meta({ id: "RotateWebhookSourceUrl" })
   .register(examples, { example: { overlap_seconds: 3_600 } });
 
-export function secretRotations(service: IngestService) {
+/** Declares the rotations of secrets and addresses, and the ends of their overlaps. */
+export function sourceRotations(service: IngestService) {
   const of = lockedOwnSource(service);
   return {
     rotateWebhookSourceSecret: operation({
@@ -129,12 +130,6 @@ export function secretRotations(service: IngestService) {
         type: "DeletePreviousWebhookSourceSecretsPayload",
       },
     }),
-  };
-}
-
-export function addressRotations(service: IngestService) {
-  const of = lockedOwnSource(service);
-  return {
     rotateWebhookSourceUrl: operation({
       summary: "Give a source another address",
       description:

@@ -165,7 +165,6 @@ export async function findSourceWithSecrets(db: Queryable, sealer: Sealer, id: s
   return { source: sourceFromRow(shown, now), secrets: openSecrets(row, sealer) };
 }
 
-/** Returns the id of the source with this present or former address. */
 export const findSourceIdAt = async (db: Queryable, address: string): Promise<string | null> =>
   (await db.query<{ id: string }>(findIdAt, [address])).rows[0]?.id ?? null;
 

@@ -112,7 +112,6 @@ export const insertSource = ({ sealer }: IngestService, tx: Tx, source: Source, 
     sealedSenderKey: null,
   });
 
-/** Saves the changeable fields of a source, and its secrets if given. */
 export async function saveSource({ sealer }: IngestService, tx: Tx, source: Source, secrets?: SourceSecrets) {
   await save(tx, { ...source, ...presetColumns(source) });
   if (secrets) await saveSecrets(tx, { id: source.id, ...secretColumns(source, secrets, sealer) });

@@ -8,7 +8,6 @@ import { ingestPathOf, type Source, viewSource } from "./source.ts";
 import { presetSettingsOf } from "./source-preset.ts";
 import { type SourceSettings, settingsOf, shownSettings } from "./source-settings.ts";
 
-/** Lists the weaknesses that the owner of a source has accepted. */
 function warningsOf({ isSecretShort }: Source) {
   const message =
     "The secret is shorter than 16 bytes and could be guessed. Give the sender and the source a longer one.";

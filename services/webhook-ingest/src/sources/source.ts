@@ -113,7 +113,6 @@ export const pathTo = (address: string): string => `/ingest/${address}`;
 /** Returns the ends of former values, the latest first. */
 export const formerEnds = (values: readonly RotatingValue[]): Date[] => values.flatMap(({ endsAt }) => endsAt ?? []);
 
-/** Returns the source with other values, in its next revision. */
 export const revised = (source: Source, values: Partial<Source>, at: Date): Source => ({
   ...source,
   ...values,

@@ -88,7 +88,6 @@ export class JwksCache {
   }
 }
 
-/** Lists the texts of the secrets, the current one first. */
 const textsOf = ({ secrets }: CachedSource): string[] => [
   secrets.current,
   ...secrets.former.map(({ secret }) => secret),

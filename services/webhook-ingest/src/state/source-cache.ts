@@ -49,7 +49,6 @@ export class SourceCache {
     return id ?? address;
   }
 
-  /** Returns the source from memory; null for an unknown one. */
   async find(id: string): Promise<CachedSource | null> {
     const copy = this.#copyOf(id);
     if (copy && (copy.known !== null || this.#ageMs(copy) <= absentMs)) return copy.known;
