@@ -56,15 +56,13 @@ const newest = sql(
    from deliveries where endpoint_id = $1 and created_at > $2`,
 );
 
+type Stages = { readonly since: Date } & Readonly<Record<"consumed" | "delivered", Date | null>>;
+
 /** Reports the ages from the rows that all instances share, so that no restart makes a late canary look young. */
 function observeStages({ clock, metrics }: DeliveryContext, pool: Pool, endpointId: string): void {
   metrics.gauge("signalbox_canary_age_seconds", async (gauge) => {
     const from = new Date(clock.nowMs() - ageMsMax);
-    const answer = await pool.query<{ since: Date; consumed: Date | null; delivered: Date | null }>(newest, [
-      endpointId,
-      from,
-    ]);
-    const [row] = answer.rows;
+    const [row] = (await pool.query<Stages>(newest, [endpointId, from])).rows;
     if (row === undefined) return;
     const { since, ...stages } = row;
     for (const [stage, at] of Object.entries(stages)) {

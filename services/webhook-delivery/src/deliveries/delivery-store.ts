@@ -206,10 +206,8 @@ export async function requeueDelivery(tx: Tx, { id, createdAt }: Delivery): Prom
 /** Takes a delivery out of the queue; false for one that is being attempted. The caller holds its row. */
 export async function cancelQueued(tx: Tx, { id, createdAt, endpointId }: Delivery): Promise<boolean> {
   const { rows } = await tx.query<{ endpointId: string; orderKey: string | null }>(cancel, [endpointId, id, createdAt]);
-  await advanceIdleKeys(
-    tx,
-    rows.flatMap(({ orderKey, ...of }) => (orderKey === null ? [] : [{ ...of, orderKey }])),
-  );
+  const keys = rows.flatMap(({ orderKey, ...of }) => (orderKey === null ? [] : [{ ...of, orderKey }]));
+  await advanceIdleKeys(tx, keys);
   return rows.length > 0;
 }
 

@@ -226,12 +226,7 @@ function viewEvent({ id, type, createdAt, aboutAccountId }: ChainEvent): WhyStep
 function viewCreated({ id, endpointId: rowId, eventType, createdAt }: Delivery): WhyStep {
   const { endpointId, consumer } = splitId(rowId);
   const to = consumer === null ? `the endpoint ${endpointId}` : `the consumer ${consumer} of ${endpointId}`;
-  return step({
-    at: createdAt,
-    id,
-    what: `A delivery of ${eventType} was created for ${to}.`,
-    link: linkOf(id),
-  });
+  return step({ at: createdAt, id, what: `A delivery of ${eventType} was created for ${to}.`, link: linkOf(id) });
 }
 
 function viewAttempt(attempt: ChainAttempt): WhyStep {
@@ -239,14 +234,10 @@ function viewAttempt(attempt: ChainAttempt): WhyStep {
   const outcome = status === null ? `got no answer: ${error ?? "unknown"}` : `was answered with ${status}`;
   const again = replayId === null ? "" : `, for the replay ${replayId}`;
   const late = counted ? "" : ", too late to count: its lease had ended";
-  return step({
-    at: startedAt,
-    id,
-    what: `Attempt ${number} ${outcome} after ${durationMs} ms${again}${late}.`,
-    verdict: counted && isSuccess(status) ? "done" : "failed",
-    reason: counted ? (decision ?? error) : "late",
-    link: linkOf(deliveryId),
-  });
+  const what = `Attempt ${number} ${outcome} after ${durationMs} ms${again}${late}.`;
+  const verdict = counted && isSuccess(status) ? "done" : "failed";
+  const reason = counted ? (decision ?? error) : "late";
+  return step({ at: startedAt, id, what, verdict, reason, link: linkOf(deliveryId) });
 }
 
 /** The step of a delivery that was held and goes out at the endpoint's drain rate; null for any other. */
@@ -255,14 +246,8 @@ function drainingStep(delivery: Delivery, backlog: EndpointBacklog | undefined):
   const { releasedAt, drainedAt, held, drainsPerSecond } = backlog ?? {};
   if (status !== "pending" || !releasedAt || !drainedAt || (nextAttemptAt ?? createdAt) > releasedAt) return null;
   const what = `It was held, and goes out among ${held} at ${drainsPerSecond} a second, until ${drainedAt.toISOString()} at the latest.`;
-  return step({
-    at: drainedAt,
-    id,
-    what,
-    verdict: "waiting",
-    reason: "waiting: held deliveries drain",
-    link: linkOf(id),
-  });
+  const reason = "waiting: held deliveries drain";
+  return step({ at: drainedAt, id, what, verdict: "waiting", reason, link: linkOf(id) });
 }
 
 /** The step to come, or the one that never comes; null for a delivery that arrived. */
@@ -277,15 +262,10 @@ function stateOf(delivery: Delivery, endpoint: Endpoint | undefined, place: Chai
       return step({ at: lastAttemptAt, id, what: "It was given up.", verdict: "failed", reason: lastError });
     case "cancelled":
       return step({ at: null, id, what: "It was cancelled.", verdict: "hole", reason: "cancelled", link: linkOf(id) });
-    case "parked":
-      return step({
-        at: null,
-        id,
-        what: "It was set aside, so that the deliveries behind it go out. A replay sends it again.",
-        verdict: "failed",
-        reason: lastError,
-        link: linkOf(id),
-      });
+    case "parked": {
+      const what = "It was set aside, so that the deliveries behind it go out. A replay sends it again.";
+      return step({ at: null, id, what, verdict: "failed", reason: lastError, link: linkOf(id) });
+    }
     case "held": {
       const isEnabled = endpoint?.status === "enabled";
       const reason = isEnabled ? "held: the account may not act" : `held: endpoint ${endpoint?.status ?? "deleted"}`;

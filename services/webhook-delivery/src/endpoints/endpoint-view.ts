@@ -108,10 +108,8 @@ export async function describeEndpoints(service: DeliveryService, endpoints: rea
   const [first] = endpoints;
   if (first === undefined) return [];
   const knownTypes = await service.typeNames.of(first.accountId);
-  const found = await endpointBacklogs(
-    service,
-    endpoints.map(({ id }) => id),
-  );
+  const ids = endpoints.map(({ id }) => id);
+  const found = await endpointBacklogs(service, ids);
   const backlogs = new Map(found.map((backlog) => [backlog.id, backlog]));
   return endpoints.map((endpoint) => ({ ...endpoint, knownTypes, backlog: backlogs.get(endpoint.id) ?? null }));
 }

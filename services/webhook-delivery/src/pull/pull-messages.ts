@@ -102,12 +102,9 @@ export async function takeMessages(
   const [first] = leased;
   const current = first === undefined ? null : await endpointCache.find(accountId, id, first.revision);
   if (current === null) return [];
-  const messages = leased.map((one) => ({
-    leased: one,
-    message: messageOf(one, current, { at: clock.now(), baseUrl: sender.baseUrl }),
-  }));
   const pulled: PulledMessage[] = [];
-  for (const { leased: one, message } of messages) {
+  for (const one of leased) {
+    const message = messageOf(one, current, { at: clock.now(), baseUrl: sender.baseUrl });
     if (typeof message !== "string") pulled.push({ leased: one, message: viewMessage(one, message) });
     else await settleLeases(service, [row], [one.leaseId], { kind: "unsent", error: message });
   }
@@ -147,13 +144,9 @@ export async function handBackMessages(service: DeliveryService, { id }: PullRow
 /** @throws AppError `rate_limited` or `unavailable` when the account or the process has too many waits */
 export function requireWait({ pullWaits }: DeliveryService, { accountId }: Caller): void {
   const retryAfterSeconds = seconds(5) / 1_000;
-  switch (pullWaits.refusal(accountId)) {
-    case "too-many-of-account": {
-      const message = "The account has too many waiting polls and streams; send fewer at a time.";
-      throw new AppError("rate_limited", message, { retryAfterSeconds });
-    }
-    case "too-many":
-      throw new AppError("unavailable", "Too many polls are waiting. Try again later.", { retryAfterSeconds });
-    case null:
-  }
+  const refusal = pullWaits.refusal(accountId);
+  const own = "The account has too many waiting polls and streams; send fewer at a time.";
+  if (refusal === "too-many-of-account") throw new AppError("rate_limited", own, { retryAfterSeconds });
+  if (refusal === "too-many")
+    throw new AppError("unavailable", "Too many polls are waiting. Try again later.", { retryAfterSeconds });
 }

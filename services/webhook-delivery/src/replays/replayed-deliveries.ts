@@ -133,10 +133,8 @@ export async function queueStep(tx: Tx, replay: Replay, endpointId: string): Pro
   const values = [...wantedValues(replay, endpointId), placeTime, placeId, limit, apartUs, replay.id];
   const [step] = (await tx.query<QueuedStep>(queueNext, values)).rows;
   const { keys, count, queued: added, ...place } = step ?? { keys: [], count: 0, queued: 0, placeTime, placeId };
-  await advanceIdleKeys(
-    tx,
-    keys.map((orderKey) => ({ endpointId, orderKey })),
-  );
+  const orderKeys = keys.map((orderKey) => ({ endpointId, orderKey }));
+  await advanceIdleKeys(tx, orderKeys);
   return { replay: { ...replay, ...place, replayed: replay.replayed + added }, count, isLast: count < limit };
 }
 

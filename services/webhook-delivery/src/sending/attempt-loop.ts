@@ -116,10 +116,8 @@ export class AttemptLoop {
     const succeeded = isSuccess(status);
     lane.answers[succeeded ? "succeeded" : "failed"]++;
     const overloaded = status === 429 || error === "deadline";
-    lane.limit.observe(
-      { refused, overloaded, succeeded, durationMs: endedMs - startedMs, startedMs, endedMs },
-      wasFull,
-    );
+    const durationMs = endedMs - startedMs;
+    lane.limit.observe({ refused, overloaded, succeeded, durationMs, startedMs, endedMs }, wasFull);
     return attempted;
   }
 

@@ -79,10 +79,8 @@ export class ClaimLoop {
     const { pool, accessStates, lanes, pullWaits } = this.#parts;
     await this.#followChanges();
     const waiting = (await waitingEndpoints(pool)).filter(({ accountId }) => mayWrite(accessStates, accountId));
-    const { push: due = [], pull = [] } = Object.groupBy(
-      waiting.filter(({ dueInMs }) => dueInMs <= 0),
-      ({ type }) => type,
-    );
+    const dueNow = waiting.filter(({ dueInMs }) => dueInMs <= 0);
+    const { push: due = [], pull = [] } = Object.groupBy(dueNow, ({ type }) => type);
     for (const { id } of pull) pullWaits.wake(id);
     await this.#adaptDrains(due);
     const { held = [], rest = [] } = Object.groupBy(due, ({ part }) => (part === "held" ? "held" : "rest"));
@@ -99,10 +97,8 @@ export class ClaimLoop {
     const { pool, lanes, attempts, endpointCache, accessStates } = this.#parts;
     const inHand = lanes.endpoints();
     if (inHand.length === 0) return;
-    const revisions = await endpointRevisions(
-      pool,
-      inHand.map(({ id }) => id),
-    );
+    const ids = inHand.map(({ id }) => id);
+    const revisions = await endpointRevisions(pool, ids);
     for (const { id, accountId, revision } of inHand) {
       const now = revisions.get(id);
       if (!mayWrite(accessStates, accountId)) await attempts.update(id, null);

@@ -60,11 +60,8 @@ const readCurrent = sql(
 
 /** Reads since when deliveries of an endpoint, or of any of an account, wait and fail. */
 async function currentFigures({ pool }: DeliveryService, accountId: string, endpointId: string | null) {
-  const { rows } = await pool.query<{ oldestDueAt: Date | null; failingSince: Date | null }>(readCurrent, [
-    accountId,
-    endpointId,
-  ]);
-  return rows[0] ?? { oldestDueAt: null, failingSince: null };
+  const none: Readonly<Record<"oldestDueAt" | "failingSince", Date | null>> = { oldestDueAt: null, failingSince: null };
+  return (await pool.query<typeof none>(readCurrent, [accountId, endpointId])).rows[0] ?? none;
 }
 
 export function statisticsApi(service: DeliveryService): Edges {

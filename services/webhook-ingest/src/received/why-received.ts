@@ -8,6 +8,7 @@ import { findOwnReceived, keptSince } from "./received-store.ts";
 import { findRepetitions } from "./repetitions.ts";
 
 const step = stepsOf("webhook-ingest");
+const linkOf = (sourceId: string) => `/api/v1/webhooks/sources/${sourceId}`;
 
 /** Finds what became of received and of refused webhooks, and of their sources, for the chain behind an id. */
 export const whyReceived = (service: IngestService): readonly WhyFinder[] => [
@@ -18,20 +19,13 @@ export const whyReceived = (service: IngestService): readonly WhyFinder[] => [
       const [webhook] = await findOwnReceived(service.pool, accountId, [id]);
       if (!webhook) return null;
       const { sourceId, deliveryId, eventType, receivedAt, forwarded, origin } = webhook;
-      const received = step({
-        at: receivedAt,
-        id,
-        what: `The webhook ${deliveryId} of type ${eventType ?? "unknown"} was accepted by the source ${sourceId}.`,
-        reason:
-          origin === "reconciled" ? "reconciled: missed when it was sent, recovered from the sender's list" : null,
-        link: `/api/v1/webhooks/sources/${sourceId}/received/${id}`,
-      });
-      const kept = step({
-        at: receivedAt,
-        what: "It was kept, and no endpoint gets it.",
-        reason: "not sent: forward is off",
-      });
-      return forwarded ? { steps: [received], next: [eventsAbout(id)] } : { steps: [received, kept], next: [] };
+      const what = `The webhook ${deliveryId} of type ${eventType ?? "unknown"} was accepted by the source ${sourceId}.`;
+      const missed = "reconciled: missed when it was sent, recovered from the sender's list";
+      const reason = origin === "reconciled" ? missed : null;
+      const received = step({ at: receivedAt, id, what, reason, link: `${linkOf(sourceId)}/received/${id}` });
+      if (forwarded) return { steps: [received], next: [eventsAbout(id)] };
+      const notSent = { what: "It was kept, and no endpoint gets it.", reason: "not sent: forward is off" };
+      return { steps: [received, step({ at: receivedAt, ...notSent })], next: [] };
     },
     missing: (id) => goneStep(service, id),
   },
@@ -42,14 +36,9 @@ export const whyReceived = (service: IngestService): readonly WhyFinder[] => [
       const rejection = await findOwnRejection(service.pool, accountId, id);
       if (!rejection) return null;
       const { sourceId, reason, status, rejectedAt, receivedId } = rejection;
-      const refused = step({
-        at: rejectedAt,
-        id,
-        what: `A webhook was refused by the source ${sourceId} with ${status}.`,
-        verdict: "refused",
-        reason,
-        link: `/api/v1/webhooks/sources/${sourceId}/rejections/${id}`,
-      });
+      const what = `A webhook was refused by the source ${sourceId} with ${status}.`;
+      const link = `${linkOf(sourceId)}/rejections/${id}`;
+      const refused = step({ at: rejectedAt, id, what, verdict: "refused", reason, link });
       return { steps: [refused], next: receivedId === null ? [] : [linkTo(receivedId), eventsAbout(receivedId)] };
     },
   },
@@ -58,8 +47,9 @@ export const whyReceived = (service: IngestService): readonly WhyFinder[] => [
     knows: hasPrefix("src"),
     async find({ accountId }, id) {
       const source = await findSource(service, accountId, id);
-      const link = `/api/v1/webhooks/sources/${id}`;
-      return source && { steps: [step({ at: source.createdAt, id, what: "The source was created.", link })], next: [] };
+      if (source === null) return null;
+      const created = step({ at: source.createdAt, id, what: "The source was created.", link: linkOf(id) });
+      return { steps: [created], next: [] };
     },
   },
 ];
@@ -68,13 +58,8 @@ export const whyReceived = (service: IngestService): readonly WhyFinder[] => [
 function goneStep(service: IngestService, id: string) {
   const ms = timeOfPublicId(id) ?? 0;
   const keepMs = service.configuration.get("webhook-ingest.received.retention");
-  return step({
-    at: new Date(ms),
-    id,
-    what: "The received webhook is not kept any more.",
-    verdict: "hole",
-    reason: ms < keptSince(service) ? expiredReason(ms, keepMs) : "its source was deleted",
-  });
+  const reason = ms < keptSince(service) ? expiredReason(ms, keepMs) : "its source was deleted";
+  return step({ at: new Date(ms), id, what: "The received webhook is not kept any more.", verdict: "hole", reason });
 }
 
 const isOwnId = hasPrefix("rcv", "rej", "src", "rpl", "rtr");
@@ -86,15 +71,10 @@ export const whyRepeated = ({ pool }: IngestService): WhyFinder => ({
   async find({ accountId }, id) {
     const repetitions = await findRepetitions(pool, accountId, id);
     if (repetitions.length === 0) return null;
-    const steps = repetitions.map(({ sourceId, receivedId, at }) =>
-      step({
-        at,
-        id,
-        what: `A webhook of the source ${sourceId} was answered 202 and had no effect: ${receivedId} is the same one.`,
-        reason: "repeated",
-        link: `/api/v1/webhooks/sources/${sourceId}/received/${receivedId}`,
-      }),
-    );
+    const steps = repetitions.map(({ sourceId, receivedId, at }) => {
+      const what = `A webhook of the source ${sourceId} was answered 202 and had no effect: ${receivedId} is the same one.`;
+      return step({ at, id, what, reason: "repeated", link: `${linkOf(sourceId)}/received/${receivedId}` });
+    });
     return { steps, next: repetitions.map(({ receivedId }) => linkTo(receivedId)) };
   },
 });
