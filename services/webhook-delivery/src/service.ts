@@ -41,7 +41,6 @@ const prismaDirectory = fileURLToPath(new URL("../prisma", import.meta.url));
 const schemaFile = new URL("../subgraph.graphql", import.meta.url);
 
 const accountsMax = 10_000;
-/** Longest timeout that an endpoint may set. */
 const ownTimeoutMsMax = seconds(30);
 /** Margin for the record of an attempt, and for a clock that runs a little fast. */
 const recordMs = seconds(10);
@@ -104,7 +103,6 @@ function fillService(context: DeliveryContext, opened: OpenedService, sealer: Se
   return service;
 }
 
-/** Opens what attempts are made with: the clients, and the limits that hold for all of them. */
 async function openSender(context: DeliveryContext, pool: Pool, sealer: Sealer): Promise<Sender> {
   const { configuration, clock, tracer } = context;
   const leaseMs = leaseOf(context);
@@ -190,7 +188,6 @@ function openOutbound({ configuration, clock, metrics, runner }: DeliveryContext
   return outbound;
 }
 
-/** Opens the waits for messages of pull endpoints, which end when the process leaves. */
 function openPullWaits({ configuration, runner }: DeliveryContext, pool: Pool): PullWaits {
   const pullWaits = new PullWaits(pool, {
     all: configuration.get("webhook-delivery.pull.waits-max"),

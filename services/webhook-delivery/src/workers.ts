@@ -83,7 +83,6 @@ const waiting = sql(
    join endpoints as p on p.id = q.endpoint_id group by 1`,
 );
 
-/** Measures the queue: its age for alerts, its length for an overview and for KEDA. */
 function observeQueue(metrics: Metrics, pool: Pool): void {
   metrics.gauge("signalbox_webhook_due_age_seconds", async (gauge) => {
     gauge.set({}, (await pool.query<{ age: number }>(oldestDue)).rows[0]?.age ?? 0);

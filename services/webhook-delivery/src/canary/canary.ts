@@ -10,7 +10,6 @@ import { insertEndpoint, lockEndpointCount, lockEndpointsOf } from "../endpoints
 import { insertSecret } from "../endpoints/secret-store.ts";
 import { type CanaryReceiver, openCanaryReceiver } from "./canary-receiver.ts";
 
-/** Opens the end of the canary's way: its endpoint, a receiver of our own and the ages of both stages; null when off. */
 export async function openCanary(context: DeliveryContext, pool: Pool, sealer: Sealer): Promise<CanaryReceiver | null> {
   const { configuration, clock, log } = context;
   if (!configuration.get("canary.enabled")) return null;

@@ -43,7 +43,6 @@ import {
   requeueDelivery,
 } from "./delivery-store.ts";
 
-/** Attempts a delivery again, now. While its endpoint is paused or disabled it is held. */
 async function retryDelivery(
   { pool, outbox, clock, wakeUp }: DeliveryService,
   tx: Tx,
@@ -58,7 +57,6 @@ async function retryDelivery(
   return { ...delivery, status: delivery.status === "held" ? "held" : "pending", nextAttemptAt: clock.now() };
 }
 
-/** Cancels a delivery that waits; one that was cancelled before stays as it is. */
 async function cancelDelivery({ outbox, wakeUp }: DeliveryService, tx: Tx, caller: Caller, delivery: Delivery) {
   if (delivery.status === "cancelled") return { outcome: "cancelled", delivery } as const;
   if (delivery.status !== "pending" && delivery.status !== "held") return { outcome: "ended" } as const;

@@ -6,7 +6,6 @@ export interface OrderKey {
   readonly orderKey: string;
 }
 
-/** Position of a delivery among those of its key. */
 export interface OrderPlace {
   /** 1 for the first of the key. */
   readonly sequence: number;
@@ -14,19 +13,11 @@ export interface OrderPlace {
   readonly waits: boolean;
 }
 
-const lock = sql(
-  "order.lock",
-  `select pg_advisory_xact_lock(place) from (
-     select distinct hashtextextended('order:' || id, 0) as place from unnest($1::text[]) as given (id) order by place
-   ) as places`,
-);
-
-const lockStreamsShared = sql(
-  "streams.lock-shared",
-  `select pg_advisory_xact_lock_shared(place) from (
-     select distinct hashtextextended('stream:' || id, 0) as place from unnest($1::text[]) as given (id) order by place
-   ) as places`,
-);
+const lockText = (lock: string, kind: "order" | "stream") => `select ${lock}(place) from (
+     select distinct hashtextextended('${kind}:' || id, 0) as place from unnest($1::text[]) as given (id) order by place
+   ) as places`;
+const lock = sql("order.lock", lockText("pg_advisory_xact_lock", "order"));
+const lockStreamsShared = sql("streams.lock-shared", lockText("pg_advisory_xact_lock_shared", "stream"));
 const lockStreamAlone = sql("stream.lock", "select pg_advisory_xact_lock(hashtextextended('stream:' || $1, 0))");
 
 /** Not prepared, for the same reason as `recordResults`. Deliveries that exist already get no new place. */

@@ -15,7 +15,6 @@ import { OverlapBody, overlapMsOf } from "./signing-keys.ts";
 /** Every live secret adds a signature to a header of every delivery. */
 const liveSecretsMax = 5;
 
-/** Gives the endpoint a new secret. The previous secrets sign beside it until their overlaps end. */
 async function rotateSecret(service: DeliveryService, tx: Tx, caller: Caller, endpoint: Endpoint, overlapMs: number) {
   const { clock, sealer } = service;
   requireScopeOf(endpoint, caller);
@@ -28,7 +27,6 @@ async function rotateSecret(service: DeliveryService, tx: Tx, caller: Caller, en
   return { outcome: "rotated", endpoint: await saveRotated(service, tx, caller, endpoint, secrets), secret } as const;
 }
 
-/** Ends the overlap now: from here on only the newest secret signs. */
 async function removePreviousSecrets(service: DeliveryService, tx: Tx, caller: Caller, endpoint: Endpoint) {
   requireScopeOf(endpoint, caller);
   const secrets = endpoint.secrets.filter(({ endsAt }) => endsAt === null);

@@ -60,10 +60,7 @@ export interface SettledSettings {
   readonly credentials: ReadonlyMap<string, string | null>;
 }
 
-/**
- * Merges the given settings into the current ones (RFC 7396; a filter, a rate and the headers are replaced as a whole).
- * @throws AppError `validation_error` for a secret header without a value and for a certificate that cannot be used
- */
+/** Merges settings into the current ones (RFC 7396). @throws AppError `validation_error` for one that cannot be used */
 export function settle(current: EndpointSettings, given: GivenSettings, at: Date): SettledSettings {
   const { headers, metadata, client_certificate: pair, format, ...others } = given;
   const plain = { ...others, format: format === "standard" ? "envelope" : format };

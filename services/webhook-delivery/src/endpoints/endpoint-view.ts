@@ -201,7 +201,6 @@ function effectiveSettings(
 const matchesOfAll = ({ eventTypes }: Endpoint, known: KnownTypes) =>
   eventTypes.map((eventType) => ({ eventType, ...matchesOf(eventType, known) }));
 
-/** Returns a sentence for each name that matches nothing, as far as all names are known. */
 function warningsOf(endpoint: Endpoint, known: KnownTypes): string[] {
   const missing = known.isComplete ? matchesOfAll(endpoint, known).filter(({ count }) => count === 0) : [];
   return missing.map(({ eventType }) => `Nothing named ${eventType} has been sent or declared`);

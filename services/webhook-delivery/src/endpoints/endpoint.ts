@@ -44,7 +44,6 @@ export type NewEndpoint = Pick<Endpoint, "type" | "description" | "eventTypes" |
   readonly endsAt?: Date;
 };
 
-/** Fields that an owner may change. Settings are merged into the current ones. */
 export type EndpointChange = Patch<Omit<NewEndpoint, "type" | "scope" | "endsAt">>;
 
 const url = z.string().min(1).max(2048).describe("URL that deliveries are posted to: https, on a public address.");
@@ -89,7 +88,6 @@ export const CreateEndpointBody = z
     },
   });
 
-/** A merge patch: an absent member keeps its value, in `settings` too. */
 export const UpdateEndpointBody = z
   .strictObject({
     url,
@@ -149,11 +147,7 @@ interface EndpointEvents {
   readonly eventTypes: readonly string[];
 }
 
-/**
- * Requires `account:admin` for an endpoint with scope `all`, and the scopes of its event types: an API key that may only
- * write webhooks must not redirect the events of other accounts, nor those of people.
- * @throws AppError `forbidden`
- */
+/** Requires the scopes of the events, which a key for webhooks alone must not redirect. @throws AppError `forbidden` */
 export function requireScopeOf({ scope, eventTypes }: EndpointEvents, caller: Caller): void {
   if (scope === "all") requireScopes(caller, ["account:admin"]);
   requireScopes(caller, scopesOfEventTypes(eventTypes), { portal: true });
@@ -164,7 +158,6 @@ export function wants(endpoint: Endpoint, names: readonly string[]): boolean {
   return endpoint.eventTypes.some((filter) => names.some((name) => matchesEventType(filter, name)));
 }
 
-/** Returns the endpoint as its owner sees it, in the API and in every event. */
 export const viewEndpoint = viewOf(WebhookEndpointResource, ({ id, type, url, secrets }: Endpoint) => ({
   id: splitId(id).endpointId,
   url: type === "pull" ? "" : url,
@@ -189,10 +182,7 @@ export function endpointFailing(endpoint: Endpoint, since: Date) {
   return draft("webhook_endpoint.failing", { subject: endpoint.id, accountId: endpoint.accountId, data });
 }
 
-/**
- * Reason why an endpoint is disabled: its receiver answered 410 (`gone`) or asked for it with a header (`receiver`), it
- * failed for long (`failing`), or it has scope `all` and its account is no administrator any more (`scope`).
- */
+/** `gone`: answered 410. `receiver`: asked for by a header. `failing`: for long. `scope`: of a former administrator. */
 export type DisabledReason = "gone" | "receiver" | "failing" | "scope";
 
 /** Creates the event of a disabled endpoint; `scope`, which its schema does not have, is an update. */

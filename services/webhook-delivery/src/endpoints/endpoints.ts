@@ -24,7 +24,6 @@ import { writableSettings } from "./portal-view.ts";
 import { insertSecret, saveCredentials } from "./secret-store.ts";
 import { ensureSigningKey } from "./signing-keys.ts";
 
-/** Creates an endpoint, which gets the events committed from now on. Its secret is shown this once. */
 export async function createEndpoint(service: DeliveryService, tx: Tx, caller: Caller, wanted: NewEndpoint) {
   const { configuration, clock, sender, outbox, sealer } = service;
   const { accountId } = caller;

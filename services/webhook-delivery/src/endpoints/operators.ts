@@ -19,7 +19,6 @@ const findOperators = sql(
    where scope = 'all' and consumer_of is null and deleted_at is null and disabled_reason is distinct from 'scope'`,
 );
 
-/** Reviews the endpoints after each change of access and at intervals, until the signal aborts. */
 export async function reviewOperators(
   service: DeliveryService,
   administratorsAmong: AskAdministrators,
@@ -35,7 +34,6 @@ export async function reviewOperators(
   }
 }
 
-/** Disables endpoints with scope `all` whose account is no administrator any more. */
 async function disableFormerOperators(service: DeliveryService, administratorsAmong: AskAdministrators): Promise<void> {
   const { pool } = service;
   const { rows } = await pool.query<{ id: string; accountId: string }>(findOperators);

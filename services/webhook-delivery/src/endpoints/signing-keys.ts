@@ -34,13 +34,11 @@ async function rotateSigningKey(service: DeliveryService, tx: Tx, caller: Caller
   return { outcome: "rotated", key } as const;
 }
 
-/** Returns the overlap of a rotation: the one that was asked for, or the service's own. */
 export const overlapMsOf = ({ configuration }: DeliveryService, overlapSeconds: number | undefined): number =>
   overlapSeconds === undefined
     ? configuration.get("webhook-delivery.secret.rotation-overlap")
     : seconds(overlapSeconds);
 
-/** Input of a rotation, of these keys and of an endpoint's secrets. */
 export const OverlapBody = z
   .strictObject({
     overlap_seconds: overlapSeconds(

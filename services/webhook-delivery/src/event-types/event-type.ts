@@ -8,7 +8,6 @@ const serviceTypes: ReadonlySet<string> = new Set(["webhook_endpoint.test", ...c
 /** Returns true when a type belongs to neither the service nor the product, `signalbox` and `signalbox.*`. */
 export const isCustomName = (type: string): boolean => !serviceTypes.has(type) && !/^signalbox(?:\.|$)/.test(type);
 
-/** Length of a name in characters, also of a filter. */
 export const eventNameMax = 200;
 
 const word = "[A-Za-z0-9][A-Za-z0-9_-]*";

@@ -38,7 +38,6 @@ async function requireUsable({ schemaThreads }: DeliveryService, { accountId }: 
   if (answer.outcome === "unusable") throw unusable(answer.message);
 }
 
-/** Declares a type. Its schema has passed `requireUsable`. */
 async function createEventType(service: DeliveryService, tx: Tx, caller: Caller, wanted: NewType) {
   const { accountId } = caller;
   const own = await lockEventTypesOf(tx, accountId);
@@ -52,7 +51,6 @@ async function createEventType(service: DeliveryService, tx: Tx, caller: Caller,
   return { outcome: "created", type } as const;
 }
 
-/** Changes a type. With another schema or enforcement its events are checked again. */
 async function updateEventType(service: DeliveryService, tx: Tx, caller: Caller, type: EventType, change: TypeChange) {
   const isChecked = change.schema !== undefined || change.enforcement !== undefined;
   const changed = {

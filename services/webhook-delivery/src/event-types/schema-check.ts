@@ -77,7 +77,6 @@ function misfitOf([first]: readonly ErrorObject[]): Misfit {
   return { pointer: first?.instancePath ?? "", message: first?.message ?? "does not match the schema" };
 }
 
-/** The end of work under a time limit. */
 type Bounded<T> =
   | { readonly outcome: "done"; readonly result: T }
   | { readonly outcome: "failed"; readonly message: string }

@@ -27,7 +27,6 @@ export class Announcements {
     for (const event of events) this.#add(event, 1);
   }
 
-  /** Announces the events of those who have waited longest. */
   async step(): Promise<void> {
     const batch = [...this.#waiting.values()].slice(0, messagesMax);
     if (batch.length === 0) return;

@@ -178,7 +178,6 @@ export const cloudEventForms: BodyForms = {
 const isText = (mediaType: string): boolean =>
   /^(text\/|[^;]*[/+]xml\s*(;|$))/i.test(mediaType) && !/;\s*charset\s*=\s*"?(?!utf-?8\b)/i.test(mediaType);
 
-/** Reads a body that is not JSON: text in UTF-8, or bytes. */
 const dataIn = (bytes: Buffer, mediaType: string): object =>
   isText(mediaType) && isUtf8(bytes) ? { data: bytes.toString("utf8") } : { data_base64: bytes.toString("base64") };
 

@@ -95,7 +95,6 @@ export async function listEvents(
 export const publishedMs = async (db: Queryable, accountId: string, id: string): Promise<number | null> =>
   (await db.query<{ at: Date }>(findPublished, [accountId, id])).rows[0]?.at.getTime() ?? null;
 
-/** Finds an event by its id, the publisher's own or ours. */
 export async function findEvent(db: Queryable, { accountId, seesOthers }: EventReader, id: string) {
   const published = await publishedMs(db, accountId, id);
   const around = published ?? timeIn(id);

@@ -4,7 +4,6 @@ import type { Outbox } from "@signalbox/events";
 import { audited } from "@signalbox/service";
 import { inTransaction, type Pool, sql } from "@signalbox/storage";
 
-/** The number of events that a credential published in an hour. */
 interface Publications {
   readonly accountId: string;
   readonly credential: string;

@@ -55,7 +55,6 @@ export class TypeNames {
     return { names, isComplete: rows.filter(({ sent }) => sent).length < sentMax };
   }
 
-  /** Returns true when this instance knows all names of the events to be recorded. */
   areNoted(events: readonly NamedEvent[]): boolean {
     return this.#unnotedOf(events).size === 0;
   }

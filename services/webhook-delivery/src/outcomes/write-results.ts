@@ -72,7 +72,6 @@ async function advance({ wakeUp }: DeliveryService, tx: Tx, ordered: readonly Ju
   if (over.length > 0) tx.afterCommit(wakeUp.wake);
 }
 
-/** Returns the outcome that an event reports to the owner; null for one without an event. */
 function reportedOutcome({ delivery, judgement: { outcome } }: JudgedAttempt): "exhausted" | "recovered" | null {
   if (isAboutWebhooks(delivery)) return null;
   if (outcome === "exhausted") return "exhausted";

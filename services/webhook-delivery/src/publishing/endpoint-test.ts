@@ -18,10 +18,7 @@ import { attemptDelivery } from "../sending/attempt-delivery.ts";
 import { insertDeliveries, leasedOf } from "../sending/insert-deliveries.ts";
 import { hostOf } from "../sending/lane.ts";
 
-/**
- * Sends the event `webhook_endpoint.test` to an endpoint now, at any status, and returns the attempt. It is logged like
- * every other, is made once, and does not count for the endpoint's health. Returns null when nothing can be sent now.
- */
+/** Posts the test event once, at any status, without effect on the endpoint's health; null when it cannot be sent. */
 async function testEndpoint(service: DeliveryService, caller: Caller, endpoint: Endpoint): Promise<Attempt | null> {
   const { pool, outbox, clock, endpointCache, leases, sender, results } = service;
   const { room } = service.lanes;
@@ -55,7 +52,6 @@ function testEvent(endpoint: Endpoint, at: Date): NewEvent {
   return customEventOf({ type: "webhook_endpoint.test", data }, endpoint.accountId, at);
 }
 
-/** Time of the longest attempt and of its record. */
 const testDeadlineMs = seconds(40);
 
 export function endpointTestApi(service: DeliveryService): Edges {

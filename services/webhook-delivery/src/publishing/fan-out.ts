@@ -16,11 +16,7 @@ import {
 /** Tries while an account's endpoints keep changing. Then its events are read again. */
 const attemptsMax = 5;
 
-/**
- * Stores the deliveries of the events, one of each event for each endpoint that wants it, and after the commit makes the
- * first attempts without a look into the queue. A repeated event adds no delivery, because the id of a delivery is made
- * of the event and the endpoint. The events in `kept` are stored even if no endpoint wants them.
- */
+/** Stores the deliveries of events, and makes the first attempts after the commit. The events in `kept` stay anyway. */
 export async function fanOut(
   service: DeliveryService,
   tx: Tx,
@@ -39,11 +35,7 @@ export async function fanOut(
   tx.afterCommit(() => announcements.note(events));
 }
 
-/**
- * Does the same in one statement that commits by itself, which also notes the ids of the events and leaves out those
- * that are known already. Returns the stored events; null, with nothing stored, when the deliveries need more
- * statements: a name to note, locks for an order or a stream, or more rows than one statement takes.
- */
+/** Does the same in one statement; null, with nothing stored, when it takes more: a new name, a lock, too many rows. */
 export async function fanOutAtOnce(
   service: DeliveryService,
   events: readonly OutgoingEvent[],
@@ -73,7 +65,6 @@ interface Stored {
   readonly arrived: () => void;
 }
 
-/** Repeats `write` while the endpoints change between their read and the write. */
 async function whileStale(
   endpointCache: EndpointCache,
   events: readonly OutgoingEvent[],

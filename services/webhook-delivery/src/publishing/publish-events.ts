@@ -96,7 +96,6 @@ export async function publishTogether(
   );
 }
 
-/** Publishes what several requests bring in one transaction. A request that is refused leaves nothing in it. */
 async function publishInTransaction(service: DeliveryService, batch: readonly Publication[]) {
   return inTransaction(service.pool, async (tx) => {
     const ids = batch.flatMap((publication) => publication.ids);

@@ -74,7 +74,6 @@ async function lockPull(tx: Tx, caller: Caller, id: string) {
   return endpoint.type === "push" ? ({ outcome: "push" } as const) : endpoint;
 }
 
-/** A consumer has the settings of its endpoint, and gets what the endpoint gets. */
 const consumerFrom = (endpoint: Endpoint, name: string): Endpoint => ({
   ...endpoint,
   id: `${endpoint.id}:${name}`,

@@ -49,7 +49,6 @@ export async function endLeases(
   return { outcome: "ended", leases } as const;
 }
 
-/** Moves the ends of leases; names those that are not live. */
 export async function postponeLeases(
   service: DeliveryService,
   rows: readonly PullRow[],
@@ -66,7 +65,6 @@ export async function postponeLeases(
   return refusal(service, rows, leaseIds, ofGone);
 }
 
-/** Records what became of leased messages; returns those that were live. */
 export async function settleLeases(
   service: DeliveryService,
   rows: readonly PullRow[],
@@ -89,7 +87,6 @@ export async function expireLeases(service: DeliveryService): Promise<"again" | 
 /** While this instance has no name it names none: a take-over is left to the end of the lease. */
 const holderOf = ({ leases: { instance, leaseMs } }: DeliveryService) => ({ instance: instance ?? 0, leaseMs });
 
-/** Records the attempts of leases whose rows this instance has taken over. */
 async function recordAll(service: DeliveryService, taken: readonly LeasedMessage[], verdict: Verdict): Promise<void> {
   const { clock, log, endpointCache, results, openLeases } = service;
   const recorded = taken.map(async (leased) => {
@@ -136,7 +133,6 @@ const refusedOf = (
     return outcome === "done" ? [] : [{ index, record, outcome }];
   });
 
-/** Builds the refusal, which says of each lease what happened since. */
 async function refusal(
   service: DeliveryService,
   rows: readonly PullRow[],

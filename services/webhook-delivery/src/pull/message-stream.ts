@@ -22,11 +22,7 @@ type StreamEnd = "draining" | "expired" | "access_changed" | "failed";
 const streamMsMax = minutes(10);
 const heartbeat = ":\n\n";
 
-/**
- * Sends messages as server-sent events to a request with a written head, until one side ends. A stream has as many
- * messages out as its credit says, so that a slow client costs no more memory than that; each end of a lease gives credit
- * back.
- */
+/** Sends messages as server-sent events until one side ends, as many at a time as its credit: each ended lease. */
 export async function streamMessages(
   service: DeliveryService,
   terms: StreamTerms,
@@ -82,7 +78,6 @@ async function run(service: DeliveryService, terms: StreamTerms, stream: OpenStr
   return "draining";
 }
 
-/** Returns true when the access of a principal has changed since it was resolved. */
 const isOutdated = (accessStates: AccessStates, { accountId, epoch, credential: { id, tokenId } }: Principal) =>
   (accessStates.stateOf(accountId)?.epoch ?? 0) > epoch ||
   [id, tokenId].some((one) => one !== undefined && accessStates.isRevoked(one));

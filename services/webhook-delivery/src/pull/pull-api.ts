@@ -25,7 +25,6 @@ const messages = "/api/v1/webhooks/endpoints/:id/messages" as const;
 const consume = { scopes: ["webhooks:write"], access: "write" } as const;
 const logged = { unaudited: "The log of attempts has every lease." } as const;
 
-/** Refusals of requests for the messages of an endpoint that has none to take. */
 export const noMessages = {
   missing: { code: "not_found", message: "There is no such endpoint." },
   push: { code: "conflict", message: "This endpoint has a URL, to which its messages are posted." },

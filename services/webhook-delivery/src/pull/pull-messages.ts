@@ -77,12 +77,10 @@ export async function pollMessages(
 /** Time for which an endpoint for listening outlives the last look at its messages. */
 export const listeningGraceMs = seconds(60);
 
-/** Keeps an endpoint for listening, whose messages are being taken. */
 export async function keepListening({ pool }: DeliveryService, { id, isListening }: PullRow): Promise<void> {
   if (isListening) await postponeEnd(pool, id, listeningGraceMs);
 }
 
-/** Takes what is due now, without a wait. */
 export async function takeMessages(
   service: DeliveryService,
   row: PullRow,

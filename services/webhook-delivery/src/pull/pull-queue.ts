@@ -149,7 +149,6 @@ const startsOf = (leaseIds: readonly string[]) => leaseIds.map((id) => new Date(
 // The consumers' side of the delivery queue: leases that callers hold. All times are the database's. The rows are those
 // that the claims take for push endpoints, and a lease is free for neither.
 
-/** Returns the rows of an endpoint of the account: its own first, then those of its consumers. */
 export const listPullRows = async (db: Queryable, accountId: string, endpointId: string): Promise<PullRow[]> =>
   (await db.query<PullRow>(pullRows, [accountId, endpointId])).rows;
 

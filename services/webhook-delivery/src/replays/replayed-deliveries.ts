@@ -11,7 +11,6 @@ const queuedMax = 1_000;
 const stepMax = 500;
 const fullWaitMs = seconds(1);
 
-/** Condition for the deliveries of a replay; `wantedValues` gives its values. */
 const wanted = `endpoint_id = $1 and status = any($2::text[]) and created_at >= $3 and created_at < $4
   and (cardinality($5::text[]) = 0 or exists (
     select from unnest($5::text[]) as f (filter)

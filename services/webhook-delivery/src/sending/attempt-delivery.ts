@@ -18,7 +18,6 @@ export interface Sender {
   readonly canary: { readonly url: string; readonly outbound: OutboundClient } | null;
   readonly clock: Clock;
   readonly tracer: Tracer;
-  /** The time limit of an attempt at an endpoint that sets none. */
   readonly timeoutMs: () => number;
   readonly baseUrl: string;
 }
@@ -33,11 +32,7 @@ const drainBytesMax = 65_536;
 /** Time for the body after the status. The status decides, and a longer wait holds a place that others need. */
 const bodyGraceMs = 1_000;
 
-/**
- * Posts a delivery once, signed now, in a span of the trace of its event. Every later failure is a result of the attempt.
- * Throws only before the attempt, when it cannot be signed or the outbound proxy fails: that is our failure and does not
- * count as an attempt.
- */
+/** Posts a delivery once, signed now. Throws only before the attempt, by our failure, which does not count as one. */
 export function attemptDelivery(sender: Sender, delivery: LeasedDelivery, endpoint: SigningEndpoint) {
   const { tracer, canary } = sender;
   const isOurs = canary !== null && isCanary(endpoint);

@@ -9,7 +9,6 @@ type Timing = Awaited<ReturnType<OutboundClient["request"]>>["timing"];
 
 const headersBytesMax = 4_096;
 
-/** Returns the sent headers with the values of secret headers masked. */
 export function maskSecretHeaders(sent: Readonly<Record<string, string>>, { settings }: SigningEndpoint) {
   const secret = new Set(settings.headers.flatMap(({ name, secret }) => (secret ? [name.toLowerCase()] : [])));
   return Object.fromEntries(

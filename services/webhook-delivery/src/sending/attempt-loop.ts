@@ -20,7 +20,6 @@ interface AttemptLoopParts {
   readonly results: Pick<AttemptResults, "add">;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Longest time of an attempt, its record included. */
   readonly attemptMsMax: () => number;
   readonly wake: () => void;
 }
@@ -28,7 +27,6 @@ interface AttemptLoopParts {
 /** Safety margin before a lease expires and another instance takes the delivery. */
 const leaseMarginMs = seconds(5);
 
-/** Phases of an attempt that end without a connection. */
 const connecting: ReadonlySet<string> = new Set(["resolve", "connect", "tls"]);
 
 /** Makes the attempts of the deliveries in the lanes, as many at a time as there are places. */

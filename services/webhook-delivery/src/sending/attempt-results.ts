@@ -12,7 +12,6 @@ import { answerClass, parkDelivery, type Recorded } from "./record-results.ts";
 import type { SigningEndpoint } from "./signing-endpoint.ts";
 
 export interface Consequences {
-  /** Writes results with events, the status of endpoints and the next delivery of a key. */
   readonly write: (batch: readonly JudgedAttempt[]) => Promise<Recorded>;
   readonly judge: (endpointIds: readonly string[]) => Promise<void>;
 }
@@ -77,7 +76,6 @@ export class AttemptResults {
     return batch.map(({ delivery }) => won.has(delivery.id));
   }
 
-  /** Retries while the database is away; any other error goes to the caller. */
   async #retryWhileAway<T>(work: () => Promise<T>): Promise<T> {
     const { log } = this.#parts;
     for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, pauseMsMax)) {

@@ -88,7 +88,6 @@ function readEnvelope(body: Buffer): { readonly envelope: Envelope; readonly dat
   return { envelope, data: data ?? {} };
 }
 
-/** Path of each kind of thing by its id. */
 const paths: Readonly<Record<string, (id: string) => string>> = {
   account: () => "/api/account/",
   account_settings: () => "/api/account/settings/",
@@ -117,7 +116,6 @@ function thingOf(eventType: string, data: Data): { id: string; type: string; url
   return id === undefined || path === undefined ? null : { id, type, url: path(encodeURIComponent(id)) };
 }
 
-/** The subject of an event of the service: the key of its record. */
 const subjectOf = (eventType: string, data: Data): string | undefined =>
   eventType === "webhook.received" ? textOf(data.source_id) : idIn(eventType.split(".")[0] ?? "", data);
 

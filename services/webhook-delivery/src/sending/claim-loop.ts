@@ -30,7 +30,6 @@ interface ClaimLoopParts {
 /** Longest sleep, and so the longest delay of a delivery that another instance scheduled for now. */
 export const idleMsMax = 500;
 
-/** Leases due deliveries from the queue, as many as the lanes have room for. */
 export class ClaimLoop {
   readonly #parts: ClaimLoopParts;
 
@@ -57,7 +56,6 @@ export class ClaimLoop {
     await attempts.stop();
   }
 
-  /** Frees the leases that nobody holds any more. */
   async takeOver(): Promise<void> {
     const { leases, lanes, wakeUp } = this.#parts;
     if (await leases.takeOver(() => lanes.room.ids())) wakeUp.wake();

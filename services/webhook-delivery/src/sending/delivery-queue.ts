@@ -8,7 +8,6 @@ import type { Rate } from "./endpoint-rates.ts";
 /** `held` are due since before the release of an endpoint that was paused or disabled, `new` are the others. */
 export type QueuePart = "all" | "held" | "new";
 
-/** An enabled endpoint with deliveries in the queue, or one part of them. */
 export interface WaitingEndpoint {
   readonly id: string;
   readonly accountId: string;

@@ -2,7 +2,6 @@ import type { WebhookEndpointResource } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
 import { type Queryable, sql } from "@signalbox/storage";
 
-/** Rate limit: a number of attempts per number of seconds, evenly spread. */
 export type Rate = NonNullable<WebhookEndpointResource["settings"]["rate"]>;
 
 /** Share of a rate's period that a late caller may catch up on. It keeps the rate within 5 %. */

@@ -11,7 +11,6 @@ export interface NewDelivery {
   /** True when this instance makes the first attempt at once, from memory. */
   readonly leased: boolean;
   readonly delayMs: number;
-  /** Position in the order of its key; null when the endpoint is not ordered. */
   readonly order: (OrderPlace & { readonly key: string }) | null;
 }
 
@@ -21,10 +20,7 @@ export interface Fingerprint {
   readonly fingerprint: string;
 }
 
-/**
- * Writes nothing when the endpoints of an account differ from those in memory. The queue is in the order of the events,
- * and within a millisecond in that of the rows, so that waiting deliveries go out in their order.
- */
+/** Writes nothing when endpoints differ from those in memory. Waiting deliveries go out in the order of their rows. */
 const insertText = (given: string, noted = "", fresh = "") => `with stale as materialized (
      select given.account_id from unnest($1::text[], $2::numeric[]) as given (account_id, fingerprint)
      cross join lateral (

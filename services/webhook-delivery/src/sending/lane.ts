@@ -2,7 +2,6 @@ import type { LeasedDelivery } from "../deliveries/delivery.ts";
 import { ConcurrencyLimit, firstLimit } from "./concurrency-limit.ts";
 import type { SigningEndpoint } from "./signing-endpoint.ts";
 
-/** A delivery in memory, and the time on the steady clock until which its attempt may start. */
 export interface InHand {
   readonly delivery: LeasedDelivery;
   readonly startUntilMs: number;
@@ -18,14 +17,12 @@ export const firstLoad = firstLimit * untriedTurnsAhead;
 
 export const hostOf = (url: string): string => new URL(url).host;
 
-/** Answers since a time on the steady clock. */
 interface CountedAnswers {
   succeeded: number;
   failed: number;
   readonly sinceMs: number;
 }
 
-/** Attempts of one endpoint: the running ones, and the deliveries in memory behind them. */
 export class Lane {
   readonly limit: ConcurrencyLimit;
   inFlight = 0;

@@ -5,7 +5,6 @@ import { MemoryBudget } from "./memory-budget.ts";
 import { Shares } from "./shares.ts";
 import type { SigningEndpoint } from "./signing-endpoint.ts";
 
-/** Largest numbers of concurrent attempts, each on a connection. */
 export interface LaneBounds {
   readonly inFlightMax: number;
   readonly inFlightMaxPerEndpoint: number;
@@ -33,14 +32,12 @@ const placeFactor = 7;
 export class Lanes {
   readonly #bounds: LaneBounds;
   readonly #lanes = new Map<string, Lane>();
-  /** Lanes with deliveries in memory and room for another attempt. */
   readonly #ready = new Set<Lane>();
   /** Endpoints with more in the queue than in memory: new deliveries go behind those, not past them. */
   readonly #backlogged = new Set<string>();
   readonly #hosts = new Map<string, Shares>();
   readonly #places: Shares;
   readonly #slowPlaces: Shares;
-  /** Deliveries in memory, recorded or not. */
   readonly room = new MemoryBudget();
 
   constructor(bounds: LaneBounds) {
@@ -137,7 +134,6 @@ export class Lanes {
     };
   }
 
-  /** Notes that a delivery taken for an attempt goes back to the queue instead. */
   giveUp(lane: Lane, delivery: LeasedDelivery): LeasedDelivery {
     this.room.move(delivery, "handBack", lane.host);
     return delivery;
@@ -148,7 +144,6 @@ export class Lanes {
     this.#schedule(lane);
   }
 
-  /** Forgets the lane if nothing is in it and many others are remembered. */
   forgetIdle(lane: Lane): void {
     if (lane.isIdle && this.#lanes.size > lanesMax) this.#lanes.delete(lane.endpoint.id);
   }
@@ -157,7 +152,6 @@ export class Lanes {
     if (this.#lanes.has(endpoint.id)) this.#laneOf(endpoint);
   }
 
-  /** Takes every waiting delivery of an endpoint, or of all, out of its lane, for the way back to the queue. */
   takeAll(endpointId?: string): LeasedDelivery[] {
     const lanes = endpointId === undefined ? [...this.#lanes.values()] : [this.#lanes.get(endpointId)];
     return lanes.flatMap((lane) => {

@@ -103,7 +103,6 @@ export class Leases {
     return () => void this.#open.delete(change);
   }
 
-  /** Notes that leases may be lost, because their holder failed. */
   suspect(): void {
     this.#suspectUntilMs = this.#parts.clock.steadyMs() + suspectMs;
   }

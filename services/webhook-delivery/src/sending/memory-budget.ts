@@ -14,13 +14,11 @@ const perHostMax = 512;
 /** Deliveries that an account may always hold while the reserve lasts. */
 const leastPerAccount = firstLimit;
 
-/** Whose delivery it is, and where it goes. */
 export interface Load {
   readonly accountId: string;
   readonly host: string;
 }
 
-/** Takes room for a plan. */
 export type Take = (load: Load, count: number, bytes: number) => void;
 
 interface Held extends Load {

@@ -3,7 +3,6 @@ import { type Pool, sql } from "@signalbox/storage";
 interface Holder {
   readonly consumerId: string;
   readonly leaseIds: Set<string>;
-  /** Called after some of its leases have ended. */
   readonly onEnd: () => void;
 }
 
@@ -61,7 +60,6 @@ export class OpenLeases {
     for (const { onEnd } of told) onEnd();
   }
 
-  /** Looks for leases that ended without this instance. */
   async look(): Promise<void> {
     const known = [...this.#holders.keys()];
     if (known.length === 0) return;

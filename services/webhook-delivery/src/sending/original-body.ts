@@ -28,7 +28,6 @@ const closing = new Set([0x7d, 0x5d]);
 const comma = 0x2c;
 const colon = 0x3a;
 
-/** Returns the bytes of a member's value in a well-formed JSON object. */
 export function rawMember(json: Buffer, name: string): Buffer {
   let [depth, start, key] = [0, 0, ""];
   for (let at = 0; at < json.length; at++) {

@@ -14,7 +14,6 @@ interface Wait {
   canTake: boolean;
 }
 
-/** One wait of a poll or a stream for messages of one consumer. */
 export interface OpenWait {
   /** Counts wake-ups from now on; call it before each look. A wait that cannot take leaves them to others. */
   reset(canTake?: boolean): void;
@@ -34,11 +33,7 @@ const idsPerMessage = 50;
 const lookAgainMs = seconds(15);
 const processId = randomId("process");
 
-/**
- * The waits for messages of pull endpoints. No wait looks into the database by itself: a commit wakes one wait of each
- * consumer, here at once and in other instances by a notification, and so does the loop of claims, which looks for all
- * endpoints together.
- */
+/** The waits for messages of pull endpoints. None looks by itself: a commit wakes one wait of each consumer. */
 export class PullWaits {
   readonly #pool: Pool;
   readonly #limits: WaitLimits;
@@ -65,7 +60,6 @@ export class PullWaits {
     return this.#count;
   }
 
-  /** Returns why the account may not wait now; null when it may. */
   refusal(accountId: string): "too-many-of-account" | "too-many" | null {
     if ((this.#ofAccount.get(accountId) ?? 0) >= this.#limits.perAccount) return "too-many-of-account";
     return this.#count >= this.#limits.all ? "too-many" : null;

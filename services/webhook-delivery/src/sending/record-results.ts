@@ -15,7 +15,6 @@ export interface Result {
 }
 
 export interface Recorded {
-  /** Ids of the deliveries whose lease still held. */
   readonly won: ReadonlySet<string>;
   /** Endpoints that have failed for some time and have to be judged. */
   readonly failing: readonly string[];

@@ -18,14 +18,12 @@ export interface SigningEndpoint extends Endpoint {
   readonly certificate: CertificatePair | "missing" | null;
 }
 
-/** A secret that signs deliveries until its end. */
 export interface LiveSecret extends RotatingValue {
   readonly secret: string;
 }
 
 export interface AccountEndpoints {
   readonly accountId: string;
-  /** A text that changes with any of the endpoints. */
   readonly fingerprint: string;
   readonly endpoints: readonly SigningEndpoint[];
 }
@@ -78,7 +76,6 @@ const operatorsNow = sql(
    from endpoints p where scope = 'all' and deleted_at is null`,
 );
 
-/** Returns all endpoints of the accounts, with the secrets and keys that sign their deliveries. */
 export async function readAccounts(db: Queryable, sealer: Sealer, accountIds: readonly string[]) {
   const { rows } = await db.query<StoredAccount>(accountsOf, [accountIds]);
   return rows.map((account) => openAccount(account, sealer));

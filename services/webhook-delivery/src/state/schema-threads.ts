@@ -22,7 +22,6 @@ const tickMs = 100;
 /** Time in which a thread says how long it has worked. One that does not, gets no processor at all. */
 const replyMs = seconds(1);
 
-/** Processor time of an account's schemas per second. */
 const accountMsPerSecond = 200;
 const windowMs = seconds(1);
 const accountsMax = 10_000;
@@ -46,10 +45,7 @@ export class SchemaThreads {
     this.#script = script;
   }
 
-  /**
-   * @throws AppError `rate_limited` when the account's schemas have used their time, `unavailable` when their thread got
-   *   no processor
-   */
+  /** @throws AppError `rate_limited` when the account has used its time, `unavailable` without a processor */
   ask(accountId: string, question: SchemaQuestion): Promise<JudgedAnswer> {
     return new Promise((resolve, reject) => {
       const turns = this.#turns.get(accountId) ?? [];

@@ -58,7 +58,6 @@ const readCurrent = sql(
    where p.account_id = $1 and p.deleted_at is null and ($2::text is null or p.id = $2 or p.consumer_of = $2)`,
 );
 
-/** Reads since when deliveries of an endpoint, or of any of an account, wait and fail. */
 async function currentFigures({ pool }: DeliveryService, accountId: string, endpointId: string | null) {
   const none: Readonly<Record<"oldestDueAt" | "failingSince", Date | null>> = { oldestDueAt: null, failingSince: null };
   return (await pool.query<typeof none>(readCurrent, [accountId, endpointId])).rows[0] ?? none;

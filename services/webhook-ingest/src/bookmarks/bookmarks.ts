@@ -23,7 +23,6 @@ import {
 /** Largest sum of the bodies of an account's bookmarks. */
 const bytesMax = 16 * MiB;
 
-/** Copies a received webhook into a bookmark. The same webhook may have several. */
 async function createBookmark(
   service: IngestService,
   tx: Tx,

@@ -27,7 +27,6 @@ export interface DecodedWebhook extends PostedWebhook {
   readonly decoding: Decoding;
 }
 
-/** The decoded body, or the body as it arrived with the problem. */
 export type Decoding =
   | { readonly body: Buffer }
   | { readonly body: Buffer; readonly problem: "coding" | "malformed" }

@@ -43,7 +43,6 @@ export type Judgement =
     }
   | Refused;
 
-/** Decodes a webhook and judges it by a given copy of its source, at another time if one is given. */
 export async function judgePosted(service: IngestService, webhook: PostedWebhook, known: CachedSource, at?: Date) {
   const bytesMax = service.configuration.get("limits.maxWebhookBytes");
   const decoding = await decodeBody(webhook.body, webhook.headers["content-encoding"], bytesMax);

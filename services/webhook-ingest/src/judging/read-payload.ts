@@ -113,7 +113,6 @@ function readForm(text: string, body: Buffer, charset: string): Reading {
   return "json" in reading.payload ? { ...reading, payload: { ...reading.payload, form: text } } : reading;
 }
 
-/** Rewrites a form whose bytes, escaped or not, are of another charset. */
 function formInUtf8(body: Buffer, charset: string): string {
   const decoder = new TextDecoder(charset);
   const byteOf = (_: string, digits: string) => String.fromCharCode(Number.parseInt(digits, 16));

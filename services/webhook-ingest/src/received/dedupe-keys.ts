@@ -3,7 +3,6 @@ import type { ReceivedWebhook } from "./received-webhook.ts";
 
 /** Keys by which a repetition is found, each a digest of 16 bytes; kept as long as received webhooks. */
 export interface DedupeKeys {
-  /** Key of the delivery id: the same id with the same content is a repetition. */
   readonly id: Buffer;
   /** Key of the body and of a type that no signature covers; empty where any body under the same id is a repetition. */
   readonly content: Buffer;

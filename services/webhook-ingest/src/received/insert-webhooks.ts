@@ -16,10 +16,8 @@ export interface WebhookWrite extends WebhookIdentity {
   readonly event: PreparedEvent;
 }
 
-/** A key that an earlier webhook has. */
 export interface KnownKey {
   readonly digest: Buffer;
-  /** Digest of the earlier webhook's body. */
   readonly content: Buffer;
   readonly receivedId: string;
   /** Of a key of signed content, the arrival of the earlier webhook. */
@@ -103,7 +101,6 @@ export async function insertWebhooks(db: Queryable, writes: readonly WebhookWrit
   return { outcomes: new Map(rows.map((row) => [row.id, row])), shards: rows[0]?.shards ?? [] };
 }
 
-/** Returns the known keys of a webhook, its own among them. */
 export async function findDedupeKeys(db: Queryable, { webhook: { source }, keys: { id, signed } }: WebhookWrite) {
   return (await db.query<KnownKey>(findKeys, [source.id, signed ? [id, signed] : [id]])).rows;
 }

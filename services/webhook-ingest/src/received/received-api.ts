@@ -18,7 +18,6 @@ import { findOwnReceived, findReceived, listReceived, type StoredWebhook } from 
 
 const base = `${sourcePath}/received` as const;
 const one = `${base}/:ref` as const;
-/** The refusal of an id that is no received webhook, or one no more. */
 export const missingReceived = "The source received no webhook of this id, or it is past the retention.";
 
 const receivedExample = {
@@ -106,7 +105,6 @@ const receivedFilter = {
 export const loadOwnReceived = ({ pool }: IngestService): Load<StoredWebhook> =>
   ownRows(({ accountId }, ids) => findOwnReceived(pool, accountId, ids));
 
-/** Finds a webhook that a source of the account received, with its bytes. */
 export const findReceivedBy = async (
   service: IngestService,
   accountId: string,

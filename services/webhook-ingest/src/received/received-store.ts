@@ -72,7 +72,6 @@ const findByKey = sql(
   "select received_id as id from received_keys where source_id = any($1) and digest = $2",
 );
 
-/** Condition on a webhook chosen by its time and type. */
 const chosen = `source_id = $1 and received_at >= $2 and received_at < $3 and (cardinality($4::text[]) = 0 or exists (
   select from unnest($4::text[]) as wanted where event_type = wanted
     or (right(wanted, 1) = '*' and starts_with(event_type, left(wanted, -1)))))`;
@@ -141,7 +140,6 @@ export const findManyReceived = async (db: Queryable, sourceId: string, ids: rea
 export const findOwnReceived = async (db: Queryable, accountId: string, ids: readonly string[]) =>
   (await db.query<StoredWebhook>(findOwn, [accountId, ids, timesOf(ids)])).rows;
 
-/** Counts the chosen webhooks, up to one more than `max`. */
 export async function countReceived(db: Queryable, { sourceId, eventTypes, ...between }: ReceivedChoice, max: number) {
   let sum = 0;
   for (const { fromMs, toMs } of stretchesBack(between)) {
@@ -152,7 +150,6 @@ export async function countReceived(db: Queryable, { sourceId, eventTypes, ...be
   return sum;
 }
 
-/** Returns the next chosen webhooks after a position, in the order of their arrival. */
 export async function nextReceived(
   db: Queryable,
   { sourceId, eventTypes, fromMs, toMs }: ReceivedChoice,

@@ -8,7 +8,6 @@ import type { Source } from "../sources/source.ts";
 /** `reconciled`: it was missed as the sender pushed it, and recovered from the sender's list. */
 export type Origin = "pushed" | "reconciled";
 
-/** A verified webhook that is about to be stored. */
 export interface ReceivedWebhook {
   readonly id: string;
   /** The source at the time of the verification; a later revision voids the verification. */
@@ -57,7 +56,6 @@ interface PublishedWebhook {
   readonly payload: Payload;
 }
 
-/** Creates the event of an accepted webhook, or of a replayed one. */
 export function webhookReceived(source: Source, webhook: PublishedWebhook, { isReplay = false } = {}) {
   const { id, deliveryId, eventType, receivedAt, origin, headers, payload } = webhook;
   return draft("webhook.received", {

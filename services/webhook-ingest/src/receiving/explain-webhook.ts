@@ -89,7 +89,6 @@ export function explainApi(service: IngestService): Edges {
   return edgesOf({ verifyWebhook }, { exampleIds: { id: webhookSourceExample.id } });
 }
 
-/** Returns a pasted webhook in the form that Node gives requests. */
 function webhookOf({ headers, body = "", body_base64: base64, url }: z.output<typeof VerifyBody>, path: string) {
   return {
     method: "POST",
@@ -99,7 +98,6 @@ function webhookOf({ headers, body = "", body_base64: base64, url }: z.output<ty
   };
 }
 
-/** Failed step and expectation for each reason. */
 const reasons: Readonly<Record<string, readonly [step: string, expected: string]>> = {
   coding_not_supported: ["decode", "The Content-Encoding gzip, deflate or br, or none."],
   decoded_body_too_large: ["decode", "A body within the limit, after decoding too."],

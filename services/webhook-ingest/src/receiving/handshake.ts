@@ -13,7 +13,6 @@ type HandshakeOutcome =
   | { readonly outcome: "answered"; readonly answer: HandshakeAnswer }
   | { readonly outcome: "webhook" | "refused" | "closed" | "unknown-source" };
 
-/** Answers a sender's verification request, before the sender posts anything. */
 async function answerHandshake(
   service: IngestService,
   address: string,
@@ -130,7 +129,6 @@ function showOffer(service: IngestService, input: IngestInput, { offeredSecret }
   recordRejection(service, { sourceId: params.source_id, ...refusal, address }, { webhook });
 }
 
-/** Judges a verification request, and records its refusal for the owner. */
 async function judgeHandshake(service: IngestService, input: IngestInput): Promise<HandshakeOutcome> {
   const { params, headers, request, clientAddress: address } = input;
   const { source_id: sourceId } = params;

@@ -108,7 +108,6 @@ export function ingestRoutes(service: IngestService): Routes {
   return routes;
 }
 
-/** Takes a GET as a webhook: its query is the form. */
 async function takeQuery(service: IngestService, input: IngestInput): Promise<HttpResponse> {
   const { url = "" } = input.request;
   const body = Buffer.from(url.slice(url.indexOf("?") + 1 || url.length));

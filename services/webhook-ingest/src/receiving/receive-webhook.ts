@@ -35,11 +35,7 @@ const foundByHashing: ReadonlySet<string> = new Set(["signature_mismatch", "time
 /** A source that changes more often than this during one webhook is being changed in a loop. */
 const triesMax = 4;
 
-/**
- * Accepts a partner's webhook: judged by the source in memory, and stored once, together with its event. After
- * "received" the sender may forget it. A stale copy never refuses a webhook: before a refusal the source is read again,
- * and so is a copy that proves stale on write.
- */
+/** Judges a webhook by its source in memory, and stores it once. No stale copy of the source refuses one. */
 export async function receiveWebhook(
   service: IngestService,
   posted: Omit<PostedWebhook, "sourceId">,

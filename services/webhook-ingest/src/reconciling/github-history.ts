@@ -25,10 +25,7 @@ const Delivery = z.object({
   }),
 });
 
-/**
- * The deliveries of a webhook of a repository or an organization (`GET …/hooks/{id}/deliveries`), which GitHub keeps for
- * three days. Each attempt is a delivery of its own, with the guid of the first one.
- */
+/** Deliveries of a webhook, which GitHub keeps for three days: each attempt, with the guid of the first one. */
 export const githubHistory: SenderHistory = {
   keepsMs: hours(3 * 24),
   // Of the 900 reads in a minute some stay for others.

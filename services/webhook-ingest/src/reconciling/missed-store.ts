@@ -5,9 +5,7 @@ import type { Origin, ReceivedWebhook } from "../received/received-webhook.ts";
 import { readable, type SenderName } from "../sources/sender-key.ts";
 import type { Reconciliation } from "./reconciliation.ts";
 
-/** A webhook that the sender lists and the source has not received. */
 interface FoundMissing {
-  /** Key of its delivery id. */
   readonly digest: Buffer;
   readonly reference: string;
   readonly sentAt: Date;
@@ -19,10 +17,7 @@ export interface MissedWebhook extends FoundMissing {
   readonly askedAt: Date | null;
 }
 
-/**
- * `fetch`: to be read from the sender. `ask`: to be sent again by the sender. `asked`: on its way. `failed`: not
- * recovered by this run; the next one tries again.
- */
+/** `fetch` it from the sender, `ask` the sender to send it, `asked`; `failed`: the next run tries again. */
 type MissedState = "fetch" | "ask" | "asked" | "failed";
 
 /** Asks for one webhook, over all runs: a sender cannot deliver what the source refuses. */

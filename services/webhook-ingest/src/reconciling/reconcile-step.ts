@@ -104,7 +104,6 @@ async function open(service: IngestService, lease: Lease, source: Source, sender
   return opened;
 }
 
-/** Turns the progress of a run into the time at which the source is due again. */
 async function settle(
   service: IngestService,
   lease: Lease,
@@ -129,7 +128,6 @@ async function settle(
   }
 }
 
-/** Tries a sender that is away again, with growing pauses. */
 async function retry(service: IngestService, lease: Lease, run: Reconciliation, reason: string): Promise<Release> {
   const failures = run.failures + 1;
   if (failures >= failuresMax) return end(service, lease, run, { reason: "sender_away" });

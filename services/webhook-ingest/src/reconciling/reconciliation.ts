@@ -1,6 +1,5 @@
 import type { Reconciliation as Row } from "../generated/prisma/client.ts";
 
-/** Reasons for which a source is compared with its sender's list. */
 export const reconciliationTriggers = ["key", "schedule", "outage", "rejections", "request"] as const;
 
 export const reconciliationStatuses = ["running", "completed", "failed"] as const;
@@ -11,7 +10,6 @@ export interface Reconciliation extends Omit<Row, "trigger" | "status"> {
   readonly status: (typeof reconciliationStatuses)[number];
 }
 
-/** The webhooks that were missed between two times, and those of them that were recovered. */
 interface MissedReport {
   readonly fromAt: Date;
   readonly toAt: Date;
@@ -23,7 +21,6 @@ interface MissedReport {
 export interface Outage extends MissedReport {
   readonly id: string;
   readonly createdAt: Date;
-  /** Number of comparisons that still run. */
   readonly running: number;
 }
 

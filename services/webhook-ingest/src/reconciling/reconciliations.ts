@@ -28,7 +28,6 @@ import {
 } from "./reconciliation.ts";
 import { findCoveredTo, findRun, listRuns, openRequestedRun } from "./reconciliation-store.ts";
 
-/** Starts a comparison with the sender's list now, by default from the end of the last one, unless one is under way. */
 async function requestReconciliation(
   service: IngestService,
   tx: Tx,

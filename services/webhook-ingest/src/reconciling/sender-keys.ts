@@ -17,11 +17,7 @@ import { revised, type Source, sourceUpdated } from "../sources/source.ts";
 import { lockSourceById, saveSenderKey } from "../sources/source-store.ts";
 import { endSchedule, startSchedule } from "./reconciliation-store.ts";
 
-/**
- * Gives a source the read key of its sender, in place of the last one, and has it compared with the sender's list at once,
- * from the beginning of the source.
- * @throws AppError `validation_error` for a key that does not fit the source
- */
+/** Gives a source the read key of its sender. @throws AppError `validation_error` for one that does not fit */
 async function setSenderKey(service: IngestService, tx: Tx, caller: Caller, source: Source, given: GivenKey) {
   const { clock, outbox } = service;
   const place = placeOf(given);
@@ -34,7 +30,6 @@ async function setSenderKey(service: IngestService, tx: Tx, caller: Caller, sour
   return updated;
 }
 
-/** Removes the key, and ends the comparisons. What was recovered by it stays. */
 async function removeSenderKey(service: IngestService, tx: Tx, caller: Caller, source: Source): Promise<void> {
   if (source.senderKey === null) return;
   await changeSenderKey(service, tx, source, null, null);
@@ -62,7 +57,6 @@ export async function noteSenderKey(
   });
 }
 
-/** Saves a source with another key in its next revision, with its event. */
 async function changeSenderKey(
   service: IngestService,
   tx: Tx,

@@ -54,7 +54,6 @@ function judgeAnswer(answer: ApiAnswer, nowMs: number): SenderAnswer<ApiAnswer> 
   return { outcome: "away", reason: `answered_${status}` };
 }
 
-/** Returns the end of the pause that an answer asks for; null for none. */
 function pauseOf({ status, headers, text }: ApiAnswer, nowMs: number): Date | null {
   const until = (ms: number) => new Date(Math.min(Math.max(ms, nowMs), nowMs + pauseMsMax));
   const isSpent = headers["x-ratelimit-remaining"] === "0";

@@ -24,10 +24,7 @@ export function recordRejection(service: IngestService, refusal: Refusal, eviden
   record(service, refusal, evidence).catch(() => service.receivingMetrics.countDroppedRejection());
 }
 
-/**
- * Records a rejection, with its event, for any of the source's addresses; other addresses have no owner. Beyond the bound
- * of a second rejections are only counted, and those whose webhook is kept have no event; the log gets the first.
- */
+/** Records a rejection. Beyond the bound of a second they are only counted, and those that are kept have no event. */
 async function record(service: IngestService, refusal: Refusal, { webhook = null, figures }: Evidence): Promise<void> {
   const { sourceCache, sourceStatistics, rejectionBudget, receivingMetrics, clock, log } = service;
   const known = await sourceCache.find(await sourceCache.idAt(refusal.sourceId));

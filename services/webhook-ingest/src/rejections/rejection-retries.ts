@@ -25,7 +25,6 @@ const totalMax = 1_000_000;
 /** Rejections of one transaction. */
 const stepMax = 20;
 
-/** Starts a retry of all kept rejections that a filter chooses; a dry run counts them. */
 async function startRejectionRetry(
   service: IngestService,
   tx: Tx,

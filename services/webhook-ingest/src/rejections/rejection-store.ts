@@ -76,7 +76,6 @@ const saveReceived = sql("rejection.save-received", "update rejections set recei
 
 const place = (id: unknown) => ({ service: "webhook-ingest", table: "rejections", row: String(id) });
 
-/** Sealed column with the data for a retry. */
 export const sealedProofs: SealedColumn = {
   table: "rejections",
   column: "sealed_proof",
@@ -126,7 +125,6 @@ export async function insertRejection(
   return rows.map(({ shard }) => shard);
 }
 
-/** Lists the same range of each source's rejections, newest first. */
 export async function listRejections(
   db: Queryable,
   sourceIds: readonly string[],
@@ -183,7 +181,6 @@ export async function lockKeptRejections(
   return rows.map((row) => opened(sealer, row));
 }
 
-/** Saves the webhook that a retry of the rejection received. */
 export const saveRetried = (tx: Tx, id: string, receivedId: string) => tx.query(saveReceived, [id, receivedId]);
 
 function keptOf(sealer: Sealer, id: string, webhook: RejectedWebhook): unknown[] {

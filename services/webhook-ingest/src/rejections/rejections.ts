@@ -29,12 +29,7 @@ async function retryRejection(service: IngestService, tx: Tx, caller: Caller, re
   return result;
 }
 
-/**
- * Verifies a refused webhook again, with the current secrets and settings at the time of its arrival, so that a wrong
- * secret costs no data. An accepted webhook becomes a received one like any other, and has one effect however often it is
- * retried.
- * @throws AppError `unavailable` while the source is being changed
- */
+/** Verifies a refused webhook as at its arrival. @throws AppError `unavailable` while its source is being changed */
 export async function verifyAgain(service: IngestService, tx: Tx, rejection: LockedRejection) {
   const { sourceCache, webhookWriter, clock } = service;
   const { webhook, sourceId, rejectedAt, receivedId } = rejection;

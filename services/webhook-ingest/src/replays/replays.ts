@@ -38,7 +38,6 @@ function cancelReplay({ replayEngine }: IngestService, tx: Tx, caller: Caller, r
   return replayEngine.cancel(tx, replay, entry);
 }
 
-/** Returns the choice of received webhooks that a replay by time publishes. */
 export const choiceOf = ({ sourceId, eventTypes, fromAt, toAt }: Replay): ReceivedChoice => ({
   sourceId,
   eventTypes,

@@ -82,7 +82,6 @@ const all = Object.entries(presets)
 /** A cursor needs a time, and presets have none. */
 const listedAt = new Date(0);
 
-/** The known senders as data, for pages that guide through the set-up of one. */
 export function presetApi({ pageLimits }: IngestService): Edges {
   return edgesOf(
     {

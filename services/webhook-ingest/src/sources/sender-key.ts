@@ -4,7 +4,6 @@ import type { SourceSettings } from "./source-settings.ts";
 
 export type SenderName = (typeof readableSenders)[number];
 
-/** The place of the webhook at its sender. */
 export interface SenderPlace {
   readonly sender: SenderName;
   /** `owner/name`. */
@@ -25,10 +24,7 @@ export interface SenderKey extends SenderPlace {
   readonly setAt: string;
 }
 
-/**
- * Senders whose documentation has a list of what they sent, with the scheme of the sources that they push to. `place`
- * names the webhook that the list is about: `hook`, or nothing where the key alone does.
- */
+/** Senders that list what they sent. `place` names the webhook of a list: `hook`, or nothing where the key does. */
 export const readable: Readonly<Record<SenderName, { scheme: SchemeName; apiUrl: string; place: "hook" | "key" }>> = {
   github: { scheme: "github", apiUrl: "https://api.github.com", place: "hook" },
   stripe: { scheme: "stripe", apiUrl: "https://api.stripe.com", place: "key" },

@@ -14,6 +14,5 @@ export function mayReceive({ accessStates }: IngestService, accountId: string): 
 export const isOpen = (service: IngestService, source: Source): boolean =>
   source.status !== "paused" && mayReceive(service, source.accountId);
 
-/** Returns true when this deployment accepts partners' webhooks. */
 export const areIntegrationsEnabled = ({ configuration }: IngestService): boolean =>
   configuration.get("features.integrations") !== "disabled";

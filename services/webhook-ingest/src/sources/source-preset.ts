@@ -10,7 +10,6 @@ const findPreset = (name: string | null): KnownPreset | null =>
 /** Returns the settings that a source has from its preset, and from nobody else. */
 export const presetSettingsOf = (preset: string | null): SourceSettings => findPreset(preset)?.settings ?? {};
 
-/** The part of a row about the preset of its source. */
 interface PresetRow {
   readonly preset: string | null;
   readonly presetVersion: string | null;

@@ -15,11 +15,7 @@ import { saveSource, saveSourceAddresses } from "./source-store.ts";
 /** Largest number of live secrets, and of live addresses: the current one and two former ones. */
 const max = 3;
 
-/**
- * Gives a source its partner's next secret. The present one verifies until the overlap ends, so that no webhook is lost
- * while the partner changes over.
- * @throws AppError `validation_error` for a secret that does not fit the scheme
- */
+/** Gives a source its partner's next secret. @throws AppError `validation_error` for one that does not fit */
 async function rotateSourceSecret(
   service: IngestService,
   tx: Tx,
@@ -40,7 +36,6 @@ async function rotateSourceSecret(
   return announceRotation(service, tx, caller, rotated, "rotate_secret");
 }
 
-/** Ends the overlap now: from here on only the newest secret verifies. */
 async function removePreviousSecrets(service: IngestService, tx: Tx, caller: Caller, source: Source): Promise<void> {
   if (source.secrets.length === 1) return;
   const now = service.clock.now();
@@ -51,7 +46,6 @@ async function removePreviousSecrets(service: IngestService, tx: Tx, caller: Cal
   await announceRotation(service, tx, caller, changed, "rotate_secret");
 }
 
-/** Gives a source a new address, for one that has leaked. The present one is accepted until the overlap ends. */
 async function rotateSourceAddress(service: IngestService, tx: Tx, caller: Caller, source: Source, overlapMs: number) {
   const now = service.clock.now();
   const rotation = rotate(source.addresses, { max, overlapMs, now });
@@ -62,7 +56,6 @@ async function rotateSourceAddress(service: IngestService, tx: Tx, caller: Calle
   return announceRotation(service, tx, caller, rotated, "rotate_url");
 }
 
-/** Ends the overlap now: from here on only the newest address is accepted. */
 async function removePreviousAddresses(service: IngestService, tx: Tx, caller: Caller, source: Source): Promise<void> {
   if (source.addresses.length === 1) return;
   const changed = revised(source, { addresses: source.addresses.slice(0, 1) }, service.clock.now());

@@ -29,7 +29,6 @@ const findIdAt = sql("source.find-id-at", "select id from sources where address 
 const place = (id: unknown) => ({ service: "webhook-ingest", table: "sources", row: String(id) });
 const placeOfFormer = (id: unknown) => place(`${id} former`);
 const placeOfToken = (id: unknown) => place(`${id} verify token`);
-/** The place of a sealed read key. */
 export const placeOfSenderKey = (id: unknown) => place(`${id} sender key`);
 
 /** Secrets of a partner: the current one, and the former ones with their ends. */

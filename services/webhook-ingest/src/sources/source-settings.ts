@@ -294,7 +294,6 @@ export function mergeSettings(current: SourceSettings, patch: SettingsPatch): So
   return Object.fromEntries(kept.map(([key]) => [key, merged[key]]));
 }
 
-/** Returns the settings under their names in the API. */
 export function viewSourceSettings(settings: SourceSettings): Record<string, unknown> {
   const shown = shownSettings(settings);
   return Object.fromEntries(

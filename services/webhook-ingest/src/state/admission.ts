@@ -101,7 +101,6 @@ export class Admission {
   }
 }
 
-/** Cancels requests until there is room; returns false when that is not enough. */
 function makeRoom(usage: Usage, most: { readonly bytes: number; readonly arriving: number }, asking: Arriving) {
   for (const request of usage.arriving) {
     const isTooMuch = usage.bytes > most.bytes;

@@ -60,7 +60,6 @@ interface Window {
   refused: number;
 }
 
-/** Windows of a source: the current and the previous one. */
 interface Windows {
   now: Window;
   before: Window;

@@ -3,7 +3,6 @@ import { LRUCache } from "lru-cache";
 import { isSourceId } from "../sources/source.ts";
 import { type CachedSource, cachedSource, type SourceWithSecrets } from "../sources/source-row.ts";
 
-/** The reads of sources for ingest, which knows no account. */
 export interface SourceReads {
   readonly findWithSecrets: (id: string) => Promise<SourceWithSecrets | null>;
   readonly findIdAt: (address: string) => Promise<string | null>;
@@ -29,7 +28,6 @@ export class SourceCache {
   readonly #absences = new LRUCache<string, Copy>(entryLimit(absentMax));
   readonly #reading = new Map<string, Promise<CachedSource | null>>();
   readonly #idsByAddress = new LRUCache<string, string>(entryLimit(knownMax));
-  /** Time until which an address counts as unknown. */
   readonly #absentAddresses = new LRUCache<string, number>(entryLimit(absentMax));
 
   constructor(reads: SourceReads, clock: Clock) {
