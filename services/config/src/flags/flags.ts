@@ -117,12 +117,14 @@ export function flagChanged({ key: flag, definition, revision, actor, reason, ch
   return draft("flag.changed", { subject: `flag:${flag}`, accountId: null, data });
 }
 
-/** GraphQL omits absent members or sends them as null; both mean absent. */
+/** GraphQL omits absent members or sends them as null; both mean absent, but in the values of variants. */
 const given = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(given);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined && member !== null));
+  const members = Object.entries(value).filter(([, member]) => member !== undefined && member !== null);
+  return Object.fromEntries(members.map(([name, member]) => [name, name === "value" ? member : given(member)]));
 };
-const { salt, rules, schedule, expires, description, prerequisites, ...members } = FlagDefinition.shape;
+const { salt, ...members } = FlagDefinition.shape;
 const wanted = {
   expected_revision: revisionOf("expectedRevision").describe(
     'The revision that the caller has seen of this flag; "0" when there is none.',
@@ -131,36 +133,16 @@ const wanted = {
   wait_for_ms: waitForMs,
 };
 
-const listOf = <List extends z.ZodType>(list: List, prepare: (item: unknown) => unknown) =>
-  z.preprocess((items) => (Array.isArray(items) ? items.map((item) => prepare(item)) : items), list);
-
 const SetFlag = z.preprocess(
   given,
   z.strictObject({
     ...members,
-    description,
-    schedule: z.preprocess(given, schedule),
-    expires,
     salt: salt.optional().describe("Without it a flag keeps its salt, and a new flag gets a new one."),
-    rules: listOf(rules, withoutNulls),
-    prerequisites: listOf(prerequisites, given),
-    variants: listOf(members.variants, (variant) => ({ ...(variant as object) })),
     ...wanted,
     dry_run: dryRun,
   }),
 );
 const ArchiveFlag = z.strictObject({ key: members.key, ...wanted });
-
-function withoutNulls(rule: unknown): unknown {
-  const kept = given(rule);
-  if (typeof kept !== "object" || kept === null) return kept;
-  const { age, attributes } = kept as { readonly age?: unknown; readonly attributes?: unknown };
-  return {
-    ...kept,
-    ...(age !== undefined && { age: given(age) }),
-    ...(Array.isArray(attributes) && { attributes: attributes.map(given) }),
-  };
-}
 
 /** The GraphQL fields of flags. Rules name accounts, so only operators read them. */
 export function flagFields(service: ConfigService): Resolvers {
@@ -209,16 +191,9 @@ export function flagFields(service: ConfigService): Resolvers {
 }
 
 /** Shows the flag as a change left it; null where it was archived. */
-function viewPastFlag(change: FlagChange) {
-  const { definition, actor, credential, reason, requestId, changedAt } = change;
+function viewPastFlag({ definition, ...change }: FlagChange) {
   const flag = definition === null ? null : viewFlag({ ...change, definition });
-  return { revision: String(change.revision), flag, actor, credential, reason, requestId, changedAt };
+  return { ...change, revision: String(change.revision), flag };
 }
 
-const viewFlag = ({ definition, revision, reason, actor, changedAt }: Flag) => ({
-  ...definition,
-  revision: String(revision),
-  reason,
-  actor,
-  changedAt,
-});
+const viewFlag = ({ definition, ...change }: Flag) => ({ ...change, ...definition, revision: String(change.revision) });

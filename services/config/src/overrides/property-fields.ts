@@ -186,17 +186,11 @@ export function changeSetOf({ changes, reason, expires_at }: SeveralChanges): Ch
   };
 }
 
-function viewPastChange({ catalogue }: ConfigService, change: PastChange) {
-  const { name, actor, credential, reason, requestId, changedAt, expiresAt } = change;
+function viewPastChange({ catalogue }: ConfigService, { name, before, value, ...change }: PastChange) {
   return {
+    ...change,
     revision: String(change.revision),
-    actor,
-    credential,
-    reason,
-    requestId,
-    changedAt,
-    expiresAt,
-    before: { set: change.wasSet, ...catalogue.shown(name, change.before, change.wasSet) },
-    after: { set: change.set, ...catalogue.shown(name, change.value, change.set) },
+    before: { set: change.wasSet, ...catalogue.shown(name, before, change.wasSet) },
+    after: { set: change.set, ...catalogue.shown(name, value, change.set) },
   };
 }

@@ -44,8 +44,7 @@ export async function rollBack(
   const wanted = revised.map((each) => ({ ...each, expectedRevision: inForce.get(each.name)?.revision ?? 0n }));
   const stale = judgeChanges(service, wanted, inForce, () => "toRevision");
   if (stale) return stale;
-  const actionOf = () => "property.rollback" as const;
-  return revise(service, tx, revised, { by: actorOf(caller), reason, actionOf });
+  return revise(service, tx, revised, { by: actorOf(caller), reason, actionOf: () => "property.rollback" });
 }
 
 /** Ends expired overrides, if there are any, and notes those that a rule between properties keeps active. */
@@ -79,10 +78,12 @@ async function expireOverrides(service: ConfigService, tx: Tx): Promise<Change[]
   return revise(service, tx, revised, how);
 }
 
+/** The effect of a removal, which is for good. */
+const unset = { set: false, value: null, expiresAt: null, restores: null };
+
 async function restored(tx: Tx, { name, restores }: Override): Promise<Revised> {
   const before = restores ? await findChange(tx, name, restores) : null;
-  const [set, value] = before?.set ? [true, before.value] : [false, null];
-  return { name, set, value, expiresAt: null, restores: null };
+  return { name, ...unset, ...(before?.set && { set: true, value: before.value }) };
 }
 
 /** Lists the overrides at a revision as they hold now: an expired one has given way to the last permanent value. */
@@ -103,8 +104,6 @@ function differences(inForce: ReadonlyMap<string, Override>, then: readonly Revi
     const [was, is] = [before.get(name), inForce.get(name)];
     if (JSON.stringify(was?.value) === JSON.stringify(is?.value) && (was === undefined) === (is === undefined))
       return [];
-    if (was === undefined) return [{ name, set: false, value: null, expiresAt: null, restores: null }];
-    const { value, expiresAt, restores } = was;
-    return [{ name, set: true, value, expiresAt, restores }];
+    return [was ?? { name, ...unset }];
   });
 }

@@ -113,7 +113,7 @@ const ConfigStatusResource = z
 /** Declares routes without query parameters: any is 400, and any other method 405. */
 export function resourceRoutes(service: ConfigService): Routes {
   const routes = createRoutes({ errors: "configuration" });
-  const lastModified = new LastModified(service.clock);
+  const lastModified = lastModifiedBy(service.clock);
   const age = (): Record<string, string> => {
     const ageMs = service.configurationAgeMs();
     return ageMs > ageShownMs ? { "x-configuration-age": String(Math.floor(ageMs / 1000)) } : {};
@@ -144,7 +144,7 @@ export function resourceRoutes(service: ConfigService): Routes {
       return ok(resource, {
         etag,
         cache,
-        headers: { ...age(), ...lastModified.header(principal === null ? "settings for everyone" : "settings", etag) },
+        headers: { ...age(), ...lastModified(principal === null ? "settings for everyone" : "settings", etag) },
       });
     },
   });
@@ -159,7 +159,7 @@ export function resourceRoutes(service: ConfigService): Routes {
     handle: () => {
       const resource = viewEnvironment(service, viewStatus(service, "operator").status === "degraded");
       const etag = strongEtag(JSON.stringify(resource), "env");
-      return ok(resource, { etag, headers: { ...age(), ...lastModified.header("env", etag) } });
+      return ok(resource, { etag, headers: { ...age(), ...lastModified("env", etag) } });
     },
   });
 
@@ -242,22 +242,14 @@ export const settingsFields = (service: ConfigService): Resolvers => ({
   },
 });
 
-/** The times since which resources have their validators; at most the age of this process. */
-class LastModified {
-  readonly #clock: Clock;
-  readonly #startedAt: Date;
-  readonly #seen = new Map<string, { readonly etag: string; readonly since: Date }>();
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-    this.#startedAt = clock.now();
-  }
-
-  header(resource: string, etag: string): { "last-modified": string } {
-    const known = this.#seen.get(resource);
-    if (known?.etag === etag) return { "last-modified": known.since.toUTCString() };
-    const since = known === undefined ? this.#startedAt : this.#clock.now();
-    this.#seen.set(resource, { etag, since });
-    return { "last-modified": since.toUTCString() };
-  }
+/** Returns the header with the time since which a resource has its validator; at most the age of this process. */
+function lastModifiedBy(clock: Clock) {
+  const startedAt = clock.now();
+  const seen = new Map<string, { readonly etag: string; readonly since: Date }>();
+  return (resource: string, etag: string) => {
+    const known = seen.get(resource);
+    const current = known?.etag === etag ? known : { etag, since: known ? clock.now() : startedAt };
+    seen.set(resource, current);
+    return { "last-modified": current.since.toUTCString() };
+  };
 }

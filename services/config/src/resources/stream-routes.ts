@@ -1,9 +1,13 @@
 import { credentialFrom } from "@signalbox/auth";
 import { AppError } from "@signalbox/core";
-import { createRoutes, keptOpen, type Routes, refused } from "@signalbox/http";
+import { createRoutes, keptOpen, type Routes, refused, refusedWith } from "@signalbox/http";
 import type { ConfigService } from "../context/config-service.ts";
 
 const retryAfterSeconds = 10;
+const refusals = {
+  "too-many-of-credential": { code: "rate_limited", message: "This credential has too many open streams." },
+  "too-many": { code: "unavailable", message: "There are too many open streams. Try again later." },
+} as const;
 /** nginx passes events on without buffering. */
 const answered = { contentType: "text/event-stream", headers: { "x-accel-buffering": "no" } };
 
@@ -29,24 +33,12 @@ export function streamRoutes({ configuration, stream }: ConfigService): Routes {
         return refused(403, "forbidden", { message: "The stream is switched off in this deployment." });
       }
       const last = lastEventOf(headers["last-event-id"]);
-      switch (stream.refusal(principal)) {
-        case "too-many-of-credential":
-          return refused(429, "rate_limited", {
-            message: "This credential has too many open streams.",
-            retryAfterSeconds,
-          });
-        case "too-many":
-          return refused(503, "unavailable", {
-            message: "There are too many open streams. Try again later.",
-            retryAfterSeconds,
-          });
-        case null: {
-          const credential = credentialFrom(headers);
-          if (credential === null) throw new Error("A stream was opened without a credential");
-          const follower = { principal, credential };
-          return keptOpen((request, response) => void stream.open(follower, last, request, response), answered);
-        }
-      }
+      const refusal = stream.refusal(principal);
+      if (refusal !== null) return refusedWith({ ...refusals[refusal], retryAfterSeconds });
+      const credential = credentialFrom(headers);
+      if (credential === null) throw new Error("A stream was opened without a credential");
+      const follower = { principal, credential };
+      return keptOpen((request, response) => void stream.open(follower, last, request, response), answered);
     },
   });
   return routes;
