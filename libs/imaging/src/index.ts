@@ -1,5 +1,5 @@
 export { chooseFormat, keptFormat } from "./formats/choose-format.ts";
-export { readRectangle, withinImage } from "./formats/crop.ts";
+export { readRectangle, rectanglePattern, withinImage } from "./formats/crop.ts";
 export { blurMax } from "./formats/edits.ts";
 export { fits, planGeometry } from "./formats/geometry.ts";
 export { inputFormatOf, type OutputFormat, outputFormats, outputTraits } from "./formats/image-formats.ts";
@@ -15,7 +15,7 @@ export {
   renditionTag,
   withoutEncoder,
 } from "./formats/rendition.ts";
-export { type Rotation, rotations } from "./formats/rotate.ts";
+export type { Rotation } from "./formats/rotate.ts";
 export type { FocalPoint, Size } from "./formats/size.ts";
 export { sniffBytes, sniffImage } from "./formats/sniff-image.ts";
 export { type ImagePool, type JobTerms, openImagePool } from "./pool/image-pool.ts";

@@ -175,6 +175,18 @@ test("only the owner signs, with parameters that the content accepts", async () 
   }
 });
 
+test("a crop without an area is refused by its name, where it is signed as where it is read", async () => {
+  const who = owner();
+  const { id } = await uploaded(who);
+  for (const crop of ["0,0,0,5", "0,0,5,0", "0,0,5", "0,0,5,5,5", "-1,0,5,5", "0,0,05,5"]) {
+    const body = { crop, expires_in_seconds: 60 };
+    const signing = await images.send(who, "POST", `/images/${id}/signed-urls`, { body });
+    const reading = await images.send(who, "GET", `/images/${id}/content?crop=${crop}`);
+    assert.deepEqual([signing.status, reading.status], [422, 400], crop);
+    assert.deepEqual([signing.body.error.details[0].field, reading.body.error.details[0].field], ["crop", "crop"]);
+  }
+});
+
 test("no signature that GraphQL makes is in a log", async () => {
   const who = owner();
   const { id } = await uploaded(who);

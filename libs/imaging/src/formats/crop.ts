@@ -6,11 +6,13 @@ export interface Rectangle extends Size {
   readonly top: number;
 }
 
-/** Parses `left,top,width,height`; null for anything else. */
-export function readRectangle(text: string): Rectangle | null {
-  if (!/^\d{1,5}(,\d{1,5}){3}$/.test(text)) return null;
+/** `left,top,width,height`, the one spelling of a rectangle. */
+export const rectanglePattern = /^\d{1,5},\d{1,5},[1-9]\d{0,4},[1-9]\d{0,4}$/;
+
+/** Reads a rectangle from text of its pattern. */
+export function readRectangle(text: string): Rectangle {
   const [left = 0, top = 0, width = 0, height = 0] = text.split(",").map(Number);
-  return width > 0 && height > 0 ? { left, top, width, height } : null;
+  return { left, top, width, height };
 }
 
 /** Returns the part of the rectangle that lies in the image; null when it lies beside it. */

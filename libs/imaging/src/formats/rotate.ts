@@ -1,8 +1,7 @@
 import type { FocalPoint, Size } from "./size.ts";
 
 /** Degrees clockwise. Other angles would leave empty corners. */
-export const rotations = [90, 180, 270] as const;
-export type Rotation = (typeof rotations)[number];
+export type Rotation = 90 | 180 | 270;
 
 export const rotateSize = (rotation: Rotation, { width, height }: Size): Size =>
   rotation === 180 ? { width, height } : { width: height, height: width };

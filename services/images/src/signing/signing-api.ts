@@ -1,15 +1,14 @@
 import { examples, identifier, imageExample, liveValues, overlapSeconds, timestamp } from "@signalbox/contracts";
 import { seconds } from "@signalbox/core";
 import type { HttpResponse } from "@signalbox/http";
-import { blurMax, fits, outputFormats } from "@signalbox/imaging";
 import { type Edges, edgesOf, operation } from "@signalbox/service";
 import { viewValue } from "@signalbox/storage";
 import { z } from "zod";
 import type { ImagesService } from "../context/images-service.ts";
+import { ContentForm } from "../state/content-query.ts";
 import { sideMax } from "../state/image.ts";
 import { rotateSigningKey, signImageUrl } from "./signed-urls.ts";
 
-const side = z.int().min(1).max(sideMax).optional().describe("Pixels.");
 const isWithin = (length = 0, dpr = 1) => Math.round(length * dpr) <= sideMax;
 const tooLarge = (path: "width" | "height") => ({
   message: `Times \`dpr\` it may be ${sideMax} at most.`,
@@ -17,47 +16,10 @@ const tooLarge = (path: "width" | "height") => ({
   params: { code: "too_big" },
 });
 
-/** The form of an image that a signed URL shows, and its lifetime: the parameters of its content, as JSON. */
-const SignedUrlBody = z
-  .strictObject({
-    width: side,
-    height: side,
-    dpr: z.number().min(1).max(4).multipleOf(0.001).optional().describe("1 to 4; width and height times this."),
-    fit: z.enum(fits).optional().describe("The way the image fills width and height; `inside` when absent."),
-    enlarge: z.boolean().optional().describe("True allows more pixels than the original has."),
-    gravity: z
-      .enum(["focal", "attention"])
-      .optional()
-      .describe("The part that cropping keeps: the focal point, or the part that draws attention."),
-    background: z
-      .string()
-      .regex(/^[0-9A-Fa-f]{6}$/)
-      .optional()
-      .describe("Six hex digits."),
-    quality: z
-      .union([z.int().min(1).max(100), z.literal("auto")])
-      .optional()
-      .describe("1 to 100, or `auto`."),
-    format: z
-      .enum(["auto", ...outputFormats, "jpg"])
-      .optional()
-      .describe(
-        "The format of the image; `auto` keeps the original's, unless `Accept` names a better one; `jpg` is `jpeg`.",
-      ),
-    metadata: z
-      .enum(["none", "copyright"])
-      .optional()
-      .describe("The metadata that the image keeps; `none` when absent."),
-    crop: z
-      .string()
-      .regex(/^\d{1,5}(,\d{1,5}){3}$/)
-      .optional()
-      .describe("The part that is shown: left,top,width,height in pixels of the original."),
-    rotate: z.int().min(90).max(270).multipleOf(90).optional().describe("Degrees clockwise: 90, 180 or 270."),
-    blur: z.int().min(1).max(blurMax).optional().describe("Radius in pixels of the result."),
-    round: z.int().min(1).max(sideMax).optional().describe("Radius of the corners in pixels of the result."),
-    expires_in_seconds: z.int().min(60).max(604_800).describe("A minute to a week."),
-  })
+/** The form of an image that a signed URL shows, and its lifetime. */
+const SignedUrlBody = ContentForm.extend({
+  expires_in_seconds: z.int().min(60).max(604_800).describe("A minute to a week."),
+})
   .refine(({ width, dpr }) => isWithin(width, dpr), tooLarge("width"))
   .refine(({ height, dpr }) => isWithin(height, dpr), tooLarge("height"))
   .meta({ id: "SignedImageUrlRequest" })
