@@ -72,13 +72,10 @@ export const properties = defineProperties({
     { default: 500_000, min: 0, max: 100_000_000, unit: "pixels", reload: "live" },
     "Largest AVIF, in pixels, that is made while a caller waits; a larger one is made in the background.",
   ),
-  "images.render.memory": {
-    ...property.integer(
-      { default: 67_108_864, min: 0, max: 17_179_869_184, unit: "bytes", reload: "live" },
-      "Memory for renditions that were shown recently; 0 keeps none.",
-    ),
-    reload: "restart",
-  },
+  "images.render.memory": property.integer(
+    { default: 67_108_864, min: 0, max: 17_179_869_184, unit: "bytes", reload: "restart" },
+    "Memory for renditions that were shown recently; 0 keeps none.",
+  ),
   "images.render.attempts": property.integer(
     { default: 3, min: 1, max: 20, unit: "attempts", reload: "live" },
     "Number of attempts of the worker before an image counts as failed.",
@@ -87,20 +84,14 @@ export const properties = defineProperties({
     { default: 300_000, min: 1_000, max: 3_600_000, unit: "ms", reload: "live" },
     "Time after which an unanswered job of the worker is sent again; doubled each time, up to an hour.",
   ),
-  "images.public.requests": {
-    ...property.integer(
-      { default: 3_000, min: 1, max: 1_000_000, unit: "requests", reload: "live" },
-      "Requests for content without credentials from one address in one window.",
-    ),
-    reload: "restart",
-  },
-  "images.public.window": {
-    ...property.integer(
-      { default: 10_000, min: 1_000, max: 3_600_000, unit: "ms", reload: "live" },
-      "Length of the window for that limit.",
-    ),
-    reload: "restart",
-  },
+  "images.public.requests": property.integer(
+    { default: 3_000, min: 1, max: 1_000_000, unit: "requests", reload: "restart" },
+    "Requests for content without credentials from one address in one window.",
+  ),
+  "images.public.window": property.integer(
+    { default: 10_000, min: 1_000, max: 3_600_000, unit: "ms", reload: "restart" },
+    "Length of the window for that limit.",
+  ),
   "images.public.transforms": property.string(
     { default: "any", choices: ["any", "named", "signed"], reload: "live" },
     "Forms of a public image that are shown without its owner's credentials or a signed URL: any, those of its record and of a ladder of widths (named), or those of its record alone (signed).",

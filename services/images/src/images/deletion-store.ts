@@ -39,13 +39,14 @@ export async function findDeletion(db: Queryable, imageId: string): Promise<Dele
   return (await db.query<Deletion>(statements.find, [imageId])).rows[0] ?? null;
 }
 
-export async function insertDeletion(
-  tx: Tx,
-  { id: imageId, accountId, sha256 }: OriginalId & { readonly id: string },
-  { deletedBy, deletedAt }: { readonly deletedBy: string; readonly deletedAt: Date },
-): Promise<void> {
-  await tombstones.insert(tx, { imageId, accountId, sha256, deletedBy, deletedAt, ...untouched });
+/** Finds the receipt of an image that this account deleted. */
+export async function findOwnDeletion(db: Queryable, accountId: string, imageId: string): Promise<Deletion | null> {
+  const deletion = await findDeletion(db, imageId);
+  return deletion?.accountId === accountId ? deletion : null;
 }
+
+export const insertDeletion = (tx: Tx, deletion: Omit<Deletion, keyof typeof untouched>) =>
+  tombstones.insert(tx, { ...deletion, ...untouched });
 
 /** Locks the oldest deletion with unerased bytes; other instances may work on the rest. */
 export async function lockNextDeletion(tx: Tx): Promise<Deletion | null> {

@@ -8,6 +8,7 @@ import type { Image } from "../state/image.ts";
 import {
   type Deletion,
   findDeletion,
+  findOwnDeletion,
   insertDeletion,
   lockNextDeletion,
   removeDeletionsOf,
@@ -17,7 +18,8 @@ import {
 /** Records the deletion of an image, whose bytes are erased right after. */
 export async function recordDeletion(service: ImagesService, tx: Tx, image: Image, deletedBy: string): Promise<void> {
   const { clock, eraseWakeUp } = service;
-  await insertDeletion(tx, image, { deletedBy, deletedAt: clock.now() });
+  const { id: imageId, accountId, sha256 } = image;
+  await insertDeletion(tx, { imageId, accountId, sha256, deletedBy, deletedAt: clock.now() });
   tx.afterCommit(eraseWakeUp.wake);
 }
 
@@ -53,12 +55,6 @@ export async function eraseNextImage({ pool, objects, outbox, clock }: ImagesSer
   });
 }
 
-/** Finds the receipt of an image that this account deleted. */
-async function findOwnDeletion({ pool }: ImagesService, accountId: string, imageId: string): Promise<Deletion | null> {
-  const deletion = await findDeletion(pool, imageId);
-  return deletion?.accountId === accountId ? deletion : null;
-}
-
 /** The receipts of deleted images, over REST alone: the graph shows what there is. */
 export const deletionApi = (service: ImagesService): Edges =>
   edgesOf(
@@ -68,7 +64,7 @@ export const deletionApi = (service: ImagesService): Edges =>
         description:
           "What was erased, how many bytes and when, and what stayed because another image of the account needs it.",
         auth: { scopes: ["images:read"] },
-        find: ({ caller, params }) => findOwnDeletion(service, caller.accountId, params.image_id),
+        find: ({ caller, params }) => findOwnDeletion(service.pool, caller.accountId, params.image_id),
         missing: "There is no receipt of such an image.",
         rest: {
           get: "/images/deletions/:image_id",

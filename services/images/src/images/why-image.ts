@@ -3,7 +3,7 @@ import { eventsAbout, hasPrefix, linkTo, stepsOf, type WhyFinder } from "@signal
 import { sql } from "@signalbox/storage";
 import type { ImagesService } from "../context/images-service.ts";
 import type { Image } from "../state/image.ts";
-import { findDeletion } from "./deletion-store.ts";
+import { findOwnDeletion } from "./deletion-store.ts";
 
 /** A rendition that was requested from the worker, with an image that has its original. */
 interface Requested {
@@ -40,8 +40,8 @@ const whyImage = ({ pool, imageStore }: ImagesService): WhyFinder => ({
     const image = await imageStore.findOwn(accountId, id);
     const next = [eventsAbout(id)];
     if (image) return { steps: stepsOfImage(image), next };
-    const deletion = await findDeletion(pool, id);
-    if (deletion?.accountId !== accountId) return null;
+    const deletion = await findOwnDeletion(pool, accountId, id);
+    if (!deletion) return null;
     const { deletedAt, deletedBy, erasedAt, isOriginalKept } = deletion;
     const link = `/images/deletions/${id}`;
     const deleted = step({ at: deletedAt, id, what: "The image was deleted.", by: deletedBy, link });

@@ -27,7 +27,7 @@ export function answerFromCache(service: ImagesService, request: IncomingMessage
     return null;
   }
   const isUnchanged = isNotModified(request, found.description.etag);
-  const content = isUnchanged ? null : renditionMemory.bytes.get(found.renditionKey);
+  const content = isUnchanged ? undefined : renditionMemory.bytes.get(found.renditionKey);
   return content || isUnchanged ? answerOf(service, found, request.method, content) : null;
 }
 
@@ -35,7 +35,7 @@ function answerOf(
   service: ImagesService,
   found: CachedContent,
   method: string | undefined,
-  content: Buffer | null,
+  content: Buffer | undefined,
 ): KnownAnswer {
   const { image, signature, shown, description } = found;
   const { format } = shown;

@@ -24,7 +24,7 @@ export interface Viewer {
   readonly signature: ValidSignature | null;
 }
 
-type Access =
+export type Access =
   | { readonly outcome: "seen"; readonly image: Image; readonly viewer: Viewer }
   /** Missing, or private and somebody else's. */
   | { readonly outcome: "missing" }

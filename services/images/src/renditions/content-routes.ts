@@ -21,7 +21,7 @@ import { contentRange, disposition, outOfRange, partOf } from "../state/content-
 import { ContentQuery, trackingParameters } from "../state/content-query.ts";
 import { type Image, sideMax } from "../state/image.ts";
 import { answerFromCache, describeContent } from "./cached-content.ts";
-import { judgeAccess, type Viewer } from "./content-access.ts";
+import { type Access, judgeAccess, type Viewer } from "./content-access.ts";
 import { expectedMs } from "./make-rendition.ts";
 import { obtainRendition } from "./obtain-rendition.ts";
 import { jobTerms } from "./render-terms.ts";
@@ -76,27 +76,25 @@ async function showContent(service: ImagesService, input: Input): Promise<HttpRe
   const queryText = queryTextOf(request.url ?? "");
   const asking = { principal, imageId: params.image_id, query, queryText };
   const access = await judgeAccess(service, asking);
-  switch (access.outcome) {
-    case "seen":
-      return show(service, input, access.image, access.viewer);
-    case "missing":
-      return refused(404, "not_found");
-    case "unauthorized":
-      return refused(401, "unauthorized");
-    case "unnamed-form":
-      return forbidden(
-        "The image is shown without credentials in its named variants and documented widths only. Any other form needs a signed URL.",
-      );
-    case "switched-off":
-      return forbidden("Signed URLs are switched off.");
-    case "expired":
-      return forbidden("The signed URL has expired.");
-    case "invalid":
-      return forbidden("The signature is not valid.");
-  }
+  if (access.outcome === "seen") return show(service, input, access.image, access.viewer);
+  return refused(...refusals[access.outcome]);
 }
 
-const forbidden = (message: string): HttpResponse => refused(403, "forbidden", { message });
+/** The refusal of each outcome without content. */
+const refusals: Readonly<Record<Exclude<Access["outcome"], "seen">, Parameters<typeof refused>>> = {
+  missing: [404, "not_found"],
+  unauthorized: [401, "unauthorized"],
+  "unnamed-form": forbidden(
+    "The image is shown without credentials in its named variants and documented widths only. Any other form needs a signed URL.",
+  ),
+  "switched-off": forbidden("Signed URLs are switched off."),
+  expired: forbidden("The signed URL has expired."),
+  invalid: forbidden("The signature is not valid."),
+};
+
+function forbidden(message: string): Parameters<typeof refused> {
+  return [403, "forbidden", { message }];
+}
 
 async function show(service: ImagesService, input: Input, image: Image, viewer: Viewer): Promise<HttpResponse> {
   const { query, headers, request, log } = input;

@@ -63,7 +63,7 @@ async function renderUnderLease(service: ImagesService, wanted: Wanted, terms: J
   try {
     const made = await makeRendition(service, wanted, terms);
     if (!made) return null;
-    renditionMemory.bytes.add(key, made.bytes);
+    renditionMemory.bytes.set(key, made.bytes);
     // Stored in the background for later callers, who may find it missing: this one already has the bytes.
     kept = keepRendition(service, wanted, made).catch((error: unknown) =>
       log.warn({ error, key }, "storing a rendition failed"),

@@ -8,7 +8,7 @@ import { ContentQuery } from "../state/content-query.ts";
 import { factsOf, newImage } from "../state/image.ts";
 import { NewImageFields } from "../state/image-fields.ts";
 import { RenderBudget } from "../state/render-budget.ts";
-import { RenditionBytes, SharedWork } from "../state/rendition-memory.ts";
+import { RenditionMemory, SharedWork } from "../state/rendition-memory.ts";
 import { chooseRendition } from "./choose-rendition.ts";
 import { mayTransform, widthLadder } from "./content-access.ts";
 import { renditionsToEvict } from "./stored-renditions.ts";
@@ -210,25 +210,24 @@ test("an older encoder's rendition is removed once its replacement exists, and k
 });
 
 test("no more bytes are kept than allowed: the least recently used go first", () => {
-  const memory = new RenditionBytes(320);
-  for (let index = 0; index < 32; index++) memory.add(`k${index}`, Buffer.alloc(10, index));
+  const memory = new RenditionMemory(320).bytes;
+  for (let index = 0; index < 32; index++) memory.set(`k${index}`, Buffer.alloc(10, index));
   assert.equal(memory.get("k0")?.[0], 0);
-  memory.add("new", Buffer.alloc(10));
-  assert.equal(memory.get("k1"), null);
+  memory.set("new", Buffer.alloc(10));
+  assert.equal(memory.has("k1"), false);
   assert.ok(memory.get("k0"));
   assert.ok(memory.get("new"));
 });
 
 test("a rendition that would evict many others is not kept", () => {
-  const memory = new RenditionBytes(320);
-  memory.add("large", Buffer.alloc(11));
-  assert.equal(memory.get("large"), null);
-  assert.equal(memory.takes(10), true);
-  assert.equal(memory.takes(11), false);
+  const memory = new RenditionMemory(320).bytes;
+  memory.set("large", Buffer.alloc(11));
+  memory.set("small", Buffer.alloc(10));
+  assert.deepEqual([memory.has("large"), memory.has("small")], [false, true]);
 });
 
 test("without memory nothing is kept", () => {
-  const memory = new RenditionBytes(0);
-  memory.add("k", Buffer.alloc(1));
-  assert.equal(memory.get("k"), null);
+  const memory = new RenditionMemory(0).bytes;
+  memory.set("k", Buffer.alloc(30));
+  assert.equal(memory.has("k"), false);
 });

@@ -50,12 +50,12 @@ export async function findStoredRendition(service: ImagesService, key: string): 
   if (!stored) return null;
   markSeen(service, key);
   const { stream, size } = stored;
-  if (!renditionMemory.bytes.takes(size)) {
+  if (size > renditionMemory.bytes.maxEntrySize) {
     const open = async (part?: BytePart) => (part ? openPart(objects, key, stream, part) : stream);
     return { kind: "stored", size, open, leave: () => stream.destroy() };
   }
   const bytes = await bytesOf(stream);
-  renditionMemory.bytes.add(key, bytes);
+  renditionMemory.bytes.set(key, bytes);
   return { kind: "bytes", bytes };
 }
 

@@ -15,24 +15,9 @@ const images = table("images", { ...columns.images, renderDueAt: fromNow });
 
 /** The columns of a record that may change. */
 const changing = [
-  "filename",
-  "title",
-  "caption",
-  "altText",
-  "tags",
-  "visibility",
-  "status",
-  "placeholder",
-  "dominantColor",
-  "failureCode",
-  "failedAt",
-  "focalX",
-  "focalY",
-  "renderJobId",
-  "renderAttempt",
-  "renderIssues",
-  "revision",
-  "updatedAt",
+  ...(["filename", "title", "caption", "altText", "tags", "visibility", "focalX", "focalY"] as const),
+  ...(["status", "placeholder", "dominantColor", "failureCode", "failedAt", "revision", "updatedAt"] as const),
+  ...(["renderJobId", "renderAttempt", "renderIssues"] as const),
 ] as const;
 const saveImage = images.update(...changing);
 const saveIssued = images.update(...changing, "renderDueAt");

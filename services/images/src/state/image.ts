@@ -1,34 +1,32 @@
 import { ImageResource, viewOf } from "@signalbox/contracts";
-import { changedMembers, newId, patched } from "@signalbox/core";
+import { camelCase, changedMembers, newId, patched } from "@signalbox/core";
 import { strongEtag } from "@signalbox/http";
 import { contentVersion, type FocalPoint, type ImageFacts, inputFormatOf, namedBoxes } from "@signalbox/imaging";
-import type { ImageChanges, NewImageFields } from "./image-fields.ts";
+import { type ImageChanges, ImagePatch, type NewImageFields } from "./image-fields.ts";
 
-/** An image record, as it is stored. */
-export interface Image {
-  readonly id: string;
-  readonly accountId: string;
+/** What is known of a stored file besides its facts. */
+interface StoredFile {
   readonly filename: string;
-  readonly mimeType: string;
-  readonly width: number;
-  readonly height: number;
-  readonly sizeBytes: number;
   readonly sha256: string;
-  readonly frames: number;
-  readonly hasAlpha: boolean;
-  readonly isProgressive: boolean;
-  readonly title: string | null;
-  readonly caption: string | null;
-  readonly altText: string | null;
-  readonly tags: readonly string[];
-  readonly visibility: ImageResource["visibility"];
-  readonly status: ImageResource["status"];
+  readonly sizeBytes: number;
   readonly placeholder: string | null;
   /** `#rrggbb`. */
   readonly dominantColor: string | null;
   /** Null for records older than these columns; `hdr` also for an original without high dynamic range. */
   readonly colorSpace: string | null;
   readonly hdr: string | null;
+}
+
+/** An image record, as it is stored. */
+export interface Image extends StoredFile, Omit<ImageFacts, "format"> {
+  readonly id: string;
+  readonly accountId: string;
+  readonly title: string | null;
+  readonly caption: string | null;
+  readonly altText: string | null;
+  readonly tags: readonly string[];
+  readonly visibility: ImageResource["visibility"];
+  readonly status: ImageResource["status"];
   /** Reason and time of the failure of a `failed` image. */
   readonly failureCode: string | null;
   readonly failedAt: Date | null;
@@ -47,15 +45,8 @@ export interface Image {
 export const sideMax = 4096;
 
 /** A stored file with its facts: all that a record needs. */
-export interface Original {
-  readonly filename: string;
-  readonly sha256: string;
-  readonly sizeBytes: number;
+export interface Original extends StoredFile {
   readonly facts: ImageFacts;
-  readonly placeholder: string | null;
-  readonly dominantColor: string | null;
-  readonly colorSpace: string | null;
-  readonly hdr: string | null;
 }
 
 /** Returns the original of a record, for another record of it. */
@@ -80,30 +71,18 @@ export function newImage(accountId: string, original: Original, fields: NewImage
     failureCode: null,
     failedAt: null,
     focalPoint: null,
-    renderJobId: newId("job", now.getTime()),
-    renderAttempt: 1,
-    renderIssues: 1,
+    ...newJob(now),
     revision: 1n,
     createdAt: now,
     updatedAt: now,
   };
 }
 
-/** Requires every member with the same name on both sides, so that no field is forgotten and silently unchangeable. */
-type WireNames = { readonly [Name in keyof Image]?: keyof ImageChanges } & {
-  readonly [Name in keyof Image & keyof ImageChanges]: Name;
-};
+/** Starts the rendering of the named variants anew. */
+export const newJob = (now: Date) => ({ renderJobId: newId("job", now.getTime()), renderAttempt: 1, renderIssues: 1 });
 
 /** Members that a client may change, with their wire names. */
-const wireNames = {
-  title: "title",
-  caption: "caption",
-  altText: "alt_text",
-  filename: "filename",
-  tags: "tags",
-  visibility: "visibility",
-  focalPoint: "focal_point",
-} as const satisfies WireNames;
+const wireNames = Object.fromEntries(Object.keys(ImagePatch.shape).map((name) => [camelCase(name), name]));
 
 /**
  * Applies changes to a record. Fields with an equal value do not count, and an empty change changes nothing. `changed`:

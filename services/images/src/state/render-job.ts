@@ -1,8 +1,8 @@
 import { draft } from "@signalbox/contracts";
-import { hours, newId } from "@signalbox/core";
+import { hours } from "@signalbox/core";
 import { canonicalRendition, keptFormat, namedBoxes, type Rendition } from "@signalbox/imaging";
 import { keyOf, originalKey } from "../blobs/blob-keys.ts";
-import { factsOf, type Image } from "./image.ts";
+import { factsOf, type Image, newJob } from "./image.ts";
 
 interface Wanted {
   /** Null for a rendition that is not a named variant. */
@@ -31,7 +31,7 @@ export function renderRequested(image: Image) {
  * the image is being processed; later its answer changes no status, and an earlier request renders its own crop.
  */
 export function recropped(image: Image, now: Date) {
-  const next = { ...image, renderJobId: newId("job", now.getTime()), renderAttempt: 1, renderIssues: 1 };
+  const next = { ...image, ...newJob(now) };
   const saved = image.status === "processing" ? next : image;
   return { saved, jobs: image.status === "failed" ? [] : [renderRequested(next)] };
 }
@@ -47,9 +47,7 @@ export function renderedAgain(before: Image, now: Date) {
     status: "processing",
     failureCode: null,
     failedAt: null,
-    renderJobId: newId("job", now.getTime()),
-    renderAttempt: 1,
-    renderIssues: 1,
+    ...newJob(now),
     revision: before.revision + 1n,
     updatedAt: now,
   };

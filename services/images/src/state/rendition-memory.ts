@@ -8,8 +8,8 @@ const shareMax = 1 / 32;
 
 /** The memory of this process about renditions, by their keys. A forgotten entry costs time alone. */
 export class RenditionMemory {
-  /** Bytes that were shown recently. */
-  readonly bytes: RenditionBytes;
+  /** Bytes that were shown recently: lists of images are requested often, and their thumbnails are small. */
+  readonly bytes: LRUCache<string, Buffer>;
   /** Renditions that are being made, null for waiting callers when the work took too long after all. */
   readonly underWay = new SharedWork<Buffer | null>();
   /** Renditions that are stored: browsers prefer AVIF, so each of their requests checks whether it is. */
@@ -24,42 +24,11 @@ export class RenditionMemory {
   readonly newCounts = new LRUCache<string, number>(keyLimit);
 
   constructor(bytesMax: number) {
-    this.bytes = new RenditionBytes(bytesMax);
-  }
-}
-
-/**
- * A memory of at most `bytesMax` bytes, which evicts the least recently used: lists of images are requested often, and
- * their thumbnails are small. Keys are content-addressed, so no entry becomes stale.
- */
-export class RenditionBytes {
-  readonly #entryBytesMax: number;
-  /** Null when there is no room for any. */
-  readonly #kept: LRUCache<string, Buffer> | null;
-
-  constructor(bytesMax: number) {
-    this.#entryBytesMax = Math.floor(bytesMax * shareMax);
-    this.#kept =
-      this.#entryBytesMax === 0
-        ? null
-        : new LRUCache({
-            maxSize: bytesMax,
-            maxEntrySize: this.#entryBytesMax,
-            sizeCalculation: ({ length }) => Math.max(length, 1),
-          });
-  }
-
-  get(key: string): Buffer | null {
-    return this.#kept?.get(key) ?? null;
-  }
-
-  add(key: string, bytes: Buffer): void {
-    this.#kept?.set(key, bytes);
-  }
-
-  /** Returns true when a rendition of this size is kept at all. */
-  takes(bytes: number): boolean {
-    return this.#kept !== null && bytes <= this.#entryBytesMax;
+    this.bytes = new LRUCache({
+      maxSize: Math.max(1, bytesMax),
+      maxEntrySize: Math.max(1, Math.floor(bytesMax * shareMax)),
+      sizeCalculation: ({ length }) => Math.max(length, 1),
+    });
   }
 }
 
