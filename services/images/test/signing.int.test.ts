@@ -175,6 +175,82 @@ test("only the owner signs, with parameters that the content accepts", async () 
   }
 });
 
+test("many URLs are signed at once, of other images of the account too, with one audit entry", async () => {
+  const who = owner();
+  const [{ id }, other, foreign] = [await uploaded(who), await uploaded(who), await uploaded(owner())];
+  const items = [{ width: 40 }, { id: other.id, width: 50, format: "png" }, { id: foreign.id }];
+  const body = { items, expires_in_seconds: 600 };
+  const { status, body: answer } = await images.send(who, "POST", `/images/${id}/signed-urls`, { body });
+  assert.equal(status, 201);
+  const [own, ofOther, missing] = answer.items;
+  assert.deepEqual([own.outcome, ofOther.outcome, missing], ["signed", "signed", { outcome: "missing", url: null }]);
+  assert.ok(own.url.includes(id) && ofOther.url.includes(other.id));
+  for (const { url } of [own, ofOther]) assert.equal((await get(url)).status, 200);
+  const entries = (await images.auditOf(who.accountId, 3)).map(({ data }) => data as EventData<"audit.recorded">);
+  const signings = entries.filter(({ action }) => action === "image.sign_url");
+  assert.deepEqual(
+    signings.map(({ subject, fields }) => [subject, fields]),
+    [[id, [other.id]]],
+  );
+});
+
+test("five hundred forms are signed in one request", async () => {
+  const who = owner();
+  const { id } = await uploaded(who);
+  const items = Array.from({ length: 501 }, (_, index) => ({ width: index + 1 }));
+  const ask = (body: object) =>
+    images.send(who, "POST", `/images/${id}/signed-urls`, { body: { ...body, expires_in_seconds: 60 } });
+  const { body } = await ask({ items: items.slice(1) });
+  assert.equal(new Set(body.items.map(({ url }: { url: string }) => url)).size, 500);
+  for (const wrong of [{ items }, { items: [] }, { items: [{ width: 5, dpr: 9 }] }, { items: [{}], width: 5 }])
+    assert.equal((await ask(wrong)).status, 422, JSON.stringify(wrong).slice(0, 60));
+});
+
+test("the graph signs many forms with their outcomes", async () => {
+  const who = owner();
+  const { id } = await uploaded(who);
+  const mutation = `mutation ($id: ID!, $input: SignedImageUrlInput!) {
+    createSignedImageUrl(id: $id, input: $input) { url expiresAt items { outcome url } } }`;
+  const input = { items: [{ width: 30 }, { id: "img_none" }], expiresInSeconds: 60 };
+  const { url, expiresAt, items } = (await images.graphql(who, mutation, { id, input })).data.createSignedImageUrl;
+  assert.deepEqual([url, items[1]], [null, { outcome: "missing", url: null }]);
+  assert.ok(Date.parse(expiresAt) > clock.nowMs());
+  assert.equal((await get(items[0].url)).status, 200);
+});
+
+test("a list has signed variants on request, with one audit entry", async () => {
+  const who = owner();
+  const ids = [(await uploaded(who)).id, (await uploaded(who)).id];
+  const plain = await images.send(who, "GET", "/images");
+  assert.ok(!JSON.stringify(plain.body).includes("signature"));
+  const { body } = await images.send(who, "GET", "/images?sign=3600");
+  for (const { variants, url } of body.items) {
+    for (const variant of Object.values<string>(variants)) assert.equal((await get(variant)).status, 200, variant);
+    assert.equal((await get(url)).status, 401);
+  }
+  const query = `query ($of: [_Any!]!) { _entities(representations: $of) { ... on Account {
+    images(sign: 3600) { edges { node { variants { name url } } } } } } }`;
+  const { data } = await images.graphql(who, query, { of: [{ __typename: "Account", id: who.accountId }] });
+  const [edge] = data._entities[0].images.edges;
+  assert.equal((await get(edge.node.variants[0].url)).status, 200);
+  const entries = (await images.auditOf(who.accountId, 4)).map(({ data }) => data as EventData<"audit.recorded">);
+  const signings = entries.filter(({ action }) => action === "image.sign_url");
+  assert.deepEqual(
+    signings.map(({ subject, fields }) => [subject, ...fields].sort()),
+    [ids.toSorted(), ids.toSorted()],
+  );
+});
+
+test("a list is signed only for callers who may sign", async () => {
+  const who = owner();
+  await uploaded(who);
+  const reader = testPerson({ accountId: who.accountId, scopes: ["images:read"] });
+  assert.equal((await images.send(reader, "GET", "/images")).status, 200);
+  assert.equal((await images.send(reader, "GET", "/images?sign=3600")).status, 403);
+  for (const sign of ["59", "604801", "an hour", ""])
+    assert.equal((await images.send(who, "GET", `/images?sign=${sign}`)).status, 400, sign);
+});
+
 test("a crop without an area is refused by its name, where it is signed as where it is read", async () => {
   const who = owner();
   const { id } = await uploaded(who);

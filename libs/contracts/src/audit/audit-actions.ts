@@ -121,7 +121,10 @@ export const auditActions = {
   "image.erase": of("image", "The bytes of a deleted image were erased, or kept for another image of the account."),
   "image_upload.create": of("image_upload", "A file was announced, to be sent straight to the store."),
   "image_upload.cancel": of("image_upload", "An upload was cancelled before it became an image."),
-  "image.sign_url": of("image", "A URL was signed that shows an image to everyone who has it."),
+  "image.sign_url": of(
+    "image",
+    "URLs were signed that show an image to everyone who has them; the fields name further images of the request.",
+  ),
   "image.rotate_signing_key": ofAccount("The signed URLs of images were given a new key."),
   "webhook_source.create": of("webhook_source", "A source of webhooks was created."),
   "webhook_source.update": of(

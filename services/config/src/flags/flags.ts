@@ -124,7 +124,7 @@ const given = (value: unknown): unknown => {
   const members = Object.entries(value).filter(([, member]) => member !== undefined && member !== null);
   return Object.fromEntries(members.map(([name, member]) => [name, name === "value" ? member : given(member)]));
 };
-const { salt, ...members } = FlagDefinition.shape;
+const { salt, rules, schedule, expires, description, prerequisites, ...members } = FlagDefinition.shape;
 const wanted = {
   expected_revision: revisionOf("expectedRevision").describe(
     'The revision that the caller has seen of this flag; "0" when there is none.',
@@ -136,9 +136,9 @@ const wanted = {
 const SetFlag = z.preprocess(
   given,
   z.strictObject({
-    ...members,
+    ...{ ...members, description, schedule, expires },
     salt: salt.optional().describe("Without it a flag keeps its salt, and a new flag gets a new one."),
-    ...wanted,
+    ...{ rules, prerequisites, ...wanted },
     dry_run: dryRun,
   }),
 );

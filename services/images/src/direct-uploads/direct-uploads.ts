@@ -60,9 +60,7 @@ export async function announceDirectUpload(
   const now = clock.now();
   const refused = refusalOf(service, body) ?? (await noRoom(service, tx, accountId, body.size_bytes));
   if (refused) return refused;
-  const { filename, mime_type: mimeType, size_bytes: sizeBytes, sha256 = null } = body;
-  const livesMs = configuration.get("images.direct-upload.expires-after");
-  const upload = newDirectUpload(accountId, { filename, mimeType, sizeBytes, sha256 }, { now, livesMs });
+  const upload = newDirectUpload(accountId, body, now, configuration.get("images.direct-upload.expires-after"));
   await insertDirectUpload(tx, upload);
   await outbox.append(tx, [audited(caller, { action: "image_upload.create", subject: upload.id })]);
   countAfter(service, tx, "created");

@@ -1,11 +1,15 @@
+import type { Caller } from "@signalbox/auth";
 import { examples, ImageResource, imageExample } from "@signalbox/contracts";
+import { AppError } from "@signalbox/core";
 import { type HttpResponse, ok, textParameter, timeParameter } from "@signalbox/http";
 import { type Edges, edgesOf, list, type OwnRow, operation, ownRows, record } from "@signalbox/service";
 import { z } from "zod";
 import type { ImagesService } from "../context/images-service.ts";
+import { openSigner, type SignUrl } from "../signing/signed-urls.ts";
+import { signedSeconds } from "../signing/signing-api.ts";
 import { etagOfImage, failureOf, type Image, viewImage } from "../state/image.ts";
 import { ImagePatch, ImageReplacement } from "../state/image-fields.ts";
-import { type ImageFilter, imageSorts, positionOfImage } from "../state/image-list.ts";
+import { type ImageFilter, imageSorts, type ListedImage, positionOfImage } from "../state/image-list.ts";
 import { deleteImage, deleteImages, reprocessImage, updateImage } from "./images.ts";
 
 const base = "/images";
@@ -33,9 +37,12 @@ export function imageApi(service: ImagesService): Edges {
   });
 }
 
-function viewFrom({ configuration }: ImagesService): (image: Image) => ImageResource {
+/** An image whose variants may be signed. */
+type ShownImage = Image & { readonly signUrl?: SignUrl };
+
+function viewFrom({ configuration }: ImagesService): (image: ShownImage) => ImageResource {
   const baseUrl = configuration.get("http.base-url");
-  return (image) => viewImage(image, baseUrl);
+  return (image) => viewImage(image, baseUrl, image.signUrl);
 }
 
 function reads(service: ImagesService) {
@@ -48,7 +55,10 @@ function reads(service: ImagesService) {
       auth: read,
       limits: pageLimits,
       filter: imageFilter(service),
-      read: (range, { caller, filter }) => imageStore.list(caller.accountId, range, imageFilterOf(filter)),
+      read: async (range, { caller, filter: { sign, ...filter } }) => {
+        const found = await imageStore.list(caller.accountId, range, imageFilterOf(filter));
+        return sign === undefined ? found : signVariants(service, caller, found, sign);
+      },
       position: positionOfImage,
       rest: { get: base, item: ImageResource, view },
     }),
@@ -62,6 +72,14 @@ function reads(service: ImagesService) {
       graph: { type: "Image", load: ownRows(({ accountId }, ids) => imageStore.findOwnMany(accountId, ids)) },
     }),
   };
+}
+
+/** Has the variants of listed images signed. @throws AppError `forbidden` without the scope or where it is switched off */
+async function signVariants(service: ImagesService, caller: Caller, found: ListedImage[], livesSeconds: number) {
+  if (!caller.scopes.has("images:write")) throw new AppError("forbidden", "Signing needs the scope images:write.");
+  const signer = await openSigner(service, caller, { imageIds: found.map(({ id }) => id), livesSeconds });
+  if (!signer) throw new AppError("forbidden", "Signed URLs are switched off.");
+  return found.map((image) => ({ ...image, signUrl: signer.signUrl }));
 }
 
 const ownImage = ({ imageStore }: ImagesService): OwnRow<Image, { readonly image_id: string }> => ({
@@ -199,10 +217,15 @@ const imageFilter = ({ configuration }: ImagesService) => ({
   status: ImageResource.shape.status.optional().describe("Only images in this state."),
   created_after: timeParameter().optional().describe("RFC 3339; later than this."),
   created_before: timeParameter().optional().describe("RFC 3339; earlier than this."),
+  // In the graph it is a number already.
+  sign: z
+    .preprocess((given) => (/^\d+$/.test(String(given)) ? Number(given) : given), signedSeconds)
+    .optional()
+    .describe("Signs the `variants` for this many seconds, so that everyone with a URL sees them. Needs images:write."),
   sort: z.enum(imageSorts).optional().describe("The order; a minus sign is descending. Default: `-created_at`."),
 });
 
-function imageFilterOf(given: z.output<z.ZodObject<ReturnType<typeof imageFilter>>>): ImageFilter {
+function imageFilterOf(given: Omit<z.output<z.ZodObject<ReturnType<typeof imageFilter>>>, "sign">): ImageFilter {
   const { mime_type: mimeType, created_after: createdAfter, created_before: createdBefore, ...same } = given;
   return { ...same, mimeType, createdAfter, createdBefore };
 }

@@ -4,7 +4,7 @@ import { audited } from "@signalbox/service";
 import { inTransaction, olderAfter, type Tx } from "@signalbox/storage";
 import type { ImagesService } from "../context/images-service.ts";
 import { trackingParameters } from "../state/content-query.ts";
-import { versionOf } from "../state/image.ts";
+import { type Image, versionOf } from "../state/image.ts";
 import {
   expiryOf,
   isSignedBy,
@@ -15,10 +15,17 @@ import {
   type ValidSignature,
 } from "../state/signature.ts";
 
-type Signed =
-  | { readonly outcome: "signed"; readonly url: string; readonly expiresAt: Date }
-  | { readonly outcome: "switched-off" }
-  | { readonly outcome: "missing" };
+/** The images whose URLs are signed, the path's first, and for how long. */
+interface Signing {
+  readonly imageIds: readonly string[];
+  readonly livesSeconds: number;
+}
+
+/** A requested form, as the parameters of its content. */
+export type SignedForm = Readonly<Record<string, unknown>> & { readonly id?: string | undefined };
+
+/** Signs a URL of content, all but its signature. */
+export type SignUrl = (url: string) => string;
 
 /** The verdict on the signature of a request for content. */
 export type SignatureVerdict =
@@ -28,32 +35,53 @@ export type SignatureVerdict =
   | { readonly outcome: "invalid" };
 
 /**
- * Signs a URL that shows an image with these parameters to everyone, until it expires; a parameter without a value is
- * left out. It grants access, so there is none without an audit entry.
+ * Signs a URL for each form of the image, or of another one that it names: it shows that to everyone until it expires. The
+ * URL of a missing image is null. Parameters without a value are left out.
  */
-export async function signImageUrl(
+export async function signForms(
   service: ImagesService,
   caller: Caller,
   imageId: string,
-  parameters: Readonly<Record<string, unknown>>,
+  forms: readonly SignedForm[],
   livesSeconds: number,
-): Promise<Signed> {
-  const { configuration, pool, outbox, imageStore, signingKeyStore, clock } = service;
-  if (!isOffered(service)) return { outcome: "switched-off" };
-  const image = await imageStore.findOwn(caller.accountId, imageId);
-  if (!image) return { outcome: "missing" };
-  const key = await signingKeyStore.forSigning(image.accountId);
-  const given = Object.entries({ ...parameters, v: versionOf(image) }).filter(([, value]) => value !== undefined);
-  const grant = {
-    imageId,
-    parameters: new Map(given.map(([name, value]) => [name, `${value}`])),
-    expiresAt: expiryOf(clock.nowMs(), livesSeconds),
+) {
+  const ids = new Set([imageId, ...forms.map(({ id = imageId }) => id)]);
+  const own = new Map((await service.imageStore.findOwnMany(caller.accountId, [...ids])).map((one) => [one.id, one]));
+  if (!own.has(imageId)) return { outcome: isOffered(service) ? ("missing" as const) : ("switched-off" as const) };
+  const signer = await openSigner(service, caller, { imageIds: [...ids].filter((id) => own.has(id)), livesSeconds });
+  if (!signer) return { outcome: "switched-off" as const };
+  const contentOf = (image: Image, form: object) => {
+    const given = Object.entries({ ...form, v: versionOf(image) }).filter(([, value]) => value !== undefined);
+    const query = queryOf(new Map(given.map(([name, value]) => [name, `${value}`])));
+    return signer.signUrl(`${service.configuration.get("http.base-url")}/images/${image.id}/content?${query}`);
   };
-  const entry = audited(caller, { action: "image.sign_url", subject: imageId });
-  await inTransaction(pool, (tx) => outbox.append(tx, [entry]));
-  const query = `${queryOf(grant.parameters)}&${signatureParameter}=${sign(key, grant)}`;
-  const url = `${configuration.get("http.base-url")}/images/${imageId}/content?${query}`;
-  return { outcome: "signed", url, expiresAt: new Date(grant.expiresAt * 1000) };
+  const urls = forms.map(({ id = imageId, ...form }) => {
+    const image = own.get(id);
+    return image ? contentOf(image, form) : null;
+  });
+  return { outcome: "signed" as const, urls, expiresAt: signer.expiresAt };
+}
+
+/**
+ * Opens what signs URLs of an account's images; null where signed URLs are switched off. They grant access, so there are
+ * none without an audit entry, of which one tells of them all.
+ */
+export async function openSigner(service: ImagesService, caller: Caller, { imageIds, livesSeconds }: Signing) {
+  const { pool, outbox, signingKeyStore, clock } = service;
+  if (!isOffered(service)) return null;
+  const key = await signingKeyStore.forSigning(caller.accountId);
+  const expiresAt = expiryOf(clock.nowMs(), livesSeconds);
+  const [subject, ...fields] = imageIds;
+  if (subject !== undefined) {
+    const entry = audited(caller, { action: "image.sign_url", subject, fields });
+    await inTransaction(pool, (tx) => outbox.append(tx, [entry]));
+  }
+  const signUrl: SignUrl = (url) => {
+    const { pathname, searchParams: parameters } = new URL(url);
+    const imageId = pathname.split("/").at(-2) ?? "";
+    return `${url}&${signatureParameter}=${sign(key, { imageId, parameters: new Map(parameters), expiresAt })}`;
+  };
+  return { signUrl, expiresAt: new Date(expiresAt * 1000) };
 }
 
 /** Judges the signature of a request. `query` is its raw query. */

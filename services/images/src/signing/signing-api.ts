@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { ImagesService } from "../context/images-service.ts";
 import { ContentForm } from "../state/content-query.ts";
 import { sideMax } from "../state/image.ts";
-import { rotateSigningKey, signImageUrl } from "./signed-urls.ts";
+import { rotateSigningKey, signForms } from "./signed-urls.ts";
 
 const isWithin = (length = 0, dpr = 1) => Math.round(length * dpr) <= sideMax;
 const tooLarge = (path: "width" | "height") => ({
@@ -15,24 +15,60 @@ const tooLarge = (path: "width" | "height") => ({
   path: [path],
   params: { code: "too_big" },
 });
+type Sides = Pick<z.output<typeof ContentForm>, "width" | "height" | "dpr">;
+const withinSides = <Form extends z.ZodType<Sides>>(form: Form) =>
+  form
+    .refine(({ width, dpr }) => isWithin(width, dpr), tooLarge("width"))
+    .refine(({ height, dpr }) => isWithin(height, dpr), tooLarge("height"));
 
-/** The form of an image that a signed URL shows, and its lifetime. */
-const SignedUrlBody = ContentForm.extend({
-  expires_in_seconds: z.int().min(60).max(604_800).describe("A minute to a week."),
-})
-  .refine(({ width, dpr }) => isWithin(width, dpr), tooLarge("width"))
-  .refine(({ height, dpr }) => isWithin(height, dpr), tooLarge("height"))
+/** Bounds the time for which URLs are signed. */
+export const signedSeconds = z.int().min(60).max(604_800);
+const signedTogetherMax = 500;
+
+const SignedItem = ContentForm.extend({
+  id: z.string().min(1).max(64).optional().describe("Another image of the account; the path's when left out."),
+});
+
+/** The form of an image that a signed URL shows, or several, and their lifetime. */
+const SignedUrlBody = withinSides(
+  ContentForm.extend({
+    items: z
+      .array(withinSides(SignedItem))
+      .min(1)
+      .max(signedTogetherMax)
+      .optional()
+      .describe("Forms that get a URL each, at most 500, instead of the one form."),
+    expires_in_seconds: signedSeconds.describe("A minute to a week."),
+  }),
+)
+  .superRefine(({ items, expires_in_seconds: _, ...form }, { addIssue }) => {
+    const given = items ? Object.entries(form).filter(([, value]) => value !== undefined) : [];
+    const message = "May not be given together with items.";
+    for (const [name] of given) addIssue({ code: "custom", path: [name], message, params: { code: "invalid" } });
+  })
   .meta({ id: "SignedImageUrlRequest" })
   .register(examples, { example: { width: 960, format: "webp", expires_in_seconds: 3600 } });
 
+const signedExample = {
+  url: `${imageExample.url}&width=960&signature=v1.key_5Yb0cPq7TnV2sKxW9mRdLh.1767258000.l0d9Xz3yqf8cJm4bq0bW1n7v5x2c8r6t4u9k1e3h5g7`,
+  expires_at: "2026-01-01T09:00:00.000Z",
+};
+
+const url = z.string().describe("Absolute URL. It is a credential.");
 const SignedUrlView = z
-  .object({ url: z.string().describe("Absolute URL. It is a credential."), expires_at: timestamp })
+  .object({ url, expires_at: timestamp })
   .meta({ id: "SignedImageUrl" })
+  .register(examples, { example: signedExample });
+
+const outcome = z.enum(["signed", "missing"]).describe("`missing` for an image that the account does not have.");
+const SignedUrlsView = z
+  .object({
+    items: z.array(z.object({ outcome, url: url.nullable() })).describe("The outcomes in the order of the request."),
+    expires_at: timestamp,
+  })
+  .meta({ id: "SignedImageUrls" })
   .register(examples, {
-    example: {
-      url: `${imageExample.url}&width=960&signature=v1.key_5Yb0cPq7TnV2sKxW9mRdLh.1767258000.l0d9Xz3yqf8cJm4bq0bW1n7v5x2c8r6t4u9k1e3h5g7`,
-      expires_at: "2026-01-01T09:00:00.000Z",
-    },
+    example: { items: [{ outcome: "signed", url: signedExample.url }], expires_at: signedExample.expires_at },
   });
 
 const RotationBody = z
@@ -67,25 +103,32 @@ export function signingApi(service: ImagesService): Edges {
   return edgesOf(
     {
       createSignedImageUrl: operation({
-        summary: "Sign a URL of an image",
+        summary: "Sign URLs of an image",
         description:
-          "Everyone with the URL sees the image in exactly this form until it expires. Within a window of at most a quarter of its life the same request gives the same URL, so that caches share it.",
+          "Everyone with a URL sees the image in exactly its form until it expires. Within a window of at most a quarter of its life the same request gives the same URL, so that caches share it. With `items` many are signed at once, of other images too; the audit has one entry.",
         auth: write,
         audit: "image.sign_url",
         input: SignedUrlBody,
-        act: ({ caller, params, input: { expires_in_seconds: livesSeconds, ...form } }) =>
-          signImageUrl(service, caller, params.image_id, form, livesSeconds),
+        act: ({ caller, params, input: { expires_in_seconds: livesSeconds, items, ...form } }) =>
+          signForms(service, caller, params.image_id, items ?? [form], livesSeconds),
         refusals: {
           "switched-off": { code: "forbidden", message: "Signed URLs are switched off." },
           missing: { code: "not_found", message: "There is no such image." },
         },
         rest: {
           post: "/images/:image_id/signed-urls",
-          responses: { 201: SignedUrlView },
-          answer: ({ url, expiresAt }) => shown({ url, expires_at: expiresAt.toISOString() }),
+          responses: { 201: z.union([SignedUrlView, SignedUrlsView]) },
+          answer: ({ urls, expiresAt }, { input: { items } }) => {
+            const made = items ? { items: urls.map(itemOf) } : { url: urls[0] };
+            return shown({ ...made, expires_at: expiresAt.toISOString() });
+          },
         },
         graph: {
-          payload: { url: ({ url }) => url, expiresAt: ({ expiresAt }) => expiresAt },
+          payload: {
+            url: ({ urls }, { input: { items } }) => (items ? null : urls[0]),
+            items: ({ urls }, { input: { items } }) => (items ? urls.map(itemOf) : null),
+            expiresAt: ({ expiresAt }) => expiresAt,
+          },
           type: "SignedImageUrlPayload",
           inputType: "SignedImageUrlInput",
           names: { image_id: "id" },
@@ -111,6 +154,8 @@ export function signingApi(service: ImagesService): Edges {
     { errors: "image", exampleIds: { image_id: imageExample.id } },
   );
 }
+
+const itemOf = (url: string | null) => ({ outcome: url === null ? "missing" : "signed", url });
 
 /** A created value without a URL of its own. */
 const shown = (value: unknown): HttpResponse => ({ status: 201, body: { kind: "json", value } });

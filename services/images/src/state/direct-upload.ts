@@ -3,19 +3,15 @@ import { minutes, newId } from "@signalbox/core";
 import { z } from "zod";
 import { filename, NewImageFields, sha256Hex } from "./image-fields.ts";
 
-/** A file as its client announced it. */
-interface AnnouncedFile {
+/** An announced file that its client sends directly to the store. */
+export interface DirectUpload {
+  readonly id: string;
+  readonly accountId: string;
   readonly filename: string;
   readonly mimeType: string;
   readonly sizeBytes: number;
   /** Lower-case hex. */
   readonly sha256: string | null;
-}
-
-/** An announced file that its client sends directly to the store. */
-export interface DirectUpload extends AnnouncedFile {
-  readonly id: string;
-  readonly accountId: string;
   readonly state: "open" | "completed" | "cancelled";
   /** The image created from it. */
   readonly imageId: string | null;
@@ -39,22 +35,12 @@ type DirectUploadStatus = (typeof directUploadStatuses)[number];
 const lateMs = minutes(15);
 
 /** Creates an upload without any bytes. */
-export function newDirectUpload(
-  accountId: string,
-  announced: AnnouncedFile,
-  { now, livesMs }: { readonly now: Date; readonly livesMs: number },
-): DirectUpload {
+export function newDirectUpload(accountId: string, announced: NewUploadBody, now: Date, livesMs: number): DirectUpload {
+  const { filename, mime_type: mimeType, size_bytes: sizeBytes, sha256 = null } = announced;
   const expiresAt = new Date(now.getTime() + livesMs);
-  return {
-    id: newId("upl", now.getTime()),
-    accountId,
-    ...announced,
-    state: "open",
-    imageId: null,
-    createdAt: now,
-    expiresAt,
-    sweepAt: expiresAt,
-  };
+  const times = { createdAt: now, expiresAt, sweepAt: expiresAt };
+  const file = { filename, mimeType, sizeBytes, sha256 };
+  return { id: newId("upl", now.getTime()), accountId, ...file, state: "open", imageId: null, ...times };
 }
 
 /** Returns the status of an upload. */

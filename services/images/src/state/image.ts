@@ -104,8 +104,11 @@ export function factsOf(image: Image): ImageFacts {
   return { format, mimeType, width, height, frames, hasAlpha, isProgressive };
 }
 
+/** How the URLs of variants are signed, if they are. */
+type Signing = [signUrl?: ((url: string) => string) | undefined];
+
 /** Builds the owner's view of the record. `baseUrl` has no slash at its end. */
-export const viewImage = viewOf(ImageResource, (image: Image, baseUrl: string) => {
+export const viewImage = viewOf(ImageResource, (image: Image, baseUrl: string, ...[signUrl = String]: Signing) => {
   const content = `${baseUrl}/images/${image.id}/content`;
   const version = `v=${versionOf(image)}`;
   return {
@@ -113,7 +116,7 @@ export const viewImage = viewOf(ImageResource, (image: Image, baseUrl: string) =
     animated: image.frames > 1,
     failure: failureOf(image),
     variants: Object.fromEntries(
-      Object.entries(namedBoxes).map(([name, box]) => [name, `${content}?${queryOf(box)}&${version}`]),
+      Object.entries(namedBoxes).map(([name, box]) => [name, signUrl(`${content}?${queryOf(box)}&${version}`)]),
     ),
   };
 });

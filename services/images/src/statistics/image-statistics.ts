@@ -1,5 +1,6 @@
 import { type Clock, minutes } from "@signalbox/core";
 import type { HttpResponse } from "@signalbox/http";
+import type { OutputFormat } from "@signalbox/imaging";
 import {
   createFigureCounter,
   createStatistics,
@@ -11,9 +12,8 @@ import {
   statistics,
 } from "@signalbox/service";
 import { type Pool, sql, type Tx } from "@signalbox/storage";
-import { ServedCounter, type ServedForm } from "./served-counter.ts";
 
-/** Renderings and answers: labels and counters in the order of the entries here and of `served-counter.ts`. */
+/** Renderings and answers: labels and counters in the order of the entries below. */
 const kind = defineStatistics({
   name: "ImageStatistics",
   description: "What was rendered and served of an account's images in a time.",
@@ -36,6 +36,14 @@ export const renderedEntry = (accountId: string, mimeType: string, at: Date): Fr
   counts: [1, 0, 0, 0],
 });
 
+/** Returns what an answer with content counts for, or a 304 instead of it; null for any other. */
+export function countsOf(method: string | undefined, { status, body }: HttpResponse): readonly number[] | null {
+  if (method !== "GET" || status >= 400) return null;
+  if (status === 304) return [0, 0, 1, 0];
+  const length = body.kind === "bytes" ? body.bytes.length : body.kind === "stream" ? (body.length ?? 0) : 0;
+  return [0, 1, 0, length];
+}
+
 /** Time after a purge in which an instance may still save what it counted before. */
 const lateMs = minutes(1);
 const purgedMax = 100;
@@ -57,27 +65,27 @@ export class ImageStatistics {
   readonly figures: Statistics;
   readonly #pool: Pool;
   readonly #clock: Clock;
-  readonly #served: ServedCounter;
-  readonly #saveCounts: () => Promise<void>;
+  readonly #count: (entry: FreshEntry) => void;
+  /** Saves what was counted in memory. */
+  readonly save: () => Promise<void>;
 
   constructor(pool: Pool, clock: Clock) {
     this.#pool = pool;
     this.#clock = clock;
     this.figures = createStatistics({ pool, clock });
-    const { count, save } = createFigureCounter(pool);
-    this.#served = new ServedCounter(clock, count);
-    this.#saveCounts = save;
+    ({ count: this.#count, save: this.save } = createFigureCounter(pool));
   }
 
   /** Counts an answer with content of an account, and returns the answer. */
-  counted<A extends HttpResponse>(accountId: string, form: ServedForm, method: string | undefined, answer: A): A {
-    return this.#served.counted(accountId, form, method, answer);
-  }
-
-  /** Saves what was counted in memory. */
-  async save(): Promise<void> {
-    this.#served.handOn();
-    await this.#saveCounts();
+  counted<A extends HttpResponse>(
+    accountId: string,
+    form: OutputFormat | "original",
+    method: string | undefined,
+    answer: A,
+  ): A {
+    const counts = countsOf(method, answer);
+    if (counts) this.#count({ accountId, subjectId: null, atMs: this.#clock.nowMs(), labels: [form], counts });
+    return answer;
   }
 
   /** Marks a purged account, whose figures are removed after the transaction. */

@@ -30,7 +30,7 @@ export function SignUrl({ id, form }: { readonly id: string; readonly form: Form
         <Button label="Sign the URL" change={signing} />
       </div>
       {signing.error && <Failure error={signing.error} what="image" />}
-      {signed && (
+      {signed && "url" in signed && (
         <>
           <Code text={signed.url} label="signed URL" isPlain />
           <div className={parts.row}>
