@@ -19,6 +19,7 @@ const homes = {
   ioredis: "libs/storage/src/cache",
   undici: "libs/net",
   sharp: "libs/imaging",
+  "libheif-js": "libs/imaging",
   express: "libs/http",
   jose: "libs/auth",
   pino: "libs/runtime/src/telemetry",
@@ -83,7 +84,7 @@ export default {
       comment: "A hostile image may end the process that loads the decoder: only the children of the pool do.",
       severity: "error",
       from: { path: "^libs/imaging/src/", pathNot: `^libs/imaging/src/child/|${tests}` },
-      to: { path: "^libs/imaging/src/child/|(^|/)node_modules/(sharp|thumbhash)/" },
+      to: { path: "^libs/imaging/src/child/|(^|/)node_modules/(sharp|libheif-js|thumbhash)/" },
     },
     {
       name: "libraries-know-no-product",

@@ -43,7 +43,15 @@ export const limitProperties = {
 } as const;
 
 /** The formats that this version reads. */
-const imageTypes = ["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif", "image/tiff"] as const;
+const imageTypes = [
+  "image/jpeg",
+  "image/png",
+  "image/gif",
+  "image/webp",
+  "image/avif",
+  "image/tiff",
+  "image/heic",
+] as const;
 
 export const defaultProperties = {
   "defaults.pageSize": {

@@ -55,7 +55,6 @@ export { acceptedLanguages } from "./request/negotiation.ts";
 export {
   booleanParameter,
   expandParameter,
-  integerParameter,
   textParameter,
   timeParameter,
 } from "./request/parameters.ts";

@@ -13,6 +13,8 @@ export const fixtureNames = [
   "small.tiff",
   "drawing.svg",
   "header-only.heic",
+  "phone.heic",
+  "deep.heic",
   "truncated.jpg",
   "polyglot.jpg",
   "one-pixel.png",

@@ -71,7 +71,7 @@ test("concurrent uploads wait for their turn longer than a rendition may", async
 test("every fixture is accepted, or refused with its reason", async () => {
   const expected: Record<string, [number, string]> = {
     "drawing.svg": [415, "unsupported_media_type"],
-    "header-only.heic": [415, "unsupported_media_type"],
+    "header-only.heic": [422, "validation_error"],
     "truncated.jpg": [422, "validation_error"],
     "bomb.png": [413, "image_too_large"],
   };
@@ -83,6 +83,19 @@ test("every fixture is accepted, or refused with its reason", async () => {
     if (status !== 201) assert.ok(body.error.details[0].message.length > 10, name);
   }
   assert.deepEqual(await waitingFiles(), []);
+});
+
+test("a HEIC is an image of any page, unless the operator has switched it off", async (t) => {
+  const [who, file] = [testPerson(), await readFixture("phone.heic")];
+  const { status, body } = await images.upload(who, file, {}, "IMG_0001.HEIC");
+  assert.deepEqual([status, body.mime_type, body.width, body.color_space], [201, "image/heic", 106, "display_p3"]);
+  const shown = await images.send(who, "GET", `/images/${body.id}/content`);
+  assert.deepEqual([shown.status, shown.headers.get("content-type")], [200, "image/jpeg"]);
+  assert.match(shown.headers.get("content-disposition") ?? "", /IMG_0001\.jpg/);
+  const strict = await startImages({ "supported.imageTypes": ["image/jpeg", "image/png"] });
+  t.after(() => strict.close());
+  const refused = await strict.upload(who, file);
+  assert.deepEqual([refused.status, refused.body.error.code], [415, "unsupported_media_type"]);
 });
 
 test("a type is detected by the file's bytes, not by its name or the client's type", async () => {

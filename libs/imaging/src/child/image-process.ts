@@ -2,6 +2,7 @@ import { createReadStream, readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import type { ChildMessage, ChildOutcome, ImageJob, JobResults } from "../formats/image-jobs.ts";
 import { assertUntrustedLoadersBlocked, installedRelease } from "./codec.ts";
+import { withHeicDecoded } from "./decode-heic.ts";
 import { withEndMarker } from "./end-marker.ts";
 import { lookAtImage, readFacts } from "./look-at-image.ts";
 import { renderImage } from "./render-image.ts";
@@ -24,7 +25,7 @@ assertUntrustedLoadersBlocked().then(
 async function answer(job: ImageJob): Promise<void> {
   send({ kind: "started" });
   forgetPeak();
-  const outcome = await withEndMarker(job, work).then(
+  const outcome = await withHeicDecoded(job, (ready) => withEndMarker(ready, work)).then(
     (result) => ({ outcome: "rendered", result }) as const,
     (error: Error) => outcomeOf(error, job),
   );

@@ -28,7 +28,7 @@ const speck = { width: 8, height: 8, fit: "fill", kernel: "nearest", fastShrinkO
  * Decodes every frame to detect damage, and computes the ThumbHash of the first: some 25 bytes that a client shows
  * until the image is loaded.
  */
-export async function lookAtImage({ source, facts, limits }: LookJob): Promise<Look> {
+export async function lookAtImage({ source, decoded = source, facts, limits }: LookJob): Promise<Look> {
   if (facts.frames > 1) {
     await openImage(source, { pixelsMax: limits.framesPixelsMax, allFrames: true }).resize(speck).raw().toBuffer();
   }
@@ -38,7 +38,7 @@ export async function lookAtImage({ source, facts, limits }: LookJob): Promise<L
     facts.format,
     await openImage(source, opening).metadata(),
   );
-  const opened = openImage(source, { ...opening, ignoresProfile: coding !== null });
+  const opened = openImage(decoded, { ...opening, ignoresProfile: coding !== null });
   const small = (facts.frames > 1 ? opened : opened.autoOrient()).resize({
     width: sideMax,
     height: sideMax,

@@ -19,7 +19,7 @@ import { roundCorners } from "./round-corners.ts";
 
 /** Renders one rendition, from file to file. Throws the codec's error when it fails. */
 export async function renderImage(job: RenderJob): Promise<RenderedFile> {
-  const { source, target, facts, rendition, limits } = job;
+  const { source, decoded = source, target, facts, rendition, limits } = job;
   const isAsItWas = !isEdited(rendition);
   const keepsFrames = facts.frames > 1 && outputTraits[rendition.format].animation && isAsItWas;
   const pixelsMax = keepsFrames ? limits.framesPixelsMax : pixelsMaxOf(facts.format, limits);
@@ -36,7 +36,7 @@ export async function renderImage(job: RenderJob): Promise<RenderedFile> {
     rights,
     colouring: colouringOf(read, coding),
   };
-  let image = openImage(source, { ...opening, ignoresProfile: coding !== null });
+  let image = openImage(decoded, { ...opening, ignoresProfile: coding !== null });
   for (const step of renditionSteps) image = await step(image, plan);
   const { width, height, pageHeight, size } = await writeImage(image, plan, facts.format, target);
   const isMapped = hdr === "gain_map" && rendition.format === "jpeg" && !rendition.attention && !plan.geometry.canvas;

@@ -7,12 +7,15 @@ const headMax = 256 * 1024;
 
 /** Reads how a file codes its colours; null where it does not tell them except by a profile. */
 export async function readColourCoding(path: string, format: InputFormat): Promise<ColourCoding | null> {
-  if (format !== "png" && format !== "avif") return null;
+  if (!isTold(format)) return null;
   const coding = codingOf(await headOf(path), format);
   return coding && isSrgb(coding) ? null : coding;
 }
 
-const codingOf = (head: Buffer, format: "png" | "avif") => (format === "png" ? codingOfPng(head) : codingOfAvif(head));
+/** The formats that tell their colours by code points. */
+type Told = "png" | "avif" | "heic";
+const isTold = (format: InputFormat): format is Told => ["png", "avif", "heic"].includes(format);
+const codingOf = (head: Buffer, format: Told) => (format === "png" ? codingOfPng(head) : codingOfHeif(head));
 
 /** Returns true for colours that need no conversion; unspecified code points (2) are read as sRGB. */
 function isSrgb({ primaries, transfer, isLimitedGrey }: ColourCoding): boolean {
@@ -21,11 +24,11 @@ function isSrgb({ primaries, transfer, isLimitedGrey }: ColourCoding): boolean {
 
 /** Names the kind of file whose colours or frames cannot be shown correctly; null where they can. */
 export async function unshownColours(path: string, format: InputFormat): Promise<string | null> {
-  if (format !== "png" && format !== "avif") return null;
+  if (!isTold(format)) return null;
   const head = await headOf(path);
   if (format === "png" && (chunksOf(head).get("acTL")?.readUInt32BE(0) ?? 1) > 1) return "An animated PNG";
   const coding = codingOf(head, format);
-  const matrix = format === "avif" ? (colourBoxOf(head, "nclx")?.readUInt16BE(8) ?? 0) : 0;
+  const matrix = format === "png" ? 0 : (colourBoxOf(head, "nclx")?.readUInt16BE(8) ?? 0);
   if (coding === null || (isConvertible(coding) && !constantLuminance.includes(matrix))) return null;
   return "An image in these colours (CICP)";
 }
@@ -80,8 +83,8 @@ function codingOfPng(head: Buffer): ColourCoding | null {
 const srgbGamma = 45_455;
 const srgbCorners = [31_270, 32_900, 64_000, 33_000, 30_000, 60_000, 15_000, 6_000];
 
-/** Reads the colours of an AVIF (ISO/IEC 23008-12): a profile has precedence over code points. */
-function codingOfAvif(head: Buffer): ColourCoding | null {
+/** Reads the colours of an AVIF or HEIC (ISO/IEC 23008-12): a profile has precedence over code points. */
+function codingOfHeif(head: Buffer): ColourCoding | null {
   const nclx = colourBoxOf(head, "nclx");
   if (!nclx || nclx.length < 11 || colourBoxOf(head, "prof") || colourBoxOf(head, "rICC")) return null;
   const properties = propertiesOf(head);

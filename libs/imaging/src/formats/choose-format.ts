@@ -70,7 +70,7 @@ export function chooseFormat(question: FormatQuestion): FormatChoice {
 
 /** Returns the default format of an original: its own, where browsers can show it. */
 export function keptFormat(format: InputFormat): OutputFormat {
-  return format === "tiff" ? "jpeg" : format;
+  return format === "tiff" || format === "heic" ? "jpeg" : format;
 }
 
 function holds(format: OutputFormat, { width, height }: Size): boolean {

@@ -1,5 +1,5 @@
 /** The formats an original may have. */
-export const inputFormats = ["jpeg", "png", "gif", "webp", "avif", "tiff"] as const;
+export const inputFormats = ["jpeg", "png", "gif", "webp", "avif", "tiff", "heic"] as const;
 export type InputFormat = (typeof inputFormats)[number];
 
 /** The formats a rendition may have. */

@@ -13,6 +13,8 @@ interface HeaderJob {
 export interface LookJob {
   readonly kind: "look";
   readonly source: string;
+  /** The file's pixels, where the codec reads only its header. */
+  readonly decoded?: string;
   readonly facts: ImageFacts;
   readonly limits: ImageLimits;
 }
@@ -21,6 +23,7 @@ export interface LookJob {
 export interface RenderJob {
   readonly kind: "render";
   readonly source: string;
+  readonly decoded?: string;
   readonly target: string;
   readonly facts: ImageFacts;
   readonly rendition: Rendition;

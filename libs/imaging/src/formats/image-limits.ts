@@ -39,9 +39,13 @@ export interface LimitProblem {
   readonly message: string;
 }
 
+/** More than the 50 megapixels of telephones, and no more than a gibibyte of memory holds while they are decoded. */
+const heicPixelsMax = 64_000_000;
+
 /** Returns the largest pixel count of one frame in this format. */
-export function pixelsMaxOf(format: InputFormat, limits: ImageLimits): number {
-  return format === "avif" ? Math.min(limits.avifPixelsMax, limits.pixelsMax) : limits.pixelsMax;
+export function pixelsMaxOf(format: InputFormat, { pixelsMax, avifPixelsMax }: ImageLimits): number {
+  if (format === "heic") return Math.min(heicPixelsMax, pixelsMax);
+  return format === "avif" ? Math.min(avifPixelsMax, pixelsMax) : pixelsMax;
 }
 
 /** Checks the header's claims, before any decoding. Null when everything is within the limits. */

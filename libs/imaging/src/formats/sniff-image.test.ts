@@ -20,6 +20,8 @@ test("the accepted formats are recognised by their first bytes", () => {
     [isoFile("avif", "mif1"), "image/avif"],
     [isoFile("avif", "avis", "mif1"), "image/avif"],
     [isoFile("mif1", "miaf", "avif"), "image/avif"],
+    [isoFile("heic", "mif1"), "image/heic"],
+    [isoFile("mif1", "heic"), "image/heic"],
     [bytes("II*\0"), "image/tiff"],
     [bytes("MM\0*"), "image/tiff"],
   ];
@@ -31,9 +33,7 @@ test("the accepted formats are recognised by their first bytes", () => {
 
 test("a recognised but unaccepted type is refused with advice", () => {
   const files: [Buffer, string][] = [
-    [isoFile("heic", "mif1"), "image/heic"],
-    [isoFile("mif1", "heic"), "image/heic"],
-    [isoFile("msf1", "hevc"), "image/heic"],
+    [isoFile("msf1", "hevc"), "image/heic-sequence"],
     [bytes("BM\x10\0"), "image/bmp"],
     [bytes("%PDF-1.7"), "application/pdf"],
     [bytes("%!PS-Adobe"), "application/postscript"],

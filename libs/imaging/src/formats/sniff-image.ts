@@ -57,9 +57,13 @@ const signatures: readonly Signature[] = [
   },
   { matches: hasBrand(/^(avif|avis)$/), is: "avif" },
   {
-    matches: hasBrand(/^(heic|heix|heim|heis|hevc|hevx|hevm|hevs|mif1|msf1)$/),
-    is: refusedAs("image/heic", "HEIC"),
+    matches: (head) => /^(hev[cmsx]|msf1)$/.test(brandsOf(head)[0] ?? ""),
+    is: {
+      mimeType: "image/heic-sequence",
+      advice: `${convertAdvice("An animated HEIC")} GIF and WebP may be animated.`,
+    },
   },
+  { matches: hasBrand(/^(hei[cmsx]|hev[cmsx]|mif1)$/), is: "heic" },
   {
     matches: (head) => startsWith("II*\0")(head) && startsWith("CR", 8)(head),
     is: refusedAs("image/x-canon-cr2", "A camera's raw file"),

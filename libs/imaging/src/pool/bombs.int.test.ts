@@ -96,7 +96,9 @@ test("a file beyond a limit is refused from its header in every format, one at i
       aspect_ratio: [1_608, 8],
     } as const;
     for (const [expected, [width, high]] of Object.entries(sizes)) {
-      assert.equal(await judge(`${format} ${expected}`, await plainAs(format, width, high), limits), expected);
+      // There is no encoder for HEIC here, but headers can be written.
+      const make = format === "heic" && expected !== "accepted" ? claiming : plainAs;
+      assert.equal(await judge(`${format} ${expected}`, await make(format, width, high), limits), expected);
     }
   }
 });

@@ -15,14 +15,30 @@ export interface JobCost {
 }
 
 /** Milliseconds per megapixel, measured on one machine; measured jobs correct them. */
-const decodeMs: Readonly<Record<InputFormat, number>> = { jpeg: 1.5, png: 6, gif: 6, webp: 8, avif: 25, tiff: 6 };
+const decodeMs: Readonly<Record<InputFormat, number>> = {
+  jpeg: 1.5,
+  png: 6,
+  gif: 6,
+  webp: 8,
+  avif: 25,
+  tiff: 6,
+  heic: 170,
+};
 const encodeMs: Readonly<Record<OutputFormat, number>> = { jpeg: 18, png: 26, webp: 45, avif: 270, gif: 90 };
 /** A crop of a strip that is enlarged first is expensive although little of it is shown. */
 const scaleMs = 4;
 /** For each pixel of the radius. */
 const blurMs = 2;
 /** Bytes per pixel of one frame. Some codecs work line by line, others keep the whole image. */
-const decodeBytes: Readonly<Record<InputFormat, number>> = { jpeg: 0.6, png: 1, gif: 4, webp: 4, avif: 18, tiff: 1 };
+const decodeBytes: Readonly<Record<InputFormat, number>> = {
+  jpeg: 0.6,
+  png: 1,
+  gif: 4,
+  webp: 4,
+  avif: 18,
+  tiff: 1,
+  heic: 15,
+};
 const encodeBytes: Readonly<Record<OutputFormat, number>> = { jpeg: 7, png: 2, webp: 7, avif: 24, gif: 17 };
 /** A progressive file is decoded in passes over all its coefficients. */
 const progressive = { ms: 4, bytes: 6 };

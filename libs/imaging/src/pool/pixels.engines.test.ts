@@ -128,7 +128,9 @@ const inEveryFormat = (sources: readonly string[], tolerance?: (format: OutputFo
 const withTolerance = (tolerance: Tolerance | undefined) => (tolerance ? { tolerance } : {});
 
 test("every input becomes every output in every fit with Pillow's pixels", async () => {
-  const formats = inputFormats.flatMap((source) =>
+  // Pillow alone writes no HEIC: `heic.int.test.ts` has its own.
+  const written = inputFormats.filter((source) => source !== "heic");
+  const formats = written.flatMap((source) =>
     outputFormats.flatMap((format) => fits.map((fit) => ({ source, rendition: { format, fit } }))),
   );
   assert.equal((await assertAlike(formats)).length, 150);

@@ -84,7 +84,7 @@ test("every accepted file has a full-size rendition, as well as a small one, in 
       }
     }
   }
-  assert.equal(accepted, 16);
+  assert.equal(accepted, 18);
 });
 
 test("each fit produces the planned size, still or animated", async () => {

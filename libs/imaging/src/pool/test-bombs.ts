@@ -1,4 +1,5 @@
 import { crc32, deflateSync } from "node:zlib";
+import { readFixture } from "@signalbox/testing";
 import sharp from "sharp";
 import type { InputFormat } from "../formats/image-formats.ts";
 import { plain } from "./test-pool.ts";
@@ -17,9 +18,18 @@ export function plainAs(format: InputFormat, width: number, height: number): Pro
       return image.gif({ effort: 1 }).toBuffer();
     case "tiff":
       return image.tiff({ compression: "deflate" }).toBuffer();
+    case "heic":
+      return readFixture("phone.heic");
     default:
       return image.toFormat(format).toBuffer();
   }
+}
+
+/** Writes into `ispe`: type, version and flags, width, height. */
+function claimInBox(bytes: Buffer, width: number, height: number): void {
+  const at = bytes.indexOf("ispe") + 8;
+  bytes.writeUInt32BE(width, at);
+  bytes.writeUInt32BE(height, at + 4);
 }
 
 /** Creates a small file whose header claims another size than its pixels have. */
@@ -52,12 +62,8 @@ export async function claiming(format: InputFormat, width: number, height: numbe
       bytes.writeUInt16LE(Math.min(width, 0x3fff), at);
       bytes.writeUInt16LE(Math.min(height, 0x3fff), at + 2);
     },
-    avif() {
-      // `ispe`: type, version and flags, width, height.
-      const at = bytes.indexOf("ispe") + 8;
-      bytes.writeUInt32BE(width, at);
-      bytes.writeUInt32BE(height, at + 4);
-    },
+    avif: () => claimInBox(bytes, width, height),
+    heic: () => claimInBox(bytes, width, height),
     tiff() {
       const directory = bytes.readUInt32LE(4);
       for (let at = directory + 2; at < directory + 2 + 12 * bytes.readUInt16LE(directory); at += 12) {

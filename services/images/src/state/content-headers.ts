@@ -63,7 +63,7 @@ const extensionOf = (format: OutputFormat): string => (format === "jpeg" ? "jpg"
 
 /** Adapts the file name to the format: `harbour.tiff` shown as WebP is saved as `harbour.webp`. */
 function inFormat(filename: string, format: OutputFormat): string {
-  const stem = filename.replace(/\.(jpe?g|png|gif|webp|avif|tiff?)$/i, "");
+  const stem = filename.replace(/\.(jpe?g|png|gif|webp|avif|tiff?|hei[cf])$/i, "");
   return `${stem}.${extensionOf(format)}`;
 }
 

@@ -74,6 +74,7 @@ const otherNames = new Map([
   ["image/jpg", "image/jpeg"],
   ["image/pjpeg", "image/jpeg"],
   ["image/x-png", "image/png"],
+  ["image/heif", "image/heic"],
 ]);
 
 /** Returns a media type in lower case, without parameters, under its registered name. */
