@@ -5,7 +5,7 @@ import { Answer } from "../parts/answer.tsx";
 import { optionsOf } from "../parts/fields.tsx";
 import { Listing, type Paged, useList } from "../parts/listing.tsx";
 import { Curl, Filters, TimeFilter, useFilters } from "../parts/lists.tsx";
-import type { Column } from "../parts/page.tsx";
+import type { Columns } from "../parts/page.tsx";
 import parts from "../parts/parts.module.css";
 import { SourceLink } from "./links.tsx";
 import { sourceNamesQuery } from "./sources.ts";
@@ -21,7 +21,7 @@ interface SourceListProps<Row> {
   /** Ways to what belongs to it, after the source itself. */
   readonly links: ReactNode;
   readonly empty: (isFiltered: boolean) => string;
-  readonly columns: readonly Column<Row>[];
+  readonly columns: Columns<Row>;
 }
 
 /** Lists what came to one source, newest first. */

@@ -21,11 +21,11 @@ export function Conflict({ what, differences, onMine, onTheirs }: ConflictProps)
         label="Both versions"
         rows={differences}
         keyOf={({ name }) => name}
-        columns={[
-          { name: "Field", cell: ({ name }) => name },
-          { name: "Yours", cell: ({ mine }) => <code>{mine || "empty"}</code> },
-          { name: "Saved", cell: ({ theirs }) => <code>{theirs || "empty"}</code> },
-        ]}
+        columns={{
+          Field: ({ name }) => name,
+          Yours: ({ mine }) => <code>{mine || "empty"}</code>,
+          Saved: ({ theirs }) => <code>{theirs || "empty"}</code>,
+        }}
       />
       <div className={styles.row}>
         <Button label="Save mine over it" className="main" onClick={onMine} />

@@ -15,14 +15,11 @@ export function EffectiveSettings<From extends string>({ settings, origins }: Ef
         label="Settings"
         rows={rows}
         keyOf={({ name }) => name}
-        columns={[
-          { name: "Setting", cell: ({ name }) => name.replaceAll("_", " ") },
-          {
-            name: "Value",
-            cell: ({ value }) => <code>{value === null || value === undefined ? "none" : JSON.stringify(value)}</code>,
-          },
-          { name: "From", cell: ({ from }) => origins[from] },
-        ]}
+        columns={{
+          Setting: ({ name }) => name.replaceAll("_", " "),
+          Value: ({ value }) => <code>{value === null || value === undefined ? "none" : JSON.stringify(value)}</code>,
+          From: ({ from }) => origins[from],
+        }}
       />
     </Panel>
   );

@@ -8,7 +8,7 @@ import {
 import type { ReactNode } from "react";
 import { Answer } from "./answer.tsx";
 import { Pager } from "./lists.tsx";
-import { type Column, Table } from "./page.tsx";
+import { type Columns, Table } from "./page.tsx";
 
 export interface Paged<Row> {
   readonly items: readonly Row[];
@@ -21,7 +21,7 @@ interface ListingProps<Row> {
   readonly what: string;
   readonly empty: ReactNode;
   readonly label: string;
-  readonly columns: ReadonlyArray<Column<Row> | false>;
+  readonly columns: Columns<Row>;
   /** Tells rows apart. Default: by their `id`. */
   readonly keyOf?: (row: Row) => string;
 }

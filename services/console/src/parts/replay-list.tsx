@@ -4,7 +4,7 @@ import { Action } from "./dialog.tsx";
 import { Id, Status, Time, type Tone } from "./inline.tsx";
 import { Listing, type Paged, useList } from "./listing.tsx";
 import { Curl, useFilters } from "./lists.tsx";
-import { type Column, Panel } from "./page.tsx";
+import { type Columns, Panel } from "./page.tsx";
 import parts from "./parts.module.css";
 
 /** A replay of deliveries or of received webhooks, or a retry of rejections. */
@@ -28,7 +28,7 @@ interface ReplaysSoFarProps<One extends Replay> {
   readonly done: (replay: One) => number;
   /** A word on progress beside the bar. */
   readonly note?: (replay: One) => ReactNode;
-  readonly columns?: readonly Column<One>[];
+  readonly columns?: Columns<One>;
   readonly of: (replay: One) => ReactNode;
   /** A sentence about what a cancelled one leaves. */
   readonly kept: string;
@@ -64,41 +64,35 @@ export function ReplaysSoFar<One extends Replay>(props: ReplaysSoFarProps<One>) 
   );
 }
 
-function columnsOf<One extends Replay>(props: ReplaysSoFarProps<One>, mayWrite: boolean): Column<One>[] {
-  const { noun = "replay", done, note, columns = [], of, kept, cancel } = props;
-  return [
-    { name: noun === "retry" ? "Retry" : "Replay", cell: ({ id }) => <Id value={id} /> },
-    { name: "Status", cell: ({ status }) => <Status tone={tones[status]}>{status}</Status> },
-    {
-      name: "Progress",
-      cell: (replay) => (
-        <>
-          <Progress done={done(replay)} total={replay.total} />
-          {note?.(replay)}
-        </>
-      ),
-    },
+function columnsOf<One extends Replay>(props: ReplaysSoFarProps<One>, mayWrite: boolean): Columns<One> {
+  const { noun = "replay", done, note, columns, of, kept, cancel } = props;
+  return {
+    [noun === "retry" ? "Retry" : "Replay"]: ({ id }) => <Id value={id} />,
+    Status: ({ status }) => <Status tone={tones[status]}>{status}</Status>,
+    Progress: (replay) => (
+      <>
+        <Progress done={done(replay)} total={replay.total} />
+        {note?.(replay)}
+      </>
+    ),
     ...columns,
-    { name: "Of", cell: of },
-    {
-      name: "Started",
-      cell: (replay) => (
-        <div className={parts.row}>
-          <Time at={replay.created_at} />
-          {mayWrite && replay.status === "running" && (
-            <Action
-              label={`Cancel the ${noun}`}
-              dismiss="Let it go on"
-              what={noun}
-              kind="danger"
-              confirm={`${kept} The rest is left as it is.`}
-              run={() => cancel(replay)}
-            />
-          )}
-        </div>
-      ),
-    },
-  ];
+    Of: of,
+    Started: (replay) => (
+      <div className={parts.row}>
+        <Time at={replay.created_at} />
+        {mayWrite && replay.status === "running" && (
+          <Action
+            label={`Cancel the ${noun}`}
+            dismiss="Let it go on"
+            what={noun}
+            kind="danger"
+            confirm={`${kept} The rest is left as it is.`}
+            run={() => cancel(replay)}
+          />
+        )}
+      </div>
+    ),
+  };
 }
 
 function Progress({ done, total }: { readonly done: number; readonly total: number }) {

@@ -54,11 +54,11 @@ export const LiveSecrets = ({ secrets, label = "Secrets", name = "Secret", since
     label={label}
     rows={secrets}
     keyOf={({ id }) => id}
-    columns={[
-      { name, cell: ({ id }) => <code>{id}</code> },
-      { name: since, cell: ({ created_at }) => <Time at={created_at} /> },
-      { name: "Ends", cell: ({ ends_at }) => (ends_at ? <Time at={ends_at} /> : "in use, without an end") },
-    ]}
+    columns={{
+      [name]: ({ id }) => <code>{id}</code>,
+      [since]: ({ created_at }) => <Time at={created_at} />,
+      Ends: ({ ends_at }) => (ends_at ? <Time at={ends_at} /> : "in use, without an end"),
+    }}
   />
 );
 

@@ -47,23 +47,20 @@ export function ApplicationsPage() {
         what="applications"
         empty="There is no application yet, besides those that are built in."
         label="Applications"
-        columns={[
-          {
-            name: "Name",
-            cell: ({ id, name }) => (
-              <>
-                <Link to="/account/applications/$id" params={{ id }}>
-                  {name}
-                </Link>
-                <Id value={id} />
-              </>
-            ),
-          },
-          { name: "Runs", cell: ({ type }) => type },
-          { name: "Made by", cell: ({ party }) => (party === "first" ? "us" : "others") },
-          { name: "May", cell: ({ scopes }) => <Scopes scopes={scopes} /> },
-          { name: "Changed", cell: ({ updated_at }) => <Time at={updated_at} /> },
-        ]}
+        columns={{
+          Name: ({ id, name }) => (
+            <>
+              <Link to="/account/applications/$id" params={{ id }}>
+                {name}
+              </Link>
+              <Id value={id} />
+            </>
+          ),
+          Runs: ({ type }) => type,
+          "Made by": ({ party }) => (party === "first" ? "us" : "others"),
+          May: ({ scopes }) => <Scopes scopes={scopes} />,
+          Changed: ({ updated_at }) => <Time at={updated_at} />,
+        }}
       />
       <Curl path={path} />
     </AccountFrame>

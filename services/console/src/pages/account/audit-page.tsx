@@ -29,24 +29,18 @@ export function AuditPage() {
         what="audit"
         empty={Object.keys(search).length > 0 ? "No entry matches these filters." : "Nothing has happened yet."}
         label="Audit"
-        columns={[
-          {
-            name: "When",
-            cell: ({ created_at, request_id }) => (
-              <>
-                <Time at={created_at} />
-                {request_id && <Id value={request_id} why={false} />}
-              </>
-            ),
-          },
-          { name: "What", cell: (entry) => <What entry={entry} /> },
-          {
-            name: "Outcome",
-            cell: ({ outcome }) => <Status tone={outcome === "done" ? "good" : "failed"}>{outcome}</Status>,
-          },
-          { name: "Subject", cell: ({ subject }) => (subject ? <Id value={subject} /> : "the account") },
-          { name: "Who", cell: (entry) => <Who entry={entry} /> },
-        ]}
+        columns={{
+          When: ({ created_at, request_id }) => (
+            <>
+              <Time at={created_at} />
+              {request_id && <Id value={request_id} why={false} />}
+            </>
+          ),
+          What: (entry) => <What entry={entry} />,
+          Outcome: ({ outcome }) => <Status tone={outcome === "done" ? "good" : "failed"}>{outcome}</Status>,
+          Subject: ({ subject }) => (subject ? <Id value={subject} /> : "the account"),
+          Who: (entry) => <Who entry={entry} />,
+        }}
       />
       <Curl path="api/account/audit" query={search} />
     </AccountFrame>

@@ -60,16 +60,13 @@ function CredentialsPage({ kind }: { readonly kind: CredentialKind }) {
         what={kind.title}
         empty={<p>There is no {kind.noun} yet.</p>}
         label={kind.title}
-        columns={[
-          { name: "Name", cell: (one) => <Name credential={one} /> },
-          { name: "Status", cell: ({ status }) => <Status tone={tones[status]}>{status}</Status> },
-          { name: "May", cell: ({ scopes }) => <Scopes scopes={scopes} /> },
-          { name: "Times", cell: (one) => <Times credential={one} /> },
-          maySecure && {
-            name: "Change",
-            cell: (one: Credential) => <Actions kind={kind} credential={one} onIssued={setIssued} />,
-          },
-        ]}
+        columns={{
+          Name: (one) => <Name credential={one} />,
+          Status: ({ status }) => <Status tone={tones[status]}>{status}</Status>,
+          May: ({ scopes }) => <Scopes scopes={scopes} />,
+          Times: (one) => <Times credential={one} />,
+          Change: maySecure && ((one: Credential) => <Actions kind={kind} credential={one} onIssued={setIssued} />),
+        }}
       />
       <Curl path={kind.path} />
     </AccountFrame>

@@ -59,22 +59,19 @@ export function InvitationsPage() {
         what="invitations"
         empty={status ? "No invitation matches this filter." : "Nobody was invited in the last 30 days."}
         label="Invitations"
-        columns={[
-          {
-            name: "Person",
-            cell: ({ id, address }) => (
-              <>
-                {address ?? "by a link"}
-                <Id value={id} />
-              </>
-            ),
-          },
-          { name: "Status", cell: (one) => <Status tone={tones[one.status]}>{one.status}</Status> },
-          { name: "Role", cell: (one) => <Role invitation={one} /> },
-          { name: "Invited", cell: ({ created_at }) => <Time at={created_at} /> },
-          { name: "Ends", cell: ({ expires_at }) => <Time at={expires_at} /> },
-          { name: "Change", cell: (one) => <InvitationActions invitation={one} onLink={setLink} /> },
-        ]}
+        columns={{
+          Person: ({ id, address }) => (
+            <>
+              {address ?? "by a link"}
+              <Id value={id} />
+            </>
+          ),
+          Status: (one) => <Status tone={tones[one.status]}>{one.status}</Status>,
+          Role: (one) => <Role invitation={one} />,
+          Invited: ({ created_at }) => <Time at={created_at} />,
+          Ends: ({ expires_at }) => <Time at={expires_at} />,
+          Change: (one) => <InvitationActions invitation={one} onLink={setLink} />,
+        }}
       />
       <Curl path={path} query={{ status }} />
     </AccountFrame>

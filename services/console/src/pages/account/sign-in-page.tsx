@@ -58,14 +58,14 @@ function Passkeys({ maySecure }: PartProps) {
         what="passkeys"
         empty="There is no passkey yet."
         label="Passkeys"
-        columns={[
-          { name: "Name", cell: ({ name }) => name },
-          { name: "Passkey", cell: ({ id }) => <Id value={id} /> },
-          { name: "Kept", cell: ({ synced }) => (synced ? "on your synced devices" : "on one device") },
-          { name: "Added", cell: ({ created_at }) => <Time at={created_at} /> },
-          { name: "Last used", cell: ({ last_used_at }) => <Time at={last_used_at} /> },
-          maySecure && { name: "Change", cell: ({ id, name }) => <PasskeyActions id={id} name={name} /> },
-        ]}
+        columns={{
+          Name: ({ name }) => name,
+          Passkey: ({ id }) => <Id value={id} />,
+          Kept: ({ synced }) => (synced ? "on your synced devices" : "on one device"),
+          Added: ({ created_at }) => <Time at={created_at} />,
+          "Last used": ({ last_used_at }) => <Time at={last_used_at} />,
+          Change: maySecure && (({ id, name }) => <PasskeyActions id={id} name={name} />),
+        }}
       />
     </Panel>
   );
@@ -139,13 +139,13 @@ function Logins({ maySecure }: PartProps) {
         what="logins"
         empty="No identity provider is connected."
         label="Identity providers"
-        columns={[
-          { name: "Provider", cell: ({ issuer }) => issuer },
-          { name: "Person there", cell: ({ subject_hint }) => subject_hint },
-          { name: "Connected", cell: ({ created_at }) => <Time at={created_at} /> },
-          maySecure && {
-            name: "Change",
-            cell: ({ id, issuer }) => (
+        columns={{
+          Provider: ({ issuer }) => issuer,
+          "Person there": ({ subject_hint }) => subject_hint,
+          Connected: ({ created_at }) => <Time at={created_at} />,
+          Change:
+            maySecure &&
+            (({ id, issuer }) => (
               <Action
                 label="Remove"
                 what="login"
@@ -157,9 +157,8 @@ function Logins({ maySecure }: PartProps) {
                   )
                 }
               />
-            ),
-          },
-        ]}
+            )),
+        }}
       />
     </Panel>
   );
@@ -176,24 +175,18 @@ function SignIns({ maySecure }: PartProps) {
         what="sign-ins"
         empty="No browser is signed in at this deployment."
         label="Sign-ins"
-        columns={[
-          {
-            name: "Browser",
-            cell: ({ browser, current }) => (
-              <>
-                {browser ?? "unknown"} {current && <Status tone="good">this one</Status>}
-              </>
-            ),
-          },
-          { name: "Address", cell: ({ address }) => address ?? "unknown" },
-          { name: "Signed in", cell: ({ created_at }) => <Time at={created_at} /> },
-          { name: "Last used", cell: ({ last_used_at }) => <Time at={last_used_at} /> },
-          { name: "Sign-in", cell: ({ id }) => <Id value={id} /> },
-          maySecure && {
-            name: "Change",
-            cell: ({ id, current }) => <EndSignIn id={id} isCurrent={current} />,
-          },
-        ]}
+        columns={{
+          Browser: ({ browser, current }) => (
+            <>
+              {browser ?? "unknown"} {current && <Status tone="good">this one</Status>}
+            </>
+          ),
+          Address: ({ address }) => address ?? "unknown",
+          "Signed in": ({ created_at }) => <Time at={created_at} />,
+          "Last used": ({ last_used_at }) => <Time at={last_used_at} />,
+          "Sign-in": ({ id }) => <Id value={id} />,
+          Change: maySecure && (({ id, current }) => <EndSignIn id={id} isCurrent={current} />),
+        }}
       />
     </Panel>
   );

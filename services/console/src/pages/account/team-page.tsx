@@ -71,20 +71,17 @@ function Members({ mayManage }: { readonly mayManage: boolean }) {
         what="members"
         empty="Nobody else is a member of this account."
         label="Members"
-        columns={[
-          {
-            name: "Person",
-            cell: ({ member_id, member_name }) => (
-              <>
-                {member_name}
-                <Id value={member_id} why={false} />
-              </>
-            ),
-          },
-          { name: "Role", cell: ({ role }) => role },
-          { name: "Joined", cell: ({ created_at }) => <Time at={created_at} /> },
-          mayManage && { name: "Change", cell: (member) => <MemberActions member={member} /> },
-        ]}
+        columns={{
+          Person: ({ member_id, member_name }) => (
+            <>
+              {member_name}
+              <Id value={member_id} why={false} />
+            </>
+          ),
+          Role: ({ role }) => role,
+          Joined: ({ created_at }) => <Time at={created_at} />,
+          Change: mayManage && ((member) => <MemberActions member={member} />),
+        }}
       />
     </Panel>
   );
@@ -128,12 +125,12 @@ function Invited({ onLink }: { readonly onLink: (link: string | null) => void })
         what="invitations"
         empty="No invitation is open."
         label="Open invitations"
-        columns={[
-          { name: "Person", cell: ({ address }) => address ?? "by a link" },
-          { name: "Role", cell: ({ role }) => role },
-          { name: "Ends", cell: ({ expires_at }) => <Time at={expires_at} /> },
-          { name: "Change", cell: (one) => <InvitationActions invitation={one} onLink={onLink} /> },
-        ]}
+        columns={{
+          Person: ({ address }) => address ?? "by a link",
+          Role: ({ role }) => role,
+          Ends: ({ expires_at }) => <Time at={expires_at} />,
+          Change: (one) => <InvitationActions invitation={one} onLink={onLink} />,
+        }}
       />
     </Panel>
   );
@@ -156,22 +153,16 @@ function Memberships() {
         what="memberships"
         empty="You are not a member of another account."
         label="Your other accounts"
-        columns={[
-          {
-            name: "Account",
-            cell: ({ account_id, account_name }) => (
-              <>
-                {account_name}
-                <Id value={account_id} why={false} />
-              </>
-            ),
-          },
-          { name: "Role", cell: ({ role }) => role },
-          {
-            name: "Change",
-            cell: (one) => <MembershipActions membership={one} actingId={credential.account_id} />,
-          },
-        ]}
+        columns={{
+          Account: ({ account_id, account_name }) => (
+            <>
+              {account_name}
+              <Id value={account_id} why={false} />
+            </>
+          ),
+          Role: ({ role }) => role,
+          Change: (one) => <MembershipActions membership={one} actingId={credential.account_id} />,
+        }}
       />
     </Panel>
   );

@@ -89,16 +89,13 @@ function Audit({ id }: { readonly id: string }) {
         what="audit"
         empty="Nothing was recorded yet."
         label="Audit"
-        columns={[
-          { name: "Time", cell: ({ created_at }) => <Time at={created_at} /> },
-          { name: "Action", cell: ({ action }) => <code>{action}</code> },
-          {
-            name: "Outcome",
-            cell: ({ outcome }) => <Status tone={outcome === "done" ? "good" : "failed"}>{outcome}</Status>,
-          },
-          { name: "Reason", cell: ({ reason }) => reason ?? "–" },
-          { name: "By", cell: ({ actor }) => actor.account_id ?? actor.kind },
-        ]}
+        columns={{
+          Time: ({ created_at }) => <Time at={created_at} />,
+          Action: ({ action }) => <code>{action}</code>,
+          Outcome: ({ outcome }) => <Status tone={outcome === "done" ? "good" : "failed"}>{outcome}</Status>,
+          Reason: ({ reason }) => reason ?? "–",
+          By: ({ actor }) => actor.account_id ?? actor.kind,
+        }}
       />
     </Panel>
   );

@@ -37,24 +37,21 @@ export function AccountsPage() {
         what="accounts"
         empty="No account matches these filters."
         label="Accounts"
-        columns={[
-          {
-            name: "Account",
-            cell: ({ id, display_name, contact_address }) => (
-              <>
-                <Link to="/accounts/$id" params={{ id }}>
-                  {display_name || "without a name"}
-                </Link>
-                <div className={parts.quiet}>{contact_address ?? "no confirmed address"}</div>
-                <Id value={id} />
-              </>
-            ),
-          },
-          { name: "Status", cell: ({ status }) => <Status tone={accountTones[status]}>{status}</Status> },
-          { name: "Roles", cell: ({ roles }) => roles.join(", ") || "none" },
-          { name: "Reason", cell: ({ status_reason }) => status_reason ?? "–" },
-          { name: "Made", cell: ({ created_at }) => <Time at={created_at} /> },
-        ]}
+        columns={{
+          Account: ({ id, display_name, contact_address }) => (
+            <>
+              <Link to="/accounts/$id" params={{ id }}>
+                {display_name || "without a name"}
+              </Link>
+              <div className={parts.quiet}>{contact_address ?? "no confirmed address"}</div>
+              <Id value={id} />
+            </>
+          ),
+          Status: ({ status }) => <Status tone={accountTones[status]}>{status}</Status>,
+          Roles: ({ roles }) => roles.join(", ") || "none",
+          Reason: ({ status_reason }) => status_reason ?? "–",
+          Made: ({ created_at }) => <Time at={created_at} />,
+        }}
       />
       <Curl path={path} query={search} />
     </Page>

@@ -22,27 +22,21 @@ export function BookmarksPage() {
         what="bookmarks"
         empty="Nothing is kept under a name yet. The page of a received webhook has a button for it."
         label="Kept webhooks"
-        columns={[
-          {
-            name: "Name",
-            cell: ({ name }) => (
-              <Link to="/webhooks/bookmarks/$name" params={{ name }}>
-                {name}
-              </Link>
-            ),
-          },
-          { name: "Type", cell: ({ event_type }) => event_type ?? "without a type" },
-          {
-            name: "Source",
-            cell: ({ source_id: id }) => (
-              <SourceLink id={id}>
-                <code>{id}</code>
-              </SourceLink>
-            ),
-          },
-          { name: "Bytes", cell: ({ body_bytes }) => body_bytes.toLocaleString() },
-          { name: "Received", cell: ({ received_at }) => <Time at={received_at} /> },
-        ]}
+        columns={{
+          Name: ({ name }) => (
+            <Link to="/webhooks/bookmarks/$name" params={{ name }}>
+              {name}
+            </Link>
+          ),
+          Type: ({ event_type }) => event_type ?? "without a type",
+          Source: ({ source_id: id }) => (
+            <SourceLink id={id}>
+              <code>{id}</code>
+            </SourceLink>
+          ),
+          Bytes: ({ body_bytes }) => body_bytes.toLocaleString(),
+          Received: ({ received_at }) => <Time at={received_at} />,
+        }}
       />
       <Curl path={path} query={{ cursor }} />
     </Page>

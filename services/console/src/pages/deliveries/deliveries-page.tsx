@@ -77,32 +77,26 @@ function Deliveries({ items }: { readonly items: readonly DeliveryRow[] }) {
       label="Deliveries"
       rows={items}
       keyOf={({ id }) => id}
-      columns={[
-        {
-          name: "Delivery",
-          cell: ({ id, event_type }) => (
-            <>
-              <Link to="/webhooks/deliveries/$id" params={{ id }}>
-                {event_type}
-              </Link>
-              <Id value={id} />
-            </>
-          ),
-        },
-        { name: "Status", cell: ({ status }) => <Status tone={deliveryTones[status]}>{status}</Status> },
-        { name: "Attempts", cell: ({ attempts }) => attempts },
-        { name: "Last answer", cell: ({ last_status, last_error }) => last_status ?? last_error ?? "–" },
-        {
-          name: "Endpoint",
-          cell: ({ endpoint_id }) => (
-            <EndpointLink id={endpoint_id}>
-              <code>{endpoint_id}</code>
-            </EndpointLink>
-          ),
-        },
-        { name: "Begun", cell: ({ created_at }) => <Time at={created_at} /> },
-        { name: "Next", cell: ({ next_attempt_at }) => (next_attempt_at ? <Time at={next_attempt_at} /> : "–") },
-      ]}
+      columns={{
+        Delivery: ({ id, event_type }) => (
+          <>
+            <Link to="/webhooks/deliveries/$id" params={{ id }}>
+              {event_type}
+            </Link>
+            <Id value={id} />
+          </>
+        ),
+        Status: ({ status }) => <Status tone={deliveryTones[status]}>{status}</Status>,
+        Attempts: ({ attempts }) => attempts,
+        "Last answer": ({ last_status, last_error }) => last_status ?? last_error ?? "–",
+        Endpoint: ({ endpoint_id }) => (
+          <EndpointLink id={endpoint_id}>
+            <code>{endpoint_id}</code>
+          </EndpointLink>
+        ),
+        Begun: ({ created_at }) => <Time at={created_at} />,
+        Next: ({ next_attempt_at }) => (next_attempt_at ? <Time at={next_attempt_at} /> : "–"),
+      }}
     />
   );
 }

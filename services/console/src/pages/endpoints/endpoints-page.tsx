@@ -44,28 +44,18 @@ export function EndpointsPage() {
         what="endpoints"
         empty={<NoEndpoints isFiltered={Object.keys(search).length > 0} mayAdd={mayAdd} />}
         label="Endpoints"
-        columns={[
-          { name: "Endpoint", cell: (endpoint) => <Name endpoint={endpoint} /> },
-          { name: "Status", cell: ({ status }) => <Status tone={endpointTones[status]}>{status}</Status> },
-          {
-            name: "Delivered",
-            cell: ({ id }) => <Figure id={id} show={(day) => shareText(day.delivered, day.attempts)} />,
-          },
-          {
-            name: "p95",
-            cell: ({ id }) => <Figure id={id} show={({ p95Ms }) => (p95Ms === null ? "–" : durationText(p95Ms))} />,
-          },
-          {
-            name: "Oldest due",
-            cell: ({ id }) => (
-              <Figure id={id} show={({ oldestDueAt }) => (oldestDueAt ? <Time at={oldestDueAt} /> : "–")} />
-            ),
-          },
-          {
-            name: "24 hours",
-            cell: ({ id }) => <Figure id={id} show={({ buckets }) => <Bars buckets={buckets} label="Attempts" />} />,
-          },
-        ]}
+        columns={{
+          Endpoint: (endpoint) => <Name endpoint={endpoint} />,
+          Status: ({ status }) => <Status tone={endpointTones[status]}>{status}</Status>,
+          Delivered: ({ id }) => <Figure id={id} show={(day) => shareText(day.delivered, day.attempts)} />,
+          p95: ({ id }) => <Figure id={id} show={({ p95Ms }) => (p95Ms === null ? "–" : durationText(p95Ms))} />,
+          "Oldest due": ({ id }) => (
+            <Figure id={id} show={({ oldestDueAt }) => (oldestDueAt ? <Time at={oldestDueAt} /> : "–")} />
+          ),
+          "24 hours": ({ id }) => (
+            <Figure id={id} show={({ buckets }) => <Bars buckets={buckets} label="Attempts" />} />
+          ),
+        }}
       />
       <Curl path={path} query={search} />
     </Page>

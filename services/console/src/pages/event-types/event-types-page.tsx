@@ -28,19 +28,16 @@ export function EventTypesPage() {
         empty="No type is declared yet."
         label="Event types"
         keyOf={({ name }) => name}
-        columns={[
-          {
-            name: "Type",
-            cell: ({ name }) => (
-              <Link to="/webhooks/event-types" search={{ name }}>
-                {name}
-              </Link>
-            ),
-          },
-          { name: "About", cell: ({ description }) => description ?? "–" },
-          { name: "Declared by", cell: ({ own }) => (own ? "your account" : "Signalbox") },
-          { name: "Schema", cell: ({ schema, enforcement }) => (schema ? `yes, ${enforcement}` : "none") },
-        ]}
+        columns={{
+          Type: ({ name }) => (
+            <Link to="/webhooks/event-types" search={{ name }}>
+              {name}
+            </Link>
+          ),
+          About: ({ description }) => description ?? "–",
+          "Declared by": ({ own }) => (own ? "your account" : "Signalbox"),
+          Schema: ({ schema, enforcement }) => (schema ? `yes, ${enforcement}` : "none"),
+        }}
       />
       <Curl path={name ? `${path}/${encodeURIComponent(name)}` : path} query={{ cursor }} />
     </Page>

@@ -50,26 +50,20 @@ export function EventsPage() {
         what="events"
         empty="No event is here. Events are kept until their retention ends."
         label="Events"
-        columns={[
-          {
-            name: "Type",
-            cell: ({ type }) => (
-              <Link to="/webhooks/event-types" search={{ name: type }}>
-                {type}
-              </Link>
-            ),
-          },
-          { name: "Event", cell: ({ id }) => <Id value={id} /> },
-          { name: "Published", cell: ({ created_at }) => <Time at={created_at} /> },
-          {
-            name: "Deliveries",
-            cell: ({ id }) => (
-              <Link to="/webhooks/deliveries" search={{ event_id: id }}>
-                show
-              </Link>
-            ),
-          },
-        ]}
+        columns={{
+          Type: ({ type }) => (
+            <Link to="/webhooks/event-types" search={{ name: type }}>
+              {type}
+            </Link>
+          ),
+          Event: ({ id }) => <Id value={id} />,
+          Published: ({ created_at }) => <Time at={created_at} />,
+          Deliveries: ({ id }) => (
+            <Link to="/webhooks/deliveries" search={{ event_id: id }}>
+              show
+            </Link>
+          ),
+        }}
       />
       <Curl path={path} query={query} />
     </Page>

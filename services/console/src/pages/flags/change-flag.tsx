@@ -145,11 +145,11 @@ function Preview({ before, after, isNew }: PreviewProps) {
           label="What would change"
           rows={differences}
           keyOf={({ name }) => name}
-          columns={[
-            { name: "Field", cell: ({ name }) => name },
-            { name: "Now", cell: ({ theirs }) => <code>{theirs}</code> },
-            { name: "Then", cell: ({ mine }) => <code>{mine}</code> },
-          ]}
+          columns={{
+            Field: ({ name }) => name,
+            Now: ({ theirs }) => <code>{theirs}</code>,
+            Then: ({ mine }) => <code>{mine}</code>,
+          }}
         />
       )}
     </>

@@ -36,22 +36,16 @@ export function FlagHistory({ flagKey: key, onBack, now }: HistoryProps) {
               label="History"
               rows={items.map((change, at) => ({ ...change, before: items[at + 1] ?? null }))}
               keyOf={({ revision }) => revision}
-              columns={[
-                { name: "Revision", cell: ({ revision }) => revision },
-                {
-                  name: "Change",
-                  cell: ({ before, ...change }) => (
-                    <Difference change={change} before={before} isFirst={before === null && !history.hasNextPage} />
-                  ),
-                },
-                { name: "Reason", cell: ({ reason }) => reason ?? "–" },
-                { name: "By", cell: ({ actor }) => <Actor id={actor} /> },
-                { name: "Time", cell: ({ changedAt }) => <Time at={changedAt} /> },
-                {
-                  name: "Version",
-                  cell: ({ before: _, ...change }) => <Version change={change} now={now} onBack={onBack} />,
-                },
-              ]}
+              columns={{
+                Revision: ({ revision }) => revision,
+                Change: ({ before, ...change }) => (
+                  <Difference change={change} before={before} isFirst={before === null && !history.hasNextPage} />
+                ),
+                Reason: ({ reason }) => reason ?? "–",
+                By: ({ actor }) => <Actor id={actor} />,
+                Time: ({ changedAt }) => <Time at={changedAt} />,
+                Version: ({ before: _, ...change }) => <Version change={change} now={now} onBack={onBack} />,
+              }}
             />
             {history.hasNextPage && (
               <div>

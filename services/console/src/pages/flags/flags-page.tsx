@@ -43,28 +43,22 @@ export function FlagsPage() {
         }
         label="Flags"
         keyOf={({ key }) => key}
-        columns={[
-          {
-            name: "Flag",
-            cell: ({ key, description }) => (
-              <>
-                <Link to="/flags/$key" params={{ key }}>
-                  {key}
-                </Link>
-                <div className={parts.quiet}>{description}</div>
-              </>
-            ),
-          },
-          { name: "State", cell: ({ state }) => <Status tone={flagTones[state]}>{state}</Status> },
-          { name: "Gives", cell: (flag) => givesText(flag) },
-          { name: "Owner", cell: ({ owner }) => owner },
-          {
-            name: "Decide until",
-            cell: ({ key, expires }) =>
-              stale.has(key) ? <Status tone="failed">{`${expires}, is due`}</Status> : (expires ?? "–"),
-          },
-          { name: "Changed", cell: ({ changedAt }) => <Time at={changedAt} /> },
-        ]}
+        columns={{
+          Flag: ({ key, description }) => (
+            <>
+              <Link to="/flags/$key" params={{ key }}>
+                {key}
+              </Link>
+              <div className={parts.quiet}>{description}</div>
+            </>
+          ),
+          State: ({ state }) => <Status tone={flagTones[state]}>{state}</Status>,
+          Gives: (flag) => givesText(flag),
+          Owner: ({ owner }) => owner,
+          "Decide until": ({ key, expires }) =>
+            stale.has(key) ? <Status tone="failed">{`${expires}, is due`}</Status> : (expires ?? "–"),
+          Changed: ({ changedAt }) => <Time at={changedAt} />,
+        }}
       />
     </Page>
   );

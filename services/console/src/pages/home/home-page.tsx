@@ -90,21 +90,15 @@ function FailingEndpoints({ live }: LiveProps) {
         what="endpoints"
         empty="No endpoint is failing."
         label="Failing endpoints"
-        columns={[
-          {
-            name: "Endpoint",
-            cell: ({ id, url }) => <EndpointLink id={id}>{url}</EndpointLink>,
-          },
-          { name: "Status", cell: ({ status }) => <Status tone={endpointTones[status]}>{status}</Status> },
-          {
-            name: "Look",
-            cell: ({ id }) => (
-              <Link to="/webhooks/deliveries" search={{ endpoint_id: id, status: "exhausted" }}>
-                given up
-              </Link>
-            ),
-          },
-        ]}
+        columns={{
+          Endpoint: ({ id, url }) => <EndpointLink id={id}>{url}</EndpointLink>,
+          Status: ({ status }) => <Status tone={endpointTones[status]}>{status}</Status>,
+          Look: ({ id }) => (
+            <Link to="/webhooks/deliveries" search={{ endpoint_id: id, status: "exhausted" }}>
+              given up
+            </Link>
+          ),
+        }}
       />
     </Panel>
   );
@@ -123,19 +117,16 @@ function NewestEvents({ live }: LiveProps) {
         what="events"
         empty="No event was published yet."
         label="Newest events"
-        columns={[
-          { name: "Type", cell: ({ type }) => <code className={parts.quiet}>{type}</code> },
-          { name: "Event", cell: ({ id }) => <Id value={id} /> },
-          { name: "Time", cell: ({ created_at }) => <Time at={created_at} /> },
-          {
-            name: "Deliveries",
-            cell: ({ id }) => (
-              <Link to="/webhooks/deliveries" search={{ event_id: id }}>
-                show
-              </Link>
-            ),
-          },
-        ]}
+        columns={{
+          Type: ({ type }) => <code className={parts.quiet}>{type}</code>,
+          Event: ({ id }) => <Id value={id} />,
+          Time: ({ created_at }) => <Time at={created_at} />,
+          Deliveries: ({ id }) => (
+            <Link to="/webhooks/deliveries" search={{ event_id: id }}>
+              show
+            </Link>
+          ),
+        }}
       />
     </Panel>
   );

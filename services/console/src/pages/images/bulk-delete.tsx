@@ -51,28 +51,22 @@ export function BulkDelete({ chosen, clear }: { readonly chosen: ReadonlySet<str
             label="Outcomes of the deletion"
             rows={outcomes}
             keyOf={({ id }) => id}
-            columns={[
-              { name: "Image", cell: ({ id }) => <Id value={id} /> },
-              {
-                name: "Outcome",
-                cell: ({ outcome }) => (
-                  <Status tone={outcome === "deleted" ? "good" : "off"}>
-                    {outcome === "deleted" ? "deleted" : "was gone before"}
-                  </Status>
+            columns={{
+              Image: ({ id }) => <Id value={id} />,
+              Outcome: ({ outcome }) => (
+                <Status tone={outcome === "deleted" ? "good" : "off"}>
+                  {outcome === "deleted" ? "deleted" : "was gone before"}
+                </Status>
+              ),
+              Receipt: ({ id, outcome }) =>
+                outcome === "deleted" ? (
+                  <Link to="/images/deletions/$id" params={{ id }}>
+                    receipt
+                  </Link>
+                ) : (
+                  <span className={parts.quiet}>none</span>
                 ),
-              },
-              {
-                name: "Receipt",
-                cell: ({ id, outcome }) =>
-                  outcome === "deleted" ? (
-                    <Link to="/images/deletions/$id" params={{ id }}>
-                      receipt
-                    </Link>
-                  ) : (
-                    <span className={parts.quiet}>none</span>
-                  ),
-              },
-            ]}
+            }}
           />
         </Panel>
       )}

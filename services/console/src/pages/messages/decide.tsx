@@ -119,11 +119,11 @@ function Changed({ seen, now, onLook }: ChangedProps) {
         label="Both versions"
         rows={differencesOf(seen, now)}
         keyOf={({ name }) => name}
-        columns={[
-          { name: "Field", cell: ({ name }) => name.replaceAll("_", " ") },
-          { name: "Seen", cell: ({ mine }) => <code>{mine}</code> },
-          { name: "Now", cell: ({ theirs }) => <code>{theirs}</code> },
-        ]}
+        columns={{
+          Field: ({ name }) => name.replaceAll("_", " "),
+          Seen: ({ mine }) => <code>{mine}</code>,
+          Now: ({ theirs }) => <code>{theirs}</code>,
+        }}
       />
       <Button label="Go on with the present one" onClick={onLook} />
     </div>

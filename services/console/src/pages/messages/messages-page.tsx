@@ -67,44 +67,37 @@ function List({ kind, items }: { readonly kind: MessageKind; readonly items: rea
       label={kind.title}
       rows={items}
       keyOf={({ id }) => id}
-      columns={[
-        { name: "Message", cell: (message) => <Name kind={kind} message={message} /> },
-        {
-          name: "Of",
-          cell: (message) => (
+      columns={{
+        Message: (message) => <Name kind={kind} message={message} />,
+        Of: (message) => (
+          <>
+            {"consumer" in message ? message.consumer : message.service}
+            <div className={parts.quiet}>{message.topic}</div>
+          </>
+        ),
+        Reason: ({ reason }) => reason,
+        Tries: (message) =>
+          "messages" in message ? (
             <>
-              {"consumer" in message ? message.consumer : message.service}
-              <div className={parts.quiet}>{message.topic}</div>
+              {message.attempts} so far, the next <Time at={message.next_at} />; {message.messages.toLocaleString()}{" "}
+              messages wait
             </>
+          ) : "attempts" in message ? (
+            message.attempts
+          ) : (
+            "–"
           ),
-        },
-        { name: "Reason", cell: ({ reason }) => reason },
-        {
-          name: "Tries",
-          cell: (message) =>
-            "messages" in message ? (
-              <>
-                {message.attempts} so far, the next <Time at={message.next_at} />; {message.messages.toLocaleString()}{" "}
-                messages wait
-              </>
-            ) : "attempts" in message ? (
-              message.attempts
-            ) : (
-              "–"
-            ),
-        },
-        { name: "Since", cell: ({ since }) => <Time at={since} /> },
-        kind === parkedKeys &&
-          mayWrite && {
-            name: "Decide",
-            cell: (message: Message) => (
-              <div className={parts.row}>
-                <Decide kind={kind} action="again" message={message} />
-                <Decide kind={kind} action="giveUp" message={message} />
-              </div>
-            ),
-          },
-      ]}
+        Since: ({ since }) => <Time at={since} />,
+        Decide:
+          kind === parkedKeys &&
+          mayWrite &&
+          ((message: Message) => (
+            <div className={parts.row}>
+              <Decide kind={kind} action="again" message={message} />
+              <Decide kind={kind} action="giveUp" message={message} />
+            </div>
+          )),
+      }}
     />
   );
 }

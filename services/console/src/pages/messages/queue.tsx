@@ -29,30 +29,21 @@ export function Queue({ id }: { readonly id: string }) {
               label="Queue"
               rows={items.map((message, at) => ({ ...message, isFirst: at === 0 && cursor === undefined }))}
               keyOf={(message) => message.id}
-              columns={[
-                {
-                  name: "State",
-                  cell: ({ isFirst }) => (
-                    <Status tone={isFirst ? "failed" : "wait"}>{isFirst ? "blocks the key" : "waits"}</Status>
-                  ),
-                },
-                {
-                  name: "Event",
-                  cell: ({ event_type, event_id }) => (
-                    <>
-                      {event_type ?? "without a readable type"}
-                      {event_id && <Id value={event_id} />}
-                    </>
-                  ),
-                },
-                { name: "Tries", cell: ({ attempts }) => attempts },
-                { name: "Since", cell: ({ since }) => <Time at={since} /> },
-                {
-                  name: "Place",
-                  cell: ({ topic, partition, offset }) => `${topic}, partition ${partition}, offset ${offset}`,
-                },
-                { name: "Size", cell: ({ bytes }) => `${bytes.toLocaleString()} bytes` },
-              ]}
+              columns={{
+                State: ({ isFirst }) => (
+                  <Status tone={isFirst ? "failed" : "wait"}>{isFirst ? "blocks the key" : "waits"}</Status>
+                ),
+                Event: ({ event_type, event_id }) => (
+                  <>
+                    {event_type ?? "without a readable type"}
+                    {event_id && <Id value={event_id} />}
+                  </>
+                ),
+                Tries: ({ attempts }) => attempts,
+                Since: ({ since }) => <Time at={since} />,
+                Place: ({ topic, partition, offset }) => `${topic}, partition ${partition}, offset ${offset}`,
+                Size: ({ bytes }) => `${bytes.toLocaleString()} bytes`,
+              }}
             />
             <Pager next={next} />
           </>

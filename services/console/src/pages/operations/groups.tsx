@@ -26,28 +26,22 @@ export function Groups({ refetchInterval }: ReadAgain) {
           label="Consumer groups"
           rows={items.toSorted((a, b) => b.seconds - a.seconds || b.messages - a.messages)}
           keyOf={({ group }) => group}
-          columns={[
-            {
-              name: "Group",
-              cell: ({ group, service }) => (
-                <>
-                  <code>{group}</code>
-                  <div className={parts.quiet}>{service}</div>
-                </>
-              ),
-            },
-            { name: "Behind", cell: (group) => <Lag group={group} /> },
-            { name: "By topic", cell: ({ topics }) => <Topics topics={topics} /> },
-            {
-              name: "Members",
-              cell: ({ members }) => (
-                <Status tone={members.length === 0 ? "failed" : "good"}>
-                  {members.length === 0 ? "none reads" : String(members.length)}
-                </Status>
-              ),
-            },
-            { name: "Parked", cell: ({ parked, service }) => <Parked parked={parked} service={service} /> },
-          ]}
+          columns={{
+            Group: ({ group, service }) => (
+              <>
+                <code>{group}</code>
+                <div className={parts.quiet}>{service}</div>
+              </>
+            ),
+            Behind: (group) => <Lag group={group} />,
+            "By topic": ({ topics }) => <Topics topics={topics} />,
+            Members: ({ members }) => (
+              <Status tone={members.length === 0 ? "failed" : "good"}>
+                {members.length === 0 ? "none reads" : String(members.length)}
+              </Status>
+            ),
+            Parked: ({ parked, service }) => <Parked parked={parked} service={service} />,
+          }}
         />
       )}
     </OperationsPanel>
@@ -96,24 +90,18 @@ export function Outboxes({ refetchInterval }: ReadAgain) {
           label="Outboxes"
           rows={items}
           keyOf={({ service }) => service}
-          columns={[
-            { name: "Service", cell: ({ service }) => service },
-            {
-              name: "Waiting",
-              cell: ({ waiting, oldest_seconds }) => <Lag group={{ messages: waiting, seconds: oldest_seconds }} />,
-            },
-            {
-              name: "Refused by the log",
-              cell: ({ service, dead }) =>
-                dead === 0 ? (
-                  "–"
-                ) : (
-                  <Link to="/operations/dead-events" search={{ service }}>
-                    {dead.toLocaleString()}
-                  </Link>
-                ),
-            },
-          ]}
+          columns={{
+            Service: ({ service }) => service,
+            Waiting: ({ waiting, oldest_seconds }) => <Lag group={{ messages: waiting, seconds: oldest_seconds }} />,
+            "Refused by the log": ({ service, dead }) =>
+              dead === 0 ? (
+                "–"
+              ) : (
+                <Link to="/operations/dead-events" search={{ service }}>
+                  {dead.toLocaleString()}
+                </Link>
+              ),
+          }}
         />
       )}
     </OperationsPanel>

@@ -25,20 +25,14 @@ export function Instances({ refetchInterval }: ReadAgain) {
             label="Instances"
             rows={items}
             keyOf={({ instance }) => instance}
-            columns={[
-              { name: "Instance", cell: instanceName },
-              {
-                name: "State",
-                cell: ({ state }) => <Status tone={state === "running" ? "good" : "wait"}>{state}</Status>,
-              },
-              { name: "Release", cell: ({ version }) => version ?? "not named" },
-              { name: "Started", cell: ({ started_at }) => <Time at={started_at} /> },
-              { name: "Configuration", cell: (instance) => <Applied instance={instance} /> },
-              {
-                name: "Last report",
-                cell: ({ last_seen_seconds }) => `${durationText(last_seen_seconds * 1_000)} ago`,
-              },
-            ]}
+            columns={{
+              Instance: instanceName,
+              State: ({ state }) => <Status tone={state === "running" ? "good" : "wait"}>{state}</Status>,
+              Release: ({ version }) => version ?? "not named",
+              Started: ({ started_at }) => <Time at={started_at} />,
+              Configuration: (instance) => <Applied instance={instance} />,
+              "Last report": ({ last_seen_seconds }) => `${durationText(last_seen_seconds * 1_000)} ago`,
+            }}
           />
         </>
       )}
@@ -112,20 +106,17 @@ function WorkerTable({ label, items }: { readonly label: string; readonly items:
       label={label}
       rows={items}
       keyOf={({ instance, worker }) => `${instance} ${worker}`}
-      columns={[
-        { name: "Worker", cell: ({ worker }) => worker },
-        {
-          name: "Of",
-          cell: ({ service, instance }) => (
-            <>
-              {service} <code className={parts.quiet}>{instance}</code>
-            </>
-          ),
-        },
-        { name: "State", cell: ({ state }) => <Status tone={tones[state]}>{state}</Status> },
-        { name: "Restarts", cell: ({ restarts }) => restarts },
-        { name: "Last beat", cell: ({ last_beat_at }) => (last_beat_at ? <Time at={last_beat_at} /> : "not judged") },
-      ]}
+      columns={{
+        Worker: ({ worker }) => worker,
+        Of: ({ service, instance }) => (
+          <>
+            {service} <code className={parts.quiet}>{instance}</code>
+          </>
+        ),
+        State: ({ state }) => <Status tone={tones[state]}>{state}</Status>,
+        Restarts: ({ restarts }) => restarts,
+        "Last beat": ({ last_beat_at }) => (last_beat_at ? <Time at={last_beat_at} /> : "not judged"),
+      }}
     />
   );
 }

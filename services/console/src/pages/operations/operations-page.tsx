@@ -72,18 +72,15 @@ function Waiting({ refetchInterval }: ReadAgain) {
               label="Waits for a decision"
               rows={found}
               keyOf={({ kind }) => kind.collection}
-              columns={[
-                { name: "Kind", cell: ({ kind }) => <Link to={paths[kind.collection]}>{kind.title}</Link> },
-                {
-                  name: "Messages",
-                  cell: ({ count, isMore }) => (
-                    <Status tone={count === 0 ? "good" : "failed"}>
-                      {count === 0 ? "none" : `${count}${isMore ? " or more" : ""}`}
-                    </Status>
-                  ),
-                },
-                { name: "Means", cell: ({ kind }) => kind.about },
-              ]}
+              columns={{
+                Kind: ({ kind }) => <Link to={paths[kind.collection]}>{kind.title}</Link>,
+                Messages: ({ count, isMore }) => (
+                  <Status tone={count === 0 ? "good" : "failed"}>
+                    {count === 0 ? "none" : `${count}${isMore ? " or more" : ""}`}
+                  </Status>
+                ),
+                Means: ({ kind }) => kind.about,
+              }}
             />
           </>
         )}
@@ -113,17 +110,14 @@ function Backups({ refetchInterval }: ReadAgain) {
               label="Backups"
               rows={items}
               keyOf={({ name }) => name}
-              columns={[
-                { name: "Backup", cell: ({ name }) => name },
-                { name: "Age", cell: ({ age_seconds }) => durationText(age_seconds * 1_000) },
-                { name: "Release", cell: ({ release }) => release },
-                {
-                  name: "Verified",
-                  cell: ({ verified_at }) => (
-                    <Status tone={verified_at ? "good" : "wait"}>{verified_at ? "verified" : "not verified"}</Status>
-                  ),
-                },
-              ]}
+              columns={{
+                Backup: ({ name }) => name,
+                Age: ({ age_seconds }) => durationText(age_seconds * 1_000),
+                Release: ({ release }) => release,
+                Verified: ({ verified_at }) => (
+                  <Status tone={verified_at ? "good" : "wait"}>{verified_at ? "verified" : "not verified"}</Status>
+                ),
+              }}
             />
           )}
         </>

@@ -34,24 +34,18 @@ export function PropertiesPage() {
         empty="No property matches these filters."
         label="Properties"
         keyOf={({ name }) => name}
-        columns={[
-          {
-            name: "Property",
-            cell: ({ name, effect }) => (
-              <>
-                <PropertyLink name={name}>{name}</PropertyLink>
-                <div className={parts.quiet}>{effect}</div>
-              </>
-            ),
-          },
-          { name: "Value", cell: (property) => <code>{valueText(property)}</code> },
-          { name: "From", cell: ({ source }) => source ?? "not reported" },
-          { name: "Holds", cell: ({ reload }) => (reload === "live" ? "at once" : "from a restart on") },
-          {
-            name: "Overridden",
-            cell: ({ overrides: [newest] }) => (newest ? <Time at={newest.changedAt} /> : "–"),
-          },
-        ]}
+        columns={{
+          Property: ({ name, effect }) => (
+            <>
+              <PropertyLink name={name}>{name}</PropertyLink>
+              <div className={parts.quiet}>{effect}</div>
+            </>
+          ),
+          Value: (property) => <code>{valueText(property)}</code>,
+          From: ({ source }) => source ?? "not reported",
+          Holds: ({ reload }) => (reload === "live" ? "at once" : "from a restart on"),
+          Overridden: ({ overrides: [newest] }) => (newest ? <Time at={newest.changedAt} /> : "–"),
+        }}
       />
     </Page>
   );

@@ -55,17 +55,14 @@ export function PropertyHistory({ property: { name, overrides } }: { readonly pr
         empty="Nobody has overridden it yet."
         label="History"
         keyOf={({ name, revision }) => `${name} ${revision}`}
-        columns={[
-          {
-            name: "Revision",
-            cell: ({ revision, name: one }) => (one === name ? revision : `${revision}, ${one}`),
-          },
-          { name: "Before", cell: ({ before }) => <code>{stateText(before)}</code> },
-          { name: "After", cell: ({ after }) => <code>{stateText(after)}</code> },
-          { name: "Reason", cell: ({ reason }) => reason ?? "–" },
-          { name: "By", cell: ({ actor }) => <Actor id={actor} /> },
-          { name: "Time", cell: ({ changedAt }) => <Time at={changedAt} /> },
-        ]}
+        columns={{
+          Revision: ({ revision, name: one }) => (one === name ? revision : `${revision}, ${one}`),
+          Before: ({ before }) => <code>{stateText(before)}</code>,
+          After: ({ after }) => <code>{stateText(after)}</code>,
+          Reason: ({ reason }) => reason ?? "–",
+          By: ({ actor }) => <Actor id={actor} />,
+          Time: ({ changedAt }) => <Time at={changedAt} />,
+        }}
       />
     </Panel>
   );

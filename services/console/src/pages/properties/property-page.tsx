@@ -91,13 +91,13 @@ function Facts({ property }: { readonly property: Property }) {
           label="Overrides"
           rows={overrides}
           keyOf={({ name }) => name}
-          columns={[
-            { name: "Override", cell: ({ name }) => name },
-            { name: "Value", cell: (override) => <code>{valueText(override)}</code> },
-            { name: "Reason", cell: ({ reason }) => reason ?? "–" },
-            { name: "Since", cell: ({ changedAt }) => <Time at={changedAt} /> },
-            { name: "Ends", cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : "–") },
-          ]}
+          columns={{
+            Override: ({ name }) => name,
+            Value: (override) => <code>{valueText(override)}</code>,
+            Reason: ({ reason }) => reason ?? "–",
+            Since: ({ changedAt }) => <Time at={changedAt} />,
+            Ends: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : "–"),
+          }}
         />
       )}
     </Panel>
@@ -117,16 +117,13 @@ function Instances({ property: { instances } }: { readonly property: Property })
           label="Instances"
           rows={instances}
           keyOf={({ instance }) => instance}
-          columns={[
-            { name: "Instance", cell: instanceName },
-            { name: "Value", cell: (instance) => <code>{valueText(instance)}</code> },
-            { name: "From", cell: ({ source }) => source },
-            {
-              name: "After a restart",
-              cell: ({ pending }) => (pending ? <code>{valueText(pending)}</code> : "the same"),
-            },
-            { name: "Behind", cell: ({ instance }) => <Lag seconds={lagOf.get(instance)} /> },
-          ]}
+          columns={{
+            Instance: instanceName,
+            Value: (instance) => <code>{valueText(instance)}</code>,
+            From: ({ source }) => source,
+            "After a restart": ({ pending }) => (pending ? <code>{valueText(pending)}</code> : "the same"),
+            Behind: ({ instance }) => <Lag seconds={lagOf.get(instance)} />,
+          }}
         />
       )}
     </Panel>

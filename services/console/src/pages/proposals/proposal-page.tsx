@@ -109,23 +109,16 @@ function Changes({ proposal: { changes, state } }: { readonly proposal: Proposal
             label="Changes"
             rows={changes}
             keyOf={({ name }) => name}
-            columns={[
-              { name: "Property", cell: (change) => <PropertyName change={change} property={propertyOf(change)} /> },
-              state === "open"
-                ? { name: "Now", cell: (change) => <code>{nowText(change, propertyOf(change))}</code> }
-                : {
-                    name: "Before",
-                    cell: ({ before }) => <code>{before === null ? "not kept" : stateText(before)}</code>,
-                  },
-              {
-                name: state === "open" ? "Then" : "Proposed",
-                cell: (change) => <code>{change.unset ? "not overridden" : valueText(change)}</code>,
-              },
-              state === "open" && {
-                name: "Meanwhile",
-                cell: (change: ProposedChange) => <Meanwhile change={change} property={propertyOf(change)} />,
-              },
-            ]}
+            columns={{
+              Property: (change) => <PropertyName change={change} property={propertyOf(change)} />,
+              Now: state === "open" && ((change) => <code>{nowText(change, propertyOf(change))}</code>),
+              Before:
+                state !== "open" && (({ before }) => <code>{before === null ? "not kept" : stateText(before)}</code>),
+              [state === "open" ? "Then" : "Proposed"]: (change: ProposedChange) => (
+                <code>{change.unset ? "not overridden" : valueText(change)}</code>
+              ),
+              Meanwhile: state === "open" && ((change) => <Meanwhile change={change} property={propertyOf(change)} />),
+            }}
           />
         )}
       </Answer>

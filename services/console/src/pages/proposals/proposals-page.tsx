@@ -40,24 +40,18 @@ export function ProposalsPage() {
             : "Nobody has proposed a change. The property config.approval says which changes need a second operator."
         }
         label="Proposals"
-        columns={[
-          {
-            name: "Proposal",
-            cell: ({ id, changes }) => (
-              <Link to="/proposals/$id" params={{ id }}>
-                {titleOf(changes)}
-              </Link>
-            ),
-          },
-          {
-            name: "State",
-            cell: (proposal) => <Status tone={outcomeTones[outcomeOf(proposal)]}>{outcomeOf(proposal)}</Status>,
-          },
-          { name: "Reason", cell: ({ reason }) => reason ?? "–" },
-          { name: "By", cell: ({ author }) => <Actor id={author} /> },
-          { name: "Proposed", cell: ({ createdAt }) => <Time at={createdAt} /> },
-          { name: "Decided", cell: ({ decidedAt }) => (decidedAt ? <Time at={decidedAt} /> : "–") },
-        ]}
+        columns={{
+          Proposal: ({ id, changes }) => (
+            <Link to="/proposals/$id" params={{ id }}>
+              {titleOf(changes)}
+            </Link>
+          ),
+          State: (proposal) => <Status tone={outcomeTones[outcomeOf(proposal)]}>{outcomeOf(proposal)}</Status>,
+          Reason: ({ reason }) => reason ?? "–",
+          By: ({ author }) => <Actor id={author} />,
+          Proposed: ({ createdAt }) => <Time at={createdAt} />,
+          Decided: ({ decidedAt }) => (decidedAt ? <Time at={decidedAt} /> : "–"),
+        }}
       />
       <Curl method="POST" path="graphql" body={{ query: listQuery, variables }} />
     </Page>

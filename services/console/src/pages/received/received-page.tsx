@@ -44,36 +44,27 @@ function ReceivedOf({ id }: { readonly id: string }) {
           ? "No received webhook matches these filters."
           : "Nothing was received yet, or it is past its retention. Rejected webhooks are on a page of their own."
       }
-      columns={[
-        {
-          name: "Webhook",
-          cell: ({ id: ref, event_type }) => (
-            <>
-              <Link to="/webhooks/sources/$id/received/$ref" params={{ id, ref }}>
-                {event_type ?? "without a type"}
-              </Link>
-              <Id value={ref} />
-            </>
-          ),
-        },
-        {
-          name: "Sender's id",
-          cell: ({ delivery_id, same_content_as }) => (
-            <>
-              <code>{delivery_id}</code>
-              {same_content_as && <div className={parts.quiet}>same content as {same_content_as}</div>}
-            </>
-          ),
-        },
-        {
-          name: "Forwarded",
-          cell: ({ forwarded }) => (
-            <Status tone={forwarded ? "good" : "off"}>{forwarded ? "forwarded" : "kept only"}</Status>
-          ),
-        },
-        { name: "Bytes", cell: ({ body_bytes }) => body_bytes.toLocaleString() },
-        { name: "Received", cell: ({ received_at }) => <Time at={received_at} /> },
-      ]}
+      columns={{
+        Webhook: ({ id: ref, event_type }) => (
+          <>
+            <Link to="/webhooks/sources/$id/received/$ref" params={{ id, ref }}>
+              {event_type ?? "without a type"}
+            </Link>
+            <Id value={ref} />
+          </>
+        ),
+        "Sender's id": ({ delivery_id, same_content_as }) => (
+          <>
+            <code>{delivery_id}</code>
+            {same_content_as && <div className={parts.quiet}>same content as {same_content_as}</div>}
+          </>
+        ),
+        Forwarded: ({ forwarded }) => (
+          <Status tone={forwarded ? "good" : "off"}>{forwarded ? "forwarded" : "kept only"}</Status>
+        ),
+        Bytes: ({ body_bytes }) => body_bytes.toLocaleString(),
+        Received: ({ received_at }) => <Time at={received_at} />,
+      }}
     />
   );
 }

@@ -41,23 +41,20 @@ function RejectionsOf({ id }: { readonly id: string }) {
       empty={(isFiltered) =>
         `${isFiltered ? "No rejection matches these filters." : "Nothing was rejected."} The list has the newest; the oldest leave it first.`
       }
-      columns={[
-        {
-          name: "Reason",
-          cell: ({ id: ref, reason }) => (
-            <>
-              <Link to="/webhooks/sources/$id/rejections/$ref" params={{ id, ref }}>
-                {wordsOf(reason).what}
-              </Link>
-              <div className={parts.quiet}>{reason}</div>
-            </>
-          ),
-        },
-        { name: "Answer", cell: ({ status }) => `HTTP ${status}` },
-        { name: "From", cell: ({ address }) => <code>{address}</code> },
-        { name: "Kept", cell: (rejection) => <Kept rejection={rejection} /> },
-        { name: "Rejected", cell: ({ rejected_at }) => <Time at={rejected_at} /> },
-      ]}
+      columns={{
+        Reason: ({ id: ref, reason }) => (
+          <>
+            <Link to="/webhooks/sources/$id/rejections/$ref" params={{ id, ref }}>
+              {wordsOf(reason).what}
+            </Link>
+            <div className={parts.quiet}>{reason}</div>
+          </>
+        ),
+        Answer: ({ status }) => `HTTP ${status}`,
+        From: ({ address }) => <code>{address}</code>,
+        Kept: (rejection) => <Kept rejection={rejection} />,
+        Rejected: ({ rejected_at }) => <Time at={rejected_at} />,
+      }}
     />
   );
 }

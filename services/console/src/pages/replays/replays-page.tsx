@@ -19,19 +19,16 @@ export function ReplaysPage() {
         empty="Nothing was replayed yet. A replay sends what an endpoint missed, after an outage for example."
         done={({ replayed }) => replayed}
         note={({ left_out }) => left_out > 0 && `, ${left_out} left out`}
-        columns={[
-          {
-            name: "Endpoint",
-            cell: ({ endpoint_id: id }) =>
-              id === null ? (
-                "all"
-              ) : (
-                <EndpointLink id={id}>
-                  <code>{id}</code>
-                </EndpointLink>
-              ),
-          },
-        ]}
+        columns={{
+          Endpoint: ({ endpoint_id: id }) =>
+            id === null ? (
+              "all"
+            ) : (
+              <EndpointLink id={id}>
+                <code>{id}</code>
+              </EndpointLink>
+            ),
+        }}
         of={({ from, to, statuses }) => (
           <>
             {statuses.join(", ")}, from <Time at={from} /> to <Time at={to} />

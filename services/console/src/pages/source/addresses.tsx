@@ -47,14 +47,11 @@ export function Addresses({ source: { id, addresses = [], ingest_path, ingest_ur
         label="Addresses"
         rows={addresses}
         keyOf={({ id }) => id}
-        columns={[
-          {
-            name: "Address",
-            cell: ({ ingest_path }) => copied(base + ingest_path),
-          },
-          { name: "Made", cell: ({ created_at }) => <Time at={created_at} /> },
-          { name: "Ends", cell: ({ ends_at }) => (ends_at ? <Time at={ends_at} /> : "in use, without an end") },
-        ]}
+        columns={{
+          Address: ({ ingest_path }) => copied(base + ingest_path),
+          Made: ({ created_at }) => <Time at={created_at} />,
+          Ends: ({ ends_at }) => (ends_at ? <Time at={ends_at} /> : "in use, without an end"),
+        }}
       />
     </Panel>
   );

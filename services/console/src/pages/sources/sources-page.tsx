@@ -40,41 +40,32 @@ export function SourcesPage() {
         what="sources"
         empty={<NoSources isFiltered={Object.keys(search).length > 0} mayWrite={mayWrite} />}
         label="Sources"
-        columns={[
-          { name: "Source", cell: (source) => <Name source={source} /> },
-          { name: "Status", cell: ({ status }) => <Status tone={sourceTones[status]}>{status}</Status> },
-          { name: "Accepted", cell: ({ id }) => <Figure id={id} show={({ accepted }) => accepted.toLocaleString()} /> },
-          {
-            name: "Duplicates",
-            cell: ({ id }) => <Figure id={id} show={({ duplicates }) => duplicates.toLocaleString()} />,
-          },
-          {
-            name: "Rejected",
-            cell: ({ id }) => (
-              <Figure
-                id={id}
-                show={({ rejected }) =>
-                  rejected === 0 ? (
-                    "0"
-                  ) : (
-                    <Link to="/webhooks/rejections" search={{ source_id: id }}>
-                      {rejected.toLocaleString()}
-                    </Link>
-                  )
-                }
-              />
-            ),
-          },
-          {
-            name: "24 hours",
-            cell: ({ id }) => (
-              <Figure
-                id={id}
-                show={({ buckets }) => <StackedBars buckets={buckets} series={webhookSeries} label="Webhooks" />}
-              />
-            ),
-          },
-        ]}
+        columns={{
+          Source: (source) => <Name source={source} />,
+          Status: ({ status }) => <Status tone={sourceTones[status]}>{status}</Status>,
+          Accepted: ({ id }) => <Figure id={id} show={({ accepted }) => accepted.toLocaleString()} />,
+          Duplicates: ({ id }) => <Figure id={id} show={({ duplicates }) => duplicates.toLocaleString()} />,
+          Rejected: ({ id }) => (
+            <Figure
+              id={id}
+              show={({ rejected }) =>
+                rejected === 0 ? (
+                  "0"
+                ) : (
+                  <Link to="/webhooks/rejections" search={{ source_id: id }}>
+                    {rejected.toLocaleString()}
+                  </Link>
+                )
+              }
+            />
+          ),
+          "24 hours": ({ id }) => (
+            <Figure
+              id={id}
+              show={({ buckets }) => <StackedBars buckets={buckets} series={webhookSeries} label="Webhooks" />}
+            />
+          ),
+        }}
       />
       <Curl path={path} query={search} />
     </Page>

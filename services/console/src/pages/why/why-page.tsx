@@ -71,13 +71,13 @@ function Chain({ id }: { readonly id: string }) {
         empty="Nothing is known of this id."
         label="Steps"
         keyOf={({ place }) => place}
-        columns={[
-          { name: "Time", cell: ({ at }) => (at ? <Time at={at} /> : "now") },
-          { name: "Verdict", cell: ({ verdict }) => <Status tone={tones[verdict]}>{verdict}</Status> },
-          { name: "What", cell: (step) => <What step={step} /> },
-          { name: "Reason", cell: ({ reason }) => reason ?? "–" },
-          { name: "By", cell: ({ by, service }) => by ?? service },
-        ]}
+        columns={{
+          Time: ({ at }) => (at ? <Time at={at} /> : "now"),
+          Verdict: ({ verdict }) => <Status tone={tones[verdict]}>{verdict}</Status>,
+          What: (step) => <What step={step} />,
+          Reason: ({ reason }) => reason ?? "–",
+          By: ({ by, service }) => by ?? service,
+        }}
       />
       <Curl path={`api/v1/why/${encodeURIComponent(id)}`} />
     </Panel>
